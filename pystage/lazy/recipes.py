@@ -26,6 +26,7 @@ from ..compiler.values.boundary import (
     Box,
     ConstantTemplate,
     ContainerTemplate,
+    Cut,
     Failure,
     Form,
     LeafSpec,
@@ -205,7 +206,7 @@ def _viewed(
     function: Any, template: ViewTemplate, args: Sequence[Spec]
 ) -> tuple[int, tuple[View, ...]] | None:
     """The argument of which a call gives a view, by its leaf, and the path to it, if that is known."""
-    steps = tuple([step for step in template.steps if not isinstance(step, Box)])
+    steps = tuple([step for step in template.steps if not isinstance(step, Box | Cut)])
     if not isinstance(template.base, PathTemplate) or len(steps) < len(template.steps):
         return None
     for position, spec in enumerate(args):
@@ -242,6 +243,8 @@ def _is_made(template: Template) -> bool:
     if isinstance(template, ContainerTemplate):
         is_plain = template.cls is list or issubclass(template.cls, tuple)
         return is_plain and all(map(_is_made, template.children))
+    if isinstance(template, ViewTemplate) and any(isinstance(step, Cut) for step in template.steps):
+        return False  # its size is known only once it is computed
     return isinstance(template, OutputTemplate | ViewTemplate | ConstantTemplate | PathTemplate)
 
 

@@ -543,7 +543,8 @@ class _Finish:
         return made
 
     def _path(self, steps: Sequence[ViewStep]) -> tuple[View, ...]:
-        return tuple([self._window(step) if isinstance(step, Box) else step for step in steps])
+        found = [self._window(step) if isinstance(step, Box) else step for step in steps]
+        return tuple([view for view in found if isinstance(view, View)])
 
     def _window(self, box: Box) -> Window:
         cause = f"where `{self._recipe.name}` begins"

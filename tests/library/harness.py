@@ -91,6 +91,7 @@ class PlainContext(Context):
         self.state = State()
         self.intervals = Intervals()
         self.jax_loops = {}
+        self.compressed = {}
         self.x64 = bool(jax.config.jax_enable_x64)
         self.arguments: list[np.ndarray] = []
         self.cells: dict[int, Any] = {}

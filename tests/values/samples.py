@@ -13,9 +13,9 @@ from pystage.compiler.diagnostics.span import Span
 from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType, DType
 from pystage.compiler.library.jax.at import At, AtIndex
-from pystage.compiler.library.numpy.indexing.masks import Masked
 from pystage.compiler.stage.ir import Function, Parameters
 from pystage.compiler.values.boundary import Form
+from pystage.compiler.values.bounded import Bounded, Extent
 from pystage.compiler.values.exceptions import ExceptionBuilder
 from pystage.compiler.values.gated import Gated, GatedNumber
 from pystage.compiler.values.lattice import (
@@ -146,7 +146,8 @@ def samples() -> list[Abstract | Cell]:
         Gated((Undef(), NONE, n(), row(2)), (program(BOOL), program(BOOL), program(BOOL)), REASON),
         Gated((n(), Ref(2)), (program(BOOL),), REASON, ((n(), (0,)), (Ref(2), (1,)))),
         Unknown(REASON),
-        Masked(x, ArrayType(FLOAT64, (4,)), program(BOOL, 4), 1, program(INT64), 2, program(INT64), (n(INT64),)),
+        Bounded(x, ArrayType(FLOAT64, (4,)), (Extent(0, program(BOOL, 4)),)),
+        Bounded(x, ArrayType(FLOAT64, (2, 4)), (Extent(1, None, program(INT64), 2, program(INT64), True, (n(INT64),)),)),
         At(n(FLOAT64, Form.JAX, 4)),
         AtIndex(n(FLOAT64, Form.JAX, 4), n(INT64)),
         ArrayCell(program(FLOAT64, 3)),
@@ -201,8 +202,8 @@ def defaults(x: Abstract | Cell) -> set[str]:
     return found
 
 
-_PARTS = (Abstract, Cell, Alias, Version, View)
-_OF_PATTERNS = {(Gated, "sides"), (Alias, "stamp")}
+_PARTS = (Abstract, Cell, Alias, Extent, Version, View)
+_OF_PATTERNS = {(Gated, "sides"), (Alias, "stamp"), (Extent, "bounds")}
 """What stands in fields and is no part of a value: what the sides of a join had, or a source was last equal to."""
 
 

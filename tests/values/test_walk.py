@@ -10,7 +10,7 @@ import pytest
 
 from pystage.compiler.hlo.immutable import immutable
 from pystage.compiler.hlo.ir import Value
-from pystage.compiler.hlo.types import FLOAT64, INT64
+from pystage.compiler.hlo.types import BOOL, FLOAT64, INT64
 from pystage.compiler.values import boundary
 from pystage.compiler.values.boundary import (
     AbsentTemplate,
@@ -27,6 +27,7 @@ from pystage.compiler.values.boundary import (
     PathTemplate,
     RowsTemplate,
 )
+from pystage.compiler.values.bounded import Extent
 from pystage.compiler.values.lattice import (
     Abstract,
     Alias,
@@ -68,6 +69,7 @@ def templates() -> list[TreeNode]:
         RowsTemplate(first, 2, 5),
         boundary.ViewTemplate(first, (Box((second, 0), (1, 2)), entire((2,))), 4),
         Box((second, 0), (1, 2)),
+        boundary.Cut(0, first, 2, second),
         ChoiceTemplate(second, (first, ConstantTemplate(None))),
         ChoiceTemplate(second, (first, AbsentTemplate())),
         AbsentTemplate(),
@@ -84,6 +86,7 @@ def inner() -> list[TreeNode]:
         Version(9, program(), ListCell((number(),))),
         Version((1, "x"), program(), row(2)),
         *row(2).path,
+        Extent(0, program(BOOL, 4)),
     ]
 
 

@@ -13,6 +13,7 @@ from ...compiler.values.boundary import (
     ChoiceTemplate,
     ConstantTemplate,
     ContainerTemplate,
+    Cut,
     OutputTemplate,
     PathStep,
     PathTemplate,
@@ -124,6 +125,8 @@ class Results:
                 found = self._found(base)
                 for step in steps:
                     if not isinstance(found, ArrayType):
+                        return None
+                    if isinstance(step, Cut):
                         return None
                     if isinstance(step, Box):
                         found = ArrayType(found.dtype, step.sizes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
+from ..library.numpy.indexing.bounded import compact
 from ..ops import Select, constant
 from ..values.boundary import (
     AbsentTemplate,
@@ -22,6 +23,7 @@ from ..values.boundary import (
     ChoiceTemplate,
     ConstantTemplate,
     ContainerTemplate,
+    Cut,
     Failure,
     Form,
     GeneratorTemplate,
@@ -32,9 +34,11 @@ from ..values.boundary import (
     PathTemplate,
     RowsTemplate,
     Template,
+    ViewStep,
     ViewTemplate,
     Write,
 )
+from ..values.bounded import Bounded
 from ..values.exceptions import ExceptionBuilder
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind
 from ..values.generators import GENERATORS, handle_of
@@ -85,7 +89,8 @@ class Exit:
         self._index: dict[tuple[Value, bool], int] = {}
         self._made: dict[int, Template] = {}
         self._opened: set[int] = set()
-        self._views: dict[Ref, int] = {}
+        self._views: dict[Hashable, int] = {}
+        self._bounded: dict[Hashable, Bounded] = {}
         self._exceptions: dict[Abstract, Template] = {}
         self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
@@ -153,6 +158,8 @@ class Exit:
                 return self.caught(value, remake, values)
             case Text(function, args):
                 return CallTemplate(function, tuple([self.template(a) for a in args]))
+            case Bounded():
+                return self.bounded(value)
             case Gated():
                 return self.gated(value)
             case Undef():
@@ -318,6 +325,24 @@ class Exit:
         steps = tuple([self.view_step(view) for view in ref.path])
         return ViewTemplate(base, steps, self.identity(ref))
 
+    def bounded(self, array: Bounded) -> Template:
+        """A bounded array: the elements that belong to it, of a view or of a copy."""
+        engine = self.engine
+        key = _outline_of(array)
+        copied = any(extent.mask is not None for extent in array.extents)
+        if key not in self._bounded:
+            self._bounded[key] = compact(engine, array) if copied else array
+        found = self._bounded[key]
+        steps: list[ViewStep] = []
+        for extent in found.extents:
+            places = extent.progression
+            assert places is not None
+            start, size = [self.output(n, Form.PYTHON) for n in (places.start, places.count)]
+            steps.append(Cut(extent.axis, start, places.step, size, copied))
+        whole = found.whole
+        base = self.number(whole) if isinstance(whole, Array) else self.reference(whole)
+        return ViewTemplate(base, tuple(steps), self.identity(key))
+
     def view_step(self, view: View) -> View | Box:
         """A view as the runtime makes it."""
         if not isinstance(view, Window) or view.static:
@@ -326,11 +351,11 @@ class Exit:
             tuple([s if isinstance(s, int) else self.output(s, Form.PYTHON) for s in view.starts]), view.sizes
         )
 
-    def identity(self, ref: Ref) -> int:
+    def identity(self, view: Hashable) -> int:
         """A number for a view: the same for the same view object."""
-        found = self._views.get(ref)
+        found = self._views.get(view)
         if found is None:
-            found = self._views[ref] = self.engine.state.cell_number()
+            found = self._views[view] = self.engine.state.cell_number()
         return found
 
     def may_be_visible(self, cell: Any) -> bool:
@@ -493,6 +518,12 @@ class Exit:
             if old is not None or not isinstance(value, Undef):  # not only set and deleted by the program
                 found.append(Mutation(Write.ATTRIBUTE, path, name, self.template(value), None))
         return found
+
+
+def _outline_of(array: Bounded) -> Hashable:
+    """Equal for two names of one bounded array."""
+    whole = (array.whole.cell, array.whole.path) if isinstance(array.whole, Ref) else array.whole.value
+    return whole, *[(e.axis, e.mask, e.start, e.step, e.size) for e in array.extents]
 
 
 def _check_not_deleted(value: Abstract, what: str) -> None:

@@ -26,6 +26,7 @@ from ..hlo.types import ArrayType, DType
 from ..ops import Convert, Reshape, constant
 from ..ops.host.draw import Action
 from ..values.boundary import Form
+from ..values.bounded import Compressed
 from ..values.capacity import Capacity
 from ..values.gated import GatedNumber, narrow_number
 from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, RowsCell, Stream
@@ -56,7 +57,9 @@ class Context(abc.ABC):
     intervals: Intervals
     """What is known of the range of values, here."""
     jax_loops: dict[tuple[object, object], Any]
-    """By function and kinds of operand: the types that JAX computes with under the current settings."""
+    """By function and kinds of operand: the types that JAX computes with under the settings at hand."""
+    compressed: dict[Value, Compressed]
+    """By the elements that a mask selects, one after the other: all elements, and the mask."""
 
     # -- what the engine provides
 

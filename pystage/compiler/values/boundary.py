@@ -332,7 +332,18 @@ class Box(TreeNode):
     sizes: tuple[int, ...]
 
 
-ViewStep = views.View | Box
+@immutable
+class Cut(TreeNode):
+    """The step to the elements along `axis` from `start` on, `step` apart, as many as `size`; a copy of them if `copied`."""
+
+    axis: int
+    start: OutputTemplate
+    step: int
+    size: OutputTemplate
+    copied: bool = False
+
+
+ViewStep = views.View | Box | Cut
 """From an ndarray to a view of it."""
 
 

@@ -15,6 +15,7 @@ from .boundary import (
     ChoiceTemplate,
     ConstantTemplate,
     ContainerTemplate,
+    Cut,
     Form,
     GeneratorTemplate,
     OutputTemplate,
@@ -80,6 +81,8 @@ def _array(template: Template, types: Sequence[ArrayType]) -> ArrayType | None:
                     return None
                 if isinstance(step, views.View):
                     found = ArrayType(step.dtype(found.dtype), step.shape(found))
+                elif isinstance(step, Cut):
+                    return None
                 else:
                     found = ArrayType(found.dtype, step.sizes)
             return found

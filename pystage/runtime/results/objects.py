@@ -21,6 +21,7 @@ from ...compiler.values import views
 from ...compiler.values.boundary import (
     Box,
     ChoiceTemplate,
+    Cut,
     Form,
     GeneratorTemplate,
     OutputTemplate,
@@ -152,6 +153,8 @@ def _view_step(step: ViewStep) -> Callable[[Any, Execution], Any]:
     """One step from an ndarray to a view."""
     if isinstance(step, Box):
         return functools.partial(_box, step)
+    if isinstance(step, Cut):
+        return functools.partial(_cut, step)
     make = view_maker(step)
     return lambda array, run: make(array)
 
@@ -190,6 +193,19 @@ def _box(box: Box, array: Any, run: Execution) -> Any:
         return jax.lax.dynamic_slice(array, at, box.sizes)
     first = [max(0, min(int(s), n - size)) for s, n, size in zip(at, array.shape, box.sizes)]
     return array[tuple([slice(s, s + size) for s, size in zip(first, box.sizes)])]
+
+
+def _cut(cut: Cut, array: Any, run: Execution) -> Any:
+    """The elements of a bounded axis."""
+    try:
+        start, size = [int(run.values[output.index]) for output in (cut.start, cut.size)]
+    except jax.errors.ConcretizationTypeError:
+        what = "an array whose size only the run knows, where JAX traces the call,"
+        raise StagingError((CannotReturn(what=what),)) from None
+    stop = start + size * cut.step
+    part = slice(start, None if stop < 0 else stop, cut.step) if size else slice(0, 0)
+    found = array[(*[slice(None)] * cut.axis, part)]
+    return found.copy() if cut.copied and isinstance(found, np.ndarray) else found
 
 
 def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

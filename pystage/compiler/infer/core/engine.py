@@ -76,6 +76,7 @@ class Engine(Context):
             "jax_loops": Balanced(
                 "between changes of the settings it remembers which loops of JAX there are"
             ),
+            "compressed": Grows("its keys are values that nobody has any more"),
             "errors": Nested(),
             "origins": Nested(),
             "externals": Nested(),
@@ -105,6 +106,7 @@ class Engine(Context):
         self.intervals = Intervals(self.effort.run)
         self.x64 = x64
         self.jax_loops = {}
+        self.compressed = {}
         self.errors = Errors()
         self.origins = ParameterOrigins()
         self.externals = Externals(self.root, self.b, self.state, self.origins)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from ...diagnostics.codes_control import NoCommonType
 from ...diagnostics.span import Span
@@ -21,6 +21,7 @@ from ...library.python.strings import is_string
 from ...library.rules.numbers import common_type, joined_range, kinds_of, number_type
 from ...library.rules.rows import common_rows, row_size, with_capacity
 from ...values.boundary import Form
+from ...values.bounded import Bounded, Extent
 from ...values.capacity import AllocationSite, Capacity
 from ...values.gated import (
     Gated,
@@ -340,9 +341,9 @@ class Join:
         if head(a) != head(b):
             return self.conflict(a, b)
         pairs = list(zip(children(a), children(b), strict=True))
-        if any(x != y for x, y in pairs if not isinstance(x, Abstract)):
+        if not all(_same_but_for_numbers(x, y) for x, y in pairs if not isinstance(x, Abstract)):
             return self.conflict(a, b)
-        joined = [self.join(x, y) if isinstance(x, Abstract) else x for x, y in pairs]
+        joined = [self.join(x, y) if isinstance(x, Abstract) else _joined_part(x, y) for x, y in pairs]
         return next((part for part in joined if isinstance(part, Unknown)), with_children(a, joined))
 
     def _ref(self, a: Ref, b: Ref) -> Abstract:
@@ -546,7 +547,22 @@ def _may_be_alternative(x: Abstract) -> bool:
     """True for what may be one thing beside another."""
     if isinstance(x, Tuple):
         return all(map(_may_be_alternative, x.items))
-    return isinstance(x, Const | Array | Ref | Text | Meaning)
+    return isinstance(x, Const | Array | Bounded | Ref | Text | Meaning)
+
+
+def _same_but_for_numbers(x: Any, y: Any) -> bool:
+    """True for parts of values that are no values themselves, if they differ in numbers of the program only."""
+    if isinstance(x, Extent) and isinstance(y, Extent):
+        return head(x) == head(y) and x.mask is y.mask
+    return bool(x == y)
+
+
+def _joined_part(x: Any, y: Any) -> Any:
+    """The template of two such parts."""
+    if x is y or not isinstance(x, Extent):
+        return x
+    pairs = zip(children(x), children(y), strict=True)
+    return with_children(x, [v if v is w else Placeholder(v.type) for v, w in pairs])
 
 
 def _is_gated(x: Abstract) -> bool:

@@ -18,6 +18,7 @@ from ...hlo.types import ArrayType
 from ...library.rules.numbers import is_of_kind, number_type, whole_of
 from ...library.rules.rows import as_rows, template_of_list
 from ...ops import Compare, Convert, Select, constant
+from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of, where_assigned
 from ...values.lattice import (
     LISTS,
@@ -191,6 +192,8 @@ def is_alike(a: Abstract, b: Abstract) -> bool:
         return same_constant(a.value, b.value)
     if isinstance(a, Text) and isinstance(b, Text):
         return formatted_alike(a, b)
+    if isinstance(a, Bounded) and isinstance(b, Bounded):
+        return head(a) == head(b) and [head(e) for e in a.extents] == [head(e) for e in b.extents]
     return type(a) is type(b) and isinstance(a, Ref | Undef)
 
 

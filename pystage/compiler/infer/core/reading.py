@@ -8,10 +8,11 @@ from ...diagnostics.codes_types import NotNumeric
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.context import Raw
 from ...library.kernels.nesting import stack_nested
-from ...library.numpy.indexing.masks import Masked, refuse
+from ...library.numpy.indexing.bounded import refuse
 from ...library.rules.split import of_one_kind
 from ...ops import constant
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
     KNOWN_NUMBERS,
@@ -54,7 +55,7 @@ def read(engine: Engine, value: Raw) -> Array | Const:
         return stack_nested(engine, value)
     if isinstance(value, Unknown):
         raise DiagnosticError(value.reason)
-    if isinstance(value, Masked):
+    if isinstance(value, Bounded):
         refuse(engine, "this", value)
     if isinstance(value, Gated):
         return read(engine, engine.certain(value))

@@ -18,14 +18,15 @@ from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.kernels.row_lists import collected, item, place_of
 from ...library.kernels.structures import list_items, list_length, view_items
+from ...library.numpy.indexing.bounded import length as bounded_length
 from ...library.numpy.indexing.flat import flat_of
-from ...library.numpy.indexing.masks import Masked
 from ...library.numpy.indexing.stores import shape_of
 from ...library.numpy.indexing.subscripts import array_getitem
 from ...library.python import operators
 from ...library.python.iterators import is_iterator, taken
 from ...library.python.ranges import range_element, range_length
 from ...library.rules.classes import not_iterable
+from ...values.bounded import Bounded
 from ...values.lattice import (
     LISTS,
     Abstract,
@@ -294,7 +295,7 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
     match value:
         case Range():
             return known_range(value) is not None
-        case Masked():
+        case Bounded():
             return False
         case Ref() if isinstance(cell := engine.state.get(value.cell), RowsCell):
             return isinstance(cell.length, int)
@@ -454,8 +455,8 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             if not shape:
                 engine.raise_(TypeError("iteration over a 0-d array"))
             return Rolled(Const(shape[0]), lambda i: array_getitem(engine, value, i))
-        case Masked() if value.positions is not None and value.axis == 0:
-            return Rolled(value.count(engine), lambda i: array_getitem(engine, value, i))
+        case Bounded():
+            return Rolled(bounded_length(engine, value), lambda i: array_getitem(engine, value, i))
         case Ref() if (flat := flat_of(engine, value)) is not None:
             begin, array = Const(cast(IteratorCell, engine.state.get(value.cell)).index), flat.array
             length = operators.binary(engine, "-", Const(shape_of(engine, array)[0]), begin)

@@ -16,7 +16,6 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...library.numpy.array_attributes import array_attribute, set_array_attribute
 from ...library.numpy.indexing.flat import flat_getitem, flat_of, flat_setitem
 from ...library.numpy.indexing.grids import grid_of
-from ...library.numpy.indexing.masks import Selection
 from ...library.numpy.indexing.subscripts import array_getitem, array_setitem, refuse_item
 from ...library.python import operators, strings
 from ...library.python.containers import (
@@ -30,6 +29,7 @@ from ...library.python.streams import STREAMS, stream_attribute
 from ...library.registry import method_of
 from ...policy import USER, package_of_module
 from ...values.boundary import CallableMember, Form, Global, GuardKind, Path
+from ...values.bounded import Selection
 from ...values.gated import Gated
 from ...values.generators import GENERATORS
 from ...values.lattice import (

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...hlo.types import ArrayType
-from ...library.numpy.indexing.masks import Masked
 from ...library.rules.rows import row_template
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, is_absent
 from ...values.lattice import (
     Abstract,
@@ -107,7 +107,7 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
             return "something that cannot be staged"
         case Mapped() | Zip() | Enumerate() | Reversed():
             return f"an iterator ({_ITERATORS[type(value)]})"
-        case Masked():
+        case Bounded():
             return "a selection as x[mask] or x[i:j], whose length is known only at run time"
         case _:
             return f"a {type(value).__name__.lower()}"

@@ -16,12 +16,14 @@ from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
 from ...hlo.op import HloOp
 from ...ops import Add, Maximum, Minimum, Multiply, Select
+from ...values.bounded import Selection
 from ...values.lattice import Abstract, Array, Const, Meaning, Method
-from ...values.views import read_path, write_path
+from ...values.views import path_type, read_path, write_path
 from ..context import Context, Raw
+from ..numpy.indexing.bounded import bounded, elements, where
 from ..numpy.indexing.gathering import Fancy, as_index_arrays, basic_views, fancy, gather, scatter
 from ..numpy.indexing.indices import Indices, IntegerIndex, parse
-from ..numpy.indexing.masks import Selection, masked_choice, only_mask, refuse_slices, selection, spread
+from ..numpy.indexing.masks import masked_axes, masked_choice, refuse_slices
 from ..numpy.indexing.stores import fit, stored_value
 
 
@@ -124,22 +126,23 @@ def _get(
     return ctx.jax(value if indices.is_basic else gather(ctx, value, fancy(ctx, indices)), array.weak)
 
 
-def _apply(ctx: Context, where: AtIndex, func: Raw) -> Abstract:
+def _apply(ctx: Context, at: AtIndex, func: Raw) -> Abstract:
     """The elements at the index replaced by `func` of them."""
-    array = where.array
-    indices = parse(ctx, where.index, array.shape, jax=True)
+    array = at.array
+    indices = parse(ctx, at.index, array.shape, jax=True)
     if indices.masks:
-        mask, axis = only_mask(ctx, indices)
         views = basic_views(indices.items, array.shape)
-        whole = read_path(ctx.b, array.value, views)
-        new = ctx.read(ctx.call(func, [ctx.jax(whole, array.weak)]))
+        extents, joined = masked_axes(ctx, indices, path_type(array.type, views).static_shape)
+        views = (*views, *joined)
+        target = bounded(ctx, ctx.jax(read_path(ctx.b, array.value, views), array.weak), extents)
+        new = ctx.read(ctx.call(func, [target.whole]))
         assert isinstance(new, Array)
-        spread_mask = spread(ctx, mask.value, whole.type.static_shape, axis)
-        chosen = ctx.op(Select(), spread_mask, ctx.convert(new.value, array.dtype), whole)
+        whole = elements(ctx, target)
+        chosen = ctx.op(Select(), where(ctx, target), ctx.convert(new.value, array.dtype), whole)
         return ctx.jax(write_path(ctx.b, array.value, views, chosen), array.weak)
     if not indices.is_basic and not fancy(ctx, indices).unique:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="x.at[].apply", argument="index that may repeat"))
-    return ctx.jax(_stored(ctx, array, where.index, ctx.call(func, [_get(ctx, where)]), None), array.weak)
+    return ctx.jax(_stored(ctx, array, at.index, ctx.call(func, [_get(ctx, at)]), None), array.weak)
 
 
 def _check_mode(ctx: Context, mode: Raw) -> None:
@@ -171,17 +174,17 @@ def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp 
 
 def _masked(ctx: Context, array: Array, indices: Indices, values: Raw, combine: HloOp | None) -> Value:
     """An update where a computed mask is true."""
-    mask, axis = only_mask(ctx, indices)
     views = basic_views(indices.items, array.shape)
+    extents, joined = masked_axes(ctx, indices, path_type(array.type, views).static_shape)
+    views = (*views, *joined)
     old = read_path(ctx.b, array.value, views)
+    target = bounded(ctx, ctx.jax(old), extents)
+    new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
     if combine is not None:
-        new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
         if new.type.rank:
             refuse_slices(ctx, "an update with an array", indices)
-        values = ctx.jax(ctx.op(combine, old, ctx.broadcast(new, old.type.static_shape)))
-        where = spread(ctx, mask.value, old.type.static_shape, axis)
-        return write_path(ctx.b, array.value, views, ctx.op(Select(), where, values.value, old))
-    new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
-    target = selection(ctx.jax(old), old.type, mask.value, axis, mask.slice)
-    chosen = masked_choice(ctx, target, old, new, array.dtype, jax=True)
+        changed = ctx.op(combine, old, ctx.broadcast(new, old.type.static_shape))
+        chosen = ctx.op(Select(), where(ctx, target), changed, old)
+    else:
+        chosen = masked_choice(ctx, target, old, new, array.dtype, jax=True)
     return write_path(ctx.b, array.value, views, chosen)

@@ -16,16 +16,16 @@ from ...diagnostics.errors import StagingError
 from ...hlo.types import FLOAT64, INT64
 from ...ops import Compare, Concatenate, Slice
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, RowsCell, Tuple
 from ...values.rows import stacked
 from ..context import Context, Raw
+from ..numpy.indexing.bounded import first_elements
 from ..numpy.indexing.indices import known_sequence
-from ..numpy.indexing.masks import Masked
 from ..python.number_checks import refuse
 from ..rules.jax import canonical
 from ..rules.libraries import NUMPY, ArrayArgument, Rules
 from ..rules.rows import row_at
-from . import row_lists
 from .structures import cell_of, list_items, list_length
 
 
@@ -72,7 +72,7 @@ def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument
     raise AssertionError(f"NumPy makes an array of {ragged!r}")
 
 
-def selected_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> Masked | None:
+def selected_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> Bounded | None:
     """The array of a list whose length only the program knows; None for anything else."""
     cell = cell_of(ctx, raw)
     if not isinstance(cell, RowsCell) or isinstance(cell.length, int):
@@ -87,8 +87,7 @@ def selected_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> Masked
         reason = NotKnown(span=ctx.span, what="the array of an empty list")
         ctx.check(empty, StagingError(()), refuse, [lambda: reason])
     whole: Ref | Array = ctx.jax(array.value, array.weak) if rules.is_jax else ctx.ndarray(array.value)
-    mask, start = row_lists.is_element(ctx, cell), ctx.constant(0, INT64)
-    return Masked(whole, array.value.type, mask, 0, start, 1, cell.length)
+    return first_elements(ctx, whole, {0: cell.length})
 
 
 def _of_rows(ctx: Context, rules: Rules, element: Abstract, function: str) -> ArrayArgument | None:

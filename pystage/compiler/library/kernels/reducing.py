@@ -15,8 +15,12 @@ from ...hlo.op import HloOp
 from ...hlo.types import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT64, DType, is_floating
 from ...ops import Add, And, Broadcast, Compare, Maximum, Minimum, Multiply, Or, Reduce, Select
 from ...values.boundary import Form
+from ...values.bounded import Bounded, Extent
+from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
-from ..numpy.indexing.masks import Masked, refuse
+from ..numpy.indexing.beside import beside
+from ..numpy.indexing.bounded import bounded, elements, with_masks
+from ..numpy.indexing.bounded import where as mask_of
 from ..rules.jax import axes_of, is_none
 from ..rules.libraries import JAX, NUMPY, Rules
 
@@ -25,8 +29,9 @@ from ..rules.libraries import JAX, NUMPY, Rules
 class ReductionOperand:
     """Elements to reduce: an array, the axes to reduce, and a mask of its shape where not all count.
 
-    `shape` is the result's shape, in which reduced axes may be kept as axes of one element. `from_zero`: a sum begins with
-    0.0, as NumPy's do, also that of one element; XLA (and so JAX) takes such a sum for the element, which may be -0.0.
+    `shape` is the result's shape, in which reduced axes may be kept as axes of one element; `bounded` are its bounded axes.
+    `from_zero`: a sum begins with 0.0, as NumPy's do, also that of one element; XLA (and so JAX) takes such a sum for the
+    element, which may be -0.0.
     """
 
     value: Value
@@ -34,6 +39,7 @@ class ReductionOperand:
     where: Value | None
     shape: tuple[int, ...]
     from_zero: bool = False
+    bounded: tuple[Extent, ...] = ()
 
     @property
     def dtype(self) -> DType:
@@ -57,22 +63,32 @@ class ReductionOperand:
 
 def rules_for(rules: Rules, a: Raw) -> Rules:
     """The rules that a reduction of `a` follows: those of the mask's array where `a` is a selection."""
-    if isinstance(a, Masked):
+    if isinstance(a, Bounded):
         return JAX if a.form is Form.JAX else NUMPY
     return rules
 
 
 def source(
-    ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw, name: str, where: Raw = True
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw,
+    keepdims: Raw,
+    name: str,
+    where: Raw = True,
+    ordered: bool = False,
 ) -> ReductionOperand:
-    """The elements and axes of a reduction; `AxisProblem` for an axis that is not there."""
+    """The elements and axes of a reduction; `AxisProblem` for an axis that is not there.
+
+    With `ordered`, the elements of a bounded array are in order: those that count come first.
+    """
     keep = bool(ctx.known(keepdims, f"keepdims of {name}"))
-    if isinstance(a, Masked):
-        return _masked_source(ctx, a, axis, keep, name)
+    if isinstance(a, Bounded):
+        return _bounded_source(ctx, rules, a, axis, keep, name, where, ordered)
     value = rules.operand(ctx, a, name).value
     axes = _axes(ctx, axis, value.type.rank, name)
     mask = None
-    if not (where is True or (hasattr(where, "value") and where.value is True)):
+    if not _is_everywhere(where):
         read = rules.operand(ctx, where, f"where of {name}")
         mask = ctx.broadcast(ctx.convert(read.value, BOOL), value.type.static_shape)
     shape = reduced_shape(value.type.static_shape, axes, keep)
@@ -99,16 +115,41 @@ def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -> 
     return tuple([n for i, n in enumerate(shape) if i not in axes])
 
 
-def _masked_source(ctx: Context, a: Masked, axis: Raw, keep: bool, name: str) -> ReductionOperand:
-    """A reduction of `x[mask]`: its axis that stands for the mask is all axes that the mask covers."""
-    axes: list[int] = []
-    extra = a.mask.type.rank - 1
-    for each in _axes(ctx, axis, a.rank, name):
-        axes += a.covered if each == a.axis else [each + (extra if each > a.axis else 0)]
-    if a.axis not in axes or (keep and extra):
-        refuse(ctx, f"{name} along another axis", a)
-    shape = reduced_shape(a.type.static_shape, tuple(axes), keep)
-    return ReductionOperand(a.elements(ctx), tuple(axes), a.where(ctx), shape)
+def _is_everywhere(given: Raw) -> bool:
+    return given is True or (isinstance(given, Const) and given.value is True)
+
+
+def _bounded_source(
+    ctx: Context, rules: Rules, a: Bounded, axis: Raw, keep: bool, name: str, where: Raw, ordered: bool
+) -> ReductionOperand:
+    """Of a bounded array: what belongs to it along the axes that are reduced; the other axes stay bounded."""
+    axes = _axes(ctx, axis, a.rank, name)
+    if not ordered and _is_everywhere(where) and all(e.axis in axes for e in a.extents):
+        a = with_masks(ctx, a)
+    reduced = [e for e in a.extents if e.axis in axes]
+    mask = mask_of(ctx, a, reduced) if reduced else None
+    if not _is_everywhere(where):
+        given = beside(ctx, f"where of {name}", np.broadcast_to, a, where)
+        chosen = ctx.broadcast(
+            ctx.convert(rules.operand(ctx, given, f"where of {name}").value, BOOL), a.type.static_shape
+        )
+        mask = chosen if mask is None else ctx.op(And(), mask, chosen)
+    kept = tuple(
+        [
+            replace(e, axis=e.axis if keep else e.axis - sum([r < e.axis for r in axes]))
+            for e in a.extents
+            if e.axis not in axes
+        ]
+    )
+    shape = reduced_shape(a.type.static_shape, axes, keep)
+    return ReductionOperand(elements(ctx, a), axes, mask, shape, from_zero=not rules.is_jax, bounded=kept)
+
+
+def reduced(ctx: Context, rules: Rules, of: ReductionOperand, value: Value) -> Abstract:
+    """What a reduction gives: `value`, bounded where what was not reduced is."""
+    if not of.bounded:
+        return rules.result(ctx, value)
+    return bounded(ctx, ctx.jax(value) if rules.is_jax else ctx.ndarray(value), of.bounded)
 
 
 # ---------------------------------------------------------------- combining

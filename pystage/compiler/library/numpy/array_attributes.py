@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -18,6 +17,7 @@ import numpy as np
 from ...diagnostics.codes_calls import NoSuchAttribute
 from ...hlo.types import DType, is_complex
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import GatedNumber, narrow_number, number_of_kind
 from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Method, Ref, Tuple
 from ...values.views import Permuted, RealOrImaginary
@@ -30,12 +30,10 @@ from ..python.number_methods import python_attribute, scalar_attribute
 from ..rules.libraries import MISSING, NUMPY, plain, with_views
 from ..rules.split import of_one_kind
 from .array_methods import JAX_METHODS, NUMPY_METHODS
+from .bounded.methods import BOUNDED_METHODS
+from .indexing.bounded import bounded_attribute
 from .indexing.flat import flat_assign, new_flat
-from .indexing.masks import Masked, masked_attribute, refuse
 from .indexing.stores import dtype_of, shape_of, store_through
-
-_REDUCTIONS = frozenset({"sum", "prod", "mean", "std", "var", "min", "max", "any", "all", "argmax", "argmin"})
-"""The methods that `x[mask]` has: those that need not know how many elements there are."""
 
 _NO_VALUES = frozenset({"data", "ctypes", "flags", "base"})
 """Attributes that show memory, which a program has not."""
@@ -44,8 +42,8 @@ _NO_VALUES = frozenset({"data", "ctypes", "flags", "base"})
 def array_attribute(ctx: Context, value: Abstract, name: str) -> Abstract | None:
     """`value.name` for an array or a number; None where there is no such attribute, or it is not staged."""
     match value:
-        case Masked():
-            return _masked_attribute(ctx, value, name)
+        case Bounded():
+            return _attribute_of_bounded(ctx, value, name)
         case AtIndex():
             return at_attribute(value, name)
         case Const(value=known):
@@ -167,25 +165,13 @@ def _known_method(name: str) -> Callable[..., Abstract]:
     return call
 
 
-def _masked_attribute(ctx: Context, value: Masked, name: str) -> Abstract | None:
+def _attribute_of_bounded(ctx: Context, value: Bounded, name: str) -> Abstract | None:
     """Of `x[mask]`."""
-    found = masked_attribute(ctx, value, name)
+    found = bounded_attribute(ctx, value, name)
     if found is not None:
         return found
     methods = JAX_METHODS if value.form is Form.JAX else NUMPY_METHODS
-    if name in _REDUCTIONS:
-        return _method(methods, value, name)
-    if name == "copy" and value.form is Form.NDARRAY:
-        return Method(Meaning(name, _copy_selected), value)
-    if name in methods:
-        refuse(ctx, f"the method {name}", value)
-    return None
-
-
-def _copy_selected(ctx: Context, selected: Raw) -> Abstract:
-    """`x[i:j].copy()`."""
-    assert isinstance(selected, Masked)
-    return replace(selected, whole=ctx.ndarray(selected.elements(ctx)))
+    return _method({**methods, **BOUNDED_METHODS}, value, name)
 
 
 def _attribute_of_gated(ctx: Context, value: GatedNumber, name: str) -> Abstract | None:

@@ -92,8 +92,10 @@ def _compress(ctx: Context, self: Raw, condition: Raw, axis: Raw = None, out: Ra
 
 
 def _nonzero(ctx: Context, self: Raw) -> Abstract:
-    """How many indices there are depends on the values."""
-    rewrite = "use `np.where(mask, a, b)`, or count with `np.count_nonzero`"
+    """Where it is not zero: one array of indices for each axis."""
+    if not is_jax(self):
+        return ctx.call(Const(np.nonzero), [self])
+    rewrite = "use `jnp.where(mask, a, b)`, or count with `jnp.count_nonzero`"
     ctx.fail(SizeDependsOnValues(span=ctx.span, what="nonzero()", rewrite=rewrite))
 
 

@@ -18,18 +18,22 @@ from ...diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuch
 from ...hlo.ir import Value
 from ...hlo.types import SHORT_NAMES, ArrayType, DType, is_complex, is_integer
 from ...ops import Add, Concatenate, Divide, Floor, Iota, Multiply, Slice, Subtract, Transpose
-from ...values.lattice import Abstract, Const, NumberKind, Tuple
+from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
 from ..kernels.exact import multiples
 from ..kernels.layout import is_contiguous, is_doubtful, keep_order, note_copy
 from ..kernels.nesting import is_sequence, nested, selected_rows
+from ..kernels.structures import abstract
+from ..python.operators import binary
 from ..rules.casting import array_value, filling_value
 from ..rules.jax import axis_of, canonical, integer, is_none
 from ..rules.libraries import ArrayArgument, Rules, twins, with_views
-from ..rules.promote import numpy_common
+from ..rules.promote import kinds_of, numpy_common
+from .indexing.bounded import first_elements
 from .indexing.flat import flat_of
 from .indexing.stores import cast, dtype_of, fit, stored_value
+from .sizes import bound_of, computed_shape, size_of
 
 _SMALL = 1024
 """Up to this many elements an array that is known altogether is a constant of the program."""
@@ -67,6 +71,9 @@ def _constant_array(
     number: object, name: str, ctx: Context, rules: Rules, shape: Raw, dtype: Raw
 ) -> Abstract:
     wanted = type_argument(ctx, rules, dtype, name, rules.default_float(ctx))
+    computed = computed_shape(ctx, shape, name)
+    if computed is not None:
+        return computed.of(ctx, rules.array(ctx, filled(ctx, number, computed.extents, wanted)))
     return rules.array(ctx, filled(ctx, number, known_shape(ctx, shape, name), wanted))
 
 
@@ -99,6 +106,10 @@ def full(
     check_order(ctx, order, "full")
     fill = nested(ctx, rules, fill_value, "full")
     wanted = type_argument(ctx, rules, dtype, "full", fill.dtype)
+    computed = computed_shape(ctx, shape, "full") if not fill.rank else None
+    if computed is not None:
+        made = _filled_with(ctx, rules, computed.extents, fill_value, fill, wanted, is_none(dtype))
+        return computed.of(ctx, made)
     return _filled_with(ctx, rules, known_shape(ctx, shape, "full"), fill_value, fill, wanted, is_none(dtype))
 
 
@@ -332,7 +343,10 @@ def copy(ctx: Context, rules: Rules, a: Raw, order: Raw = "K", subok: Raw = Fals
 def arange(
     ctx: Context, rules: Rules, start: Raw, stop: Raw = None, step: Raw = None, dtype: Raw = None
 ) -> Abstract:
-    """`start, start + step, …` before `stop`; all three must be known."""
+    """`start, start + step, …` before `stop`; all three are known, or integers of the program."""
+    computed = _computed_range(ctx, rules, start, stop, step, dtype)
+    if computed is not None:
+        return computed
     first, last, by = [ctx.known(v, "a bound of arange, and so its size,") for v in (start, stop, step)]
     if last is None:
         first, last = 0, first
@@ -367,6 +381,41 @@ def arange(
     if first != 0:
         positions = ctx.op(Add(), positions, filled(ctx, first, (size,), wanted))
     return rules.array(ctx, positions)
+
+
+def _computed_range(
+    ctx: Context, rules: Rules, start: Raw, stop: Raw, step: Raw, dtype: Raw
+) -> Abstract | None:
+    """As `arange`, of integers that only the run knows; None of others."""
+    given = [abstract(x) for x in (start, stop, step)]
+    if all(isinstance(x, Const) or (isinstance(x, Array) and ctx.can_be_known(x)) for x in given):
+        return None
+    numbers = [Const(None) if is_none(x) else ctx.read(x) for x in given]
+    if not all(is_integer(x.dtype) if isinstance(x, Array) else _is_int(x.value) for x in numbers):
+        return None
+    first, last, by = numbers
+    if is_none(last):
+        first, last = Const(0), first
+    if is_none(by):
+        by = Const(1)
+    found = ctx.call(Const(range), [first, last, by])
+    count = ctx.call(Const(len), [found])
+    if not isinstance(count, Array):
+        return None
+    kinds = numpy_common(tuple([k for x in numbers if not is_none(x) for k in kinds_of(x)]))
+    default = canonical(kinds, ctx.x64) if rules.is_jax else kinds
+    wanted = type_argument(ctx, rules, dtype, "arange", default)
+    made = ctx.call(Const(jnp.arange if rules.is_jax else np.arange), [Const(bound_of(ctx, count, "arange"))])
+    assert isinstance(made, Ref | Array)
+    positions: Abstract = first_elements(ctx, made, {0: size_of(ctx, count)})
+    for op, number in (("*", by), ("+", first)):
+        if not (isinstance(number, Const) and number.value == (op == "*")):
+            positions = binary(ctx, op, positions, number)
+    return ctx.call(ctx.getattr(positions, "astype"), [Const(wanted)])
+
+
+def _is_int(value: object) -> bool:
+    return value is None or (isinstance(value, int | np.integer) and not isinstance(value, bool))
 
 
 def _length(first: Any, last: Any, by: Any) -> int:

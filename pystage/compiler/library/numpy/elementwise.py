@@ -16,6 +16,7 @@ from ...diagnostics.codes_types import ArgumentNotStaged, NoCast, NotNumeric
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, UINT64, DType, is_integer
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple, is_number
 from ..context import Context, Raw
@@ -36,7 +37,7 @@ from ..rules.promote import (
     value_of,
 )
 from ..rules.split import NeedsSplit, split_operation
-from .indexing.masks import Masked, elementwise
+from .indexing.beside import elementwise
 from .indexing.stores import cast, dtype_of, shape_text, store_through
 from .indexing.stores import shape_of as target_shape
 
@@ -195,7 +196,7 @@ def call_numpy(
         known = [known_object(ctx, a) for a in args]
         if not any(k is MISSING for k in known):
             return call_now(ctx, function.ufunc, *known)
-        if any(isinstance(a, Masked) for a in args):
+        if any(isinstance(a, Bounded) for a in args):
             whole = functools.partial(call_numpy, ctx, function, out=out, where=where, dtype=dtype)
             return elementwise(ctx, f"np.{function.name}", function.ufunc, lambda *x: whole(x), *args)
         return apply_numpy(ctx, function, [ctx.number(a) for a in args])

@@ -18,6 +18,7 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL
 from ...ops import Select
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract, ArrayCell, Const, Ref, Tuple, through
 from ...values.views import Flipped, Permuted, Repeated, Reshaped, View, entire, read_path
 from ..context import Context, Raw
@@ -30,7 +31,7 @@ from ..rules.classes import class_name
 from ..rules.jax import axes_of, axis_of, integer, ints, is_none
 from ..rules.libraries import NUMPY, Rules, twins, with_views
 from ..rules.promote import python_type
-from .indexing.masks import Masked, masked_attribute, reversed_selection
+from .indexing.bounded import bounded_attribute, flipped
 from .indexing.stores import cast, dtype_of, fit, shape_of, shape_text, store_through
 
 
@@ -278,9 +279,9 @@ def _flipped(ctx: Context, rules: Rules, a: Raw, axes: tuple[int, ...], function
 @twins(np.flip, jnp.flip)
 def flip(ctx: Context, rules: Rules, m: Raw, axis: Raw = None) -> Abstract:
     """The elements in reverse along the axes (all, if none is named)."""
-    if isinstance(m, Masked):
+    if isinstance(m, Bounded):
         axes = tuple(range(m.rank)) if is_none(axis) else axes_of(ctx, axis, m.rank, "flip")
-        return reversed_selection(ctx, m, axes, f"{rules.name}.flip")
+        return flipped(ctx, m, axes)
     made = as_array(ctx, rules, m, "flip")
     rank = len(shape_known(ctx, rules, made, "flip"))
     axes = tuple(range(rank)) if is_none(axis) else axes_of(ctx, axis, rank, "flip")
@@ -380,8 +381,8 @@ def broadcast_arrays(ctx: Context, rules: Rules, *args: Raw) -> Abstract:
 @twins(np.shape, jnp.shape, delegates=False)
 def shape_(ctx: Context, rules: Rules, a: Raw) -> Abstract:
     """The shape: a tuple of known integers."""
-    if isinstance(a, Masked):
-        return masked_attribute(ctx, a, "shape") or Const(None)
+    if isinstance(a, Bounded):
+        return bounded_attribute(ctx, a, "shape") or Const(None)
     if isinstance(a, Const) and isinstance(a.value, jax.ShapeDtypeStruct):
         return Tuple(tuple([Const(n) for n in a.value.shape]))
     made = nested(ctx, rules, a, "shape") if is_sequence(ctx, a) and not rules.is_jax else None

@@ -87,6 +87,8 @@ def _where(jax: bool) -> Callable[..., Abstract]:
     name = "jnp.where" if jax else "np.where"
 
     def where(ctx: Context, condition: Raw, x: Raw = None, y: Raw = None, /) -> Abstract:
+        if is_none(x) and is_none(y) and not jax:
+            return ctx.call(Const(np.nonzero), [abstract(condition)])
         if is_none(x) or is_none(y):
             text = "one argument: the number of results depends on the values"
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument=text))

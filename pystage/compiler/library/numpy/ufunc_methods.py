@@ -16,6 +16,7 @@ from ...hlo.op import HloOp
 from ...hlo.types import BOOL, INT64, DType, is_integer
 from ...ops import Add, And, Maximum, Minimum, Multiply, Negate, Or, Reduce, Xor
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, Ref
 from ..context import Context, Raw
 from ..kernels.nesting import is_sequence, nested
@@ -28,7 +29,6 @@ from ..rules.libraries import NUMPY, as_ndarray
 from .composed import run_program
 from .indexing.gathering import basic_views, fancy, scatter
 from .indexing.indices import parse
-from .indexing.masks import Masked
 from .indexing.stores import broadcasts, dtype_of, fit, shape_of, store_through
 from .indexing.subscripts import array_setitem
 from .reductions.scans import running
@@ -101,7 +101,7 @@ def reduce(
     for argument, value in (("dtype", dtype), ("out", out), ("initial", initial)):
         if not is_none(value):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=_name(ufunc, "reduce"), argument=argument))
-    if ufunc in _BITS and not isinstance(array, Masked):
+    if ufunc in _BITS and not isinstance(array, Bounded):
         return _of_bits(ctx, ufunc, array, axis, keepdims)
     if not _is_true(where):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=_name(ufunc, "reduce"), argument="where"))

@@ -53,6 +53,7 @@ from ...ops import (
     Xor,
 )
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract
 from ..context import Context, Raw
 from ..jax.tail import jax_call
@@ -63,7 +64,7 @@ from ..registry import declared, meaning
 from ..rules.libraries import as_ndarray
 from ..rules.promote import inexact, kinds_of, numeric
 from .elementwise import DTypeMap, ElementwiseFunction, apply_jax, boolean, call_numpy, jax_operands, same
-from .indexing.masks import Masked, elementwise
+from .indexing.beside import elementwise
 
 ALL_KINDS = "biufc"
 REAL = "biuf"
@@ -141,7 +142,7 @@ def _jax_meaning(function: ElementwiseFunction, twin: Any) -> Callable[..., Abst
     """Types that the declaration does not serve go to JAX itself, with its own errors."""
 
     def call(ctx: Context, *args: Raw) -> Abstract:
-        if any(isinstance(a, Masked) for a in args):
+        if any(isinstance(a, Bounded) for a in args):
             return elementwise(ctx, f"jnp.{function.name}", twin, lambda *x: call(ctx, *x), *args)
         operands = jax_operands(ctx, function.name, args)
         kinds = [k for o in operands for k in kinds_of(o)]

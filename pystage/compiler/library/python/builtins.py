@@ -21,6 +21,7 @@ from ...diagnostics.codes_calls import WrongArguments
 from ...hlo.types import BOOL, FLOAT64, INT64, is_complex
 from ...ops import Abs, Imag, Not, Real
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, may_be_unassigned
 from ...values.lattice import (
     LISTS,
@@ -62,7 +63,7 @@ from ..kernels.structures import (
 )
 from ..numpy import ufuncs as u
 from ..numpy.elementwise import apply_jax, apply_numpy
-from ..numpy.indexing.masks import Masked, length
+from ..numpy.indexing.bounded import length
 from ..registry import meaning
 from ..rules.classes import c_name, class_of
 from ..rules.promote import kinds_of
@@ -93,6 +94,8 @@ def abs_(ctx: Context, x: Raw, /) -> Abstract:
     known = known_object(ctx, x)
     if known is not MISSING:
         return call_now(ctx, abs, known)
+    if isinstance(x, Bounded):
+        return ctx.call(Const(np.abs if x.form is Form.NDARRAY else jnp.abs), [x])
     operand = ctx.read(x)
     assert isinstance(operand, Array)
     if operand.form is Form.JAX:
@@ -377,7 +380,7 @@ all_ = meaning(builtins.all)(_quantifier("all", False))
 @meaning(builtins.len)
 def len_(ctx: Context, x: Raw, /) -> Abstract:
     """`len(x)`."""
-    if isinstance(x, Masked):
+    if isinstance(x, Bounded):
         return length(ctx, x)
     x = strings.known(ctx, abstract(x))
     method = special(ctx, x, "__len__")

@@ -22,6 +22,7 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
 from ...ops import Negate, Not, Select
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Unknown, is_number
 from ..context import Context, Raw
@@ -36,7 +37,8 @@ from ..numpy.elementwise import (
     staged_python_integer,
     store_result,
 )
-from ..numpy.indexing.masks import Masked, beside, elementwise, refuse
+from ..numpy.indexing.beside import beside, elementwise
+from ..numpy.indexing.bounded import bounded, elements, in_order, refuse, where, with_masks
 from ..numpy.indexing.stores import check_writable, store_through
 from ..rules.classes import class_of
 from ..rules.jax import is_jax
@@ -91,7 +93,7 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     overloaded = ctx.overloaded(op, left, right)
     if overloaded is not None:
         return overloaded
-    if isinstance(left, Masked) or isinstance(right, Masked):
+    if isinstance(left, Bounded) or isinstance(right, Bounded):
         if op == "@":
             return _matmul(ctx, abstract(left), abstract(right))
         return elementwise(
@@ -116,7 +118,7 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     extended; everything else is rebound to `left op right`. (An ndarray with a `jax.Array` too.)
     """
     left, right = abstract(left), abstract(right)
-    if isinstance(left, Masked) and isinstance(left.whole, Ref):
+    if isinstance(left, Bounded) and isinstance(left.whole, Ref):
         return _inplace_selected(ctx, op, left, right)
     if not ctx.is_ndarray(left):
         made = structure.inplace(ctx, op, left, right)
@@ -140,7 +142,7 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     return left
 
 
-def _inplace_selected(ctx: Context, op: str, left: Masked, right: Abstract) -> Abstract:
+def _inplace_selected(ctx: Context, op: str, left: Bounded, right: Abstract) -> Abstract:
     """`left op= right` of a selection of an ndarray: what is not selected stays as it is."""
     assert isinstance(left.whole, Ref)
     if op == "@" or (isinstance(right, Array) and right.rank and right.form is Form.JAX):
@@ -150,12 +152,26 @@ def _inplace_selected(ctx: Context, op: str, left: Masked, right: Abstract) -> A
         FUNCTIONS[op].ufunc(ours, theirs, out=np.empty(ours.shape, ours.dtype), casting="same_kind")
 
     check_writable(ctx, left.whole, "output array")
-    other = beside(ctx, f"the operator {op}=", plain, left, right, (left, right))
-    copy = ctx.ndarray(left.elements(ctx))
+    masked = with_masks(ctx, left)
+    beside_it = with_masks(ctx, right) if isinstance(right, Bounded) else right
+    if masked is not left and (is_number(right) or _are_masked_alike(masked, beside_it)):
+        whole = ctx.ndarray(elements(ctx, masked))
+        inplace(ctx, op, whole, beside_it.whole if isinstance(beside_it, Bounded) else right)
+        store_through(ctx, left.whole, elements(ctx, in_order(ctx, bounded(ctx, whole, masked.extents))))
+        return left
+    other = beside(ctx, f"the operator {op}=", plain, left, right)
+    copy = ctx.ndarray(elements(ctx, left))
     inplace(ctx, op, copy, other)
-    chosen = ctx.op(Select(), left.where(ctx), ctx.contents(copy), left.elements(ctx))
+    chosen = ctx.op(Select(), where(ctx, left), ctx.contents(copy), elements(ctx, left))
     store_through(ctx, left.whole, chosen)
     return left
+
+
+def _are_masked_alike(left: Bounded, right: Abstract) -> bool:
+    """True for arrays of one shape of which the same masks select the elements."""
+    if not isinstance(right, Bounded) or left.type.shape != right.type.shape:
+        return False
+    return [(e.axis, e.mask) for e in left.extents] == [(e.axis, e.mask) for e in right.extents]
 
 
 def unary(ctx: Context, op: str, x: Raw) -> Abstract:
@@ -165,7 +181,7 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
     if isinstance(x, Const):
         return call_now(ctx, plain, x.value)
     if not is_number(x) and not ctx.is_ndarray(x):
-        if isinstance(x, Masked):
+        if isinstance(x, Bounded):
             return elementwise(ctx, f"the operator {op}", plain, lambda y: unary(ctx, op, y), x)
         known = known_object(ctx, x)
         if known is not MISSING:
@@ -202,7 +218,7 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     overloaded = ctx.overloaded(op, left, right)
     if overloaded is not None:
         return overloaded
-    if isinstance(left, Masked) or isinstance(right, Masked):
+    if isinstance(left, Bounded) or isinstance(right, Bounded):
         return elementwise(
             ctx, f"the operator {op}", PYTHON_OPERATORS[op], lambda x, y: compare(ctx, op, x, y), left, right
         )

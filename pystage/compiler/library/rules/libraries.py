@@ -24,12 +24,13 @@ from ...diagnostics.codes_types import (
 from ...hlo.ir import Value
 from ...hlo.types import FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_floating
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, ArrayCell, Const, NumberKind, Ref, Tuple
 from ...values.views import View, read_path
 from ..context import Context, Raw
 from ..kernels.structures import lift
-from ..numpy.indexing.masks import Masked, refuse
+from ..numpy.indexing.bounded import refuse
 from ..numpy.indexing.stores import dtype_of, store_out
 from ..registry import meaning
 from .jax import AxisProblem, canonical, index_dtype, is_list, is_none, jax_array, known_dtype
@@ -128,7 +129,7 @@ class NumpyRules(Rules):
     is_jax = False
 
     def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
-        if isinstance(raw, Masked):
+        if isinstance(raw, Bounded):
             refuse(ctx, f"np.{function.removeprefix('np.')}", raw)
         if isinstance(raw, GatedNumber) and len({k.dtype for k in raw.kinds}) == 1 and not raw.may_be_jax:
             dtype = raw.kinds[0].dtype
@@ -179,7 +180,7 @@ class JaxRules(Rules):
     is_jax = True
 
     def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
-        if isinstance(raw, Masked):
+        if isinstance(raw, Bounded):
             refuse(ctx, f"jnp.{function}", raw)
         array = jax_array(ctx, raw, function)
         return ArrayArgument(array.value, array.weak, Form.JAX)

@@ -32,7 +32,7 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
     ),
     ("frompyfunc", "it gives arrays of Python objects", "use np.vectorize"),
     ("place", "it takes as many values as the mask has", "write `x[mask] = value`, or np.where"),
-    ("setxor1d unique_all unique_counts unique_inverse unique_values", _SIZE, "use jnp.unique with `size=`"),
+    ("unique_all unique_counts unique_inverse unique_values", _SIZE, "use jnp.unique with `size=`"),
     (
         "shares_memory may_share_memory",
         "memory has no addresses in a program",

@@ -237,8 +237,6 @@ def test_masked_along_axes() -> None:
     rows = np.array([True, False, True])
     check(along(0), lambda x, m: np.mean(x[m], axis=0), x, rows)
     check(along(0), lambda x, m: np.mean(x[m], axis=0), x, x[:, :, 0] > 0)
-    refused("PS221", along(1), x, rows)
-    refused("PS221", lambda ctx, x, m: ctx.call(Const(np.argmax), [array_getitem(ctx, x, m)]), x, rows)
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "cumsum", "argmax", "count_nonzero"])

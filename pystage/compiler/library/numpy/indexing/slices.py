@@ -31,6 +31,7 @@ from ....ops import (
     Select,
     Subtract,
 )
+from ....values.bounded import Progression
 from ....values.gated import GatedNumber
 from ....values.lattice import Abstract, Array, Const, SliceObject
 from ....values.views import Index
@@ -49,15 +50,6 @@ class SliceIndex:
     def is_whole(self, extent: int) -> bool:
         """True if it is the axis as it is."""
         return self.start == 0 and self.size == extent and self.step == 1
-
-
-@dataclass(frozen=True, slots=True)
-class Progression:
-    """`count` indices of an axis: `start`, `start + step`, …; only the program knows where and how many."""
-
-    start: Value
-    step: int
-    count: Value
 
 
 @dataclass(frozen=True, slots=True)

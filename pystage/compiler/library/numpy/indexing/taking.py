@@ -11,7 +11,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ....diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
+from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, UINT64, ArrayType
 from ....ops import Clamp, Compare, Iota, Remainder, Select
@@ -21,7 +21,7 @@ from ....values.views import Reshaped
 from ...context import Context, Raw
 from ...kernels.arithmetic import select
 from ...kernels.nesting import elements, nested
-from ...kernels.structures import abstract, lift
+from ...kernels.structures import abstract
 from ...registry import meaning
 from ...rules.casting import array_value
 from ...rules.classes import c_name, class_of
@@ -35,8 +35,7 @@ from .bounds_checks import check_inside, outside_of_axis
 from .flat_stores import store_repeated, store_until_outside
 from .gathering import Fancy, gather, scatter
 from .indices import from_front
-from .masks import Masked
-from .stores import check_writable, dtype_of, known_array, mismatch, shape_of, store_through
+from .stores import check_writable, dtype_of, mismatch, shape_of, store_through
 from .subscripts import IMMUTABLE
 
 
@@ -348,46 +347,3 @@ def ix_(ctx: Context, *args: Raw) -> Abstract:
         assert isinstance(array, Ref)
         made.append(Ref(array.cell, (*array.path, Reshaped(wide))))
     return Tuple(tuple(made))
-
-
-# ---------------------------------------------------------------- sizes that depend on values
-
-_REWRITES: dict[Any, str] = {
-    np.nonzero: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
-    np.flatnonzero: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
-    np.argwhere: "use the mask itself: `x[mask] = v`, `x[mask].sum()`, `np.where(mask, x, y)`",
-    np.unique: (
-        "sort with `np.sort`, compare neighbours (`s[1:] != s[:-1]`), and go on with all of `s` and that mask; or count "
-        "with `np.add.at(counts, x, 1)`"
-    ),
-    np.extract: "reduce `x[mask]` directly, as with `x[mask].sum()`",
-    np.compress: "reduce `x[mask]` directly, as with `x[mask].sum()`",
-    np.trim_zeros: "keep the zeros, or find the ends with `np.argmax(x != 0)`",
-    np.union1d: "mark them with a mask: `(x[:, None] == y).any(axis=1)`",
-    np.intersect1d: "mark them with a mask: `(x[:, None] == y).any(axis=1)`",
-    np.setdiff1d: "mark them with a mask: `(x[:, None] == y).any(axis=1)`",
-}
-
-
-def _refused(function: Any) -> None:
-    """Declares a function whose result has a size that depends on values; of known arrays it is called now."""
-    name = f"np.{function.__name__}"
-
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
-        known = [_known_contents(ctx, a) for a in args]
-        if not kwargs and not any(k is None for k in known):
-            return lift(ctx, function(*known))
-        ctx.fail(SizeDependsOnValues(span=ctx.span, what=name, rewrite=_REWRITES[function]))
-
-    meaning(function)(call)
-
-
-def _known_contents(ctx: Context, raw: Raw) -> np.ndarray | None:
-    """The elements of an array that is a constant of the program."""
-    if isinstance(raw, Masked) or (not ctx.is_ndarray(raw) and elements(ctx, raw) is None):
-        return None
-    return known_array(nested(ctx, NUMPY, raw, "np").value)
-
-
-for _function in _REWRITES:
-    _refused(_function)

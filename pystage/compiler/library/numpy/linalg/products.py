@@ -17,6 +17,7 @@ from ....hlo.ir import Value
 from ....hlo.types import DType, is_complex
 from ....ops import Complex, Imag, Multiply, Negate, Real, Subtract
 from ....values.boundary import Form
+from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Const, NumberKind, Tuple
 from ...context import Context, Raw
 from ...kernels.contraction import Labelled, Precision, ordered, product
@@ -26,15 +27,14 @@ from ...registry import meaning
 from ...rules.jax import UnservedPrecision, axes_of, axis_of, is_none, precision_name
 from ...rules.libraries import JAX, NUMPY, ArrayArgument, Rules, twins
 from ...rules.promote import broadcast_shape, numpy_loop
-from ..indexing.masks import Masked
 from ..indexing.stores import store_out
 from ..joining import part
-from .selected_products import of_selections
+from .bounded_products import of_bounded
 
 
 def matmul(ctx: Context, a: Raw, b: Raw) -> Abstract:
     """`a @ b`."""
-    jax = any(isinstance(x, Array | Masked) and x.form is Form.JAX for x in (a, b))
+    jax = any(isinstance(x, Array | Bounded) and x.form is Form.JAX for x in (a, b))
     return ctx.call(Const(jnp.matmul if jax else np.matmul), [a, b])
 
 
@@ -130,7 +130,7 @@ def product_dtype(ctx: Context, ufunc: np.ufunc, left: ArrayArgument, right: Arr
 @meaning(np.matmul)
 def numpy_matmul(ctx: Context, x1: Raw, x2: Raw, out: Raw = None, dtype: Raw = None) -> Abstract:
     """`np.matmul`."""
-    selected = of_selections(ctx, "matmul", x1, x2)
+    selected = of_bounded(ctx, "matmul", x1, x2)
     if selected is not None:
         return selected
     given = [nested(ctx, NUMPY, x, "matmul") for x in (x1, x2)]
@@ -146,7 +146,7 @@ def jax_matmul(
     ctx: Context, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
 ) -> Abstract:
     """`jnp.matmul`."""
-    selected = of_selections(ctx, "matmul", a, b)
+    selected = of_bounded(ctx, "matmul", a, b)
     if selected is not None:
         return selected
     left, right, weak = _pair(ctx, JAX, a, b, "matmul")
@@ -206,7 +206,7 @@ def dot(
     preferred_element_type: Raw = None,
 ) -> Abstract:
     """The inner product over the last axis of `a` and the last but one of `b`."""
-    selected = of_selections(ctx, "dot", a, b)
+    selected = of_bounded(ctx, "dot", a, b)
     if selected is not None:
         return selected
     left, right, weak = _pair(ctx, rules, a, b, "dot")
@@ -223,7 +223,7 @@ def inner(
     ctx: Context, rules: Rules, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
 ) -> Abstract:
     """The inner product over the last axes."""
-    selected = of_selections(ctx, "inner", a, b)
+    selected = of_bounded(ctx, "inner", a, b)
     if selected is not None:
         return selected
     left, right, weak = _pair(ctx, rules, a, b, "inner")
@@ -244,7 +244,7 @@ def vdot(
     ctx: Context, rules: Rules, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
 ) -> Abstract:
     """The inner product of all elements, the first operand conjugated."""
-    selected = of_selections(ctx, "vdot", a, b)
+    selected = of_bounded(ctx, "vdot", a, b)
     if selected is not None:
         return selected
     left, right, weak = _pair(ctx, rules, a, b, "vdot")

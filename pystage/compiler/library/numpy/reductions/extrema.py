@@ -11,11 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ....diagnostics.codes_types import NoSuchOperation
-from ....hlo.ir import Op, Region, Value
+from ....hlo.ir import Region, Value
 from ....hlo.types import BOOL, INT64, ArrayType, is_complex, is_floating
-from ....ops import And, Compare, Constant, Iota, Or, Real, ReduceWith, Select, StopGradient, Subtract
+from ....ops import And, Compare, Iota, Or, Real, ReduceWith, Select, StopGradient, Subtract
 from ....ops.operands import COMPLEXES, FLOATS
 from ....values.boundary import Form
+from ....values.bounded import Bounded
 from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...kernels.arithmetic import compare
@@ -26,6 +27,7 @@ from ...kernels.reducing import (
     neutral,
     not_zero,
     reduce,
+    reduced,
     reduced_shape,
     rules_for,
     source,
@@ -34,7 +36,7 @@ from ...kernels.reducing import (
 )
 from ...rules.jax import axis_of, is_none
 from ...rules.libraries import Rules, twins
-from ..indexing.masks import Masked, refuse
+from ..indexing.bounded import compact, count, is_known_false, raveled, refuse
 from .sums import initial_value
 
 _COUNT_IS_PYTHON = isinstance(np.count_nonzero(np.zeros(1)), int)
@@ -56,10 +58,10 @@ def _extremum(
     of = source(ctx, rules, a, axis, keepdims, name, where)
     if is_none(initial):
         _check_elements(ctx, of, a, name if rules.is_jax else _LONG[name])
-        if of.where is not None and not isinstance(a, Masked):
+        if of.where is not None and not isinstance(a, Bounded):
             text = f"reduction operation '{_LONG[name]}' does not have an identity"
             ctx.raise_(ValueError(f"{text}, so to use a where mask one has to specify 'initial'"))
-    return rules.result(ctx, _extremum_of(name, ctx, rules, of, initial))
+    return reduced(ctx, rules, of, _extremum_of(name, ctx, rules, of, initial))
 
 
 def _extremum_of(name: str, ctx: Context, rules: Rules, of: ReductionOperand, initial: Raw = None) -> Value:
@@ -80,11 +82,18 @@ def _check_elements(ctx: Context, of: ReductionOperand, a: Raw, operation: str) 
     text = f"zero-size array to reduction operation {operation} which has no identity"
     if of.count == 0:
         ctx.raise_(ValueError(text))
-    if isinstance(a, Masked):
-        none = ctx.op(Compare("EQ"), a.count(ctx).value, ctx.constant(0, INT64))
-        if not (
-            isinstance(none.owner, Op) and isinstance(none.owner.kind, Constant) and not none.owner.kind.data
-        ):
+    if isinstance(a, Bounded):
+        zero = ctx.constant(0, INT64)
+        none: Value | None = None
+        for extent in a.extents:
+            empty = ctx.op(Compare("EQ"), count(ctx, a, extent).value, zero)
+            if extent.axis in of.axes:
+                none = empty if none is None else ctx.op(Or(), none, empty)
+        for extent in a.extents if none is not None else ():
+            if extent.axis not in of.axes:
+                some = ctx.op(Compare("NE"), count(ctx, a, extent).value, zero)
+                none = ctx.op(And(), none, some)  # type: ignore[arg-type]
+        if none is not None and not is_known_false(none):
             ctx.check(none, ValueError(text), _raise, [text])
 
 
@@ -130,12 +139,12 @@ def _nan_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keep
     _check_elements(ctx, of, a, name if rules.is_jax else f"f{name[3:]}")
     best = _extremum_of(name[3:], ctx, rules, numbers)
     if not is_floating(of.dtype) and not is_complex(of.dtype):
-        return rules.result(ctx, best)
+        return reduced(ctx, rules, of, best)
     none = ctx.op(
         Compare("EQ"), counted(ctx, numbers, INT64), ctx.broadcast(ctx.constant(0, INT64), of.shape)
     )
     nan = ctx.broadcast(ctx.constant(np.nan, of.dtype), of.shape)
-    return rules.result(ctx, ctx.op(Select(), none, nan, best))
+    return reduced(ctx, rules, of, ctx.op(Select(), none, nan, best))
 
 
 @twins(np.nanmax, jnp.nanmax, delegates=False)
@@ -165,7 +174,7 @@ def ptp(
         ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.ptp", types="bool"))
     _check_elements(ctx, of, a, "max" if rules.is_jax else "maximum")
     ends = [_extremum_of(name, ctx, rules, of) for name in ("max", "min")]
-    return rules.result(ctx, ctx.op(Subtract(), *ends))
+    return reduced(ctx, rules, of, ctx.op(Subtract(), *ends))
 
 
 # ---------------------------------------------------------------- truth and counts
@@ -193,7 +202,7 @@ def any_(
     """Whether some element is true."""
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "any", where)
-    return rules.result(ctx, reduce(ctx, Or(), of.of(_truth(ctx, rules, of))))
+    return reduced(ctx, rules, of, reduce(ctx, Or(), of.of(_truth(ctx, rules, of))))
 
 
 @twins(np.all, jnp.all, fold=True)
@@ -210,7 +219,7 @@ def all_(
     """Whether all elements are true."""
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "all", where)
-    return rules.result(ctx, reduce(ctx, And(), of.of(_truth(ctx, rules, of))))
+    return reduced(ctx, rules, of, reduce(ctx, And(), of.of(_truth(ctx, rules, of))))
 
 
 @twins(np.count_nonzero, jnp.count_nonzero, delegates=False, fold=True)
@@ -222,7 +231,7 @@ def count_nonzero(ctx: Context, rules: Rules, a: Raw, axis: Raw = None, keepdims
     count = total(ctx, of.of(ctx.convert(not_zero(ctx, of.value), dtype)))
     if _COUNT_IS_PYTHON and is_none(axis) and not rules.is_jax and not of.shape:
         return ctx.python(count, (0, of.value.type.size))
-    return rules.result(ctx, count)
+    return reduced(ctx, rules, of, count)
 
 
 # ---------------------------------------------------------------- indices
@@ -274,8 +283,8 @@ def index_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value
 
 
 def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw) -> Abstract:
-    if isinstance(a, Masked):
-        refuse(ctx, name, a)
+    if isinstance(a, Bounded):
+        return _arg_extremum_of_bounded(name, ctx, rules, a, axis, keepdims)
     value = rules.operand(ctx, a, name).value
     shape = value.type.static_shape
     if rules.is_jax and is_complex(value.type.dtype):
@@ -292,6 +301,29 @@ def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keep
         ctx.raise_(ValueError(f"attempt to get {name} of an empty sequence"))
     place = ctx.reshape(index_of_extremum(ctx, name, value, at), result_shape)
     return rules.result(ctx, ctx.convert(place, rules.index_dtype(ctx)))
+
+
+def _arg_extremum_of_bounded(
+    name: str, ctx: Context, rules: Rules, a: Bounded, axis: Raw, keepdims: Raw
+) -> Abstract:
+    """As `_arg_extremum`: what does not belong to the array comes last, and so loses where it is equal."""
+    rules = rules_for(rules, a)
+    if is_none(axis):
+        if ctx.known(keepdims, f"keepdims of {name}") and a.rank > 1:
+            refuse(ctx, f"{name} with keepdims", a)
+        a, axis = raveled(ctx, a), 0
+    a = compact(ctx, a)
+    of = source(ctx, rules, a, axis, keepdims, name, ordered=True)
+    if is_complex(of.dtype) and rules.is_jax:
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"jnp.{name}", types=str(of.dtype)))
+    for extent in a.extents:
+        if extent.axis in of.axes:
+            empty = ctx.op(Compare("EQ"), count(ctx, a, extent).value, ctx.constant(0, INT64))
+            text = f"attempt to get {name} of an empty sequence"
+            ctx.check(empty, ValueError(text), _raise, [text])
+    value = ctx.op(StopGradient(), of.value) if of.dtype in FLOATS | COMPLEXES else of.value
+    place = ctx.reshape(extremum_and_index(ctx, name[3:], value, of.axes, of.where)[1], of.shape)
+    return reduced(ctx, rules, of, ctx.convert(place, rules.index_dtype(ctx)))
 
 
 @twins(np.argmax, jnp.argmax, fold=True)

@@ -20,6 +20,7 @@ from ...kernels.reducing import (
     ReductionOperand,
     counted,
     product,
+    reduced,
     rules_for,
     source,
     spread_back,
@@ -79,7 +80,7 @@ def sum_(
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "sum", where)
     of = in_type(ctx, rules, of, dtype, "sum", accumulator(ctx, rules, of.dtype))
-    return rules.result(ctx, total(ctx, of, initial_value(ctx, rules, initial, of.dtype, "sum")))
+    return reduced(ctx, rules, of, total(ctx, of, initial_value(ctx, rules, initial, of.dtype, "sum")))
 
 
 @twins(np.prod, jnp.prod, fold=True, accumulates=True)
@@ -98,14 +99,14 @@ def prod(
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "prod", where)
     of = in_type(ctx, rules, of, dtype, "prod", accumulator(ctx, rules, of.dtype))
-    return rules.result(ctx, product(ctx, of, initial_value(ctx, rules, initial, of.dtype, "prod")))
+    return reduced(ctx, rules, of, product(ctx, of, initial_value(ctx, rules, initial, of.dtype, "prod")))
 
 
 def _nan_sum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, dtype: Raw, keepdims: Raw) -> Abstract:
     rules = rules_for(rules, a)
     of = without_nan(ctx, source(ctx, rules, a, axis, keepdims, name))
     of = in_type(ctx, rules, of, dtype, name, accumulator(ctx, rules, of.dtype))
-    return rules.result(ctx, total(ctx, of) if name == "nansum" else product(ctx, of))
+    return reduced(ctx, rules, of, total(ctx, of) if name == "nansum" else product(ctx, of))
 
 
 @twins(np.nansum, jnp.nansum, delegates=False, accumulates=True)
@@ -167,10 +168,10 @@ def mean(
     of = source(ctx, rules, a, axis, keepdims, "mean", where)
     wanted = _mean_type(ctx, rules, of, dtype, "mean")
     if wanted.kind not in "biu":
-        return rules.result(ctx, mean_of(ctx, of, wanted))
+        return reduced(ctx, rules, of, mean_of(ctx, of, wanted))
     wide = rules.default_float(ctx)  # NumPy sums in the integer type and divides
     sums = ctx.convert(total(ctx, of.of(cast(ctx, of.value, wanted))), wide)
-    return rules.result(ctx, ctx.convert(ctx.op(Divide(), sums, counted(ctx, of, wide)), wanted))
+    return reduced(ctx, rules, of, ctx.convert(ctx.op(Divide(), sums, counted(ctx, of, wide)), wanted))
 
 
 @twins(np.nanmean, jnp.nanmean, delegates=False, accumulates=True)
@@ -187,7 +188,7 @@ def nanmean(
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "nanmean")
     wanted = _mean_type(ctx, rules, of, dtype, "nanmean")
-    return rules.result(ctx, mean_of(ctx, without_nan(ctx, of), wanted))
+    return reduced(ctx, rules, of, mean_of(ctx, without_nan(ctx, of), wanted))
 
 
 def variance(
@@ -238,7 +239,7 @@ def _spread(
     if name.startswith("nan"):
         of = without_nan(ctx, of)
     result = variance(ctx, rules, of, wanted, ddof if is_none(correction) else correction, name)
-    return rules.result(ctx, ctx.op(Sqrt(), result) if name.endswith("std") else result)
+    return reduced(ctx, rules, of, ctx.op(Sqrt(), result) if name.endswith("std") else result)
 
 
 @twins(np.var, jnp.var, fold=True, accumulates=True)
@@ -341,4 +342,4 @@ def average(
         result = ctx.op(Divide(), sums, scale)
     if ctx.known(returned, "returned of average"):
         return Tuple((rules.result(ctx, result), rules.result(ctx, scale)))
-    return rules.result(ctx, result)
+    return reduced(ctx, rules, of, result)

@@ -1,0 +1,165 @@
+"""Order, running sums and statistics along a bounded axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....hlo.ir import Value
+from ....hlo.types import BOOL, DType, is_complex, is_floating
+from ....ops import Select
+from ....values.bounded import Bounded, Extent
+from ....values.lattice import Abstract, Const
+from ...context import Context, Raw
+from ...rules.bounds import ends_of
+from ...rules.jax import axis_of, is_none
+from ..indexing.beside import result_with
+from ..indexing.bounded import compact, elements, length, raveled, where
+from ..indexing.subscripts import array_getitem
+from .serving import composed_for_bounded, for_bounded, from_front, made_whole
+
+from_front((np.cumsum, np.cumprod, np.nancumsum, np.nancumprod), "a")
+
+
+def _last(dtype: DType) -> object:
+    """A value that no other is sorted after."""
+    if is_complex(dtype):
+        return complex(np.nan, np.nan)
+    if is_floating(dtype):
+        return np.nan
+    return True if dtype == BOOL else ends_of(dtype)[1]
+
+
+def with_last(ctx: Context, array: Bounded) -> Value:
+    """The elements of a compact array, and after them what no other is sorted after."""
+    value = elements(ctx, array)
+    last = ctx.broadcast(ctx.constant(_last(value.type.dtype), value.type.dtype), value.type.static_shape)
+    return ctx.op(Select(), where(ctx, array), value, last)
+
+
+def _sorted(function: Any, ctx: Context, a: Raw, axis: Raw, kind: Raw) -> Abstract:
+    assert isinstance(a, Bounded)
+    if is_none(axis):
+        a, axis = raveled(ctx, a), 0
+    at = axis_of(ctx, axis, a.rank, "sort")
+    array = compact(ctx, a)
+    along = array.axes[at]
+    whole = array.whole
+    if isinstance(along, Extent):
+        only = Bounded(array.whole, array.type, (along,))
+        whole = made_whole(ctx, array, with_last(ctx, only))
+        kind = Const("stable")  # what does not belong to it stands last, and stays there among its equals
+    made = ctx.call(Const(function), [whole, Const(at)], {} if is_none(kind) else {"kind": kind})
+    return result_with(ctx, made, array.axes)
+
+
+@for_bounded(np.sort)
+def sort(ctx: Context, a: Raw, axis: Raw = -1, kind: Raw = None) -> Abstract:
+    """The elements in order along an axis."""
+    return _sorted(np.sort, ctx, a, axis, kind)
+
+
+@for_bounded(np.argsort)
+def argsort(ctx: Context, a: Raw, axis: Raw = -1, kind: Raw = None) -> Abstract:
+    """The places of the elements in order along an axis."""
+    return _sorted(np.argsort, ctx, a, axis, kind)
+
+
+@composed_for_bounded(np.diff)
+def diff(a: Any, n: Any = 1, axis: Any = -1) -> Any:
+    """The differences of neighbours."""
+    for _ in range(n):
+        if a.ndim == 1:
+            a = a[1:] != a[:-1] if a.dtype == bool else a[1:] - a[:-1]
+        elif axis in (0, -a.ndim):
+            a = a[1:] - a[:-1]
+        else:
+            a = np.moveaxis(diff(np.moveaxis(a, axis, 0), 1, 0), 0, axis)
+    return a
+
+
+@composed_for_bounded(np.median)
+def median(a: Any, axis: Any = None) -> Any:
+    """The middle element, or the mean of the two in the middle; NaN where one is NaN."""
+    if axis is None:
+        a, axis = np.ravel(a), 0
+    ordered = np.moveaxis(np.sort(a, axis=axis), axis, 0)
+    n = len(ordered)
+    if n == 0:
+        return np.mean(ordered, axis=0)
+    middle = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
+    if ordered.dtype.kind == "f":
+        middle = np.where(np.isnan(ordered[n - 1]), np.nan, middle)[()]
+    return middle
+
+
+@composed_for_bounded(np.percentile)
+def percentile(a: Any, q: Any, axis: Any = None) -> Any:
+    """As `np.quantile`, of a hundred."""
+    return quantile(a, np.true_divide(q, 100), axis)
+
+
+@composed_for_bounded(np.quantile)
+def quantile(a: Any, q: Any, axis: Any = None) -> Any:
+    """What stands at a part `q` of the way through the elements in order, between two of them where need be."""
+    if axis is None:
+        a, axis = np.ravel(a), 0
+    ordered = np.moveaxis(np.sort(a, axis=axis), axis, 0)
+    n = len(ordered)
+    if n == 0:
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
+    place = np.asarray((n - 1) * np.asanyarray(q))
+    below = np.floor(place).astype(np.intp)
+    above = np.minimum(below + 1, n - 1)
+    part = np.reshape(place - below, place.shape + (1,) * (ordered.ndim - 1))
+    low, high = ordered[below], ordered[above]
+    step = high - low
+    found = np.where(part >= 0.5, high - step * (1 - part), low + step * part)
+    if ordered.dtype.kind == "f":
+        found = np.where(np.isnan(ordered[n - 1]), np.nan, found)
+    return found[()]
+
+
+@composed_for_bounded(np.roll)
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    """The elements moved on, the last ones to the front."""
+    if axis is None and a.ndim > 1:
+        return roll(np.ravel(a), shift).reshape(a.shape)
+    moved = np.moveaxis(a, axis or 0, 0)
+    n = len(moved)
+    if n == 0:
+        return a.copy()
+    return np.moveaxis(moved[(np.arange(n) - shift) % n], 0, axis or 0)
+
+
+@composed_for_bounded(np.isin)
+def isin(element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False) -> Any:
+    """Which elements are among others."""
+    ordered = np.sort(np.ravel(test_elements))
+    n = len(ordered)
+    if n == 0:
+        found = np.zeros(np.shape(element), bool)
+    else:
+        places = np.minimum(np.searchsorted(ordered, element), n - 1)
+        found = ordered[places] == element
+    return ~found if invert else found
+
+
+@for_bounded(np.searchsorted)
+def searchsorted(ctx: Context, a: Raw, v: Raw, side: Raw = "left", sorter: Raw = None) -> Abstract:
+    """Where values belong in a sorted vector: past those that are less, or (`side="right"`) not greater."""
+    if not is_none(sorter):
+        a = array_getitem(ctx, a, sorter)
+    array = a
+    if isinstance(a, Bounded):
+        array = compact(ctx, a)
+        array = made_whole(ctx, array, with_last(ctx, array))
+    if isinstance(v, Bounded):
+        found = ctx.call(Const(np.searchsorted), [array, v.whole, side])
+        found = result_with(ctx, found, v.axes)
+    else:
+        found = ctx.call(Const(np.searchsorted), [array, v, side])
+    if not isinstance(a, Bounded):
+        return found
+    return ctx.call(Const(np.minimum), [found, length(ctx, a)])

@@ -1,0 +1,205 @@
+"""Functions of NumPy whose result has as many elements as the values say, as plain programs over masks and sorted arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....values.bounded import Bounded
+from ....values.lattice import Abstract, Ref
+from ...context import Context, Raw
+from ...kernels.structures import lift
+from ...registry import meaning
+from ...rules.libraries import MISSING, plain
+from ..composed import run_program
+from ..indexing.indices import known_sequence
+from ..indexing.stores import known_array
+
+
+def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Declares a plain program as what a call of `function` means; of known arrays that is called now."""
+
+    def declare(program: Callable[..., Any]) -> Callable[..., Any]:
+        def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+            known = [_known(ctx, a) for a in args]
+            named = {key: _known(ctx, a) for key, a in kwargs.items()}
+            if any(x is MISSING for x in (*known, *named.values())):
+                return run_program(ctx, program, args, kwargs)
+            try:
+                return lift(ctx, function(*known, **named))
+            except (TypeError, ValueError) as error:
+                ctx.raise_(error)
+
+        call.__name__ = program.__name__
+        call.__doc__ = program.__doc__
+        meaning(function)(call)
+        return program
+
+    return declare
+
+
+def _known(ctx: Context, raw: Raw) -> Any:
+    """The elements of an array that is a constant of the program, a known number; else `MISSING`."""
+    if isinstance(raw, Bounded):
+        return MISSING
+    if isinstance(raw, Ref):
+        listed = known_sequence(ctx, raw)
+        if listed is not None:
+            return listed
+        elements = known_array(ctx.contents(raw)) if ctx.is_ndarray(raw) else None
+        return MISSING if elements is None else elements
+    return plain(ctx, raw)
+
+
+@found(np.flatnonzero)
+def flatnonzero(a: Any) -> Any:
+    """Where the flattened array is not zero."""
+    flat = np.ravel(a)
+    return np.arange(len(flat))[flat != 0]
+
+
+@found(np.nonzero)
+def nonzero(a: Any) -> Any:
+    """Where an array is not zero: one array of indices for each axis."""
+    a = np.asarray(a)
+    if a.ndim == 0:
+        raise ValueError(
+            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. If the context of "
+            "this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
+        )
+    if a.ndim == 1:
+        return (np.arange(len(a))[a != 0],)
+    places = flatnonzero(a)
+    indices: list[Any] = []
+    for n in a.shape[::-1]:
+        indices.insert(0, places % n)
+        places = places // n
+    return tuple(indices)
+
+
+@found(np.argwhere)
+def argwhere(a: Any) -> Any:
+    """The indices of what is not zero, one row for each."""
+    a = np.asarray(a)
+    if a.ndim == 0:
+        return argwhere(np.atleast_1d(a))[:, :0]
+    return np.stack(nonzero(a), axis=1)
+
+
+@found(np.compress)
+def compress(condition: Any, a: Any, axis: Any = None) -> Any:
+    """The slices of `a` along `axis` at which a vector of conditions is true; those beyond its end are not taken."""
+    condition = np.asarray(condition)
+    if condition.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    if axis is None:
+        return np.take(np.ravel(a), nonzero(condition)[0])
+    return np.take(a, nonzero(condition)[0], axis=axis)
+
+
+@found(np.extract)
+def extract(condition: Any, arr: Any) -> Any:
+    """The elements of `arr` at which the condition is true."""
+    return np.take(np.ravel(arr), nonzero(np.ravel(condition))[0])
+
+
+def _starts(ordered: Any, equal_nan: Any) -> Any:
+    """Which elements of a sorted vector are other than the one before."""
+    starts = np.ones(len(ordered), bool)
+    starts[1:] = ordered[1:] != ordered[:-1]
+    if equal_nan and ordered.dtype.kind in "fc":
+        nan = np.isnan(ordered)
+        starts[1:] = starts[1:] & ~(nan[1:] & nan[:-1])
+    return starts
+
+
+@found(np.unique)
+def unique(
+    ar: Any,
+    return_index: Any = False,
+    return_inverse: Any = False,
+    return_counts: Any = False,
+    axis: Any = None,
+    *,
+    equal_nan: Any = True,
+    sorted: Any = True,
+) -> Any:
+    """The different elements, in order; where each stands first, which of them each is, and how often each occurs."""
+    if axis is not None:
+        raise NotImplementedError(
+            "np.unique with axis", "sort the rows by `np.lexsort`, and compare neighbours"
+        )
+    ar = np.asarray(ar)
+    flat = np.ravel(ar)
+    if not (return_index or return_inverse):
+        ordered = np.sort(flat)
+        starts = _starts(ordered, equal_nan)
+        if not return_counts:
+            return ordered[starts]
+        places = flatnonzero(starts)
+        return ordered[starts], np.diff(np.concatenate((places, [len(ordered)])))
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    starts = _starts(ordered, equal_nan)
+    results = [ordered[starts]]
+    if return_index:
+        results.append(order[starts])
+    if return_inverse:
+        inverse = np.zeros(len(flat), np.intp)
+        inverse[order] = np.cumsum(starts) - 1
+        results.append(inverse.reshape(ar.shape))
+    if return_counts:
+        results.append(np.diff(np.concatenate((flatnonzero(starts), [len(ordered)]))))
+    return tuple(results)
+
+
+@found(np.trim_zeros)
+def trim_zeros(filt: Any, trim: Any = "fb") -> Any:
+    """A vector without the zeros at its ends."""
+    places = flatnonzero(filt)
+    n = len(filt)
+    first, last = 0, n
+    if len(places) == 0:
+        return filt[:0]
+    if "f" in trim.lower():
+        first = places[0]
+    if "b" in trim.lower():
+        last = places[-1] + 1
+    return filt[first:last]
+
+
+@found(np.union1d)
+def union1d(ar1: Any, ar2: Any) -> Any:
+    """What is in one of the arrays, once each and in order."""
+    return unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+
+
+@found(np.intersect1d)
+def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
+    """What is in both arrays, once each and in order."""
+    ar1, ar2 = np.ravel(ar1), np.ravel(ar2)
+    if not assume_unique:
+        ar1, ar2 = unique(ar1), unique(ar2)
+    both = np.sort(np.concatenate((ar1, ar2)))
+    return both[:-1][both[1:] == both[:-1]]
+
+
+@found(np.setdiff1d)
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
+    """What is in the first array and not in the second, once each and in order."""
+    ar1 = np.ravel(ar1) if assume_unique else unique(ar1)
+    return ar1[~np.isin(ar1, ar2)]
+
+
+@found(np.setxor1d)
+def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
+    """What is in one array only, once each and in order."""
+    ar1, ar2 = np.ravel(ar1), np.ravel(ar2)
+    if not assume_unique:
+        ar1, ar2 = unique(ar1), unique(ar2)
+    both = np.sort(np.concatenate((ar1, ar2)))
+    edges = np.ones(len(both) + 1, bool)
+    edges[1:-1] = both[1:] != both[:-1]
+    return both[edges[1:] & edges[:-1]]

@@ -1,0 +1,166 @@
+"""Bounded arrays one after another, and side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....hlo.types import INT64
+from ....ops import Add, DynamicUpdateSlice
+from ....values.boundary import Form
+from ....values.bounded import Bounded, Extent, Progression, extent_of
+from ....values.lattice import NONE, Abstract, Array, Const, SliceObject, Tuple
+from ...context import Context, Raw
+from ...kernels.structures import sequence_items
+from ...rules.jax import axis_of, is_none
+from ..indexing.beside import elementwise, operand
+from ..indexing.bounded import bounded, compact, count, raveled, refuse
+from ..indexing.subscripts import array_getitem
+from .serving import composed_for_bounded, for_bounded
+
+
+def _parts(ctx: Context, arrays: Raw, function: str) -> list[Abstract]:
+    items = sequence_items(ctx, arrays)
+    if items is None:
+        refuse(ctx, function, arrays)
+    return list(items)
+
+
+def _rank(ctx: Context, part: Abstract) -> int:
+    o = operand(ctx, part)
+    return 0 if o is None else len(o.axes)
+
+
+@for_bounded(np.concatenate)
+def concatenate(
+    ctx: Context, arrays: Raw, axis: Raw = 0, out: Raw = None, *, dtype: Raw = None, casting: Raw = None
+) -> Abstract:
+    """The arrays one after another along `axis`, or all elements where it is None."""
+    parts = _parts(ctx, arrays, "np.concatenate")
+    if not is_none(out):
+        refuse(ctx, "np.concatenate with out", *parts)
+    if is_none(axis):
+        parts, axis = [_flat(ctx, part) for part in parts], 0
+    at = axis_of(ctx, axis, _rank(ctx, parts[0]), "concatenate")
+    if any(_rank(ctx, part) != _rank(ctx, parts[0]) for part in parts):
+        ctx.raise_(ValueError("all the input arrays must have same number of dimensions"))
+    along = [isinstance(part, Bounded) and isinstance(part.axes[at], Extent) for part in parts]
+    across = [isinstance(p, Bounded) and any(e.axis != at for e in p.extents) for p in parts]
+    if any(across):
+        if any(along):
+            refuse(ctx, "np.concatenate of arrays that are bounded along several axes", *parts)
+        return _side_by_side(ctx, parts, at, dtype)
+    return _one_after_another(ctx, parts, at, dtype)
+
+
+def _flat(ctx: Context, part: Abstract) -> Abstract:
+    return raveled(ctx, part) if isinstance(part, Bounded) else ctx.call(Const(np.ravel), [part])
+
+
+def _call(ctx: Context, wholes: Sequence[Abstract], at: int, dtype: Raw) -> Abstract:
+    kwargs = {} if is_none(dtype) else {"dtype": dtype}
+    return ctx.call(Const(np.concatenate), [Tuple(tuple(wholes)), Const(at)], kwargs)
+
+
+def _side_by_side(ctx: Context, parts: Sequence[Abstract], at: int, dtype: Raw) -> Abstract:
+    """Arrays that are bounded along other axes than the one along which they are joined."""
+
+    def whole(*wholes: Raw) -> Abstract:
+        return _call(ctx, wholes, at, dtype)
+
+    def plain(*samples: Any) -> Any:
+        return np.concatenate(samples, at)
+
+    return elementwise(ctx, "np.concatenate", plain, whole, *parts, apart=at)
+
+
+def _one_after_another(ctx: Context, parts: Sequence[Abstract], at: int, dtype: Raw) -> Abstract:
+    """Arrays of which some are bounded along the axis along which they are joined: each is written where the last ended."""
+    parts = [compact(ctx, part) if isinstance(part, Bounded) else part for part in parts]
+    wholes = [part.whole if isinstance(part, Bounded) else part for part in parts]
+    joined = ctx.read(_call(ctx, wholes, at, dtype))
+    assert isinstance(joined, Array)
+    zero, begin = ctx.constant(0, INT64), ctx.constant(0, INT64)
+    value = joined.value
+    for part, whole in zip(parts, wholes):
+        read = ctx.read(whole)
+        assert isinstance(read, Array)
+        starts = [begin if axis == at else zero for axis in range(read.rank)]
+        value = ctx.op(DynamicUpdateSlice(), value, ctx.convert(read.value, joined.dtype), *starts)
+        extent = part.axes[at] if isinstance(part, Bounded) else read.shape[at]
+        own = ctx.constant(read.shape[at], INT64)
+        if isinstance(part, Bounded) and isinstance(extent, Extent):
+            own = count(ctx, part, extent).value
+        begin = ctx.op(Add(), begin, own)
+    made = ctx.jax(value, joined.weak) if joined.form is Form.JAX else ctx.ndarray(value)
+    return bounded(ctx, made, [extent_of(Progression(zero, 1, begin), at)])
+
+
+@composed_for_bounded(np.append)
+def append(arr: Any, values: Any, axis: Any = None) -> Any:
+    """A new array: the second after the first, both flat where there is no `axis`."""
+    if axis is None:
+        return np.concatenate((np.ravel(arr), np.ravel(values)))
+    return np.concatenate((arr, values), axis=axis)
+
+
+@composed_for_bounded(np.stack)
+def stack(arrays: Any, axis: Any = 0) -> Any:
+    """The arrays, all of one shape, along a new axis."""
+    return np.concatenate([np.expand_dims(a, axis) for a in arrays], axis=axis)
+
+
+@composed_for_bounded(np.vstack)
+def vstack(tup: Any) -> Any:
+    """One below the other: along the first axis, vectors as rows."""
+    return np.concatenate([np.atleast_2d(a) for a in tup], axis=0)
+
+
+@composed_for_bounded(np.hstack)
+def hstack(tup: Any) -> Any:
+    """Side by side: along the second axis, vectors along their only one."""
+    parts = [np.atleast_1d(a) for a in tup]
+    return np.concatenate(parts, axis=0 if parts[0].ndim == 1 else 1)
+
+
+@composed_for_bounded(np.column_stack)
+def column_stack(tup: Any) -> Any:
+    """Vectors as the columns of a matrix."""
+    return np.concatenate([a[:, None] if np.ndim(a) == 1 else a for a in map(np.asarray, tup)], axis=1)
+
+
+@for_bounded(np.expand_dims)
+def expand_dims(ctx: Context, a: Raw, axis: Raw) -> Abstract:
+    """With a new axis."""
+    assert isinstance(a, Bounded)
+    at = axis_of(ctx, axis, a.rank + 1, "expand_dims")
+    full = SliceObject(NONE, NONE, NONE)
+    return array_getitem(ctx, a, Tuple((*[full] * at, NONE, *[full] * (a.rank - at))))
+
+
+@composed_for_bounded(np.atleast_1d)
+def atleast_1d(a: Any) -> Any:
+    """A bounded array has an axis."""
+    return a
+
+
+@composed_for_bounded(np.atleast_2d)
+def atleast_2d(a: Any) -> Any:
+    """A vector as a matrix of one row."""
+    return a[None, :] if np.ndim(a) == 1 else a
+
+
+@composed_for_bounded(np.outer)
+def outer(a: Any, b: Any) -> Any:
+    """The products of all elements of two arrays, both flat."""
+    return np.ravel(a)[:, None] * np.ravel(b)[None, :]
+
+
+@composed_for_bounded(np.take)
+def take(a: Any, indices: Any, axis: Any = None) -> Any:
+    """The elements at indices along an axis, or of the flat array."""
+    if axis is None:
+        return np.ravel(a)[indices]
+    return np.moveaxis(np.moveaxis(a, axis, 0)[indices], 0, axis)

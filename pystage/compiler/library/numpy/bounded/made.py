@@ -1,0 +1,249 @@
+"""Arrays of computed size: `np.arange(n)`, `np.zeros(n)`; and bounded arrays in other shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ....hlo.types import INT64
+from ....ops import Compare, Divide, Multiply, Pad, Remainder, Slice
+from ....values.bounded import Bounded, Extent, Progression, extent_of
+from ....values.lattice import Abstract, Array, Const, Tuple
+from ....values.views import Reshaped
+from ...context import Context, Raw
+from ...kernels.structures import abstract
+from ...rules.jax import axes_of, axis_of, is_none
+from ..indexing.bounded import (
+    bounded,
+    bounded_attribute,
+    compact,
+    count,
+    elements,
+    first_elements,
+    is_compact,
+    raveled,
+    refuse,
+    size,
+    transposed,
+    viewed,
+)
+from .serving import by_element, for_bounded, made_whole
+
+by_element((np.where, jnp.where), "condition", "x", "y")
+by_element((np.clip, jnp.clip), "a", "arr", "a_min", "a_max", "min", "max")
+by_element((np.round, np.around, np.angle, jnp.round), "a")
+by_element((np.real, np.imag), "val")
+by_element((np.nan_to_num, np.sinc, np.isreal, np.iscomplex, np.digitize, np.interp), "x")
+by_element((np.isclose, jnp.isclose), "a", "b")
+by_element((np.zeros_like, np.ones_like, np.full_like, np.copy), "a")
+by_element((np.empty_like,), "prototype")
+
+
+@for_bounded(np.asarray, np.asanyarray, np.ascontiguousarray)
+def asarray(ctx: Context, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
+    """The array itself, or its elements in another type."""
+    assert isinstance(a, Bounded)
+    if is_none(dtype) or ctx.known(dtype, "the dtype of asarray") == a.type.dtype:
+        return a
+    return ctx.call(ctx.getattr(a, "astype"), [dtype])
+
+
+@for_bounded(np.array)
+def array(ctx: Context, object: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
+    """A copy; of a list of bounded arrays, they as its rows."""
+    if not isinstance(object, Bounded):
+        return ctx.call(Const(np.stack), [object])
+    made = ctx.call(ctx.getattr(object, "copy"), [])
+    return made if is_none(dtype) else ctx.call(ctx.getattr(made, "astype"), [dtype])
+
+
+@for_bounded(np.shape)
+def shape_(ctx: Context, a: Raw) -> Abstract:
+    """The shape."""
+    assert isinstance(a, Bounded)
+    return bounded_attribute(ctx, a, "shape") or Const(None)
+
+
+@for_bounded(np.ndim)
+def ndim(ctx: Context, a: Raw) -> Abstract:
+    """The number of axes."""
+    assert isinstance(a, Bounded)
+    return Const(a.rank)
+
+
+@for_bounded(np.size)
+def size_(ctx: Context, a: Raw, axis: Raw = None) -> Abstract:
+    """The number of elements, or the extent of one axis."""
+    assert isinstance(a, Bounded)
+    if is_none(axis):
+        return size(ctx, a)
+    along = a.axes[axis_of(ctx, axis, a.rank, "size")]
+    return count(ctx, a, along) if isinstance(along, Extent) else Const(along)
+
+
+# ---------------------------------------------------------------- other shapes
+
+
+@for_bounded(np.transpose)
+def transpose(ctx: Context, a: Raw, axes: Raw = None) -> Abstract:
+    """The axes in the order named, or reversed."""
+    assert isinstance(a, Bounded)
+    if is_none(axes):
+        return transposed(ctx, a, range(a.rank)[::-1])
+    order = axes_of(ctx, axes, a.rank, "transpose", repeated="repeated axis in transpose")
+    if len(order) != a.rank:
+        ctx.raise_(ValueError("axes don't match array"))
+    return transposed(ctx, a, order)
+
+
+@for_bounded(np.swapaxes)
+def swapaxes(ctx: Context, a: Raw, axis1: Raw, axis2: Raw) -> Abstract:
+    """Two axes in each other's place."""
+    assert isinstance(a, Bounded)
+    one, two = (
+        axis_of(ctx, axis1, a.rank, "swapaxes", "axis1"),
+        axis_of(ctx, axis2, a.rank, "swapaxes", "axis2"),
+    )
+    order = list(range(a.rank))
+    order[one], order[two] = two, one
+    return transposed(ctx, a, order)
+
+
+@for_bounded(np.moveaxis)
+def moveaxis(ctx: Context, a: Raw, source: Raw, destination: Raw) -> Abstract:
+    """One axis at another place."""
+    assert isinstance(a, Bounded)
+    here = axis_of(ctx, source, a.rank, "moveaxis", "source")
+    there = axis_of(ctx, destination, a.rank, "moveaxis", "destination")
+    order = [axis for axis in range(a.rank) if axis != here]
+    order.insert(there, here)
+    return transposed(ctx, a, order)
+
+
+@for_bounded(np.ravel)
+def ravel(ctx: Context, a: Raw, order: Raw = "C") -> Abstract:
+    """All elements along one axis; a vector is given back itself."""
+    assert isinstance(a, Bounded)
+    if ctx.known(order, "the order of ravel") not in ("C", "A", "K"):
+        refuse(ctx, "np.ravel in another order", a)
+    if a.rank > 1 and _is_view(ctx, a):
+        return _flat_view(ctx, a)
+    return raveled(ctx, a)
+
+
+def _is_view(ctx: Context, array: Bounded) -> bool:
+    """True if NumPy gives other shapes of the array as views of its memory: its elements lie side by side."""
+    first, *others = array.axes
+    return (
+        isinstance(first, Extent)
+        and first.mask is None
+        and first.step == 1
+        and all(isinstance(n, int) for n in others)
+    )
+
+
+def _flat_view(ctx: Context, array: Bounded) -> Bounded:
+    """The elements of an array whose first axis is bounded along one axis."""
+    (extent,) = array.extents
+    places = extent.progression
+    assert places is not None
+    flat = viewed(ctx, array.whole, Reshaped((array.type.size,)))
+    row = ctx.constant(array.type.size // max(array.bound(extent), 1), INT64)
+    start, own = [ctx.op(Multiply(), n, row) for n in (places.start, places.count)]
+    return bounded(ctx, flat, [extent_of(Progression(start, 1, own), 0, extent.bounds)])
+
+
+@for_bounded(np.reshape)
+def reshape(ctx: Context, a: Raw, shape: Raw, order: Raw = "C", copy: Raw = None) -> Abstract:
+    """The same elements in another shape, of which the first axis may have as many as there are."""
+    if not isinstance(a, Bounded):
+        refuse(ctx, "np.reshape", shape)
+    if ctx.known(order, "the order of reshape") != "C":
+        refuse(ctx, "np.reshape in another order", a)
+    wanted = _extents(ctx, shape)
+    flat = a if a.rank == 1 else ravel(ctx, a)
+    assert isinstance(flat, Bounded)
+    open_ = [i for i, n in enumerate(wanted) if not isinstance(n, int) or n == -1]
+    before = wanted[: open_[0]] if open_ else ()
+    if len(open_) != 1 or any(n != 1 for n in before):
+        return _exactly(ctx, flat, wanted)
+    (at,) = open_
+    others = [n for i, n in enumerate(wanted) if i != at and isinstance(n, int)]
+    rest = int(np.prod(others, dtype=np.int64))
+    return _in_rows(ctx, flat, wanted[at], at, [*others[:at]], [*others[at:]], rest)
+
+
+def _extents(ctx: Context, shape: Raw) -> list[Any]:
+    """The integers of a shape, known or not."""
+    given = abstract(shape)
+    items = (
+        given.items
+        if isinstance(given, Tuple)
+        else ctx.iterate(given)
+        if not isinstance(given, Const | Array)
+        else None
+    )
+    if items is None:
+        items = (
+            [Const(n) for n in given.value]
+            if isinstance(given, Const) and isinstance(given.value, tuple)
+            else [given]
+        )
+    return [int(i.value) if isinstance(i, Const) else i for i in items]
+
+
+def _mismatch(n: int, *shape: int) -> None:
+    np.zeros(n, np.int8).reshape(shape)
+
+
+def _exactly(ctx: Context, flat: Bounded, wanted: Sequence[Any]) -> Abstract:
+    """The elements of a vector as an array of known shape, which must have as many."""
+    known = [n for n in wanted if isinstance(n, int)]
+    if len(known) < len(wanted) or -1 in known:
+        refuse(ctx, "np.reshape to this shape", flat)
+    total = int(np.prod(known, dtype=np.int64))
+    own = size(ctx, flat)
+    bad = ctx.op(Compare("NE"), own.value, ctx.constant(total, INT64))
+    ctx.check(bad, ValueError("cannot reshape array"), _mismatch, [own, *map(Const, known)])
+    value = elements(ctx, compact(ctx, flat))
+    bound = flat.type.size
+    if bound < total:
+        value = ctx.op(Pad((0,), (total - bound,), (0,)), value, ctx.constant(0, value.type.dtype))
+    elif bound > total:
+        value = ctx.op(Slice((0,), (total,), (1,)), value)
+    return made_whole(ctx, flat, ctx.reshape(value, tuple(known)))
+
+
+def _in_rows(
+    ctx: Context, flat: Bounded, given: Any, at: int, before: list[int], after: list[int], rest: int
+) -> Abstract:
+    """The elements of a vector in rows of `rest`, as many as there are."""
+    own = size(ctx, flat)
+    if rest == 0:
+        refuse(ctx, "np.reshape to no elements", flat)
+    by = ctx.constant(rest, INT64)
+    rows = ctx.op(Divide(), own.value, by)
+    bad = ctx.op(Compare("NE"), ctx.op(Remainder(), own.value, by), ctx.constant(0, INT64))
+    shape: list[Any] = [*map(Const, before), Const(-1), *map(Const, after)]
+    if not isinstance(given, int):
+        wanted = ctx.convert(ctx.read(given).value, INT64)
+        bad = ctx.op(Compare("NE"), own.value, ctx.op(Multiply(), wanted, by))
+        shape[at] = given
+    if rest != 1 or not isinstance(given, int):
+        ctx.check(bad, ValueError("cannot reshape array"), _mismatch, [own, *shape])
+    if rest == 1:
+        line = viewed(ctx, flat.whole, Reshaped((*before, flat.type.size, *after)))
+        return bounded(ctx, line, [replace(flat.extents[0], axis=at)])
+    array = flat if is_compact(flat.extents[0]) else compact(ctx, flat)
+    extent = array.extents[0]
+    most = array.bound(extent) // rest
+    whole: Any = array.whole
+    if most * rest != array.bound(extent):
+        value = ctx.op(Slice((0,), (most * rest,), (1,)), elements(ctx, array))
+        whole = made_whole(ctx, array, value)
+    made = viewed(ctx, whole, Reshaped((*before, most, *after)))
+    return first_elements(ctx, made, {at: rows})

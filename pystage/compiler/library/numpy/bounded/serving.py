@@ -1,0 +1,170 @@
+"""How the size of a result comes about: what functions that know nothing of bounded arrays make of them.
+
+A function works element by element (`by_element`), or it gives what stands first from what stands first (`from_front`):
+then it is called with wholes, and its result is bounded as its operands are. Others have a meaning of their own for bounded
+operands (`for_bounded`). A function of which nothing is said refuses them.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....values.boundary import Form
+from ....values.bounded import Bounded
+from ....values.lattice import Abstract, Array, ListCell, Ref, Tuple
+from ...context import Context, Raw
+from ...registry import meaning_of, replace_meaning
+from ...rules.jax import axis_of, is_none
+from .. import (  # noqa: F401  (they declare the meanings of what is served here)
+    applying,
+    creation,
+    interpolation,
+    joining,
+    manipulation,
+    nearness,
+    selection,
+    series,
+)
+from ..composed import run_program
+from ..indexing import taking  # noqa: F401
+from ..indexing.beside import elementwise, result_with
+from ..indexing.bounded import compact, raveled
+from ..linalg import products  # noqa: F401
+from ..reductions import quantiles, scans, searching, sorting  # noqa: F401
+
+Meaning = Callable[..., Abstract]
+
+
+def is_bounded(ctx: Context, raw: Raw) -> bool:
+    """True for a bounded array, and for a list or tuple with one in it."""
+    if isinstance(raw, Bounded):
+        return True
+    if isinstance(raw, Tuple):
+        return any(isinstance(item, Bounded) for item in raw.items)
+    if isinstance(raw, Ref) and not raw.path:
+        content = ctx.state.get(raw.cell)
+        return isinstance(content, ListCell) and any(isinstance(item, Bounded) for item in content.items)
+    return False
+
+
+def for_bounded(*functions: Any) -> Callable[[Meaning], Meaning]:
+    """Declares what the functions mean where some argument is bounded: `(ctx, …)` with the parameters of the function."""
+
+    def declare(made: Meaning) -> Meaning:
+        for function in functions:
+            _serve(function, made)
+        return made
+
+    return declare
+
+
+def composed_for_bounded(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As `for_bounded`, by a plain Python function, which is staged."""
+
+    def declare(program: Callable[..., Any]) -> Callable[..., Any]:
+        def made(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+            return run_program(ctx, program, args, kwargs)
+
+        for function in functions:
+            _serve(function, made)
+        return program
+
+    return declare
+
+
+def _serve(function: Any, made: Meaning) -> None:
+    """Has `made` serve the calls of `function` in which some argument is bounded."""
+    plain = meaning_of(function)
+    if plain is None:
+        raise TypeError(f"{function!r} has no meaning")
+    unbounded = plain
+
+    @functools.wraps(unbounded)
+    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        if any(is_bounded(ctx, a) for a in (*args, *kwargs.values())):
+            return made(ctx, *args, **kwargs)
+        return unbounded(ctx, *args, **kwargs)
+
+    call.__signature__ = inspect.signature(unbounded)  # type: ignore[attr-defined]
+    replace_meaning(function, call)
+
+
+class _Call:
+    """A call of a meaning, by the names of its parameters."""
+
+    def __init__(
+        self, unbounded: Meaning, ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw]
+    ) -> None:
+        self.unbounded = unbounded
+        self.bound = inspect.signature(unbounded).bind(ctx, *args, **kwargs)
+
+    def get(self, name: str) -> Raw:
+        """An argument; None where it is not given."""
+        return self.bound.arguments.get(name)
+
+    def with_(self, **changed: Raw) -> Abstract:
+        """What the call gives with other arguments."""
+        bound = inspect.BoundArguments(self.bound.signature, {**self.bound.arguments, **changed})
+        return self.unbounded(*bound.args, **bound.kwargs)
+
+
+def by_element(functions: Sequence[Any], *names: str) -> None:
+    """Declares that functions combine the elements of these parameters one by one."""
+    for function in functions:
+        unbounded = meaning_of(function)
+        if unbounded is None:
+            continue
+        _serve(function, functools.partial(_by_element, function, unbounded, names))
+
+
+def _by_element(
+    function: Any, unbounded: Meaning, names: Sequence[str], ctx: Context, *args: Raw, **kwargs: Raw
+) -> Abstract:
+    call = _Call(unbounded, ctx, args, kwargs)
+    given = [name for name in names if not is_none(call.get(name))]
+
+    def whole(*wholes: Raw) -> Abstract:
+        return call.with_(**dict(zip(given, wholes)))
+
+    def plain(*samples: Any) -> Any:
+        return np.broadcast_arrays(*samples) if len(samples) > 1 else samples
+
+    return elementwise(ctx, f"np.{function.__name__}", plain, whole, *[call.get(name) for name in given])
+
+
+def from_front(functions: Sequence[Any], name: str) -> None:
+    """Declares that along `axis` (or of all elements, where that is None) what stands first depends on what stands first."""
+    for function in functions:
+        unbounded = meaning_of(function)
+        if unbounded is not None:
+            _serve(function, functools.partial(_from_front, unbounded, name))
+
+
+def _from_front(unbounded: Meaning, name: str, ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    call = _Call(unbounded, ctx, args, kwargs)
+    array = call.get(name)
+    assert isinstance(array, Bounded)
+    axis: Raw = call.get("axis")
+    if is_none(axis):
+        array, axis = raveled(ctx, array), 0
+    array = compact(ctx, array)
+    axis_of(ctx, axis, array.rank, "a scan")
+    made = call.with_(**{name: array.whole, "axis": axis})
+    return result_with(ctx, made, array.axes)
+
+
+def as_whole(ctx: Context, value: Abstract) -> Array:
+    """A result read as an array."""
+    read = ctx.read(value)
+    assert isinstance(read, Array)
+    return read
+
+
+def made_whole(ctx: Context, array: Bounded, value: Any) -> Ref | Array:
+    """A whole of the kind of another's."""
+    return ctx.jax(value, array.weak) if array.form is Form.JAX else ctx.ndarray(value)

@@ -1,0 +1,532 @@
+"""Bounded arrays beside each other: elementwise work, products, stores.
+
+What is combined must stand at the same places of arrays of one shape. For each axis, counted from the last as
+broadcasting does, it is decided where that is (`Anchor`), the operands are put there, and the program raises what the
+plain run's function raises of sizes that differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ....diagnostics.codes_types import MaskedUse
+from ....diagnostics.errors import StagingError
+from ....hlo.ir import Value
+from ....hlo.types import INT64, ArrayType, DType
+from ....ops import Add, And, Compare, Divide, Iota, Multiply, Select, Subtract
+from ....values.boundary import Form
+from ....values.bounded import Bounded, Extent, Progression
+from ....values.lattice import Abstract, Array
+from ...context import Context, Raw
+from .bounded import (
+    bounded,
+    compact,
+    count,
+    elements,
+    from_zero,
+    in_order,
+    is_known_false,
+    mask_along,
+    rank_in_mask,
+    refuse,
+    same_number,
+    taken,
+    with_masks,
+)
+
+Axis = Extent | int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedOperand:
+    """What is combined: an array and its axes, some of which may be bounded."""
+
+    value: Value
+    axes: tuple[Axis, ...]
+    form: Form
+    weak: bool
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self.value.type.dtype
+
+    def position(self, back: int) -> int:
+        """The axis that is the `back`-th from the last."""
+        return len(self.axes) - back
+
+    def extent(self, back: int) -> int:
+        """How many elements the whole has there."""
+        return self.value.type.static_shape[-back]
+
+
+def operand(ctx: Context, raw: Raw) -> PlacedOperand | None:
+    """An argument as what is combined; None for a number, which needs no place."""
+    if isinstance(raw, Bounded):
+        return PlacedOperand(elements(ctx, raw), raw.axes, raw.form, raw.weak)
+    read = ctx.read(raw)
+    if not isinstance(read, Array):
+        return None
+    return PlacedOperand(read.value, read.shape, read.form, read.weak)
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Where the elements along an axis stand: at the places of `extent`, or at all of `size`."""
+
+    size: int
+    extent: Extent | None
+    owner: int
+    """Which of the operands has that extent."""
+
+    def same(self, ctx: Context, axis: Axis, size: int) -> bool:
+        """True if what has `axis`, of a whole with so many elements there, stands there already."""
+        if isinstance(axis, int) or self.extent is None:
+            return isinstance(axis, int) and self.extent is None
+        return size == self.size and same_places(ctx, axis, self.extent)
+
+
+def same_places(ctx: Context, a: Extent, b: Extent) -> bool:
+    """True for the same places in the same order."""
+    if a.mask is not None or b.mask is not None:
+        return a.mask is b.mask
+    return a.step == b.step and same_number(ctx, a.start, b.start) and same_number(ctx, a.size, b.size)
+
+
+def elementwise(
+    ctx: Context,
+    name: str,
+    plain: Callable[..., Any],
+    function: Callable[..., Abstract],
+    *args: Raw,
+    apart: int | None = None,
+) -> Abstract:
+    """`function(*args)`, which works element by element, where some arguments are `Bounded`.
+
+    `plain` is the function that the plain run calls. `apart`: an axis along which the elements of one operand do not meet
+    those of another, and which none has bounded.
+    """
+    masked = [with_masks(ctx, arg) if isinstance(arg, Bounded) else arg for arg in args]
+    found = _anchored(ctx, masked, apart, compacted=False) or _anchored(ctx, args, apart)
+    assert found is not None
+    given, operands, anchors = found
+    sizes = SizeChecks(ctx, name, plain, operands)
+    wholes = [
+        arg if o is None else _beside(ctx, arg, o, anchors, sizes)
+        for arg, o in zip(given, operands, strict=True)
+    ]
+    return result(ctx, function(*wholes), anchors)
+
+
+def placed(
+    ctx: Context, name: str, plain: Callable[..., Any], args: Sequence[Raw]
+) -> tuple[list[Raw], list[Extent]]:
+    """The arguments as wholes whose elements stand beside each other, and the bounded axes, counted from the last."""
+    found = _anchored(ctx, args, None)
+    assert found is not None
+    given, operands, anchors = found
+    sizes = SizeChecks(ctx, name, plain, operands)
+    wholes = [
+        arg if o is None else _beside(ctx, arg, o, anchors, sizes)
+        for arg, o in zip(given, operands, strict=True)
+    ]
+    return wholes, [replace(a.extent, axis=-back) for back, a in anchors.items() if a.extent is not None]
+
+
+def result(ctx: Context, made: Abstract, anchors: dict[int, Anchor]) -> Abstract:
+    """What was made of operands that stand beside each other, with the bounded axes that it has."""
+    extents: list[Extent] = []
+    read = ctx.read(made)
+    assert isinstance(read, Array)
+    for back, anchor in anchors.items():
+        if anchor.extent is not None:
+            extents.append(replace(anchor.extent, axis=read.rank - back))
+    if not extents:
+        return made
+    return in_order(ctx, bounded(ctx, read if read.form is Form.JAX else ctx.ndarray(read.value), extents))
+
+
+def _anchored(
+    ctx: Context, args: Sequence[Raw], apart: int | None, compacted: bool = True
+) -> tuple[list[Raw], list[PlacedOperand | None], dict[int, Anchor]] | None:
+    """The arguments, and where their elements come to stand; compact where they must be, or None if not `compacted`."""
+    given = list(args)
+    while True:
+        operands = [operand(ctx, arg) for arg in given]
+        anchors: dict[int, Anchor] = {}
+        loose: set[int] = set()
+        depth = max([len(o.axes) for o in operands if o is not None])
+        for back in range(1, depth + 1):
+            if apart == depth - back:
+                continue
+            at = [(i, o) for i, o in enumerate(operands) if o is not None and len(o.axes) >= back]
+            _anchor(ctx, anchors, back, at, loose)
+        if not loose:
+            return given, operands, anchors
+        if not compacted:
+            return None
+        for i in loose:
+            given[i] = compact(ctx, given[i])
+
+
+def _anchor(
+    ctx: Context, anchors: dict[int, Anchor], back: int, at: list[tuple[int, PlacedOperand]], loose: set[int]
+) -> None:
+    """Decides where the elements along one axis stand; adds to `loose` the operands that have to be compact for that."""
+    extents = [(i, o, a) for i, o in at if isinstance(a := o.axes[-back], Extent)]
+    if not extents:
+        return
+    first, owner, extent = next(((i, o, a) for i, o, a in extents if a.progression is not None), extents[0])
+    anchor = Anchor(owner.extent(back), extent, first)
+    known = [a for _, o in at if isinstance(a := o.axes[-back], int)]
+    several = [n for n in known if n != 1]
+    if not several and all(anchor.same(ctx, a, o.extent(back)) for _, o, a in extents):
+        anchors[back] = anchor
+        return
+    loose |= {i for i, _, a in extents if a.progression is None}
+    anchors[back] = Anchor(several[0], None, -1) if several else anchor
+
+
+def _beside(ctx: Context, arg: Raw, o: PlacedOperand, anchors: dict[int, Anchor], sizes: SizeChecks) -> Raw:
+    """The argument with its elements at the anchors; itself where they are."""
+    value = o.value
+    for back, anchor in anchors.items():
+        value = _placed(ctx, value, o, back, anchor, sizes)
+    if value is o.value and not isinstance(arg, Bounded):
+        return arg
+    if isinstance(arg, Bounded) and value is o.value:
+        return arg.whole
+    return ctx.jax(value, o.weak) if o.form is Form.JAX else ctx.ndarray(value)
+
+
+def _placed(
+    ctx: Context, value: Value, o: PlacedOperand, back: int, anchor: Anchor, sizes: SizeChecks
+) -> Value:
+    """`value`, of the operand `o`, with its elements along one axis at the anchor."""
+    if len(o.axes) < back:
+        return value
+    axis, own = o.axes[-back], o.extent(back)
+    if anchor.same(ctx, axis, own) or axis == 1:
+        return value
+    if isinstance(axis, int):
+        if anchor.extent is None:
+            return value
+        places: Progression | None = from_zero(ctx, axis)
+    else:
+        places = axis.progression
+    assert places is not None
+    at = o.position(back)
+    if anchor.extent is None:
+        once = sizes.check(back, places.count, ctx.constant(anchor.size, INT64), broadcasts=True)
+        return aligned(ctx, value, at, places, from_zero(ctx, anchor.size), anchor.size, once)
+    onto = anchor.extent.progression
+    if onto is None:
+        raise AssertionError("only what is stored is put at the places of a mask")
+    sizes.check(back, places.count, onto.count)
+    return aligned(ctx, value, at, places, onto, anchor.size)
+
+
+def mask_of(ctx: Context, o: PlacedOperand, axis: int) -> Value:
+    """Which places along a bounded axis belong to the operand."""
+    extent = o.axes[axis]
+    assert isinstance(extent, Extent)
+    extent = replace(extent, axis=axis)
+    return mask_along(ctx, Bounded(ctx.jax(o.value), o.value.type, (extent,)), extent)
+
+
+def together(
+    ctx: Context, name: str, plain: Callable[..., Any], args: Sequence[Raw], axes: Sequence[int]
+) -> list[PlacedOperand]:
+    """Two arrays whose elements along one axis of each are combined one by one, beside each other there."""
+    masked = [with_masks(ctx, arg) if isinstance(arg, Bounded) else arg for arg in args]
+    if _are_masked_alike(masked, axes):
+        args = masked
+    operands = [operand(ctx, arg) for arg in args]
+    left, right = [o for o in operands if o is not None]
+    ours, theirs = [o.axes[axis] for o, axis in zip((left, right), axes)]
+    sizes = SizeChecks(ctx, name, plain, operands)
+    if isinstance(ours, int) and isinstance(theirs, int):
+        return [left, right]
+    if isinstance(ours, Extent) and isinstance(theirs, Extent):
+        both = [o.value.type.static_shape[axis] for o, axis in zip((left, right), axes)]
+        if both[0] == both[1] and same_places(ctx, ours, theirs):
+            return [left, right]
+    loose = [isinstance(axis, Extent) and axis.progression is None for axis in (ours, theirs)]
+    if any(loose):
+        args = [compact(ctx, arg) if is_loose else arg for arg, is_loose in zip(args, loose)]
+        return together(ctx, name, plain, args, axes)
+    at = len(right.axes) - axes[1]
+    if isinstance(ours, Extent) and isinstance(theirs, int):
+        return [_exact(ctx, left, axes[0], theirs, sizes), right]
+    onto = (
+        _Line(ours.progression, ours, left.value.type.static_shape[axes[0]])
+        if isinstance(ours, Extent)
+        else _Line(from_zero(ctx, ours), ours, ours)
+    )
+    assert isinstance(theirs, Extent) and theirs.progression is not None and onto.places is not None
+    sizes.check(at, theirs.progression.count, onto.places.count)
+    value = aligned(ctx, right.value, axes[1], theirs.progression, onto.places, onto.size)
+    placed = [*right.axes]
+    placed[axes[1]] = onto.axis
+    return [left, replace(right, value=value, axes=tuple(placed))]
+
+
+def _are_masked_alike(args: Sequence[Raw], axes: Sequence[int]) -> bool:
+    """True for two arrays of which one mask selects the elements along these axes."""
+    along = [arg.axes[at] for arg, at in zip(args, axes) if isinstance(arg, Bounded)]
+    masks = [extent.mask for extent in along if isinstance(extent, Extent)]
+    return len(masks) == len(args) and masks[0] is not None and masks[0] is masks[1]
+
+
+def _exact(ctx: Context, o: PlacedOperand, axis: int, size: int, sizes: SizeChecks) -> PlacedOperand:
+    """An operand that must have `size` elements along a bounded axis."""
+    extent = o.axes[axis]
+    assert isinstance(extent, Extent) and extent.progression is not None
+    sizes.check(len(o.axes) - axis, extent.progression.count, ctx.constant(size, INT64))
+    value = aligned(ctx, o.value, axis, extent.progression, from_zero(ctx, size), size)
+    return replace(o, value=value, axes=(*o.axes[:axis], size, *o.axes[axis + 1 :]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The places along an axis that others are put at, the axis, and how many elements the whole has there."""
+
+    places: Progression | None
+    axis: Axis
+    size: int
+
+
+def result_with(ctx: Context, made: Abstract, axes: Sequence[Axis]) -> Abstract:
+    """What was made of wholes, with these axes."""
+    extents = [replace(axis, axis=i) for i, axis in enumerate(axes) if isinstance(axis, Extent)]
+    if not extents:
+        return made
+    read = ctx.read(made)
+    assert isinstance(read, Array)
+    return in_order(ctx, bounded(ctx, read if read.form is Form.JAX else ctx.ndarray(read.value), extents))
+
+
+class SizeChecks:
+    """The sizes of operands, and what the plain run's function raises of those that differ."""
+
+    def __init__(
+        self, ctx: Context, name: str, plain: Callable[..., Any], operands: Sequence[PlacedOperand | None]
+    ) -> None:
+        self.ctx = ctx
+        self.name = name
+        self.plain = plain
+        self.operands = operands
+
+    def check(self, back: int, ours: Value, theirs: Value, broadcasts: bool = False) -> Value | None:
+        """The program raises what the function raises of such sizes; PS221 where it does not.
+
+        With `broadcasts`, one element may stand for all: a bool of the program that says whether it does.
+        """
+        ctx, name, span = self.ctx, self.name, self.ctx.span
+        if same_number(ctx, ours, theirs):
+            return None
+        bad = ctx.op(Compare("NE"), ours, theirs)
+        if is_known_false(bad):
+            return None
+        once: Value | None = None
+        if broadcasts:
+            once = ctx.op(Compare("EQ"), ours, ctx.constant(1, INT64))
+            bad = ctx.op(And(), bad, ctx.op(Compare("NE"), ours, ctx.constant(1, INT64)))
+        shapes, counts = self._shapes(back)
+
+        def check(*sizes: int) -> None:
+            rest = iter(sizes)
+            samples = [
+                None
+                if shape is None
+                else sample([next(rest) if n is None else n for n in shape[0]], *shape[1:])
+                for shape in shapes
+            ]
+            with np.errstate(all="ignore"):
+                self.plain(*[1 if s is None else s for s in samples])
+            text = f"{name} of one selected element and {max(sizes)}"
+            raise StagingError((MaskedUse(span=span, what=text),))
+
+        ctx.check(bad, self._raised(len(counts)), check, counts)
+        return once
+
+    def _shapes(self, back: int) -> tuple[list[tuple[list[int | None], DType, Form] | None], list[Array]]:
+        """The shapes of all operands, None for each size that the program computes, and those sizes."""
+        ctx = self.ctx
+        shapes: list[tuple[list[int | None], DType, Form] | None] = []
+        counts: list[Array] = []
+        for o in self.operands:
+            if o is None:
+                shapes.append(None)
+                continue
+            shapes.append(([a if isinstance(a, int) else None for a in o.axes], o.dtype, o.form))
+            for b in range(len(o.axes), 0, -1):
+                axis = o.axes[-b]
+                if isinstance(axis, Extent):
+                    counts.append(_count_of(ctx, o, b, axis))
+        return shapes, counts
+
+    def _raised(self, count: int) -> BaseException:
+        """An instance of what the function raises of sizes that differ."""
+        form = Form.JAX if any(o is not None and o.form is Form.JAX for o in self.operands) else Form.NDARRAY
+        try:
+            with np.errstate(all="ignore"):
+                self.plain(*[sample([n], FLOAT, form) for n in (2, 3, 2)[: len(self.operands)]])
+        except (TypeError, ValueError) as error:
+            return type(error)("shape mismatch")
+        except Exception:
+            return ValueError("shape mismatch")
+        return ValueError("shape mismatch")
+
+
+FLOAT: DType = np.dtype(np.float32)
+
+
+def _count_of(ctx: Context, o: PlacedOperand, back: int, axis: Extent) -> Array:
+    if axis.size is not None:
+        return ctx.python(axis.size)
+    at = o.position(back)
+    whole = ctx.jax(o.value)
+    moved = replace(axis, axis=at)
+    return count(ctx, Bounded(whole, o.value.type, (moved,)), moved)
+
+
+def sample(shape: Sequence[int], dtype: DType, form: Form) -> Any:
+    """An array of `shape` for the plain run's functions to look at."""
+    if form is Form.JAX:
+        return jnp.zeros(tuple(shape), dtype)
+    return np.broadcast_to(np.zeros((), dtype), tuple(shape))
+
+
+def aligned(
+    ctx: Context,
+    value: Value,
+    axis: int,
+    places: Progression,
+    onto: Progression,
+    size: int,
+    once: Value | None = None,
+) -> Value:
+    """The elements of `value` that are at `places` along `axis`, at the places `onto` of an axis of `size` elements.
+
+    What is elsewhere means nothing. Where `once` holds, the first of them is everywhere.
+    """
+    own = value.type.static_shape[axis]
+    if own == size and places.start is onto.start and places.step == onto.step and once is None:
+        return value
+    at = ctx.op(Iota(ArrayType(INT64, (size,)), 0))
+
+    def everywhere(number: Value) -> Value:
+        return ctx.broadcast(number, (size,))
+
+    if places.step == onto.step:
+        shift = ctx.op(Subtract(), places.start, onto.start)
+        source = ctx.op(Add(), at, everywhere(shift))
+    elif places.step == -onto.step:
+        source = ctx.op(Subtract(), everywhere(ctx.op(Add(), places.start, onto.start)), at)
+    else:
+        distance = ctx.op(Subtract(), at, everywhere(onto.start))
+        trip = ctx.op(Divide(), distance, everywhere(ctx.constant(onto.step, INT64)))
+        moved = ctx.op(Multiply(), trip, everywhere(ctx.constant(places.step, INT64)))
+        source = ctx.op(Add(), moved, everywhere(places.start))
+    if once is not None:
+        source = ctx.op(Select(), everywhere(once), everywhere(places.start), source)
+    return taken(ctx, value, axis, source)
+
+
+# ---------------------------------------------------------------- beside what is stored into
+
+
+def beside(
+    ctx: Context,
+    name: str,
+    plain: Callable[..., Any],
+    target: Bounded,
+    value: Raw,
+    broadcasts: bool = True,
+) -> Raw:
+    """`value`, to be combined with `target` or stored into it, with its elements where those of `target` are.
+
+    `plain` is the function of the two that the plain run calls. With `broadcasts`, one element stands for all.
+    """
+    o = operand(ctx, value)
+    if o is None or not o.axes:
+        return value
+    if isinstance(value, Bounded):
+        masked = with_masks(ctx, value)
+        if [e.mask for e in masked.extents] == [e.mask for e in target.extents]:
+            value, o = masked, operand(ctx, masked)
+            assert o is not None
+    own = PlacedOperand(elements(ctx, target), target.axes, target.form, target.weak)
+    anchors: dict[int, Anchor] = {}
+    loose = False
+    for back in range(1, min(len(own.axes), len(o.axes)) + 1):
+        axis = own.axes[-back]
+        if isinstance(axis, Extent):
+            anchor = anchors[back] = Anchor(own.extent(back), axis, 0)
+        else:
+            anchor = anchors[back] = Anchor(axis, None, 0)
+        other = o.axes[-back]
+        loose |= (
+            isinstance(other, Extent)
+            and other.progression is None
+            and not anchor.same(ctx, other, o.extent(back))
+        )
+    if loose:
+        return beside(ctx, name, plain, target, compact(ctx, value), broadcasts)
+    sizes = SizeChecks(ctx, name, plain, [own, o])
+    array = o.value
+    for back, anchor in sorted(anchors.items()):
+        array = _stored_at(ctx, array, o, back, anchor, target, sizes, broadcasts)
+    if array is o.value:
+        return value.whole if isinstance(value, Bounded) else value
+    return ctx.jax(array, o.weak) if o.form is Form.JAX else ctx.ndarray(array)
+
+
+def _stored_at(
+    ctx: Context,
+    value: Value,
+    o: PlacedOperand,
+    back: int,
+    anchor: Anchor,
+    target: Bounded,
+    sizes: SizeChecks,
+    broadcasts: bool,
+) -> Value:
+    """`value` along one axis at the anchor, which may be the places of a mask."""
+    axis, extent = o.axes[-back], anchor.extent
+    own = o.extent(back)
+    at = o.position(back)
+    if extent is None:
+        if isinstance(axis, int):
+            return value
+        assert axis.progression is not None
+        theirs = ctx.constant(anchor.size, INT64)
+        once = sizes.check(back, axis.progression.count, theirs, broadcasts)
+        return aligned(ctx, value, at, axis.progression, from_zero(ctx, anchor.size), anchor.size, once)
+    if anchor.same(ctx, axis, own):
+        return value
+    if axis == 1 and broadcasts:
+        return value
+    places = from_zero(ctx, axis) if isinstance(axis, int) else axis.progression
+    assert places is not None
+    theirs = count(ctx, target, extent).value
+    once = sizes.check(back, places.count, theirs, broadcasts)
+    if extent.progression is not None:
+        return aligned(ctx, value, at, places, extent.progression, anchor.size, once)
+    if not extent.ordered:
+        refuse(ctx, sizes.name, target)
+    mask = mask_along(ctx, target, extent)
+    source = rank_in_mask(ctx, mask)
+    if places.step != 1:
+        source = ctx.op(Multiply(), source, ctx.broadcast(ctx.constant(places.step, INT64), (anchor.size,)))
+    source = ctx.op(Add(), source, ctx.broadcast(places.start, (anchor.size,)))
+    if once is not None:
+        first = ctx.broadcast(places.start, (anchor.size,))
+        source = ctx.op(Select(), ctx.broadcast(once, (anchor.size,)), first, source)
+    return taken(ctx, value, at, source)

@@ -1,0 +1,351 @@
+"""Bounded arrays: how `x[mask]` and `x[i:j]` become such, their sizes, and their elements put in order.
+
+`x[mask]` with a computed mask, and `x[i:j]` whose length is not known, have as many elements as the program computes. They
+are a whole and the places of it that count (`values/bounded.py`). What needs the elements one after the other asks for them
+`compact`: then they are the first ones of an array of their own. What can do neither with the whole nor with those is
+refused, unless the loop around, written out, gives the size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NoReturn
+
+from ....analysis.differences import polynomial
+from ....diagnostics.codes_types import MaskedUse
+from ....diagnostics.diagnostic import DiagnosticError
+from ....hlo.ir import Op, Value
+from ....hlo.types import BOOL, INT64, ArrayType
+from ....ops import (
+    Add,
+    And,
+    Broadcast,
+    Constant,
+    Convert,
+    Iota,
+    Maximum,
+    Minimum,
+    Multiply,
+    Reduce,
+    ReduceWindow,
+    Select,
+    Subtract,
+)
+from ....values.boundary import Form
+from ....values.bounded import Bounded, Compressed, Extent, Progression, extent_of
+from ....values.lattice import Abstract, Array, Const, Ref, SliceObject, Tuple, through
+from ....values.views import Flipped, Permuted, View, read_path
+from ...context import Context, Raw
+from .gathering import Fancy, gather, scatter
+from .slices import SelectedPositions, mask_of, progression
+
+# ---------------------------------------------------------------- making
+
+
+def bounded(ctx: Context, whole: Ref | Array, extents: Sequence[Extent]) -> Bounded:
+    """`whole` with these bounded axes; of a slice that is short beside its axis only the part around it."""
+    type = whole.type if isinstance(whole, Array) else ctx.contents(whole).type
+    ordered = sorted(extents, key=lambda e: e.axis)
+    return Bounded(whole, type, tuple(ordered))
+
+
+def extent_along(mask: Value, chosen: SelectedPositions | None, axis: int) -> Extent:
+    """What a mask, or a slice of unknown length, names of the axes from `axis` on."""
+    if chosen is None:
+        return Extent(axis, mask)
+    if chosen.positions is None:
+        return Extent(axis, mask, ordered=False, bounds=chosen.bounds)
+    return extent_of(chosen.positions, axis, chosen.bounds)
+
+
+def first_elements(ctx: Context, whole: Ref | Array, sizes: dict[int, Value]) -> Bounded:
+    """The first elements of `whole` along some axes, as many as `sizes` says of each."""
+    zero = ctx.constant(0, INT64)
+    return bounded(ctx, whole, [extent_of(Progression(zero, 1, n), axis) for axis, n in sizes.items()])
+
+
+def from_zero(ctx: Context, count: int) -> Progression:
+    """All places of an axis of `count` elements."""
+    return Progression(ctx.constant(0, INT64), 1, ctx.constant(count, INT64))
+
+
+# ---------------------------------------------------------------- what is known of them
+
+
+def elements(ctx: Context, array: Bounded) -> Value:
+    """All elements of the whole, as they are now."""
+    return array.whole.value if isinstance(array.whole, Array) else ctx.contents(array.whole)
+
+
+def spread(ctx: Context, mask: Value, shape: tuple[int, ...], axis: int) -> Value:
+    """A mask along one axis of `shape` as a mask of that shape."""
+    return mask if mask.type.shape == shape else ctx.op(Broadcast(shape, (axis,)), mask)
+
+
+def mask_along(ctx: Context, array: Bounded, extent: Extent) -> Value:
+    """Which places along `extent` belong to the array."""
+    if extent.mask is not None:
+        return extent.mask
+    places = extent.progression
+    assert places is not None
+    return mask_of(ctx, places, array.bound(extent))
+
+
+def where(ctx: Context, array: Bounded, extents: Sequence[Extent] | None = None) -> Value:
+    """Which elements of the whole belong to the array, as far as `extents` (by default all) say."""
+    shape = array.type.static_shape
+    found: Value | None = None
+    for extent in array.extents if extents is None else extents:
+        mask = spread(ctx, mask_along(ctx, array, extent), shape, extent.axis)
+        found = mask if found is None else ctx.op(And(), found, mask)
+    return ctx.broadcast(ctx.constant(True, BOOL), shape) if found is None else found
+
+
+def count(ctx: Context, array: Bounded, extent: Extent) -> Array:
+    """How many elements the array has along `extent`, as a Python int."""
+    most = array.bound(extent)
+    if extent.size is not None:
+        return ctx.python(extent.size, (0, most))
+    mask = mask_along(ctx, array, extent)
+    ones = ctx.op(Convert(INT64), mask)
+    total = ctx.op(Reduce(Add(), (0,)), ones, ctx.constant(0, INT64))
+    return ctx.python(total, (0, most))
+
+
+def shape(ctx: Context, array: Bounded) -> list[Abstract]:
+    """The shape: integers that are known, and those that the program computes."""
+    return [count(ctx, array, a) if isinstance(a, Extent) else Const(a) for a in array.axes]
+
+
+def size(ctx: Context, array: Bounded) -> Array:
+    """How many elements the array has, as a Python int."""
+    known, most, found = 1, 1, None
+    for axis in array.axes:
+        if isinstance(axis, int):
+            known *= axis
+            continue
+        most *= array.bound(axis)
+        each = count(ctx, array, axis).value
+        found = each if found is None else ctx.op(Multiply(), found, each)
+    assert found is not None
+    if known != 1:
+        found = ctx.op(Multiply(), found, ctx.constant(known, INT64))
+    return ctx.python(found, (0, known * most))
+
+
+def length(ctx: Context, array: Bounded) -> Abstract:
+    """`len(x[mask])`."""
+    return shape(ctx, array)[0]
+
+
+def bounded_attribute(ctx: Context, array: Bounded, name: str) -> Abstract | None:
+    """What can be said of a bounded array without its elements: dtype, ndim, size, shape, and its transpose."""
+    match name:
+        case "dtype":
+            return Const(array.type.dtype)
+        case "itemsize":
+            return Const(array.type.dtype.itemsize)
+        case "ndim":
+            return Const(array.rank)
+        case "shape":
+            return Tuple(tuple(shape(ctx, array)))
+        case "size":
+            return size(ctx, array)
+        case "T":
+            return transposed(ctx, array, tuple(range(array.rank))[::-1])
+    return None
+
+
+# ---------------------------------------------------------------- refusing
+
+
+def refuse(ctx: Context, what: str, *arrays: Raw) -> NoReturn:
+    """Fails because something needs the number of elements of bounded arrays.
+
+    Where loops around decide it, inference begins again with these written out.
+    """
+    given = [e for a in arrays if isinstance(a, Bounded) for e in a.extents]
+    refuse_bounds(ctx, what, [bound for extent in given for bound in extent.bounds])
+
+
+def refuse_bounds(ctx: Context, what: str, bounds: Sequence[Array]) -> NoReturn:
+    """As `refuse`, of the numbers that decide about slices."""
+    try:
+        for bound in bounds:
+            ctx.known(bound, "a bound of a slice, so that its size is known,")
+    except DiagnosticError:
+        pass  # what it would need is said better here
+    ctx.fail(MaskedUse(span=ctx.span, what=what))
+
+
+# ---------------------------------------------------------------- the elements in order
+
+
+def is_known_false(value: Value) -> bool:
+    """True for the constants False and 0."""
+    kind = value.owner.kind if isinstance(value.owner, Op) else None
+    return isinstance(kind, Constant) and not kind.data
+
+
+def same_number(ctx: Context, a: Value | None, b: Value | None) -> bool:
+    """True if two integers of the program are certainly equal."""
+    return a is b or (a is not None and b is not None and not polynomial(a, b, ctx.intervals))
+
+
+def is_compact(extent: Extent) -> bool:
+    """True if the first elements of the whole are those that belong to it."""
+    places = extent.progression
+    if places is None or places.step != 1:
+        return False
+    return is_known_false(places.start)
+
+
+def compact(ctx: Context, array: Bounded) -> Bounded:
+    """The same elements as the first ones of an array of its own; the array itself if it is so already.
+
+    What lies beyond them means nothing.
+    """
+    if all(map(is_compact, array.extents)):
+        return array
+    value = elements(ctx, array)
+    extents: list[Extent] = []
+    for extent in array.extents:
+        own = count(ctx, array, extent)
+        if extent.mask is not None and extent.ordered:
+            value = compress(ctx, value, extent.mask, extent.axis, own.value)
+        elif not is_compact(extent):
+            value = taken(ctx, value, extent.axis, places_in_order(ctx, array, extent))
+        zero = ctx.constant(0, INT64)
+        extents.append(extent_of(Progression(zero, 1, own.value), extent.axis, extent.bounds))
+    whole = ctx.jax(value, array.weak) if array.form is Form.JAX else ctx.ndarray(value)
+    return bounded(ctx, whole, extents)
+
+
+def compress(ctx: Context, value: Value, mask: Value, axis: int, size: Value) -> Value:
+    """The `size` elements that a mask selects along an axis, one after the other; what follows them means nothing."""
+    made = taken(ctx, value, axis, _places_of_mask(ctx, mask))
+    ctx.compressed[made] = Compressed(value, mask, axis, size)
+    return made
+
+
+def with_masks(ctx: Context, array: Bounded) -> Bounded:
+    """The array of which the elements were selected by a mask, where they are as they were; else `array` itself.
+
+    What is computed of all elements costs less than to put the selected ones in order, which then is left out.
+    """
+    content = elements(ctx, array)
+    found = ctx.compressed.get(content)
+    if found is None:
+        return array
+    along = array.axes[found.axis]
+    if not isinstance(along, Extent) or not is_compact(along) or not same_number(ctx, along.size, found.size):
+        return array  # a part of them
+    extents = [Extent(e.axis, found.mask) if e.axis == found.axis else e for e in array.extents]
+    form = array.form is Form.JAX
+    return bounded(ctx, ctx.jax(found.whole, array.weak) if form else ctx.ndarray(found.whole), extents)
+
+
+def in_order(ctx: Context, array: Bounded) -> Bounded:
+    """An array without masks: what they select is compressed."""
+    if all(e.mask is None or not e.ordered for e in array.extents):
+        return array
+    return compact(ctx, array)
+
+
+def taken(ctx: Context, value: Value, axis: int, places: Value) -> Value:
+    """The elements of `value` at these places along `axis`."""
+    return gather(ctx, value, Fancy((axis,), (places,), places.type.static_shape, axis, False))
+
+
+def places_in_order(ctx: Context, array: Bounded, extent: Extent) -> Value:
+    """The places that belong to `extent`, one after the other, as int64; after the last, any that are inside."""
+    most, places = array.bound(extent), extent.progression
+    if places is None:
+        refuse(ctx, "the order of the elements", array)
+    at = ctx.op(Iota(ArrayType(INT64, (most,)), 0))
+    step = ctx.broadcast(ctx.constant(places.step, INT64), (most,))
+    found = at if places.step == 1 else ctx.op(Multiply(), at, step)
+    found = ctx.op(Add(), found, ctx.broadcast(places.start, (most,)))
+    least = ctx.broadcast(ctx.constant(0, INT64), (most,))
+    last = ctx.broadcast(ctx.constant(max(most - 1, 0), INT64), (most,))
+    return ctx.op(Maximum(), ctx.op(Minimum(), found, last), least)
+
+
+def place_of(ctx: Context, array: Bounded, extent: Extent, numbers: Value) -> Value:
+    """The places in the whole of elements, by their numbers along `extent`, which are inside."""
+    places, shape = extent.progression, numbers.type.static_shape
+    if places is None:
+        refuse(ctx, "one element", array)
+    step = ctx.broadcast(ctx.constant(places.step, INT64), shape)
+    return ctx.op(Add(), ctx.broadcast(places.start, shape), ctx.op(Multiply(), numbers, step))
+
+
+def rank_in_mask(ctx: Context, mask: Value) -> Value:
+    """For each true element of a vector, how many are true before it."""
+    extents = (most,) = mask.type.static_shape
+    if not most:
+        return ctx.broadcast(ctx.constant(0, INT64), extents)
+    ones, zero = ctx.op(Convert(INT64), mask), ctx.constant(0, INT64)
+    total = ctx.op(ReduceWindow(Add(), (most,), (1,), ((most - 1, 0),), (1,), (1,)), ones, zero)
+    return ctx.op(Subtract(), total, ctx.broadcast(ctx.constant(1, INT64), extents))
+
+
+def _places_of_mask(ctx: Context, mask: Value) -> Value:
+    (most,) = mask.type.static_shape
+    outside = ctx.broadcast(ctx.constant(most, INT64), (most,))
+    target = ctx.op(Select(), mask, rank_in_mask(ctx, mask), outside)
+    zeros = ctx.broadcast(ctx.constant(0, INT64), (most,))
+    at = ctx.op(Iota(ArrayType(INT64, (most,)), 0))
+    return scatter(ctx, zeros, Fancy((0,), (target,), (most,), 0, True), at)
+
+
+# ---------------------------------------------------------------- views of them
+
+
+def part_along(ctx: Context, array: Bounded, extent: Extent, entry: SliceObject) -> Extent:
+    """A slice along a bounded axis, of known step."""
+    inner = progression(ctx, entry, count(ctx, array, extent))
+    places = extent.progression
+    if places is None:
+        refuse(ctx, "a slice", array)
+    first = ctx.op(Multiply(), inner.start, ctx.constant(places.step, INT64))
+    found = Progression(ctx.op(Add(), places.start, first), places.step * inner.step, inner.count)
+    return extent_of(found, extent.axis, extent.bounds)
+
+
+def transposed(ctx: Context, array: Bounded, axes: Sequence[int]) -> Bounded:
+    """The axes in another order; a view of the same memory."""
+    order = tuple(axes)
+    if order == tuple(range(array.rank)):
+        return array
+    extents = [replace(e, axis=order.index(e.axis)) for e in array.extents]
+    return bounded(ctx, viewed(ctx, array.whole, Permuted(order)), extents)
+
+
+def viewed(ctx: Context, whole: Ref | Array, view: View) -> Ref | Array:
+    """A view of an ndarray, or what it shows of a `jax.Array`."""
+    if isinstance(whole, Ref):
+        return through(whole, (view,))
+    return ctx.jax(read_path(ctx.b, whole.value, (view,)), whole.weak)
+
+
+def flipped(ctx: Context, array: Bounded, axes: Sequence[int]) -> Bounded:
+    """The elements along these axes in reverse; a view of the same memory."""
+    back = SliceObject(Const(None), Const(None), Const(-1))
+    extents = [part_along(ctx, array, e, back) if e.axis in axes else e for e in array.extents]
+    turned = tuple([axis for axis in axes if isinstance(array.axes[axis], int)])
+    return bounded(ctx, viewed(ctx, array.whole, Flipped(turned)) if turned else array.whole, extents)
+
+
+def raveled(ctx: Context, array: Bounded) -> Bounded:
+    """All elements along one axis: a copy."""
+    if array.rank == 1:
+        return array
+    if not all(e.ordered and e.step > 0 for e in array.extents):
+        array = compact(ctx, array)
+    size = array.type.size
+    flat = ctx.reshape(elements(ctx, array), (size,))
+    mask = ctx.reshape(where(ctx, array), (size,))
+    whole = ctx.jax(flat, array.weak) if array.form is Form.JAX else ctx.ndarray(flat)
+    return in_order(ctx, bounded(ctx, whole, [Extent(0, mask)]))

@@ -1,0 +1,49 @@
+"""Products of bounded arrays: `a[i, :j] @ b[:j]`.
+
+In: two operands, vectors or matrices, of which at least one is bounded. Out: the product of the wholes, with zeros where
+what does not belong to them would be summed; along an axis that is not summed the product is bounded as its operand is.
+"""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+
+from ....hlo.ir import Value
+from ....ops import Select
+from ....values.boundary import Form
+from ....values.bounded import Bounded, Extent
+from ....values.lattice import Abstract, Array, Const
+from ...context import Context, Raw
+from ..indexing.beside import PlacedOperand, mask_of, operand, result_with, together
+from ..indexing.bounded import refuse, spread
+
+
+def of_bounded(ctx: Context, function: str, a: Raw, b: Raw) -> Abstract | None:
+    """`np.dot`, `np.matmul`, `np.inner` or `np.vdot` of these; None if neither is bounded."""
+    if not isinstance(a, Bounded) and not isinstance(b, Bounded):
+        return None
+    jax = any(isinstance(x, Array | Bounded) and x.form is Form.JAX for x in (a, b))
+    plain = getattr(jnp if jax else np, function)
+    given = [operand(ctx, x) for x in (a, b)]
+    ranks = [0 if o is None else len(o.axes) for o in given]
+    most = {"vdot": 1, "inner": 1}.get(function, 2)
+    if not all(1 <= rank <= most for rank in ranks):
+        refuse(ctx, f"np.{function}", a, b)
+    summed = ranks[0] - 1, 0 if ranks[1] == 1 else ranks[1] - 2
+    left, right = together(ctx, f"np.{function}", plain, (a, b), summed)
+    parts = [_with_zeros(ctx, o, axis) for o, axis in zip((left, right), summed)]
+    wholes = [ctx.jax(v, o.weak) if jax else ctx.ndarray(v) for v, o in zip(parts, (left, right))]
+    made = ctx.call(Const(plain), wholes)
+    free = [axis for o, at in zip((left, right), summed) for i, axis in enumerate(o.axes) if i != at]
+    return result_with(ctx, made, free)
+
+
+def _with_zeros(ctx: Context, o: PlacedOperand, axis: int) -> Value:
+    """The elements of an operand, zero where they do not belong to it along the axis that is summed."""
+    extent = o.axes[axis]
+    if not isinstance(extent, Extent):
+        return o.value
+    mask = spread(ctx, mask_of(ctx, o, axis), o.value.type.static_shape, axis)
+    zero = ctx.broadcast(ctx.constant(0, o.dtype), o.value.type.static_shape)
+    return ctx.op(Select(), mask, o.value, zero)

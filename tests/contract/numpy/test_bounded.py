@@ -1,0 +1,230 @@
+"""Arrays whose size only the run knows: found, kept, returned, indexed, stored into, combined."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+
+X = np.arange(10.0) - 4
+NONE = -np.abs(X)
+PLACES = np.array([3, 1, 1, 0, 7, 3])
+M = np.arange(20.0).reshape(4, 5)
+K = [np.array([k]) for k in (0, 1, 3, 10, -2, 99)]
+
+
+@cases.each((X,), (NONE,), (X[:0],), (X + 9,))
+def selected(x):
+    return x[x > 0]
+
+
+@cases.each((X,), (NONE,))
+def selected_twice(x):
+    y = x[x > 0]
+    return y, y, {"rest": y[1:]}
+
+
+@cases.each((X,), (NONE,))
+def selected_and_changed(x):
+    y = x[x > 1]
+    y[:2] = 7
+    y *= 2
+    return y, y.sum(), x
+
+
+@cases.each((X, K[2]), (X, K[0]), (X, K[4]), (X, K[5]))
+def prefix(x, k):
+    y = x[: k[0]]
+    y += 1
+    return y, x
+
+
+@cases.each((X, K[2]), (X, K[1]))
+def shared_memory(x, k):
+    y = x[: k[0]]
+    z = y[::-1]
+    z[0] = 99
+    return y, z, x
+
+
+@cases.each((M, K[2]), (M, K[1]))
+@cases(M, K[3], raises=ValueError)
+def two_axes(m, k):
+    k = int(k[0])
+    part = m[:k, :k]
+    return part, part.sum(axis=0), part.T, part.mean(axis=1), part @ m[:k, 1]
+
+
+@cases.each((M, K[1]), (M, K[2]))
+def rank_one_update(m, k):
+    k = int(k[0])
+    m[k + 1 :, k + 1 :] -= np.outer(m[k + 1 :, k], m[k, k + 1 :])
+    return m
+
+
+@cases.each((M,), (M - 30,))
+def of_matrices(m):
+    return m[m > 4], m[:, m[0] > 1], m[m[:, 0] > 4, 1:], m[m > 4].size
+
+
+@cases.each((X,), (NONE,))
+def places(x):
+    return np.nonzero(x > 1), np.flatnonzero(x), np.argwhere(x > 0), np.where(x > 2)[0], (x < 0).nonzero()
+
+
+@cases.each((M,))
+def places_in_matrices(m):
+    i, j = np.nonzero(m % 3 == 1)
+    return i, j, np.argwhere(m > 12), m[i, j]
+
+
+@cases.each((PLACES,), (PLACES * 1.5,), (PLACES[:0],), (PLACES > 1,), (np.array([np.nan, 1.0, np.nan]),))
+def unique(x):
+    return np.unique(x)
+
+
+@cases.each((PLACES,), (PLACES[:1],))
+def unique_and_more(x):
+    return np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+
+
+@cases.each((PLACES, PLACES[:3] + 2), (PLACES, PLACES[:0]))
+def sets(x, y):
+    return np.union1d(x, y), np.intersect1d(x, y), np.setdiff1d(x, y), np.setxor1d(x, y)
+
+
+@cases.each((X, K[2]), (X, K[0]))
+def compressed(x, k):
+    c = x > k[0] - 2
+    return np.compress(c, x), np.extract(c, x), np.trim_zeros(x * c)
+
+
+@cases.each((X, K[2]), (X, K[0]))
+def made(x, k):
+    n = max(min(int(k[0]), 8), 0)
+    a = np.zeros(n)
+    a[:1] = 3
+    return a, np.ones((n, 2)), np.arange(n), np.arange(1, 2 * n, 2) * 1.5, np.full(n, 7), len(a)
+
+
+@cases.each((X,), (NONE,))
+def joined(x):
+    y, z = x[x > 1], x[x < 0]
+    return np.concatenate((y, z, x)), np.append(y, 5.0), np.hstack([z, y])
+
+
+@cases.each((X,), (NONE,))
+def side_by_side(x):
+    m = x > 0
+    return np.stack((x[m], x[::-1][m]), axis=1), np.column_stack((x[m], m[m])), np.vstack((x[m], x[m] * 2))
+
+
+@cases.each((X,), (X[::-1],))
+def in_order(x):
+    y = x[x != 0]
+    return np.sort(y), np.argsort(y), np.cumsum(y), np.diff(y), y.cumprod(), np.sort(y[::-1])[:2]
+
+
+@cases.each((X,))
+def statistics(x):
+    y = x[x > -2]
+    return (
+        np.median(y),
+        np.percentile(y, 30),
+        np.quantile(y, [0.1, 0.9]),
+        y.std(),
+        y.max(),
+        y.argmin(),
+        np.ptp(y),
+    )
+
+
+@cases.each((X,), (NONE,))
+def in_other_shapes(x):
+    y = x[x > -3]
+    return (
+        y.reshape(-1, 1),
+        y[:, None] * y[None, :],
+        np.atleast_2d(y),
+        y[y.size // 2 :].reshape(1, -1),
+        y.ravel(),
+    )
+
+
+@cases.each((X,))
+def elementwise(x):
+    y = x[x > -2]
+    return (
+        np.where(y > 0, y, -1),
+        np.clip(y, 0, 2),
+        np.round(y / 3, 1),
+        y.astype(int),
+        np.maximum(y, y[::-1]),
+        abs(y),
+    )
+
+
+@cases.each((X, PLACES), (NONE, PLACES))
+def by_places(x, i):
+    y = x[x > -9]
+    j = i[i > 0]
+    return y[i], x[j], y[j[j < 3]], y[[0, -1]]
+
+
+@cases.each((X, np.arange(6.0)), (X, np.arange(1.0)))
+@cases(X, np.arange(5.0), raises=ValueError)
+def stored(x, v):
+    x[x > -1] = v
+    return x
+
+
+@cases.each((X, np.arange(3.0), K[2]), (X, np.arange(1.0), K[2]))
+@cases(X, np.arange(3.0), K[1], raises=ValueError)
+def stored_into_slices(x, v, k):
+    x[: k[0]] = v
+    return x
+
+
+@cases(X, K[2])
+@cases(X, K[0], raises=ValueError)
+def sizes_that_may_differ(x, k):
+    return x[: k[0]] + x[x > 2]
+
+
+@cases.each((X,), (NONE,))
+def folded(x):
+    t = 0.0
+    for v in x[x > 0]:
+        t = t * 2 + v
+    for i, v in enumerate(x[x < 0]):
+        t += i * v
+    return t
+
+
+class Box:
+    def __init__(self, x):
+        self.kept = x[x > 0]
+
+    def total(self):
+        return self.kept.sum() + len(self.kept)
+
+
+@cases.each((X,))
+def in_attributes(x):
+    box = Box(x)
+    box.kept -= 1
+    return box.total(), box.kept
+
+
+@cases.each((jnp.asarray(X),))
+def of_jax(x):
+    y = x[x > 0]
+    return y, y.sum(), y[1:], jnp.where(y > 2, y, 0.0)
+
+
+@pytest.mark.parametrize("function, args, options", cases.params)
+def test_plain_and_staged_agree(function, args, options):
+    check(function, *args, **options)
