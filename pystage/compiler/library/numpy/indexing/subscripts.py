@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ....hlo.ir import Value
-from ....hlo.types import BFLOAT16, BOOL, INT64, ArrayType, DType, is_integer
-from ....ops import Add, And, Compare, Maximum, Minimum, Or, Reduce, Select, Subtract
+from ....hlo.types import BFLOAT16, BOOL, INT64, ArrayType, DType
+from ....ops import Select
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple, is_number
@@ -30,21 +30,16 @@ from ...kernels.structures import abstract, known_object
 from ...rules.casting import array_value, assigned_value
 from ...rules.classes import class_name
 from ...rules.libraries import numpy_constant
-from ...rules.promote import value_of
-from .beside import beside, placed
+from .beside import beside
 from .bounded import (
     bounded,
-    count,
     elements,
-    first_elements,
     in_order,
-    mask_along,
-    part_along,
-    place_of,
     refuse,
     viewed,
     where,
 )
+from .bounded_indices import has_bounded, index_of_whole, index_of_wholes
 from .gathering import Fancy, basic_views, fancy, gather, scatter
 from .indices import Indices, IntegerIndex, MaskIndex, NewAxis, is_index, parse
 from .masks import masked_axes, masked_choice, storing
@@ -63,7 +58,7 @@ def array_getitem(ctx: Context, obj: Abstract, index: Raw) -> Abstract:
         return AtIndex(obj.array, index)
     if isinstance(obj, Bounded):
         return _load_bounded(ctx, obj, index)
-    if _has_bounded(index):
+    if has_bounded(index):
         return _load_at_bounded(ctx, obj, index)
     if ctx.is_ndarray(obj):
         assert isinstance(obj, Ref)
@@ -89,7 +84,7 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
     assert isinstance(obj, Ref)
     check_writable(ctx, obj)
     shape = shape_of(ctx, obj)
-    if _has_bounded(index):
+    if has_bounded(index):
         return _store_at_bounded(ctx, obj, index, value)
     indices = parse(ctx, index, shape, jax=False)
     target = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)))
@@ -279,79 +274,6 @@ def _store_masked(ctx: Context, target: Ref, indices: Indices, value: Raw) -> No
 # ---------------------------------------------------------------- bounded arrays as what is indexed, and as indices
 
 
-@dataclass(frozen=True, slots=True)
-class _BoundedPlaces:
-    """An index with bounded arrays of integers: as one of wholes, with 0 for what does not belong to them.
-
-    `batch` is an array of the shape to which they broadcast, with the bounded axes of that; None where the index has none.
-    """
-
-    index: Tuple
-    batch: Bounded | None
-
-
-def _has_bounded(index: Raw) -> bool:
-    return isinstance(index, Bounded) or (
-        isinstance(index, Tuple) and any(isinstance(item, Bounded) for item in index.items)
-    )
-
-
-def _bounded_places(ctx: Context, shape: tuple[int, ...], index: Raw, jax: bool) -> _BoundedPlaces:
-    """The index of an array of `shape` without bounded arrays; a bounded mask has as many elements as the axis."""
-    items = list(index.items) if isinstance(index, Tuple) else [abstract(index)]
-    if 0 in shape:
-        refuse(ctx, "indexing an array without elements", *items)
-    axis = sum(
-        [item is not NONE and not isinstance(item, Bounded) for item in items[: _first_bounded(items)]]
-    )
-    for i, item in enumerate(items):
-        if isinstance(item, Bounded) and item.type.dtype == BOOL:
-            if len(items) > 1 and item.rank > 1:
-                refuse(ctx, "indexing with a mask", item)
-            items[i] = _exact_mask(ctx, item, shape[axis : axis + item.rank])
-    arrays = [i for i, item in enumerate(items) if isinstance(item, Bounded)]
-    if not arrays:
-        return _BoundedPlaces(Tuple(tuple(items)), None)
-    if any(isinstance(item, Bounded) and not is_integer(item.type.dtype) for item in items):
-        ctx.raise_(IndexError("arrays used as indices must be of integer (or boolean) type"))
-    positions = [i for i, item in enumerate(items) if i in arrays or _is_array(ctx, item)]
-    wholes, found = placed(ctx, "indexing", np.broadcast_arrays, [items[i] for i in positions])
-    values = [read.value for x in wholes if isinstance(read := ctx.read(x), Array)]
-    shape = np.broadcast_shapes(*[v.type.static_shape for v in values])
-    extents = [e.moved(len(shape)) for e in found]
-    zeros = ctx.broadcast(ctx.constant(0, INT64), shape)
-    batch = bounded(ctx, ctx.jax(zeros), extents)
-    bounds_checks = where(ctx, batch)
-    for i, value in zip(positions, values):
-        zero = ctx.broadcast(ctx.constant(0, value.type.dtype), shape)
-        chosen = ctx.op(Select(), bounds_checks, ctx.broadcast(value, shape), zero)
-        items[i] = ctx.jax(chosen) if jax else ctx.ndarray(chosen)
-    return _BoundedPlaces(Tuple(tuple(items)), batch if extents else None)
-
-
-def _first_bounded(items: Sequence[Abstract]) -> int:
-    return next((i for i, item in enumerate(items) if isinstance(item, Bounded)), 0)
-
-
-def _is_array(ctx: Context, item: Abstract) -> bool:
-    """True for an index that is an array of integers."""
-    if isinstance(item, SliceObject | Const) or is_index(item):
-        return False
-    read = ctx.read(item)
-    return isinstance(read, Array) and read.rank > 0
-
-
-def _exact_mask(ctx: Context, mask: Bounded, shape: tuple[int, ...]) -> Abstract:
-    """A bounded mask of an array of `shape`, of which it must have the shape."""
-
-    def plain(theirs: np.ndarray, ours: np.ndarray) -> None:
-        np.zeros(theirs.shape, np.int8)[ours.astype(np.bool_)]
-
-    target = bounded(ctx, ctx.ndarray(ctx.broadcast(ctx.constant(0, BOOL), shape)), ())
-    exact: Abstract = beside(ctx, "indexing", plain, target, mask, broadcasts=False)
-    return exact
-
-
 def _load_at_bounded(ctx: Context, obj: Abstract, index: Raw) -> Abstract:
     """`x[positions[i:j]]`: what stands at some of the positions, as a bounded array."""
     if not is_number(obj) and not ctx.is_ndarray(obj):
@@ -359,7 +281,7 @@ def _load_at_bounded(ctx: Context, obj: Abstract, index: Raw) -> Abstract:
     read = ctx.read(obj)
     jax = isinstance(read, Array) and read.form is Form.JAX
     shape = read.shape if isinstance(read, Array) else ()
-    at = _bounded_places(ctx, shape, index, jax)
+    at = index_of_wholes(ctx, shape, index, jax)
     found = array_getitem(ctx, obj, at.index)
     if at.batch is None:
         return found
@@ -370,7 +292,7 @@ def _load_at_bounded(ctx: Context, obj: Abstract, index: Raw) -> Abstract:
 def _store_at_bounded(ctx: Context, obj: Ref, index: Raw, value: Raw) -> None:
     """`x[positions[i:j]] = value`."""
     dtype, shape = dtype_of(ctx, obj), shape_of(ctx, obj)
-    given = _bounded_places(ctx, shape, index, jax=False)
+    given = index_of_wholes(ctx, shape, index, jax=False)
     if given.batch is None:
         return array_setitem(ctx, obj, given.index, value)
     indices = parse(ctx, given.index, shape, jax=False)
@@ -392,15 +314,9 @@ def _store_at_bounded(ctx: Context, obj: Ref, index: Raw, value: Raw) -> None:
     store_through(ctx, target, scatter(ctx, whole, at, new), masked=False)
 
 
-def _inside_indices(ctx: Context, index: Bounded) -> Value:
-    """The positions of a vector, with 0 for those that do not belong to it."""
-    zero = ctx.broadcast(ctx.constant(0, index.type.dtype), index.type.static_shape)
-    return ctx.op(Select(), where(ctx, index), elements(ctx, index), zero)
-
-
 def _load_bounded(ctx: Context, array: Bounded, index: Raw) -> Abstract:
     """`array[index]`."""
-    whole, inner, extents, copies = _inside(ctx, array, index)
+    whole, inner, extents, copies = index_of_whole(ctx, array, index)
     found = array_getitem(ctx, whole, inner)
     made = _with_extents(ctx, found, extents)
     if not isinstance(made, Bounded) or not copies:
@@ -416,7 +332,7 @@ def _store_into_bounded(ctx: Context, array: Bounded, index: Raw, value: Raw) ->
     known = known_object(ctx, index)
     if known is Ellipsis or known == slice(None):
         return store_selected(ctx, array, value)
-    whole, inner, extents, _ = _inside(ctx, array, index)
+    whole, inner, extents, _ = index_of_whole(ctx, array, index)
     if not extents:
         return array_setitem(ctx, whole, inner, value)
     if not all(isinstance(e, SliceObject) or is_index(e) or e is NONE for e in inner.items):
@@ -437,174 +353,6 @@ def _with_extents(ctx: Context, found: Abstract, extents: Sequence[Extent]) -> A
         assert isinstance(read, Array)
         found = read
     return bounded(ctx, found, extents)
-
-
-def _inside(ctx: Context, array: Bounded, index: Raw) -> tuple[Ref | Array, Tuple, list[Extent], bool]:
-    """An index of a bounded array as an index of its whole, and the bounded axes of what that returns.
-
-    The last says whether the plain run returns a copy.
-    """
-    entries = _entries(ctx, array, index)
-    extents: list[Extent] = []
-    inner: list[Abstract] = []
-    copies = False
-    axis = at = 0
-    arrays = sum([not (e is None or isinstance(e, SliceObject) or is_index(e)) for e in entries])
-    for entry in entries:
-        if entry is None:
-            inner.append(NONE)
-            at += 1
-            continue
-        own = array.axes[axis]
-        axis += 1
-        if isinstance(own, int):
-            inner.append(entry)
-            at += not is_index(entry)
-        elif isinstance(entry, SliceObject):
-            if not ctx.can_be_known(entry.step):
-                refuse(ctx, "a slice of a computed step", array)
-            whole_axis = entry if _is_all(entry) else None
-            extent = own if whole_axis else part_along(ctx, array, own, entry)
-            extents.append(replace(extent, axis=at))
-            inner.append(SliceObject(Const(None), Const(None), Const(None)))
-            at += 1
-        elif is_index(entry):
-            inner.append(_one_place(ctx, array, own, entry))
-        else:
-            if arrays > 1 or any(map(is_index, entries)):
-                refuse(ctx, "indexing with another array", array)
-            found, chosen = _some_places(ctx, array, own, entry)
-            if chosen is not None:
-                extents.append(replace(chosen, axis=at))
-            inner.append(found)
-            copies = True
-            at += 1
-    return array.whole, Tuple(tuple(inner)), extents, copies
-
-
-def _is_all(entry: SliceObject) -> bool:
-    return all(isinstance(p, Const) and p.value is None for p in (entry.start, entry.stop, entry.step))
-
-
-def _entries(ctx: Context, array: Bounded, index: Raw) -> list[Any]:
-    """What stands between the brackets, one entry for each axis of the array, and None for new ones."""
-    given = list(index.items) if isinstance(index, Tuple) else [abstract(index)]
-    found: list[Any] = []
-    for raw in given:
-        if isinstance(raw, Const) and isinstance(raw.value, slice):
-            raw = SliceObject(Const(raw.value.start), Const(raw.value.stop), Const(raw.value.step))
-        found.append(None if isinstance(raw, Const) and raw.value is None else raw)
-    dots = [i for i, e in enumerate(found) if isinstance(e, Const) and e.value is Ellipsis]
-    used = sum([e is not None for e in found]) - len(dots)
-    if used > array.rank:
-        text = f"too many indices for array: array is {array.rank}-dimensional, but {used} were indexed"
-        ctx.raise_(IndexError(text))
-    full = [SliceObject(Const(None), Const(None), Const(None))] * (array.rank - used)
-    at = dots[0] if dots else len(found)
-    return [*found[:at], *full, *found[at + 1 :]]
-
-
-def _one_place(ctx: Context, array: Bounded, extent: Extent, entry: Abstract) -> Abstract:
-    """The place in the whole of the element that an integer names; the program raises where there is none."""
-    number = ctx.read(entry)
-    own, axis = count(ctx, array, extent), extent.axis
-    front = ctx.convert(value_of(ctx, number, INT64), INT64)
-    moved = ctx.op(Add(), front, own.value)
-    front = ctx.op(Select(), ctx.op(Compare("LT"), front, ctx.constant(0, INT64)), moved, front)
-
-    def look_up(i: int, n: int) -> None:
-        if jax and not n:
-            raise IndexError(f"index is out of bounds for axis {axis} with size 0")
-        if not jax and not -n <= i < n:
-            raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
-
-    jax, zero = array.form is Form.JAX, ctx.constant(0, INT64)
-    if jax:  # takes the nearest element
-        outside = ctx.op(Compare("EQ"), own.value, zero)
-        last = ctx.op(Subtract(), own.value, ctx.constant(1, INT64))
-        front = ctx.op(Maximum(), ctx.op(Minimum(), front, last), zero)
-    else:
-        below, beyond = ctx.op(Compare("LT"), front, zero), ctx.op(Compare("GE"), front, own.value)
-        outside = ctx.op(Or(), below, beyond)
-    ctx.check(outside, IndexError("index is out of bounds"), look_up, [number, own])
-    return ctx.python(place_of(ctx, array, extent, front), (0, array.bound(extent) - 1))
-
-
-def _some_places(
-    ctx: Context, array: Bounded, extent: Extent, entry: Abstract
-) -> tuple[Abstract, Extent | None]:
-    """An index of the whole along a bounded axis for a mask or an array of integers, and the extent of what that returns."""
-    form = ctx.jax if array.form is Form.JAX else ctx.ndarray
-    if isinstance(entry, Bounded):
-        if entry.rank != 1:
-            refuse(ctx, "indexing", array, entry)
-        if entry.type.dtype == BOOL:
-            return _masked_places(ctx, array, extent, entry)
-        own = entry.extents[0]
-        positions = _places(ctx, array, extent, _inside_indices(ctx, entry), where(ctx, entry))
-        return form(positions), own
-    read = ctx.read(entry)
-    if not isinstance(read, Array) or read.rank != 1:
-        refuse(ctx, "indexing", array)
-    if read.dtype == BOOL:
-        n = read.shape[0]
-        entry = first_elements(ctx, form(read.value), {0: ctx.constant(n, INT64)})
-        return _masked_places(ctx, array, extent, entry)
-    if not is_integer(read.dtype):
-        ctx.raise_(IndexError("arrays used as indices must be of integer (or boolean) type"))
-    return form(_places(ctx, array, extent, read.value, None)), None
-
-
-def _masked_places(
-    ctx: Context, array: Bounded, extent: Extent, mask: Bounded
-) -> tuple[Abstract, Extent | None]:
-    """As `_some_places`, of a mask that has as many elements as the axis."""
-
-    def plain(theirs: np.ndarray, ours: np.ndarray) -> None:
-        np.zeros(theirs.shape, np.int8)[ours.astype(np.bool_)]
-
-    line = Bounded(
-        ctx.jax(mask_along(ctx, array, extent)),
-        ArrayType(BOOL, (array.bound(extent),)),
-        (replace(extent, axis=0),),
-    )
-    here = ctx.read(beside(ctx, "indexing", plain, line, mask, broadcasts=False))
-    assert isinstance(here, Array)
-    if extent.mask is None and extent.step < 0:
-        refuse(ctx, "a mask of elements in reverse", array)
-    chosen = ctx.op(And(), mask_along(ctx, array, extent), here.value)
-    return SliceObject(Const(None), Const(None), Const(None)), Extent(
-        extent.axis, chosen, ordered=extent.ordered
-    )
-
-
-def _places(ctx: Context, array: Bounded, extent: Extent, given: Value, counted: Value | None) -> Value:
-    """The positions in the whole of elements by their numbers; the program raises where one that is `counted` is outside."""
-    shape = given.type.static_shape
-    own = ctx.broadcast(count(ctx, array, extent).value, shape)
-    zero = ctx.broadcast(ctx.constant(0, INT64), shape)
-    number = ctx.convert(given, INT64)
-    negative = ctx.op(Compare("LT"), number, zero)
-    front = ctx.op(Select(), negative, ctx.op(Add(), number, own), number)
-    outside = ctx.op(Or(), ctx.op(Compare("LT"), front, zero), ctx.op(Compare("GE"), front, own))
-    if counted is not None:
-        outside = ctx.op(And(), outside, counted)
-    axis = extent.axis
-
-    def look_up(numbers: np.ndarray, n: int) -> None:
-        for i in numbers:
-            if not -n <= i < n:
-                raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
-
-    if array.form is not Form.JAX:
-        bad = ctx.op(Reduce(Or(), (0,)), outside, ctx.constant(False, BOOL))
-        seen = number if counted is None else ctx.op(Select(), counted, number, zero)
-        ctx.check(
-            bad, IndexError("index is out of bounds"), look_up, [ctx.ndarray(seen), count(ctx, array, extent)]
-        )
-    most = ctx.broadcast(ctx.constant(max(array.bound(extent) - 1, 0), INT64), shape)
-    front = ctx.op(Maximum(), ctx.op(Minimum(), front, most), zero)
-    return place_of(ctx, array, extent, front)
 
 
 __all__ = ["array_getitem", "array_setitem", "store_through"]
