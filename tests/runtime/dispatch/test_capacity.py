@@ -271,6 +271,46 @@ def test_one_array_as_two_arguments() -> None:
     assert x.tolist() == [46.0, 1.0]
 
 
+def collecting(n: int, x: Any, log: list[Any]) -> Any:
+    """A list that grows between prints, stores and changes of the caller's list."""
+    found = []
+    log.append(n)
+    for i in range(n):
+        if i % 50 == 0:
+            print("at", i, len(found))
+            x[i // 50] += 1.0
+        if x[0] * i < 4000.0:
+            found.append(x[0] * i)
+    log[0] = len(found)
+    return sum(found)
+
+
+@pytest.mark.parametrize("n", [0, 1, 64, 65, 4200])
+def test_lists(n: int) -> None:
+    check(collecting, n, np.zeros(100), [0.5])
+
+
+def collected_in_a_try(n: int, x: Any) -> Any:
+    found = []
+    try:
+        for i in range(n):
+            if x[i % 3] < 0.0:
+                raise ValueError(i)
+            found.append(i * 0.5)
+    except ValueError as error:
+        print("caught", error)
+    finally:
+        print("has", len(found))
+        x[0] += 1.0
+    return len(found)
+
+
+@pytest.mark.parametrize("n", [0, 2, 64, 65, 300])
+@pytest.mark.parametrize("last", [1.0, -1.0])
+def test_lists_in_a_try(n: int, last: float) -> None:
+    check(collected_in_a_try, n, np.array([1.0, 1.0, last]))
+
+
 # ---------------------------------------------------------------- exceptions
 
 
