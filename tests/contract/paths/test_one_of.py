@@ -133,7 +133,7 @@ def tuples_of_different_lengths(x, c):
     return t, len(t), t[-1], sum(t[1:])
 
 
-@cases.each(*BOTH, refused="PS301")
+@cases.each(*BOTH)
 def lists_of_different_lengths_that_grow(x, c):
     values = [1, 2] if c else [x[0]]
     values.append(3)
