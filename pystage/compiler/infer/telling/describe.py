@@ -8,7 +8,7 @@ from typing import Any
 from ...hlo.types import ArrayType
 from ...library.rules.rows import row_template
 from ...values.boundary import Form
-from ...values.bounded import Bounded
+from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated, GatedNumber, is_absent
 from ...values.lattice import (
     Abstract,
@@ -108,7 +108,8 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
         case Mapped() | Zip() | Enumerate() | Reversed():
             return f"an iterator ({_ITERATORS[type(value)]})"
         case Bounded():
-            return "a selection as x[mask] or x[i:j], whose length is known only at run time"
+            what = "ndarray" if value.form is Form.NDARRAY else "jax.Array"
+            return f"a {value.type.dtype} {what} whose size only the run knows"
         case _:
             return f"a {type(value).__name__.lower()}"
 
@@ -155,6 +156,11 @@ def short_type(value: Abstract, state: State) -> str:
                     return f"dict of {len(entries)}"
                 case ObjectCell(cls=cls):
                     return cls.__qualname__
+        case Bounded():
+            extents = [
+                f"≤{value.bound(axis)}" if isinstance(axis, Extent) else str(axis) for axis in value.axes
+            ]
+            return f"{short_array(ArrayType(value.type.dtype), Form.NDARRAY).removesuffix('[]')}[{', '.join(extents)}]"
         case Gated(options=options):
             last_absent = sorted(options, key=is_absent)
             return " or ".join([short_type(each, state) for each in last_absent])
