@@ -5,7 +5,7 @@ In: the template of a result, and the types of the program's outputs. Out: a sho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ..hlo.types import ArrayType
 from . import views
@@ -50,13 +50,13 @@ def type_of_template(template: Template, types: Sequence[ArrayType]) -> str:
         case RowsTemplate(element=element, length=length):
             size = length if isinstance(length, int) else "n"
             return f"list of {size} × {type_of_template(element, types)}"
-        case ViewTemplate(base=base):
+        case ViewTemplate(base=base, steps=steps):
+            cut = {step.axis for step in steps if isinstance(step, Cut)}
             found = _array(template, types)
-            return (
-                f"view of {type_of_template(base, types)}"
-                if found is None
-                else short_array(found, Form.NDARRAY)
-            )
+            if found is None:
+                return f"view of {type_of_template(base, types)}"
+            is_jax = isinstance(base, OutputTemplate) and base.form is Form.JAX
+            return short_array(found, Form.JAX if is_jax else Form.NDARRAY, cut)
         case ChoiceTemplate(options=options):
             return " or ".join(dict.fromkeys([type_of_template(option, types) for option in options]))
         case CallTemplate(function=type() as cls):
@@ -64,7 +64,7 @@ def type_of_template(template: Template, types: Sequence[ArrayType]) -> str:
         case CallTemplate(identity=identity):
             return "exception" if identity else "str"
         case GeneratorTemplate():
-            return "GeneratorTemplate"
+            return "Generator"
         case AbsentTemplate():
             return "not assigned"
 
@@ -81,9 +81,7 @@ def _array(template: Template, types: Sequence[ArrayType]) -> ArrayType | None:
                     return None
                 if isinstance(step, views.View):
                     found = ArrayType(step.dtype(found.dtype), step.shape(found))
-                elif isinstance(step, Cut):
-                    return None
-                else:
+                elif not isinstance(step, Cut):
                     found = ArrayType(found.dtype, step.sizes)
             return found
     return None
@@ -101,12 +99,13 @@ def type_of_constant(value: object) -> str:
     return getattr(value, "__qualname__", None) or type(value).__name__
 
 
-def short_array(type: ArrayType, form: Form) -> str:
-    """An array or a number: `float64[3, 4]`, `int`, `np.float32`, `jax float32[3]`."""
+def short_array(type: ArrayType, form: Form, bounded: Collection[int] = ()) -> str:
+    """An array or a number: `float64[3, 4]`, `int`, `np.float32`, `jax float32[3]`; `float64[≤3]` along a bounded axis."""
     match form:
         case Form.PYTHON:
             return {"b": "bool", "i": "int", "f": "float", "c": "complex"}[type.dtype.kind]
         case Form.SCALAR:
             return f"np.{type.dtype}"
-    shown = f"{type.dtype}[{', '.join(map(str, type.shape))}]"
+    extents = [f"≤{n}" if axis in bounded else str(n) for axis, n in enumerate(type.shape)]
+    shown = f"{type.dtype}[{', '.join(extents)}]"
     return shown if form is Form.NDARRAY else f"jax {shown}"

@@ -8,7 +8,7 @@ from typing import Any
 from ...hlo.types import ArrayType
 from ...library.rules.rows import row_template
 from ...values.boundary import Form
-from ...values.bounded import Bounded, Extent
+from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, is_absent
 from ...values.lattice import (
     Abstract,
@@ -157,10 +157,7 @@ def short_type(value: Abstract, state: State) -> str:
                 case ObjectCell(cls=cls):
                     return cls.__qualname__
         case Bounded():
-            extents = [
-                f"≤{value.bound(axis)}" if isinstance(axis, Extent) else str(axis) for axis in value.axes
-            ]
-            return f"{short_array(ArrayType(value.type.dtype), Form.NDARRAY).removesuffix('[]')}[{', '.join(extents)}]"
+            return short_array(value.type, value.form, [extent.axis for extent in value.extents])
         case Gated(options=options):
             last_absent = sorted(options, key=is_absent)
             return " or ".join([short_type(each, state) for each in last_absent])
