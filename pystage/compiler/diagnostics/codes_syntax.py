@@ -185,11 +185,11 @@ class GeneratorExpression(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class NextOfGenerator(Diagnostic):
-    """`next(… for …)`: only the first element may be computed."""
+    """`next(… for …)` whose variables a nested function captures, or with a default that is computed."""
 
     code = "PS118"
     ever = True
-    title = "`next` of a generator expression cannot be staged"
+    title = "`next` of this generator expression cannot be staged"
     label = "stops at the first element"
     help = "write the search as a loop: `for x in xs:` / `if …: found = x` / `break`"
 

@@ -1,8 +1,8 @@
 """Comprehensions and generator expressions, as loops in the enclosing function (PEP 709).
 
-A generator expression is lazy, so it is built only where a loop preserves that: fused into the loop over it, with an early
-exit for `any` and `all`, as a filtered sum for `sum`, or as a list where a call consumes all of it. Anywhere else it is
-refused.
+A generator expression is lazy, so it is built only where a loop preserves that: fused into the loop over it, with an
+early exit for `any`, `all` and `next`, as a filtered sum for `sum`, or as a list where a call consumes all of it. Anywhere
+else it is refused.
 """
 
 from __future__ import annotations
@@ -172,6 +172,8 @@ def generator_call(b: StageBuilder, node: Any) -> ir.Temp | None:
     name = node.func.value if isinstance(node.func, cst.Name) else ""
     if name and not b.is_builtin(name):
         return None
+    if name == "next" and not b.unit.scopes[argument].captured and _takes_at_most_a_simple_default(others):
+        return _first(b, node, argument)
     if name == "next":
         b.report(NextOfGenerator(span=b.span(node)))
         return b.constant(None, b.span(node))
@@ -229,6 +231,44 @@ def _summed(b: StageBuilder, node: Any, argument: Any) -> ir.Temp:
 
     b.emit(_clause(b, argument.for_in, b.unit.scopes[argument], add))
     return b.load_hidden(total, span)
+
+
+def _takes_at_most_a_simple_default(others: Sequence[Any]) -> bool:
+    return len(others) <= 1 and all(
+        isinstance(a.value, _SIMPLE) and not a.star and a.keyword is None for a in others
+    )
+
+
+def _first(b: StageBuilder, node: Any, argument: Any) -> ir.Temp:
+    """`next(… for …)`, with or without a default: a loop that ends at the first element; nobody can ask for another.
+
+    The builtin is still loaded, so that whoever guards the globals of this function guards it too.
+    """
+    span = b.span(node)
+    b.load("next", b.span(node.func))
+    found, value = b.hidden_local("next"), b.hidden_local("next")
+    b.store_hidden(found, b.constant(False, span), span)
+    if len(node.args) > 1:
+        b.store_hidden(value, b.expr(node.args[1].value), span)
+
+    def take() -> None:
+        b.store_hidden(value, b.expr(argument.elt), span)
+        b.store_hidden(found, b.constant(True, span), span)
+        b.emit(ir.Break(span))
+
+    def stop() -> None:
+        branch = ir.If(span, b.load_hidden(found, span), [], [])
+        with b.into(branch.then):
+            b.emit(ir.Break(span))
+        b.emit(branch)
+
+    b.emit(_clause(b, argument.for_in, b.unit.scopes[argument], take, None, stop))
+    if len(node.args) == 1:
+        branch = ir.If(span, b.load_hidden(found, span), [], [])
+        with b.into(branch.orelse):
+            b.emit(ir.Raise(span, b.constant(StopIteration, span)))
+        b.emit(branch)
+    return b.load_hidden(value, span)
 
 
 def _decided(b: StageBuilder, node: Any, argument: Any, name: str) -> ir.Temp:

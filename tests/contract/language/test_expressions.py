@@ -228,6 +228,17 @@ def any_and_all(xs):
     return any(x > 2 for x in xs), all(x > 2 for x in xs), all(x > 0 for x in xs), any([]), all([])
 
 
+@cases.each((np.array([-1.0, 2.0, 3.0]),), (np.array([-1.0, 2.0, 3.0, 60.0]),))
+def first_of_a_generator(x):
+    pairs = next(((i, j) for i in range(len(x)) for j in range(i) if x[i] * x[j] > 5), None)
+    return next(i for i, v in enumerate(x) if v > 0), next((v for v in x if v > 50), -1.0), pairs
+
+
+@cases(-np.ones(3), raises=StopIteration)
+def first_of_a_generator_without_elements(x):
+    return next(v for v in x if v > 0)
+
+
 @cases(3.0)
 def comprehension_has_its_own_scope(x):
     i = x

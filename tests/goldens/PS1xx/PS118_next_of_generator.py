@@ -1,11 +1,11 @@
 def f(xs):
-    return next(x for x in xs if x > 0)
+    return next((lambda: x + 1)() for x in xs if x > 0)
 
 
 def rewritten(xs):
     for x in xs:
         if x > 0:
-            return x
+            return x + 1
     return None
 
 
