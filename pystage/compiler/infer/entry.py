@@ -51,7 +51,9 @@ from ..values.lattice import (
     Method,
     ObjectCell,
     Partial,
+    Range,
     Ref,
+    SliceObject,
     Tuple,
     VariableCell,
 )
@@ -324,6 +326,9 @@ class _Entry:
             return Tuple(tuple(items), spec.cls)
         if spec.identity in self.structures:
             return self.structures[spec.identity]
+        if spec.cls in (slice, range):
+            parts = [self.argument(c, path.attribute(k)) for k, c in zip(spec.keys, spec.children)]
+            return SliceObject(*parts) if spec.cls is slice else Range(*parts)
         step = PathStep.ITEM
         if spec.cls not in (list, dict):
             if issubclass(spec.cls, (types.MethodType, functools.partial)):

@@ -316,6 +316,23 @@ def a_dict_whose_order_changes_in_a_loop(x):
     return list(d.items())
 
 
+@cases.each(
+    (np.arange(5.0), slice(0, 2)),
+    (np.arange(5.0), slice(None, None, -2)),
+    (np.arange(5.0), slice(-2, None)),
+)
+def indexed_by_a_slice_of_the_caller(x, s):
+    return x[s], s, s.start, x[s].sum()
+
+
+@cases(np.arange(5.0), range(1, 4))
+def over_a_range_of_the_caller(x, r):
+    total = 0.0
+    for i in r:
+        total += i * x[i]
+    return total, len(r), r[-1], r
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)
