@@ -14,7 +14,7 @@ from pystage.compiler.analysis.ranges import Interval
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Value
 from pystage.compiler.hlo.types import INT32, INT64, ArrayType, DType
-from pystage.compiler.ops import Convert, Maximum, Minimum, Select
+from pystage.compiler.ops import Convert, Divide, Maximum, Minimum, Select
 from tests.passes.programs import Code
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -55,6 +55,15 @@ def test_what_is_on_both_sides_cancels_out() -> None:
     assert c.apart(100, i) == (0, 100)
     assert c.apart(7, 3) == (4, 4)
     assert polynomial(c.add(i, b), c.sub(i, 3), c.intervals) == {(b,): 1, (): 3}
+
+
+def test_quotients_are_looked_through() -> None:
+    c = Numbers((0, 100), (0, 100))
+    i, n = c.params
+    three = c.value(3, INT64)
+    length = c.sub(c.min(c.add(i, 7), n), i)
+    assert c.apart(c.b.op(Divide(), c.add(length, 2), three), 0)[1] == 3
+    assert c.apart(c.b.op(Divide(), c.sub(i, c.add(i, 7)), three), 1) == (-3, -3)
 
 
 def test_minima_maxima_and_choices_are_looked_through() -> None:

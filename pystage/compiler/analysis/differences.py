@@ -13,11 +13,25 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable
 
 from ..hlo.ir import Op, Value
 from ..hlo.types import INT64, DType, is_integer
-from ..ops import Add, Compare, Constant, Convert, If, Maximum, Minimum, Multiply, Negate, Select, Subtract
+from ..ops import (
+    Add,
+    Compare,
+    Constant,
+    Convert,
+    Divide,
+    If,
+    Maximum,
+    Minimum,
+    Multiply,
+    Negate,
+    Select,
+    Subtract,
+)
 from . import ranges as r
 from .ranges import Interval, hull, maximum, meet, minimum, within
 
@@ -174,11 +188,18 @@ class _Differences:
     def _of_choice(self, form: Polynomial, known: Interval, choices: int) -> Interval:
         """Looks through the first number that is one of several: the least, the greatest, or as a condition says."""
         for term, factor in form.items():
-            options = _options(term[0]) if len(term) == 1 else None
-            if options is None or any(term[0] in other for other in form if other != term):
+            if len(term) != 1 or any(term[0] in other for other in form if other != term):
+                continue
+            rest = {other: own for other, own in form.items() if other != term}
+            quotient = _quotient(term[0])
+            if quotient is not None:
+                inner = self.range_of({(quotient[0],): 1}, choices - 1)
+                low, high = [_truncated(end, quotient[1]) for end in inner]
+                return meet(known, r.add(self._of_terms(rest), r.multiply((factor, factor), (low, high))))
+            options = _options(term[0])
+            if options is None:
                 continue
             join, values = options
-            rest = {other: own for other, own in form.items() if other != term}
             ranges: list[Interval] = []
             for value in values:
                 chosen = dict(rest)
@@ -208,6 +229,22 @@ def _options(value: Value) -> tuple[_Join, tuple[Value, ...]] | None:
         case If():
             return hull, tuple([region.results[value.index] for region in op.regions])
     return None
+
+
+def _quotient(value: Value) -> tuple[Value, int] | None:
+    """The number of which `value` is a known, positive part, and the divisor."""
+    op = value.owner
+    if not isinstance(op, Op) or not isinstance(op.kind, Divide) or not is_integer(op.results[0].type.dtype):
+        return None
+    divisor = op.operands[1].owner
+    if not isinstance(divisor, Op) or not isinstance(divisor.kind, Constant) or int(divisor.kind.data) < 1:
+        return None
+    return op.operands[0], int(divisor.kind.data)
+
+
+def _truncated(end: float, divisor: int) -> float:
+    """An end of a range divided as the program divides integers."""
+    return end if math.isinf(end) else end // divisor if end >= 0 else -(-end // divisor)
 
 
 def _selected(op: Op) -> tuple[_Join, tuple[Value, ...]]:

@@ -8,11 +8,12 @@ refused, unless the loop around, written out, gives the size.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-from ....analysis.differences import polynomial
+from ....analysis.differences import difference, polynomial
 from ....diagnostics.codes_types import MaskedUse
 from ....diagnostics.diagnostic import DiagnosticError
 from ....hlo.ir import Op, Value
@@ -35,7 +36,7 @@ from ....ops import (
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Compressed, Extent, Progression, extent_of
 from ....values.lattice import Abstract, Array, Const, Ref, SliceObject, Tuple, through
-from ....values.views import Flipped, Permuted, View, read_path
+from ....values.views import Flipped, Index, Permuted, View, Window, read_path
 from ...context import Context, Raw
 from .gathering import Fancy, gather, scatter
 from .slices import SelectedPositions, mask_of, progression
@@ -44,7 +45,7 @@ from .slices import SelectedPositions, mask_of, progression
 
 
 def bounded(ctx: Context, whole: Ref | Array, extents: Sequence[Extent]) -> Bounded:
-    """`whole` with these bounded axes; of a slice that is short beside its axis only the part around it."""
+    """`whole` with these bounded axes."""
     type = whole.type if isinstance(whole, Array) else ctx.contents(whole).type
     ordered = sorted(extents, key=lambda e: e.axis)
     return Bounded(whole, type, tuple(ordered))
@@ -57,6 +58,45 @@ def extent_along(mask: Value, chosen: SelectedPositions | None, axis: int) -> Ex
     if chosen.positions is None:
         return Extent(axis, mask, ordered=False, bounds=chosen.bounds)
     return extent_of(chosen.positions, axis, chosen.bounds)
+
+
+def around(
+    ctx: Context, extents: Sequence[Extent], shape: Sequence[int]
+) -> tuple[list[Extent], Window | None]:
+    """The part of an array of `shape` around slices that are certainly short beside their axes, and their places in it.
+
+    What is done with a part costs what the part does: it is a view of as many elements as the slices have at most, moved so
+    that it lies inside. None where no slice is short.
+    """
+    starts: list[Index] = [0] * len(shape)
+    sizes, found = list(shape), []
+    for extent in extents:
+        places, axis = extent.progression, extent.axis
+        most = None if places is None else _most_spread(ctx, places)
+        if places is None or most is None or 2 * most > shape[axis]:
+            found.append(extent)
+            continue
+        first = places.start
+        if places.step < 0:
+            first = ctx.op(Subtract(), first, ctx.constant(most - 1, INT64))
+            first = ctx.op(Maximum(), first, ctx.constant(0, INT64))
+        elif ctx.intervals(first)[1] > shape[axis] - most:
+            first = ctx.op(Minimum(), first, ctx.constant(shape[axis] - most, INT64))
+        starts[axis], sizes[axis] = first, most
+        found.append(replace(extent, start=ctx.op(Subtract(), places.start, first)))
+    return found, Window(tuple(starts), tuple(sizes)) if sizes != list(shape) else None
+
+
+def _most_spread(ctx: Context, places: Progression) -> int | None:
+    """Over how many places of its axis a slice goes at most, where that is known."""
+    _, most = difference(places.count, 0, ctx.intervals)
+    return None if math.isinf(most) else max((int(most) - 1) * abs(places.step) + 1, 1)
+
+
+def part_around(ctx: Context, array: Bounded) -> Bounded:
+    """The same array with the part of its whole around slices that are short as its whole."""
+    extents, window = around(ctx, array.extents, array.type.static_shape)
+    return array if window is None else bounded(ctx, viewed(ctx, array.whole, window), extents)
 
 
 def first_elements(ctx: Context, whole: Ref | Array, sizes: dict[int, Value]) -> Bounded:

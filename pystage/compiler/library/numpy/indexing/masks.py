@@ -13,7 +13,7 @@ from ....values.bounded import Bounded, Extent
 from ....values.views import Reshaped, View
 from ...context import Context
 from .beside import beside
-from .bounded import count, extent_along, refuse_bounds, where
+from .bounded import around, count, extent_along, refuse_bounds, where
 from .indices import Indices, IntegerArrayIndex, MaskIndex, NewAxis
 from .slices import SliceIndex
 from .stores import broadcasts, fit, stored_value
@@ -24,7 +24,8 @@ def masked_axes(
 ) -> tuple[list[Extent], tuple[View, ...]]:
     """The bounded axes of what an index names, of the view that its integers and slices make, which is of `shape`.
 
-    The axes that one mask covers are one axis there, by a further view.
+    The axes that one mask covers are one axis there, and of an axis with a short slice only the part around it is there, by
+    further views.
     """
     arrays = [m for m in indices.masks if not m.is_slice]
     if len(arrays) > 1 or any(isinstance(i, IntegerArrayIndex) for i in indices.items):
@@ -45,7 +46,9 @@ def masked_axes(
         elif isinstance(item, NewAxis | SliceIndex):
             joined.append(shape[axis])
             axis += 1
-    return found, (Reshaped(tuple(joined)),) if len(joined) < len(shape) else ()
+    views: tuple[View, ...] = (Reshaped(tuple(joined)),) if len(joined) < len(shape) else ()
+    extents, window = around(ctx, found, joined)
+    return extents, views if window is None else (*views, window)
 
 
 def refuse_slices(ctx: Context, what: str, indices: Indices) -> NoReturn:

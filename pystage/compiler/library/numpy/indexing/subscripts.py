@@ -35,6 +35,7 @@ from .bounded import (
     bounded,
     elements,
     in_order,
+    part_around,
     refuse,
     viewed,
     where,
@@ -319,8 +320,10 @@ def _load_bounded(ctx: Context, array: Bounded, index: Raw) -> Abstract:
     whole, inner, extents, copies = index_of_whole(ctx, array, index)
     found = array_getitem(ctx, whole, inner)
     made = _with_extents(ctx, found, extents)
-    if not isinstance(made, Bounded) or not copies:
+    if not isinstance(made, Bounded):
         return made
+    if not copies:
+        return part_around(ctx, made)
     whole = made.whole if isinstance(made.whole, Array) else ctx.ndarray(elements(ctx, made))
     return in_order(ctx, bounded(ctx, whole, made.extents))
 
@@ -339,7 +342,7 @@ def _store_into_bounded(ctx: Context, array: Bounded, index: Raw, value: Raw) ->
         refuse(ctx, "a store at these positions of a bounded array", array)
     target = _with_extents(ctx, array_getitem(ctx, whole, inner), extents)
     assert isinstance(target, Bounded)
-    store_selected(ctx, target, value)
+    store_selected(ctx, part_around(ctx, target), value)
 
 
 def _with_extents(ctx: Context, found: Abstract, extents: Sequence[Extent]) -> Abstract:
