@@ -204,6 +204,16 @@ def folded(x):
     return t
 
 
+@cases.each((0, 2.0), (3, 2.0))
+@cases(5000, 0.5, interpreted=False)
+def sizes_up_to_an_argument(n, x):
+    """The loop is not written out: what `i` may be follows from `n`, which is asked for."""
+    t = 0.0
+    for i in range(n - 1, -1, -1):
+        t += (np.arange(i + 1) * x).sum() + len(np.zeros(i))
+    return t
+
+
 class Box:
     def __init__(self, x):
         self.kept = x[x > 0]

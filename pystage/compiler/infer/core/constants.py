@@ -285,6 +285,7 @@ def _known_array(origins: ParameterOrigins, value: Array, what: str, span: Span 
         return _known_array(origins, value, what, span)
     loop = _blocking_loop(origins, blockers)
     if loop is not None:
+        _demand_trips(origins, loop, what, span)
         unroll(loop, Note(f"{what} must be known in every trip", span))
     raise DiagnosticError(NotKnown(span=span, what=what, notes=_reasons(origins, value.value, blockers)))
 
@@ -306,6 +307,16 @@ def _reasons(origins: ParameterOrigins, value: Value, blockers: list[Value]) -> 
         listed = f"{', '.join(others)} and {last}" if others else last
         notes.setdefault(None, Note(f"it depends on the values of {listed}"))
     return tuple(notes.values())
+
+
+def _demand_trips(origins: ParameterOrigins, loop: SourceLoop, what: str, span: Span | None) -> None:
+    """Begins again with the numbers of the call that are asked for, the trip count of `loop` among them.
+
+    What is known of the ranges of its variables then may be enough, so that it need not be written out.
+    """
+    if loop.trips is None and isinstance(loop.runs, Array):
+        _known_array(origins, loop.runs, what, span)
+    origins.ask_for_demands()
 
 
 def unroll(loop: SourceLoop, why: Note | None = None) -> NoReturn:
