@@ -333,6 +333,13 @@ def over_a_range_of_the_caller(x, r):
     return total, len(r), r[-1], r
 
 
+@cases.each((9, np.array([3])), (9, np.array([-9])))
+@cases(9, np.array([9]), raises=IndexError)
+@cases(1, np.array([0]), raises=IndexError)
+def items_of_ranges(n, k):
+    return range(n)[k[0]], range(n)[1], range(2, n, 3)[-1]
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...hlo.ir import Value
 from ...hlo.types import INT64
-from ...ops import Compare
+from ...ops import Add, Compare, Or, Select
 from ...values.lattice import (
     LISTS,
     Abstract,
@@ -49,7 +49,7 @@ from ..kernels.structures import (
     type_name,
 )
 from ..numpy.indexing.flat import flat_attribute, flat_of
-from ..rules.promote import fits
+from ..rules.promote import fits, value_of
 from . import dict_methods, list_methods, set_methods, strings
 from .computed_items import (
     MOST_BRANCHES,
@@ -60,7 +60,7 @@ from .computed_items import (
     is_index,
 )
 from .iterators import next_
-from .operators import binary
+from .ranges import range_element, range_length
 
 Methods = dict[str, Callable[..., Abstract]]
 
@@ -205,23 +205,34 @@ def _position(ctx: Context, index: Raw, kind: str) -> int | slice:
 
 
 def _range_item(ctx: Context, container: Range, index: Raw) -> Abstract:
-    """`range(…)[i]`; arithmetic where the index is known and not negative, or the range is known."""
-    known = known_object(ctx, container)
-    place = known_object(ctx, index)
-    if known is MISSING and isinstance(place, int) and place >= 0:
-        return binary(ctx, "+", container.start, binary(ctx, "*", container.step, Const(place)))
-    if known is MISSING:
-        known = ctx.known(container, "a range that is indexed")
+    """`range(…)[i]`: of a range that is known now, or by arithmetic; IndexError where there is no such element."""
+    known, place = known_object(ctx, container), known_object(ctx, index)
     if isinstance(index, SliceObject):
+        known = ctx.known(container, "a range that is sliced")
         place = ctx.known(index, "a slice of a range")
-    elif place is MISSING:
-        if isinstance(index, Array) and ctx.range_of(index)[0] >= 0:
-            return binary(ctx, "+", Const(known.start), binary(ctx, "*", Const(known.step), index))
-        place = ctx.known(index, "the index of a range")
-    try:
-        return lift(ctx, known[place])
-    except IndexError as error:
-        ctx.raise_(error)
+    if known is not MISSING and place is not MISSING:
+        try:
+            return lift(ctx, known[place])
+        except (IndexError, TypeError) as error:
+            ctx.raise_(error)
+    if not is_index(abstract(index)):
+        ctx.raise_(TypeError(f"range indices must be integers or slices, not {type_name(ctx, index)}"))
+    at = ctx.read(index)
+    count = range_length(ctx, container)
+    size, number = [ctx.convert(value_of(ctx, ctx.read(x), INT64), INT64) for x in (count, at)]
+    zero = ctx.constant(0, INT64)
+    front = number
+    if ctx.range_of(at)[0] < 0:
+        front = ctx.op(Select(), ctx.op(Compare("LT"), number, zero), ctx.op(Add(), number, size), number)
+    outside = ctx.op(Or(), ctx.op(Compare("LT"), front, zero), ctx.op(Compare("GE"), front, size))
+
+    def look_up(place: int, size: int) -> None:
+        range(size)[place]
+
+    if ctx.intervals.decides(outside) is not False:
+        ctx.check(outside, IndexError("range object index out of range"), look_up, [at, count])
+    most = ctx.range_of(ctx.read(count))[1]
+    return range_element(ctx, container, ctx.python(front, (0, max(most - 1, 0))))
 
 
 def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> bool:
