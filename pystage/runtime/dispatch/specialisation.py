@@ -157,6 +157,7 @@ class Specialisation:
         """The construction of results from the bare arrays of `run`. Programs that differ in it give `Pending`."""
         self._jitted: Any = None
         self._lock = threading.Lock()
+        self._retired = False
         self.compiling: dict[tuple[TypeKey, ...], Job] = {}
         """Compilations that were interrupted, and go on in the background."""
         self._may_run_long = _may_run_long(staged)
@@ -300,9 +301,12 @@ class Specialisation:
 
     def retire(self) -> list[Staged]:
         """Gives back what was compiled, but for calls that are at it; the programs that it has. It serves no others."""
+        with self._lock:
+            self._retired = True
+            gone = [v.staged for v in self._variants.values()]
         if self._jitted is not None:
             self._jitted.clear_cache()
-        return [v.staged for v in list(self._variants.values())]
+        return gone
 
     def drop(self) -> list[Staged]:
         """Gives back all that was compiled; the programs that it had. It serves no more calls."""
@@ -358,7 +362,7 @@ class Specialisation:
         with self._locks.setdefault(key, threading.Lock()):
             variant = self._variants.get(key)
             if variant is None:
-                variant = self._variants[key] = self._extend(key[0])
+                variant = self._extend(key)
         self.slow = True
         return variant
 
@@ -384,8 +388,9 @@ class Specialisation:
         values = apply(variant.staged, [inputs[i] for i in variant.inputs], variant.plan)
         return variant.plan.finish([_canonical(v) for v in values], (), {}, memory=False)
 
-    def _extend(self, types: tuple[TypeKey, ...]) -> Variant:
+    def _extend(self, key: tuple[Any, ...]) -> Variant:
         """Stages the program for other types; `Elsewhere` if it does not belong here, or does not stage."""
+        types: tuple[TypeKey, ...] = key[0]
         if any(not is_key(dtype) and dtype_problem(dtype) for _, dtype, _ in types):
             raise Elsewhere
         request = self._context.request
@@ -412,8 +417,12 @@ class Specialisation:
             or (self._jitted is not None and options_for(staged.function) != self.run_options)
         ):
             raise Elsewhere
-        self._context.on_staged(staged, request, time.perf_counter() - began)
-        return self._variant(staged)
+        variant = self._variant(staged)
+        with self._lock:
+            self._variants[key] = variant
+            if not self._retired:
+                self._context.on_staged(staged, request, time.perf_counter() - began)
+        return variant
 
     def _variant(self, staged: Staged) -> Variant:
         program = staged.program

@@ -540,6 +540,18 @@ def test_threads() -> None:
     assert len(programs(staged)) == 1
 
 
+def test_threads_leave_the_programs_that_serve() -> None:
+    def shifted(x: Any, n: int) -> Any:
+        return x + total_below(n)
+
+    staged = pystage.compile(shifted, fallback="error")
+    calls = [(shape, n) for n in (5, SMALL + 1, 70_000, 300_000) for shape in (1, 2, 3)]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda call: staged(np.zeros(call[0]), call[1]).tolist(), calls))
+    assert found == [[total(n)] * shape for shape, n in calls]
+    assert len(programs(staged)) == len({s.takes for s in staged._dispatcher.staged})
+
+
 def test_threads_print_what_they_print() -> None:
     """Lines of eight threads, told apart by a number."""
 
