@@ -311,6 +311,63 @@ def told(x):
     return f"{a} {b!r}", str(a[1:])
 
 
+# ---------------------------------------------------------------- arrays of lists
+
+SOME = [(X,), (-X,), (np.abs(X),)]
+
+
+@cases.each(*SOME)
+def statistics(x):
+    a = [v for v in x if v > 0]
+    b = [1.0, *[2.0]]
+    for v in x:
+        if v > 0:
+            b.append(v)
+    return (
+        np.mean(a),
+        np.sum(a),
+        np.sort(a),
+        np.sqrt(a),
+        np.array(a) * 2,
+        np.array(b),
+        np.cumsum(b),
+        np.argmax(a),
+    )
+
+
+@cases.each(*SOME)
+def columns_of_pairs(x):
+    a = np.array([(v, v * 2) for v in x if v > 0])
+    return a, a[:, 0], a.sum(axis=0), a.shape
+
+
+@cases.each(*SOME)
+def as_indices(x):
+    chosen = [i for i, v in enumerate(x) if v > 0]
+    y = x[chosen]
+    x[chosen] = 0.0
+    return x, y, np.array(chosen), np.concatenate([y, [1.0]])
+
+
+@cases.each(*SOME)
+def beside_arrays(x):
+    a = [v for v in x if v > 0]
+    y = x[: len(a)]
+    return y + a, a * y, y[1:] @ a[1:], y > a
+
+
+@cases.each((84,), (97,), (2**20,))
+def factors(n):
+    out = []
+    d = 2
+    while n > 1:
+        while n % d == 0:
+            out.append(d)
+            n //= d
+        d += 1
+    return np.array(out), out
+
+
 # ---------------------------------------------------------------- computed places in lists of known length
 
 

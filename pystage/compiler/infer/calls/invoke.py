@@ -19,6 +19,7 @@ from ...frontend import FrontendError, stage_function
 from ...library.jax.jit import under_jit
 from ...library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
 from ...library.jax.transformed import is_transformed, transformation_of
+from ...library.kernels.nesting import arrays_of_rows
 from ...library.registry import accepts, meaning_of, signature_of
 from ...library.rules.classes import class_name, is_generated
 from ...library.rules.jax import AxisProblem
@@ -101,11 +102,20 @@ def call_meaning(
         engine.callees.under_jax -= of_jax
 
 
+def _is_of_numpy(value: Any) -> bool:
+    """True for a function of NumPy's, which makes arrays of lists."""
+    module = getattr(value, "__module__", None) or type(value).__module__
+    return module == "numpy" or module.startswith("numpy.")
+
+
 def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
     if id(value) in engine.callees.own:
         return _call_own(engine, value, args, kwargs)
     meaning = meaning_of(value)
     if meaning is not None:
+        if _is_of_numpy(value):
+            args = [arrays_of_rows(engine, a) for a in args]
+            kwargs = {name: arrays_of_rows(engine, a) for name, a in kwargs.items()}
         return call_meaning(engine, callable_name(value), meaning, args, kwargs)
     staged = getattr(value, "__pystage_function__", None)
     if staged is not None:

@@ -13,6 +13,7 @@ import numpy as np
 from ...diagnostics.codes_calls import NoSuchAttribute, NotServed
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
+from ...library.kernels.nesting import array_of_rows, index_arrays
 from ...library.numpy.array_attributes import array_attribute, set_array_attribute
 from ...library.numpy.indexing.flat import flat_getitem, flat_of, flat_setitem
 from ...library.numpy.indexing.grids import grid_of
@@ -262,7 +263,7 @@ def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
     if method is not None:
         return engine.call(method, [index])
     if is_array(engine, obj) or (isinstance(obj, Const) and hasattr(obj.value, "dtype")):
-        return array_getitem(engine, obj, index)
+        return array_getitem(engine, obj, index_arrays(engine, index) if isinstance(obj, Ref) else index)
     if isinstance(obj, Const) and (
         isinstance(obj.value, type | types.GenericAlias) or type(obj.value).__module__ == "typing"
     ):
@@ -294,6 +295,7 @@ def setitem(engine: Engine, obj: Abstract, index: Abstract, value: Abstract) -> 
     elif is_array(engine, obj):
         if isinstance(obj, Ref):
             engine.settle(obj)
+            index, value = index_arrays(engine, index), array_of_rows(engine, value)
         array_setitem(engine, obj, index, value)
     elif (flat := flat_of(engine, obj)) is not None:
         flat_setitem(engine, flat, index, value)

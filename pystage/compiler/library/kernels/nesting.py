@@ -16,8 +16,8 @@ from ...diagnostics.errors import StagingError
 from ...hlo.types import FLOAT64, INT64
 from ...ops import Compare, Concatenate, Slice
 from ...values.boundary import Form
-from ...values.bounded import Bounded
-from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, RowsCell, Tuple
+from ...values.gated import GatedNumber, number_of_kind
+from ...values.lattice import LISTS, Abstract, Array, Const, ListCell, Range, Ref, RowsCell, Tuple
 from ...values.rows import stacked
 from ..context import Context, Raw
 from ..numpy.indexing.bounded import first_elements
@@ -26,7 +26,7 @@ from ..python.number_checks import refuse
 from ..rules.jax import canonical
 from ..rules.libraries import NUMPY, ArrayArgument, Rules
 from ..rules.rows import row_at
-from .structures import cell_of, list_items, list_length
+from .structures import cell_of, list_items, list_length, new_list, sequence_items
 
 
 def stack_nested(ctx: Context, value: Raw) -> Array:
@@ -72,22 +72,40 @@ def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument
     raise AssertionError(f"NumPy makes an array of {ragged!r}")
 
 
-def selected_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> Bounded | None:
-    """The array of a list whose length only the program knows; None for anything else."""
+def array_of_rows(ctx: Context, raw: Raw) -> Raw:
+    """An argument of a function of NumPy: of a list whose length only the program knows, the array that NumPy makes."""
     cell = cell_of(ctx, raw)
-    if not isinstance(cell, RowsCell) or isinstance(cell.length, int):
-        return None
-    if ctx.can_be_known(list_length(cell)):
-        return None
-    array = _of_rows(ctx, rules, cell.element, function)
+    if not isinstance(cell, RowsCell) or isinstance(cell.length, int) or ctx.can_be_known(list_length(cell)):
+        return raw
+    array = _of_rows(ctx, NUMPY, cell.element, "array")
     if array is None:
-        return None
-    if array.rank > 1 or (not rules.is_jax and array.dtype != FLOAT64):
+        ctx.fail(NotKnown(span=ctx.span, what="the element type of an array of numbers of several kinds"))
+    if array.rank > 1 or array.dtype != FLOAT64:
         empty = ctx.op(Compare("EQ"), cell.length, ctx.constant(0, INT64))
         reason = NotKnown(span=ctx.span, what="the array of an empty list")
         ctx.check(empty, StagingError(()), refuse, [lambda: reason])
-    whole: Ref | Array = ctx.jax(array.value, array.weak) if rules.is_jax else ctx.ndarray(array.value)
-    return first_elements(ctx, whole, {0: cell.length})
+    return first_elements(ctx, ctx.ndarray(array.value), {0: cell.length})
+
+
+def arrays_of_rows(ctx: Context, raw: Raw) -> Raw:
+    """As `array_of_rows`, also of such lists that a list or tuple holds."""
+    items = (
+        sequence_items(ctx, raw)
+        if isinstance(raw, Tuple) or isinstance(cell_of(ctx, raw), ListCell)
+        else None
+    )
+    made = [array_of_rows(ctx, item) for item in items or ()]
+    if items is None or all(new is item for new, item in zip(made, items, strict=True)):
+        return array_of_rows(ctx, raw)
+    return Tuple(tuple(made), raw.cls) if isinstance(raw, Tuple) else new_list(ctx, made)
+
+
+def index_arrays(ctx: Context, index: Abstract) -> Abstract:
+    """An index of an ndarray, with the arrays that NumPy makes of lists whose length only the program knows."""
+    if isinstance(index, Tuple) and index.cls is tuple:
+        return Tuple(tuple([array_of_rows(ctx, part) for part in index.items]))
+    made: Abstract = array_of_rows(ctx, index)
+    return made
 
 
 def _of_rows(ctx: Context, rules: Rules, element: Abstract, function: str) -> ArrayArgument | None:
@@ -100,10 +118,19 @@ def _of_rows(ctx: Context, rules: Rules, element: Abstract, function: str) -> Ar
         values, weak = rules.common(ctx, columns)
         wide = [ctx.reshape(v, (v.type.static_shape[0], 1, *v.type.static_shape[1:])) for v in values]
         return ArrayArgument(ctx.op(Concatenate(1), *wide), weak)
-    if type(element) is not Array or element.key_impl:
+    if not isinstance(element, Array) or element.key_impl:
         return None
-    sample = rules.operand(ctx, row_at(ctx.b, element, ctx.constant(0, INT64)), function)
-    dtype, weak = rules.common_dtype(ctx, [sample])
+    sample = row_at(ctx.b, element, ctx.constant(0, INT64))
+    assert isinstance(sample, Array)
+    samples = [sample]
+    if isinstance(sample, GatedNumber):
+        samples = [number_of_kind(ctx.b, sample, at) for at in range(len(sample.kinds))]
+        if sample.whole is not None:
+            return None
+    types = {rules.common_dtype(ctx, [rules.operand(ctx, each, function)]) for each in samples}
+    if len(types) > 1:
+        return None
+    dtype, weak = types.pop()
     return ArrayArgument(ctx.convert(element.value, dtype), weak)
 
 

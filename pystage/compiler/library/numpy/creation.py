@@ -23,7 +23,7 @@ from ...values.views import Reshaped
 from ..context import Context, Raw
 from ..kernels.exact import multiples
 from ..kernels.layout import is_contiguous, is_doubtful, keep_order, note_copy
-from ..kernels.nesting import is_sequence, nested, selected_rows
+from ..kernels.nesting import is_sequence, nested
 from ..kernels.structures import abstract
 from ..python.operators import binary
 from ..rules.casting import array_value, filling_value
@@ -261,8 +261,6 @@ def array(
 ) -> Abstract:
     """A new array of numbers, nested sequences or another array."""
     check_order(ctx, order, "array")
-    if is_none(dtype) and (selected := selected_rows(ctx, rules, object, "array")) is not None:
-        return selected
     if ctx.known(copy, "copy of array") is not True:
         return _shared(ctx, rules, object, dtype, copy, "array", ndmin)
     value, weak = converted(ctx, rules, object, dtype, "array")
@@ -274,8 +272,6 @@ def _shared(
 ) -> Abstract:
     """The ndarray itself where nothing needs to be converted, else a new array."""
     wanted = ctx.known(copy, f"copy of {function}")
-    if is_none(dtype) and (selected := selected_rows(ctx, rules, a, function)) is not None:
-        return selected
     if not rules.is_jax and flat_of(ctx, a) is not None:
         why = "whether it is a copy, and may be stored to, depends on how the array lies in memory"
         instead = "make a copy, `x.flat.copy()`, or a view, `x.reshape(-1)`"

@@ -26,6 +26,7 @@ from ...values.bounded import Bounded
 from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Unknown, is_number
 from ..context import Context, Raw
+from ..kernels.nesting import array_of_rows
 from ..kernels.powers import check_power, special_power
 from ..kernels.structures import MISSING, abstract, call_now, is_sequence, known_object, type_name
 from ..numpy import ufuncs as u
@@ -93,6 +94,7 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     overloaded = ctx.overloaded(op, left, right)
     if overloaded is not None:
         return overloaded
+    left, right = _beside_arrays(ctx, left, right)
     if isinstance(left, Bounded) or isinstance(right, Bounded):
         if op == "@":
             return _matmul(ctx, abstract(left), abstract(right))
@@ -109,6 +111,15 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         return _matmul(ctx, left, right) if op == "@" else numeric_binary(ctx, op, left, right)
     made = structure.binary(ctx, op, left, right)
     return made if made is not None else no_such(ctx, op, left, right)
+
+
+def _beside_arrays(ctx: Context, left: Raw, right: Raw) -> tuple[Raw, Raw]:
+    """The operands; a list of rows beside an array as the array that NumPy makes of it."""
+    if isinstance(right, Bounded) or ctx.is_ndarray(right):
+        left = array_of_rows(ctx, left)
+    if isinstance(left, Bounded) or ctx.is_ndarray(left):
+        right = array_of_rows(ctx, right)
+    return left, right
 
 
 def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
@@ -218,6 +229,7 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     overloaded = ctx.overloaded(op, left, right)
     if overloaded is not None:
         return overloaded
+    left, right = _beside_arrays(ctx, left, right)
     if isinstance(left, Bounded) or isinstance(right, Bounded):
         return elementwise(
             ctx, f"the operator {op}", PYTHON_OPERATORS[op], lambda x, y: compare(ctx, op, x, y), left, right
