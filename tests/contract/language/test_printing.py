@@ -46,6 +46,21 @@ def whole_arrays(x):
     print(repr(x), str(x[0]), [x])
 
 
+@cases(ROW, 3)
+@cases(ROW, 0)
+def joined_strings(row, n):
+    parts = [f"{v:.1f}" for v in row]
+    parts.append("end")
+    print(" ".join(str(v) for v in row))
+    return "|".join(parts), "-".join(["a", "b"]), ", ".join(parts[:n])
+
+
+@cases(ROW, raises=TypeError)
+def joined_strings_and_numbers(row):
+    print("-".join(["a"] + [1]))
+    return row
+
+
 @cases(3.14159, 42, ROW)
 def formats(x, n, row):
     print(f"{x:.2f} {x:10.3e}|{x!r:>12}|{n:05d} {n:x} {n:,}")

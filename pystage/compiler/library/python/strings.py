@@ -70,12 +70,35 @@ def _method(bound: Callable[..., Any]) -> Callable[..., Abstract]:
     def method(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
         if getattr(bound, "__name__", "") == "format" and isinstance(getattr(bound, "__self__", None), str):
             return text(ctx, _formatter(bound, tuple(kwargs)), *args, *kwargs.values())
+        if getattr(bound, "__name__", "") == "join" and len(args) == 1 and not kwargs:
+            parts = _elements(ctx, args[0])
+            if parts is not None and all(map(is_string, parts)):
+                return text(ctx, _joiner(bound), *parts)
+            if parts is not None:
+                return call_now(ctx, bound, [ctx.known(part, "what str.join joins") for part in parts])
         what = f"the arguments of {getattr(bound, '__qualname__', 'a method')}"
         known = [known_argument(ctx, a, what) for a in args]
         named = {k: known_argument(ctx, v, what) for k, v in kwargs.items()}
         return call_now(ctx, functools.partial(bound, *known, **named))
 
     return method
+
+
+def _elements(ctx: Context, value: Raw) -> list[Abstract] | None:
+    """The elements of a list, a tuple or an iterator of known length; None for anything else."""
+    if not isinstance(value, Abstract) or isinstance(value, Const) or ctx.is_ndarray(value):
+        return None
+    return None if isinstance(cell_of(ctx, value), DictCell) else ctx.iterate(value)
+
+
+def _joiner(bound: Callable[..., Any]) -> Callable[..., str]:
+    """`bound`, a string's `join`, of the elements as arguments."""
+
+    def make(*parts: str) -> str:
+        made: str = bound(parts)
+        return made
+
+    return make
 
 
 def _formatter(bound: Callable[..., Any], names: tuple[str, ...]) -> Callable[..., str]:
