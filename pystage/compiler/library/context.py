@@ -8,7 +8,8 @@ every accessor here takes either. It builds HLO operations with `ctx.op` and ret
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -60,6 +61,20 @@ class Context(abc.ABC):
     """By function and kinds of operand: the types that JAX computes with under the settings at hand."""
     compressed: dict[Value, Compressed]
     """By the elements that a mask selects, one after the other: all elements, and the mask."""
+    members: Callable[[tuple[int, ...]], Value | None] | None
+    """While something is computed of wholes, element by element: which elements of a shape belong to the result.
+
+    None, also as what it gives: all do.
+    """
+
+    @contextmanager
+    def computing_for(self, members: Callable[[tuple[int, ...]], Value | None]) -> Iterator[None]:
+        """In the `with` block only the elements that `members` says count."""
+        before, self.members = self.members, members
+        try:
+            yield
+        finally:
+            self.members = before
 
     # -- what the engine provides
 

@@ -58,6 +58,20 @@ def two_axes(m, k):
     return part, part.sum(axis=0), part.T, part.mean(axis=1), part @ m[:k, 1]
 
 
+@cases.each((PLACES - 2,), (-PLACES,), (PLACES,))
+def powers_without_the_rest(i):
+    y = i[i >= 0]
+    z = np.array(i[i >= 0])
+    z **= y
+    return 2**y, y**y, z, np.power(3, y), i[i < 0] ** 2
+
+
+@cases(PLACES - 2, raises=ValueError)
+@cases(PLACES)
+def negative_powers(i):
+    return 2 ** i[i != 0], i[i < 0] ** -1
+
+
 @cases.each((M, K[1]), (M, K[2]))
 def rank_one_update(m, k):
     k = int(k[0])

@@ -77,6 +77,7 @@ class Engine(Context):
                 "between changes of the settings it remembers which loops of JAX there are"
             ),
             "compressed": Grows("its keys are values that nobody has any more"),
+            "members": Balanced(),
             "errors": Nested(),
             "origins": Nested(),
             "externals": Nested(),
@@ -107,6 +108,7 @@ class Engine(Context):
         self.x64 = x64
         self.jax_loops = {}
         self.compressed = {}
+        self.members = None
         self.errors = Errors()
         self.origins = ParameterOrigins()
         self.externals = Externals(self.root, self.b, self.state, self.origins)

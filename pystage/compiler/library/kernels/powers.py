@@ -11,17 +11,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...hlo.ir import Value
-from ...hlo.types import BOOL, DType, is_complex, is_floating, is_integer
-from ...ops import Compare
+from ...hlo.types import BOOL, INT64, DType, is_complex, is_floating, is_integer
+from ...ops import And, Compare
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const
 from ..context import Context, Raw
 from ..numpy import ufuncs as u
-from ..numpy.elementwise import apply_jax, apply_loop, apply_numpy, call_numpy, jax_operands
+from ..numpy.elementwise import apply_jax, apply_loop, apply_numpy, call_numpy, jax_operands, without_options
+from ..numpy.indexing.beside import elementwise
 from ..registry import meaning
 from ..rules.bounds import check_fits
 from ..rules.jax import canonical
-from ..rules.promote import LoopTypes, Operand, fits, kinds_of, numeric, shape_of, value_of
+from ..rules.promote import LoopTypes, Operand, broadcast_shape, fits, kinds_of, numeric, shape_of, value_of
 from . import arithmetic as a
 
 
@@ -31,20 +33,26 @@ def check_power(ctx: Context, operands: Sequence[Operand]) -> None:
     dtype = kinds_of(left)[0].dtype
     if isinstance(right, Array):
         check_fits(ctx, right, dtype)
-        check_exponents(ctx, dtype, right.value)
+        shape = broadcast_shape(ctx, "power", shape_of(left), shape_of(right))
+        check_exponents(ctx, dtype, right.value, shape)
     if not isinstance(right, Const) or isinstance(right.value, float | complex | np.inexact):
         return
     if type(right.value) is int and is_integer(dtype) and not fits(right.value, dtype):
         return  # the conversion raises
     if int(right.value) < 0 and (is_integer(dtype) or dtype == BOOL):
-        ctx.raise_(ValueError("Integers to negative integer powers are not allowed."))
+        if ctx.members is None:
+            ctx.raise_(ValueError("Integers to negative integer powers are not allowed."))
+        check_exponents(ctx, dtype, ctx.constant(int(right.value), INT64), shape_of(left))
 
 
-def check_exponents(ctx: Context, base: DType, exponents: Value) -> None:
-    """NumPy's error for integers to a negative integer power that the program computes."""
+def check_exponents(ctx: Context, base: DType, exponents: Value, shape: tuple[int, ...]) -> None:
+    """NumPy's error for integers to a negative integer power that the program computes; `shape`: that of the powers."""
     if not (is_integer(base) or base == BOOL) or exponents.type.dtype.kind != "i" or not exponents.type.size:
         return
     negative = ctx.op(Compare("LT"), exponents, a.like(ctx, exponents, 0))
+    members = None if ctx.members is None else ctx.members(shape)
+    if members is not None:
+        negative = ctx.op(And(), ctx.broadcast(negative, shape), members)
     text = "Integers to negative integer powers are not allowed."
     ctx.check(a.any_of(ctx, negative), ValueError(text), np.power, [np.int64(2), np.int64(-1)])
 
@@ -107,6 +115,10 @@ def _refuse(base: str, exponent: int) -> None:
 
 
 def _numpy_power(ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw) -> Abstract:
+    if any(isinstance(x, Bounded) for x in args) and without_options(out, where, dtype):
+        return elementwise(
+            ctx, "np.power", np.power, lambda *x: _numpy_power(ctx, x, out, where, dtype), *args
+        )
     check_power(ctx, [ctx.read(x) for x in args])
     return call_numpy(ctx, u.POWER, args, out, where, dtype)
 

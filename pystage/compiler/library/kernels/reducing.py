@@ -19,7 +19,7 @@ from ...values.bounded import Bounded, Extent
 from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
 from ..numpy.indexing.beside import beside
-from ..numpy.indexing.bounded import bounded, elements, with_masks
+from ..numpy.indexing.bounded import belonging, bounded, with_masks
 from ..numpy.indexing.bounded import where as mask_of
 from ..rules.jax import axes_of, is_none
 from ..rules.libraries import JAX, NUMPY, Rules
@@ -142,7 +142,7 @@ def _bounded_source(
         ]
     )
     shape = reduced_shape(a.type.static_shape, axes, keep)
-    return ReductionOperand(elements(ctx, a), axes, mask, shape, from_zero=not rules.is_jax, bounded=kept)
+    return ReductionOperand(belonging(ctx, a), axes, mask, shape, from_zero=not rules.is_jax, bounded=kept)
 
 
 def reduced(ctx: Context, rules: Rules, of: ReductionOperand, value: Value) -> Abstract:

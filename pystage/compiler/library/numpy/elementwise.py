@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...ad.calculus import differentiable
 from ...diagnostics.codes_types import ArgumentNotStaged, NoCast, NotNumeric
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, UINT64, DType, is_integer
@@ -38,6 +39,7 @@ from ..rules.promote import (
 )
 from ..rules.split import NeedsSplit, split_operation
 from .indexing.beside import elementwise
+from .indexing.bounded import only_where
 from .indexing.stores import cast, dtype_of, shape_text, store_through
 from .indexing.stores import shape_of as target_shape
 
@@ -124,12 +126,23 @@ def compute(
     """The values of the results, in the loop's types."""
     shape = broadcast_shape(ctx, function.name, *[shape_of(o) for o in operands])
     values = [
-        ctx.broadcast(value_of(ctx, operand, dtype, loop.form), shape)
+        _broadcast(ctx, value_of(ctx, operand, dtype, loop.form), shape)
         for operand, dtype in zip(operands, loop.inputs, strict=True)
     ]
     made = function.kernel(ctx, loop.form, *values)
     results = made if isinstance(made, tuple) else (made,)
     return tuple([cast(ctx, r, dtype) for r, dtype in zip(results, loop.outputs, strict=True)])
+
+
+def _broadcast(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
+    """An operand in the shape of the result; derivatives are sums over the elements that count."""
+    if value.type.static_shape == shape:
+        return value
+    made = ctx.broadcast(value, shape)
+    if ctx.members is None or not differentiable(value.type):
+        return made
+    members = ctx.members(shape)
+    return made if members is None else only_where(ctx, members, made)
 
 
 def apply_loop(
@@ -191,8 +204,7 @@ def call_numpy(
     ctx: Context, function: ElementwiseFunction, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw
 ) -> Abstract:
     """A call of the ufunc: on known numbers it runs now."""
-    options = [_default(o) for o in (out, where, dtype)]
-    if options == [True, True, True]:
+    if without_options(out, where, dtype):
         known = [known_object(ctx, a) for a in args]
         if not any(k is MISSING for k in known):
             return call_now(ctx, function.ufunc, *known)
@@ -202,12 +214,17 @@ def call_numpy(
         return apply_numpy(ctx, function, [ctx.number(a) for a in args])
     operands = [ctx.read(a) for a in args]
     loop = _loop_with_dtype(ctx, function, operands, dtype)
-    if options[0]:
-        if not options[1]:
+    if _default(out):
+        if not _default(where):
             name = f"np.{function.name}"
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="where without out"))
         return apply_loop(ctx, function, operands, loop)
     return _into(ctx, function, operands, loop, out, where)
+
+
+def without_options(*options: Raw) -> bool:
+    """True where a ufunc is called with none of its options."""
+    return all(map(_default, options))
 
 
 def _default(option: Raw) -> bool:

@@ -38,8 +38,16 @@ from ..numpy.elementwise import (
     staged_python_integer,
     store_result,
 )
-from ..numpy.indexing.beside import beside, elementwise
-from ..numpy.indexing.bounded import bounded, elements, in_order, refuse, where, with_masks
+from ..numpy.indexing.beside import beside, computing_for, elementwise, own_anchors
+from ..numpy.indexing.bounded import (
+    belonging,
+    bounded,
+    elements,
+    in_order,
+    refuse,
+    where,
+    with_masks,
+)
 from ..numpy.indexing.stores import check_writable, store_through
 from ..rules.classes import class_of
 from ..rules.jax import is_jax
@@ -166,13 +174,16 @@ def _inplace_selected(ctx: Context, op: str, left: Bounded, right: Abstract) -> 
     masked = with_masks(ctx, left)
     beside_it = with_masks(ctx, right) if isinstance(right, Bounded) else right
     if masked is not left and (is_number(right) or _are_masked_alike(masked, beside_it)):
-        whole = ctx.ndarray(elements(ctx, masked))
-        inplace(ctx, op, whole, beside_it.whole if isinstance(beside_it, Bounded) else right)
+        whole = ctx.ndarray(belonging(ctx, masked))
+        other = ctx.ndarray(belonging(ctx, beside_it)) if isinstance(beside_it, Bounded) else right
+        with computing_for(ctx, own_anchors(masked)):
+            inplace(ctx, op, whole, other)
         store_through(ctx, left.whole, elements(ctx, in_order(ctx, bounded(ctx, whole, masked.extents))))
         return left
     other = beside(ctx, f"the operator {op}=", plain, left, right)
-    copy = ctx.ndarray(elements(ctx, left))
-    inplace(ctx, op, copy, other)
+    copy = ctx.ndarray(belonging(ctx, left))
+    with computing_for(ctx, own_anchors(left)):
+        inplace(ctx, op, copy, other)
     chosen = ctx.op(Select(), where(ctx, left), ctx.contents(copy), elements(ctx, left))
     store_through(ctx, left.whole, chosen)
     return left

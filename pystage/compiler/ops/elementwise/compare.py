@@ -120,6 +120,12 @@ class Select(HloOp):
     opcode = "select"
     linear = (1, 2)
 
+    def emit(
+        self, e: Emitter, op: Op, *operands: mlir_ir.Value
+    ) -> mlir_ir.Operation | Sequence[mlir_ir.Value]:
+        _, on_true, on_false = operands
+        return (on_true,) if on_true == on_false else e.create(self.opcode, op.results, operands)
+
     def infer(self, *operands: ArrayType) -> ArrayType:
         condition, on_true, on_false = operands
         if condition.dtype != BOOL:

@@ -14,6 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from ....ad.calculus import differentiable
+from ....hlo.ir import Value
+from ....ops import Select
 from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, ListCell, Ref, Tuple
@@ -33,7 +36,7 @@ from .. import (  # noqa: F401  (they declare the meanings of what is served her
 from ..composed import run_program
 from ..indexing import taking  # noqa: F401
 from ..indexing.beside import elementwise, result_with
-from ..indexing.bounded import compact, raveled
+from ..indexing.bounded import compact, elements, raveled, where
 from ..linalg import products  # noqa: F401
 from ..reductions import quantiles, scans, searching, sorting  # noqa: F401
 
@@ -127,6 +130,8 @@ def _by_element(
 ) -> Abstract:
     call = _Call(unbounded, ctx, args, kwargs)
     given = [name for name in names if not is_none(call.get(name))]
+    if not any(is_bounded(ctx, call.get(name)) for name in given):
+        return unbounded(ctx, *args, **kwargs)
 
     def whole(*wholes: Raw) -> Abstract:
         return call.with_(**dict(zip(given, wholes)))
@@ -154,8 +159,20 @@ def _from_front(unbounded: Meaning, name: str, ctx: Context, *args: Raw, **kwarg
         array, axis = raveled(ctx, array), 0
     array = compact(ctx, array)
     axis_of(ctx, axis, array.rank, "a scan")
-    made = call.with_(**{name: array.whole, "axis": axis})
+    made = call.with_(**{name: made_whole(ctx, array, with_ones(ctx, array)), "axis": axis})
     return result_with(ctx, made, array.axes)
+
+
+def with_ones(ctx: Context, array: Bounded) -> Value:
+    """The elements of the whole, ones where they do not belong to the array, if derivatives are made of them.
+
+    What stands behind may be infinite or no number, and so would be the products in the derivatives.
+    """
+    value = elements(ctx, array)
+    if not differentiable(value.type):
+        return value
+    ones = ctx.broadcast(ctx.constant(1, value.type.dtype), value.type.static_shape)
+    return ctx.op(Select(), where(ctx, array), value, ones)
 
 
 def as_whole(ctx: Context, value: Abstract) -> Array:

@@ -7,7 +7,9 @@ plain run's function raises of sizes that differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +26,7 @@ from ....values.bounded import Bounded, Extent, Progression
 from ....values.lattice import Abstract, Array
 from ...context import Context, Raw
 from .bounded import (
+    belonging,
     bounded,
     compact,
     count,
@@ -36,6 +39,7 @@ from .bounded import (
     refuse,
     same_number,
     taken,
+    where_of,
     with_masks,
 )
 
@@ -68,7 +72,7 @@ class PlacedOperand:
 def operand(ctx: Context, raw: Raw) -> PlacedOperand | None:
     """An argument as what is combined; None for a number, which needs no place."""
     if isinstance(raw, Bounded):
-        return PlacedOperand(elements(ctx, raw), raw.axes, raw.form, raw.weak)
+        return PlacedOperand(belonging(ctx, raw), raw.axes, raw.form, raw.weak)
     read = ctx.read(raw)
     if not isinstance(read, Array):
         return None
@@ -120,7 +124,29 @@ def elementwise(
         arg if o is None else _beside(ctx, arg, o, anchors, sizes)
         for arg, o in zip(given, operands, strict=True)
     ]
-    return result(ctx, function(*wholes), anchors)
+    with computing_for(ctx, anchors):
+        made = function(*wholes)
+    return result(ctx, made, anchors)
+
+
+def computing_for(ctx: Context, anchors: Mapping[int, Anchor]) -> AbstractContextManager[None]:
+    """In the `with` block something is computed of wholes whose elements stand at the anchors."""
+    return ctx.computing_for(functools.partial(_members, ctx, anchors))
+
+
+def own_anchors(array: Bounded) -> dict[int, Anchor]:
+    """The anchors at which the elements of a bounded array stand."""
+    return {array.rank - e.axis: Anchor(array.bound(e), e, 0) for e in array.extents}
+
+
+def _members(ctx: Context, anchors: Mapping[int, Anchor], shape: tuple[int, ...]) -> Value | None:
+    """Which elements of what is computed of operands beside each other, and has `shape`, belong to the result."""
+    extents = [
+        replace(anchor.extent, axis=len(shape) - back)
+        for back, anchor in anchors.items()
+        if anchor.extent is not None and len(shape) >= back and shape[-back] == anchor.size
+    ]
+    return where_of(ctx, shape, extents) if extents else None
 
 
 def placed(
@@ -199,8 +225,6 @@ def _beside(ctx: Context, arg: Raw, o: PlacedOperand, anchors: dict[int, Anchor]
         value = _placed(ctx, value, o, back, anchor, sizes)
     if value is o.value and not isinstance(arg, Bounded):
         return arg
-    if isinstance(arg, Bounded) and value is o.value:
-        return arg.whole
     return ctx.jax(value, o.weak) if o.form is Form.JAX else ctx.ndarray(value)
 
 
@@ -229,14 +253,6 @@ def _placed(
         raise AssertionError("only what is stored is put at the places of a mask")
     sizes.check(back, places.count, onto.count)
     return aligned(ctx, value, at, places, onto, anchor.size)
-
-
-def mask_of(ctx: Context, o: PlacedOperand, axis: int) -> Value:
-    """Which places along a bounded axis belong to the operand."""
-    extent = o.axes[axis]
-    assert isinstance(extent, Extent)
-    extent = replace(extent, axis=axis)
-    return mask_along(ctx, Bounded(ctx.jax(o.value), o.value.type, (extent,)), extent)
 
 
 def together(
@@ -483,8 +499,8 @@ def beside(
     array = o.value
     for back, anchor in sorted(anchors.items()):
         array = _stored_at(ctx, array, o, back, anchor, target, sizes, broadcasts)
-    if array is o.value:
-        return value.whole if isinstance(value, Bounded) else value
+    if array is o.value and not isinstance(value, Bounded):
+        return value
     return ctx.jax(array, o.weak) if o.form is Form.JAX else ctx.ndarray(array)
 
 

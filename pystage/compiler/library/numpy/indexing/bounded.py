@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+from ....ad.calculus import differentiable
 from ....analysis.differences import difference, polynomial
 from ....diagnostics.codes_types import MaskedUse
 from ....diagnostics.diagnostic import DiagnosticError
@@ -31,6 +32,7 @@ from ....ops import (
     Reduce,
     ReduceWindow,
     Select,
+    StopGradient,
     Subtract,
 )
 from ....values.boundary import Form
@@ -118,6 +120,20 @@ def elements(ctx: Context, array: Bounded) -> Value:
     return array.whole.value if isinstance(array.whole, Array) else ctx.contents(array.whole)
 
 
+def belonging(ctx: Context, array: Bounded) -> Value:
+    """All elements of the whole; derivatives are those of the elements that belong to the array, and else zero.
+
+    What is computed of the others may be infinite or no number, and so are its derivatives.
+    """
+    value = elements(ctx, array)
+    return only_where(ctx, where(ctx, array), value) if differentiable(value.type) else value
+
+
+def only_where(ctx: Context, mask: Value, value: Value) -> Value:
+    """`value`, with no derivative where the mask, of its shape, is false."""
+    return ctx.op(Select(), mask, value, ctx.op(StopGradient(), value))
+
+
 def spread(ctx: Context, mask: Value, shape: tuple[int, ...], axis: int) -> Value:
     """A mask along one axis of `shape` as a mask of that shape."""
     return mask if mask.type.shape == shape else ctx.op(Broadcast(shape, (axis,)), mask)
@@ -125,19 +141,28 @@ def spread(ctx: Context, mask: Value, shape: tuple[int, ...], axis: int) -> Valu
 
 def mask_along(ctx: Context, array: Bounded, extent: Extent) -> Value:
     """Which places along `extent` belong to the array."""
+    return mask_of_extent(ctx, extent, array.bound(extent))
+
+
+def mask_of_extent(ctx: Context, extent: Extent, bound: int) -> Value:
+    """Which places belong to an extent, of the `bound` that the whole has there."""
     if extent.mask is not None:
         return extent.mask
     places = extent.progression
     assert places is not None
-    return mask_of(ctx, places, array.bound(extent))
+    return mask_of(ctx, places, bound)
 
 
 def where(ctx: Context, array: Bounded, extents: Sequence[Extent] | None = None) -> Value:
     """Which elements of the whole belong to the array, as far as `extents` (by default all) say."""
-    shape = array.type.static_shape
+    return where_of(ctx, array.type.static_shape, array.extents if extents is None else extents)
+
+
+def where_of(ctx: Context, shape: tuple[int, ...], extents: Sequence[Extent]) -> Value:
+    """Which elements of a whole of `shape` belong to all the extents."""
     found: Value | None = None
-    for extent in array.extents if extents is None else extents:
-        mask = spread(ctx, mask_along(ctx, array, extent), shape, extent.axis)
+    for extent in extents:
+        mask = spread(ctx, mask_of_extent(ctx, extent, shape[extent.axis]), shape, extent.axis)
         found = mask if found is None else ctx.op(And(), found, mask)
     return ctx.broadcast(ctx.constant(True, BOOL), shape) if found is None else found
 

@@ -6,17 +6,20 @@ what does not belong to them would be summed; along an axis that is not summed t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 
+from ....ad.calculus import differentiable
 from ....hlo.ir import Value
 from ....ops import Select
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
-from ..indexing.beside import PlacedOperand, mask_of, operand, result_with, together
-from ..indexing.bounded import refuse, spread
+from ..indexing.beside import PlacedOperand, operand, result_with, together
+from ..indexing.bounded import refuse, where_of
 
 
 def of_bounded(ctx: Context, function: str, a: Raw, b: Raw) -> Abstract | None:
@@ -40,10 +43,16 @@ def of_bounded(ctx: Context, function: str, a: Raw, b: Raw) -> Abstract | None:
 
 
 def _with_zeros(ctx: Context, o: PlacedOperand, axis: int) -> Value:
-    """The elements of an operand, zero where they do not belong to it along the axis that is summed."""
-    extent = o.axes[axis]
-    if not isinstance(extent, Extent):
+    """The elements of an operand, zero where they do not belong to it along the axis that is summed.
+
+    And along the other axis, over which the derivative by the other operand sums.
+    """
+    summed = differentiable(o.value.type)
+    shape = o.value.type.static_shape
+    extents = [
+        replace(e, axis=at) for at, e in enumerate(o.axes) if isinstance(e, Extent) and (summed or at == axis)
+    ]
+    if not extents:
         return o.value
-    mask = spread(ctx, mask_of(ctx, o, axis), o.value.type.static_shape, axis)
-    zero = ctx.broadcast(ctx.constant(0, o.dtype), o.value.type.static_shape)
-    return ctx.op(Select(), mask, o.value, zero)
+    zero = ctx.broadcast(ctx.constant(0, o.dtype), shape)
+    return ctx.op(Select(), where_of(ctx, shape, extents), o.value, zero)

@@ -198,6 +198,11 @@ def variance(
     wide = wider(dtype)
     of = of.of(cast(ctx, of.value, wide))
     centred = ctx.op(Subtract(), of.value, spread_back(ctx, mean_of(ctx, of, wide), of))
+    if (
+        of.where is not None
+    ):  # what does not count, and may be no number, has no part in the mean's derivative
+        zeros = ctx.broadcast(ctx.constant(0, wide), of.extents)
+        centred = ctx.op(Select(), of.where, centred, zeros)
     if is_complex(wide):
         parts = [ctx.op(kind, centred) for kind in (Real(), Imag())]
         squares = ctx.op(Add(), *[ctx.op(Multiply(), p, p) for p in parts])
