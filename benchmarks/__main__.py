@@ -19,6 +19,7 @@ BENCHMARKS = (
     "program_size",
     "run_time",
     "losses",
+    "dynamic",
     "in_place",
     "call_overhead",
     "captures",
