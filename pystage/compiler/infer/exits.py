@@ -12,7 +12,7 @@ import numpy as np
 from ..diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
-from ..library.numpy.indexing.bounded import compact
+from ..library.numpy.indexing.bounded import refuse
 from ..ops import Select, constant
 from ..values.boundary import (
     AbsentTemplate,
@@ -90,7 +90,6 @@ class Exit:
         self._made: dict[int, Template] = {}
         self._opened: set[int] = set()
         self._views: dict[Hashable, int] = {}
-        self._bounded: dict[Hashable, Bounded] = {}
         self._exceptions: dict[Abstract, Template] = {}
         self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
@@ -326,22 +325,18 @@ class Exit:
         return ViewTemplate(base, steps, self.identity(ref))
 
     def bounded(self, array: Bounded) -> Template:
-        """A bounded array: the elements that belong to it, of a view or of a copy."""
-        engine = self.engine
-        key = _outline_of(array)
-        copied = any(extent.mask is not None for extent in array.extents)
-        if key not in self._bounded:
-            self._bounded[key] = compact(engine, array) if copied else array
-        found = self._bounded[key]
+        """A bounded array: of its whole the elements that belong to it."""
         steps: list[ViewStep] = []
-        for extent in found.extents:
-            places = extent.progression
-            assert places is not None
-            start, size = [self.output(n, Form.PYTHON) for n in (places.start, places.count)]
-            steps.append(Cut(extent.axis, start, places.step, size, copied))
-        whole = found.whole
+        for extent in array.extents:
+            if extent.progression is None:
+                refuse(self.engine, "a result", array)
+            start, size = [
+                self.output(n, Form.PYTHON) for n in (extent.progression.start, extent.progression.count)
+            ]
+            steps.append(Cut(extent.axis, start, extent.step, size))
+        whole = array.whole
         base = self.number(whole) if isinstance(whole, Array) else self.reference(whole)
-        return ViewTemplate(base, tuple(steps), self.identity(key))
+        return ViewTemplate(base, tuple(steps), self.identity(_outline_of(array)))
 
     def view_step(self, view: View) -> View | Box:
         """A view as the runtime makes it."""

@@ -334,13 +334,12 @@ class Box(TreeNode):
 
 @immutable
 class Cut(TreeNode):
-    """The step to the elements along `axis` from `start` on, `step` apart, as many as `size`; a copy of them if `copied`."""
+    """The step to the elements along `axis` from `start` on, `step` apart, as many as `size`."""
 
     axis: int
     start: OutputTemplate
     step: int
     size: OutputTemplate
-    copied: bool = False
 
 
 ViewStep = views.View | Box | Cut

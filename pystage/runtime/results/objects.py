@@ -62,14 +62,23 @@ class Execution(Evaluation):
 
 
 class Objects(Evaluator):
-    """Makes the objects of one program. `uses` counts the templates that refer to each result."""
+    """Makes the objects of one program.
+
+    `uses` counts the templates that refer to each result, `bases` the objects that share the memory of each new array.
+    """
 
     def __init__(
-        self, signature: Signature, types: Sequence[ArrayType], uses: Mapping[int, int], traced: bool
+        self,
+        signature: Signature,
+        types: Sequence[ArrayType],
+        uses: Mapping[int, int],
+        bases: Mapping[int, int],
+        traced: bool,
     ) -> None:
         self._signature = signature
         self._types = types
         self._uses = uses
+        self._bases = bases
         self._traced = traced
 
     def output(self, output: OutputTemplate) -> Make:
@@ -139,14 +148,26 @@ class Objects(Evaluator):
     def view(self, view: ViewTemplate) -> Make:
         base = self.make(view.base)
         steps = [_view_step(step) for step in view.steps]
+        cuts = any(isinstance(step, Cut) for step in view.steps)
+        array = new_array(view)
+        alone = cuts and array is not None and self._bases[array.identity] == 1
 
         def make(run: Execution) -> Any:
             array = base(run)
             for step in steps:
                 array = step(array, run)
-            return array
+            return array.copy(order="K") if alone and isinstance(array, np.ndarray) else array
 
         return make
+
+
+def new_array(view: ViewTemplate) -> ViewTemplate | None:
+    """The new array of whose memory a view is, as inference names it; None for memory of the caller's."""
+    while view.steps:
+        if not isinstance(view.base, ViewTemplate):
+            return None
+        view = view.base
+    return view if isinstance(view.base, OutputTemplate) else None
 
 
 def _view_step(step: ViewStep) -> Callable[[Any, Execution], Any]:
@@ -204,8 +225,7 @@ def _cut(cut: Cut, array: Any, run: Execution) -> Any:
         raise StagingError((CannotReturn(what=what),)) from None
     stop = start + size * cut.step
     part = slice(start, None if stop < 0 else stop, cut.step) if size else slice(0, 0)
-    found = array[(*[slice(None)] * cut.axis, part)]
-    return found.copy() if cut.copied and isinstance(found, np.ndarray) else found
+    return array[(*[slice(None)] * cut.axis, part)]
 
 
 def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -44,7 +44,7 @@ from ..outcomes import Outgrown, Raised
 from ..random.draws import Performance
 from .exceptions import code_of, raise_from_host, raised
 from .host_memory import adopted, overlapping
-from .objects import Execution, Objects
+from .objects import Execution, Objects, new_array
 
 Prepare = Callable[[Execution], Callable[[], None]]
 """Finds the target and the value of a mutation, and gives what does it."""
@@ -78,7 +78,10 @@ class Plan:
         for template in _templates(program):
             _collect_outputs(template, found, views)
         uses = Counter(output.index for output in found)
-        self._objects = Objects(signature, program.function.result_types, uses, traced)
+        bases: Counter[int] = Counter()
+        for template in _templates(program):
+            _count_bases(template, bases, set())
+        self._objects = Objects(signature, program.function.result_types, uses, bases, traced)
         self._failure = program.failure
         self._printed = program.printed
         self._capacities = program.capacities
@@ -286,6 +289,20 @@ def _collect_outputs(template: TreeNode, found: list[OutputTemplate], views: set
         found.append(template)
     for inner in children(template):
         _collect_outputs(inner, found, views)
+
+
+def _count_bases(template: TreeNode, bases: Counter[int], views: set[int]) -> None:
+    """Adds how many objects of the results share the memory of each new array, by the identity of that."""
+    if isinstance(template, ViewTemplate):
+        if template.identity in views:
+            return
+        views.add(template.identity)
+        base = new_array(template)
+        if base is not None:
+            bases[base.identity] += 1
+        return
+    for inner in children(template):
+        _count_bases(inner, bases, views)
 
 
 def _is_whole(template: Template) -> TypeGuard[ViewTemplate]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax.numpy as jnp
 import numpy as np
+import pystage
 import pytest
 from checking import Cases, check
 
@@ -252,3 +253,9 @@ def of_jax(x):
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)
+
+
+def test_a_result_does_not_keep_the_memory_of_its_bound() -> None:
+    result = pystage.compile(selected)(X)
+    assert result.flags.owndata
+    assert np.array_equal(result, selected(X))
