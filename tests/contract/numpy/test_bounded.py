@@ -229,6 +229,37 @@ def sizes_up_to_an_argument(n, x):
     return t
 
 
+@cases.each((X,), (X + 9,))
+def as_iterables(x):
+    """What Python's own functions do with the elements one by one."""
+    y = x[x > -2]
+    found = list(y), y.tolist(), sorted(y), max(y), min(y, key=abs), sum(y), list(reversed(y))
+    return *found, any(y > 3), 2.0 in y, -3.0 in y, list(range(len(y))), isinstance(y, np.ndarray)
+
+
+@cases(NONE)
+def as_empty_iterables(x):
+    y = x[x > 0]
+    return list(y), y.tolist(), sorted(y), max(y, default=7.0), sum(y), list(reversed(y)), 0.0 in y
+
+
+@cases(NONE, raises=ValueError)
+def greatest_of_none(x):
+    return max(x[x > 0])
+
+
+@cases.each(
+    (np.arange(600), K[2]), (np.arange(300.0, dtype=np.float32), K[1]), (np.arange(400) % 3 > 1, K[2])
+)
+@cases(jnp.arange(300), K[3])
+def lists_of_many(x, k):
+    """Of many elements a list has rows, not one value for each."""
+    y, z = list(x), x.tolist()
+    y[k[0]] = y[0]
+    z.append(z[k[0]])
+    return y, z, max(x), sorted(z)[:3], len(y)
+
+
 class Box:
     def __init__(self, x):
         self.kept = x[x > 0]

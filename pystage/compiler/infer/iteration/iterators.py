@@ -16,7 +16,7 @@ from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
-from ...library.kernels.row_lists import collected, item, place_of
+from ...library.kernels.row_lists import collected, item, of_array, place_of
 from ...library.kernels.structures import list_items, list_length, view_items
 from ...library.numpy.indexing.bounded import length as bounded_length
 from ...library.numpy.indexing.flat import flat_of
@@ -522,11 +522,13 @@ def _is_same_length(a: Abstract, b: Abstract) -> bool:
 
 
 def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
-    """The elements of an iterable as rows, if only the program knows how many there are, and they have a template."""
+    """The elements of an iterable as rows, if they have a template, and are many or only the program knows how many."""
     content = engine.cell(value) if isinstance(value, Ref) else None
     if isinstance(content, RowsCell):
         return content
-    parts = rolled(engine, value) if isinstance(value, Enumerate | Zip | Reversed) else None
+    if isinstance(content, ArrayCell) or isinstance(value, Array | Bounded):
+        return of_array(engine, value)
+    parts = rolled(engine, value) if isinstance(value, Enumerate | Zip | Reversed | Range) else None
     if parts is None or isinstance(parts.length, Const):
         return None
     take_all(engine, value)

@@ -36,6 +36,7 @@ from ...ops import (
     Subtract,
 )
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.capacity import Capacity
 from ...values.gated import GatedNumber
 from ...values.lattice import (
@@ -54,9 +55,12 @@ from ...values.lattice import (
 )
 from ...values.walk import rebuild, values_of
 from ..context import Context, Raw
+from ..numpy.indexing.bounded import compact, elements
+from ..numpy.indexing.bounded import count as bounded_count
 from ..numpy.indexing.slices import progression
 from ..python.number_checks import refuse
 from ..rules import rows as templates
+from ..rules.promote import PYTHON_DTYPES, python_type
 from .structures import known_item, list_items, list_length
 
 Int = int | Value
@@ -80,6 +84,38 @@ def as_rows(ctx: Context, cell: AnyList, *also: Abstract) -> RowsCell | None:
         return None
     capacity = cell.capacity if isinstance(cell, RowsCell) else len(cell.items)
     return templates.as_rows(ctx.b, cell, template, max(capacity, 1))
+
+
+MOST_LISTED = 256
+"""Of how many elements of an array a list is made one by one."""
+
+
+def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | None:
+    """The elements of an array with one axis as rows of scalars; None where they are few, or no numbers.
+
+    `form`: `PYTHON` for Python's numbers in place of the array's own.
+    """
+    kept: Bounded | Array | None = None
+    if isinstance(array, Bounded):
+        kept = compact(ctx, array) if array.rank == 1 else None
+    else:
+        read = ctx.read(array)
+        if isinstance(read, Array) and read.rank == 1 and read.shape[0] > MOST_LISTED:
+            kept = read
+    if kept is None or kept.type.dtype.kind not in "biufc":
+        return None
+    value = elements(ctx, kept) if isinstance(kept, Bounded) else kept.value
+    if form is Form.PYTHON:
+        wide = PYTHON_DTYPES[python_type(value.type.dtype)]
+        if value.type.dtype.kind == "u" and value.type.dtype.itemsize == wide.itemsize:
+            return None
+        element = Array(ctx.convert(value, wide), form)
+    else:
+        own = kept.form is Form.JAX
+        element = Array(value, Form.JAX if own else Form.SCALAR, weak=own and kept.weak)
+    (capacity,) = value.type.static_shape
+    length = bounded_count(ctx, kept, kept.extents[0]).value if isinstance(kept, Bounded) else capacity
+    return RowsCell(element, capacity, length)
 
 
 # ---------------------------------------------------------------- integers

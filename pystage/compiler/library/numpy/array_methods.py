@@ -17,12 +17,14 @@ from ...diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ...hlo.ir import Value
 from ...hlo.types import BFLOAT16, DType, is_complex
 from ...ops import BitcastConvert, Transpose
+from ...values.boundary import Form
 from ...values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
+from ..kernels import row_lists
 from ..kernels.layout import keep_order
 from ..kernels.nesting import is_sequence
-from ..kernels.structures import new_list, sequence_items, type_name
+from ..kernels.structures import new_list, new_rows, sequence_items, type_name
 from ..rules.casting import assigned_value
 from ..rules.jax import is_jax, is_none
 from ..rules.libraries import JAX, NUMPY, Rules, refuse_forgotten
@@ -30,9 +32,6 @@ from ..rules.promote import python_type
 from .indexing.stores import cast, dtype_of, shape_of, store_through
 from .indexing.subscripts import array_getitem
 from .manipulation import order_of
-
-_LISTED = 256
-"""The greatest number of elements that `tolist` takes apart."""
 
 Methods = dict[str, Callable[..., Abstract]]
 
@@ -263,7 +262,12 @@ def _tolist(ctx: Context, self: Raw) -> Abstract:
     """Nested lists of Python numbers; a number for an array without axes."""
     rules = _rules(self)
     operand = rules.operand(ctx, self, "tolist")
-    if operand.value.type.size > _LISTED:
+    rows = (
+        row_lists.of_array(ctx, rules.array(ctx, operand.value), Form.PYTHON) if operand.rank == 1 else None
+    )
+    if rows is not None:
+        return new_rows(ctx, rows)
+    if operand.value.type.size > row_lists.MOST_LISTED:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="tolist", argument="array: it has many elements"))
     array = rules.array(ctx, operand.value)
     if not operand.rank:

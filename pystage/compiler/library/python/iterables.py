@@ -9,6 +9,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 
+from ...values.bounded import Bounded
 from ...values.lattice import (
     LISTS,
     NONE,
@@ -74,7 +75,7 @@ def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
 def _check_reversible(ctx: Context, sequence: Raw) -> None:
     """Raises TypeError for what is certainly no sequence."""
     (cls, *others) = class_of(ctx, sequence)
-    if others:
+    if others or isinstance(sequence, Bounded):
         return
     read = ctx.read(sequence) if issubclass(cls, np.ndarray | jax.Array) else None
     if isinstance(read, Array) and not read.shape:

@@ -273,7 +273,7 @@ def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
     if isinstance(container, Array) and container.form in (Form.PYTHON, Form.SCALAR):
         number = class_of(ctx, container)[0](0)
         return call_now(ctx, operator.contains, number, None)  # raises
-    if is_number(container) or ctx.is_ndarray(container):
+    if is_number(container) or ctx.is_ndarray(container) or isinstance(container, Bounded):
         found = compare(ctx, "==", container, item)
         return ctx.truth(ctx.call(Const(jnp.any if is_jax(container) else np.any), [found]))
     return structure.contains(ctx, item, container, lambda x, y: compare(ctx, "==", x, y))

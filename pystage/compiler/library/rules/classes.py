@@ -12,6 +12,7 @@ import numpy as np
 
 from ...hlo.types import DType
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
     Abstract,
@@ -76,6 +77,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             return class_of(ctx, of_one_kind(ctx, value, "the class of a number"))
         case Array():
             return [scalar_class(value.dtype, value.form)]
+        case Bounded():
+            return [scalar_class(value.type.dtype, value.form)]
         case Tuple(cls=cls) | Exc(cls=cls):
             return [cls]
         case Caught():

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import NONE, Abstract, Array, Const
 from ...context import Context, Raw
-from ...kernels.structures import abstract
+from ...kernels import row_lists
+from ...kernels.structures import abstract, new_rows
 from ..indexing.beside import elementwise
-from ..indexing.bounded import bounded, elements, raveled
+from ..indexing.bounded import bounded, elements, raveled, refuse
 from ..indexing.subscripts import store_selected
 
 
@@ -56,6 +58,14 @@ def _sort(ctx: Context, self: Raw, axis: Raw = -1, **options: Raw) -> Abstract:
     return NONE
 
 
+def _tolist(ctx: Context, self: Raw) -> Abstract:
+    """A list of Python numbers."""
+    rows = row_lists.of_array(ctx, self, Form.PYTHON)
+    if rows is None:
+        refuse(ctx, "tolist", self)
+    return new_rows(ctx, rows)
+
+
 def _nonzero(ctx: Context, self: Raw) -> Abstract:
     """Where it is not zero."""
     return ctx.call(Const(np.nonzero), [abstract(self)])
@@ -68,5 +78,6 @@ BOUNDED_METHODS: dict[str, Any] = {
     "flatten": _flatten,
     "nonzero": _nonzero,
     "sort": _sort,
+    "tolist": _tolist,
 }
 """By name: what a method of a bounded array does."""
