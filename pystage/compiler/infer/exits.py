@@ -336,7 +336,7 @@ class Exit:
             steps.append(Cut(extent.axis, start, extent.step, size))
         whole = array.whole
         base = self.number(whole) if isinstance(whole, Array) else self.reference(whole)
-        return ViewTemplate(base, tuple(steps), self.identity(_outline_of(array)))
+        return ViewTemplate(base, tuple(steps), self.identity(array.outline))
 
     def view_step(self, view: View) -> View | Box:
         """A view as the runtime makes it."""
@@ -513,12 +513,6 @@ class Exit:
             if old is not None or not isinstance(value, Undef):  # not only set and deleted by the program
                 found.append(Mutation(Write.ATTRIBUTE, path, name, self.template(value), None))
         return found
-
-
-def _outline_of(array: Bounded) -> Hashable:
-    """Equal for two names of one bounded array."""
-    whole = (array.whole.cell, array.whole.path) if isinstance(array.whole, Ref) else array.whole.value
-    return whole, *[(e.axis, e.mask, e.start, e.step, e.size) for e in array.extents]
 
 
 def _check_not_deleted(value: Abstract, what: str) -> None:

@@ -6,6 +6,7 @@ Such an array is a whole, whose extents are known, and for each bounded axis the
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 from ..hlo.ir import Value
@@ -86,6 +87,8 @@ class Bounded(Selection):
     whole: Ref | Array
     type: ArrayType
     extents: tuple[Extent, ...]
+    identity: Hashable = field(default_factory=object, metadata=NOTE)
+    """What distinguishes it from other views of the same elements: an object of its own, or that of each path."""
 
     @property
     def form(self) -> Form:
@@ -106,9 +109,19 @@ class Bounded(Selection):
         return tuple(found)
 
     @property
+    def outline(self) -> Hashable:
+        """Equal for two names of one bounded array."""
+        whole = (self.whole.cell, self.whole.path) if isinstance(self.whole, Ref) else self.whole.value
+        return self.identity, whole, *[(e.axis, e.mask, e.start, e.step, e.size) for e in self.extents]
+
+    @property
     def rank(self) -> int:
         """The number of axes."""
         return self.type.rank
+
+    def anew(self) -> Bounded:
+        """Another view of the same elements."""
+        return replace(self, identity=object())
 
     def bound(self, extent: Extent) -> int:
         """How many elements the whole has along `extent`: at most as many belong to it."""

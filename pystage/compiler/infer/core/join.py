@@ -344,7 +344,13 @@ class Join:
         if not all(_same_but_for_numbers(x, y) for x, y in pairs if not isinstance(x, Abstract)):
             return self.conflict(a, b)
         joined = [self.join(x, y) if isinstance(x, Abstract) else _joined_part(x, y) for x, y in pairs]
-        return next((part for part in joined if isinstance(part, Unknown)), with_children(a, joined))
+        unknown = next((part for part in joined if isinstance(part, Unknown)), None)
+        if unknown is not None:
+            return unknown
+        made = with_children(a, joined)
+        if isinstance(a, Bounded) and isinstance(b, Bounded) and a.identity != b.identity:
+            return replace(cast(Bounded, made), identity=(a.identity, b.identity))
+        return made
 
     def _ref(self, a: Ref, b: Ref) -> Abstract:
         if a.cell == b.cell and a.path == b.path:

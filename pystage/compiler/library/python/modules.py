@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ from ...ops import (
     Tanh,
 )
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import (
     FALSE,
     TRUE,
@@ -307,24 +308,27 @@ def copy_(ctx: Context, x: Raw) -> Abstract:
 @meaning(copy.deepcopy)
 def deepcopy(ctx: Context, x: Raw, memo: Raw = None) -> Abstract:
     """`copy.deepcopy(x)`: one new object for each one inside, however often it occurs."""
-    done: dict[int, Abstract] = {}
+    done: dict[Hashable, Abstract] = {}
 
     def whole(part: Abstract) -> Abstract:
         if isinstance(part, Tuple):
             return Tuple(tuple([whole(i) for i in part.items]), part.cls)
-        if not isinstance(part, Ref):
+        if not isinstance(part, Ref | Bounded):
             return part
-        if part.path:
+        if isinstance(part, Ref) and part.path:
             return _copied(ctx, part, whole)
-        if part.cell not in done:
-            done[part.cell] = _copied(ctx, part, whole)
-        return done[part.cell]
+        key = part.cell if isinstance(part, Ref) else part.outline
+        if key not in done:
+            done[key] = _copied(ctx, part, whole)
+        return done[key]
 
     return whole(abstract(x))
 
 
 def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> Abstract:
     """A new object of the same contents, each passed through `part`."""
+    if isinstance(x, Bounded):
+        return ctx.call(ctx.getattr(x, "copy"), [])
     match cell_of(ctx, x):
         case ArrayCell():
             assert isinstance(x, Ref)

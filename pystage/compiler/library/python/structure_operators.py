@@ -17,6 +17,7 @@ from ...diagnostics.codes_types import IdentityNotKnown, NoSuchOperation
 from ...hlo.types import BOOL
 from ...ops import And, Not, Or
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import Gated, alternatives, may_be_none, tag_of
 from ...values.lattice import (
     FALSE,
@@ -312,6 +313,8 @@ def is_(
         return Const(left.value is right.value or same_constant(left.value, right.value))
     if isinstance(left, Ref) and isinstance(right, Ref):
         return _same_reference(ctx, left, right)
+    if isinstance(left, Bounded) and isinstance(right, Bounded):
+        return _same_bounded(ctx, left, right)
     _refuse_exceptions(ctx, left, right)
     both_tuples = isinstance(left, Tuple) and isinstance(right, Tuple)
     if both_tuples and head(left) == head(right):  # one of them may be an element of a list of rows
@@ -340,6 +343,18 @@ def _is_singleton(left: Abstract, right: Abstract, cls: type) -> bool:
     """True if equal values of this class, one of which may be known, are the same object in CPython."""
     known = [x.value for x in (left, right) if isinstance(x, Const)]
     return cls in (bool, np.bool_) or (cls is int and bool(known) and known[0] in _SMALL_INTEGERS)
+
+
+def _same_bounded(ctx: Context, left: Bounded, right: Bounded) -> Abstract:
+    """Two arrays in different memory are two; of those in the same it is known only which elements they have."""
+    ours, theirs = left.whole, right.whole
+    if left.rank != right.rank or left.type.dtype != right.type.dtype or left.form is not right.form:
+        return FALSE
+    if isinstance(ours, Ref) and isinstance(theirs, Ref):
+        same = ctx.same_object(Ref(ours.cell), Ref(theirs.cell))
+        if isinstance(same, Const) and not same.value:
+            return FALSE
+    ctx.fail(IdentityNotKnown(span=ctx.span, what="two arrays whose sizes are not known while compiling"))
 
 
 def _same_reference(ctx: Context, left: Ref, right: Ref) -> Abstract:

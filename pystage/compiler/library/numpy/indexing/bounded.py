@@ -38,7 +38,7 @@ from ....ops import (
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Compressed, Extent, Progression, extent_of
 from ....values.lattice import Abstract, Array, Const, Ref, SliceObject, Tuple, through
-from ....values.views import Flipped, Index, Permuted, View, Window, read_path
+from ....values.views import Flipped, Index, Permuted, View, Window, entire, read_path
 from ...context import Context, Raw
 from .gathering import Fancy, gather, scatter
 from .slices import SelectedPositions, mask_of, progression
@@ -47,8 +47,13 @@ from .slices import SelectedPositions, mask_of, progression
 
 
 def bounded(ctx: Context, whole: Ref | Array, extents: Sequence[Extent]) -> Bounded:
-    """`whole` with these bounded axes."""
+    """`whole` with these bounded axes; views of all elements of an array are left out."""
     type = whole.type if isinstance(whole, Array) else ctx.contents(whole).type
+    while isinstance(whole, Ref) and whole.path and whole.path[-1] == entire(type.static_shape):
+        inner = Ref(whole.cell, whole.path[:-1])
+        if ctx.contents(inner).type != type:
+            break
+        whole = inner
     ordered = sorted(extents, key=lambda e: e.axis)
     return Bounded(whole, type, tuple(ordered))
 
@@ -383,7 +388,7 @@ def transposed(ctx: Context, array: Bounded, axes: Sequence[int]) -> Bounded:
     """The axes in another order; a view of the same memory."""
     order = tuple(axes)
     if order == tuple(range(array.rank)):
-        return array
+        return array.anew()
     extents = [replace(e, axis=order.index(e.axis)) for e in array.extents]
     return bounded(ctx, viewed(ctx, array.whole, Permuted(order)), extents)
 
@@ -404,9 +409,9 @@ def flipped(ctx: Context, array: Bounded, axes: Sequence[int]) -> Bounded:
 
 
 def raveled(ctx: Context, array: Bounded) -> Bounded:
-    """All elements along one axis: a copy."""
+    """All elements along one axis: a copy, or a view of a vector."""
     if array.rank == 1:
-        return array
+        return array.anew()
     if not all(e.ordered and e.step > 0 for e in array.extents):
         array = compact(ctx, array)
     size = array.type.size
