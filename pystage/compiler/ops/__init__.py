@@ -83,6 +83,7 @@ from .random import RngBitGenerator
 from .reductions.reduce import Reduce, ReduceWith
 from .reductions.window import ReduceWindow, SelectAndScatter
 from .structure.gather import Gather
+from .structure.mask_places import MaskPlaces
 from .structure.scatter import Scatter
 from .structure.shapes import (
     Broadcast,
@@ -159,6 +160,7 @@ __all__ = [
     "Log",
     "LogPlusOne",
     "Logistic",
+    "MaskPlaces",
     "Maximum",
     "Minimum",
     "Multiply",

@@ -118,6 +118,29 @@ def kept_in_branches_and_loops(x, i):
     return part, x
 
 
+@cases.each(
+    *[(np.zeros(40, np.int32), np.array(b)) for b in ((0, 40, 3), (-1, 0, -9), (9, 30, 8), (5, 5, 2))]
+)
+@cases.each(*[(np.zeros(40, np.int32), np.array(b)) for b in ((30, -99, -1), (-50, 99, 1), (3, 2, 7))])
+@cases(np.zeros(40, np.int32), np.array((3, 30, 0)), raises=ValueError)
+def stores_in_wide_steps(x, b):
+    i, j, k = b
+    for t in range(3):
+        x[i : j + t : k] = 2 * t
+        x[i + t :: 9] = 7
+        x[i:t:-k] = t
+    return x, x[i:j:k].sum()
+
+
+@cases.each(*[(np.zeros(40, np.bool_), np.array(n)) for n in (0, 3, 5)])
+def sieve(prime, n):
+    prime[2:] = True
+    for p in range(2, int(n)):
+        if prime[p]:
+            prime[p * p :: p] = False
+    return np.nonzero(prime)[0], prime
+
+
 @cases.each(*[(jnp.asarray(X), np.array(i)) for i in (0, 38)])
 def of_jax(x, i):
     i = int(i)

@@ -26,6 +26,7 @@ from ....ops import (
     Constant,
     Convert,
     Iota,
+    MaskPlaces,
     Maximum,
     Minimum,
     Multiply,
@@ -40,7 +41,7 @@ from ....values.bounded import Bounded, Compressed, Extent, Progression, extent_
 from ....values.lattice import Abstract, Array, Const, Ref, SliceObject, Tuple, through
 from ....values.views import Flipped, Index, Permuted, View, Window, entire, read_path
 from ...context import Context, Raw
-from .gathering import Fancy, gather, scatter
+from .gathering import Fancy, gather
 from .slices import SelectedPositions, mask_of, progression
 
 # ---------------------------------------------------------------- making
@@ -294,7 +295,7 @@ def compact(ctx: Context, array: Bounded) -> Bounded:
 
 def compress(ctx: Context, value: Value, mask: Value, axis: int, size: Value) -> Value:
     """The `size` elements that a mask selects along an axis, one after the other; what follows them means nothing."""
-    made = taken(ctx, value, axis, _places_of_mask(ctx, mask))
+    made = taken(ctx, value, axis, ctx.op(MaskPlaces(), mask))
     ctx.compressed[made] = Compressed(value, mask, axis, size)
     return made
 
@@ -359,15 +360,6 @@ def rank_in_mask(ctx: Context, mask: Value) -> Value:
     ones, zero = ctx.op(Convert(INT64), mask), ctx.constant(0, INT64)
     total = ctx.op(ReduceWindow(Add(), (most,), (1,), ((most - 1, 0),), (1,), (1,)), ones, zero)
     return ctx.op(Subtract(), total, ctx.broadcast(ctx.constant(1, INT64), extents))
-
-
-def _places_of_mask(ctx: Context, mask: Value) -> Value:
-    (most,) = mask.type.static_shape
-    outside = ctx.broadcast(ctx.constant(most, INT64), (most,))
-    target = ctx.op(Select(), mask, rank_in_mask(ctx, mask), outside)
-    zeros = ctx.broadcast(ctx.constant(0, INT64), (most,))
-    at = ctx.op(Iota(ArrayType(INT64, (most,)), 0))
-    return scatter(ctx, zeros, Fancy((0,), (target,), (most,), 0, True), at)
 
 
 # ---------------------------------------------------------------- views of them

@@ -56,12 +56,13 @@ class SliceIndex:
 class SelectedPositions:
     """The indices of an axis that `mask` names; `positions` are they in order, where the step is known.
 
-    `bounds` are the numbers that decide which they are.
+    `bounds` are the numbers that decide which they are. `steps`: the first, how far it is from each to the next, how many.
     """
 
     mask: Value
     positions: Progression | None
     bounds: tuple[Array, ...]
+    steps: tuple[Value, Value, Value]
 
 
 def part_of(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | SelectedPositions:
@@ -78,9 +79,12 @@ def part_of(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | Selec
         return part
     bounds_ = tuple([p for p in parts if isinstance(p, Array)])
     if not ctx.can_be_known(entry.step):
-        return SelectedPositions(_mask(ctx, entry, extent), None, bounds_)
+        start, stop, step = _computed_ends(ctx, entry, extent)
+        mask = _mask(ctx, start, stop, step, extent)
+        return SelectedPositions(mask, None, bounds_, (start, step, _count(ctx, start, stop, step)))
     positions = progression(ctx, entry, ctx.python(ctx.constant(extent, INT64), (extent, extent)))
-    return SelectedPositions(mask_of(ctx, positions, extent), positions, bounds_)
+    steps = (positions.start, ctx.constant(positions.step, INT64), positions.count)
+    return SelectedPositions(mask_of(ctx, positions, extent), positions, bounds_, steps)
 
 
 def _is_one(step: Abstract) -> bool:
@@ -158,9 +162,8 @@ def _is_bound(bound: Abstract) -> bool:
     return is_integer(bound.dtype) and bound.dtype != UINT64
 
 
-def _mask(ctx: Context, entry: SliceObject, extent: int) -> Value:
-    """Which elements of an axis a slice names, by `slice.indices` of the language reference."""
-    at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
+def _computed_ends(ctx: Context, entry: SliceObject, extent: int) -> tuple[Value, Value, Value]:
+    """The start, the end and the computed step of a slice, by `slice.indices` of the language reference."""
     step, zero = _number(ctx, entry.step, ctx.constant(1, INT64)), ctx.constant(0, INT64)
     if isinstance(entry.step, Array) and ctx.range_of(entry.step)[0] < 1:
         ctx.check(ctx.op(Compare("EQ"), step, zero), _ZERO_STEP, _slice_by, [entry.step])
@@ -177,13 +180,28 @@ def _mask(ctx: Context, entry: SliceObject, extent: int) -> Value:
         value = ctx.op(Select(), ctx.op(Compare("LT"), value, zero), moved, value)
         return ctx.op(Clamp(), either(0, -1), value, either(extent, extent - 1))
 
-    start = ctx.broadcast(bound(entry.start, either(0, extent - 1)), (extent,))
-    stop = ctx.broadcast(bound(entry.stop, either(extent, -1)), (extent,))
+    return bound(entry.start, either(0, extent - 1)), bound(entry.stop, either(extent, -1)), step
+
+
+def _count(ctx: Context, start: Value, stop: Value, step: Value) -> Value:
+    """How many indices a slice names."""
+    zero, one = ctx.constant(0, INT64), ctx.constant(1, INT64)
+    backwards = ctx.op(Compare("LT"), step, zero)
+    back, forwards = ctx.op(Subtract(), start, stop), ctx.op(Subtract(), stop, start)
+    distance = ctx.op(Select(), backwards, back, forwards)
+    size = ctx.op(Select(), backwards, ctx.op(Subtract(), zero, step), step)
+    found = ctx.op(Add(), ctx.op(Divide(), ctx.op(Subtract(), distance, one), size), one)
+    return ctx.op(Select(), ctx.op(Compare("GT"), distance, zero), found, zero)
+
+
+def _mask(ctx: Context, start: Value, stop: Value, step: Value, extent: int) -> Value:
+    """Which elements of an axis a slice of computed step names."""
+    at, zero = ctx.op(Iota(ArrayType(INT64, (extent,)), 0)), ctx.constant(0, INT64)
+    backwards = ctx.op(Compare("LT"), step, zero)
+    start, stop = ctx.broadcast(start, (extent,)), ctx.broadcast(stop, (extent,))
     forwards = ctx.op(And(), ctx.op(Compare("GE"), at, start), ctx.op(Compare("LT"), at, stop))
     back = ctx.op(And(), ctx.op(Compare("LE"), at, start), ctx.op(Compare("GT"), at, stop))
     inside = ctx.op(Select(), ctx.broadcast(backwards, (extent,)), back, forwards)
-    if isinstance(entry.step, Const) and entry.step.value in (None, 1):
-        return inside
     rest = ctx.op(Remainder(), ctx.op(Subtract(), at, start), ctx.broadcast(step, (extent,)))
     return ctx.op(And(), inside, ctx.op(Compare("EQ"), rest, ctx.broadcast(zero, (extent,))))
 

@@ -44,6 +44,7 @@ from .bounded_indices import has_bounded, index_of_whole, index_of_wholes
 from .gathering import Fancy, basic_views, fancy, gather, scatter
 from .indices import Indices, IntegerIndex, MaskIndex, NewAxis, is_index, parse
 from .masks import masked_axes, masked_choice, storing
+from .steps import is_wide, stored_in_steps
 from .stores import broadcasts, check_writable, dtype_of, fit, mismatch, shape_of, store_through
 
 IMMUTABLE = (
@@ -255,11 +256,14 @@ def _store_exactly(ctx: Context, target: Ref, value: Bounded) -> Raw:
 
 def store_selected(ctx: Context, target: Bounded, value: Raw) -> None:
     """Stores into all elements of a bounded ndarray, as `masked_choice` takes the value."""
+    _store_chosen(ctx, target, _chosen_from(ctx, value, target.type.dtype))
+
+
+def _store_chosen(ctx: Context, target: Bounded, new: Bounded | Value) -> None:
+    """Stores a bounded array, or a value of the elements' type, into all elements of a bounded ndarray."""
     assert isinstance(target.whole, Ref)
-    dtype = target.type.dtype
-    new = _chosen_from(ctx, value, dtype)
     whole = elements(ctx, target)
-    store_through(ctx, target.whole, masked_choice(ctx, target, whole, new, dtype))
+    store_through(ctx, target.whole, masked_choice(ctx, target, whole, new, target.type.dtype))
 
 
 def _chosen_from(ctx: Context, value: Raw, dtype: DType) -> Bounded | Value:
@@ -268,8 +272,18 @@ def _chosen_from(ctx: Context, value: Raw, dtype: DType) -> Bounded | Value:
 
 
 def _store_masked(ctx: Context, target: Ref, indices: Indices, value: Raw) -> None:
-    """`x[mask] = value`: what the mask selects is chosen from the value."""
-    store_selected(ctx, _bounded(ctx, target, indices), value)
+    """`x[mask] = value`: what the mask selects is chosen from the value.
+
+    A number is stored at the places of a slice of a wide or a computed step alone, which may be few.
+    """
+    dtype, slice_ = dtype_of(ctx, target), indices.masks[0].slice
+    new = _chosen_from(ctx, value, dtype)
+    is_line = len(indices.items) == 1 and len(shape_of(ctx, target)) == 1
+    is_line &= dtype.kind in "biu"  # the derivative of a choice costs less
+    if slice_ is not None and is_line and is_wide(slice_) and isinstance(new, Value) and not new.type.rank:
+        made = stored_in_steps(ctx, ctx.contents(target), slice_, new, ctx.store_mask(target.cell))
+        return store_through(ctx, target, made, masked=False)
+    _store_chosen(ctx, _bounded(ctx, target, indices), new)
 
 
 # ---------------------------------------------------------------- bounded arrays as what is indexed, and as indices

@@ -1,0 +1,38 @@
+"""Stores of a number into slices that leave most of an axis out: a loop over the places that there are."""
+
+from __future__ import annotations
+
+from ....hlo.ir import Op, Region, Value
+from ....hlo.types import INT64
+from ....ops import Add, Compare, Constant, DynamicUpdateSlice, Multiply, Select, While
+from ...context import Context
+from .slices import SelectedPositions
+
+_WIDE = 8
+"""From this step on a loop over the places costs less than a choice for all elements."""
+
+
+def is_wide(chosen: SelectedPositions) -> bool:
+    """True for a slice of a wide step, or of one that the program computes."""
+    kind = step.owner.kind if isinstance((step := chosen.steps[1]).owner, Op) else None
+    return not isinstance(kind, Constant) or abs(int(kind.data)) >= _WIDE
+
+
+def stored_in_steps(
+    ctx: Context, whole: Value, chosen: SelectedPositions, new: Value, happens: Value | None
+) -> Value:
+    """A vector with a number at the places of a slice; as it is where the store does not happen."""
+    start, step, count = chosen.steps
+    zero, one = ctx.constant(0, INT64), ctx.constant(1, INT64)
+    if happens is not None:
+        count = ctx.op(Select(), happens, count, zero)
+    types = (zero.type, whole.type)
+    condition, body = Region(types), Region(types)
+    with ctx.b.region(condition):
+        condition.results = (ctx.op(Compare("LT"), condition.params[0], count),)
+    with ctx.b.region(body):
+        trip, array = body.params
+        at = ctx.op(Add(), start, ctx.op(Multiply(), trip, step))
+        array = ctx.op(DynamicUpdateSlice(), array, ctx.reshape(new, (1,)), at)
+        body.results = (ctx.op(Add(), trip, one), array)
+    return ctx.b.apply(While(), (zero, whole), (condition, body)).results[1]
