@@ -85,7 +85,7 @@ def levinson(r):
 def running_medians(x, widths):
     out = np.zeros(len(x))
     for i in range(len(x)):
-        w = min(widths[i], 20)
+        w = min(max(widths[i], 1), 20)
         out[i] = np.median(x[max(i - w, 0) : min(i + w + 1, len(x))])
     return out
 

@@ -80,6 +80,12 @@ def test_minima_maxima_and_choices_are_looked_through() -> None:
     assert c.apart(c.b.op(Select(), other, c.add(i, 1), c.sub(i, 2)), i) == (-2, 1)
     (arm,) = c.if_(other, lambda: [c.add(i, 1)], lambda: [c.add(i, 9)])
     assert c.apart(arm, i) == (1, 9)
+    (arm,) = c.if_(less, lambda: [i], lambda: [n])
+    assert c.apart(arm, n) == (-100, 0)
+    (arm,) = c.if_(less, lambda: [n], lambda: [i])
+    assert c.apart(arm, n) == (0, 100)
+    (arm,) = c.if_(less, lambda: [c.add(i, n)], lambda: [c.add(n, i)])
+    assert c.apart(arm, i) == (0, 100)
 
 
 def test_a_difference_that_may_have_wrapped_around_keeps_its_upper_end() -> None:

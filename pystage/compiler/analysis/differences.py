@@ -44,7 +44,7 @@ _MOST_EXPANDED = 256
 _MOST_TERMS = 8
 """Products of more terms stay as they are."""
 
-_CHOICES = 4
+_CHOICES = 6
 """So many minima, maxima and choices of one difference are looked through."""
 
 Polynomial = dict[tuple[Value, ...], int]
@@ -133,6 +133,12 @@ class _Expansion:
                     left, right = [self.of(v, depth - 1) for v in op.operands]
                     if len(left) * len(right) <= _MOST_TERMS:
                         return _product(left, right)
+                case If():
+                    first, *others = [
+                        self.of(region.results[value.index], depth - 1) for region in op.regions
+                    ]
+                    if all(other == first for other in others):
+                        return first
         return {(value,): 1}
 
     def _sum(self, op: Op, depth: int, sign: int) -> Polynomial:
@@ -225,9 +231,9 @@ def _options(value: Value) -> tuple[_Join, tuple[Value, ...]] | None:
         case Maximum():
             return maximum, op.operands
         case Select():
-            return _selected(op)
+            return _selected(*op.operands)
         case If():
-            return hull, tuple([region.results[value.index] for region in op.regions])
+            return _selected(op.operands[0], *[region.results[value.index] for region in op.regions])
     return None
 
 
@@ -247,15 +253,14 @@ def _truncated(end: float, divisor: int) -> float:
     return end if math.isinf(end) else end // divisor if end >= 0 else -(-end // divisor)
 
 
-def _selected(op: Op) -> tuple[_Join, tuple[Value, ...]]:
-    """A selection, which is a minimum or a maximum where its condition compares what it selects."""
-    condition, *options = op.operands
+def _selected(condition: Value, *options: Value) -> tuple[_Join, tuple[Value, ...]]:
+    """A choice, which is a minimum or a maximum where its condition compares what it selects."""
     test = condition.owner
     if isinstance(test, Op) and isinstance(test.kind, Compare) and set(test.operands) == set(options):
         less = test.kind.direction in ("LT", "LE")
         if less or test.kind.direction in ("GT", "GE"):
-            return (minimum if less == (options[0] is test.operands[0]) else maximum), tuple(options)
-    return hull, tuple(options)
+            return (minimum if less == (options[0] is test.operands[0]) else maximum), options
+    return hull, options
 
 
 def _modulo(found: Interval, other: Interval, modulus: int) -> Interval:

@@ -34,6 +34,16 @@ def running_medians(x):
     return out
 
 
+@cases.each((X, np.arange(-3, 37)), (X, np.arange(40, dtype=np.int8)[::-1].copy()))
+def windows_of_computed_length(x, widths):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        w = min(max(widths[i], 1), 4)
+        out[i] = x[max(i - w, 0) : min(i + w + 1, len(x))].sum() + x[i - w : i].size
+        out[i] += x[widths[i] : i].sum()
+    return out
+
+
 @cases.each((M,))
 def boxes_of_images(img):
     out = np.zeros_like(img)

@@ -68,7 +68,7 @@ class SelectedPositions:
 def part_of(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | SelectedPositions:
     """The indices of an axis of `extent` elements that a slice names."""
     parts = [
-        of_one_kind(ctx, p) if isinstance(p, GatedNumber) else p
+        _of_one_kind(ctx, p) if isinstance(p, GatedNumber) else p
         for p in (entry.start, entry.stop, entry.step)
     ]
     entry = SliceObject(*parts)
@@ -85,6 +85,13 @@ def part_of(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | Selec
     positions = progression(ctx, entry, ctx.python(ctx.constant(extent, INT64), (extent, extent)))
     steps = (positions.start, ctx.constant(positions.step, INT64), positions.count)
     return SelectedPositions(mask_of(ctx, positions, extent), positions, bounds_, steps)
+
+
+def _of_one_kind(ctx: Context, bound: GatedNumber) -> Abstract:
+    """A bound that is of one kind or another; integers of all kinds name the same place."""
+    if all(is_integer(kind.dtype) and kind.dtype != UINT64 for kind in bound.kinds):
+        return ctx.python(ctx.convert(bound.value, INT64))
+    return of_one_kind(ctx, bound)
 
 
 def _is_one(step: Abstract) -> bool:
