@@ -93,6 +93,7 @@ class PlainContext(Context):
         self.jax_loops = {}
         self.compressed = {}
         self.x64 = bool(jax.config.jax_enable_x64)
+        self.members = None
         self.arguments: list[np.ndarray] = []
         self.cells: dict[int, Any] = {}
 

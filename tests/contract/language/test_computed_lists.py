@@ -428,6 +428,40 @@ def places_of_known_lists(xs, v):
     return xs.index(v), xs.count(v), v in xs, xs[: int(v)], xs[int(v) :], xs.pop(int(v) - 3), xs
 
 
+@cases.each((3.0,), (0.0,), (-2.0,), (100.0,))
+def repeated(x):
+    flags = [True] * int(x + 1)
+    many = [0] * 100
+    for i in range(len(flags)):
+        flags[i] = i % 2 == 0
+        many[i % 100] += i
+    return flags, many, many[3], sum(flags), len(many)
+
+
+@cases.each((0.0,), (7.0,))
+def sieve(x):
+    composite = [False] * 300
+    primes = []
+    for i in range(2, 300):
+        if not composite[i]:
+            primes.append(i)
+            for j in range(i * i, 300, i):
+                composite[j] = True
+    return primes, composite[int(x)]
+
+
+@cases.each((np.linspace(-1, 1, 301) ** 2,), (np.arange(300)[::-1].copy(),))
+def of_many_numbers(x):
+    return (
+        sorted(x),
+        sorted(x, reverse=True),
+        max(x),
+        min(x, key=lambda v: (v - 0.3) ** 2),
+        list(x)[3:5],
+        len(list(x)),
+    )
+
+
 # ---------------------------------------------------------------- exceptions
 
 

@@ -37,7 +37,7 @@ from ...ops import (
 )
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.capacity import Capacity
+from ...values.capacity import AllocationSite, Capacity
 from ...values.gated import GatedNumber
 from ...values.lattice import (
     FALSE,
@@ -62,6 +62,11 @@ from ..python.number_checks import refuse
 from ..rules import rows as templates
 from ..rules.promote import PYTHON_DTYPES, python_type
 from .structures import known_item, list_items, list_length
+
+MANY = 64
+"""Of more equal elements than these a list is made as rows; where only the program knows how many, it has this capacity."""
+MOST = 1 << 28
+"""And of no more than these."""
 
 Int = int | Value
 """An integer: known, or an int64 of the program."""
@@ -333,6 +338,37 @@ def _shifted(ctx: Context, element: Abstract, by: int) -> Abstract:
     return rebuild(element, moved)
 
 
+def repeated(ctx: Context, cell: ListCell, count: Abstract) -> RowsCell | None:
+    """`[x] * count` of many elements, or of as many as only the program knows; None for anything else."""
+    template = templates.template_of(cell.items[0]) if len(cell.items) == 1 else None
+    integer = isinstance(count, Const) and type(count.value) is int
+    if template is None or not (integer or type(count) is Array):
+        return None
+    if isinstance(count, Const):
+        if not MANY < count.value <= MOST:
+            return None
+        return _of_equal(ctx, cell.items[0], template, count.value, count.value, None)
+    assert isinstance(count, Array)
+    if count.rank or count.dtype.kind not in "iu" or not ctx.is_computed(count):
+        return None
+    number = ctx.op(Maximum(), ctx.convert(count.value, INT64), ctx.constant(0, INT64))
+    capacity = ctx.capacity(MANY, templates.row_size(template), "a list")
+    ctx.needs_capacity(capacity, number)
+    return _of_equal(ctx, cell.items[0], template, capacity.size, number, capacity.site)
+
+
+def _of_equal(
+    ctx: Context, new: Abstract, template: Abstract, capacity: int, count: Int, site: AllocationSite | None
+) -> RowsCell:
+    """A list of `count` times one element."""
+
+    def rows(one: Value) -> Value:
+        return ctx.broadcast(one, (capacity, *one.type.static_shape[1:]))
+
+    element = rebuild(templates.rows_of(ctx.b, [new], template, 1), rows)
+    return RowsCell(element, capacity, count, site)
+
+
 def inserted(ctx: Context, cell: AnyList, index: Abstract, new: Abstract) -> RowsCell | None:
     """The list with an element more before the one at `index`, which is moved inside."""
     rows = as_rows(ctx, cell, new)
@@ -356,6 +392,8 @@ def without(ctx: Context, cell: RowsCell, place: Int) -> RowsCell:
     count = _difference(ctx, cell.length, 1)
     if isinstance(count, int) and place == count:
         return replace(cell, length=count)
+    if isinstance(place, int) and place == 0:
+        return replace(cell, element=_shifted(ctx, cell.element, -1), length=count)
     capacity = cell.capacity
     behind = ctx.op(Compare("GE"), _places(ctx, capacity), ctx.broadcast(_value(ctx, place), (capacity,)))
     element = _chosen(ctx, behind, _shifted(ctx, cell.element, -1), cell.element)

@@ -113,6 +113,10 @@ def _concatenated(ctx: Context, left: Abstract, right: Abstract) -> Abstract | N
 
 
 def _repeated(ctx: Context, sequence: Abstract, count: Abstract) -> Abstract | None:
+    cell = cell_of(ctx, sequence)
+    rows = row_lists.repeated(ctx, cell, count) if isinstance(cell, ListCell) else None
+    if rows is not None:
+        return new_rows(ctx, rows)
     items = sequence_items(ctx, sequence)
     text = isinstance(sequence, Const) and isinstance(sequence.value, str | bytes)
     if (items is None and not text) or isinstance(count, Ref | Tuple):

@@ -8,7 +8,7 @@ are numbers of one shape, whatever their kinds, tuples of such, or one constant.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -192,14 +192,14 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
         return Tuple(tuple(parts), template.cls)
     if not isinstance(template, Array):
         return template
-    columns = [_column(b, [_value_of(b, item, template) for item in items], template.value.type, capacity)]
+    columns = [_column(b, items, functools.partial(_value_of, b, template), template.value.type, capacity)]
     if isinstance(template, GatedNumber):
         columns += [
-            _column(b, [is_of_kind(b, item, kind) for item in items], ArrayType(BOOL), capacity)
+            _column(b, items, lambda item, kind=kind: is_of_kind(b, item, kind), ArrayType(BOOL), capacity)  # type: ignore[misc]
             for kind in template.kinds[: len(template.tags)]
         ]
         if template.whole is not None:
-            columns.append(_column(b, [whole_of(b, item) for item in items], ArrayType(INT64), capacity))
+            columns.append(_column(b, items, functools.partial(whole_of, b), ArrayType(INT64), capacity))
     return _with_values(template, columns)
 
 
@@ -208,23 +208,33 @@ def _part(item: Abstract, place: int) -> Abstract:
     return item.items[place]
 
 
-def _value_of(b: Builder, item: Abstract, template: Array) -> Value:
+def _value_of(b: Builder, template: Array, item: Abstract) -> Value:
     if isinstance(item, Const):
         return b.op(Constant(np.asarray(item.value).astype(template.dtype)))
     assert isinstance(item, Array)
     return item.value if item.dtype == template.dtype else b.op(Convert(template.dtype), item.value)
 
 
-def _column(b: Builder, values: Sequence[Value], type: ArrayType, capacity: int) -> Value:
-    """Values of one type, and behind them zeros, along a new axis."""
-    shape = type.static_shape
-    known = [_constant(v) for v in values]
-    if None not in known:
-        column = np.zeros((capacity, *shape), type.dtype)
-        for place, value in enumerate(known):
-            column[place] = value
+def _column(
+    b: Builder, items: Sequence[Abstract], of: Callable[[Abstract], Value], type: ArrayType, capacity: int
+) -> Value:
+    """What `of` gives for each item, and behind them zeros, along a new axis. Equal constants are looked at once."""
+    known: dict[Any, Any] = {}
+    column = np.zeros((capacity, *type.static_shape), type.dtype)
+    for at, item in enumerate(items):
+        key = (item.value.__class__, item.value) if isinstance(item, Const) else None
+        found = known.get(key) if key is not None else None
+        if found is None:
+            value = of(item)
+            found = _constant(value)
+            if key is not None and item.value == item.value and item.value != 0:  # type: ignore[attr-defined]
+                known[key] = found
+        if found is None:
+            break
+        column[at] = found
+    else:
         return _of_constant(b, column)
-    return _padded(b, stacked(b, values), capacity)
+    return _padded(b, stacked(b, [of(item) for item in items]), capacity)
 
 
 def _constant(value: Value) -> Any:
