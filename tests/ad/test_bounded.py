@@ -184,3 +184,128 @@ def test_derivatives_by_every_element(transform):
         wanted = np.zeros((3, 4))
         wanted[0, 1], wanted[1, 3] = 1 / 2, 1 / 4
     np.testing.assert_allclose(found, wanted)
+
+
+def by_a_selection(x):
+    y = x[x > 0]
+    return pystage.grad(lambda z: np.log(z).sum())(y), 1 / y
+
+
+def by_a_slice(x):
+    y = x[: len(x[x > 0])]
+    value, found = pystage.value_and_grad(lambda z: (z**2).sum() * len(z))(y)
+    return (found, value), (2 * y * len(y), (y**2).sum() * len(y))
+
+
+def by_parts_of_a_structure(x):
+    found = pystage.grad(lambda d: np.log(d["a"]).sum() + (d["b"][0] ** 2).sum())({"a": x[x > 0], "b": [x]})
+    return (found["a"], found["b"][0]), (1 / x[x > 0], 2 * x)
+
+
+def along_a_selection(x):
+    y = x[x > 0]
+    return pystage.jvp(lambda z: z**2, (y,), (y * 3,)), (y**2, 6 * y * y)
+
+
+def of_a_selection(x):
+    return pystage.jvp(lambda z: z[z > 0] ** 2, (x,), (x,)), (x[x > 0] ** 2, 2 * x[x > 0] ** 2)
+
+
+def pulled_back(x):
+    _, pull = pystage.vjp(lambda z: (z[z > 0] ** 2).sum(), x[x > -2])
+    return pull(1.0)[0], np.where(x > 0, 2 * x, 0)[x > -2]
+
+
+def mapped(x):
+    m = np.stack((x, -x, np.abs(x)))
+    return pystage.vmap(lambda z: np.sqrt(z[z > 0]).sum())(m), np.sqrt(np.where(m > 0, m, 0)).sum(axis=1)
+
+
+@pytest.mark.parametrize("x", INPUTS.values(), ids=INPUTS)
+@pytest.mark.parametrize(
+    "function",
+    [
+        by_a_selection,
+        by_a_slice,
+        by_parts_of_a_structure,
+        along_a_selection,
+        of_a_selection,
+        pulled_back,
+        mapped,
+    ],
+)
+def test_transformations_in_a_program(function, x):
+    with jax.enable_x64(True):
+        found, wanted = pystage.compile(function, fallback="error")(x.copy())
+    jax.tree.map(np.testing.assert_allclose, found, wanted)
+
+
+def _grows(z):
+    z += 1
+    return z.sum()
+
+
+REFUSED = {
+    "of another size": (lambda x: pystage.jvp(lambda z: z**2, (x[x > 0],), (x[x > 1],)), "PS221"),
+    "a pullback": (lambda x: pystage.vjp(lambda z: z[z > 0], x)[0], "PS221"),
+    "a batch": (lambda x: pystage.vmap(lambda z: z[z > 0])(np.stack((x, x))), "PS221"),
+    "a list": (lambda x: pystage.jvp(lambda z: [v for v in z if v > 0], (x,), (x,)), "PS606"),
+    "a store into a view": (lambda x: pystage.grad(_grows)(x[1:]), "PS501"),
+    "a store into a selection": (lambda x: pystage.grad(_grows)(x[: len(x[x > 0])]), "PS501"),
+}
+
+
+@pytest.mark.parametrize("function, code", REFUSED.values(), ids=REFUSED)
+def test_refused_in_a_program(function, code):
+    with pytest.raises(pystage.StagingError) as caught:
+        pystage.compile(function, fallback="error")(X.copy())
+    assert [d.code for d in caught.value.diagnostics] == [code]
+
+
+@pystage.compile(fallback="error")
+def fixed(x):
+    y = np.log(x[x > 0])
+    while len(y) > 6:
+        y = y[y > y.min()]
+    out = np.zeros(10)
+    out[: len(y)] = np.sort(y)[::-1]
+    return out, len(y), np.sort(y)[:2].sum()
+
+
+@pystage.compile(fallback="error")
+def selection(x):
+    return x[x > 0]
+
+
+@pystage.compile(fallback="error")
+def selected_items(x):
+    return [v for v in x if v > 0]
+
+
+@pytest.mark.parametrize("vmap", [jax.vmap, pystage.vmap])
+def test_sizes_differ_by_element_of_a_batch(vmap):
+    with jax.enable_x64(True):
+        batch = np.stack(list(INPUTS.values()))
+        found = vmap(fixed)(batch)
+        wanted = [fixed.__wrapped__(x) for x in batch]
+        for ours, theirs in zip(found, zip(*wanted)):
+            np.testing.assert_allclose(ours, np.stack(theirs))
+
+
+@pytest.mark.parametrize("x", INPUTS.values(), ids=INPUTS)
+def test_under_jax(x):
+    with jax.enable_x64(True):
+        for ours, theirs in zip(jax.jit(fixed)(x), fixed.__wrapped__(x)):
+            np.testing.assert_allclose(ours, theirs)
+        ours = jax.grad(lambda x: selection(x).sum())(x)
+        np.testing.assert_allclose(ours, x > 0)
+        value, tangent = jax.jvp(selection, (x,), (2 * x,))
+        np.testing.assert_allclose(tangent, 2 * value)
+
+
+@pytest.mark.parametrize("function", [selection, selected_items])
+@pytest.mark.parametrize("transform", [jax.jit, jax.vmap, lambda f: lambda x: jax.eval_shape(f, x)])
+def test_sizes_that_jax_would_have_to_know(function, transform):
+    with pytest.raises(pystage.StagingError, match="where JAX traces the call") as caught:
+        transform(function)(X if transform is not jax.vmap else X.reshape(2, 5))
+    assert [d.code for d in caught.value.diagnostics] == ["PS504"]
