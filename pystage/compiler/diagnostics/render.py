@@ -68,16 +68,16 @@ def more(diagnostic: Diagnostic) -> str:
     return f"more: pystage explain {diagnostic.code}{_CAN[diagnostic.ever]}"
 
 
-def render_all(diagnostics: Iterable[Diagnostic], *, short: bool = False) -> str:
+def render_all(diagnostics: Iterable[Diagnostic], *, color: bool = False, short: bool = False) -> str:
     """Several diagnostics, separated by blank lines, and their number if there are more than one.
 
-    The page of a code is named once. `short` gives one line for each diagnostic.
+    The page of a code is named once. `color` adds terminal colours; `short` gives one line for each diagnostic.
     """
     given = list(diagnostics)
     if short:
         return "\n".join([_short(diagnostic) for diagnostic in given])
     last = {diagnostic.code: i for i, diagnostic in enumerate(given)}
-    texts = [render(d, page=last[d.code] == i) for i, d in enumerate(given)]
+    texts = [render(d, color=color, page=last[d.code] == i) for i, d in enumerate(given)]
     if len(texts) > 1:
         texts.append(f"{len(texts)} errors")
     return "\n\n".join(texts)
