@@ -13,7 +13,7 @@ from ...context import Context, Raw
 from ...kernels.structures import lift
 from ...registry import meaning
 from ...rules.libraries import MISSING, plain
-from ..composed import run_program
+from ..composed import run_program, size_depends
 from ..indexing.indices import known_sequence
 from ..indexing.stores import known_array
 
@@ -128,9 +128,7 @@ def unique(
 ) -> Any:
     """The different elements, in order; where each stands first, which of them each is, and how often each occurs."""
     if axis is not None:
-        raise NotImplementedError(
-            "np.unique with axis", "sort the rows by `np.lexsort`, and compare neighbours"
-        )
+        size_depends("np.unique with axis", "sort the rows by `np.lexsort`, and compare neighbours")
     ar = np.asarray(ar)
     flat = np.ravel(ar)
     if not (return_index or return_inverse):
