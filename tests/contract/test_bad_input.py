@@ -297,7 +297,7 @@ def test_a_million_trips_over_a_shape():
     def program(x):
         total = 0.0
         for i in range(1_000_000):
-            total = total + np.zeros((1,) * i).sum() * x
+            total = total + np.zeros(i).sum() * x
         return total
 
     assert refusal(pystage.compile(program), 1.0)[0].code in ("PS401", "PS402")
@@ -311,6 +311,14 @@ def test_a_shape_that_depends_on_elements():
         return np.zeros(int(x.sum()))  # made
 
     assert_refused_at(program, (np.ones(3),), "PS401", "# made")
+
+
+def test_a_mask_that_is_kept():
+    def program(x):
+        y = x[x > 0]
+        return y * 2
+
+    assert refusal(pystage.compile(program), np.ones(3))[0].code in ("PS202", "PS220", "PS221", "PS504")
 
 
 def test_a_name_that_only_one_branch_assigns():

@@ -120,17 +120,17 @@ def stores(x):
 
 def behind_a_branch(x):
     if time.time() > 3:
-        return np.unique(x)
+        return np.bincount(np.int64(x))
     elif x.sum() > 1:
         y = time.time()
     else:
-        y = np.unique(x)
+        y = np.bincount(np.int64(x))
     return y
 
 
 def behind_a_loop(x):
     total = 0.0
-    for v in np.unique(x):
+    for v in np.bincount(np.int64(x)):
         total += v
         if v > 3:
             total *= time.time()
@@ -141,13 +141,13 @@ def behind_a_loop(x):
 
 def behind_a_with(x):
     with open("numbers.txt") as file:
-        values = np.unique(x)
+        values = np.bincount(np.int64(x))
         file.write(str(values))
-    return np.nonzero(x)[0]
+    return np.bincount(np.int64(x))
 
 
 def behind_a_return(x):
-    for v in np.unique(x):
+    for v in np.bincount(np.int64(x)):
         if v > 3:
             return time.time()
     return x

@@ -229,24 +229,6 @@ def sizes_up_to_an_argument(n, x):
     return t
 
 
-@cases(PLACES, PLACES[::-1] * 2.5)
-def counted_in_place(x, v):
-    """Elements that occur twice are changed twice."""
-    found, places = np.unique(x, return_inverse=True)
-    t = np.zeros(len(found))
-    np.add.at(t, places, v)
-    np.subtract.at(t, -1, 2.0)
-    return t
-
-
-@cases(PLACES, np.arange(6) - 2, raises=IndexError)
-@cases(PLACES, np.array([0, 5, 1, 1, 1, 1]), raises=IndexError)
-def changed_in_place_outside(x, i):
-    t = np.zeros(len(x[x > 1]) - 1)
-    np.add.at(t, i, 1.0)
-    return t
-
-
 @cases.each((X,), (X + 9,))
 def as_iterables(x):
     """What Python's own functions do with the elements one by one."""

@@ -12,7 +12,7 @@ def f(x):
 
 
 def rewritten(x):
-    return math.fsum([clipped(v) for v in x])
+    return math.fsum([float(clipped(v)) for v in x])
 
 
 arguments = (np.array([1.0, -2.0]),)

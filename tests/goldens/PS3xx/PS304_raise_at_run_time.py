@@ -3,7 +3,7 @@ import numpy as np
 
 def checked(x):
     if x.min() < 0:
-        raise ValueError(x[x < 0])
+        raise ValueError("negative", lambda: x)
     return np.sqrt(x)
 
 
@@ -13,7 +13,7 @@ def f(x):
 
 def rewritten(x):
     if x.min() < 0:
-        raise ValueError(x.min())
+        raise ValueError("negative", x)
     return np.sqrt(x).sum()
 
 

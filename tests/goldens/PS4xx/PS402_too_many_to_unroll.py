@@ -1,18 +1,18 @@
 import numpy as np
 
+DNA = "gattaca" * 1_000
+
 
 def f(x):
-    scales = (0.5, 1, 2.0)
-    for i in range(6_000):
-        x = x * scales[i % 3]
+    for base in DNA:
+        x = x + 1.0 if base in "gc" else x * 0.5
     return x
+
+
+STRONG = np.array([base in "gc" for base in DNA])
 
 
 def rewritten(x):
-    scales = np.array([0.5, 1.0, 2.0])
-    for i in range(6_000):
-        x = x * scales[i % 3]
+    for strong in STRONG:
+        x = x + 1.0 if strong else x * 0.5
     return x
-
-
-arguments = (np.ones(3),)

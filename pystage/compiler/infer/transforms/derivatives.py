@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,22 +19,19 @@ from ...ad.forward import ForwardMode
 from ...ad.reverse import ReverseMode
 from ...ad.strip_io import strip_io
 from ...analysis.ranges import ANY
-from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_differentiation import NoDerivative, NoSuchArgument
 from ...diagnostics.codes_mutation import UncertainAlias
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...diagnostics.span import Span
 from ...hlo.calculus import NotDifferentiable
 from ...hlo.ir import Region, Value
-from ...library.numpy.indexing.bounded import compact, refuse, same_number
 from ...library.rules.numbers import number_value
 from ...ops import constant
 from ...values.boundary import Form
-from ...values.bounded import Bounded
-from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, RowsCell, Tuple, Undef
+from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Tuple, Undef
 from ...values.node import TreeNode
 from ...values.slots import Hidden, Purpose, Slot
-from ...values.walk import cells_of, children, keys, map_children, rebuild, values_of
+from ...values.walk import cells_of, children, keys, rebuild, values_of
 from ..aliases.merged import CONTAINERS, aliases_of, stamp_versions
 from ..calls.calls import call_transformed, put_transformed
 from ..calls.summaries import Summary
@@ -63,8 +60,6 @@ class Leaves(Copies):
         self.fresh: dict[int, int] = {}
         self.before: dict[int, Cell] = {}
         """The contents of the call's own objects before it."""
-        self.views: set[int] = set()
-        """Copies of what views show, into which nothing may be stored."""
 
     def argument(self, value: Abstract) -> Abstract:
         """One argument with a placeholder for every number that has a derivative."""
@@ -82,27 +77,15 @@ class Leaves(Copies):
             case Const(float() | complex() | np.inexact() as number):
                 form = Form.SCALAR if isinstance(number, np.inexact) else Form.PYTHON
                 return Array(self._placeholder(constant(self.engine.b, number)), form)
-            case Bounded():
-                array = compact(self.engine, x)
-                whole = array.whole
-                own = self.leaf(whole) if isinstance(whole, Array) else self._view(whole)
-                return replace(array, whole=cast("Ref | Array", own))
         return x
 
     def object(self, ref: Ref) -> Abstract:
-        return self._view(ref) if ref.path else super().object(ref)
-
-    def _view(self, ref: Ref) -> Abstract:
-        """A view is differentiated by as an array of its own."""
-        own = self.engine.ndarray(self.engine.contents(ref))
-        self.views.add(own.cell)
-        return self.of(own)
+        if ref.path:  # a view is differentiated by as an array of its own
+            return self.of(self.engine.ndarray(self.engine.contents(ref)))
+        return super().object(ref)
 
     def contents(self, cell: int) -> Cell:
-        found = completed(self.engine, self.engine.cell(Ref(cell)))
-        if isinstance(found, RowsCell):
-            refuse_rows(self.engine)
-        return found
+        return completed(self.engine, self.engine.cell(Ref(cell)))
 
     def array(self, content: ArrayCell) -> ArrayCell:
         return replace(content, value=self._placeholder(content.value))
@@ -122,7 +105,7 @@ class Leaves(Copies):
         for number, original in self.fresh.items():
             changed = state.get(number) is not self.before[number]
             moved = state.get(original) is not before[original]
-            uncertain = bool(aliases_of(before[original])) or original in self.views
+            uncertain = bool(aliases_of(before[original]))
             if (changed and (original in shared or original in written or uncertain)) or moved:
                 what = describe(Ref(original), state).partition(" of ")[0]
                 raise DiagnosticError(UncertainAlias(span=self.engine.b.span, what=what))
@@ -162,34 +145,20 @@ class Leaves(Copies):
         return self.fresh.get(cell, cell)
 
 
-def refuse_rows(engine: Engine) -> NoReturn:
-    """Fails for a list whose length the program computes, by which, or of which, something is a derivative."""
-    name, why = "the derivative", "it is by or of a list whose length the program computes"
-    instead = "make an array of the list: `np.array(…)`"
-    raise DiagnosticError(NotServed(span=engine.b.span, name=name, why=why, instead=instead))
-
-
 class Filled(Copies):
     """The structure of lifted arguments as it was before the call (`contents`), with numbers in place of placeholders."""
 
     def __init__(self, engine: Engine, contents: Mapping[int, Cell], by: Mapping[Value, Value]) -> None:
         super().__init__(engine.state)
-        self._engine = engine
         self._contents = contents
         self._by = by
 
     def leaf(self, x: Abstract) -> Abstract:
-        if isinstance(x, Bounded):
-            extents = [map_children(e, lambda v: self._by.get(v, v)) for e in x.extents]
-            return replace(x, whole=cast("Ref | Array", self.of(x.whole)), extents=tuple(extents))
         found = self._by.get(x.value) if isinstance(x, Array) else None
         return x if found is None else replace(cast(Array, x), value=found, range=ANY)
 
     def contents(self, cell: int) -> Cell:
-        found = self._contents[cell]
-        if isinstance(found, RowsCell):
-            refuse_rows(self._engine)
-        return found
+        return self._contents[cell]
 
     def array(self, content: ArrayCell) -> ArrayCell:
         return ArrayCell(self._by.get(content.value, content.value))
@@ -431,8 +400,6 @@ def _matched(engine: Engine, call: Lifted, tangents: Arguments) -> dict[Value, V
 
     def match(primal: Abstract, tangent: Abstract) -> None:
         ours: TreeNode | None = primal
-        if isinstance(primal, Bounded):
-            return match(primal.whole, _alike(engine, primal, tangent))
         if isinstance(primal, Ref):
             ours = call.leaves.before.get(primal.cell)
         if isinstance(ours, Array | ArrayCell):
@@ -453,16 +420,6 @@ def _matched(engine: Engine, call: Lifted, tangents: Arguments) -> dict[Value, V
         match(primal, tangent)
     c = CalculusBuilder(engine.b)
     return {leaf: found[leaf] if leaf in found else c.zeros(leaf.type) for leaf in call.leaves.actual}
-
-
-def _alike(engine: Engine, primal: Bounded, tangent: Abstract) -> Ref | Array:
-    """The whole of a tangent that certainly has the sizes of its primal."""
-    if isinstance(tangent, Bounded) and primal.type == tangent.type:
-        other = compact(engine, tangent)
-        sizes = [[e.size for e in x.extents] for x in (primal, other)]
-        if len(sizes[0]) == len(sizes[1]) and all(same_number(engine, a, b) for a, b in zip(*sizes)):
-            return other.whole
-    refuse(engine, "the tangent of an array", primal, tangent)
 
 
 def _same_type(engine: Engine, found: dict[Value, Value], leaf: Value, tangent: Abstract) -> None:

@@ -21,13 +21,11 @@ from ...diagnostics.span import Span
 from ...hlo.ir import Op, Region, Value
 from ...hlo.types import INT64
 from ...library.context import Context
-from ...library.numpy.indexing.bounded import refuse
 from ...library.rules.jax import canonical
 from ...library.rules.numbers import number_value
 from ...ops import Call, Compare, Convert, Minimum, Reduce, Reshape, Select, constant
 from ...ops.batching import broadcast_to_batch
 from ...values.boundary import Form
-from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Meaning, Ref, Tuple, is_number
 from ...values.walk import N, children, keys, rebuild, values_of, with_children
 from ..aliases.merged import CONTAINERS, alone
@@ -149,8 +147,6 @@ class _Result(Copies):
         engine = self._engine
         if isinstance(x, Const) and x.value is None:
             return x
-        if isinstance(x, Bounded):
-            refuse(engine, "the batch of what a mapped function gives", x)
         if not is_number(x) and not engine.is_ndarray(x):
             engine.raise_(TypeError("a function that is mapped gives numbers and arrays, in any structure"))
         read = engine.number(x)

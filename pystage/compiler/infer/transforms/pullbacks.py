@@ -15,10 +15,8 @@ from ...ad.calculus import CalculusBuilder, differentiable
 from ...ad.reverse import FunctionPullback, ReverseMode
 from ...hlo.ir import Value
 from ...library.context import Context
-from ...library.numpy.indexing.bounded import refuse
 from ...library.rules.numbers import number_value
 from ...ops import Call
-from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, Meaning, Ref, Tuple, is_number
 from ...values.walk import children, keys
 from ..calls.calls import call_transformed, put_transformed, require_drawn_once
@@ -38,8 +36,6 @@ def flattened(engine: Engine, value: Abstract) -> tuple[Structure, list[Array | 
         container = opened(engine, value)
         if container is not None:
             return (class_of(container), tuple(keys(container)), *map(walk, children(container)))
-        if isinstance(value, Bounded):
-            refuse(engine, "a pullback", value)
         if not is_number(value) and not engine.is_ndarray(value):
             return ("other",)
         found.append(engine.read(value) if isinstance(value, Ref) else cast("Array | Const", value))

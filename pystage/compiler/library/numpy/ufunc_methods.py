@@ -27,8 +27,6 @@ from ..rules.casting import cast_number
 from ..rules.jax import is_none
 from ..rules.libraries import NUMPY, as_ndarray
 from .composed import run_program
-from .indexing.bounded import refuse
-from .indexing.bounded_indices import index_of_whole
 from .indexing.gathering import basic_views, fancy, scatter
 from .indexing.indices import parse
 from .indexing.stores import broadcasts, dtype_of, fit, shape_of, store_through
@@ -211,11 +209,6 @@ def combined(ufunc: Any, a: Any, b: Any) -> Any:
 @method_meaning(np.ufunc, "at")
 def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /) -> Abstract:
     """`a[indices] = ufunc(a[indices], b)` in place, where an element that occurs twice is changed twice."""
-    if isinstance(a, Bounded):
-        memory, indices, extents, _ = index_of_whole(ctx, a, indices)
-        if extents:
-            refuse(ctx, f"{_name(ufunc, 'at')} of what has a computed size", a)
-        a = memory
     if not isinstance(a, Ref) or not ctx.is_ndarray(a):
         ctx.raise_(TypeError("first operand must be array"))
     if (b is MISSING) != (ufunc.nin == 1) or ufunc.nout != 1:

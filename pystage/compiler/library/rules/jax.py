@@ -33,7 +33,6 @@ from ...hlo.types import (
     ShapeError,
 )
 from ...values.boundary import Form
-from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, Tuple
 from ..context import Context, Raw
 
@@ -71,8 +70,6 @@ def jax_array(ctx: Context, raw: Raw, what: str) -> Array:
         return raw  # type: ignore[no-any-return]
     if isinstance(raw, Tuple) or (not isinstance(raw, Abstract) and isinstance(raw, list | tuple)):
         ctx.fail(NotNumeric(span=ctx.span, what=what, kind="a tuple or list"))
-    if isinstance(raw, Bounded):
-        ctx.fail(NotNumeric(span=ctx.span, what=what, kind="an array whose size only the run knows"))
     if is_list(ctx, raw):
         ctx.fail(NotNumeric(span=ctx.span, what=what, kind="a list"))
     read = ctx.read(raw)

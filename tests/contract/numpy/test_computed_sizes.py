@@ -1,0 +1,217 @@
+"""What needs sizes, lengths or choices that only the run knows, as programs write it."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+
+
+@cases(np.arange(3.0))
+def argwhere(x):
+    return np.argwhere(x > 0)
+
+
+@cases(np.arange(3.0))
+def flatnonzero(x):
+    return np.flatnonzero(x > 0)
+
+
+@cases(np.arange(3.0), np.arange(2.0, 5.0))
+def intersect(x, y):
+    return np.intersect1d(x, y)
+
+
+@cases(np.arange(3.0), np.arange(2.0, 5.0))
+def setdiff(x, y):
+    return np.setdiff1d(x, y)
+
+
+@cases(np.array([3, 1, 3]))
+def unique_values(x):
+    return np.unique(x)
+
+
+@cases(np.array([0.0, 1.0, 0.0]))
+def trim_zeros(x):
+    return np.trim_zeros(x)
+
+
+@cases(np.array([3, 1, 3]))
+def unique_counts(x):
+    values, counts = np.unique(x, return_counts=True)
+    return values[np.argmax(counts)]
+
+
+@cases(np.array([-1.0, 2.0, 3.0]))
+def first_of_a_mask(x):
+    positive = x[x > 0]
+    return positive[0]
+
+
+@cases(np.ones(4))
+def mask_outer(x):
+    return np.outer(x[x > 0], x)
+
+
+@cases(np.ones(4))
+def mask_reshape_pairs(x):
+    return x[x != 0].reshape(-1, 2)
+
+
+@cases(np.ones(4))
+def mask_stack(x):
+    return np.stack([x[x > 0], x[x > 0]])
+
+
+@cases(np.array([1.0, -1.0, 2.0]))
+def masked_use(x):
+    positive = x[x > 0]
+    return positive.reshape(-1, 1)
+
+
+@cases(np.arange(8.0))
+def shrinking(x):
+    while len(x) > 1:
+        x = x[x > x.mean()]
+    return x
+
+
+@cases(np.ones(5_000))
+def prefixes_of_many_lengths(x):
+    total = 0.0
+    for i in range(1, 5_000):
+        total += x[:i].reshape(1, -1).sum()
+    return total
+
+
+@cases(np.array([1.5, 2.0, 0.5]))
+def list_and_break(x):
+    times = [0.0]
+    while times[-1] < 10.0:
+        step = x[len(times) % 3]
+        if step == 0:
+            break
+        times.append(times[-1] + step)
+    return np.array(times)
+
+
+@cases(1.0)
+def star_arguments(x):
+    args = [x]
+    if x > 0:
+        args.append(x)
+    return max(0.0, *args)
+
+
+def no_negative(x):
+    if x.min() < 0:
+        raise ValueError(x[x < 0])
+    return np.sqrt(x)
+
+
+@cases(np.ones(3))
+def raises_with_a_selection(x):
+    return no_negative(x).sum()
+
+
+@cases(5.0)
+def list_in_while(x):
+    path = [x]
+    while x > 1.0:
+        x = x / 2
+        path.append(x)
+    return np.array(path)
+
+
+@cases(np.ones(4))
+def enumerate_of_a_mask(x):
+    total = 0.0
+    for k, value in enumerate(x[x > 0]):
+        total += k * value
+    return total
+
+
+@cases(np.ones(4))
+def mask_list(x):
+    return [2 * v for v in x[x > 0]]
+
+
+ACTIVATIONS = [np.tanh, np.sin, np.cos]
+
+
+@cases(np.array([1.0, 2.0]))
+def functions_in_a_list(x):
+    return ACTIVATIONS[int(x[0])](x)
+
+
+@cases(np.array([1.0, 2.0]))
+def index_of_a_list(x):
+    choices = [x, x.sum(), "none"]
+    return choices[int(x[0])]
+
+
+@cases(np.array([1.0, 2.0]))
+def trips_of_a_tuple_index(x):
+    units = ("m", 1, 2.5)
+    n = int(x[0])
+    return units[n % 3], x
+
+
+@cases(np.ones(3), 0.5)
+def two_arguments(x, level):
+    return np.zeros(int(x.max() > level) + 2)
+
+
+@cases(1.0)
+def list_of_steps(x):
+    t, path = 0.0, [x]
+    while t < 10.0:
+        t = t + 0.001
+        x = x * 0.999
+        path.append(x)
+    return path
+
+
+@cases(np.ones(3))
+def scales_of_a_tuple_in_many_trips(x):
+    scales = (0.5, 1, 2.0)
+    for i in range(6_000):
+        x = x * scales[i % 3]
+    return x
+
+
+@cases(np.array([1.0, 2.0, 0.5]))
+def breaks_of_an_inner_loop(x):
+    found = []
+    for i in range(60):
+        for j in range(60):
+            if i == j:
+                continue
+            if x[i % 3] > j:
+                break
+            found.append(j)
+    return found
+
+
+SCALES = (0.5, 1, 2.0)
+
+
+@cases(np.ones(1_000))
+def scales_of_a_tuple(x):
+    for i in range(1_000):
+        x[i] = x[i - 1] * SCALES[i % 3] + 1.0
+    return x.sum()
+
+
+@cases(jnp.arange(3.0))
+def jax_mask(x):
+    return x[x > 0]
+
+
+@pytest.mark.parametrize("function, args, options", cases.params)
+def test_plain_and_staged_agree(function, args, options):
+    check(function, *args, **options)
