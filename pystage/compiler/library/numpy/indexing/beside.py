@@ -20,7 +20,19 @@ from ....diagnostics.codes_types import MaskedUse
 from ....diagnostics.errors import StagingError
 from ....hlo.ir import Value
 from ....hlo.types import INT64, ArrayType, DType
-from ....ops import Add, And, Compare, Divide, Iota, Multiply, Select, Subtract
+from ....ops import (
+    Add,
+    And,
+    Compare,
+    Divide,
+    DynamicSlice,
+    Iota,
+    Multiply,
+    Pad,
+    Reverse,
+    Select,
+    Subtract,
+)
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent, Progression
 from ....values.lattice import Abstract, Array
@@ -435,24 +447,52 @@ def aligned(
     own = value.type.static_shape[axis]
     if own == size and places.start is onto.start and places.step == onto.step and once is None:
         return value
+    if abs(places.step) == abs(onto.step):
+        found = _moved(ctx, value, axis, places, onto, size)
+        return found if once is None else _or_first(ctx, once, value, axis, places, found)
     at = ctx.op(Iota(ArrayType(INT64, (size,)), 0))
 
     def everywhere(number: Value) -> Value:
         return ctx.broadcast(number, (size,))
 
-    if places.step == onto.step:
-        shift = ctx.op(Subtract(), places.start, onto.start)
-        source = ctx.op(Add(), at, everywhere(shift))
-    elif places.step == -onto.step:
-        source = ctx.op(Subtract(), everywhere(ctx.op(Add(), places.start, onto.start)), at)
-    else:
-        distance = ctx.op(Subtract(), at, everywhere(onto.start))
-        trip = ctx.op(Divide(), distance, everywhere(ctx.constant(onto.step, INT64)))
-        moved = ctx.op(Multiply(), trip, everywhere(ctx.constant(places.step, INT64)))
-        source = ctx.op(Add(), moved, everywhere(places.start))
+    distance = ctx.op(Subtract(), at, everywhere(onto.start))
+    trip = ctx.op(Divide(), distance, everywhere(ctx.constant(onto.step, INT64)))
+    moved = ctx.op(Multiply(), trip, everywhere(ctx.constant(places.step, INT64)))
+    source = ctx.op(Add(), moved, everywhere(places.start))
     if once is not None:
         source = ctx.op(Select(), everywhere(once), everywhere(places.start), source)
     return taken(ctx, value, axis, source)
+
+
+def _moved(ctx: Context, value: Value, axis: int, places: Progression, onto: Progression, size: int) -> Value:
+    """As `aligned`, where the steps differ at most in their sign: all elements move as far, or in reverse.
+
+    A part of the padded array costs a CPU much less than elements at computed places.
+    """
+    shape = value.type.static_shape
+    own = shape[axis]
+    if places.step == onto.step:
+        shift = ctx.op(Subtract(), places.start, onto.start)
+    else:
+        value = ctx.op(Reverse((axis,)), value)
+        ends = ctx.op(Add(), places.start, onto.start)
+        shift = ctx.op(Subtract(), ctx.constant(own - 1, INT64), ends)
+    around = tuple([size if i == axis else 0 for i in range(len(shape))])
+    nothing = ctx.constant(0, value.type.dtype)
+    padded = ctx.op(Pad(around, around, (0,) * len(shape)), value, nothing)
+    zero = ctx.constant(0, INT64)
+    begin = ctx.op(Add(), shift, ctx.constant(size, INT64))
+    starts = [begin if i == axis else zero for i in range(len(shape))]
+    return ctx.op(DynamicSlice((*shape[:axis], size, *shape[axis + 1 :])), padded, *starts)
+
+
+def _or_first(ctx: Context, once: Value, value: Value, axis: int, places: Progression, found: Value) -> Value:
+    """`found`, or, where `once` holds, the first element along the axis everywhere."""
+    shape, zero = value.type.static_shape, ctx.constant(0, INT64)
+    starts = [places.start if i == axis else zero for i in range(len(shape))]
+    first = ctx.op(DynamicSlice((*shape[:axis], 1, *shape[axis + 1 :])), value, *starts)
+    wanted = found.type.static_shape
+    return ctx.op(Select(), ctx.broadcast(once, wanted), ctx.broadcast(first, wanted), found)
 
 
 # ---------------------------------------------------------------- beside what is stored into
