@@ -162,6 +162,14 @@ def bounded_or_exact(x):
 
 
 @cases.each((X,), (-X,), (ALL,))
+def joined_after_a_branch(x):
+    y = np.zeros(4)
+    if x[0] > 0:
+        y = x[x > 0]
+    return np.concatenate((y, [1.0])), np.append(y, 2.0), np.stack([y, y]), np.median(y), np.cumsum(y), y[-1]
+
+
+@cases.each((X,), (-X,), (ALL,))
 def prefix_or_selection(x):
     if x[0] > 0:
         y = x[:3]

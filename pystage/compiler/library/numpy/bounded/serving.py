@@ -19,10 +19,12 @@ from ....hlo.ir import Value
 from ....ops import Select
 from ....values.boundary import Form
 from ....values.bounded import Bounded
+from ....values.gated import Gated, alternatives, narrow
 from ....values.lattice import Abstract, Array, ListCell, Ref, Tuple
 from ...context import Context, Raw
 from ...registry import meaning_of, replace_meaning
 from ...rules.jax import axis_of, is_none
+from ...rules.split import needs_split
 from .. import (  # noqa: F401  (they declare the meanings of what is served here)
     applying,
     creation,
@@ -53,6 +55,27 @@ def is_bounded(ctx: Context, raw: Raw) -> bool:
         content = ctx.state.get(raw.cell)
         return isinstance(content, ListCell) and any(isinstance(item, Bounded) for item in content.items)
     return False
+
+
+def _decided(ctx: Context, raw: Raw) -> Raw:
+    """A list or tuple with the arrays that the path selects in place of items of which an alternative is bounded."""
+    content = ctx.state.get(raw.cell) if isinstance(raw, Ref) and not raw.path else raw
+    if not isinstance(content, Tuple | ListCell):
+        return raw
+    if not any(map(_may_be_bounded, content.items)):
+        return raw
+    found = [
+        narrow(ctx.b, ctx.intervals, i) if isinstance(i, Gated) and _may_be_bounded(i) else i
+        for i in content.items
+    ]
+    for item in found:
+        if isinstance(item, Gated) and _may_be_bounded(item):
+            raise needs_split(item)
+    return Tuple(tuple(found))
+
+
+def _may_be_bounded(value: Abstract) -> bool:
+    return isinstance(value, Gated) and any(isinstance(each, Bounded) for each in alternatives(value))
 
 
 def for_bounded(*functions: Any) -> Callable[[Meaning], Meaning]:
@@ -89,6 +112,7 @@ def _serve(function: Any, made: Meaning) -> None:
 
     @functools.wraps(unbounded)
     def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        args = tuple([_decided(ctx, a) for a in args])
         if any(is_bounded(ctx, a) for a in (*args, *kwargs.values())):
             return made(ctx, *args, **kwargs)
         return unbounded(ctx, *args, **kwargs)
