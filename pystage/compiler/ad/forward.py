@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..analysis.dependence import Mask
 from ..diagnostics.codes_differentiation import NoForwardRule, OutsideOfRule
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..diagnostics.span import Span
@@ -18,7 +19,7 @@ from ..hlo.builder import Builder
 from ..hlo.calculus import NotDifferentiable
 from ..hlo.ir import Function, Op, Region, Value
 from ..ops import Call, Case, If, VjpFunctions, VjpRule, While
-from .activity import Activity, Mask
+from .activity import Activity
 from .calculus import CalculusBuilder, differentiable
 from .reverse import ReverseMode
 from .rules import tangents

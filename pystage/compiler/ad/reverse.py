@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...config import config
+from ..analysis.dependence import Mask
 from ..analysis.induction import exact_trips
 from ..diagnostics.codes_differentiation import NoRuleFor, OutsideOfRule
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -40,7 +41,7 @@ from ..ops import (
     While,
     constant,
 )
-from .activity import Activity, Mask
+from .activity import Activity
 from .calculus import CalculusBuilder, accumulated, differentiable
 from .checkpoints import CotangentMap, checkpointed
 from .preheader import Preheader

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from ..analysis.dependence import Mask
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
 from ..ops import Call, Print, VjpFunctions
-from .activity import Activity, Mask
+from .activity import Activity
 from .strip_io import IoStripper
 
 

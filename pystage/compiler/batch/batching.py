@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ..ad.calculus import CalculusBuilder
+from ..analysis.dependence import Dependence, Mask
 from ..diagnostics.span import Span
 from ..hlo.builder import Builder
 from ..hlo.calculus import NotBatched
@@ -36,7 +37,6 @@ from ..ops import (
     constant,
 )
 from ..ops.batching import broadcast_to_batch, shifted
-from .batched_values import BatchedValues, Mask
 from .custom_rules import batched_call
 
 
@@ -64,7 +64,7 @@ class Batch:
     def __init__(self, batch_size: int, once: bool = False) -> None:
         self.batch_size = batch_size
         self.once = once
-        self.batched_values = BatchedValues()
+        self.batched_values = Dependence()
         self.rules: dict[tuple[VjpRule, Mask, bool], VjpRule] = {}
         """Batched VJP rules, by rule, batched operands and masking."""
         self._made: dict[_Key, Function] = {}

@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Protocol
 
 from ..ad.calculus import CalculusBuilder
+from ..analysis.dependence import Mask
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
 from ..hlo.types import BOOL, ArrayType
 from ..ops import Call, VjpFunctions, VjpRule
 from ..ops.batching import broadcast_to_batch
-from .batched_values import Mask
 
 
 class Batcher(Protocol):
