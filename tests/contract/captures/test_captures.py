@@ -162,6 +162,26 @@ def test_a_changed_object_is_seen():
     check(program, 2.0, staged=staged)
 
 
+class Hidden:
+    __slots__ = ("__scale", "offset")
+
+    def __init__(self, scale):
+        self.__scale = scale
+        self.offset = 1.0
+
+    def __call__(self, x):
+        return self.__scale * x + self.offset
+
+
+def test_a_private_slot_of_a_captured_object_is_read():
+    hidden = Hidden(3.0)
+
+    def program(x):
+        return hidden(x)
+
+    check(program, 2.0, staged=pystage.compile(program))
+
+
 def test_changed_defaults_are_seen():
     def program(x, k=2.0, *, shift=1.0):
         return x * k + shift
