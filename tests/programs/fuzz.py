@@ -1,8 +1,9 @@
 """Runs many random programs: `python -m programs.fuzz COUNT FIRST` (`make fuzz N=20000`); staged, on lazy tensors, staged in
 part, and their gradients.
 
-A quarter of them are functions that get all from their caller, a quarter are modules whose functions store into what they
-capture, a quarter are about numbers whose kind the path says, a quarter about what loops change.
+A fifth of them are functions that get all from their caller, a fifth are modules whose functions store into what they
+capture, a fifth are about numbers whose kind the path says, a fifth about what loops change, a fifth about sizes that
+only the run knows.
 Prints each program that differs, made small by Hypothesis and as it goes into `test_regressions.py` or `captured.py`,
 and what became of the others: how many are the same, how many raise the same, how many are refused with which code.
 """
@@ -21,6 +22,7 @@ from outcomes import Outcome, summary, summary_of_gradients
 
 from .mixed import mixed
 from .running import differentiate, run, run_in_part, run_on_lazy_tensors, run_world
+from .sizes import sized
 from .strategy import Program, looped, programs
 from .worlds import World, worlds
 
@@ -75,6 +77,7 @@ KINDS: dict[str, tuple[Callable[[], SearchStrategy[Any]], dict[str, Check]]] = {
     "modules": (worlds, {"": run_world, "slopes": differentiate}),
     "mixed": (mixed, {"": run, **CHECKS}),
     "loops": (looped, {"": run, **CHECKS}),
+    "sizes": (sized, {"": run, **CHECKS}),
 }
 """How programs of each kind are written, and checked."""
 

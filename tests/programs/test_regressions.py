@@ -789,6 +789,29 @@ def loops_over_slices_of_jax_arrays(x, n):
     return total
 
 
+@cases.each((vector(), 3), (vector(), 1))
+def a_method_of_an_array_that_has_a_computed_size_on_one_path(x, n):
+    y = x[x > 1] if n > 2 else x * 1.0
+    y.sort()
+    y.fill(n)
+    return y.copy()
+
+
+@cases.each((vector(), 1), (vector(), 3), (-vector(), 0))
+def slices_of_slices_in_a_loop(x, n):
+    y = x[x > 0]
+    while len(y) > n:
+        y = y[1:]
+        y = y[:]
+    return y
+
+
+@cases.each((vector(),), (-vector(),))
+def python_functions_of_what_a_mask_selects(x):
+    y = x[x > 1]
+    return list(y), sorted(y), sum(y), max(y, default=0), any(y)
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_regression(function, args, options):
     try:

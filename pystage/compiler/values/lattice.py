@@ -27,7 +27,7 @@ from .capacity import AllocationSite
 from .exceptions import ExceptionBuilder, PayloadKey
 from .node import NOTE, WEAK, CellNumber, TreeNode
 from .slots import Slot
-from .views import View
+from .views import View, is_entire
 
 
 class NumberKind(NamedTuple):
@@ -106,7 +106,9 @@ class Ref(Abstract):
 
 
 def through(ref: Ref, path: tuple[View, ...]) -> Ref:
-    """The view at the end of `path` of the array that `ref` is."""
+    """The view at the end of `path` of the array that `ref` is; all of a view of all is that view."""
+    if path and is_entire(path[0]) and ref.path[-1:] == path[:1]:
+        path = path[1:]
     return Ref(ref.cell, (*ref.path, *path)) if path else ref
 
 

@@ -114,6 +114,11 @@ def entire(shape: tuple[int, ...]) -> Window:
     return Window((0,) * len(shape), shape)
 
 
+def is_entire(view: View) -> bool:
+    """True for a box that begins at the first element: all of an array of its sizes."""
+    return isinstance(view, Window) and view.static and not any(view.starts)
+
+
 @dataclass(frozen=True, slots=True)
 class Strided(View):
     """Every `strides`-th element from `starts` up to `limits` (NumPy slices of a known step above 1)."""

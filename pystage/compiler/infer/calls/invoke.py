@@ -64,6 +64,8 @@ def call(engine: Engine, function: Abstract, args: Args, kwargs: Kwargs) -> Abst
             return call(engine, inner, [receiver, *args], kwargs)
         case Partial(inner, first, named):
             return call(engine, inner, [*first, *args], {**dict(named), **kwargs})
+        case Gated():
+            return call(engine, engine.certain(function), args, kwargs)
         case Unknown(reason):
             raise DiagnosticError(reason)
     method = objects.special_method(engine, function, "__call__")

@@ -19,7 +19,7 @@ from ....hlo.types import BFLOAT16, BOOL, INT64, ArrayType, DType
 from ....ops import Select
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
-from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple, is_number
+from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple, is_number, through
 from ....values.views import entire, read_path
 from ...context import Context, Raw
 from ...jax.at import At, AtIndex
@@ -137,7 +137,7 @@ def _load_ndarray(ctx: Context, obj: Ref, index: Raw) -> Abstract:
         return ctx.new(gather(ctx, ctx.contents(view), at))
     if indices.elements or indices.copies:
         return ctx.new(ctx.contents(view))
-    return view if view.path != obj.path else Ref(obj.cell, (*obj.path, entire(shape)))
+    return view if view.path != obj.path else through(obj, (entire(shape),))
 
 
 def _load_jax(ctx: Context, array: Array, index: Raw) -> Abstract:
