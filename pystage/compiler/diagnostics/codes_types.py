@@ -201,16 +201,15 @@ class SizeDependsOnValues(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class MaskedUse(Diagnostic):
-    """Something else than elementwise work, a reduction or a store is done with `x[mask]`, or `x[i:j]` of unknown length."""
+    """A function is called that takes no array of which only the run knows the size, as `x[mask]`, or `x[i:j]`."""
 
     code = "PS221"
     ever = True
     title = "{what} needs the number of elements that a mask or a slice selects, which is not known while compiling"
     label = "not possible without their number"
     help = (
-        "take its sum, mean, minimum or maximum, store to it, or put in its place an array of known length: "
-        "`np.where(mask, x, 0)` for sums, `np.where(mask, x, np.nan)` for `np.nanmedian` and its like; the length of a "
-        "slice is known where shapes or integer arguments give its bounds"
+        "most functions take such arrays; in the place of one that does not, put an array of known length, as "
+        "`np.where(mask, x, 0)` for sums; the length of a slice is known where shapes or integer arguments give its bounds"
     )
 
     what: str

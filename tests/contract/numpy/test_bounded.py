@@ -281,6 +281,95 @@ def of_jax(x):
     return y, y.sum(), y[1:], jnp.where(y > 2, y, 0.0)
 
 
+NUMBERS = np.array([4, 0, 2, 4])
+
+
+@cases.each((NUMBERS,), (NUMBERS[:1],), (NUMBERS[:0],), (NUMBERS + 200,), (NUMBERS.astype(np.int8),))
+@cases(NUMBERS - 1, raises=ValueError)
+@cases(NUMBERS.astype(float), raises=TypeError)
+def counts(x):
+    return (
+        np.bincount(x),
+        np.bincount(x, minlength=3),
+        np.bincount(x, np.arange(len(x)) / 2, 300),
+        np.bincount(x[x > 1]),
+    )
+
+
+@cases.each((X, NUMBERS), (X, NUMBERS[:1]), (X, NUMBERS[:0]), (X, NUMBERS * 40))
+@cases(X, NUMBERS - 1, raises=ValueError)
+def repeated(x, n):
+    first = n[:1].sum()
+    return (
+        np.repeat(x[: len(n)], n),
+        np.repeat(x, first),
+        np.tile(x[x > 0], first),
+        np.zeros(n.sum()),
+        np.resize(x, first),
+    )
+
+
+@cases.each((X, PLACES), (X, PLACES[:1]), (X, PLACES[:0]))
+@cases(X, PLACES + 9, raises=IndexError)
+def without(x, i):
+    return (
+        np.delete(x, i),
+        np.delete(x[x > -3], i[:1]),
+        np.delete(x, x > i.sum()),
+        np.delete(M, i[i < 4], axis=0),
+    )
+
+
+@cases.each((X, PLACES), (X, PLACES[:2]), (X, PLACES[3:4]))
+def with_more(x, i):
+    y = x[x > 1]
+    return (
+        np.insert(x, i, 7),
+        np.insert(y, 1, y),
+        np.insert(x, i[i > 1], x[: len(i[i > 1])]),
+        np.insert(y, [0, 2], [8, 9]),
+    )
+
+
+@cases.each((X, K[2]), (X, K[0]), (X, K[3]), (X, K[4]))
+def in_parts(x, k):
+    a, b, c = np.split(x, [k[0], 7])
+    b += 1
+    return a, b, c, x, np.array_split(x[x > 0], 3)
+
+
+@cases.each((M,), (M % 3,), (M[:1],))
+def different_lines(m):
+    return np.unique(m % 2, axis=0, return_index=True, return_inverse=True, return_counts=True), np.unique(
+        m % 2, axis=1
+    )
+
+
+@cases.each((X,), (NONE,))
+def as_lists(x):
+    y = x[x > 0]
+    return y.tolist(), list(y), sorted(y), sum(y), any(y), all(y), 2.0 in y, max(y, default=0.5)
+
+
+@cases.each((X,), (X[::-1],))
+@cases(X + 1, raises=ValueError)
+@cases(NONE, raises=ValueError)
+def truth(x):
+    y = x[x > 4]
+    if y:
+        return y.item() + y.item(0)
+    return not y
+
+
+@cases.each((X, PLACES), (X, PLACES[:0]))
+def added_at(x, i):
+    y = x[x > -4]
+    np.add.at(y, i[i > 0], 0.5)
+    np.add.at(x, i[i > 0], x[: len(i[i > 0])])
+    y[i[i < 3]] = 7
+    return y, x
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

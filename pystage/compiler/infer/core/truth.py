@@ -12,9 +12,11 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import BOOL
 from ...library.context import Raw
 from ...library.kernels.structures import list_length
+from ...library.numpy.indexing.beside import only_element
 from ...library.rules.split import split_value
 from ...ops import Compare, Reshape, constant
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import Gated
 from ...values.lattice import (
     Abstract,
@@ -51,6 +53,8 @@ def truth(engine: Engine, value: Raw) -> Abstract:
             return Const(bool(v))
         case Array():
             return _array_truth(engine, value)
+        case Bounded():
+            return _array_truth(engine, only_element(engine, value, bool))
         case Tuple(items):
             return _instance_truth(engine, value, items)
         case Exc() | Caught():

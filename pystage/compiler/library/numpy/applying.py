@@ -250,4 +250,9 @@ def triu_indices_from(arr: Any, k: Any = 0) -> Any:
 @composed(np.diag_indices_from)
 def diag_indices_from(arr: Any) -> Any:
     """The indices of the diagonal of an array of equal axes."""
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    for n in arr.shape[1:]:
+        if n != arr.shape[0]:
+            raise ValueError("All dimensions of input must be of equal length")
     return (np.arange(arr.shape[0]),) * arr.ndim

@@ -18,6 +18,7 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, DType, is_complex, is_floating, is_integer
 from ...ops import Compare, Complex, Imag, Maximum, Minimum, Real
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, NumberKind
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
@@ -250,6 +251,8 @@ def jnp_result_type(ctx: Context, *args: Raw) -> Abstract:
 
 
 def _kind(ctx: Context, x: Raw) -> NumberKind:
+    if isinstance(x, Bounded):
+        return NumberKind(x.type.dtype, x.form, x.weak)
     if isinstance(x, Const) and not isinstance(x.value, bool | int | float | complex | np.generic):
         dtype: DType = np.dtype(x.value)
         return NumberKind(dtype, Form.NDARRAY)
@@ -258,7 +261,7 @@ def _kind(ctx: Context, x: Raw) -> NumberKind:
 
 def _about_type(test: Callable[[DType], bool]) -> Callable[..., Abstract]:
     def about(ctx: Context, x: Raw) -> Abstract:
-        return Const(test(kinds_of(ctx.read(x))[0].dtype))
+        return Const(test(_kind(ctx, x).dtype))
 
     return about
 

@@ -99,6 +99,10 @@ def _uneven_gradient(y: Any, d: Any, edge_order: Any) -> Any:
 def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     """The products of `a` with the shifted, conjugated `v`."""
     x, y = np.asarray(a), np.asarray(v)
+    if len(x) == 0:
+        raise ValueError("first array argument cannot be empty")
+    if len(y) == 0:
+        raise ValueError("second array argument cannot be empty")
     if len(x) < len(y):
         return np.convolve(y, np.conj(x)[::-1], mode).conj()[::-1]
     return np.convolve(x, np.conj(y)[::-1], mode)

@@ -1,7 +1,7 @@
 """Shapes of which the program computes some extents: `np.zeros(n)`, `np.arange(len(x[x > 0]))`.
 
 In: the shape argument of a function that makes arrays. Out: the extents of a whole, which are known, and the sizes of its
-bounded axes. The bound is what is known of the range of the integer.
+bounded axes. The bound is what is known of the range of the integer, else a capacity.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...diagnostics.codes_types import SizeDependsOnValues
 from ...hlo.ir import Value
 from ...hlo.types import INT64, is_integer
 from ...ops import Compare
@@ -21,6 +20,9 @@ from .indexing.bounded import first_elements
 
 MOST_ELEMENTS = 1 << 24
 """The largest bound of an extent that is taken from the range of an integer."""
+
+_INITIAL = 64
+"""The first capacity, in elements, of an extent without such a bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,13 @@ def _is_computed(ctx: Context, part: Abstract) -> bool:
 
 
 def bound_of(ctx: Context, number: Array, function: str) -> int:
-    """The greatest value that an integer may have."""
+    """The greatest value that an integer may have; where that is not known, a capacity."""
     _, high = ctx.range_of(number)
-    if high > MOST_ELEMENTS:
-        ctx.known(number, f"the shape of {function}")
-        ctx.fail(SizeDependsOnValues(span=ctx.span, what=function, rewrite="make it of a size that is known"))
-    return max(int(high), 0)
+    if high <= MOST_ELEMENTS:
+        return max(int(high), 0)
+    capacity = ctx.capacity(_INITIAL, what=f"the result of {function}")
+    ctx.needs_capacity(capacity, ctx.convert(number.value, INT64))
+    return capacity.size
 
 
 def size_of(ctx: Context, number: Array) -> Value:

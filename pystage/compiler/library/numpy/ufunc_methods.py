@@ -12,9 +12,10 @@ import numpy as np
 
 from ...diagnostics.codes_calls import NotServed, WrongArguments
 from ...diagnostics.codes_types import ArgumentNotStaged
+from ...hlo.ir import Value
 from ...hlo.op import HloOp
 from ...hlo.types import BOOL, INT64, DType, is_integer
-from ...ops import Add, And, Maximum, Minimum, Multiply, Negate, Or, Reduce, Xor
+from ...ops import Add, And, Maximum, Minimum, Multiply, Negate, Or, Reduce, Select, Xor
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, Ref
@@ -27,10 +28,14 @@ from ..rules.casting import cast_number
 from ..rules.jax import is_none
 from ..rules.libraries import NUMPY, as_ndarray
 from .composed import run_program
+from .indexing.beside import result_with
+from .indexing.bounded import compact, elements, refuse
+from .indexing.bounded import where as where_belongs
+from .indexing.bounded_indices import has_bounded, index_of_whole
 from .indexing.gathering import basic_views, fancy, scatter
 from .indexing.indices import parse
 from .indexing.stores import broadcasts, dtype_of, fit, shape_of, store_through
-from .indexing.subscripts import array_setitem
+from .indexing.subscripts import array_getitem, array_setitem, index_of_places, store_at_bounded
 from .reductions.scans import running
 
 _REDUCTIONS: dict[np.ufunc, Any] = {
@@ -101,7 +106,9 @@ def reduce(
     for argument, value in (("dtype", dtype), ("out", out), ("initial", initial)):
         if not is_none(value):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=_name(ufunc, "reduce"), argument=argument))
-    if ufunc in _BITS and not isinstance(array, Bounded):
+    if ufunc in _BITS:
+        if isinstance(array, Bounded) and array.rank == 1:
+            array = _with_identity(ctx, ufunc, array)
         return _of_bits(ctx, ufunc, array, axis, keepdims)
     if not _is_true(where):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=_name(ufunc, "reduce"), argument="where"))
@@ -114,12 +121,24 @@ def _of_bits(ctx: Context, ufunc: np.ufunc, array: Raw, axis: Raw, keepdims: Raw
     of = source(ctx, NUMPY, NUMPY.array(ctx, value), axis, keepdims, _name(ufunc, "reduce"))
     if of.dtype.kind not in "biu":
         ctx.raise_(TypeError(f"ufunc '{ufunc.__name__}' not supported for the input types"))
-    first = -1 if ufunc is np.bitwise_and and of.dtype != BOOL else ufunc is np.bitwise_and
-    start = ctx.constant(np.asarray(first).astype(of.dtype), of.dtype)
-    made = ctx.op(Reduce(_BITS[ufunc], of.axes), of.value, start)
+    made = ctx.op(Reduce(_BITS[ufunc], of.axes), of.value, _identity(ctx, ufunc, of.dtype))
     return NUMPY.result(
         ctx, ctx.reshape(made, reduced_shape(of.extents, of.axes, of.shape != made.type.shape))
     )
+
+
+def _identity(ctx: Context, ufunc: np.ufunc, dtype: DType) -> Value:
+    """What changes nothing where a bitwise function combines it."""
+    first = -1 if ufunc is np.bitwise_and and dtype != BOOL else ufunc is np.bitwise_and
+    return ctx.constant(np.asarray(first).astype(dtype), dtype)
+
+
+def _with_identity(ctx: Context, ufunc: np.ufunc, array: Bounded) -> Raw:
+    """The whole of a vector, with the identity where elements do not belong to it."""
+    if array.type.dtype.kind not in "biu":
+        ctx.raise_(TypeError(f"ufunc '{ufunc.__name__}' not supported for the input types"))
+    neutral = ctx.broadcast(_identity(ctx, ufunc, array.type.dtype), array.type.static_shape)
+    return ctx.ndarray(ctx.op(Select(), where_belongs(ctx, array), elements(ctx, array), neutral))
 
 
 def folded(ufunc: Any, array: Any, axis: Any, keepdims: Any) -> Any:
@@ -156,6 +175,9 @@ def accumulate(
         if not is_none(value):
             name = _name(ufunc, "accumulate")
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument=argument))
+    if isinstance(array, Bounded):
+        array = compact(ctx, array)
+        return result_with(ctx, accumulate(ctx, ufunc, array.whole, axis), array.axes)
     given = nested(ctx, NUMPY, array, _name(ufunc, "accumulate"))
     if given.rank == 0:
         ctx.raise_(TypeError("cannot accumulate on a scalar"))
@@ -209,6 +231,8 @@ def combined(ufunc: Any, a: Any, b: Any) -> Any:
 @method_meaning(np.ufunc, "at")
 def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /) -> Abstract:
     """`a[indices] = ufunc(a[indices], b)` in place, where an element that occurs twice is changed twice."""
+    if isinstance(a, Bounded) and isinstance(a.whole, Ref):
+        return _at_of_bounded(ctx, ufunc, a, indices, b)
     if not isinstance(a, Ref) or not ctx.is_ndarray(a):
         ctx.raise_(TypeError("first operand must be array"))
     if (b is MISSING) != (ufunc.nin == 1) or ufunc.nout != 1:
@@ -218,6 +242,8 @@ def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /)
         instead = "change a copy, or make the array writable"
         ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
     b = b if b is MISSING else _in_type(ctx, b, dtype_of(ctx, a))
+    if has_bounded(indices) or isinstance(b, Bounded):
+        return _at_bounded(ctx, ufunc, a, indices, b)
     shape = shape_of(ctx, a)
     positions = parse(ctx, indices, shape, jax=False)
     if positions.is_basic or positions.masks:
@@ -240,6 +266,33 @@ def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /)
     value = fit(ctx, value, selected)
     positions.check_indices()
     store_through(ctx, view, scatter(ctx, whole, where, value, combine))
+    return Const(None)
+
+
+def _at_of_bounded(ctx: Context, ufunc: np.ufunc, a: Bounded, indices: Raw, b: Raw) -> Abstract:
+    """`at` of a bounded array: at indices of its whole."""
+    assert isinstance(a.whole, Ref)
+    if b is MISSING:
+        refuse(ctx, _name(ufunc, "at"), a)
+    whole, inner, extents, _ = index_of_whole(ctx, a, indices)
+    places = inner if not extents else index_of_places(ctx, a, inner, extents)
+    if places is not None:
+        return at(ctx, ufunc, whole, places, b)
+    array_setitem(ctx, a, indices, ctx.call(Const(ufunc), [array_getitem(ctx, a, indices), abstract(b)]))
+    return Const(None)
+
+
+def _at_bounded(ctx: Context, ufunc: np.ufunc, a: Ref, indices: Raw, b: Raw) -> Abstract:
+    """`at` at bounded arrays of indices, or of a bounded second operand."""
+    combine = _COMBINING.get(ufunc)
+    if b is MISSING or combine is None:
+        refuse(ctx, _name(ufunc, "at"), indices, b)
+    read = None if isinstance(b, Bounded) else NUMPY.operand(ctx, b, _name(ufunc, "at"))
+    other = b.type.dtype if isinstance(b, Bounded) else read.dtype if read is not None else None
+    if other is None or not _combines(ufunc, dtype_of(ctx, a), other):
+        refuse(ctx, _name(ufunc, "at"), indices, b)
+    value = ctx.call(Const(np.negative), [b]) if ufunc is np.subtract else b
+    store_at_bounded(ctx, a, indices, value, combine)
     return Const(None)
 
 

@@ -275,7 +275,8 @@ def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
         return call_now(ctx, operator.contains, number, None)  # raises
     if is_number(container) or ctx.is_ndarray(container) or isinstance(container, Bounded):
         found = compare(ctx, "==", container, item)
-        return ctx.truth(ctx.call(Const(jnp.any if is_jax(container) else np.any), [found]))
+        jax = container.form is Form.JAX if isinstance(container, Bounded) else is_jax(container)
+        return ctx.truth(ctx.call(Const(jnp.any if jax else np.any), [found]))
     return structure.contains(ctx, item, container, lambda x, y: compare(ctx, "==", x, y))
 
 

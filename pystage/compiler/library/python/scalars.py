@@ -16,11 +16,13 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_floating
 from ...ops import Add, Complex, Divide, Imag, Multiply, Real, RoundNearestEven, Subtract
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Caught, Const, Exc, Ref, is_number
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels.exact import round_float, round_integer
 from ..kernels.structures import MISSING, abstract, call_now, known_object, type_name
+from ..numpy.indexing.beside import only_element
 from ..numpy.indexing.stores import cast, check_float
 from ..registry import meaning
 from ..rules.bounds import check_fits
@@ -38,6 +40,8 @@ def to_python(ctx: Context, x: Raw, kind: type) -> Abstract:
     known = known_object(ctx, x)
     if known is not MISSING:
         return call_now(ctx, kind, known)
+    if isinstance(x, Bounded):
+        x = only_element(ctx, x, kind)
     operand = _single(ctx, x, kind.__name__)
     if any(is_complex(k.dtype) for k in kinds_of(operand)) and kind is not complex:
         name = "complex" if operand.form is Form.PYTHON else f"numpy.{operand.dtype}"

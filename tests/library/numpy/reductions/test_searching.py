@@ -8,8 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from library.harness import Known, check, check_call, refused
-from pystage.compiler.library.context import Context
+from library.harness import Known, check, check_call
 from pystage.compiler.library.numpy.reductions import searching  # noqa: F401
 from pystage.compiler.values.lattice import Abstract, Const
 
@@ -74,14 +73,6 @@ def test_bincount() -> None:
     check_call(np.bincount, x, np.ones(2), Known(256))
     check_call(np.bincount, np.ones(3), minlength=Known(256))
     check_call(np.bincount, np.ones((2, 2), np.uint8), minlength=Known(256))
-
-
-@pytest.mark.parametrize("dtype,minlength", [("uint8", 255), ("int64", 5), ("int8", 500)])
-def test_bincount_of_unknown_length_is_refused(dtype: str, minlength: int) -> None:
-    def call(ctx: Context, x: Abstract) -> Abstract:
-        return ctx.call(Const(np.bincount), [x], {"minlength": Const(minlength)})
-
-    refused("PS220", call, np.ones(3, dtype))
 
 
 def test_count_before_grows_with_the_logarithm() -> None:

@@ -8,14 +8,15 @@ import numpy as np
 
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, DType, is_complex, is_floating
-from ....ops import Select
+from ....ops import Not, Select
 from ....values.bounded import Bounded, Extent
-from ....values.lattice import Abstract, Const
+from ....values.lattice import Abstract, Array, Const, Tuple
 from ...context import Context, Raw
+from ...kernels.structures import sequence_items
 from ...rules.bounds import ends_of
 from ...rules.jax import axis_of, is_none
-from ..indexing.beside import result_with
-from ..indexing.bounded import compact, elements, length, raveled, where
+from ..indexing.beside import placed, result_with
+from ..indexing.bounded import bounded, compact, elements, length, raveled, refuse, where
 from ..indexing.subscripts import array_getitem
 from .serving import composed_for_bounded, for_bounded, from_front, made_whole
 
@@ -64,6 +65,27 @@ def sort(ctx: Context, a: Raw, axis: Raw = -1, kind: Raw = None) -> Abstract:
 def argsort(ctx: Context, a: Raw, axis: Raw = -1, kind: Raw = None) -> Abstract:
     """The places of the elements in order along an axis."""
     return _sorted(np.argsort, ctx, a, axis, kind)
+
+
+@for_bounded(np.lexsort)
+def lexsort(ctx: Context, keys: Raw, axis: Raw = -1) -> Abstract:
+    """The places of elements in the order of the last key, then of the one before."""
+    parts = sequence_items(ctx, keys)
+    if parts is None:
+        refuse(ctx, "np.lexsort of a matrix", keys)
+    ordered = [compact(ctx, part) if isinstance(part, Bounded) else part for part in parts]
+    wholes, extents = placed(ctx, "np.lexsort", _same_size, ordered)
+    values = [read.value for whole in wholes if isinstance(read := ctx.read(whole), Array)]
+    if any(value.type.rank != 1 for value in values):
+        refuse(ctx, "np.lexsort of matrices", *parts)
+    line = bounded(ctx, ctx.jax(values[0]), [e.moved(1) for e in extents])
+    last = ctx.op(Not(), where(ctx, line))  # what does not belong to them stands last
+    made = ctx.call(Const(np.lexsort), [Tuple(tuple([ctx.ndarray(v) for v in (*values, last)]))])
+    return result_with(ctx, made, line.axes)
+
+
+def _same_size(*keys: Any) -> None:
+    np.lexsort([np.zeros(key.shape) for key in keys])
 
 
 @composed_for_bounded(np.diff)
@@ -126,6 +148,13 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     """The elements moved on, the last ones to the front."""
     if axis is None and a.ndim > 1:
         return roll(np.ravel(a), shift).reshape(a.shape)
+    if isinstance(axis, tuple):
+        shifts = shift if isinstance(shift, tuple) else (shift,) * len(axis)
+        for each, along in zip(shifts, axis):
+            a = roll(a, each, along)
+        return a
+    if isinstance(shift, tuple):
+        return roll(a, sum(shift), axis)
     moved = np.moveaxis(a, axis or 0, 0)
     n = len(moved)
     if n == 0:

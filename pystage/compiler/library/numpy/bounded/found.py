@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
+from ....diagnostics.codes_types import ArgumentNotStaged
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Ref
 from ...context import Context, Raw
@@ -22,7 +26,17 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declares a plain program as what a call of `function` means; of known arrays that is called now."""
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
+        accepted = inspect.signature(program)
+
         def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+            try:
+                accepted.bind(*args, **kwargs)
+            except TypeError:
+                ctx.fail(
+                    ArgumentNotStaged(
+                        span=ctx.span, function=f"np.{function.__name__}", argument="these arguments"
+                    )
+                )
             known = [_known(ctx, a) for a in args]
             named = {key: _known(ctx, a) for key, a in kwargs.items()}
             if any(x is MISSING for x in (*known, *named.values())):
@@ -127,9 +141,11 @@ def unique(
     sorted: Any = True,
 ) -> Any:
     """The different elements, in order; where each stands first, which of them each is, and how often each occurs."""
-    if axis is not None:
-        size_depends("np.unique with axis", "sort the rows by `np.lexsort`, and compare neighbours")
     ar = np.asarray(ar)
+    if axis is not None:
+        return _unique_lines(
+            ar, normalize_axis_index(axis, ar.ndim), return_index, return_inverse, return_counts
+        )
     flat = np.ravel(ar)
     if not (return_index or return_inverse):
         ordered = np.sort(flat)
@@ -151,6 +167,29 @@ def unique(
     if return_counts:
         results.append(np.diff(np.concatenate((flatnonzero(starts), [len(ordered)]))))
     return tuple(results)
+
+
+def _unique_lines(ar: Any, axis: Any, return_index: Any, return_inverse: Any, return_counts: Any) -> Any:
+    """As `unique`, of the lines along an axis: in the order of their elements."""
+    lines = np.moveaxis(ar, axis, 0)
+    n = len(lines)
+    flat = lines.reshape((n, math.prod(lines.shape[1:])))
+    if flat.shape[1] == 0:
+        size_depends("np.unique of lines without elements", "leave them out")
+    order = np.lexsort([flat[:, i] for i in range(flat.shape[1] - 1, -1, -1)])
+    ordered = flat[order]
+    starts = np.ones(n, bool)
+    starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    results = [np.moveaxis(lines[order][starts], 0, axis)]
+    if return_index:
+        results.append(order[starts])
+    if return_inverse:
+        inverse = np.zeros(n, np.intp)
+        inverse[order] = np.cumsum(starts) - 1
+        results.append(inverse)
+    if return_counts:
+        results.append(np.diff(np.concatenate((flatnonzero(starts), [n]))))
+    return results[0] if len(results) == 1 else tuple(results)
 
 
 @found(np.trim_zeros)
@@ -175,9 +214,20 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 
 @found(np.intersect1d)
-def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
-    """What is in both arrays, once each and in order."""
+def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: Any = False) -> Any:
+    """What is in both arrays, once each and in order; and where each stands first in them."""
     ar1, ar2 = np.ravel(ar1), np.ravel(ar2)
+    if return_indices:
+        if assume_unique:
+            first, second = np.arange(len(ar1)), np.arange(len(ar2))
+        else:
+            ar1, first = unique(ar1, return_index=True)
+            ar2, second = unique(ar2, return_index=True)
+        both = np.concatenate((ar1, ar2))
+        order = np.argsort(both, kind="stable")
+        both = both[order]
+        twice = both[1:] == both[:-1]
+        return both[:-1][twice], first[order[:-1][twice]], second[order[1:][twice] - len(ar1)]
     if not assume_unique:
         ar1, ar2 = unique(ar1), unique(ar2)
     both = np.sort(np.concatenate((ar1, ar2)))

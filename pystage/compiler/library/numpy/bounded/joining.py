@@ -159,8 +159,14 @@ def outer(a: Any, b: Any) -> Any:
 
 
 @composed_for_bounded(np.take)
-def take(a: Any, indices: Any, axis: Any = None) -> Any:
+def take(a: Any, indices: Any, axis: Any = None, *, mode: Any = "raise") -> Any:
     """The elements at indices along an axis, or of the flat array."""
     if axis is None:
-        return np.ravel(a)[indices]
+        a, axis = np.ravel(a), 0
+    if a.shape[axis] == 0 and np.size(indices) > 0:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    if mode == "clip":
+        indices = np.clip(indices, 0, max(a.shape[axis] - 1, 0))
+    elif mode == "wrap":
+        indices = np.asarray(indices) % max(a.shape[axis], 1)
     return np.moveaxis(np.moveaxis(a, axis, 0)[indices], 0, axis)

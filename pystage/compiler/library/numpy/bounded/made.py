@@ -9,13 +9,14 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ....hlo.types import INT64
+from ....hlo.types import INT64, is_complex
 from ....ops import Compare, Divide, Multiply, Pad, Remainder, Slice
 from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.lattice import Abstract, Array, Const, Tuple
-from ....values.views import Reshaped
+from ....values.views import RealOrImaginary, Reshaped
 from ...context import Context, Raw
 from ...kernels.structures import abstract
+from ...registry import meaning_of
 from ...rules.jax import axes_of, axis_of, is_none
 from ..indexing.bounded import (
     bounded,
@@ -34,13 +35,49 @@ from ..indexing.bounded import (
 from .serving import by_element, for_bounded, made_whole
 
 by_element((np.where, jnp.where), "condition", "x", "y")
+by_element((np.unravel_index,), "indices")
 by_element((np.clip, jnp.clip), "a", "arr", "a_min", "a_max", "min", "max")
-by_element((np.round, np.around, np.angle, jnp.round), "a")
-by_element((np.real, np.imag), "val")
-by_element((np.nan_to_num, np.sinc, np.isreal, np.iscomplex, np.digitize, np.interp), "x")
+by_element((np.round, np.around, jnp.round), "a")
+by_element((np.angle,), "z")
+by_element(
+    (np.nan_to_num, np.sinc, np.isreal, np.iscomplex, np.isposinf, np.isneginf, np.i0, np.polyval), "x"
+)
+by_element((np.power, np.float_power), "x1", "x2")
 by_element((np.isclose, jnp.isclose), "a", "b")
 by_element((np.zeros_like, np.ones_like, np.full_like, np.copy), "a")
 by_element((np.empty_like,), "prototype")
+
+
+@for_bounded(np.real)
+def real(ctx: Context, val: Raw) -> Abstract:
+    """The real parts: a view of complex arrays, of others the array itself."""
+    assert isinstance(val, Bounded)
+    return _part(ctx, val, imaginary=False) if is_complex(val.type.dtype) else val
+
+
+@for_bounded(np.imag)
+def imag(ctx: Context, val: Raw) -> Abstract:
+    """The imaginary parts: a view of complex arrays."""
+    assert isinstance(val, Bounded)
+    if not is_complex(val.type.dtype):
+        refuse(ctx, "np.imag of real numbers", val)
+    return _part(ctx, val, imaginary=True)
+
+
+def _part(ctx: Context, array: Bounded, imaginary: bool) -> Bounded:
+    return bounded(ctx, viewed(ctx, array.whole, RealOrImaginary(imaginary)), array.extents)
+
+
+_chosen = meaning_of(np.where)
+
+
+@for_bounded(np.where)
+def where(ctx: Context, condition: Raw, x: Raw = None, y: Raw = None, /) -> Abstract:
+    """The elements of `x` or `y`; the places where the condition holds, where there are none."""
+    if is_none(x) and is_none(y):
+        return ctx.call(Const(np.nonzero), [abstract(condition)])
+    assert _chosen is not None
+    return _chosen(ctx, condition, x, y)
 
 
 @for_bounded(np.asarray, np.asanyarray, np.ascontiguousarray)

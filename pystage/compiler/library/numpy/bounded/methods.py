@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
+from ....hlo.types import is_complex
 from ....values.boundary import Form
 from ....values.bounded import Bounded
-from ....values.lattice import NONE, Abstract, Array, Const
+from ....values.lattice import NONE, Abstract, Array, Const, Tuple
 from ...context import Context, Raw
 from ...kernels import row_lists
-from ...kernels.structures import abstract, new_rows
-from ..indexing.beside import elementwise
+from ...kernels.structures import abstract, new_rows, sequence_items
+from ..indexing.beside import elementwise, only_element
 from ..indexing.bounded import bounded, elements, raveled, refuse
-from ..indexing.subscripts import store_selected
+from ..indexing.subscripts import array_getitem, store_selected
 
 
 def _astype(ctx: Context, self: Raw, *args: Raw, **options: Raw) -> Abstract:
@@ -71,11 +73,43 @@ def _nonzero(ctx: Context, self: Raw) -> Abstract:
     return ctx.call(Const(np.nonzero), [abstract(self)])
 
 
+def _conjugate(ctx: Context, self: Raw) -> Abstract:
+    """The complex conjugates of the elements; an ndarray of real numbers is given back itself."""
+    assert isinstance(self, Bounded)
+    if self.form is not Form.JAX and not is_complex(self.type.dtype):
+        return self
+    function = jnp.conjugate if self.form is Form.JAX else np.conjugate
+    return ctx.call(Const(function), [self])
+
+
+def _item(ctx: Context, self: Raw, *args: Raw) -> Abstract:
+    """One element as a number of Python's: the only one, or the one at an index."""
+    assert isinstance(self, Bounded)
+    if not args:
+        only = only_element(ctx, self, _the_item)
+        return ctx.call(ctx.getattr(ctx.ndarray(only.value), "item"), [])
+    index = sequence_items(ctx, args[0]) if len(args) == 1 else args
+    if index is None:
+        found = array_getitem(ctx, raveled(ctx, self), args[0])
+    elif len(index) != self.rank:
+        ctx.raise_(ValueError("incorrect number of indices for array"))
+    else:
+        found = array_getitem(ctx, self, Tuple(tuple([abstract(i) for i in index])))
+    return ctx.call(ctx.getattr(found, "item"), [])
+
+
+def _the_item(array: Any) -> object:
+    return array.item()
+
+
 BOUNDED_METHODS: dict[str, Any] = {
     "astype": _astype,
+    "conj": _conjugate,
+    "conjugate": _conjugate,
     "copy": _copy,
     "fill": _fill,
     "flatten": _flatten,
+    "item": _item,
     "nonzero": _nonzero,
     "sort": _sort,
     "tolist": _tolist,

@@ -30,7 +30,7 @@ def _norm(x: Any, order: Any, axis: Any, keepdims: Any) -> Any:
     if order is None or order == 2:
         return np.sqrt(np.sum(sizes * sizes, axis=axis, keepdims=keepdims))
     if order == np.inf:
-        return np.max(sizes, axis=axis, keepdims=keepdims)
+        return np.max(sizes, axis=axis, keepdims=keepdims, initial=0)
     if order == -np.inf:
         return np.min(sizes, axis=axis, keepdims=keepdims)
     if order == 0:

@@ -20,8 +20,9 @@ from ....ops import Select
 from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.gated import Gated, alternatives, narrow
-from ....values.lattice import Abstract, Array, ListCell, Ref, Tuple
+from ....values.lattice import Abstract, Array, ListCell, Ref, SliceObject, Tuple
 from ...context import Context, Raw
+from ...kernels.structures import sequence_items
 from ...registry import meaning_of, replace_meaning
 from ...rules.jax import axis_of, is_none
 from ...rules.split import needs_split
@@ -32,15 +33,18 @@ from .. import (  # noqa: F401  (they declare the meanings of what is served her
     joining,
     manipulation,
     nearness,
+    padding,
     selection,
     series,
 )
-from ..composed import run_program
-from ..indexing import taking  # noqa: F401
+from ..composed import meaning_by
+from ..indexing import grids, taking, unravel  # noqa: F401
 from ..indexing.beside import elementwise, result_with
-from ..indexing.bounded import compact, elements, raveled, where
-from ..linalg import products  # noqa: F401
-from ..reductions import quantiles, scans, searching, sorting  # noqa: F401
+from ..indexing.bounded import compact, elements, raveled, refuse, where
+from ..indexing.stores import known_array
+from ..linalg import einsum, matrices, norms, products  # noqa: F401
+from ..linalg import names as linalg_names  # noqa: F401
+from ..reductions import quantiles, scans, searching, sorting, statistics, sums  # noqa: F401
 
 Meaning = Callable[..., Abstract]
 
@@ -93,28 +97,58 @@ def composed_for_bounded(*functions: Any) -> Callable[[Callable[..., Any]], Call
     """As `for_bounded`, by a plain Python function, which is staged."""
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
-        def made(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
-            return run_program(ctx, program, args, kwargs)
-
         for function in functions:
-            _serve(function, made)
+            _serve(function, meaning_by(program))
         return program
 
     return declare
 
 
-def _serve(function: Any, made: Meaning) -> None:
-    """Has `made` serve the calls of `function` in which some argument is bounded."""
+def composed_for_computed(function: Any, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As `composed_for_bounded`, also where the program computes the integers that these parameters are."""
+
+    def declare(program: Callable[..., Any]) -> Callable[..., Any]:
+        _serve(function, meaning_by(program), names)
+        return program
+
+    return declare
+
+
+def _is_computed(ctx: Context, raw: Raw) -> bool:
+    """True for integers, or a slice, of which only the run knows some."""
+    if isinstance(raw, Ref) and ctx.is_ndarray(raw):
+        return known_array(ctx.contents(raw)) is None
+    if isinstance(raw, SliceObject):
+        return any(_is_computed(ctx, part) for part in (raw.start, raw.stop, raw.step))
+    if isinstance(raw, Array):
+        return raw.form is not Form.JAX and not ctx.can_be_known(raw)
+    items = sequence_items(ctx, raw)
+    return items is not None and any(_is_computed(ctx, item) for item in items)
+
+
+def _serve(function: Any, made: Meaning, computed: Sequence[str] = ()) -> None:
+    """Has `made` serve the calls of `function` in which some argument is bounded, or one of these is `computed`."""
     plain = meaning_of(function)
     if plain is None:
         raise TypeError(f"{function!r} has no meaning")
-    unbounded = plain
+    unbounded, accepted = plain, inspect.signature(made)
+
+    def serve(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        try:
+            accepted.bind(ctx, *args, **kwargs)
+        except TypeError:
+            refuse(ctx, f"np.{function.__name__} with these arguments", *args)
+        return made(ctx, *args, **kwargs)
 
     @functools.wraps(unbounded)
     def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
         args = tuple([_decided(ctx, a) for a in args])
         if any(is_bounded(ctx, a) for a in (*args, *kwargs.values())):
-            return made(ctx, *args, **kwargs)
+            return serve(ctx, *args, **kwargs)
+        if computed:
+            given = inspect.signature(function).bind(*args, **kwargs).arguments
+            if any(_is_computed(ctx, given.get(name)) for name in computed):
+                return serve(ctx, *args, **kwargs)
         return unbounded(ctx, *args, **kwargs)
 
     call.__signature__ = inspect.signature(unbounded)  # type: ignore[attr-defined]

@@ -31,11 +31,12 @@ from ....ops import (
     Pad,
     Reverse,
     Select,
+    Slice,
     Subtract,
 )
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent, Progression
-from ....values.lattice import Abstract, Array
+from ....values.lattice import Abstract, Array, Tuple
 from ...context import Context, Raw
 from .bounded import (
     belonging,
@@ -50,6 +51,8 @@ from .bounded import (
     rank_in_mask,
     refuse,
     same_number,
+    shape,
+    size,
     taken,
     where_of,
     with_masks,
@@ -178,6 +181,8 @@ def placed(
 
 def result(ctx: Context, made: Abstract, anchors: dict[int, Anchor]) -> Abstract:
     """What was made of operands that stand beside each other, with the bounded axes that it has."""
+    if isinstance(made, Tuple):
+        return Tuple(tuple([result(ctx, item, anchors) for item in made.items]), made.cls)
     extents: list[Extent] = []
     read = ctx.read(made)
     assert isinstance(read, Array)
@@ -198,7 +203,7 @@ def _anchored(
         operands = [operand(ctx, arg) for arg in given]
         anchors: dict[int, Anchor] = {}
         loose: set[int] = set()
-        depth = max([len(o.axes) for o in operands if o is not None])
+        depth = max([len(o.axes) for o in operands if o is not None], default=0)
         for back in range(1, depth + 1):
             if apart == depth - back:
                 continue
@@ -401,12 +406,12 @@ class SizeChecks:
 
     def _raised(self, count: int) -> BaseException:
         """An instance of what the function raises of sizes that differ."""
-        form = Form.JAX if any(o is not None and o.form is Form.JAX for o in self.operands) else Form.NDARRAY
+        kinds = [(FLOAT, Form.NDARRAY) if o is None else (o.dtype, o.form) for o in self.operands]
         try:
             with np.errstate(all="ignore"):
-                self.plain(*[sample([n], FLOAT, form) for n in (2, 3, 2)[: len(self.operands)]])
-        except (TypeError, ValueError) as error:
-            return type(error)("shape mismatch")
+                self.plain(*[sample([n], *kind) for n, kind in zip((2, 3, 2), kinds)])
+        except TypeError:
+            return TypeError("shape mismatch")
         except Exception:
             return ValueError("shape mismatch")
         return ValueError("shape mismatch")
@@ -429,6 +434,29 @@ def sample(shape: Sequence[int], dtype: DType, form: Form) -> Any:
     if form is Form.JAX:
         return jnp.zeros(tuple(shape), dtype)
     return np.broadcast_to(np.zeros((), dtype), tuple(shape))
+
+
+def only_element(ctx: Context, array: Bounded, function: Callable[[Any], object]) -> Array:
+    """The element of an array that has one, with axes; the program raises what `function` raises of another array."""
+    dtype, form, rank = array.type.dtype, array.form, array.rank
+
+    def plain(*extents: int) -> None:
+        function(sample(extents, dtype, form))
+
+    try:
+        plain(*[2] * rank)
+    except Exception as error:
+        raised = TypeError() if isinstance(error, TypeError) else ValueError()
+    own = shape(ctx, array)
+    several = ctx.op(Compare("NE"), size(ctx, array).value, ctx.constant(1, INT64))
+    ctx.check(several, raised, plain, own)
+    array = compact(ctx, array)
+    value, ones = elements(ctx, array), (1,) * rank
+    if array.type.size:
+        value = ctx.op(Slice((0,) * rank, ones, ones), value)
+    else:
+        value = ctx.broadcast(ctx.constant(0, dtype), ones)
+    return Array(value, array.form, array.weak)
 
 
 def aligned(

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ....hlo.ir import Value
+from ....hlo.op import HloOp
 from ....hlo.types import BFLOAT16, BOOL, INT64, ArrayType, DType
 from ....ops import Select
 from ....values.boundary import Form
@@ -87,7 +88,7 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
     check_writable(ctx, obj)
     shape = shape_of(ctx, obj)
     if has_bounded(index):
-        return _store_at_bounded(ctx, obj, index, value)
+        return store_at_bounded(ctx, obj, index, value)
     indices = parse(ctx, index, shape, jax=False)
     target = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)))
     here = (target.path, (*target.path, entire(shape)))
@@ -304,11 +305,13 @@ def _load_at_bounded(ctx: Context, obj: Abstract, index: Raw) -> Abstract:
     return _with_extents(ctx, found, [e.moved(position) for e in at.batch.extents])
 
 
-def _store_at_bounded(ctx: Context, obj: Ref, index: Raw, value: Raw) -> None:
-    """`x[positions[i:j]] = value`."""
+def store_at_bounded(ctx: Context, obj: Ref, index: Raw, value: Raw, combine: HloOp | None = None) -> None:
+    """`x[positions[i:j]] = value`; with `combine`, what is stored is combined with what is there."""
     dtype, shape = dtype_of(ctx, obj), shape_of(ctx, obj)
     given = index_of_wholes(ctx, shape, index, jax=False)
     if given.batch is None:
+        if combine is not None:
+            refuse(ctx, "a ufunc's method at", index)
         return array_setitem(ctx, obj, given.index, value)
     indices = parse(ctx, given.index, shape, jax=False)
     target = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)))
@@ -326,7 +329,7 @@ def _store_at_bounded(ctx: Context, obj: Ref, index: Raw, value: Raw) -> None:
     outside = ctx.broadcast(ctx.constant(whole.type.static_shape[at.axes[0]], INT64), at.batch)
     bounds_checks = ctx.op(Select(), where(ctx, given.batch), first, outside)
     at = unless_raised(ctx, target, replace(at, positions=(bounds_checks, *others), unique=False), whole)
-    store_through(ctx, target, scatter(ctx, whole, at, new), masked=False)
+    store_through(ctx, target, scatter(ctx, whole, at, new, combine), masked=False)
 
 
 def _load_bounded(ctx: Context, array: Bounded, index: Raw) -> Abstract:
@@ -352,11 +355,27 @@ def _store_into_bounded(ctx: Context, array: Bounded, index: Raw, value: Raw) ->
     whole, inner, extents, _ = index_of_whole(ctx, array, index)
     if not extents:
         return array_setitem(ctx, whole, inner, value)
-    if not all(isinstance(e, SliceObject) or is_index(e) or e is NONE for e in inner.items):
-        refuse(ctx, "a store at these positions of a bounded array", array)
+    places = index_of_places(ctx, array, inner, extents)
+    if places is not None:
+        return array_setitem(ctx, whole, places, value)
     target = _with_extents(ctx, array_getitem(ctx, whole, inner), extents)
     assert isinstance(target, Bounded)
     store_selected(ctx, part_around(ctx, target), value)
+
+
+def index_of_places(ctx: Context, array: Bounded, index: Tuple, extents: Sequence[Extent]) -> Raw | None:
+    """An index of the whole of `array` whose only array of integers has that extent; None where there is no array in it."""
+    at = [
+        i for i, e in enumerate(index.items) if not (isinstance(e, SliceObject) or is_index(e) or e is NONE)
+    ]
+    if not at:
+        return None
+    if len(at) > 1 or [e.axis for e in extents] != at or any(map(is_index, index.items)):
+        refuse(ctx, "a store at these positions of a bounded array", array)
+    places = ctx.read(index.items[at[0]])
+    assert isinstance(places, Array)
+    counted = bounded(ctx, places, [replace(extents[0], axis=0)])
+    return Tuple((*index.items[: at[0]], counted, *index.items[at[0] + 1 :]))
 
 
 def _with_extents(ctx: Context, found: Abstract, extents: Sequence[Extent]) -> Abstract:

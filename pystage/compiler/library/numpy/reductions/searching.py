@@ -8,19 +8,22 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from ....diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
+from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
-from ....ops import Add, And, Compare, Gather, Not, Or, Reverse, Scatter, Select, Subtract
-from ....values.lattice import Abstract
+from ....ops import Add, And, Compare, Gather, Maximum, Not, Or, Reduce, Reverse, Scatter, Select, Subtract
+from ....values.boundary import Form
+from ....values.lattice import Abstract, Array
 from ...context import Context, Raw
 from ...jax.tail import jax_call
 from ...kernels.nesting import nested
 from ...kernels.structures import lift
 from ...rules.jax import integer, is_none
 from ...rules.libraries import Rules, twins
+from ..indexing.bounded import first_elements
 from ..indexing.stores import cast, known_array
 from ..joining import part
+from ..sizes import bound_of
 
 
 def _precedes(ctx: Context, x: Value, y: Value) -> Value:
@@ -123,8 +126,7 @@ def digitize(ctx: Context, rules: Rules, x: Raw, bins: Raw, right: Raw = False) 
 def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength: Raw = 0) -> Abstract:
     """How often each number occurs, or the sum of its weights.
 
-    The length of the result is one more than the greatest element: it is staged where the elements are known,
-    or of a type whose numbers all lie below `minlength`.
+    The length of the result is one more than the greatest element, or `minlength`.
     """
     given = nested(ctx, rules, x, "bincount")
     least = integer(ctx, minlength, "minlength of np.bincount")
@@ -141,22 +143,57 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
         given = given.of(cast(ctx, given.value, INT64))
     elif given.dtype.kind not in "biu":
         ctx.raise_(
-            TypeError(f"Cannot cast array data from {given.dtype!r} to dtype('int64') by the rule 'safe'")
+            TypeError(
+                f"Cannot cast array data from {given.dtype!r} to dtype('int64') according to the rule 'safe'"
+            )
         )
-    size = least if known is None else max(int(known.max(initial=-1)) + 1, least)
-    if known is None and _greatest(given.dtype) >= least:
-        rewrite = "count with `(x[:, None] == np.arange(k)).sum(0)`, or with `jnp.bincount(x, length=k)`"
-        ctx.fail(SizeDependsOnValues(span=ctx.span, what="np.bincount", rewrite=rewrite))
-    if is_none(weights):
+    if is_none(weights) or given.shape == (0,):
         parts = ctx.broadcast(ctx.constant(1, INT64), given.shape)
     else:
         heavy = nested(ctx, rules, weights, "bincount")
         if heavy.shape != given.shape:
             ctx.raise_(ValueError("The weights and list don't have the same length."))
         parts = ctx.convert(heavy.value, FLOAT64)
-    empty = ctx.broadcast(ctx.constant(0, parts.type.dtype), (size,))
-    kind = Scatter(Add(), (), (0,), (0,), 1)
-    return rules.array(ctx, ctx.op(kind, empty, ctx.convert(given.value, INT64), parts))
+    return occurrences(ctx, given.value, parts, least)
+
+
+def occurrences(
+    ctx: Context, numbers: Value, parts: Value, least: int, inside: Value | None = None
+) -> Abstract:
+    """The sum of the parts of each number, at least `least` of them; of those only that are `inside`.
+
+    There is one more than the greatest number, which only the run may know.
+    """
+    shape = numbers.type.static_shape
+    low, high = ctx.range_of(Array(numbers, Form.NDARRAY))
+    at = ctx.convert(numbers, INT64)
+    none = ctx.constant(-1, INT64)
+    if inside is not None:
+        at = ctx.op(Select(), inside, at, ctx.broadcast(none, shape))
+    known = known_array(at)
+    size: int | Array = max(least, int(known.max(initial=-1)) + 1) if known is not None else least
+    if low < 0:
+        error = ValueError("'list' argument must have no negative elements")
+        zeros = ctx.broadcast(ctx.constant(0, numbers.type.dtype), shape)
+        given = numbers if inside is None else ctx.op(Select(), inside, numbers, zeros)
+        negative = ctx.op(Compare("LT"), given, zeros)
+        some = ctx.op(Reduce(Or(), (0,)), negative, ctx.constant(False, BOOL))
+        ctx.check(some, error, _refuse_negative, [])
+    if known is None and (high >= least and _greatest(numbers.type.dtype) >= least):
+        last = ctx.op(Reduce(Maximum(), (0,)), at, none)
+        needed = ctx.op(Maximum(), ctx.op(Add(), last, ctx.constant(1, INT64)), ctx.constant(least, INT64))
+        size = ctx.python(needed, (least, max(high, least - 1) + 1))
+    bound = size if isinstance(size, int) else bound_of(ctx, size, "np.bincount")
+    empty = ctx.broadcast(ctx.constant(0, parts.type.dtype), (bound,))
+    outside = ctx.broadcast(ctx.constant(bound, INT64), shape)
+    if inside is not None:
+        at = ctx.op(Select(), inside, at, outside)
+    made = ctx.ndarray(ctx.op(Scatter(Add(), (), (0,), (0,), 1), empty, at, parts))
+    return made if isinstance(size, int) else first_elements(ctx, made, {0: size.value})
+
+
+def _refuse_negative() -> None:
+    np.bincount([-1])
 
 
 def _greatest(dtype: np.dtype[np.generic]) -> int:

@@ -1,0 +1,387 @@
+"""Functions of bounded arrays as plain programs over simpler ones: shapes, sums of products, statistics, stores.
+
+What such a program cannot say of sizes that only the run knows it refuses (`size_depends`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..composed import size_depends
+from .serving import composed_for_bounded
+
+# ---------------------------------------------------------------- shapes
+
+
+@composed_for_bounded(np.matrix_transpose)
+def matrix_transpose(x: Any, /) -> Any:
+    """The last two axes in each other's place."""
+    if x.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return np.swapaxes(x, -1, -2)
+
+
+@composed_for_bounded(np.atleast_3d)
+def atleast_3d(ary: Any) -> Any:
+    """With axes of one element, so that there are three."""
+    if ary.ndim == 1:
+        return ary[None, :, None]
+    return ary[:, :, None] if ary.ndim == 2 else ary
+
+
+@composed_for_bounded(np.dstack)
+def dstack(tup: Any) -> Any:
+    """One behind the other, along the third axis."""
+    return np.concatenate([np.atleast_3d(np.asarray(a)) for a in tup], axis=2)
+
+
+@composed_for_bounded(np.tril)
+def tril(m: Any, k: Any = 0) -> Any:
+    """What stands at and below a diagonal; zero elsewhere."""
+    return np.where(np.tri(m.shape[-2], m.shape[-1], k, bool), m, np.zeros(1, m.dtype))
+
+
+@composed_for_bounded(np.triu)
+def triu(m: Any, k: Any = 0) -> Any:
+    """What stands at and above a diagonal; zero elsewhere."""
+    return np.where(np.tri(m.shape[-2], m.shape[-1], k - 1, bool), np.zeros(1, m.dtype), m)
+
+
+@composed_for_bounded(np.diag)
+def diag(v: Any, k: Any = 0) -> Any:
+    """A matrix with the vector on its main diagonal."""
+    if v.ndim != 1 or k != 0:
+        size_depends("np.diag of a matrix or beside the main diagonal", "index the elements")
+    return np.where(np.eye(len(v), dtype=bool), v[:, None], np.zeros(1, v.dtype))
+
+
+@composed_for_bounded(np.trace)
+def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
+    """The sum along the main diagonal."""
+    if a.ndim != 2 or offset != 0 or (axis1, axis2) != (0, 1):
+        size_depends("np.trace of another diagonal", "index the elements")
+    rows, columns = a.shape
+    return np.ravel(a)[np.arange(min(rows, columns)) * (columns + 1)].sum()
+
+
+@composed_for_bounded(np.vander)
+def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
+    """The powers of a vector, as the columns of a matrix."""
+    if N is None:
+        size_depends("np.vander of as many columns as elements", "give the number of columns")
+    kind = np.promote_types(x.dtype, int)
+    base = x.astype(kind)
+    columns = [np.ones(len(x), kind)]
+    for _ in range(N - 1):
+        columns.append(columns[-1] * base)
+    return np.stack(columns[:N] if increasing else columns[:N][::-1], axis=1)
+
+
+@composed_for_bounded(np.pad)
+def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0) -> Any:
+    """A vector with more elements around it: a constant, or its outermost elements."""
+    if array.ndim != 1 or mode not in ("constant", "edge") or np.ndim(constant_values):
+        size_depends(f"np.pad of several axes, or of mode {mode!r}", "join the parts with `np.concatenate`")
+    before, after = (pad_width, pad_width) if np.ndim(pad_width) == 0 else tuple(np.ravel(pad_width))
+    if mode == "constant":
+        first = np.full(before, constant_values, array.dtype)
+        last = np.full(after, constant_values, array.dtype)
+    else:
+        if len(array) == 0 and before + after > 0:
+            raise ValueError("can't extend empty axis 0 using modes other than 'constant' or 'empty'")
+        first, last = np.repeat(array[:1], before), np.repeat(array[-1:], after)
+    return np.concatenate((first, array, last))
+
+
+@composed_for_bounded(np.meshgrid)
+def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> Any:
+    """Vectors along the axes of one grid."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    if not copy:
+        size_depends("np.meshgrid without copy", "leave `copy` as it is")
+    vectors = [np.ravel(x) for x in xi]
+    rank = len(vectors)
+    axes = list(range(rank))
+    if indexing == "xy" and rank > 1:
+        axes[0], axes[1] = 1, 0
+    grids = []
+    for vector, own in zip(vectors, axes):
+        grid = vector
+        for axis in range(rank):
+            if axis != own:
+                grid = np.expand_dims(grid, axis)
+        for other, axis in zip(vectors, axes):
+            if axis != own and not sparse:
+                grid = np.take(grid, np.zeros(len(other), np.intp), axis=axis)
+        grids.append(grid)
+    return tuple(grids)
+
+
+@composed_for_bounded(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """Of each place the first choice whose condition holds."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    found = default
+    for condition, choice in list(zip(condlist, choicelist))[::-1]:
+        found = np.where(condition, choice, found)
+    return found
+
+
+@composed_for_bounded(np.take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    """The elements of a vector at indices."""
+    if np.ndim(arr) != 1:
+        size_depends("np.take_along_axis of several axes", "index the lines one by one")
+    return np.asarray(arr)[indices]
+
+
+# ---------------------------------------------------------------- products
+
+
+@composed_for_bounded(np.kron)
+def kron(a: Any, b: Any) -> Any:
+    """The products of all elements of two vectors."""
+    if np.ndim(a) != 1 or np.ndim(b) != 1:
+        size_depends("np.kron of matrices", "multiply with new axes")
+    return np.ravel(np.outer(a, b))
+
+
+@composed_for_bounded(np.convolve)
+def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
+    """The convolution of two vectors."""
+    first, second = np.asarray(a), np.asarray(v)
+    n, m = len(first), len(second)
+    if n == 0:
+        raise ValueError("a cannot be empty")
+    if m == 0:
+        raise ValueError("v cannot be empty")
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
+    found = np.zeros(n + m - 1, np.result_type(first, second))
+    for i in range(m):
+        found[i : i + n] += first * second[i]
+    short, long = min(n, m), max(n, m)
+    if mode == "full":
+        return found
+    if mode == "same":
+        return found[(short - 1) // 2 : (short - 1) // 2 + long].copy()
+    return found[short - 1 : long].copy()
+
+
+@composed_for_bounded(np.vecdot)
+def vecdot(x1: Any, x2: Any, /) -> Any:
+    """The product of two vectors, of which the first is conjugated."""
+    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+        size_depends("np.vecdot of matrices", "sum the products along the last axis")
+    return np.vdot(x1, x2)
+
+
+@composed_for_bounded(np.matvec)
+def matvec(x1: Any, x2: Any, /) -> Any:
+    """A matrix times a vector."""
+    return np.matmul(x1, x2)
+
+
+@composed_for_bounded(np.vecmat)
+def vecmat(x1: Any, x2: Any, /) -> Any:
+    """A conjugated vector times a matrix."""
+    return np.matmul(np.conjugate(x1), x2)
+
+
+@composed_for_bounded(np.tensordot)
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """The product of two vectors."""
+    if np.ndim(a) != 1 or np.ndim(b) != 1 or axes not in (0, 1):
+        size_depends("np.tensordot of these axes", "use `@` or `np.einsum`")
+    return np.asarray(np.dot(a, b)) if axes == 1 else np.outer(a, b)
+
+
+@composed_for_bounded(np.linalg.vector_norm)
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
+    """The norm of this order of all elements, or along one axis."""
+    if axis is None and keepdims:
+        size_depends("np.linalg.vector_norm with keepdims", "name the axis")
+    if axis is None:
+        return np.linalg.norm(np.ravel(x), ord)
+    return np.linalg.norm(x, ord, axis, keepdims)
+
+
+# ---------------------------------------------------------------- comparisons
+
+
+@composed_for_bounded(np.array_equal)
+def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
+    """Whether two arrays have one shape and the same elements."""
+    a, b = np.asarray(a1), np.asarray(a2)
+    if a.ndim != b.ndim:
+        return False
+    for axis in range(a.ndim):
+        if a.shape[axis] != b.shape[axis]:
+            return False
+    same = a == b
+    if equal_nan and np.issubdtype(a.dtype, np.inexact) and np.issubdtype(b.dtype, np.inexact):
+        same = same | (np.isnan(a) & np.isnan(b))
+    return bool(same.all())
+
+
+@composed_for_bounded(np.allclose)
+def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
+    """Whether all elements of two arrays are near each other."""
+    return bool(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
+
+
+# ---------------------------------------------------------------- statistics
+
+
+@composed_for_bounded(np.average)
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False
+) -> Any:
+    """The mean, or the weighted mean."""
+    given = np.asarray(a)
+    if returned or keepdims:
+        size_depends("np.average with keepdims or returned", "compute the sums")
+    if weights is None:
+        found = given.mean(axis=axis)
+        if np.size(found) == 0:
+            raise ZeroDivisionError("division by zero")
+        return found
+    heavy = np.asarray(weights)
+    if heavy.ndim != given.ndim:
+        size_depends("np.average with weights along one axis", "compute the sums")
+    for own, other in zip(given.shape, heavy.shape):
+        if own != other:
+            raise (
+                TypeError("Axis must be specified when shapes of a and weights differ.")
+                if axis is None
+                else ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+            )
+    kind = np.result_type(given.dtype, heavy.dtype)
+    if not np.issubdtype(given.dtype, np.inexact):
+        kind = np.result_type(given.dtype, heavy.dtype, np.float64)
+    total = heavy.sum(axis=axis, dtype=kind)
+    if np.any(total == 0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    return np.multiply(given, heavy).astype(kind).sum(axis=axis) / total
+
+
+@composed_for_bounded(np.nanquantile)
+def nanquantile(a: Any, q: Any, axis: Any = None) -> Any:
+    """The quantiles of what is not NaN; NaN where there is nothing else."""
+    given = np.asarray(a)
+    if axis is not None and given.ndim > 1:
+        size_depends("np.nanquantile along an axis", "go over the lines")
+    flat = np.ravel(given)
+    if not np.issubdtype(flat.dtype, np.inexact):
+        return np.quantile(flat, q)
+    flat = flat[~np.isnan(flat)]
+    whole = np.concatenate((flat, np.full(1, np.nan, flat.dtype)))
+    return np.quantile(flat if len(flat) > 0 else whole, q)
+
+
+@composed_for_bounded(np.nanpercentile)
+def nanpercentile(a: Any, q: Any, axis: Any = None) -> Any:
+    """`nanquantile` with `q` in percent."""
+    return nanquantile(a, np.true_divide(q, 100), axis)
+
+
+@composed_for_bounded(np.nanmedian)
+def nanmedian(a: Any, axis: Any = None) -> Any:
+    """The median of what is not NaN."""
+    return nanquantile(a, 0.5, axis)
+
+
+@composed_for_bounded(np.partition)
+def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
+    """The elements in order."""
+    return np.sort(a, axis=axis)
+
+
+@composed_for_bounded(np.argpartition)
+def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:
+    """The places of the elements in order."""
+    return np.argsort(a, axis=axis)
+
+
+# ---------------------------------------------------------------- lines and bins
+
+
+@composed_for_bounded(np.digitize)
+def digitize(x: Any, bins: Any, right: Any = False) -> Any:
+    """The number of the bin that each element falls into; the bins ascend or descend."""
+    edges = np.asarray(bins)
+    n = len(edges)
+    side: Any = "left" if right else "right"
+    if n < 2:
+        return np.searchsorted(edges, x, side=side)
+    falling = edges[0] > edges[-1]
+    found = np.searchsorted(np.where(falling, edges[::-1], edges), x, side=side)
+    return np.where(falling, n - found, found)
+
+
+@composed_for_bounded(np.interp)
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """Linear interpolation between points, of which `xp` ascends."""
+    if period is not None:
+        size_depends("np.interp with a period", "bring the positions into one period")
+    positions, values = np.asarray(xp, float), np.asarray(fp, float)
+    n = len(positions)
+    if n == 0:
+        raise ValueError("array of sample points is empty")
+    if len(values) != n:
+        raise ValueError("fp and xp are not of the same length.")
+    at = np.asarray(x, float)
+    low = np.clip(np.searchsorted(positions, at, side="right") - 1, 0, max(n - 2, 0))
+    high = np.minimum(low + 1, n - 1)
+    slope = (values[high] - values[low]) / (positions[high] - positions[low])
+    found = slope * (at - positions[low]) + values[low]
+    behind = slope * (at - positions[high]) + values[high]
+    found = np.where(np.isnan(found), behind, found)
+    found = np.where(np.isnan(found) & (values[low] == values[high]), values[low], found)
+    found = np.where(at == positions[-1], values[-1], found)
+    found = np.where(at < positions[0], values[0] if left is None else left, found)
+    found = np.where(at > positions[-1], values[-1] if right is None else right, found)
+    return np.where(np.isnan(at), at, found)[()]
+
+
+# ---------------------------------------------------------------- stores
+
+
+@composed_for_bounded(np.copyto)
+def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
+    """The elements of one array stored into another."""
+    if where is not True:
+        size_depends("np.copyto with where", "store with a mask")
+    given = np.asarray(src)
+    if not np.can_cast(given.dtype, dst.dtype, casting):
+        pair = f"from {given.dtype!r} to {dst.dtype!r}"
+        raise TypeError(f"Cannot cast array data {pair} according to the rule '{casting}'")
+    dst[...] = src
+
+
+@composed_for_bounded(np.putmask)
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """A number stored where the mask is true."""
+    if np.ndim(values):
+        size_depends("np.putmask of several values", "store with a mask")
+    a[mask] = values
+
+
+@composed_for_bounded(np.put_along_axis)
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    """Values stored at places of a vector."""
+    if np.ndim(arr) != 1:
+        size_depends("np.put_along_axis of several axes", "store into the lines one by one")
+    arr[indices] = values
+
+
+@composed_for_bounded(np.put)
+def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
+    """A number stored at some places of a vector."""
+    if a.ndim != 1 or np.ndim(v) or mode != "raise":
+        size_depends("np.put of several values or axes", "store at the indices")
+    a[ind] = v

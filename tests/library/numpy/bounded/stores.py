@@ -1,0 +1,87 @@
+"""Functions that store into a copy of a bounded array, and loops over one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def copied(y: Any, z: Any) -> Any:
+    a = y.copy()
+    np.copyto(a, z)
+    return a
+
+
+def put(y: Any) -> Any:
+    a = y.copy()
+    np.put(a, np.argsort(a)[:1], 7.0)
+    return a
+
+
+def put_masked(y: Any) -> Any:
+    a = y.copy()
+    np.putmask(a, a > 1, 7.0)
+    return a
+
+
+def added_at(x: Any, i: Any) -> Any:
+    a = x.copy()
+    np.add.at(a, i, 1.0)
+    np.subtract.at(a, i, a[i])
+    return a
+
+
+def added_at_places(y: Any, z: Any) -> Any:
+    a = y.copy()
+    np.add.at(a, np.arange(len(y)), z)
+    np.maximum.at(a, slice(0, 2), 1.0)
+    return a
+
+
+def filled(y: Any) -> Any:
+    a = y.copy()
+    a.fill(3.0)
+    return a
+
+
+def sorted_in_place(y: Any) -> Any:
+    a = y.copy()
+    a.sort()
+    return a
+
+
+def changed(y: Any, z: Any) -> Any:
+    a = y.copy()
+    a += z
+    a[:1] = 5
+    a[a > 4] = 0
+    a[np.argsort(z)[:2]] *= 2
+    return a
+
+
+def enumerated(y: Any) -> Any:
+    s = 0.0
+    for n, v in enumerate(y):
+        s += n * v
+    return s
+
+
+def zipped(y: Any, z: Any) -> Any:
+    s = 0.0
+    for v, w in zip(y, z):
+        s = s * 2 + v * w
+    return s
+
+
+def backwards(y: Any) -> Any:
+    s = 0.0
+    for v in reversed(y):
+        s = s * 2 + v
+    return s
+
+
+def chosen(y: Any) -> Any:
+    if len(y) > 2:
+        return y.sum()
+    return y.size * 1.0
