@@ -370,6 +370,21 @@ def added_at(x, i):
     return y, x
 
 
+@cases(M, K[2], refused="PS606")
+@cases(M, K[1], refused="PS606")
+def flattened_as_a_view_or_a_copy(m, k):
+    flat = m[: k[0], : k[0]].reshape(-1)
+    flat[0] = 99.0
+    return m
+
+
+@cases.each((M, K[2]), (M, K[1]))
+def flattened_as_a_view(m, k):
+    flat = m[: k[0]].ravel()
+    flat[0] = 99.0
+    return m, flat.sum()
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -131,6 +131,12 @@ def note_copy(ctx: Context, ref: Ref, made: Abstract) -> None:
         ctx.state.doubtful.setdefault(made.cell, []).append(ref.cell)
 
 
+def note_possible_copy(ctx: Context, ref: Ref, made: Abstract) -> None:
+    """`made` is a copy of `ref`, or shares its memory, as sizes decide that only the run knows."""
+    ctx.state.doubtful.setdefault(ref.cell, [])
+    note_copy(ctx, ref, made)
+
+
 def keep_order(ctx: Context, made: Abstract, given: Raw) -> None:
     """NumPy stores the new array `made` in the order of `given`."""
     if not isinstance(made, Ref) or not isinstance(given, Ref) or not ctx.is_ndarray(given):
@@ -154,7 +160,7 @@ def check_layout(ctx: Context, cell: int) -> None:
     shapes = {_reshapes(path) for path in ctx.state.paths_to(cell)}
     if len(shapes) > 1 or any(ctx.state.referenced_elsewhere(copy, cell) for copy in copies):
         name = "a store into an array that was reshaped, and is used in both shapes,"
-        why = "NumPy keeps the order of transposed operands in memory, so that the other shape may be a copy"
+        why = "the order of transposed operands in memory, or sizes that only the run knows, decide whether one is a copy"
         instead = "copy it before it is reshaped: `y = y.copy()`"
         ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
 

@@ -12,9 +12,10 @@ import numpy as np
 from ....hlo.types import INT64, is_complex
 from ....ops import Compare, Divide, Multiply, Pad, Remainder, Slice
 from ....values.bounded import Bounded, Extent, Progression, extent_of
-from ....values.lattice import Abstract, Array, Const, Tuple
+from ....values.lattice import Abstract, Array, Const, Ref, Tuple
 from ....values.views import RealOrImaginary, Reshaped
 from ...context import Context, Raw
+from ...kernels.layout import is_contiguous, note_possible_copy
 from ...kernels.structures import abstract
 from ...registry import meaning_of
 from ...rules.jax import axes_of, axis_of, is_none
@@ -169,18 +170,20 @@ def ravel(ctx: Context, a: Raw, order: Raw = "C") -> Abstract:
         refuse(ctx, "np.ravel in another order", a)
     if a.rank > 1 and _is_view(ctx, a):
         return _flat_view(ctx, a)
-    return raveled(ctx, a)
+    made = raveled(ctx, a)
+    if a.rank > 1 and isinstance(a.whole, Ref):
+        note_possible_copy(ctx, a.whole, made.whole)
+    return made
 
 
 def _is_view(ctx: Context, array: Bounded) -> bool:
     """True if NumPy gives other shapes of the array as views of its memory: its elements lie side by side."""
     first, *others = array.axes
-    return (
-        isinstance(first, Extent)
-        and first.mask is None
-        and first.step == 1
-        and all(isinstance(n, int) for n in others)
-    )
+    if not isinstance(first, Extent) or first.progression is None or first.step != 1:
+        return False
+    if not all(isinstance(n, int) for n in others):
+        return False
+    return isinstance(array.whole, Array) or is_contiguous(ctx, array.whole) is True
 
 
 def _flat_view(ctx: Context, array: Bounded) -> Bounded:
@@ -276,11 +279,15 @@ def _in_rows(
         line = viewed(ctx, flat.whole, Reshaped((*before, flat.type.size, *after)))
         return bounded(ctx, line, [replace(flat.extents[0], axis=at)])
     array = flat if is_compact(flat.extents[0]) else compact(ctx, flat)
+    if array is not flat and isinstance(flat.whole, Ref):
+        note_possible_copy(ctx, flat.whole, array.whole)
     extent = array.extents[0]
     most = array.bound(extent) // rest
     whole: Any = array.whole
     if most * rest != array.bound(extent):
         value = ctx.op(Slice((0,), (most * rest,), (1,)), elements(ctx, array))
         whole = made_whole(ctx, array, value)
+        if isinstance(array.whole, Ref):
+            note_possible_copy(ctx, array.whole, whole)
     made = viewed(ctx, whole, Reshaped((*before, most, *after)))
     return first_elements(ctx, made, {at: rows})
