@@ -75,8 +75,7 @@ def positive_sum(x):
     "NonConcreteBooleanIndexError (the selection is the result)",
     "As above, where the selected elements themselves are asked for.",
     X,
-    code="PS504",
-    comment="Sums, means, stores and elementwise work on a selection compile; a result of unknown size does not.",
+    comment="The result has the size that the mask gives it in this call.",
 )
 def positive_elements(x):
     return x[x > 0]
@@ -217,8 +216,7 @@ def precise(x):
     "ConcretizationTypeError: the size argument of jnp.nonzero must be statically specified",
     "The size of the result of `nonzero`, `unique` or `where` with one argument depends on values.",
     X,
-    code="PS220",
-    comment="Masks do it without a size: `np.where(mask, x, y)`, `x[mask] = v`, `x[mask].sum()`.",
+    comment="No size has to be given: the result has the one that the values give it in this call.",
 )
 def places(x):
     return np.flatnonzero(x > 0)

@@ -267,7 +267,6 @@ def flipped(x):
     "Dynamic shape operator: torch.nonzero",
     "The size of the result depends on values.",
     X,
-    code="PS220",
 )
 def where_positive(x):
     return np.argwhere(x > 0)
