@@ -120,17 +120,17 @@ def stores(x):
 
 def behind_a_branch(x):
     if time.time() > 3:
-        return np.bincount(np.int64(x))
+        return np.packbits(np.uint8(x))
     elif x.sum() > 1:
         y = time.time()
     else:
-        y = np.bincount(np.int64(x))
+        y = np.packbits(np.uint8(x))
     return y
 
 
 def behind_a_loop(x):
     total = 0.0
-    for v in np.bincount(np.int64(x)):
+    for v in np.packbits(np.uint8(x)):
         total += v
         if v > 3:
             total *= time.time()
@@ -141,13 +141,13 @@ def behind_a_loop(x):
 
 def behind_a_with(x):
     with open("numbers.txt") as file:
-        values = np.bincount(np.int64(x))
+        values = np.packbits(np.uint8(x))
         file.write(str(values))
-    return np.bincount(np.int64(x))
+    return np.packbits(np.uint8(x))
 
 
 def behind_a_return(x):
-    for v in np.bincount(np.int64(x)):
+    for v in np.packbits(np.uint8(x)):
         if v > 3:
             return time.time()
     return x

@@ -42,10 +42,10 @@ INSTRUCTIONS = (
 @pytest.mark.parametrize(
     ("function", "places"),
     [
-        (programs.behind_a_branch, {2: "PS601", 3: "PS220", 5: "PS601", 7: "PS220"}),
-        (programs.behind_a_loop, {3: "PS220", 6: "PS601", 8: "PS601"}),
-        (programs.behind_a_with, {2: "PS601", 3: "PS220", 5: "PS220"}),
-        (programs.behind_a_return, {2: "PS220", 4: "PS601"}),
+        (programs.behind_a_branch, {2: "PS601", 3: "PS606", 5: "PS601", 7: "PS606"}),
+        (programs.behind_a_loop, {3: "PS606", 6: "PS601", 8: "PS601"}),
+        (programs.behind_a_with, {2: "PS601", 3: "PS606", 5: "PS606"}),
+        (programs.behind_a_return, {2: "PS606", 4: "PS601"}),
         (programs.lost_in_a_container, {4: "PS601"}),
         (programs.in_a_pass_that_is_dropped, {-2: "PS110", 4: "PS601"}),
     ],
