@@ -103,13 +103,13 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
             _check_number(ctx, value, dtype_of(ctx, obj))
         _store_basic(ctx, target, value, indices.elements)
     else:
-        at = fancy(ctx, indices)
         whole = ctx.contents(target)
         if isinstance(value, Bounded):
-            shape = at.result_shape(whole.type.static_shape)
+            shape = fancy(ctx, indices).result_shape(whole.type.static_shape)
             stored = bounded(ctx, ctx.ndarray(ctx.broadcast(ctx.constant(0, BOOL), shape)), ())
             value = beside(ctx, "a store", storing(stored), stored, value)
         new = array_value(ctx, value, dtype_of(ctx, obj), "the stored value")
+        at = fancy(ctx, indices)
         new = _fit_fancy(ctx, new, at.result_shape(whole.type.static_shape))
         indices.check_indices()
         at = unless_raised(ctx, target, at, whole)
@@ -327,8 +327,8 @@ def store_at_bounded(ctx: Context, obj: Ref, index: Raw, value: Raw, combine: Hl
     indices.check_indices()
     first, *others = at.positions
     outside = ctx.broadcast(ctx.constant(whole.type.static_shape[at.axes[0]], INT64), at.batch)
-    bounds_checks = ctx.op(Select(), where(ctx, given.batch), first, outside)
-    at = unless_raised(ctx, target, replace(at, positions=(bounds_checks, *others), unique=False), whole)
+    inside = ctx.op(Select(), where(ctx, given.batch), first, outside)
+    at = unless_raised(ctx, target, replace(at, positions=(inside, *others), unique=False), whole)
     store_through(ctx, target, scatter(ctx, whole, at, new, combine), masked=False)
 
 
