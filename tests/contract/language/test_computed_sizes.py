@@ -303,7 +303,7 @@ def identities(x):
     return y is x, y is positive(x), found[0] is y, y is None, (y,) is y
 
 
-@cases(X, refused="PS210")
+@cases(X + 9, refused="PS210")
 def unknown_identity(x):
     y = positive(x)
     z = y
