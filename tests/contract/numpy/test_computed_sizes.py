@@ -212,6 +212,68 @@ def jax_mask(x):
     return x[x > 0]
 
 
+@cases(np.array([1.0, 3.0]))
+def range_to_a_value(x):
+    return np.arange(int(x.max()))
+
+
+@cases(np.ones(2))
+def identity_of_a_computed_size(x):
+    return np.eye(int(x.sum()))
+
+
+@cases(np.array([2.0, 1.0]))
+def bins_of_a_computed_number(x):
+    return np.histogram(x, bins=int(x[0]))[0]
+
+
+@cases(np.ones(2))
+def zeros_of_a_computed_length(x):
+    n = int(x.sum())
+    return np.zeros(n)
+
+
+@cases(np.array([2.0, 1.0]))
+def linspace_of_a_computed_length(x):
+    return np.linspace(0.0, 1.0, int(x[0]))
+
+
+@cases(np.array([1.0, 2.0]))
+def padded_to_a_value(x):
+    return np.concatenate([x, np.zeros(int(x.max()))])
+
+
+@cases(np.array([2, 1, 0]))
+def one_hot(labels):
+    classes = labels.max() + 1
+    return np.eye(classes)[labels]
+
+
+@cases(np.arange(2.0), np.array([2, 2]))
+def repeat_by_counts(x, counts):
+    return np.repeat(x, counts)
+
+
+@cases(np.ones(2))
+def tile_by_a_value(x):
+    return np.tile(x, int(x[-1]))
+
+
+@cases(np.array([2.0, 1.0]), refused="PS305")
+def split_into_a_computed_number(x):
+    return np.split(x, int(x[0]))
+
+
+@cases(np.array([3, 1, 3]))
+def bincount(labels):
+    return np.bincount(labels)
+
+
+@cases(np.array([[2.0, 1.0], [0.0, 3.0], [2.0, 1.0]]))
+def unique_rows(x):
+    return np.unique(x, axis=0)
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -1,17 +1,17 @@
 import numpy as np
 
 
-def padded(x, width):
-    return np.concatenate([x, np.zeros(width)])
+def rows(x, width):
+    return x.reshape(-1, width)
 
 
 def f(x):
     width = int(x.max())
-    return padded(x, width)
+    return rows(x, width)
 
 
 def rewritten(x):
-    return padded(x, len(x))
+    return rows(x, len(x))
 
 
 arguments = (np.array([1.0, 2.0]),)
