@@ -17,7 +17,7 @@ M = np.arange(20.0).reshape(4, 5)
 K = [np.array([k]) for k in (0, 1, 3, 10, -2, 99)]
 
 
-@cases.each((X,), (NONE,), (X[:0],), (X + 9,))
+@cases.each((X,), (NONE,), (X[:0],))
 def selected(x):
     return x[x > 0]
 
@@ -137,7 +137,7 @@ def side_by_side(x):
     return np.stack((x[m], x[::-1][m]), axis=1), np.column_stack((x[m], m[m])), np.vstack((x[m], x[m] * 2))
 
 
-@cases.each((X,), (X[::-1],))
+@cases(X)
 def in_order(x):
     y = x[x != 0]
     return np.sort(y), np.argsort(y), np.cumsum(y), np.diff(y), y.cumprod(), np.sort(y[::-1])[:2]
@@ -248,10 +248,8 @@ def greatest_of_none(x):
     return max(x[x > 0])
 
 
-@cases.each(
-    (np.arange(600), K[2]), (np.arange(300.0, dtype=np.float32), K[1]), (np.arange(400) % 3 > 1, K[2])
-)
-@cases(jnp.arange(300), K[3])
+@cases(np.arange(300.0, dtype=np.float32), K[1], runs=1, interpreted=False)
+@cases(jnp.arange(300), K[3], runs=1, interpreted=False)
 def lists_of_many(x, k):
     """Of many elements a list has rows, not one value for each."""
     y, z = list(x), x.tolist()
@@ -284,7 +282,7 @@ def of_jax(x):
 NUMBERS = np.array([4, 0, 2, 4])
 
 
-@cases.each((NUMBERS,), (NUMBERS[:1],), (NUMBERS[:0],), (NUMBERS + 200,), (NUMBERS.astype(np.int8),))
+@cases.each((NUMBERS,), (NUMBERS[:0],), (NUMBERS + 200,), (NUMBERS.astype(np.int8),))
 @cases(NUMBERS - 1, raises=ValueError)
 @cases(NUMBERS.astype(float), raises=TypeError)
 def counts(x):
@@ -296,7 +294,7 @@ def counts(x):
     )
 
 
-@cases.each((X, NUMBERS), (X, NUMBERS[:1]), (X, NUMBERS[:0]), (X, NUMBERS * 40))
+@cases.each((X, NUMBERS), (X, NUMBERS[:0]))
 @cases(X, NUMBERS - 1, raises=ValueError)
 def repeated(x, n):
     first = n[:1].sum()
@@ -309,7 +307,12 @@ def repeated(x, n):
     )
 
 
-@cases.each((X, PLACES), (X, PLACES[:1]), (X, PLACES[:0]))
+@cases(X, NUMBERS * 40, runs=1, interpreted=False)
+def repeated_often(x, n):
+    return np.repeat(x[: len(n)], n)
+
+
+@cases.each((X, PLACES), (X, PLACES[:0]))
 @cases(X, PLACES + 9, raises=IndexError)
 def without(x, i):
     return (
@@ -320,7 +323,7 @@ def without(x, i):
     )
 
 
-@cases.each((X, PLACES), (X, PLACES[:2]), (X, PLACES[3:4]))
+@cases.each((X, PLACES), (X, PLACES[3:4]))
 def with_more(x, i):
     y = x[x > 1]
     return (
@@ -338,17 +341,11 @@ def in_parts(x, k):
     return a, b, c, x, np.array_split(x[x > 0], 3)
 
 
-@cases.each((M,), (M % 3,), (M[:1],))
+@cases.each((M % 3,), (M[:1],))
 def different_lines(m):
     return np.unique(m % 2, axis=0, return_index=True, return_inverse=True, return_counts=True), np.unique(
         m % 2, axis=1
     )
-
-
-@cases.each((X,), (NONE,))
-def as_lists(x):
-    y = x[x > 0]
-    return y.tolist(), list(y), sorted(y), sum(y), any(y), all(y), 2.0 in y, max(y, default=0.5)
 
 
 @cases.each((X,), (X[::-1],))

@@ -80,7 +80,7 @@ def shrinking(x):
     return x
 
 
-@cases(np.ones(5_000))
+@cases(np.ones(5_000), runs=1, interpreted=False)
 def prefixes_of_many_lengths(x):
     total = 0.0
     for i in range(1, 5_000):
@@ -166,17 +166,17 @@ def two_arguments(x, level):
     return np.zeros(int(x.max() > level) + 2)
 
 
-@cases(1.0)
+@cases(1.0, runs=1, interpreted=False)
 def list_of_steps(x):
     t, path = 0.0, [x]
-    while t < 10.0:
+    while t < 1.0:
         t = t + 0.001
         x = x * 0.999
         path.append(x)
     return path
 
 
-@cases(np.ones(3))
+@cases(np.ones(3), runs=1, interpreted=False)
 def scales_of_a_tuple_in_many_trips(x):
     scales = (0.5, 1, 2.0)
     for i in range(6_000):
@@ -184,7 +184,7 @@ def scales_of_a_tuple_in_many_trips(x):
     return x
 
 
-@cases(np.array([1.0, 2.0, 0.5]))
+@cases(np.array([1.0, 2.0, 0.5]), runs=1, interpreted=False)
 def breaks_of_an_inner_loop(x):
     found = []
     for i in range(60):
@@ -200,7 +200,7 @@ def breaks_of_an_inner_loop(x):
 SCALES = (0.5, 1, 2.0)
 
 
-@cases(np.ones(1_000))
+@cases(np.ones(1_000), runs=1, interpreted=False)
 def scales_of_a_tuple(x):
     for i in range(1_000):
         x[i] = x[i - 1] * SCALES[i % 3] + 1.0
