@@ -101,16 +101,6 @@ def test_functions(name: str, kind: Kind) -> None:
     assert not found, "\n\n".join(found)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="staged, the indices are ndarrays of int64; plain, they are what JAX makes"
-)
-@pytest.mark.parametrize("text", ["np.nonzero(r)", "np.argwhere(r)"])
-def test_places_in_a_jax_array(text: str) -> None:
-    """NumPy asks the `jax.Array` for its own `nonzero`: calls.txt has these with ndarrays only."""
-    found = wrong(text, next(kind for kind in KINDS if kind.name == "jax32"), False)
-    assert not found, "\n\n".join(found)
-
-
 def test_a_difference_is_found() -> None:
     """The tests here can fail: what is staged as `np.trace` must be told from its twin in `jax.numpy`."""
     function, _ = program("np.trace(a)")

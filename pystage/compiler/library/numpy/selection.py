@@ -28,6 +28,7 @@ from ..registry import meaning
 from ..rules.bounds import ends_of
 from ..rules.casting import cast_number
 from ..rules.jax import canonical, is_none
+from ..rules.libraries import as_ndarray
 from ..rules.promote import (
     LoopTypes,
     Operand,
@@ -89,7 +90,7 @@ def _where(jax: bool) -> Callable[..., Abstract]:
 
     def where(ctx: Context, condition: Raw, x: Raw = None, y: Raw = None, /) -> Abstract:
         if is_none(x) and is_none(y) and not jax:
-            return ctx.call(Const(np.nonzero), [abstract(condition)])
+            return ctx.call(Const(np.nonzero), [abstract(as_ndarray(ctx, condition))])
         if is_none(x) or is_none(y):
             text = "one argument: the number of results depends on the values"
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument=text))

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from ....diagnostics.codes_types import ArgumentNotStaged
+from ....diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
+from ....values.boundary import Form
 from ....values.bounded import Bounded
-from ....values.lattice import Abstract, Ref
+from ....values.lattice import Abstract, Array, Ref
 from ...context import Context, Raw
 from ...kernels.structures import lift
 from ...registry import meaning
@@ -37,6 +38,10 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                         span=ctx.span, function=f"np.{function.__name__}", argument="these arguments"
                     )
                 )
+            if function in _DELEGATING and any(map(_is_jax, args)):
+                rewrite = "use the mask itself, or convert the array first: `np.asarray(x)`"
+                what = f"np.{function.__name__} of a jax.Array"
+                ctx.fail(SizeDependsOnValues(span=ctx.span, what=what, rewrite=rewrite))
             known = [_known(ctx, a) for a in args]
             named = {key: _known(ctx, a) for key, a in kwargs.items()}
             if any(x is MISSING for x in (*known, *named.values())):
@@ -52,6 +57,14 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return program
 
     return declare
+
+
+_DELEGATING = (np.nonzero, np.argwhere, np.compress, np.trim_zeros)
+"""Functions that NumPy has a method of the argument compute, so that a `jax.Array` gives `jax.Array`s."""
+
+
+def _is_jax(raw: Raw) -> bool:
+    return isinstance(raw, Array | Bounded) and raw.form is Form.JAX
 
 
 def _known(ctx: Context, raw: Raw) -> Any:
