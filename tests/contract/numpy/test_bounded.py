@@ -234,7 +234,16 @@ def as_iterables(x):
     """What Python's own functions do with the elements one by one."""
     y = x[x > -2]
     found = list(y), y.tolist(), sorted(y), max(y), min(y, key=abs), sum(y), list(reversed(y))
-    return *found, any(y > 3), 2.0 in y, -3.0 in y, list(range(len(y))), isinstance(y, np.ndarray)
+    return (
+        *found,
+        any(y > 3),
+        any(y),
+        all(y),
+        2.0 in y,
+        -3.0 in y,
+        list(range(len(y))),
+        isinstance(y, np.ndarray),
+    )
 
 
 @cases(NONE)
@@ -248,6 +257,8 @@ def greatest_of_none(x):
     return max(x[x > 0])
 
 
+@cases(np.arange(300), K[2], runs=1, interpreted=False)
+@cases(np.arange(300) % 3 > 1, K[2], runs=1, interpreted=False)
 @cases(np.arange(300.0, dtype=np.float32), K[1], runs=1, interpreted=False)
 @cases(jnp.arange(300), K[3], runs=1, interpreted=False)
 def lists_of_many(x, k):
