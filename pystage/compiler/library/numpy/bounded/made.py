@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from ....diagnostics.codes_types import MaskedUse
+from ....diagnostics.errors import StagingError
+from ....hlo.ir import Op
 from ....hlo.types import INT64, is_complex
-from ....ops import Compare, Divide, Multiply, Pad, Remainder, Slice
+from ....ops import Compare, Divide, Multiply, Or, Pad, Remainder, Slice
 from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.lattice import Abstract, Array, Const, Ref, Tuple
 from ....values.views import RealOrImaginary, Reshaped
@@ -34,6 +38,9 @@ from ..indexing.bounded import (
     viewed,
 )
 from .serving import by_element, for_bounded, made_whole
+
+_LIBRARY = str(Path(__file__).parents[2])
+"""Programs of the library store into no flat array that they are given."""
 
 by_element((np.where, jnp.where), "condition", "x", "y")
 by_element((np.unravel_index,), "indices")
@@ -173,7 +180,24 @@ def ravel(ctx: Context, a: Raw, order: Raw = "C") -> Abstract:
     made = raveled(ctx, a)
     if a.rank > 1 and isinstance(a.whole, Ref):
         note_possible_copy(ctx, a.whole, made.whole)
+        held = a.whole.path or not isinstance(elements(ctx, a).owner, Op)  # a part of what others may hold
+        if held and not (ctx.span is not None and ctx.span.file.startswith(_LIBRARY)):
+            _refuse_views(ctx, a)
     return made
+
+
+def _refuse_views(ctx: Context, array: Bounded) -> None:
+    """The run ends (PS221) where a flat array is a view in the plain run: where an axis has one element."""
+    span, single = ctx.span, None
+    for extent in array.extents:
+        here = ctx.op(Compare("EQ"), count(ctx, array, extent).value, ctx.constant(1, INT64))
+        single = here if single is None else ctx.op(Or(), single, here)
+
+    def refuse_view() -> None:
+        raise StagingError((MaskedUse(span=span, what="a flat view of one row or column"),))
+
+    if single is not None:
+        ctx.check(single, StagingError(()), refuse_view, [])
 
 
 def _is_view(ctx: Context, array: Bounded) -> bool:
