@@ -14,7 +14,11 @@ import pytest
 
 import pystage
 
-EXAMPLES = sorted((Path(__file__).resolve().parent.parent / "examples").rglob("*.py"))
+EXAMPLES = [
+    path
+    for path in sorted((Path(__file__).resolve().parent.parent / "examples").rglob("*.py"))
+    if "\nPROGRAMS" in path.read_text(encoding="utf-8")
+]
 
 
 def load(path: Path) -> ModuleType:
@@ -48,7 +52,7 @@ def watching(modules: set[str]) -> Iterator[list[str]]:
 CASES = [
     pytest.param(path, function.__name__, number, id=f"{path.stem}-{function.__name__}-{number}")
     for path in EXAMPLES
-    for number, (function, _) in enumerate(getattr(load(path), "PROGRAMS", []))
+    for number, (function, _) in enumerate(load(path).PROGRAMS)
 ]
 
 

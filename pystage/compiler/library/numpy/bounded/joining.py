@@ -15,8 +15,9 @@ from ....values.lattice import NONE, Abstract, Array, Const, SliceObject, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import sequence_items
 from ...rules.jax import axis_of, is_none
-from ..indexing.beside import elementwise, operand
+from ..indexing.beside import elementwise
 from ..indexing.bounded import bounded, compact, count, raveled, refuse
+from ..indexing.size_checks import operand
 from ..indexing.subscripts import array_getitem
 from .serving import composed_for_bounded, for_bounded
 

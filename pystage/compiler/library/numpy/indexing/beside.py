@@ -13,16 +13,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
 
-import jax.numpy as jnp
-import numpy as np
-
-from ....diagnostics.codes_types import MaskedUse
-from ....diagnostics.errors import StagingError
 from ....hlo.ir import Value
-from ....hlo.types import INT64, ArrayType, DType
+from ....hlo.types import INT64, ArrayType
 from ....ops import (
     Add,
-    And,
     Compare,
     Divide,
     DynamicSlice,
@@ -39,14 +33,12 @@ from ....values.bounded import Bounded, Extent, Progression
 from ....values.lattice import Abstract, Array, Tuple
 from ...context import Context, Raw
 from .bounded import (
-    belonging,
     bounded,
     compact,
     count,
     elements,
     from_zero,
     in_order,
-    is_known_false,
     mask_along,
     rank_in_mask,
     refuse,
@@ -57,41 +49,7 @@ from .bounded import (
     where_of,
     with_masks,
 )
-
-Axis = Extent | int
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedOperand:
-    """What is combined: an array and its axes, some of which may be bounded."""
-
-    value: Value
-    axes: tuple[Axis, ...]
-    form: Form
-    weak: bool
-
-    @property
-    def dtype(self) -> DType:
-        """Element type."""
-        return self.value.type.dtype
-
-    def position(self, back: int) -> int:
-        """The axis that is the `back`-th from the last."""
-        return len(self.axes) - back
-
-    def extent(self, back: int) -> int:
-        """How many elements the whole has there."""
-        return self.value.type.static_shape[-back]
-
-
-def operand(ctx: Context, raw: Raw) -> PlacedOperand | None:
-    """An argument as what is combined; None for a number, which needs no place."""
-    if isinstance(raw, Bounded):
-        return PlacedOperand(belonging(ctx, raw), raw.axes, raw.form, raw.weak)
-    read = ctx.read(raw)
-    if not isinstance(read, Array):
-        return None
-    return PlacedOperand(read.value, read.shape, read.form, read.weak)
+from .size_checks import Axis, PlacedOperand, SizeChecks, operand, sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +75,10 @@ def same_places(ctx: Context, a: Extent, b: Extent) -> bool:
     return a.step == b.step and same_number(ctx, a.start, b.start) and same_number(ctx, a.size, b.size)
 
 
+_Anchored = tuple[list[Raw], list[PlacedOperand | None], dict[int, Anchor]]
+"""Arguments, those that are arrays as operands, and where their elements come to stand."""
+
+
 def elementwise(
     ctx: Context,
     name: str,
@@ -133,12 +95,7 @@ def elementwise(
     masked = [with_masks(ctx, arg) if isinstance(arg, Bounded) else arg for arg in args]
     found = _anchored(ctx, masked, apart, compacted=False) or _anchored(ctx, args, apart)
     assert found is not None
-    given, operands, anchors = found
-    sizes = SizeChecks(ctx, name, plain, operands)
-    wholes = [
-        arg if o is None else _beside(ctx, arg, o, anchors, sizes)
-        for arg, o in zip(given, operands, strict=True)
-    ]
+    wholes, anchors = _at_anchors(ctx, name, plain, found)
     with computing_for(ctx, anchors):
         made = function(*wholes)
     return result(ctx, made, anchors)
@@ -170,12 +127,7 @@ def placed(
     """The arguments as wholes whose elements stand beside each other, and the bounded axes, counted from the last."""
     found = _anchored(ctx, args, None)
     assert found is not None
-    given, operands, anchors = found
-    sizes = SizeChecks(ctx, name, plain, operands)
-    wholes = [
-        arg if o is None else _beside(ctx, arg, o, anchors, sizes)
-        for arg, o in zip(given, operands, strict=True)
-    ]
+    wholes, anchors = _at_anchors(ctx, name, plain, found)
     return wholes, [replace(a.extent, axis=-back) for back, a in anchors.items() if a.extent is not None]
 
 
@@ -196,7 +148,7 @@ def result(ctx: Context, made: Abstract, anchors: dict[int, Anchor]) -> Abstract
 
 def _anchored(
     ctx: Context, args: Sequence[Raw], apart: int | None, compacted: bool = True
-) -> tuple[list[Raw], list[PlacedOperand | None], dict[int, Anchor]] | None:
+) -> _Anchored | None:
     """The arguments, and where their elements come to stand; compact where they must be, or None if not `compacted`."""
     given = list(args)
     while True:
@@ -235,6 +187,19 @@ def _anchor(
     anchors[back] = Anchor(several[0], None, -1) if several else anchor
 
 
+def _at_anchors(
+    ctx: Context, name: str, plain: Callable[..., Any], found: _Anchored
+) -> tuple[list[Raw], dict[int, Anchor]]:
+    """The arguments as wholes whose elements stand at the anchors."""
+    given, operands, anchors = found
+    sizes = SizeChecks(ctx, name, plain, operands)
+    wholes = [
+        arg if o is None else _beside(ctx, arg, o, anchors, sizes)
+        for arg, o in zip(given, operands, strict=True)
+    ]
+    return wholes, anchors
+
+
 def _beside(ctx: Context, arg: Raw, o: PlacedOperand, anchors: dict[int, Anchor], sizes: SizeChecks) -> Raw:
     """The argument with its elements at the anchors; itself where they are."""
     value = o.value
@@ -263,12 +228,12 @@ def _placed(
     assert places is not None
     at = o.position(back)
     if anchor.extent is None:
-        once = sizes.check(back, places.count, ctx.constant(anchor.size, INT64), broadcasts=True)
+        once = sizes.check(places.count, ctx.constant(anchor.size, INT64), broadcasts=True)
         return aligned(ctx, value, at, places, from_zero(ctx, anchor.size), anchor.size, once)
     onto = anchor.extent.progression
     if onto is None:
         raise AssertionError("only what is stored is put at the places of a mask")
-    sizes.check(back, places.count, onto.count)
+    sizes.check(places.count, onto.count)
     return aligned(ctx, value, at, places, onto, anchor.size)
 
 
@@ -293,19 +258,15 @@ def together(
     if any(loose):
         args = [compact(ctx, arg) if is_loose else arg for arg, is_loose in zip(args, loose)]
         return together(ctx, name, plain, args, axes)
-    at = len(right.axes) - axes[1]
     if isinstance(ours, Extent) and isinstance(theirs, int):
         return [_exact(ctx, left, axes[0], theirs, sizes), right]
-    onto = (
-        _Line(ours.progression, ours, left.value.type.static_shape[axes[0]])
-        if isinstance(ours, Extent)
-        else _Line(from_zero(ctx, ours), ours, ours)
-    )
-    assert isinstance(theirs, Extent) and theirs.progression is not None and onto.places is not None
-    sizes.check(at, theirs.progression.count, onto.places.count)
-    value = aligned(ctx, right.value, axes[1], theirs.progression, onto.places, onto.size)
+    onto = ours.progression if isinstance(ours, Extent) else from_zero(ctx, ours)
+    assert isinstance(theirs, Extent) and theirs.progression is not None and onto is not None
+    sizes.check(theirs.progression.count, onto.count)
+    line = left.value.type.static_shape[axes[0]]
+    value = aligned(ctx, right.value, axes[1], theirs.progression, onto, line)
     placed = [*right.axes]
-    placed[axes[1]] = onto.axis
+    placed[axes[1]] = ours
     return [left, replace(right, value=value, axes=tuple(placed))]
 
 
@@ -320,18 +281,9 @@ def _exact(ctx: Context, o: PlacedOperand, axis: int, size: int, sizes: SizeChec
     """An operand that must have `size` elements along a bounded axis."""
     extent = o.axes[axis]
     assert isinstance(extent, Extent) and extent.progression is not None
-    sizes.check(len(o.axes) - axis, extent.progression.count, ctx.constant(size, INT64))
+    sizes.check(extent.progression.count, ctx.constant(size, INT64))
     value = aligned(ctx, o.value, axis, extent.progression, from_zero(ctx, size), size)
     return replace(o, value=value, axes=(*o.axes[:axis], size, *o.axes[axis + 1 :]))
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """The places along an axis that others are put at, the axis, and how many elements the whole has there."""
-
-    places: Progression | None
-    axis: Axis
-    size: int
 
 
 def result_with(ctx: Context, made: Abstract, axes: Sequence[Axis]) -> Abstract:
@@ -342,98 +294,6 @@ def result_with(ctx: Context, made: Abstract, axes: Sequence[Axis]) -> Abstract:
     read = ctx.read(made)
     assert isinstance(read, Array)
     return in_order(ctx, bounded(ctx, read if read.form is Form.JAX else ctx.ndarray(read.value), extents))
-
-
-class SizeChecks:
-    """The sizes of operands, and what the plain run's function raises of those that differ."""
-
-    def __init__(
-        self, ctx: Context, name: str, plain: Callable[..., Any], operands: Sequence[PlacedOperand | None]
-    ) -> None:
-        self.ctx = ctx
-        self.name = name
-        self.plain = plain
-        self.operands = operands
-
-    def check(self, back: int, ours: Value, theirs: Value, broadcasts: bool = False) -> Value | None:
-        """The program raises what the function raises of such sizes; PS221 where it does not.
-
-        With `broadcasts`, one element may stand for all: a bool of the program that says whether it does.
-        """
-        ctx, name, span = self.ctx, self.name, self.ctx.span
-        if same_number(ctx, ours, theirs):
-            return None
-        bad = ctx.op(Compare("NE"), ours, theirs)
-        if is_known_false(bad):
-            return None
-        once: Value | None = None
-        if broadcasts:
-            once = ctx.op(Compare("EQ"), ours, ctx.constant(1, INT64))
-            bad = ctx.op(And(), bad, ctx.op(Compare("NE"), ours, ctx.constant(1, INT64)))
-        shapes, counts = self._shapes(back)
-
-        def check(*sizes: int) -> None:
-            rest = iter(sizes)
-            samples = [
-                None
-                if shape is None
-                else sample([next(rest) if n is None else n for n in shape[0]], *shape[1:])
-                for shape in shapes
-            ]
-            with np.errstate(all="ignore"):
-                self.plain(*[1 if s is None else s for s in samples])
-            text = f"{name} of one selected element and {max(sizes)}"
-            raise StagingError((MaskedUse(span=span, what=text),))
-
-        ctx.check(bad, self._raised(len(counts)), check, counts)
-        return once
-
-    def _shapes(self, back: int) -> tuple[list[tuple[list[int | None], DType, Form] | None], list[Array]]:
-        """The shapes of all operands, None for each size that the program computes, and those sizes."""
-        ctx = self.ctx
-        shapes: list[tuple[list[int | None], DType, Form] | None] = []
-        counts: list[Array] = []
-        for o in self.operands:
-            if o is None:
-                shapes.append(None)
-                continue
-            shapes.append(([a if isinstance(a, int) else None for a in o.axes], o.dtype, o.form))
-            for b in range(len(o.axes), 0, -1):
-                axis = o.axes[-b]
-                if isinstance(axis, Extent):
-                    counts.append(_count_of(ctx, o, b, axis))
-        return shapes, counts
-
-    def _raised(self, count: int) -> BaseException:
-        """An instance of what the function raises of sizes that differ."""
-        kinds = [(FLOAT, Form.NDARRAY) if o is None else (o.dtype, o.form) for o in self.operands]
-        try:
-            with np.errstate(all="ignore"):
-                self.plain(*[sample([n], *kind) for n, kind in zip((2, 3, 2), kinds)])
-        except TypeError:
-            return TypeError("shape mismatch")
-        except Exception:
-            return ValueError("shape mismatch")
-        return ValueError("shape mismatch")
-
-
-FLOAT: DType = np.dtype(np.float32)
-
-
-def _count_of(ctx: Context, o: PlacedOperand, back: int, axis: Extent) -> Array:
-    if axis.size is not None:
-        return ctx.python(axis.size)
-    at = o.position(back)
-    whole = ctx.jax(o.value)
-    moved = replace(axis, axis=at)
-    return count(ctx, Bounded(whole, o.value.type, (moved,)), moved)
-
-
-def sample(shape: Sequence[int], dtype: DType, form: Form) -> Any:
-    """An array of `shape` for the plain run's functions to look at."""
-    if form is Form.JAX:
-        return jnp.zeros(tuple(shape), dtype)
-    return np.broadcast_to(np.zeros((), dtype), tuple(shape))
 
 
 def only_element(ctx: Context, array: Bounded, function: Callable[[Any], object]) -> Array:
@@ -591,7 +451,7 @@ def _stored_at(
             return value
         assert axis.progression is not None
         theirs = ctx.constant(anchor.size, INT64)
-        once = sizes.check(back, axis.progression.count, theirs, broadcasts)
+        once = sizes.check(axis.progression.count, theirs, broadcasts)
         return aligned(ctx, value, at, axis.progression, from_zero(ctx, anchor.size), anchor.size, once)
     if anchor.same(ctx, axis, own):
         return value
@@ -600,7 +460,7 @@ def _stored_at(
     places = from_zero(ctx, axis) if isinstance(axis, int) else axis.progression
     assert places is not None
     theirs = count(ctx, target, extent).value
-    once = sizes.check(back, places.count, theirs, broadcasts)
+    once = sizes.check(places.count, theirs, broadcasts)
     if extent.progression is not None:
         return aligned(ctx, value, at, places, extent.progression, anchor.size, once)
     if not extent.ordered:

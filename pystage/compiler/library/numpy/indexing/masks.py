@@ -92,6 +92,7 @@ class Storing:
 
 
 def storing(target: Bounded) -> Storing:
+    """How the plain run stores into the elements: by index, where masks select some of them."""
     masked = tuple(
         [
             i

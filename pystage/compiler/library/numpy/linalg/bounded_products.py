@@ -18,8 +18,9 @@ from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
-from ..indexing.beside import PlacedOperand, operand, result_with, together
+from ..indexing.beside import result_with, together
 from ..indexing.bounded import refuse, where_of
+from ..indexing.size_checks import PlacedOperand, operand
 
 
 def of_bounded(ctx: Context, function: str, a: Raw, b: Raw) -> Abstract | None:

@@ -1,0 +1,143 @@
+"""Operands whose sizes the program computes, and what the plain run's function raises of sizes that do not agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ....diagnostics.codes_types import MaskedUse
+from ....diagnostics.errors import StagingError
+from ....hlo.ir import Value
+from ....hlo.types import FLOAT32, INT64, DType
+from ....ops import And, Compare
+from ....values.boundary import Form
+from ....values.bounded import Bounded, Extent
+from ....values.lattice import Array
+from ...context import Context, Raw
+from .bounded import belonging, count, is_known_false, same_number
+
+Axis = Extent | int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedOperand:
+    """What is combined: an array and its axes, some of which may be bounded."""
+
+    value: Value
+    axes: tuple[Axis, ...]
+    form: Form
+    weak: bool
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self.value.type.dtype
+
+    def position(self, back: int) -> int:
+        """The axis that is the `back`-th from the last."""
+        return len(self.axes) - back
+
+    def extent(self, back: int) -> int:
+        """How many elements the whole has there."""
+        return self.value.type.static_shape[-back]
+
+
+def operand(ctx: Context, raw: Raw) -> PlacedOperand | None:
+    """An argument as what is combined; None for a number, which needs no place."""
+    if isinstance(raw, Bounded):
+        return PlacedOperand(belonging(ctx, raw), raw.axes, raw.form, raw.weak)
+    read = ctx.read(raw)
+    if not isinstance(read, Array):
+        return None
+    return PlacedOperand(read.value, read.shape, read.form, read.weak)
+
+
+class SizeChecks:
+    """The sizes of operands, and what the plain run's function raises of those that differ."""
+
+    def __init__(
+        self, ctx: Context, name: str, plain: Callable[..., Any], operands: Sequence[PlacedOperand | None]
+    ) -> None:
+        self.ctx = ctx
+        self.name = name
+        self.plain = plain
+        self.operands = operands
+
+    def check(self, ours: Value, theirs: Value, broadcasts: bool = False) -> Value | None:
+        """The program raises what the function raises of such sizes; PS221 where it does not.
+
+        With `broadcasts`, one element may stand for all: a bool of the program that says whether it does.
+        """
+        ctx, name, span = self.ctx, self.name, self.ctx.span
+        if same_number(ctx, ours, theirs):
+            return None
+        bad = ctx.op(Compare("NE"), ours, theirs)
+        if is_known_false(bad):
+            return None
+        once: Value | None = None
+        if broadcasts:
+            once = ctx.op(Compare("EQ"), ours, ctx.constant(1, INT64))
+            bad = ctx.op(And(), bad, ctx.op(Compare("NE"), ours, ctx.constant(1, INT64)))
+        shapes, counts = self._shapes()
+
+        def check(*sizes: int) -> None:
+            rest = iter(sizes)
+            samples = [
+                None
+                if shape is None
+                else sample([next(rest) if n is None else n for n in shape[0]], *shape[1:])
+                for shape in shapes
+            ]
+            with np.errstate(all="ignore"):
+                self.plain(*[1 if s is None else s for s in samples])
+            text = f"{name} of one selected element and {max(sizes)}"
+            raise StagingError((MaskedUse(span=span, what=text),))
+
+        ctx.check(bad, self._raised(), check, counts)
+        return once
+
+    def _shapes(self) -> tuple[list[tuple[list[int | None], DType, Form] | None], list[Array]]:
+        """The shapes of all operands, None for each size that the program computes, and those sizes."""
+        ctx = self.ctx
+        shapes: list[tuple[list[int | None], DType, Form] | None] = []
+        counts: list[Array] = []
+        for o in self.operands:
+            if o is None:
+                shapes.append(None)
+                continue
+            shapes.append(([a if isinstance(a, int) else None for a in o.axes], o.dtype, o.form))
+            counts += [
+                _count_of(ctx, o, i, axis) for i, axis in enumerate(o.axes) if isinstance(axis, Extent)
+            ]
+        return shapes, counts
+
+    def _raised(self) -> BaseException:
+        """An instance of what the function raises of sizes that differ."""
+        kinds = [(FLOAT32, Form.NDARRAY) if o is None else (o.dtype, o.form) for o in self.operands]
+        try:
+            with np.errstate(all="ignore"):
+                self.plain(*[sample([n], *kind) for n, kind in zip((2, 3, 2), kinds)])
+        except TypeError:
+            return TypeError("shape mismatch")
+        except Exception:
+            return ValueError("shape mismatch")
+        return ValueError("shape mismatch")
+
+
+def _count_of(ctx: Context, o: PlacedOperand, at: int, axis: Extent) -> Array:
+    if axis.size is not None:
+        return ctx.python(axis.size)
+    whole = ctx.jax(o.value)
+    moved = replace(axis, axis=at)
+    return count(ctx, Bounded(whole, o.value.type, (moved,)), moved)
+
+
+def sample(shape: Sequence[int], dtype: DType, form: Form) -> Any:
+    """An array of `shape` for the plain run's functions to look at."""
+    if form is Form.JAX:
+        return jnp.zeros(tuple(shape), dtype)
+    return np.broadcast_to(np.zeros((), dtype), tuple(shape))
