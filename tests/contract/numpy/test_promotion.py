@@ -277,6 +277,58 @@ def jax_functions_of_numpy_arrays(x, n):
     return jnp.sin(x), jnp.sum(n), jnp.asarray(x), jnp.add(x, n)
 
 
+BOOLS = np.array([True, False, True])
+COMPLEX = np.array([1j, 2.0])
+try:
+    np.round(BOOLS, 1)
+except TypeError as error:
+    NO_DECIMALS = error
+
+
+@cases(BOOLS)
+def products_of_bools(x):
+    return np.correlate(x, x[:2]), np.correlate(x[:2], x), np.round(x, 0)
+
+
+@cases(BOOLS, raises=TypeError)
+@cases(BOOLS[:1], raises=ValueError)
+def gradient_of_bools(x):
+    return np.gradient(x)
+
+
+@cases(BOOLS, raises=type(NO_DECIMALS))
+def decimals_of_bools(x):
+    return np.round(x, 1)
+
+
+@cases.each((COMPLEX, np.array([0.0, 1.0])), (np.array([0.0, 1.0]), COMPLEX), raises=TypeError)
+def complex_positions(x, xp):
+    return np.interp(x, xp, np.array([3.0, 4.0]))
+
+
+@cases(np.array([1, 0]), COMPLEX, raises=TypeError)
+def complex_weights(x, weights):
+    return np.bincount(x, weights)
+
+
+@cases.each(([1.0, np.nan, 2.0],), ([1.0, np.inf],), raises=ValueError)
+@cases([1.0, 2.0])
+def range_of_a_histogram(x):
+    return np.histogram(np.array(x), 3)
+
+
+@cases.each((3.0,), (-np.inf,), raises=ValueError)
+@cases(2.0)
+def given_range_of_a_histogram(low):
+    return np.histogram(np.array([1.0, 2.0]), 3, (low, 2.5))
+
+
+@cases(np.array([2**63], np.uint64), refused="PS810")
+@cases(np.array([2**63 - 1], np.uint64))
+def python_integers_of_uint64(x):
+    return int(x[0]), x.sum().item(), x.tolist()
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -19,6 +19,12 @@ from ..context import Context, Raw
 from ..kernels.structures import abstract, call_now
 from ..registry import meaning
 
+BOOLEAN_SUBTRACT = (
+    "numpy boolean subtract, the `-` operator, is not supported, "
+    "use the bitwise_xor, the `^` operator, or the logical_xor function instead."
+)
+"""What NumPy says of the difference of bools."""
+
 P = TypeVar("P", bound=Callable[..., Any])
 
 

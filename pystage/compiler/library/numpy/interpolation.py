@@ -8,7 +8,7 @@ import numpy as np
 
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
-from ...hlo.types import FLOAT64, INT64
+from ...hlo.types import FLOAT64, INT64, is_complex
 from ...ops import Add, Compare, Divide, IsFinite, Maximum, Minimum, Multiply, Select, Subtract
 from ...values.lattice import Abstract
 from ..context import Context, Raw
@@ -30,7 +30,15 @@ def interp(
     """Linear interpolation between the points (`xp`, `fp`), of which `xp` ascends; float64."""
     if not is_none(period):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="period"))
-    at, positions, values = [ctx.convert(nested(ctx, NUMPY, a, "interp").value, FLOAT64) for a in (x, xp, fp)]
+    given = [nested(ctx, NUMPY, a, "interp").value for a in (x, xp, fp)]
+    *_, of = [value.type.dtype for value in given]
+    try:
+        np.interp(*[np.zeros(1, value.type.dtype) for value in given])  # type: ignore[call-overload]
+    except TypeError as error:
+        ctx.raise_(error)
+    if is_complex(of):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="fp of complex numbers"))
+    at, positions, values = [ctx.convert(value, FLOAT64) for value in given]
     if positions.type.shape != values.type.shape or positions.type.rank != 1:
         ctx.raise_(ValueError("fp and xp are not of the same length."))
     (size,) = positions.type.static_shape

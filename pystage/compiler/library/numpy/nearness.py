@@ -61,6 +61,11 @@ def np_round(ctx: Context, a: Raw, decimals: Raw = 0, out: Raw = None) -> Abstra
             ctx.raise_(NotImplementedError("The 'out' argument to jnp.round is not supported."))
         return jnp_round(ctx, a, digits)
     loop = common_loop(ctx, "np.round", [operand], False)
+    if loop.outputs[0] == BOOL and digits != 0:
+        try:
+            np.round(np.zeros((), np.bool_), digits)
+        except TypeError as error:
+            ctx.raise_(error)
     value = value_of(ctx, operand, FLOAT16 if loop.outputs[0] == BOOL else loop.outputs[0])
     value = _rounded(ctx, value, digits)
     return result_into(ctx, out, value, "np.round")

@@ -16,7 +16,7 @@ from ..context import Context, Raw
 from ..kernels.nesting import nested
 from ..registry import meaning
 from ..rules.libraries import NUMPY
-from .composed import composed
+from .composed import BOOLEAN_SUBTRACT, composed
 from .twins import twin
 
 
@@ -35,7 +35,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 @composed(np.gradient)
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     """Central differences along each axis, one-sided at the edges; spacings are numbers or coordinates."""
-    x = np.asarray(f)
+    x = given = np.asarray(f)
     axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim)
     if len(varargs) == 0:
         steps = [1.0] * len(axes)
@@ -56,6 +56,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
                 "Shape of array too small to calculate a numerical gradient, "
                 "at least (edge_order + 1) elements are required."
             )
+        if given.dtype == bool:
+            raise TypeError(BOOLEAN_SUBTRACT)
         lines = np.moveaxis(x, i, 0)
         if np.ndim(step) == 0:
             made = _even_gradient(lines, step, edge_order)
@@ -104,8 +106,13 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     if len(y) == 0:
         raise ValueError("second array argument cannot be empty")
     if len(x) < len(y):
-        return np.convolve(y, np.conj(x)[::-1], mode).conj()[::-1]
-    return np.convolve(x, np.conj(y)[::-1], mode)
+        return _conjugate(np.convolve(y, _conjugate(x)[::-1], mode))[::-1]
+    return np.convolve(x, _conjugate(y)[::-1], mode)
+
+
+def _conjugate(x: Any) -> Any:
+    """`np.conj`, which makes numbers of bools where this leaves them alone."""
+    return np.conj(x) if np.iscomplexobj(x) else x
 
 
 @composed(np.unwrap)

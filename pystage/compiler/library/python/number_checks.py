@@ -213,7 +213,9 @@ def check_least(ctx: Context, operand: Operand, text: str) -> None:
 def check_integral(
     ctx: Context, function: Callable[..., Any], operand: Array, rounded: Value, text: str
 ) -> None:
-    """`int(x)`, `math.floor(x)` … of a float: NaN, infinities, and what 64 bits do not hold."""
+    """`int(x)`, `math.floor(x)` …: NaN, infinities, and what 64 bits with a sign do not hold."""
+    if operand.dtype == UINT64 and ctx.range_of(operand)[1] > MOST:
+        beyond_64_bits(ctx, compared(ctx, "GT", operand.value, MOST), text, operand)
     if not is_floating(operand.dtype):
         return
     inside = both(ctx, compared(ctx, "GE", rounded, -(2.0**63)), compared(ctx, "LT", rounded, 2.0**63))

@@ -15,6 +15,7 @@ from ...context import Context, Raw
 from ...kernels.structures import sequence_items
 from ...rules.bounds import ends_of
 from ...rules.jax import axis_of, is_none
+from ..composed import BOOLEAN_SUBTRACT
 from ..indexing.beside import placed, result_with
 from ..indexing.bounded import bounded, compact, elements, length, raveled, refuse, where
 from ..indexing.subscripts import array_getitem
@@ -110,36 +111,60 @@ def median(a: Any, axis: Any = None) -> Any:
     n = len(ordered)
     if n == 0:
         return np.mean(ordered, axis=0)
-    middle = (ordered[(n - 1) // 2] + ordered[n // 2]) / 2
-    if ordered.dtype.kind == "f":
-        middle = np.where(np.isnan(ordered[n - 1]), np.nan, middle)[()]
-    return middle
+    middle = np.stack([ordered[n // 2], ordered[(n - 1) // 2]])
+    found: Any = np.where(n % 2 == 1, np.mean(middle[:1], axis=0), np.mean(middle, axis=0))
+    if np.issubdtype(ordered.dtype, np.inexact):
+        found = np.where(np.isnan(ordered[n - 1]), ordered[n - 1], found)
+    return found[()]
 
 
 @composed_for_bounded(np.percentile)
 def percentile(a: Any, q: Any, axis: Any = None) -> Any:
     """As `np.quantile`, of a hundred."""
-    return quantile(a, np.true_divide(q, 100), axis)
+    shares = np.true_divide(q, 100)
+    check_shares(np.asarray(a), shares, "Percentiles must be in the range [0, 100]")
+    return _at_shares(a, shares, axis, type(q) in (int, float))
 
 
 @composed_for_bounded(np.quantile)
 def quantile(a: Any, q: Any, axis: Any = None) -> Any:
     """What stands at a part `q` of the way through the elements in order, between two of them where need be."""
+    check_shares(np.asarray(a), q, "Quantiles must be in the range [0, 1]")
+    return _at_shares(a, q, axis, type(q) in (int, float))
+
+
+def check_shares(a: Any, shares: Any, text: str) -> None:
+    """Raises what NumPy raises of elements without an order, and of shares that are not between 0 and 1."""
+    if a.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    given = np.asarray(shares)
+    if not np.all((given >= 0) & (given <= 1)):
+        raise ValueError(text)
+
+
+def _at_shares(a: Any, shares: Any, axis: Any, weak: bool) -> Any:
+    """What stands at shares of the way through the elements in order; `weak`, a share has no dtype of its own."""
     if axis is None:
         a, axis = np.ravel(a), 0
     ordered = np.moveaxis(np.sort(a, axis=axis), axis, 0)
     n = len(ordered)
-    if n == 0:
+    at = np.asarray((n - 1) * np.asarray(shares))
+    if n == 0 and ordered.dtype.kind == "f":
         raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    place = np.asarray((n - 1) * np.asanyarray(q))
-    below = np.floor(place).astype(np.intp)
-    above = np.minimum(below + 1, n - 1)
-    part = np.reshape(place - below, place.shape + (1,) * (ordered.ndim - 1))
-    low, high = ordered[below], ordered[above]
-    step = high - low
-    found = np.where(part >= 0.5, high - step * (1 - part), low + step * part)
+    if at.dtype.kind in "iu":
+        found = np.take(ordered, at[()], axis=0)
+    else:
+        below = np.where(at < 0, 0, np.where(at >= n - 1, -1, np.floor(at))).astype(np.intp)[()]
+        above = np.where(at < 0, 0, np.where(at >= n - 1, -1, np.floor(at) + 1)).astype(np.intp)[()]
+        low, high = ordered[below], ordered[above]
+        part: Any = np.asarray(at - below).astype(at.dtype)
+        part = float(part) if weak else np.reshape(part, at.shape + (1,) * (ordered.ndim - 1))
+        if ordered.dtype == bool:
+            raise TypeError(BOOLEAN_SUBTRACT)
+        step = high - low
+        found = np.where(part >= 0.5, high - step * (1 - part), low + step * part)
     if ordered.dtype.kind == "f":
-        found = np.where(np.isnan(ordered[n - 1]), np.nan, found)
+        found = np.where(np.isnan(ordered[n - 1]), ordered[n - 1], found).astype(found.dtype)
     return found[()]
 
 

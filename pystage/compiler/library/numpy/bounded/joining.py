@@ -15,6 +15,7 @@ from ....values.lattice import NONE, Abstract, Array, Const, SliceObject, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import sequence_items
 from ...rules.jax import axis_of, is_none
+from ..composed import size_depends
 from ..indexing.beside import elementwise
 from ..indexing.bounded import bounded, compact, count, raveled, refuse
 from ..indexing.size_checks import operand
@@ -170,4 +171,7 @@ def take(a: Any, indices: Any, axis: Any = None, *, mode: Any = "raise") -> Any:
         indices = np.clip(indices, 0, max(a.shape[axis] - 1, 0))
     elif mode == "wrap":
         indices = np.asarray(indices) % max(a.shape[axis], 1)
-    return np.moveaxis(np.moveaxis(a, axis, 0)[indices], 0, axis)
+    found = np.moveaxis(a, axis, 0)[indices]
+    if np.ndim(indices) > 1 and axis % a.ndim > 0:
+        size_depends("np.take at indices of several axes", "take the flat indices, and reshape")
+    return np.moveaxis(found, 0, axis) if np.ndim(indices) == 1 else found

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..composed import size_depends
+from .along import check_shares
 from .serving import composed_for_bounded
 
 # ---------------------------------------------------------------- shapes
@@ -161,9 +162,15 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
         raise ValueError("v cannot be empty")
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
-    found = np.zeros(n + m - 1, np.result_type(first, second))
+    kind = np.result_type(first, second)
+    wide = (
+        np.result_type(kind, np.float32) if kind == np.float16 else kind
+    )  # as products of vectors are summed
+    first = first.astype(wide)
+    found = np.zeros(n + m - 1, wide)
     for i in range(m):
         found[i : i + n] += first * second[i]
+    found = found.astype(kind)
     short, long = min(n, m), max(n, m)
     if mode == "full":
         return found
@@ -189,7 +196,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
 @composed_for_bounded(np.vecmat)
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """A conjugated vector times a matrix."""
-    return np.matmul(np.conjugate(x1), x2)
+    return np.matmul(np.conjugate(x1) if np.iscomplexobj(x1) else x1, x2)
 
 
 @composed_for_bounded(np.tensordot)
@@ -266,45 +273,67 @@ def average(
     total = heavy.sum(axis=axis, dtype=kind)
     if np.any(total == 0):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    return np.multiply(given, heavy).astype(kind).sum(axis=axis) / total
+    return (given.astype(kind) * heavy.astype(kind)).sum(axis=axis) / total
 
 
 @composed_for_bounded(np.nanquantile)
 def nanquantile(a: Any, q: Any, axis: Any = None) -> Any:
     """The quantiles of what is not NaN; NaN where there is nothing else."""
     given = np.asarray(a)
-    if axis is not None and given.ndim > 1:
-        size_depends("np.nanquantile along an axis", "go over the lines")
-    flat = np.ravel(given)
-    if not np.issubdtype(flat.dtype, np.inexact):
-        return np.quantile(flat, q)
-    flat = flat[~np.isnan(flat)]
-    whole = np.concatenate((flat, np.full(1, np.nan, flat.dtype)))
-    return np.quantile(flat if len(flat) > 0 else whole, q)
+    check_shares(given, q, "Quantiles must be in the range [0, 1]")
+    flat = _without_nan(given, axis, "np.nanquantile")
+    return _nan_of(flat, np.shape(q)) if len(flat) == 0 else np.quantile(flat, q)
 
 
 @composed_for_bounded(np.nanpercentile)
 def nanpercentile(a: Any, q: Any, axis: Any = None) -> Any:
     """`nanquantile` with `q` in percent."""
-    return nanquantile(a, np.true_divide(q, 100), axis)
+    given = np.asarray(a)
+    check_shares(given, np.true_divide(q, 100), "Percentiles must be in the range [0, 100]")
+    flat = _without_nan(given, axis, "np.nanpercentile")
+    return _nan_of(flat, np.shape(q)) if len(flat) == 0 else np.percentile(flat, q)
 
 
 @composed_for_bounded(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None) -> Any:
     """The median of what is not NaN."""
-    return nanquantile(a, 0.5, axis)
+    given = np.asarray(a)
+    if not np.issubdtype(given.dtype, np.inexact):
+        return np.median(given, axis=axis)
+    return np.median(_without_nan(given, axis, "np.nanmedian"))
+
+
+def _without_nan(given: Any, axis: Any, name: str) -> Any:
+    """The elements, along one axis, that are not NaN."""
+    if axis is not None and given.ndim > 1:
+        size_depends(f"{name} along an axis", "go over the lines")
+    flat = np.ravel(given)
+    return flat[~np.isnan(flat)] if np.issubdtype(flat.dtype, np.inexact) else flat
+
+
+def _nan_of(flat: Any, shape: Any) -> Any:
+    return np.full(shape, np.nan, flat.dtype if np.issubdtype(flat.dtype, np.inexact) else np.float64)[()]
 
 
 @composed_for_bounded(np.partition)
 def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """The elements in order."""
+    _check_places(np.shape(a)[axis], kth)
     return np.sort(a, axis=axis)
 
 
 @composed_for_bounded(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """The places of the elements in order."""
+    _check_places(np.shape(a)[axis], kth)
     return np.argsort(a, axis=axis)
+
+
+def _check_places(n: Any, kth: Any) -> None:
+    """Raises what NumPy raises of a place that `n` elements do not have."""
+    for k in kth if isinstance(kth, (tuple, list)) else (kth,):
+        if n > 0 and not -n <= k < n:
+            raise ValueError(f"kth(={k + n if k < 0 else k}) out of bounds ({n})")
 
 
 # ---------------------------------------------------------------- lines and bins
@@ -328,6 +357,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     """Linear interpolation between points, of which `xp` ascends."""
     if period is not None:
         size_depends("np.interp with a period", "bring the positions into one period")
+    for given in (np.asarray(x), np.asarray(xp)):
+        if given.dtype.kind == "c":
+            what = f"from {given.dtype!r} to dtype('float64')"
+            raise TypeError(f"Cannot cast array data {what} according to the rule 'safe'")
+    if np.iscomplexobj(fp):
+        size_depends("np.interp of complex numbers", "interpolate their parts")
     positions, values = np.asarray(xp, float), np.asarray(fp, float)
     n = len(positions)
     if n == 0:

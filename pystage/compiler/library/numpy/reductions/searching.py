@@ -153,6 +153,9 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
         heavy = nested(ctx, rules, weights, "bincount")
         if heavy.shape != given.shape:
             ctx.raise_(ValueError("The weights and list don't have the same length."))
+        if is_complex(heavy.dtype):
+            what = f"from {heavy.dtype!r} to dtype('float64')"
+            ctx.raise_(TypeError(f"Cannot cast array data {what} according to the rule 'safe'"))
         parts = ctx.convert(heavy.value, FLOAT64)
     return occurrences(ctx, given.value, parts, least)
 

@@ -95,8 +95,14 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     elif range is None:
         low, high = values.min(), values.max()
         kind = values.dtype
+        if kind.kind == "f" and not (np.isfinite(low) and np.isfinite(high)):
+            raise ValueError(f"autodetected range of [{low}, {high}] is not finite")
     else:
         low, high = range
+        if low > high:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise ValueError(f"supplied range of [{low}, {high}] is not finite")
         kind = np.result_type(low, high, values)
     if np.issubdtype(kind, np.integer) or kind == np.dtype(bool):
         kind = np.result_type(kind, float)
