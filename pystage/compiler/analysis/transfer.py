@@ -30,6 +30,7 @@ from ..ops import (
     Exponential,
     Gather,
     Iota,
+    MaskPlaces,
     Maximum,
     Minimum,
     Multiply,
@@ -261,6 +262,10 @@ def _iota(op: Op) -> Interval:
     return 0, max(extent - 1, 0)
 
 
+def _mask_places(op: Op, mask: Interval) -> Interval:
+    return 0, max(op.results[0].type.static_shape[-1] - 1, 0)
+
+
 def _reduced(op: Op, x: Interval, start: Interval) -> Interval:
     """Elements combined; of a sum, as many as are combined into one."""
     assert isinstance(op.kind, Reduce)
@@ -288,6 +293,7 @@ def _sign(op: Op, x: Interval) -> Interval:
 RULES: dict[type, Callable[..., Interval]] = {
     Constant: _constant,
     Iota: _iota,
+    MaskPlaces: _mask_places,
     Add: _add,
     Subtract: _subtract,
     Multiply: _multiply,

@@ -28,8 +28,8 @@ from .shapes import Broadcast, Constant, Iota, Reshape
 class MaskPlaces(HloOp):
     """The places along the last axis at which a mask is true, in order, and zeros after the last, as int64.
 
-    It is emitted as running sums and a scatter, which devices with many threads compute; a CPU's loop (`expanded_loop`)
-    passes over the mask once.
+    It is emitted as running sums and a scatter, which devices with many threads compute; a CPU's loop
+    (`passes/mask_loops.py`) passes over the mask once.
     """
 
     opcode = "mask_places"

@@ -84,7 +84,7 @@ def _known(ctx: Context, raw: Raw) -> Any:
 def flatnonzero(a: Any) -> Any:
     """Where the flattened array is not zero."""
     flat = np.ravel(a)
-    return np.arange(len(flat))[flat != 0]
+    return np.arange(len(flat))[flat if flat.dtype == bool else flat != 0]
 
 
 @found(np.nonzero)
@@ -97,7 +97,7 @@ def nonzero(a: Any) -> Any:
             "this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
         )
     if a.ndim == 1:
-        return (np.arange(len(a))[a != 0],)
+        return (flatnonzero(a),)
     places = flatnonzero(a)
     indices: list[Any] = []
     for n in a.shape[::-1]:

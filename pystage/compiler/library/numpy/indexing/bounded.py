@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+import numpy as np
+
 from ....ad.calculus import differentiable
 from ....analysis.differences import difference, polynomial
 from ....diagnostics.codes_types import MaskedUse
@@ -43,6 +45,7 @@ from ....values.views import Flipped, Index, Permuted, View, Window, entire, rea
 from ...context import Context, Raw
 from .gathering import Fancy, gather
 from .slices import SelectedPositions, mask_of, progression
+from .stores import known_array
 
 # ---------------------------------------------------------------- making
 
@@ -295,7 +298,8 @@ def compact(ctx: Context, array: Bounded) -> Bounded:
 
 def compress(ctx: Context, value: Value, mask: Value, axis: int, size: Value) -> Value:
     """The `size` elements that a mask selects along an axis, one after the other; what follows them means nothing."""
-    made = taken(ctx, value, axis, ctx.op(MaskPlaces(), mask))
+    places = ctx.op(MaskPlaces(), mask)
+    made = ctx.convert(places, value.type.dtype) if _is_iota(value) else taken(ctx, value, axis, places)
     ctx.compressed[made] = Compressed(value, mask, axis, size)
     return made
 
@@ -327,6 +331,16 @@ def in_order(ctx: Context, array: Bounded) -> Bounded:
 def taken(ctx: Context, value: Value, axis: int, places: Value) -> Value:
     """The elements of `value` at these places along `axis`."""
     return gather(ctx, value, Fancy((axis,), (places,), places.type.static_shape, axis, False))
+
+
+def _is_iota(value: Value) -> bool:
+    """True for the numbers 0, 1, 2, …, each of which stands at its own place."""
+    if value.type.rank != 1 or value.type.dtype.kind not in "iu":
+        return False
+    if isinstance(value.owner, Op) and isinstance(value.owner.kind, Iota):
+        return True
+    known = known_array(value)
+    return known is not None and np.array_equal(known, np.arange(known.size))
 
 
 def places_in_order(ctx: Context, array: Bounded, extent: Extent) -> Value:
