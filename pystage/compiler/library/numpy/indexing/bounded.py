@@ -237,7 +237,8 @@ def refuse(ctx: Context, what: str, *arrays: Raw) -> NoReturn:
     Where loops around decide it, inference begins again with these written out.
     """
     given = [e for a in arrays if isinstance(a, Bounded) for e in a.extents]
-    refuse_bounds(ctx, what, [bound for extent in given for bound in extent.bounds])
+    sizes = [(ctx.python(e.size),) if e.size is not None else () for e in given]
+    refuse_bounds(ctx, what, [n for e, size in zip(given, sizes) for n in e.bounds or size])
 
 
 def refuse_bounds(ctx: Context, what: str, bounds: Sequence[Array]) -> NoReturn:
