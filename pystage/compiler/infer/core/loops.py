@@ -166,10 +166,11 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 loop = replace(loop, certain=True)
             resized = resizings(before, lookup(result.changes, before), list(join.entries))
             if join.conflicts.found and resized and loop.resized < RESIZE_LIMIT:
-                if all(can_make_room(engine, each) for each in resized):
-                    return functools.partial(_with_room, engine, loop, resized)
-                if not loop.peeled:
+                possible = [each for each in resized if can_make_room(engine, each)]
+                if not loop.peeled and len(possible) < len(resized):
                     return functools.partial(_peel, engine, loop)
+                if possible:
+                    return functools.partial(_with_room, engine, loop, possible)
             if join.conflicts.found and (join.grows or loop.peeled):
                 _unroll_growing(engine, loop, join.conflicts.found[0].reason)
             if join.conflicts.found and loop.certain and not loop.peeled and not join.grows:

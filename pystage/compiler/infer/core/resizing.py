@@ -7,8 +7,9 @@ same bounds (`fit`), and the run ends where it needs more (`Context.needs_capaci
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -17,17 +18,29 @@ from ...hlo.ir import Op, Value
 from ...hlo.types import INT64, ArrayType
 from ...library.numpy.indexing.bounded import bounded, compact, count, elements
 from ...ops import Constant, Pad, Slice, constant
+from ...stage import ir as stage
+from ...stage.walk import walk
+from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent, Progression, extent_of
 from ...values.capacity import Capacity
-from ...values.gated import Gated, alternatives, narrow, undecided
-from ...values.lattice import Abstract, ArrayCell, ListCell, ObjectCell, Ref, Tuple
+from ...values.gated import Gated, alternatives, is_absent, narrow, undecided
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    DictCell,
+    ListCell,
+    ObjectCell,
+    Ref,
+    Tuple,
+    VariableCell,
+)
 from ...values.node import TreeNode
 from ...values.slots import Slot, is_temporary
 from ...values.state import Content, Lookup
 from ...values.views import path_type
-from ...values.walk import cells_of, children, counterparts, head, with_children
+from ...values.walk import cells_of, children, head, with_children
 from ..aliases.merged import aliases_of, may_alias_cells
-from .branches import infer_choice
 from .engine import Engine
 from .loop import Loop
 
@@ -36,8 +49,8 @@ FIRST_BYTES = 1 << 12
 MOST_BYTES = 1 << 24
 """The most memory that it gets at first because of how often a loop may run."""
 
-Place = tuple[int, ...]
-"""Where a value stands in the contents of a slot: of each node on the way to it, which child."""
+Place = tuple[int | str, ...]
+"""Where a value stands in the contents of a slot: of each node on the way to it, which child, or attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +87,38 @@ def _pairs(a: Any, b: Any, place: Place) -> Iterator[tuple[Place, Abstract, Abst
         return
     if isinstance(a, Ref | Bounded | Gated) and isinstance(b, Ref | Bounded | Gated):
         yield place, a, b
-    elif (isinstance(a, ObjectCell) and isinstance(b, ObjectCell)) or (
-        isinstance(a, Tuple | ListCell) and _is_alike(a, b)
+    elif isinstance(a, ObjectCell) and isinstance(b, ObjectCell):
+        for name, x in a.fields.items():
+            yield from _pairs(x, b.fields.get(name), (*place, name))
+    elif (
+        isinstance(a, Tuple | ListCell | DictCell | VariableCell)
+        and type(a) is type(b)
+        and head(a) == head(b)
     ):
-        for position, (x, y) in enumerate(zip(children(a), counterparts(a, b), strict=True)):
+        for position, (x, y) in enumerate(zip(children(a), children(b), strict=True)):
             yield from _pairs(x, y, (*place, position))
 
 
-def _is_alike(a: TreeNode, b: TreeNode) -> bool:
-    return type(a) is type(b) and head(a) == head(b)
+def _inside(content: Any, place: Place) -> Any:
+    for step in place:
+        content = (
+            content.fields[str(step)] if isinstance(content, ObjectCell) else children(content)[int(step)]
+        )
+    return content
 
 
 _Axes = tuple[Extent | int, ...]
 
 
+def _arrays(value: Abstract) -> list[Abstract]:
+    """The alternatives of a value that stand for one."""
+    return [each for each in alternatives(value) if not is_absent(each)]
+
+
 def _shapes(value: Abstract, lookup: Any) -> list[tuple[ArrayType, _Axes]] | None:
-    """The type and the axes of each ndarray that a value may be; None where it may be something else."""
+    """The type and the axes of each ndarray that a value may be; None where it may be something else, but for None."""
     found: list[tuple[ArrayType, _Axes]] = []
-    for each in alternatives(value):
+    for each in _arrays(value):
         if isinstance(each, Bounded) and isinstance(each.whole, Ref):
             found.append((each.type, each.axes))
             continue
@@ -130,11 +157,11 @@ def can_make_room(engine: Engine, found: Resizing) -> bool:
     """True if nobody can tell an array before the loop from the bounded one that takes its place."""
     array = _at(engine, found)
     shapes = _shapes(array, engine.state.get)
-    if shapes is not None and len(shapes) == 1:
+    if shapes is not None and isinstance(array, Ref | Bounded):
         own = shapes[0][0].static_shape
         if not any(most is not None and most > n for most, n in zip(found.bounds, own)):
             return _is_only_name(engine, found.slot, array)
-    return all(_is_private(engine, found.slot, x) for x in alternatives(array))
+    return all(_is_private(engine, found.slot, x) for x in _arrays(array))
 
 
 def make_room(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
@@ -178,18 +205,19 @@ def _capacity(
 
 def _at(engine: Engine, found: Resizing) -> Abstract:
     """The array before the loop."""
-    content: Any = engine.state.get(found.slot)
-    for position in found.place:
-        content = children(content)[position]
-    return narrow(engine.b, engine.intervals, content)
+    return narrow(engine.b, engine.intervals, _inside(engine.state.get(found.slot), found.place))
 
 
 def _with(content: Any, place: Place, new: Abstract) -> Any:
     """The contents with something else at a place."""
     if not place:
         return new
+    step, rest = place[0], place[1:]
+    if isinstance(content, ObjectCell):
+        name = str(step)
+        return replace(content, fields={**content.fields, name: _with(content.fields[name], rest, new)})
     parts = list(children(content))
-    parts[place[0]] = _with(parts[place[0]], place[1:], new)
+    parts[int(step)] = _with(parts[int(step)], rest, new)
     return with_children(content, parts)
 
 
@@ -213,11 +241,31 @@ def _is_private(engine: Engine, slot: Slot, array: Abstract) -> bool:
     find = engine.state.slots.get
     names = may_alias_cells(find, ref.cell)
     by = cast(int, slot)
-    if any(cell in engine.externals.initial for cell in names):
+    if any(cell in engine.externals.initial for cell in names) or names & _iterated(engine):
         return False
     held = [cell for cell in names if engine.state.referenced_elsewhere(cell, by)]
     others = [cell for cell in held if not _only_named_by(engine, cell, names, slot)]
     return not others
+
+
+def _iterated(engine: Engine) -> set[int]:
+    """The cells that loops around may iterate over."""
+    found: set[int] = set()
+    frame = engine.frame
+    while frame is not None:
+        for temp in _iterables(frame.function):
+            content = engine.state.slots.get((frame.id, temp))
+            if isinstance(content, TreeNode):
+                for cell in engine.state.reachable([content]):
+                    found |= may_alias_cells(engine.state.slots.get, cell)
+        frame = frame.caller
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def _iterables(function: stage.Function) -> tuple[str, ...]:
+    """The temporaries over which the loops of a function iterate."""
+    return tuple([i.iterable for i in walk(function.body) if isinstance(i, stage.For)])
 
 
 def _only_named_by(engine: Engine, cell: int, names: set[int], slot: Slot) -> bool:
@@ -242,11 +290,23 @@ def fit(engine: Engine, templates: Mapping[Slot, Content]) -> None:
         if content is None:
             continue
         for place, wanted, array in list(_pairs(template, content, ())):
-            if isinstance(wanted, Bounded) and isinstance(wanted.whole, Ref):
-                capacities = {e.axis: e.capacity for e in wanted.extents}
-                made = fitted(engine, slot, array, wanted.type, capacities)
-                if made is not None:
-                    engine.state.set(slot, _with(engine.state.get(slot), place, made))
+            targets = _arrays(wanted)
+            if len(targets) == 1 and isinstance(targets[0], Bounded):
+                capacities = {e.axis: e.capacity for e in targets[0].extents}
+                _fit_at(engine, slot, place, array, targets[0].type, capacities)
+
+
+def _fit_at(
+    engine: Engine,
+    slot: Slot,
+    place: Place,
+    array: Abstract,
+    type: ArrayType,
+    capacities: Mapping[int, Capacity | None],
+) -> None:
+    made = fitted(engine, slot, array, type, capacities)
+    if made is not None:
+        engine.state.set(slot, _with(engine.state.get(slot), place, made))
 
 
 def fitted(
@@ -256,8 +316,10 @@ def fitted(
     value = narrow(engine.b, engine.intervals, value)
     if isinstance(value, Gated):
         return _fitted_alternative(engine, slot, value, type, capacities)
+    if is_absent(value):
+        return value
     shapes = _shapes(value, engine.state.get)
-    if shapes is None:
+    if not shapes:
         return None
     ((own, axes),) = shapes
     if own.dtype != type.dtype or own.rank != type.rank:
@@ -294,8 +356,8 @@ def _fitted_alternative(
     tag = undecided(engine.intervals, value)
     if tag is None:
         return None
-    made = infer_choice(engine, tag, arm, arm)
-    return None if failed or not isinstance(made, Bounded) else made
+    made = engine.branch(Array(tag, Form.PYTHON), arm, arm)
+    return None if failed else made
 
 
 def _as_bounded(
@@ -344,6 +406,54 @@ def _copied(
     return replace(array, whole=engine.ndarray(value), type=type)
 
 
+# ---------------------------------------------------------------- in branches
+
+MOST_SIZES = 4
+"""An array that may have more sizes than these where paths meet is bounded there."""
+
+Target = tuple[Slot, Place, ArrayType, dict[int, Capacity | None]]
+"""An array at a place, and the bounds into which both arms of a branch put it."""
+
+
+def met(first: Lookup, second: Lookup, slots: Iterable[Slot]) -> list[Target]:
+    """The arrays that both arms of a branch leave, of other sizes, where one has a capacity or the sizes are many."""
+    found: list[Target] = []
+    for slot in slots:
+        for place, a, b in _pairs(first(slot), second(slot), ()) if not is_temporary(slot) else ():
+            shapes = [_shapes(x, lookup) for x, lookup in ((a, first), (b, second))]
+            if not all(shapes):
+                continue
+            both = [each for side in shapes for each in side or ()]
+            if len({(type.dtype, type.rank) for type, _ in both}) == 1:
+                target = _common_bounds(both)
+                found += [] if target is None else [(slot, place, *target)]
+    return found
+
+
+def _common_bounds(
+    both: list[tuple[ArrayType, _Axes]],
+) -> tuple[ArrayType, dict[int, Capacity | None]] | None:
+    kinds = {(type.static_shape, tuple([isinstance(x, Extent) for x in axes])) for type, axes in both}
+    capacities: dict[int, Capacity | None] = {}
+    shape: list[int] = []
+    for axis in range(both[0][0].rank):
+        sides = [axes[axis] for _, axes in both]
+        limits = [x.capacity for x in sides if isinstance(x, Extent) and x.capacity is not None]
+        sizes = {type.static_shape[axis] for type, _ in both}
+        if len(sizes) > 1 or any(isinstance(x, Extent) for x in sides):
+            capacities[axis] = limits[0] if limits else None
+        shape.append(limits[0].size if limits else max(sizes))
+    if len(kinds) == 1 or not (len(kinds) > MOST_SIZES or any(c is not None for c in capacities.values())):
+        return None
+    return ArrayType(both[0][0].dtype, tuple(shape)), capacities
+
+
+def fit_arm(engine: Engine, targets: list[Target]) -> None:
+    """Puts arrays at the end of an arm into the bounds that both arms have in common."""
+    for slot, place, type, capacities in targets:
+        _fit_at(engine, slot, place, _inside(engine.state.get(slot), place), type, capacities)
+
+
 # ---------------------------------------------------------------- behind the loop
 
 
@@ -368,12 +478,6 @@ def settle_counted(engine: Engine, slot: Slot, sides: tuple[Content, Content, Co
         if sizes and _is_private(engine, slot, array) and _fit_inside(cast(Bounded, array), sizes):
             made = _exactly(engine, cast(Bounded, array), sizes)
             engine.state.set(slot, _with(engine.state.get(slot), place, made))
-
-
-def _inside(content: Any, place: Place) -> Any:
-    for position in place:
-        content = children(content)[position]
-    return content
 
 
 def _size_along(array: Bounded, axis: int) -> Value | None:
