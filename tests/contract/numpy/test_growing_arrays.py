@@ -635,6 +635,52 @@ def keep_longest_alias(x):
     return longest
 
 
+@cases(X)
+def by_another_name(x):
+    out = np.zeros(0)
+    for v in x:
+        new = np.append(out, v)
+        out = new
+    return out
+
+
+@cases(X)
+def stored_by_another_name(x):
+    out = np.zeros(1)
+    i = 0
+    while out[-1] < 5:
+        new = np.append(out, out[-1] + np.abs(x[i]))
+        new[0] += 1
+        out = new
+        i += 1
+    return out, i
+
+
+@cases(X)
+def read_behind_the_loop(x):
+    out = np.zeros(1)
+    i = 0
+    while i < 5:
+        new = np.append(out, x[i])
+        out = new
+        i += 1
+    new[0] = 4
+    return out
+
+
+@cases(X)
+def read_in_the_next_trip(x):
+    out = np.zeros(1)
+    i = 0
+    while i < 5:
+        if i > 2:
+            new[0] += 1
+        new = np.append(out, x[i])
+        out = new
+        i += 1
+    return out
+
+
 # ---------------------------------------------------------------- slices of rows
 
 

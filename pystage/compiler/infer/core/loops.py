@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 
 from ...analysis.ranges import ANY
-from ...analysis.variables import assigned, only_within_trips
+from ...analysis.variables import assigned, of_trips, only_within_trips
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NeverSettles
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -166,7 +166,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 loop = replace(loop, certain=True)
             resized = resizings(before, lookup(result.changes, before), list(join.entries))
             if join.conflicts.found and resized and loop.resized < RESIZE_LIMIT:
-                possible = [each for each in resized if can_make_room(engine, each)]
+                possible = [each for each in resized if can_make_room(engine, loop, each)]
                 if not loop.peeled and len(possible) < len(resized):
                     return functools.partial(_peel, engine, loop)
                 if possible:
@@ -395,7 +395,7 @@ def _in_trip(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pyth
 
     def trip() -> None:
         loop.body()
-        fit(engine, {**engine.state.origins(), **templates})
+        fit(engine, loop, {**engine.state.origins(), **templates})
 
     going = engine.truth(loop.test())
     if isinstance(going, Const):
@@ -406,9 +406,17 @@ def _in_trip(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pyth
 
 def _of_one_trip(engine: Engine, slot: Variable, loop: Loop, entry: Content) -> bool:
     """True for a variable that lives within a trip: it is not assigned before, nor read after."""
-    if loop.instruction is None or not (entry is MISSING or isinstance(entry, Undef)):
+    if loop.instruction is None:
         return False
     name = slot[1]
+    if (
+        loop.peeled
+        and slot[0] == engine.current.id
+        and name in of_trips(loop.instruction, engine.current.function)
+    ):
+        return True
+    if not (entry is MISSING or isinstance(entry, Undef)):
+        return False
     return isinstance(name, str) and only_within_trips(name, loop.instruction, engine.current.function)
 
 

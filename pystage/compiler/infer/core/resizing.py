@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ...analysis.induction import recurrence
+from ...analysis.variables import of_trips
 from ...hlo.ir import Op, Value
 from ...hlo.types import INT64, ArrayType
 from ...library.numpy.indexing.bounded import bounded, compact, count, elements
@@ -63,6 +64,21 @@ class Resizing:
     slot: Slot
     place: Place
     bounds: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The slot in which an array is; names in `dead`, variables that are assigned before they are read, do not count."""
+
+    slot: Slot
+    dead: frozenset[Slot] = frozenset()
+
+
+def _dead(engine: Engine, loop: Loop) -> frozenset[Slot]:
+    """The variables of which a trip reads nothing that another has left."""
+    if loop.instruction is None:
+        return frozenset()
+    return frozenset([(loop.frame, n) for n in of_trips(loop.instruction, engine.current.function)])
 
 
 # ---------------------------------------------------------------- which arrays
@@ -153,15 +169,15 @@ def _bounds(
 # ---------------------------------------------------------------- before the loop
 
 
-def can_make_room(engine: Engine, found: Resizing) -> bool:
+def can_make_room(engine: Engine, loop: Loop, found: Resizing) -> bool:
     """True if nobody can tell an array before the loop from the bounded one that takes its place."""
-    array = _at(engine, found)
+    array, holder = _at(engine, found), Holder(found.slot, _dead(engine, loop))
     shapes = _shapes(array, engine.state.get)
     if shapes is not None and isinstance(array, Ref | Bounded):
         own = shapes[0][0].static_shape
         if not any(most is not None and most > n for most, n in zip(found.bounds, own)):
-            return _is_only_name(engine, found.slot, array)
-    return all(_is_private(engine, found.slot, x) for x in _arrays(array))
+            return _is_only_name(engine, holder, array)
+    return all(_is_private(engine, holder, x) for x in _arrays(array))
 
 
 def make_room(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
@@ -178,7 +194,8 @@ def make_room(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
                 continue
             capacities[axis] = capacity = _capacity(engine, loop, each, axis, shape, most, type)
             shape[axis] = capacity.size
-        made = fitted(engine, each.slot, array, ArrayType(type.dtype, tuple(shape)), capacities)
+        holder = Holder(each.slot, _dead(engine, loop))
+        made = fitted(engine, holder, array, ArrayType(type.dtype, tuple(shape)), capacities)
         assert made is not None
         content = engine.state.get(each.slot)
         engine.state.set(each.slot, _with(content, each.place, made))
@@ -221,31 +238,28 @@ def _with(content: Any, place: Place, new: Abstract) -> Any:
     return with_children(content, parts)
 
 
-def _is_only_name(engine: Engine, slot: Slot, array: Abstract) -> bool:
-    """True if the object, which may be a view of what has other names, has no name but the one in `slot`."""
+def _is_only_name(engine: Engine, holder: Holder, array: Abstract) -> bool:
+    """True if the object, which may be a view of what has other names, has no name but the one of the holder."""
     if isinstance(array, Bounded):
         return True
     assert isinstance(array, Ref)
     if not array.path:
-        return _is_private(engine, slot, array)
+        return _is_private(engine, holder, array)
     return engine.state.paths_to(array.cell).count(array.path) == 1
 
 
-def _is_private(engine: Engine, slot: Slot, array: Abstract) -> bool:
-    """True if an array has no name but the one in `slot`; a view shares its memory, and is an object of its own."""
+def _is_private(engine: Engine, holder: Holder, array: Abstract) -> bool:
+    """True if an array has no name but the one of the holder; a view shares its memory, and is an object of its own."""
     ref = array.whole if isinstance(array, Bounded) else array
     assert isinstance(ref, Ref)
-    holder = engine.state.slots[slot]
-    if isinstance(holder, TreeNode) and list(cells_of(holder)).count(ref.cell) > 1:
+    content = engine.state.slots[holder.slot]
+    if isinstance(content, TreeNode) and list(cells_of(content)).count(ref.cell) > 1:
         return False
     find = engine.state.slots.get
     names = may_alias_cells(find, ref.cell)
-    by = cast(int, slot)
     if any(cell in engine.externals.initial for cell in names) or names & _iterated(engine):
         return False
-    held = [cell for cell in names if engine.state.referenced_elsewhere(cell, by)]
-    others = [cell for cell in held if not _only_named_by(engine, cell, names, slot)]
-    return not others
+    return all(_only_named_by(engine, cell, names, holder) for cell in names)
 
 
 def _iterated(engine: Engine) -> set[int]:
@@ -268,10 +282,11 @@ def _iterables(function: stage.Function) -> tuple[str, ...]:
     return tuple([i.iterable for i in walk(function.body) if isinstance(i, stage.For)])
 
 
-def _only_named_by(engine: Engine, cell: int, names: set[int], slot: Slot) -> bool:
-    """True if nothing but merged cells of `names` refers to a cell."""
+def _only_named_by(engine: Engine, cell: int, names: set[int], holder: Holder) -> bool:
+    """True if nothing but the holder and merged cells of `names` refers to a cell."""
+    engine.state.step(1 + len(engine.state.slots) // 128)
     for other, content in engine.state.slots.items():
-        if other == slot or is_temporary(other) or other in names:
+        if other == holder.slot or is_temporary(other) or other in names or other in holder.dead:
             continue
         if isinstance(content, TreeNode) and cell in cells_of(content):
             return False
@@ -283,8 +298,9 @@ def _only_named_by(engine: Engine, cell: int, names: set[int], slot: Slot) -> bo
 # ---------------------------------------------------------------- at the end of a trip
 
 
-def fit(engine: Engine, templates: Mapping[Slot, Content]) -> None:
+def fit(engine: Engine, loop: Loop, templates: Mapping[Slot, Content]) -> None:
     """Puts the arrays at the end of a trip into the bounds in which a loop carries them."""
+    dead = _dead(engine, loop)
     for slot, template in templates.items():
         content = engine.state.slots.get(slot)
         if content is None:
@@ -293,29 +309,33 @@ def fit(engine: Engine, templates: Mapping[Slot, Content]) -> None:
             targets = _arrays(wanted)
             if len(targets) == 1 and isinstance(targets[0], Bounded):
                 capacities = {e.axis: e.capacity for e in targets[0].extents}
-                _fit_at(engine, slot, place, array, targets[0].type, capacities)
+                _fit_at(engine, Holder(slot, dead), place, array, targets[0].type, capacities)
 
 
 def _fit_at(
     engine: Engine,
-    slot: Slot,
+    holder: Holder,
     place: Place,
     array: Abstract,
     type: ArrayType,
     capacities: Mapping[int, Capacity | None],
 ) -> None:
-    made = fitted(engine, slot, array, type, capacities)
+    made = fitted(engine, holder, array, type, capacities)
     if made is not None:
-        engine.state.set(slot, _with(engine.state.get(slot), place, made))
+        engine.state.set(holder.slot, _with(engine.state.get(holder.slot), place, made))
 
 
 def fitted(
-    engine: Engine, slot: Slot, value: Abstract, type: ArrayType, capacities: Mapping[int, Capacity | None]
+    engine: Engine,
+    holder: Holder,
+    value: Abstract,
+    type: ArrayType,
+    capacities: Mapping[int, Capacity | None],
 ) -> Abstract | None:
     """An array in a whole of `type`, bounded along these axes; None for what is not in it without a copy that is seen."""
     value = narrow(engine.b, engine.intervals, value)
     if isinstance(value, Gated):
-        return _fitted_alternative(engine, slot, value, type, capacities)
+        return _fitted_alternative(engine, holder, value, type, capacities)
     if is_absent(value):
         return value
     shapes = _shapes(value, engine.state.get)
@@ -333,23 +353,23 @@ def fitted(
             return None
     alike = all(e.mask is None and e.step == 1 for e in array.extents)
     if array.type == type and alike:
-        if not _is_only_name(engine, slot, value):
+        if not _is_only_name(engine, holder, value):
             return None
         return _with_capacities(engine, array, capacities)
-    if not _is_private(engine, slot, value):
+    if not _is_private(engine, holder, value):
         return None
     return _with_capacities(engine, _copied(engine, array, type, capacities), capacities)
 
 
 def _fitted_alternative(
-    engine: Engine, slot: Slot, value: Gated, type: ArrayType, capacities: Mapping[int, Capacity | None]
+    engine: Engine, holder: Holder, value: Gated, type: ArrayType, capacities: Mapping[int, Capacity | None]
 ) -> Abstract | None:
     """The alternative that the path selects in these bounds; None where not each is."""
     failed = False
 
     def arm() -> Abstract:
         nonlocal failed
-        made = fitted(engine, slot, value, type, capacities)
+        made = fitted(engine, holder, value, type, capacities)
         failed = failed or made is None
         return value if made is None else made
 
@@ -451,7 +471,7 @@ def _common_bounds(
 def fit_arm(engine: Engine, targets: list[Target]) -> None:
     """Puts arrays at the end of an arm into the bounds that both arms have in common."""
     for slot, place, type, capacities in targets:
-        _fit_at(engine, slot, place, _inside(engine.state.get(slot), place), type, capacities)
+        _fit_at(engine, Holder(slot), place, _inside(engine.state.get(slot), place), type, capacities)
 
 
 # ---------------------------------------------------------------- behind the loop
@@ -475,7 +495,7 @@ def settle_counted(engine: Engine, slot: Slot, sides: tuple[Content, Content, Co
             found = recurrence(at_end, at_begin, engine.intervals)
             if found is not None and found.step is not None:
                 sizes[axis] = known + trips * found.step
-        if sizes and _is_private(engine, slot, array) and _fit_inside(cast(Bounded, array), sizes):
+        if sizes and _is_private(engine, Holder(slot), array) and _fit_inside(cast(Bounded, array), sizes):
             made = _exactly(engine, cast(Bounded, array), sizes)
             engine.state.set(slot, _with(engine.state.get(slot), place, made))
 
