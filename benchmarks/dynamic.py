@@ -221,7 +221,7 @@ CASES = (
     ),
     Case("prime factors into a list", factors, lambda: (2**6 * 3**4 * 1_000_003 * 999_983,)),
     Case("connected components, 200²", components, lambda: (RNG(15).uniform(size=(200, 200)) < 0.6,)),
-    Case("CSR product, 5,000 rows", csr_product, lambda: _sparse(5_000, 40), "a row has no bound"),
+    Case("CSR product, 5,000 rows", csr_product, lambda: _sparse(5_000, 40)),
 )
 
 

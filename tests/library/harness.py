@@ -120,6 +120,9 @@ class PlainContext(Context):
     def check_first(self, bad: Value, cases: Sequence[ExceptionCase]) -> None:
         pass
 
+    def is_repeated(self) -> bool:
+        return False
+
     def checks_bounds(self) -> bool:
         return False
 

@@ -59,6 +59,26 @@ def _reads(root: stage.Instr | stage.Function) -> dict[str, tuple[int, bool]]:
     return found
 
 
+@functools.lru_cache(maxsize=4096)
+def _stores(root: stage.Instr | stage.Function) -> dict[str, int]:
+    """How often each local variable is assigned; a parameter once more."""
+    found: dict[str, int] = {}
+    if isinstance(root, stage.Function):
+        found = dict.fromkeys(root.params.names(), 1)
+    for i in walk(root.body if isinstance(root, stage.Function) else [root]):
+        if isinstance(i, stage.Store | stage.Delete) and i.scope is stage.StorageClass.LOCAL:
+            found[i.name] = found.get(i.name, 0) + 1
+    return found
+
+
+@functools.lru_cache(maxsize=4096)
+def of_trips(loop: stage.Instr, function: stage.Function) -> frozenset[str]:
+    """The local variables that only a loop assigns and reads, each trip before it reads them."""
+    inside, everywhere = _stores(loop), _stores(function)
+    alone = [name for name, count in inside.items() if everywhere.get(name) == count]
+    return frozenset([name for name in alone if only_within_trips(name, loop, function)])
+
+
 def only_within_trips(name: str, loop: stage.Instr, function: stage.Function) -> bool:
     """True if every read of a variable, not assigned before `loop`, is in the loop and finds it assigned.
 

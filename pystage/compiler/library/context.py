@@ -189,6 +189,10 @@ class Context(abc.ABC):
         """
 
     @abc.abstractmethod
+    def is_repeated(self) -> bool:
+        """True in the body of a rolled loop."""
+
+    @abc.abstractmethod
     def checks_bounds(self) -> bool:
         """Whether the user wants indices checked (`pystage.config.check_bounds`)."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType
 from .boundary import Form
+from .capacity import Capacity
 from .lattice import Abstract, Array, Ref
 from .node import NOTE, TreeNode
 
@@ -41,7 +42,7 @@ class Extent(TreeNode):
 
     They are `start`, `start + step`, …, as many as `size`; or those at which `mask`, a vector, is true, while something is
     stored there, or computed of all elements. `ordered` is False for the mask of a slice of which not even the direction is
-    known. `bounds`: the numbers that decide about a slice.
+    known. `bounds`: the numbers that decide about a slice. `capacity`: the bound, where a run may need more.
     """
 
     axis: int
@@ -50,6 +51,7 @@ class Extent(TreeNode):
     step: int = 1
     size: Value | None = None
     ordered: bool = True
+    capacity: Capacity | None = None
     bounds: tuple[Array, ...] = field(default=(), metadata=NOTE)
 
     @property

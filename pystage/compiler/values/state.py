@@ -247,6 +247,11 @@ class State:
         journal = self.journals[-1] if self.journals else {}
         return [s for s, old in journal.items() if old is not MISSING and self.slots.get(s) is not old]
 
+    def origins(self) -> dict[Slot, Content]:
+        """What the slots that `changed` gives held before."""
+        journal = self.journals[-1] if self.journals else {}
+        return {slot: journal[slot] for slot in self.changed()}
+
     def rely_on_layout(self, cells: Iterable[int], when: OrderSensitivity) -> None:
         """Notes that the memory of these arrays is taken to lie in row-major order."""
         for cell in cells:

@@ -40,6 +40,7 @@ from .induction_ranges import assume_ranges
 from .join import Join
 from .loop import EntryContents, Loop, Pass
 from .phi import Placeholder, phi_operands
+from .resizing import settle_counted
 
 
 def finish(
@@ -101,6 +102,11 @@ def finish(
     if keys is not None:
         error = ErrorCell(next(results), dict(zip(keys, results, strict=True)), error.versions)
     engine.state.set(ERROR, error)
+    trips = None if loop.instruction is None else cast(SourceLoop, source_of(loop)).exact
+    if trips is not None:
+        for slot in templates:
+            if keys is None or not is_observable(engine, slot):
+                settle_counted(engine, slot, (entries[slot], begins[slot], last[slot]), trips)
     if not result.pure_test:  # what the last, failing test does to the state; it has not raised
         while_running(engine, loop.frame, lambda: _only_test(engine, loop))
 

@@ -25,6 +25,7 @@ from .frame import PythonRaise
 from .induction_ranges import assume_ranges
 from .join import Join
 from .phi import Placeholder, phi_operands
+from .resizing import fit_arm, met
 from .same import alike
 
 Arm = Callable[[], None]
@@ -72,6 +73,7 @@ def infer_if(
     for arm, taken in ((then, True), (orelse, False)):
         with engine.intervals.under(predicate, taken):
             arms.append(_arm(engine, arm))
+    _meet(engine, frame, arms)
     first, second = [lookup(arm.changes, before) for arm in arms]
     shared: set[int] = set()
     while True:
@@ -93,6 +95,22 @@ def infer_if(
     for inferred, taken in zip(arms, (True, False), strict=True):
         if inferred.raises:  # what follows means nothing where it has raised
             engine.intervals.assume(predicate, not taken)
+
+
+def _meet(engine: Engine, frame: int, arms: list[_InferredArm]) -> None:
+    """Puts arrays of many sizes that the arms leave into common bounds."""
+    if any(arm.raises for arm in arms):
+        return
+    changes = arms[0].changes, arms[1].changes
+    before = engine.state.slots
+    slots = [s for s in dict.fromkeys([*changes[0], *changes[1]]) if relevant(s, frame, *changes, before)]
+    targets = met(lookup(changes[0], before), lookup(changes[1], before), slots)
+    for arm in arms if targets else ():
+        with engine.state.fork() as refit, engine.b.region(arm.region), engine.under_condition():
+            for slot, content in arm.changes.items():
+                engine.state.set(slot, content)
+            fit_arm(engine, targets)
+        arm.changes = refit
 
 
 def _join(engine: Engine, predicate: Value, frame: int, arms: list[_InferredArm], join: Join) -> list[_Seen]:

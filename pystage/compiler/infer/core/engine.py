@@ -221,6 +221,9 @@ class Engine(Context):
 
     # -- what library functions use
 
+    def is_repeated(self) -> bool:
+        return bool(self.loops.active)
+
     def checks_bounds(self) -> bool:
         path = Path(CallableMember(config, "pystage.config"), ((PathStep.ATTRIBUTE, "check_bounds"),))
         found = self.externals.value(path, config.check_bounds)

@@ -25,7 +25,8 @@ class Loop:
     `frame` is the frame whose variables it changes. `instruction` and `trips` are those of a counted
     loop of the source, which could be unrolled; `certain`: it runs at least once; `peeled`: its first trip
     stands before it. `runs` is a number of the program that says how often it runs, where that is not known.
-    `guessed`: the first pass takes for carried what the source says that the body assigns.
+    `guessed`: the first pass takes for carried what the source says that the body assigns. `resized`: how often arrays
+    were made bounded before it.
     """
 
     test: Callable[[], Abstract]
@@ -37,6 +38,7 @@ class Loop:
     peeled: bool = False
     runs: Abstract | None = None
     guessed: bool = True
+    resized: int = 0
 
 
 def counter_of(frame: int, loop: stage.Instr) -> Variable:

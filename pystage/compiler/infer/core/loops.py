@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 
 from ...analysis.ranges import ANY
-from ...analysis.variables import assigned, only_within_trips
+from ...analysis.variables import assigned, of_trips, only_within_trips
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NeverSettles
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -56,11 +56,15 @@ from .induction_ranges import assume_ranges, induction_ranges, with_range
 from .join import Join
 from .loop import Active, EntryContents, Loop, Pass, counter_of
 from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
+from .resizing import Resizing, can_make_room, fit, make_room, resizings
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
 
 GENERALISE_LIMIT = 2
 """How often an inner loop begins the passes of one around it again."""
+
+RESIZE_LIMIT = 4
+"""How often arrays are made bounded before a loop."""
 
 PASS_LIMIT = 12
 """Passes after which a loop that still changes its types is given up."""
@@ -160,6 +164,13 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             _generalise_outer(engine, settled, result.changes)
             if certain and not loop.certain:
                 loop = replace(loop, certain=True)
+            resized = resizings(before, lookup(result.changes, before), list(join.entries))
+            if join.conflicts.found and resized and loop.resized < RESIZE_LIMIT:
+                possible = [each for each in resized if can_make_room(engine, loop, each)]
+                if not loop.peeled and len(possible) < len(resized):
+                    return functools.partial(_peel, engine, loop)
+                if possible:
+                    return functools.partial(_with_room, engine, loop, possible)
             if join.conflicts.found and (join.grows or loop.peeled):
                 _unroll_growing(engine, loop, join.conflicts.found[0].reason)
             if join.conflicts.found and loop.certain and not loop.peeled and not join.grows:
@@ -338,6 +349,12 @@ def _peel(engine: Engine, loop: Loop) -> None:
     infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
 
 
+def _with_room(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
+    """Infers a loop with arrays that it makes longer or shorter bounded before it."""
+    make_room(engine, loop, found)
+    infer_loop(engine, replace(loop, resized=loop.resized + 1))
+
+
 def _one_pass(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pass | None:
     """Infers test and body once, from the templates; None if the test is false at once."""
     state, b = engine.state, engine.b
@@ -365,7 +382,7 @@ def _one_pass(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pas
         engine.origins.loops[body] = source
     with state.fork() as changes, b.region(body), engine.under_condition():
         _enter(engine, templates, body)
-        if _in_trip(engine, loop) is not None:
+        if _in_trip(engine, loop, templates) is not None:
             raise _Raises
         settle_versions(engine, len(versions))
         reconcile_aliases(engine)
@@ -373,20 +390,33 @@ def _one_pass(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pas
     return Pass(cond, body, changes, condition, pure_test, first, test_error)
 
 
-def _in_trip(engine: Engine, loop: Loop) -> PythonRaise | None:
+def _in_trip(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> PythonRaise | None:
     """Infers test and body of one trip, where the test holds; gives the exception by which it certainly ends."""
+
+    def trip() -> None:
+        loop.body()
+        fit(engine, loop, {**engine.state.origins(), **templates})
+
     going = engine.truth(loop.test())
     if isinstance(going, Const):
-        return attempt(engine, loop.body)
+        return attempt(engine, trip)
     with engine.intervals.under(engine.predicate(going), True):
-        return attempt(engine, loop.body)
+        return attempt(engine, trip)
 
 
 def _of_one_trip(engine: Engine, slot: Variable, loop: Loop, entry: Content) -> bool:
     """True for a variable that lives within a trip: it is not assigned before, nor read after."""
-    if loop.instruction is None or not (entry is MISSING or isinstance(entry, Undef)):
+    if loop.instruction is None:
         return False
     name = slot[1]
+    if (
+        loop.peeled
+        and slot[0] == engine.current.id
+        and name in of_trips(loop.instruction, engine.current.function)
+    ):
+        return True
+    if not (entry is MISSING or isinstance(entry, Undef)):
+        return False
     return isinstance(name, str) and only_within_trips(name, loop.instruction, engine.current.function)
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ....hlo.ir import Value
 from ....hlo.types import INT64
-from ....ops import Add, DynamicUpdateSlice
+from ....ops import Add, DynamicUpdateSlice, Slice
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent, Progression, extent_of
+from ....values.capacity import Capacity
 from ....values.lattice import NONE, Abstract, Array, Const, SliceObject, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import sequence_items
@@ -20,7 +23,7 @@ from ..indexing.beside import elementwise
 from ..indexing.bounded import bounded, compact, count, raveled, refuse
 from ..indexing.size_checks import operand
 from ..indexing.subscripts import array_getitem
-from .serving import composed_for_bounded, for_bounded
+from .serving import as_whole, composed_for_bounded, for_bounded
 
 
 def _parts(ctx: Context, arrays: Raw, function: str) -> list[Abstract]:
@@ -79,33 +82,50 @@ def _side_by_side(ctx: Context, parts: Sequence[Abstract], at: int, dtype: Raw) 
 
 
 def _one_after_another(ctx: Context, parts: Sequence[Abstract], at: int, dtype: Raw) -> Abstract:
-    """Arrays of which some are bounded along the axis along which they are joined: each is written where the last ended."""
+    """Arrays of which some are bounded along the axis along which they are joined: each is written where the last ended.
+
+    Where the first is bounded by a capacity, so is the result.
+    """
     parts = [compact(ctx, part) if isinstance(part, Bounded) else part for part in parts]
     wholes = [part.whole if isinstance(part, Bounded) else part for part in parts]
     joined = ctx.read(_call(ctx, wholes, at, dtype))
     assert isinstance(joined, Array)
-    zero, begin = ctx.constant(0, INT64), ctx.constant(0, INT64)
-    value = joined.value
-    for part, whole in zip(parts, wholes):
-        read = ctx.read(whole)
-        assert isinstance(read, Array)
-        starts = [begin if axis == at else zero for axis in range(read.rank)]
-        value = ctx.op(DynamicUpdateSlice(), value, ctx.convert(read.value, joined.dtype), *starts)
-        extent = part.axes[at] if isinstance(part, Bounded) else read.shape[at]
-        own = ctx.constant(read.shape[at], INT64)
+    capacity = _capacity(parts[0], at)
+    values = [ctx.convert(as_whole(ctx, whole).value, joined.dtype) for whole in wholes]
+    begins: list[Value] = [ctx.constant(0, INT64)]
+    for part, value in zip(parts, values):
+        extent = part.axes[at] if isinstance(part, Bounded) else 0
+        own = ctx.constant(value.type.static_shape[at], INT64)
         if isinstance(part, Bounded) and isinstance(extent, Extent):
             own = count(ctx, part, extent).value
-        begin = ctx.op(Add(), begin, own)
+        begins.append(ctx.op(Add(), begins[-1], own))
+    if capacity is not None:
+        ctx.needs_capacity(capacity, begins[-1])
+    within = capacity is not None and not any(isinstance(part, Bounded) for part in parts[1:])
+    value = values[0] if within else joined.value
+    for begin, each in list(zip(begins, values))[within:]:
+        starts = [begin if axis == at else begins[0] for axis in range(each.type.rank)]
+        if each.type.size:
+            value = ctx.op(DynamicUpdateSlice(), value, each, *starts)
+    if capacity is not None and not within:
+        limits = tuple([capacity.size if axis == at else n for axis, n in enumerate(joined.shape)])
+        value = ctx.op(Slice((0,) * len(limits), limits, (1,) * len(limits)), value)
     made = ctx.jax(value, joined.weak) if joined.form is Form.JAX else ctx.ndarray(value)
-    return bounded(ctx, made, [extent_of(Progression(zero, 1, begin), at)])
+    extent = extent_of(Progression(begins[0], 1, begins[-1]), at)
+    return bounded(ctx, made, [replace(extent, capacity=capacity)])
 
 
-@composed_for_bounded(np.append)
-def append(arr: Any, values: Any, axis: Any = None) -> Any:
+def _capacity(part: Abstract, at: int) -> Capacity | None:
+    """The capacity that bounds an array along an axis."""
+    along = part.axes[at] if isinstance(part, Bounded) else None
+    return along.capacity if isinstance(along, Extent) else None
+
+
+@for_bounded(np.append)
+def append(ctx: Context, arr: Raw, values: Raw, axis: Raw = None) -> Abstract:
     """A new array: the second after the first, both flat where there is no `axis`."""
-    if axis is None:
-        return np.concatenate((np.ravel(arr), np.ravel(values)))
-    return np.concatenate((arr, values), axis=axis)
+    parts = (_flat(ctx, arr), _flat(ctx, values)) if is_none(axis) else (arr, values)
+    return ctx.call(Const(np.concatenate), [Tuple(parts), Const(0) if is_none(axis) else axis])
 
 
 @composed_for_bounded(np.stack)
@@ -114,17 +134,23 @@ def stack(arrays: Any, axis: Any = 0) -> Any:
     return np.concatenate([np.expand_dims(a, axis) for a in arrays], axis=axis)
 
 
-@composed_for_bounded(np.vstack)
-def vstack(tup: Any) -> Any:
+@for_bounded(np.vstack)
+def vstack(ctx: Context, tup: Raw, *, dtype: Raw = None, casting: Raw = "same_kind") -> Abstract:
     """One below the other: along the first axis, vectors as rows."""
-    return np.concatenate([np.atleast_2d(a) for a in tup], axis=0)
+    if not is_none(dtype):
+        refuse(ctx, "np.vstack with a dtype", tup)
+    rows = [ctx.call(Const(np.atleast_2d), [part]) for part in _parts(ctx, tup, "np.vstack")]
+    return ctx.call(Const(np.concatenate), [Tuple(tuple(rows)), Const(0)])
 
 
-@composed_for_bounded(np.hstack)
-def hstack(tup: Any) -> Any:
+@for_bounded(np.hstack)
+def hstack(ctx: Context, tup: Raw, *, dtype: Raw = None, casting: Raw = "same_kind") -> Abstract:
     """Side by side: along the second axis, vectors along their only one."""
-    parts = [np.atleast_1d(a) for a in tup]
-    return np.concatenate(parts, axis=0 if parts[0].ndim == 1 else 1)
+    if not is_none(dtype):
+        refuse(ctx, "np.hstack with a dtype", tup)
+    parts = [ctx.call(Const(np.atleast_1d), [part]) for part in _parts(ctx, tup, "np.hstack")]
+    at = 0 if parts and _rank(ctx, parts[0]) == 1 else 1
+    return ctx.call(Const(np.concatenate), [Tuple(tuple(parts)), Const(at)])
 
 
 @composed_for_bounded(np.column_stack)

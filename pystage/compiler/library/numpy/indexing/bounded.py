@@ -84,6 +84,8 @@ def around(
     for extent in extents:
         places, axis = extent.progression, extent.axis
         most = None if places is None else _most_spread(ctx, places)
+        if places is not None and most is not None and 2 * most > shape[axis]:
+            most = _capacity_of(ctx, extent, shape[axis]) or most
         if places is None or most is None or 2 * most > shape[axis]:
             found.append(extent)
             continue
@@ -102,6 +104,23 @@ def _most_spread(ctx: Context, places: Progression) -> int | None:
     """Over how many places of its axis a slice goes at most, where that is known."""
     _, most = difference(places.count, 0, ctx.intervals)
     return None if math.isinf(most) else max((int(most) - 1) * abs(places.step) + 1, 1)
+
+
+SHORT = 256
+"""The first capacity, in elements, of a slice in a loop of which nothing but a run knows how long it is."""
+
+
+def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
+    """The capacity of a slice in a loop whose ends are data, where that is short beside its axis."""
+    places = extent.progression
+    data = any(math.isinf(ctx.range_of(bound)[1]) for bound in extent.bounds)
+    if places is None or abs(places.step) != 1 or not data or most < 2 * SHORT or not ctx.is_repeated():
+        return None
+    capacity = ctx.capacity(SHORT, what="a slice" if not extent.axis else f"a slice of axis {extent.axis}")
+    if 2 * capacity.size > most:
+        return None
+    ctx.needs_capacity(capacity, places.count)
+    return capacity.size
 
 
 def part_around(ctx: Context, array: Bounded) -> Bounded:
@@ -240,7 +259,8 @@ def refuse(ctx: Context, what: str, *arrays: Raw) -> NoReturn:
     Where loops around decide it, inference begins again with these written out.
     """
     given = [e for a in arrays if isinstance(a, Bounded) for e in a.extents]
-    refuse_bounds(ctx, what, [bound for extent in given for bound in extent.bounds])
+    sizes = [(ctx.python(e.size),) if e.size is not None else () for e in given]
+    refuse_bounds(ctx, what, [n for e, size in zip(given, sizes) for n in e.bounds or size])
 
 
 def refuse_bounds(ctx: Context, what: str, bounds: Sequence[Array]) -> NoReturn:
