@@ -674,7 +674,7 @@ def read_in_the_next_trip(x):
     i = 0
     while i < 5:
         if i > 2:
-            new[0] += 1
+            new[0] += 1  # noqa: F821
         new = np.append(out, x[i])
         out = new
         i += 1

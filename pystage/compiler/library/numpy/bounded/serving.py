@@ -233,6 +233,13 @@ def with_ones(ctx: Context, array: Bounded) -> Value:
     return ctx.op(Select(), where(ctx, array), value, ones)
 
 
+def as_whole(ctx: Context, value: Abstract) -> Array:
+    """A result read as an array."""
+    read = ctx.read(value)
+    assert isinstance(read, Array)
+    return read
+
+
 def made_whole(ctx: Context, array: Bounded, value: Any) -> Ref | Array:
     """A whole of the kind of another's."""
     return ctx.jax(value, array.weak) if array.form is Form.JAX else ctx.ndarray(value)
