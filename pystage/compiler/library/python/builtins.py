@@ -44,6 +44,7 @@ from ...values.lattice import (
     Ref,
     RowsCell,
     SetCell,
+    TableCell,
     Tuple,
     Undef,
     is_number,
@@ -67,7 +68,7 @@ from ..numpy.indexing.bounded import length
 from ..registry import meaning
 from ..rules.classes import c_name, class_of
 from ..rules.promote import kinds_of
-from . import strings
+from . import set_methods, strings
 from .caught_exceptions import is_instance
 from .number_checks import check_divisor, check_least, check_overflow
 from .operators import binary, compare
@@ -130,7 +131,8 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
         whole = None if not single else _array_extreme(ctx, first, name, key)
         if whole is not None:
             return whole
-        rows = ctx.gathered(abstract(first)) if single else None
+        plain = key is None or (isinstance(key, Const) and key.value is None)
+        rows = set_methods.gathered(ctx, first, plain) if single else None
         if rows is not None:
             initial = None if default is required else abstract(default)
             return _rows_extreme(ctx, rows, real, op, abstract(key), initial)
@@ -139,7 +141,6 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
             if default is not required:
                 return abstract(default)
             ctx.raise_(ValueError(f"{name}() iterable argument is empty"))
-        plain = key is None or (isinstance(key, Const) and key.value is None)
         known = [known_object(ctx, i) for i in items]
         if plain and not any(k is MISSING for k in known):
             return call_now(ctx, real, known)
@@ -229,7 +230,7 @@ def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
     reduced = _reduced_sum(ctx, iterable, total)
     if reduced is not None:
         return reduced
-    rows = ctx.gathered(abstract(iterable))
+    rows = set_methods.gathered(ctx, iterable, only_integers=True)
     if rows is not None:
         return row_lists.fold(ctx, rows, total, lambda found, position, each: binary(ctx, "+", found, each))
     for item in listed(ctx, iterable, "sum()"):
@@ -329,7 +330,7 @@ def _quantifier(name: str, decides: bool) -> Callable[..., Abstract]:
         reduced = _reduced_truth(ctx, iterable, name)
         if reduced is not None:
             return reduced
-        rows = ctx.gathered(abstract(iterable))
+        rows = set_methods.gathered(ctx, iterable)
         if rows is not None:
             return row_lists.fold(
                 ctx,
@@ -399,6 +400,10 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
     cell = cell_of(ctx, x)
     if isinstance(cell, LISTS):
         return list_length(cell)
+    if isinstance(x, DictView):
+        cell = cell_of(ctx, Ref(x.cell))
+    if isinstance(cell, TableCell):
+        return list_length(cell.entries)
     sized = isinstance(x, Tuple | DictView) or isinstance(cell, DictCell | SetCell)
     items = ctx.iterate(abstract(x)) if sized else None
     if items is None:
