@@ -287,7 +287,7 @@ class Exit:
     ) -> ContainerTemplate | RowsTemplate:
         """A new tuple, list or dict; a set of elements that the program computes."""
         if isinstance(x, TableCell):
-            return replace(self.rows(x.entries, identity), cls=x.cls)
+            return replace(self.rows(x.entries, identity), cls=x.container)
         if isinstance(x, RowsCell):
             return self.rows(x, identity)
         cls = x.cls if isinstance(x, Tuple) else list if isinstance(x, ListCell) else dict

@@ -523,7 +523,7 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
 def _ordered(engine: Engine, value: Ref | DictView) -> DictView:
     """The view of a dict that a loop goes over; PS401 for a set, whose order depends on the hashes of its elements."""
     cell = cast(TableCell, engine.cell(Ref(value.cell)))
-    if cell.cls is set:
+    if cell.container is set:
         raise DiagnosticError(NotKnown(span=engine.b.span, what="the order of a set of computed elements"))
     return value if isinstance(value, DictView) else DictView("keys", value.cell)
 

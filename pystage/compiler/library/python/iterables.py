@@ -151,10 +151,16 @@ def slice_(ctx: Context, first: Raw, stop: Raw = MISSING, step: Raw = None, /) -
     return SliceObject(abstract(first), abstract(stop), abstract(step))
 
 
+def _is_plain(key: Raw) -> bool:
+    """True for the `key` of an order that goes by the elements themselves."""
+    function = abstract(key)
+    return isinstance(function, Const) and function.value is None
+
+
 @meaning(sorted)
 def sorted_(ctx: Context, iterable: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
     """`sorted(iterable)`: the order must be known, except for a few numbers of one type."""
-    rows = set_methods.gathered(ctx, iterable, isinstance(abstract(key), Const) and abstract(key) == NONE)
+    rows = set_methods.gathered(ctx, iterable, _is_plain(key))
     if rows is not None:
         return new_rows(ctx, rows_in_order(ctx, rows, key, reverse))
     return new_list(ctx, in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse))

@@ -91,7 +91,7 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             if isinstance(content, IteratorCell) and isinstance(content.source, FlatIterator):
                 return [np.flatiter]
             if isinstance(content, TableCell):
-                return [content.cls]
+                return [content.container]
             return [cast(type, _FIXED.get(type(content)) or content.cls)]
         case Gated(options=options):
             first, *others = [class_of(ctx, option) for option in options]
