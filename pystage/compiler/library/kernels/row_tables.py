@@ -17,7 +17,7 @@ import numpy as np
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
-from ...hlo.types import FLOAT64, INT64, UINT64, ArrayType, is_floating
+from ...hlo.types import FLOAT64, INT32, INT64, UINT64, ArrayType, is_floating
 from ...ops import And, Compare, Convert, Iota, Maximum, Not, Reduce, Select
 from ...values.boundary import Form
 from ...values.gated import Gated, GatedNumber
@@ -185,11 +185,11 @@ def find(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
         return False, zero
     if same is True:
         return row_lists.compared(ctx, "GT", rows.length, 0), zero
-    none = ctx.constant(-1, INT64)
-    places = ctx.op(Iota(ArrayType(INT64, (rows.capacity,)), 0))
+    none = ctx.constant(-1, INT32)
+    places = ctx.op(Iota(ArrayType(INT32, (rows.capacity,)), 0))
     own = ctx.op(And(), same, row_lists.is_element(ctx, rows))
     each = ctx.op(Select(), own, places, ctx.broadcast(none, (rows.capacity,)))
-    place = ctx.op(Reduce(Maximum(), (0,)), each, none)
+    place = ctx.convert(ctx.op(Reduce(Maximum(), (0,)), each, none), INT64)
     return ctx.op(Compare("GE"), place, zero), ctx.op(Maximum(), place, zero)
 
 

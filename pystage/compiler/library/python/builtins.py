@@ -68,6 +68,7 @@ from ..numpy.indexing.bounded import length
 from ..registry import meaning
 from ..rules.classes import c_name, class_of
 from ..rules.promote import kinds_of
+from ..rules.split import split_value
 from . import set_methods, strings
 from .caught_exceptions import is_instance
 from .number_checks import check_divisor, check_least, check_overflow
@@ -173,7 +174,7 @@ def _rows_extreme(
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
         best, candidate = cast(Tuple, found), cast(Tuple, keyed(each))
-        better = ctx.truth(compare(ctx, op, candidate.items[1], best.items[1]))
+        better = _compared(ctx, op, candidate.items[1], best.items[1])
         return ctx.branch(better, lambda: candidate, lambda: best)
 
     def best() -> Abstract:
@@ -183,6 +184,15 @@ def _rows_extreme(
     if default is None:
         return best()
     return ctx.branch(row_lists.truth_of(empty), lambda: default, best)
+
+
+def _compared(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract:
+    """`left op right` as a truth, of what may be one of several things too, as what `dict.get` gives."""
+    if isinstance(left, Gated):
+        return split_value(ctx, left, lambda each: _compared(ctx, op, each, right))
+    if isinstance(right, Gated):
+        return split_value(ctx, right, lambda each: _compared(ctx, op, left, each))
+    return ctx.truth(compare(ctx, op, left, right))
 
 
 def _choose_number(ctx: Context, better: Abstract, item: Abstract, best: Abstract, name: str) -> Abstract:

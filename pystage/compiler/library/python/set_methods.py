@@ -195,12 +195,14 @@ def _change(ctx: Context, op: str, ref: Ref, other: AnyTable) -> None:
 def _common(ctx: Context, first: AnyTable, second: AnyTable) -> Ref:
     """The elements of both, as objects those of the smaller set, of the second where they have as many."""
     longer = truth_of(row_lists.compared(ctx, "GT", row_tables.length(second), row_tables.length(first)))
-    made = ctx.branch(
-        longer,
-        lambda: row_tables.only(ctx, first, second, kept=True),
-        lambda: row_tables.only(ctx, second, first, kept=True),
-    )
-    return cast(Ref, made)
+    made = new_set(ctx, ())
+
+    def of(smaller: AnyTable, larger: AnyTable) -> Abstract:
+        ctx.write(made.cell, ctx.cell(row_tables.only(ctx, smaller, larger, kept=True)))
+        return NONE
+
+    ctx.branch(longer, lambda: of(first, second), lambda: of(second, first))
+    return made
 
 
 def _order(ctx: Context, op: str, first: AnyTable, second: AnyTable) -> Abstract:
