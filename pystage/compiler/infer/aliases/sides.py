@@ -42,14 +42,16 @@ def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
             unlike = list(of_a.entries) != list(of_b.entries)
             return a.cell != b.cell and unlike and not _is_joined(of_a, of_b)
         case ((DictCell() | SetCell() | TableCell()), (DictCell() | SetCell() | TableCell())):
-            return a.cell != b.cell and of_a != of_b and not _is_joined(of_a, of_b)
+            return a.cell != b.cell and not _is_joined(of_a, of_b)
         case ObjectCell(), ObjectCell():
             return of_a.cls is not of_b.cls
     return False
 
 
 def _is_joined(a: AnyTable, b: AnyTable) -> bool:
-    """True for two dicts, or sets, whose entries have a template in common."""
+    """True for two dicts, or sets, that are known to be equal, or whose entries have a template in common."""
+    if isinstance(a, SetCell) and isinstance(b, SetCell) and a.items == b.items:
+        return True
     return class_of_table(a) is class_of_table(b) and common_rows(entries_of(a), entries_of(b)) is not None
 
 
