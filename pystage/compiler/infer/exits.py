@@ -61,6 +61,7 @@ from ..values.lattice import (
     SetCell,
     SliceObject,
     Stamp,
+    TableCell,
     Text,
     Tuple,
     Undef,
@@ -269,7 +270,7 @@ class Exit:
             case ArrayCell(value, writable):
                 made = self.output(value, Form.NDARRAY, writable=writable is not False)
                 return ViewTemplate(made, (), ref.cell)
-            case ListCell() | DictCell() | RowsCell():
+            case ListCell() | DictCell() | RowsCell() | TableCell():
                 return self.container(cell, ref.cell)
             case SetCell(members):
                 return ConstantTemplate(set(members))
@@ -282,9 +283,11 @@ class Exit:
         raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=describe(ref, self.engine.state)))
 
     def container(
-        self, x: Tuple | AnyList | DictCell, identity: int | None = None
+        self, x: Tuple | AnyList | DictCell | TableCell, identity: int | None = None
     ) -> ContainerTemplate | RowsTemplate:
-        """A new tuple, list or dict."""
+        """A new tuple, list or dict; a set of elements that the program computes."""
+        if isinstance(x, TableCell):
+            return replace(self.rows(x.entries, identity), cls=x.container)
         if isinstance(x, RowsCell):
             return self.rows(x, identity)
         cls = x.cls if isinstance(x, Tuple) else list if isinstance(x, ListCell) else dict
@@ -486,10 +489,13 @@ class Exit:
                 if before.value is after.value:
                     return []
                 return [Mutation(Write.ARRAY, path, None, self.output(after.value, Form.NDARRAY), None)]
-            case ((ListCell() | RowsCell()), (ListCell() | RowsCell())) | (DictCell(), DictCell()):
+            case ((ListCell() | RowsCell()), (ListCell() | RowsCell())) | (
+                (DictCell() | TableCell()),
+                (DictCell() | TableCell()),
+            ):
                 if _is_same(alone(before), alone(after)):
                     return []
-                kind = Write.DICT if isinstance(after, DictCell) else Write.LIST
+                kind = Write.DICT if isinstance(after, DictCell | TableCell) else Write.LIST
                 return [Mutation(kind, path, None, self.container(after), None)]
             case ObjectCell(), ObjectCell():
                 return self.attributes(path, before, after)
@@ -526,6 +532,6 @@ def _is_same(old: Any, new: Any) -> bool:
     """True if these are the same objects, or hold the same, so that nothing needs to be written back."""
     if isinstance(old, Array) and isinstance(new, Array):  # its bounds say no more of the object
         return old.value is new.value and old.form is new.form
-    if type(old) is type(new) and isinstance(old, Ref | Tuple | ListCell | RowsCell | DictCell):
+    if type(old) is type(new) and isinstance(old, Ref | Tuple | ListCell | RowsCell | DictCell | TableCell):
         return head(old) == head(new) and all(map(_is_same, children(old), children(new)))
     return bool(old == new)

@@ -304,12 +304,13 @@ class ContainerTemplate(TreeNode):
 class RowsTemplate(TreeNode):
     """A new list of elements that are rows of results: `element` is one of them, with all its rows in each `OutputTemplate`.
 
-    The first `length` of them are elements.
+    The first `length` of them are elements. Of a dict or a set, as `cls` says, they are pairs of a key and a value.
     """
 
     element: Template
     length: int | OutputTemplate
     identity: int
+    cls: type = list
 
 
 @immutable

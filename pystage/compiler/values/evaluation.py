@@ -51,6 +51,14 @@ Elements = Callable[[Any], list[Any]]
 """Makes an object of each row of an array."""
 
 
+_MAKERS: dict[type, Callable[[list[Any]], Any]] = {
+    list: lambda elements: elements,
+    dict: dict,
+    set: lambda entries: {key for key, _ in entries},
+}
+"""What makes a container of its elements, or entries."""
+
+
 class Evaluator(abc.ABC):
     """Makes functions of templates: of a run, the object that the template describes."""
 
@@ -96,9 +104,12 @@ class Evaluator(abc.ABC):
         """What makes the objects of the rows of a result."""
 
     def rows(self, rows: RowsTemplate) -> Make:
-        """What makes a list of rows of results."""
+        """What makes a list of rows of results, a dict or a set."""
         length, column = rows.length, self.column(rows.element)
-        return lambda run: column(run, length if isinstance(length, int) else int(run.values[length.index]))
+        make = _MAKERS[rows.cls]
+        return lambda run: make(
+            column(run, length if isinstance(length, int) else int(run.values[length.index]))
+        )
 
     def column(self, template: Template) -> Column:
         """What makes the first so many of the objects that `template` describes, of which results have the rows."""

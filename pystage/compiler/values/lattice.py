@@ -425,6 +425,25 @@ class CallerAttributes(Protocol):
 
 
 @immutable
+class TableCell(Cell):
+    """A dict or a set whose keys the program computes: the list of its entries, pairs of a key and a value, in order.
+
+    The values of a set are None, and its order means nothing. `removed` counts the entries that have been taken out.
+    """
+
+    container: type
+    entries: RowsCell
+    removed: int | Value = 0
+    aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
+    selector: int | Value = 0
+
+
+AnyTable = DictCell | SetCell | TableCell
+TABLES = (DictCell, SetCell, TableCell)
+"""The ways in which the contents of a dict or a set are known."""
+
+
+@immutable
 class ObjectCell(Cell):
     """An instance: its class and its own attributes.
 

@@ -47,9 +47,9 @@ def type_of_template(template: Template, types: Sequence[ArrayType]) -> str:
                 return f"({inner},)" if len(children) == 1 else f"({inner})"
             counted = issubclass(cls, list | dict | tuple | set | frozenset)
             return f"{cls.__name__} of {len(children)}" if counted else cls.__qualname__
-        case RowsTemplate(element=element, length=length):
+        case RowsTemplate(element=element, length=length, cls=cls):
             size = length if isinstance(length, int) else "n"
-            return f"list of {size} × {type_of_template(element, types)}"
+            return f"{cls.__name__} of {size} × {type_of_template(element, types)}"
         case ViewTemplate(base=base, steps=steps):
             cut = {step.axis for step in steps if isinstance(step, Cut)}
             found = _array(template, types)

@@ -111,7 +111,7 @@ class Objects(Evaluator):
 
     def rows(self, rows: RowsTemplate) -> Make:
         if self._traced and not isinstance(rows.length, int):
-            what = "a list whose length the program computes, where JAX traces the call,"
+            what = f"a {rows.cls.__name__} whose length the program computes, where JAX traces the call,"
             raise StagingError((CannotReturn(what=what),))
         return super().rows(rows)
 

@@ -22,14 +22,15 @@ from ...values.lattice import (
     RowsCell,
     SetCell,
     Stamp,
+    TableCell,
 )
 from ...values.slots import Slot
 from ...values.state import Content, State
 
 C = TypeVar("C")
 
-Mergeable = ArrayCell | ListCell | RowsCell | DictCell | SetCell | ObjectCell
-MERGEABLE = (ArrayCell, ListCell, RowsCell, DictCell, SetCell, ObjectCell)
+Mergeable = ArrayCell | ListCell | RowsCell | DictCell | SetCell | TableCell | ObjectCell
+MERGEABLE = (ArrayCell, ListCell, RowsCell, DictCell, SetCell, TableCell, ObjectCell)
 """Cells that may stand for one of several objects."""
 
 CONTAINERS = (ListCell, DictCell, ObjectCell)

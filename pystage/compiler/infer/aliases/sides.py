@@ -5,11 +5,13 @@ from __future__ import annotations
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...hlo.types import INT32, ArrayType
-from ...library.rules.rows import common_rows
+from ...library.rules.rows import class_of_table, common_rows, entries_of
 from ...values.exceptions import PayloadKey
 from ...values.lattice import (
     LISTS,
+    TABLES,
     Abstract,
+    AnyTable,
     ArrayCell,
     DictCell,
     ErrorCell,
@@ -17,6 +19,8 @@ from ...values.lattice import (
     ObjectCell,
     Ref,
     RowsCell,
+    SetCell,
+    TableCell,
     Undef,
     Unknown,
 )
@@ -35,14 +39,26 @@ def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
         case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
             return a.cell != b.cell and common_rows(of_a, of_b) is None
         case DictCell(), DictCell():
-            return a.cell != b.cell and list(of_a.entries) != list(of_b.entries)
+            unlike = list(of_a.entries) != list(of_b.entries)
+            return a.cell != b.cell and unlike and not _is_joined(of_a, of_b)
+        case ((DictCell() | SetCell() | TableCell()), (DictCell() | SetCell() | TableCell())):
+            return a.cell != b.cell and not _is_joined(of_a, of_b)
         case ObjectCell(), ObjectCell():
             return of_a.cls is not of_b.cls
     return False
 
 
+def _is_joined(a: AnyTable, b: AnyTable) -> bool:
+    """True for two dicts, or sets, that are known to be equal, or whose entries have a template in common."""
+    if isinstance(a, SetCell) and isinstance(b, SetCell) and a.items == b.items:
+        return True
+    return class_of_table(a) is class_of_table(b) and common_rows(entries_of(a), entries_of(b)) is not None
+
+
 def are_of_one_class(of_a: Content, of_b: Content) -> bool:
     """True if the contents of two cells are those of objects of one kind: lists, arrays, instances."""
+    if isinstance(of_a, TABLES) and isinstance(of_b, TABLES):
+        return class_of_table(of_a) is class_of_table(of_b)
     return type(of_a) is type(of_b) or (isinstance(of_a, LISTS) and isinstance(of_b, LISTS))
 
 

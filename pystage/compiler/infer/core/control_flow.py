@@ -15,7 +15,19 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...library.python import operators
 from ...stage import ir as stage
 from ...values.boundary import Form
-from ...values.lattice import FALSE, Abstract, Array, Caught, Const, Exc, ObjectCell, Ref, Undef, Unknown
+from ...values.lattice import (
+    FALSE,
+    NONE,
+    Abstract,
+    Array,
+    Caught,
+    Const,
+    Exc,
+    ObjectCell,
+    Ref,
+    Undef,
+    Unknown,
+)
 from ...values.slots import Hidden, Purpose
 from ..exceptions import initialisation
 from ..exceptions.raising import attempt, raise_from, raise_now
@@ -119,8 +131,21 @@ def for_(e: Engine, i: stage.For) -> None:
         for cell, _ in shared:
             e.state.set(cell, _left_open(i))
         _rolled_for(e, i, parts)
+        if parts.at_end is not None:
+            _after_last_trip(e, i, parts.at_end)
         for cell, content in shared if i.until is None else ():
             e.state.set(cell, at_end(e, content))
+
+
+def _after_last_trip(e: Engine, i: stage.For, check: Callable[[bool], None]) -> None:
+    """Checks what a loop has gone over, unless a `break` or `return` has left it."""
+
+    def checked() -> Abstract:
+        check(True)
+        return NONE
+
+    left = FALSE if i.until is None else cast(Abstract, e.state.get((e.current.id, i.until)))
+    e.branch(e.negate(left), checked, lambda: NONE)
 
 
 def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:

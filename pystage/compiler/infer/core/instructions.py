@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn, cast
 
 from ...diagnostics.codes_calls import InternalError
+from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
+from ...library.kernels import row_tables
 from ...library.kernels.row_lists import append
 from ...library.python import operators, strings
 from ...library.rules.classes import class_name
@@ -27,6 +30,7 @@ from ...values.lattice import (
     RowsCell,
     SetCell,
     SliceObject,
+    TableCell,
     Tuple,
     Undef,
     VariableCell,
@@ -234,12 +238,27 @@ def _build(e: Engine, i: stage.Build) -> None:
         case stage.Sequence.LIST:
             e.put(i.dst, Ref(e.state.new_cell(ListCell(tuple(items)))))
         case stage.Sequence.SET:
+            if any(row_tables.is_computed_key(e, item) for item in items):
+                made = Ref(e.state.new_cell(SetCell(frozenset())))
+                for item in items:
+                    row_tables.store_certainly(e, made, item)
+                e.put(i.dst, made)
+                return
             members = frozenset([e.known(item, "an element of a set") for item in items])
             e.put(i.dst, Ref(e.state.new_cell(SetCell(members))))
 
 
 def _build_dict(e: Engine, i: stage.BuildDict) -> None:
     entries: dict[Any, Abstract] = {}
+    if any(_is_computed_entry(e, key, value) for key, value in i.entries):
+        made = Ref(e.state.new_cell(DictCell({})))
+        for key, value in i.entries:
+            if key is not None:
+                row_tables.store_certainly(e, made, e.operand(key), e.operand(value))
+            else:
+                e.call(e.getattr(made, "update"), [e.get(value)])
+        e.put(i.dst, made)
+        return
     for key, value in i.entries:
         if key is not None:
             entries[e.known(e.get(key), "a dict key")] = e.operand(value)
@@ -252,6 +271,14 @@ def _build_dict(e: Engine, i: stage.BuildDict) -> None:
     e.put(i.dst, Ref(e.state.new_cell(DictCell(entries))))
 
 
+def _is_computed_entry(e: Engine, key: str | None, value: str) -> bool:
+    """True for an entry with a computed key, and for the entries of a dict with such."""
+    if key is not None:
+        return row_tables.is_computed_key(e, e.operand(key))
+    mapping = e.get(value)
+    return isinstance(mapping, Ref) and isinstance(e.cell(mapping), TableCell)
+
+
 def _build_slice(e: Engine, i: stage.BuildSlice) -> None:
     parts = [NONE if t is None else e.get(t) for t in (i.start, i.stop, i.step)]
     e.put(i.dst, SliceObject(*parts))
@@ -262,11 +289,20 @@ def _append(e: Engine, i: stage.Append) -> None:
     match e.state.get(target.cell):
         case ListCell() | RowsCell():
             append(e, target, e.operand(i.value))
+        case SetCell() | TableCell(container=builtins.set) if row_tables.store(e, target, e.operand(i.value)):
+            pass
+        case DictCell() | TableCell() if i.key is not None and row_tables.store(
+            e, target, e.operand(i.key), e.operand(i.value)
+        ):
+            pass
         case SetCell(members):
             e.write(target.cell, SetCell(members | {e.known(e.get(i.value), "an element of a set")}))
         case DictCell(entries):
             key = e.known(e.get(cast(str, i.key)), "a dict key")
             e.write(target.cell, DictCell({**entries, key: e.operand(i.value)}))
+        case TableCell():
+            what = "the key of a dict or set whose entries are of several kinds"
+            raise DiagnosticError(NotKnown(span=i.span, what=what))
 
 
 def _format(e: Engine, i: stage.Format) -> None:

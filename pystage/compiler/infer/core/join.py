@@ -19,7 +19,7 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT32, INT64, ArrayType
 from ...library.python.strings import is_string
 from ...library.rules.numbers import common_type, joined_range, kinds_of, number_type
-from ...library.rules.rows import common_rows, row_size, with_capacity
+from ...library.rules.rows import class_of_table, common_rows, entries_of, row_size, with_capacity
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.capacity import AllocationSite, Capacity
@@ -36,6 +36,7 @@ from ...values.lattice import (
     NONE,
     Abstract,
     AnyList,
+    AnyTable,
     Array,
     ArrayCell,
     Closure,
@@ -51,6 +52,7 @@ from ...values.lattice import (
     Ref,
     RowsCell,
     SetCell,
+    TableCell,
     Text,
     Tuple,
     Undef,
@@ -66,7 +68,7 @@ from ..aliases.alias_sets import joined_aliases, seen_through
 from ..aliases.merged import MERGEABLE, aliases_of
 from ..aliases.sides import are_of_one_class, are_unlike, joined_error, own_field
 from ..telling.blame import MergeProvenance
-from ..telling.describe import describe_list, describe_type
+from ..telling.describe import describe_list, describe_table, describe_type
 from .conflicts import Conflicts
 from .joined_objects import JoinedObjects
 from .phi import (
@@ -453,12 +455,7 @@ class Join:
                 )
             case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
                 return self._rows(a, b)
-            case DictCell(), DictCell():
-                if list(a.entries) != list(b.entries) and a.entries.keys() == b.entries.keys():
-                    texts = [f"a dict with the keys in the order {list(x.entries)}" for x in (a, b)]
-                    return self.conflicts.unknown(*texts)
-                if list(a.entries) != list(b.entries):
-                    return self._growth(*[f"a dict with the keys {list(x.entries)}" for x in (a, b)])
+            case DictCell(), DictCell() if list(a.entries) == list(b.entries):
                 entries = {k: self.join(v, b.entries[k]) for k, v in a.entries.items()}
                 return replace(
                     a,
@@ -466,6 +463,15 @@ class Join:
                     aliases=joined_aliases(a, b),
                     selector=join_selectors(a.selector, b.selector),
                 )
+            case SetCell(), SetCell() if a.items == b.items:
+                return replace(
+                    a, aliases=joined_aliases(a, b), selector=join_selectors(a.selector, b.selector)
+                )
+            case ((DictCell() | TableCell()), (DictCell() | TableCell())) | (
+                (SetCell() | TableCell()),
+                (SetCell() | TableCell()),
+            ):
+                return self._table(cast(AnyTable, a), cast(AnyTable, b))
             case ObjectCell(), ObjectCell():
                 if a.cls is not b.cls:
                     return self.conflicts.unknown(
@@ -479,13 +485,6 @@ class Join:
                     joined_aliases(a, b),
                     join_selectors(a.selector, b.selector),
                     a.frozen or b.frozen,
-                )
-            case SetCell(), SetCell():
-                if a.items != b.items:
-                    texts = [f"a set with the elements {sorted(x.items, key=repr)}" for x in (a, b)]
-                    return self.conflicts.unknown(*texts)
-                return replace(
-                    a, aliases=joined_aliases(a, b), selector=join_selectors(a.selector, b.selector)
                 )
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
@@ -503,24 +502,47 @@ class Join:
                 kinds = [type(x).__name__.removesuffix("Cell").lower() for x in (a, b)]
                 return self.conflicts.unknown(*[f"one {kind}" for kind in kinds])
 
-    def _rows(self, a: AnyList, b: AnyList) -> Content:
+    def _rows(self, a: AnyList, b: AnyList, is_table: bool = False) -> Content:
         """A list that has another length, or other elements, on either side: rows of what the elements have in common."""
         template = common_rows(a, b, self.loop)
         if template is None:
             return self._growth(*[describe_list(x) for x in (a, b)])
-        capacity, site = self._capacity(a, b, template)
+        capacity, site = self._capacity(a, b, template, is_table)
         element = rebuild(with_capacity(template, capacity), placeholder_for)
         first, second = [x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
-        same = first is second or (isinstance(first, int) and first == second)
-        length = first if same else Placeholder(ArrayType(INT64))
+        length = first if _is_same_count(first, second) else Placeholder(ArrayType(INT64))
         selector = join_selectors(a.selector, b.selector)
         return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector)
 
-    def _capacity(self, a: AnyList, b: AnyList, template: Abstract) -> tuple[int, AllocationSite | None]:
+    def _table(self, a: AnyTable, b: AnyTable) -> Content:
+        """A dict or a set that has other keys on either side: rows of what the entries have in common."""
+        first, second = entries_of(a), entries_of(b)
+        if class_of_table(a) is not class_of_table(b) or common_rows(first, second) is None:
+            return self._unlike_tables(a, b)
+        rows = self._rows(first, second, is_table=True)
+        assert isinstance(rows, RowsCell)
+        removed = [x.removed if isinstance(x, TableCell) else 0 for x in (a, b)]
+        count = removed[0] if _is_same_count(*removed) else Placeholder(ArrayType(INT64))
+        selector = join_selectors(a.selector, b.selector)
+        return TableCell(class_of_table(a), rows, count, joined_aliases(a, b), selector)
+
+    def _unlike_tables(self, a: AnyTable, b: AnyTable) -> Unknown:
+        """A dict or a set that has other keys on either side, whose entries have nothing in common."""
+        if isinstance(a, SetCell) and isinstance(b, SetCell):
+            texts = [f"a set with the elements {sorted(x.items, key=repr)}" for x in (a, b)]
+            return self.conflicts.unknown(*texts)
+        if isinstance(a, DictCell) and isinstance(b, DictCell) and a.entries.keys() == b.entries.keys():
+            texts = [f"a dict with the keys in the order {list(x.entries)}" for x in (a, b)]
+            return self.conflicts.unknown(*texts)
+        return self._growth(*[describe_table(x) for x in (a, b)])
+
+    def _capacity(
+        self, a: AnyList, b: AnyList, template: Abstract, is_table: bool
+    ) -> tuple[int, AllocationSite | None]:
         """How many rows a list has that is `a` or `b`, and the site that has its capacity.
 
         One that gets longer in a loop by as much as is written has as many as all trips may need, where their number
-        is known; else the capacity of the loop as an allocation site.
+        is known; else the capacity of the loop as an allocation site. So has a dict always, which may meet a key again.
         """
         first, second = [x.capacity if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
         most = max(first, second, 1)
@@ -528,7 +550,7 @@ class Join:
         if sites or second <= first or self._capacity_here is None:
             return most, sites[0] if sites else None
         initial = FIRST_CAPACITY
-        if self._trips is not None and first + self._trips * (second - first) <= MOST_ROWS:
+        if not is_table and self._trips is not None and first + self._trips * (second - first) <= MOST_ROWS:
             initial = first + self._trips * (second - first)
         found = self._capacity_here(max(most, initial), row_size(template))
         return found.size, found.site
@@ -547,6 +569,10 @@ class Join:
         """A container that has another length or other keys on one side."""
         self.grows = self.loop
         return self.conflicts.unknown(first, second)
+
+
+def _is_same_count(a: int | Value, b: int | Value) -> bool:
+    return a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
 
 
 def _may_be_alternative(x: Abstract) -> bool:

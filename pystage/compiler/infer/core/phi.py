@@ -16,12 +16,13 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import ArrayType
 from ...library.rules.numbers import is_of_kind, number_type, whole_of
-from ...library.rules.rows import as_rows, template_of_list
+from ...library.rules.rows import as_rows, as_table, template_of_list
 from ...ops import Compare, Convert, Select, constant
 from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of, where_assigned
 from ...values.lattice import (
     LISTS,
+    TABLES,
     Abstract,
     Array,
     Cell,
@@ -30,6 +31,7 @@ from ...values.lattice import (
     ObjectCell,
     Ref,
     RowsCell,
+    TableCell,
     Text,
     Tuple,
     Undef,
@@ -89,6 +91,11 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
             element = template_of_list(template)
             assert element is not None
             content = _aligned(template, as_rows(b, content, element, capacity))
+            _child_operands(b, template, content, into)
+        case TableCell(entries=entries) if isinstance(content, TABLES):
+            entry = template_of_list(entries)
+            assert entry is not None
+            content = _aligned(template, as_table(b, content, entry, entries.capacity))
             _child_operands(b, template, content, into)
         case _:
             _child_operands(b, template, _aligned(template, content), into)

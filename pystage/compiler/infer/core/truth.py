@@ -33,6 +33,7 @@ from ...values.lattice import (
     Ref,
     RowsCell,
     SetCell,
+    TableCell,
     Text,
     Tuple,
     Undef,
@@ -62,7 +63,7 @@ def truth(engine: Engine, value: Raw) -> Abstract:
         case Ref():
             return _cell_truth(engine, value)
         case DictView():
-            return Const(bool(cast(DictCell, engine.state.get(value.cell)).entries))
+            return _cell_truth(engine, Ref(value.cell))
         case Range():
             return truth(engine, attributes.length(engine, value))
         case Text():
@@ -103,6 +104,8 @@ def _cell_truth(engine: Engine, value: Ref) -> Abstract:
             return truth(engine, list_length(cell))
         case DictCell(entries):
             return Const(bool(entries))
+        case TableCell(entries=rows):
+            return truth(engine, list_length(rows))
         case SetCell(members):
             return Const(bool(members))
         case ObjectCell():

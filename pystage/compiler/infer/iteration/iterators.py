@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ...diagnostics.codes_calls import NotServed
-from ...diagnostics.codes_constant import TooManyToUnroll
+from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
-from ...library.kernels.row_lists import collected, item, of_array, place_of
+from ...diagnostics.errors import StagingError
+from ...library.kernels.row_lists import check, collected, compared, item, of_array, place_of
+from ...library.kernels.row_tables import view_rows
 from ...library.kernels.structures import list_items, list_length, view_items
 from ...library.numpy.indexing.bounded import length as bounded_length
 from ...library.numpy.indexing.flat import flat_of
@@ -24,6 +26,7 @@ from ...library.numpy.indexing.stores import shape_of
 from ...library.numpy.indexing.subscripts import array_getitem
 from ...library.python import operators
 from ...library.python.iterators import is_iterator, taken
+from ...library.python.number_checks import refuse
 from ...library.python.ranges import range_element, range_length
 from ...library.rules.classes import not_iterable
 from ...values.bounded import Bounded
@@ -48,6 +51,7 @@ from ...values.lattice import (
     Reversed,
     RowsCell,
     SetCell,
+    TableCell,
     Tuple,
     Unknown,
     Zip,
@@ -66,6 +70,8 @@ class Rolled:
     element: Callable[[Abstract], Abstract]
     length_now: Callable[[], Abstract] | None = None
     """The length when a trip begins, of what the body may make longer or shorter."""
+    at_end: Callable[[bool], None] | None = None
+    """Checks, after the last trip, that the body has not made it longer or shorter; whether Python certainly asks."""
 
 
 LAZY = (Enumerate, Zip, Reversed, Mapped)
@@ -209,6 +215,8 @@ def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
             return list(list_items(engine, cell))
         case DictCell(entries):
             return [engine.constant_object(k) for k in entries]
+        case TableCell():
+            return view_items(engine, DictView("keys", _ordered(engine, value).cell))
         case SetCell(members):
             return [engine.constant_object(m) for m in members]
         case IteratorCell():
@@ -299,6 +307,8 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
             return False
         case Ref() if isinstance(cell := engine.state.get(value.cell), RowsCell):
             return isinstance(cell.length, int)
+        case Ref() | DictView() if isinstance(engine.state.get(value.cell), TableCell):
+            return False
         case Enumerate(inner) | Reversed(inner):
             return is_listed(engine, inner)
         case Zip(inners) | Mapped(_, inners):
@@ -444,6 +454,8 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
     match value:
         case Ref() if isinstance(engine.state.get(value.cell), RowsCell):
             return _rolled_list(engine, value)
+        case Ref() | DictView() if isinstance(engine.state.get(value.cell), TableCell):
+            return _rolled_table(engine, value)
         case Range():
             return _rolled_range(engine, value)
         case Const(v) if isinstance(v, range):
@@ -472,6 +484,7 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
                 parts.length,
                 lambda i: Tuple((operators.binary(engine, "+", start, i), at(i))),
                 parts.length_now,
+                parts.at_end,
             )
         case Zip(inners, strict):
             return _rolled_zip(engine, inners, strict)
@@ -484,6 +497,7 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
                 parts.length,
                 lambda i: element(operators.binary(engine, "-", last, i)),
                 None if parts.length_now is None else functools.partial(_unchanged, engine, parts),
+                parts.at_end,
             )
         case Unknown(reason):
             raise DiagnosticError(reason)
@@ -506,6 +520,52 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
     return Rolled(list_length(content()), element, lambda: list_length(content()))
 
 
+def _ordered(engine: Engine, value: Ref | DictView) -> DictView:
+    """The view of a dict that a loop goes over; PS401 for a set, whose order depends on the hashes of its elements."""
+    cell = cast(TableCell, engine.cell(Ref(value.cell)))
+    if cell.container is set:
+        raise DiagnosticError(NotKnown(span=engine.b.span, what="the order of a set of computed elements"))
+    return value if isinstance(value, DictView) else DictView("keys", value.cell)
+
+
+def _rolled_table(engine: Engine, value: Ref | DictView) -> Rolled:
+    """A loop over a dict of rows: RuntimeError where the body makes it longer or shorter, as Python has it."""
+    view = _ordered(engine, value)
+    ref = Ref(view.cell)
+    start = cast(TableCell, engine.cell(ref))
+
+    def content() -> TableCell:
+        cell = engine.cell(ref)
+        if not isinstance(cell, TableCell):
+            raise DiagnosticError(NotIterable(span=engine.b.span, what="a dict that the loop replaces"))
+        return cell
+
+    def check_size(certain: bool = True) -> None:
+        now = content()
+        resized = compared(engine, "NE", now.entries.length, start.entries.length)
+        moved = compared(engine, "NE", now.removed, start.removed)
+        what = "the order of a dict from which the loop takes entries out"
+        reason = NotKnown(span=engine.b.span, what=what)
+        if certain:
+            check(engine, resized, RuntimeError(), _changed_size)
+        check(engine, moved, StagingError(()), refuse, [lambda: reason])
+        if not certain:
+            check(engine, resized, StagingError(()), refuse, [lambda: reason])
+
+    def element(position: Abstract) -> Abstract:
+        check_size()
+        return item(engine, view_rows(content(), view.kind), place_of(position))
+
+    return Rolled(list_length(start.entries), element, None, check_size)
+
+
+def _changed_size() -> None:
+    """Raises what a loop over a dict raises that it has made longer."""
+    entries = {0: 0}
+    for key in entries:
+        entries[key + 1] = 0
+
+
 def _unchanged(engine: Engine, parts: Rolled) -> Abstract:
     """The length of what a loop iterates over; PS3xx where the body changes it."""
     now = parts.length if parts.length_now is None else parts.length_now()
@@ -526,6 +586,10 @@ def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
     content = engine.cell(value) if isinstance(value, Ref) else None
     if isinstance(content, RowsCell):
         return content
+    if isinstance(value, DictView) or isinstance(content, TableCell):
+        view = cast("Ref | DictView", value)
+        table = engine.cell(Ref(view.cell))
+        return view_rows(table, _ordered(engine, view).kind) if isinstance(table, TableCell) else None
     if isinstance(content, ArrayCell) or isinstance(value, Array | Bounded):
         return of_array(engine, value)
     parts = rolled(engine, value) if isinstance(value, Enumerate | Zip | Reversed | Range) else None
@@ -577,7 +641,15 @@ def _rolled_zip(engine: Engine, inners: tuple[Abstract, ...], strict: bool) -> R
             _unchanged(engine, each)
         return length
 
+    def at_end(certain: bool) -> None:
+        for each in known:
+            if each.at_end is not None:
+                each.at_end(False)
+
     changing = any(p.length_now is not None for p in known)
     return Rolled(
-        length, lambda i: Tuple(tuple([p.element(i) for p in known])), length_now if changing else None
+        length,
+        lambda i: Tuple(tuple([p.element(i) for p in known])),
+        length_now if changing else None,
+        at_end if any(p.at_end is not None for p in known) else None,
     )

@@ -53,6 +53,7 @@ from ...values.lattice import (
     RowsCell,
     Stream,
     Super,
+    TableCell,
     Text,
     Tuple,
     Unknown,
@@ -390,7 +391,7 @@ def inplace(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstrac
     if found is not None:
         return found
     if isinstance(left, Ref) and isinstance(
-        engine.state.get(left.cell), ArrayCell | ListCell | RowsCell | DictCell
+        engine.state.get(left.cell), ArrayCell | ListCell | RowsCell | DictCell | TableCell
     ):
         engine.settle(left)
     return operators.inplace(engine, op, left, right)

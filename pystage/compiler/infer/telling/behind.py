@@ -24,6 +24,7 @@ from ...values.lattice import (
     Ref,
     RowsCell,
     SetCell,
+    TableCell,
     Unknown,
     VariableCell,
 )
@@ -99,7 +100,7 @@ def _lose_stored(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
     if not isinstance(stored, Ref):
         return
     cell = engine.state.slots.get(stored.cell)
-    if isinstance(cell, ListCell | RowsCell | DictCell | SetCell):
+    if isinstance(cell, ListCell | RowsCell | DictCell | SetCell | TableCell):
         engine.state.set(stored.cell, unknown)
     elif isinstance(cell, ObjectCell) and isinstance(instr, stage.SetAttr):
         engine.state.set(stored.cell, replace(cell, fields={**cell.fields, instr.attr: unknown}))

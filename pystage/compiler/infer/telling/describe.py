@@ -13,6 +13,7 @@ from ...values.gated import Gated, GatedNumber, is_absent
 from ...values.lattice import (
     Abstract,
     AnyList,
+    AnyTable,
     Array,
     ArrayCell,
     Caught,
@@ -31,6 +32,7 @@ from ...values.lattice import (
     Reversed,
     RowsCell,
     SetCell,
+    TableCell,
     Tuple,
     Undef,
     Unknown,
@@ -87,6 +89,8 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
                     return "an iterator"
                 case SetCell():
                     return "a set"
+                case TableCell():
+                    return describe_table(cell)
                 case _:
                     return "an object"
         case Closure():
@@ -118,6 +122,17 @@ def describe_list(cell: AnyList) -> str:
     """What a list is, in a few words."""
     size = len(cell.items) if isinstance(cell, ListCell) else cell.length
     return f"a list of length {size}" if isinstance(size, int) else "a list whose length the program computes"
+
+
+def describe_table(cell: AnyTable) -> str:
+    """What a dict or a set is, in a few words."""
+    match cell:
+        case DictCell(entries=entries):
+            return f"a dict with the keys {list(entries)}"
+        case SetCell(items=members):
+            return f"a set with the elements {sorted(members, key=repr)}"
+        case TableCell(container=cls):
+            return f"a {cls.__name__} whose keys the program computes"
 
 
 _ITERATORS: dict[type[Abstract], str] = {
@@ -154,6 +169,9 @@ def short_type(value: Abstract, state: State) -> str:
                     return f"list of {size} × {short_type(row_template(element), state)}"
                 case DictCell(entries=entries):
                     return f"dict of {len(entries)}"
+                case TableCell(container=cls, entries=entries):
+                    size = entries.length if isinstance(entries.length, int) else "n"
+                    return f"{cls.__name__} of {size}"
                 case ObjectCell(cls=cls):
                     return cls.__qualname__
         case Bounded():

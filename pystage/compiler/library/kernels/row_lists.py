@@ -2,7 +2,7 @@
 
 In: a reference to a list, or its contents, and abstract operands. Out: new contents, an element, a number. Where an
 operation may need more rows than there are, the capacity grows with the program text, or the program is checked
-(`_with_room`). What has no template in common with the elements, or needs the elements one by one, asks for the
+(`with_room`). What has no template in common with the elements, or needs the elements one by one, asks for the
 length (`list_items`), so that the loop around is written out where that gives it.
 """
 
@@ -126,31 +126,33 @@ def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | N
 # ---------------------------------------------------------------- integers
 
 
-def _value(ctx: Context, x: Int) -> Value:
+def int_value(ctx: Context, x: Int) -> Value:
+    """An integer as a value of the program."""
     return ctx.constant(x, INT64) if isinstance(x, int) else x
 
 
-def _sum(ctx: Context, a: Int, b: Int) -> Int:
+def added(ctx: Context, a: Int, b: Int) -> Int:
+    """`a + b`."""
     if isinstance(a, int) and isinstance(b, int):
         return a + b
     if b == 0 and isinstance(b, int):
         return a
-    return ctx.op(Add(), _value(ctx, a), _value(ctx, b))
+    return ctx.op(Add(), int_value(ctx, a), int_value(ctx, b))
 
 
 def _difference(ctx: Context, a: Int, b: Int) -> Int:
     if isinstance(a, int) and isinstance(b, int):
         return a - b
     if isinstance(b, int):
-        return _sum(ctx, a, -b)
-    return ctx.op(Subtract(), _value(ctx, a), b)
+        return added(ctx, a, -b)
+    return ctx.op(Subtract(), int_value(ctx, a), b)
 
 
 def compared(ctx: Context, direction: str, a: Int, b: Int) -> bool | Value:
     """`a` and `b` compared, as the direction of a `Compare` says."""
     if isinstance(a, int) and isinstance(b, int):
         return {"LT": a < b, "GE": a >= b, "EQ": a == b, "NE": a != b, "GT": a > b}[direction]
-    return ctx.op(Compare(direction), _value(ctx, a), _value(ctx, b))
+    return ctx.op(Compare(direction), int_value(ctx, a), int_value(ctx, b))
 
 
 def _places(ctx: Context, count: int) -> Value:
@@ -180,7 +182,7 @@ def front(ctx: Context, cell: RowsCell, index: Abstract, outside: Callable[[], A
     if isinstance(index, Const):
         place = operator.index(index.value)
         if place < 0:
-            place = _sum(ctx, cell.length, place)
+            place = added(ctx, cell.length, place)
     else:
         assert isinstance(index, Array)
         place = from_end(ctx, cell, index)
@@ -198,7 +200,7 @@ def from_end(ctx: Context, cell: RowsCell, index: Array) -> Value:
     if index.dtype.kind in "ub" or ctx.range_of(index)[0] >= 0:
         return place
     negative = ctx.op(Compare("LT"), place, ctx.constant(0, INT64))
-    return ctx.op(Select(), negative, _value(ctx, _sum(ctx, place, cell.length)), place)
+    return ctx.op(Select(), negative, int_value(ctx, added(ctx, place, cell.length)), place)
 
 
 def item_outside() -> None:
@@ -243,17 +245,17 @@ def item(ctx: Context, cell: RowsCell, place: Int) -> Abstract:
     """The element at a place that lies inside."""
     if isinstance(place, int) and place < cell.capacity:
         return known_item(ctx, cell, place)
-    return templates.row_at(ctx.b, cell.element, _value(ctx, place))
+    return templates.row_at(ctx.b, cell.element, int_value(ctx, place))
 
 
 def with_item(ctx: Context, cell: RowsCell, place: Int, new: Abstract) -> RowsCell:
     """The list with another element at a place that lies inside; the elements cover `new`."""
-    return replace(cell, element=templates.with_row(ctx.b, cell.element, _value(ctx, place), new))
+    return replace(cell, element=templates.with_row(ctx.b, cell.element, int_value(ctx, place), new))
 
 
-def _with_room(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[RowsCell, Int]:
+def with_room(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[RowsCell, Int]:
     """The list with a capacity for so many elements more, at most `most`; and its length then."""
-    new = _sum(ctx, cell.length, more)
+    new = added(ctx, cell.length, more)
     if isinstance(new, int) or cell.site is None:
         capacity = max(cell.capacity, new if isinstance(new, int) else cell.capacity + most)
         template = templates.template_of_list(cell)
@@ -270,7 +272,7 @@ def appended(ctx: Context, cell: AnyList, new: Abstract) -> RowsCell | None:
     if rows is None:
         return None
     end = rows.length
-    rows, count = _with_room(ctx, rows, 1, 1)
+    rows, count = with_room(ctx, rows, 1, 1)
     return replace(with_item(ctx, rows, end, new), length=count)
 
 
@@ -289,14 +291,14 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     ]
     if left.site is None:
         left = replace(left, site=right.site)
-    left, count = _with_room(ctx, left, right.length, capacities[1])
+    left, count = with_room(ctx, left, right.length, capacities[1])
     capacity = left.capacity
     if right.capacity > capacity and left.site is not None:  # as large as the other, at least
         left = templates.as_rows(ctx.b, left, template, right.capacity)
         capacity = right.capacity
     right = templates.as_rows(ctx.b, right, template, capacity)
     places = _places(ctx, capacity)
-    start = ctx.broadcast(_value(ctx, left.length), (capacity,))
+    start = ctx.broadcast(int_value(ctx, left.length), (capacity,))
     behind = ctx.op(Compare("GE"), places, start)
     moved = _taken(ctx, right.element, ctx.op(Subtract(), places, start))
     return replace(left, element=_chosen(ctx, behind, moved, left.element), length=count)
@@ -379,8 +381,8 @@ def inserted(ctx: Context, cell: AnyList, index: Abstract, new: Abstract) -> Row
     assert isinstance(index, Array)
     zero = ctx.constant(0, INT64)
     place = ctx.op(Maximum(), from_end(ctx, rows, index), zero)
-    place = ctx.op(Minimum(), place, _value(ctx, rows.length))
-    rows, count = _with_room(ctx, rows, 1, 1)
+    place = ctx.op(Minimum(), place, int_value(ctx, rows.length))
+    rows, count = with_room(ctx, rows, 1, 1)
     capacity = rows.capacity
     behind = ctx.op(Compare("GT"), _places(ctx, capacity), ctx.broadcast(place, (capacity,)))
     element = _chosen(ctx, behind, _shifted(ctx, rows.element, 1), rows.element)
@@ -395,7 +397,7 @@ def without(ctx: Context, cell: RowsCell, place: Int) -> RowsCell:
     if isinstance(place, int) and place == 0:
         return replace(cell, element=_shifted(ctx, cell.element, -1), length=count)
     capacity = cell.capacity
-    behind = ctx.op(Compare("GE"), _places(ctx, capacity), ctx.broadcast(_value(ctx, place), (capacity,)))
+    behind = ctx.op(Compare("GE"), _places(ctx, capacity), ctx.broadcast(int_value(ctx, place), (capacity,)))
     element = _chosen(ctx, behind, _shifted(ctx, cell.element, -1), cell.element)
     return replace(cell, element=element, length=count)
 
@@ -443,7 +445,7 @@ def known_part(ctx: Context, cell: RowsCell, entry: slice) -> RowsCell | None:
 
 def turned(ctx: Context, cell: RowsCell) -> RowsCell:
     """The elements from the last to the first."""
-    last = ctx.broadcast(_value(ctx, _difference(ctx, cell.length, 1)), (cell.capacity,))
+    last = ctx.broadcast(int_value(ctx, _difference(ctx, cell.length, 1)), (cell.capacity,))
     at = ctx.op(Subtract(), last, _places(ctx, cell.capacity))
     return replace(cell, element=_taken(ctx, cell.element, at))
 
@@ -586,7 +588,7 @@ def _refuse_nan_rows(ctx: Context, cell: RowsCell, what: str) -> None:
 
 def is_element(ctx: Context, cell: RowsCell) -> Value:
     """Which rows are elements."""
-    end = ctx.broadcast(_value(ctx, cell.length), (cell.capacity,))
+    end = ctx.broadcast(int_value(ctx, cell.length), (cell.capacity,))
     return ctx.op(Compare("LT"), _places(ctx, cell.capacity), end)
 
 
@@ -638,7 +640,7 @@ def in_order(ctx: Context, cell: RowsCell, keys: RowsCell, backwards: bool) -> R
         _unordered(ctx)
     _refuse_nan_rows(ctx, keys, "the order of numbers of which one is NaN")
     places = _places(ctx, cell.capacity)
-    behind = ctx.op(Compare("GE"), places, ctx.broadcast(_value(ctx, cell.length), (cell.capacity,)))
+    behind = ctx.op(Compare("GE"), places, ctx.broadcast(int_value(ctx, cell.length), (cell.capacity,)))
     ties = ctx.op(Subtract(), ctx.broadcast(ctx.constant(0, INT64), (cell.capacity,)), places)
     sorts = [behind, *[n.value for n in numbers], *([ties] if backwards else []), places]
     keys_count = len(sorts) - 1

@@ -31,6 +31,7 @@ from ...values.lattice import (
     RowsCell,
     SetCell,
     SliceObject,
+    TableCell,
     Tuple,
 )
 from ...values.rows import row
@@ -124,7 +125,13 @@ def new_turn(ctx: Context) -> Ref:
 
 def view_items(ctx: Context, view: DictView) -> list[Abstract]:
     """The keys, values or items of a dict."""
-    entries = ctx.state.get(view.cell).entries
+    cell = ctx.state.get(view.cell)
+    if isinstance(cell, TableCell):
+        entries_of = list_items(ctx, cell.entries)
+        pairs = [entry.items for entry in entries_of if isinstance(entry, Tuple)]
+        part = {"keys": 0, "values": 1}.get(view.kind)
+        return [Tuple(pair) if part is None else pair[part] for pair in pairs]
+    entries = cell.entries
     match view.kind:
         case "keys":
             return [abstract(k) for k in entries]
@@ -239,6 +246,8 @@ def type_name(ctx: Context, value: Raw) -> str:
                     return "dict"
                 case SetCell():
                     return "set"
+                case TableCell(container=cls):
+                    return cls.__name__
                 case IteratorCell(source=FlatIterator()):
                     return "numpy.flatiter"
                 case IteratorCell():

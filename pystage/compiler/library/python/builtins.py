@@ -44,6 +44,7 @@ from ...values.lattice import (
     Ref,
     RowsCell,
     SetCell,
+    TableCell,
     Tuple,
     Undef,
     is_number,
@@ -67,7 +68,8 @@ from ..numpy.indexing.bounded import length
 from ..registry import meaning
 from ..rules.classes import c_name, class_of
 from ..rules.promote import kinds_of
-from . import strings
+from ..rules.split import split_value
+from . import set_methods, strings
 from .caught_exceptions import is_instance
 from .number_checks import check_divisor, check_least, check_overflow
 from .operators import binary, compare
@@ -130,7 +132,8 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
         whole = None if not single else _array_extreme(ctx, first, name, key)
         if whole is not None:
             return whole
-        rows = ctx.gathered(abstract(first)) if single else None
+        plain = key is None or (isinstance(key, Const) and key.value is None)
+        rows = set_methods.gathered(ctx, first, plain) if single else None
         if rows is not None:
             initial = None if default is required else abstract(default)
             return _rows_extreme(ctx, rows, real, op, abstract(key), initial)
@@ -139,7 +142,6 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
             if default is not required:
                 return abstract(default)
             ctx.raise_(ValueError(f"{name}() iterable argument is empty"))
-        plain = key is None or (isinstance(key, Const) and key.value is None)
         known = [known_object(ctx, i) for i in items]
         if plain and not any(k is MISSING for k in known):
             return call_now(ctx, real, known)
@@ -172,7 +174,7 @@ def _rows_extreme(
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
         best, candidate = cast(Tuple, found), cast(Tuple, keyed(each))
-        better = ctx.truth(compare(ctx, op, candidate.items[1], best.items[1]))
+        better = _compared(ctx, op, candidate.items[1], best.items[1])
         return ctx.branch(better, lambda: candidate, lambda: best)
 
     def best() -> Abstract:
@@ -182,6 +184,15 @@ def _rows_extreme(
     if default is None:
         return best()
     return ctx.branch(row_lists.truth_of(empty), lambda: default, best)
+
+
+def _compared(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract:
+    """`left op right` as a truth, of what may be one of several things too, as what `dict.get` gives."""
+    if isinstance(left, Gated):
+        return split_value(ctx, left, lambda each: _compared(ctx, op, each, right))
+    if isinstance(right, Gated):
+        return split_value(ctx, right, lambda each: _compared(ctx, op, left, each))
+    return ctx.truth(compare(ctx, op, left, right))
 
 
 def _choose_number(ctx: Context, better: Abstract, item: Abstract, best: Abstract, name: str) -> Abstract:
@@ -229,7 +240,7 @@ def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
     reduced = _reduced_sum(ctx, iterable, total)
     if reduced is not None:
         return reduced
-    rows = ctx.gathered(abstract(iterable))
+    rows = set_methods.gathered(ctx, iterable, only_integers=True)
     if rows is not None:
         return row_lists.fold(ctx, rows, total, lambda found, position, each: binary(ctx, "+", found, each))
     for item in listed(ctx, iterable, "sum()"):
@@ -329,7 +340,7 @@ def _quantifier(name: str, decides: bool) -> Callable[..., Abstract]:
         reduced = _reduced_truth(ctx, iterable, name)
         if reduced is not None:
             return reduced
-        rows = ctx.gathered(abstract(iterable))
+        rows = set_methods.gathered(ctx, iterable)
         if rows is not None:
             return row_lists.fold(
                 ctx,
@@ -399,6 +410,10 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
     cell = cell_of(ctx, x)
     if isinstance(cell, LISTS):
         return list_length(cell)
+    if isinstance(x, DictView):
+        cell = cell_of(ctx, Ref(x.cell))
+    if isinstance(cell, TableCell):
+        return list_length(cell.entries)
     sized = isinstance(x, Tuple | DictView) or isinstance(cell, DictCell | SetCell)
     items = ctx.iterate(abstract(x)) if sized else None
     if items is None:

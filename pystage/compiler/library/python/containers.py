@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ...diagnostics.codes_constant import NotKnown
 from ...hlo.ir import Value
 from ...hlo.types import INT64
 from ...ops import Add, Compare, Or, Select
@@ -31,10 +32,11 @@ from ...values.lattice import (
     RowsCell,
     SetCell,
     SliceObject,
+    TableCell,
     Tuple,
 )
 from ..context import Context, Raw
-from ..kernels import row_lists
+from ..kernels import row_lists, row_tables
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -95,9 +97,9 @@ def _methods_of(cell: object) -> Methods | None:
     match cell:
         case ListCell() | RowsCell():
             return list_methods.METHODS
-        case DictCell():
+        case DictCell() | TableCell() if dict_methods.is_dict(cell):
             return dict_methods.METHODS
-        case SetCell():
+        case SetCell() | TableCell():
             return set_methods.METHODS
         case IteratorCell():
             return {"__next__": next_}
@@ -140,8 +142,8 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
     if items is not None:
         kind = "list" if isinstance(cell, LISTS) else "tuple"
         return _sequence_item(ctx, items, index, kind)
-    if isinstance(cell, DictCell):
-        return dict_methods.item(ctx, cell, index)
+    if dict_methods.is_dict(cell):
+        return dict_methods.item(ctx, container, index)
     if isinstance(container, Range):
         return _range_item(ctx, container, index)
     if isinstance(container, Const) and isinstance(container.value, str | bytes | dict | range):
@@ -257,12 +259,26 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
             )
             ctx.write(container.cell, ListCell(tuple(changed), cell.aliases, cell.selector))
             return True
+        case DictCell() | TableCell() if _store_entry(ctx, container, abstract(index), abstract(value)):
+            return True
         case DictCell(entries=entries):
             key = ctx.known(index, "the key of a dict")
             ctx.write(container.cell, replace(cell, entries={**entries, key: abstract(value)}))
             return True
         case _:
             return False
+
+
+def _store_entry(ctx: Context, container: Ref, key: Abstract, value: Abstract) -> bool:
+    """`container[key] = value` of a dict with computed keys; False where the key must be known."""
+    cell = ctx.settle(container)
+    if not dict_methods.is_dict(cell):
+        return False
+    if row_tables.store(ctx, container, key, value):
+        return True
+    if isinstance(cell, TableCell):
+        ctx.fail(NotKnown(span=ctx.span, what="the key of a dict whose entries are of several kinds"))
+    return False
 
 
 def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new: Abstract) -> bool:
@@ -314,6 +330,10 @@ def container_delitem(ctx: Context, container: Raw, index: Raw) -> bool:
             changed = list(list_items(ctx, cell))
             _change(ctx, lambda: operator.delitem(changed, position), "list assignment index out of range")
             ctx.write(container.cell, ListCell(tuple(changed), cell.aliases, cell.selector))
+            return True
+        case DictCell() | TableCell() if dict_methods.is_dict(cell) and row_tables.remove(
+            ctx, container, abstract(index)
+        ):
             return True
         case DictCell(entries=entries):
             key = ctx.known(index, "the key of a dict")

@@ -1,28 +1,56 @@
-"""Methods of dicts, on their cells. Keys are constants.
+"""Methods of dicts, on their cells. Keys are constants, or rows that the program computes (`row_tables.py`).
 
 In: the receiver and abstract arguments. Out: the method's result.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
+from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
-from ...values.lattice import NONE, Abstract, Const, DictCell, DictView, Ref, Tuple
+from ...values.lattice import (
+    NONE,
+    Abstract,
+    AnyList,
+    Const,
+    DictCell,
+    DictView,
+    ListCell,
+    Ref,
+    TableCell,
+    Tuple,
+)
 from ..context import Context, Raw
+from ..kernels import row_lists, row_tables
 from ..kernels.structures import abstract, cell_of, new_dict, type_name
 from ..registry import meaning
+from ..rules import rows as templates
 
 _REQUIRED: Any = object()
 
 
-def _cell(ctx: Context, receiver: Raw) -> DictCell:
+def _cell(ctx: Context, receiver: Raw) -> DictCell | TableCell:
     cell = cell_of(ctx, receiver)
-    if not isinstance(cell, DictCell):
+    if not is_dict(cell):
         name = type_name(ctx, receiver)
         ctx.fail(NoSuchOperation(span=ctx.span, operation="a method of dict", types=name))
+    return cast("DictCell | TableCell", cell)
+
+
+def is_dict(cell: object) -> bool:
+    """True for the contents of a dict."""
+    return isinstance(cell, DictCell) or (isinstance(cell, TableCell) and cell.container is dict)
+
+
+def _known(ctx: Context, receiver: Raw) -> DictCell:
+    """A dict whose keys are known; PS401 where a key that should be is none of those of the others."""
+    cell = _cell(ctx, receiver)
+    if isinstance(cell, TableCell):
+        ctx.fail(NotKnown(span=ctx.span, what="the key of a dict with computed keys that are unlike it"))
     return cell
 
 
@@ -43,9 +71,12 @@ def known_key(ctx: Context, key: Raw) -> Any:
     return known
 
 
-def item(ctx: Context, cell: DictCell, key: Raw) -> Abstract:
+def item(ctx: Context, container: Raw, key: Raw) -> Abstract:
     """`d[key]`."""
-    known = known_key(ctx, key)
+    found = row_tables.item(ctx, _cell(ctx, container), abstract(key))
+    if found is not None:
+        return found
+    cell, known = _known(ctx, container), known_key(ctx, key)
     if known not in cell.entries:
         ctx.raise_(KeyError(known))
     return cell.entries[known]
@@ -54,13 +85,28 @@ def item(ctx: Context, cell: DictCell, key: Raw) -> Abstract:
 @meaning(dict.get)
 def get(ctx: Context, self: Raw, key: Raw, default: Raw = None, /) -> Abstract:
     """`dict.get`."""
-    return abstract(_cell(ctx, self).entries.get(known_key(ctx, key), default))
+    looked_up = row_tables.lookup(ctx, _cell(ctx, self), abstract(key))
+    if looked_up is not None:
+        found, place, table = looked_up
+        value, truth = row_tables.value_at, row_lists.truth_of(found)
+        return ctx.branch(truth, lambda: value(ctx, table, place), lambda: abstract(default))
+    return abstract(_known(ctx, self).entries.get(known_key(ctx, key), default))
 
 
 @meaning(dict.setdefault)
 def setdefault(ctx: Context, self: Raw, key: Raw, default: Raw = None, /) -> Abstract:
     """`dict.setdefault`."""
-    entries = dict(_cell(ctx, self).entries)
+    looked_up = row_tables.lookup(ctx, _cell(ctx, self), abstract(key))
+    if looked_up is not None:
+        found, place, table = looked_up
+
+        def stored() -> Abstract:
+            row_tables.store_certainly(ctx, cast(Ref, self), abstract(key), abstract(default))
+            return abstract(default)
+
+        truth = row_lists.truth_of(found)
+        return ctx.branch(truth, lambda: row_tables.value_at(ctx, table, place), stored)
+    entries = dict(_known(ctx, self).entries)
     value: Abstract = entries.setdefault(known_key(ctx, key), abstract(default))
     _set(ctx, self, entries)
     return value
@@ -69,7 +115,20 @@ def setdefault(ctx: Context, self: Raw, key: Raw, default: Raw = None, /) -> Abs
 @meaning(dict.pop)
 def pop(ctx: Context, self: Raw, key: Raw, default: Raw = _REQUIRED, /) -> Abstract:
     """`dict.pop`."""
-    entries = dict(_cell(ctx, self).entries)
+    looked_up = row_tables.lookup(ctx, _cell(ctx, self), abstract(key))
+    if looked_up is not None:
+        found, place, table = looked_up
+
+        def taken() -> Abstract:
+            value = row_tables.value_at(ctx, table, place)
+            row_tables.delete(ctx, cast(Ref, self), table, place)
+            return value
+
+        if default is _REQUIRED:
+            row_tables.check_found(ctx, found, abstract(key))
+            return taken()
+        return ctx.branch(row_lists.truth_of(found), taken, lambda: abstract(default))
+    entries = dict(_known(ctx, self).entries)
     known = known_key(ctx, key)
     if known not in entries:
         if default is _REQUIRED:
@@ -83,7 +142,15 @@ def pop(ctx: Context, self: Raw, key: Raw, default: Raw = _REQUIRED, /) -> Abstr
 @meaning(dict.popitem)
 def popitem(ctx: Context, self: Raw, /) -> Abstract:
     """`dict.popitem`."""
-    entries = dict(_cell(ctx, self).entries)
+    cell = _cell(ctx, self)
+    if isinstance(cell, TableCell):
+        empty = row_lists.compared(ctx, "EQ", cell.entries.length, 0)
+        row_lists.check(ctx, empty, KeyError(), operator.methodcaller("popitem"), [new_dict(ctx, {})])
+        last = row_lists.int_value(ctx, row_lists.added(ctx, cell.entries.length, -1))
+        entry = row_lists.item(ctx, cell.entries, last)
+        row_tables.delete(ctx, cast(Ref, self), cell, last)
+        return entry
+    entries = dict(_known(ctx, self).entries)
     if not entries:
         ctx.raise_(KeyError("popitem(): dictionary is empty"))
     key, value = entries.popitem()
@@ -94,9 +161,35 @@ def popitem(ctx: Context, self: Raw, /) -> Abstract:
 @meaning(dict.update)
 def update(ctx: Context, self: Raw, other: Raw = (), /, **entries: Raw) -> Abstract:
     """`dict.update`, from a dict or from pairs."""
-    added = entries_of(ctx, other)
     named = {name: abstract(v) for name, v in entries.items()}
-    return _set(ctx, self, {**_cell(ctx, self).entries, **added, **named})
+    rows = computed_entries(ctx, other, isinstance(_cell(ctx, self), TableCell))
+    if rows is not None and not named:
+        row_tables.store_all(ctx, cast(Ref, self), rows)
+        return NONE
+    return _set(ctx, self, {**_known(ctx, self).entries, **entries_of(ctx, other), **named})
+
+
+def computed_entries(ctx: Context, source: Raw, known_too: bool = False) -> AnyList | None:
+    """The entries of a dict, or the pairs of an iterable, where the program computes a key; `known_too`: or else too."""
+    cell = cell_of(ctx, source)
+    if is_dict(cell):
+        return templates.entries_of(cell) if known_too or isinstance(cell, TableCell) else None
+    rows = ctx.gathered(abstract(source))
+    if rows is not None:
+        return rows if isinstance(rows.element, Tuple) and len(rows.element.items) == 2 else None
+    items = ctx.iterate(abstract(source)) or []
+    pairs = [item for item in items if isinstance(item, Tuple) and len(item.items) == 2]
+    if len(pairs) < len(items):
+        return None
+    computed = any(row_tables.is_computed_key(ctx, pair.items[0]) for pair in pairs)
+    return ListCell(tuple(pairs)) if known_too or computed else None
+
+
+def with_entries(ctx: Context, entries: AnyList) -> Ref:
+    """A new dict of entries of which the program computes a key."""
+    made = new_dict(ctx, {})
+    row_tables.store_all(ctx, made, entries)
+    return made
 
 
 def entries_of(ctx: Context, source: Raw) -> dict[Any, Abstract]:
@@ -120,13 +213,18 @@ def entries_of(ctx: Context, source: Raw) -> dict[Any, Abstract]:
 @meaning(dict.clear)
 def clear(ctx: Context, self: Raw, /) -> Abstract:
     """`dict.clear`."""
+    cell = _cell(ctx, self)
+    if isinstance(cell, TableCell):
+        ctx.settle(cast(Ref, self))
+        ctx.write(cast(Ref, self).cell, row_tables.cleared(ctx, cell))
+        return NONE
     return _set(ctx, self, {})
 
 
 @meaning(dict.copy)
 def copy(ctx: Context, self: Raw, /) -> Abstract:
     """`dict.copy`."""
-    return new_dict(ctx, _cell(ctx, self).entries)
+    return row_tables.new_table(ctx, _cell(ctx, self))
 
 
 def _view(kind: str) -> Callable[..., Abstract]:

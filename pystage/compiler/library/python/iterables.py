@@ -37,8 +37,9 @@ from ..kernels.structures import (
 )
 from ..registry import meaning
 from ..rules.classes import c_name, class_of
+from . import set_methods
 from .builtins import listed
-from .dict_methods import entries_of
+from .dict_methods import computed_entries, entries_of, with_entries
 from .iterators import is_iterator
 from .ordering import in_order, rows_in_order
 from .scalars import special
@@ -120,12 +121,18 @@ def tuple_(ctx: Context, iterable: Raw = (), /) -> Abstract:
 @meaning(dict)
 def dict_(ctx: Context, source: Raw = (), /, **entries: Raw) -> Abstract:
     """`dict(source, **entries)`."""
+    rows = None if entries else computed_entries(ctx, source)
+    if rows is not None:
+        return with_entries(ctx, rows)
     return new_dict(ctx, {**entries_of(ctx, source), **{k: abstract(v) for k, v in entries.items()}})
 
 
 @meaning(set)
 def set_(ctx: Context, iterable: Raw = (), /) -> Abstract:
-    """`set(iterable)`; elements must be known."""
+    """`set(iterable)`."""
+    made = set_methods.of_elements(ctx, iterable)
+    if made is not None:
+        return made
     return new_set(ctx, [ctx.known(i, "an element of a set") for i in listed(ctx, iterable, "set()")])
 
 
@@ -144,10 +151,16 @@ def slice_(ctx: Context, first: Raw, stop: Raw = MISSING, step: Raw = None, /) -
     return SliceObject(abstract(first), abstract(stop), abstract(step))
 
 
+def _is_plain(key: Raw) -> bool:
+    """True for the `key` of an order that goes by the elements themselves."""
+    function = abstract(key)
+    return isinstance(function, Const) and function.value is None
+
+
 @meaning(sorted)
 def sorted_(ctx: Context, iterable: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
     """`sorted(iterable)`: the order must be known, except for a few numbers of one type."""
-    rows = ctx.gathered(abstract(iterable))
+    rows = set_methods.gathered(ctx, iterable, _is_plain(key))
     if rows is not None:
         return new_rows(ctx, rows_in_order(ctx, rows, key, reverse))
     return new_list(ctx, in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse))

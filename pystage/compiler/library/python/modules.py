@@ -55,9 +55,11 @@ from ...values.lattice import (
     Ref,
     RowsCell,
     SetCell,
+    TableCell,
     Tuple,
 )
 from ..context import Context, Raw
+from ..kernels import row_tables
 from ..kernels import transcendental as t
 from ..kernels.structures import (
     MISSING,
@@ -339,8 +341,8 @@ def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> 
             return new_list(ctx, [part(i) for i in items])
         case DictCell(entries=entries):
             return new_dict(ctx, {k: part(v) for k, v in entries.items()})
-        case SetCell() as cell:
-            return Ref(ctx.state.new_cell(SetCell(cell.items)))
+        case SetCell() | TableCell() as cell:
+            return row_tables.new_table(ctx, cell)
         case ObjectCell() as cell:
             if hasattr(cell.cls, "__copy__") or hasattr(cell.cls, "__deepcopy__") or cell.origin is not None:
                 name = cell.cls.__qualname__

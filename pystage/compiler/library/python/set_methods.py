@@ -1,15 +1,36 @@
-"""Methods of sets, on their cells. Elements are constants."""
+"""Methods and operators of sets, on their cells. Elements are constants, or rows of the program (`row_tables.py`).
+
+Of a set of rows nothing is given that depends on the order of its elements, which follows from their hashes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
+from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
-from ...values.lattice import NONE, Abstract, Const, SetCell
+from ...values.lattice import (
+    NONE,
+    TABLES,
+    Abstract,
+    AnyTable,
+    Array,
+    Const,
+    DictCell,
+    ListCell,
+    Ref,
+    RowsCell,
+    SetCell,
+    TableCell,
+    Tuple,
+)
 from ..context import Context, Raw
+from ..kernels import row_lists, row_tables
+from ..kernels.row_lists import truth_of
 from ..kernels.structures import abstract, cell_of, lift, new_set, type_name
+from ..rules.rows import class_of_table, entries_of
 
 _CHANGING = (
     "add",
@@ -35,14 +56,19 @@ _ASKING = (
 
 
 def _method(name: str) -> Callable[..., Abstract]:
-    """The method of that name: run now on a real set of the known elements."""
-    single = name in ("add", "discard", "remove")
+    """The method of that name: of rows, or run now on a real set of the known elements."""
+    single = name in _SINGLE
 
     def method(ctx: Context, self: Raw, /, *args: Raw) -> Abstract:
         cell = cell_of(ctx, self)
-        if not isinstance(cell, SetCell):
+        if not is_set(cell):
             kind = type_name(ctx, self)
             ctx.fail(NoSuchOperation(span=ctx.span, operation=f"set.{name}", types=kind))
+        found = _of_rows(ctx, name, cast(Ref, self), list(map(abstract, args)))
+        if found is not None:
+            return found
+        if isinstance(cell, TableCell):
+            ctx.fail(NotKnown(span=ctx.span, what=f"the argument of set.{name}"))
         known = [_known(ctx, name, a, single) for a in args]
         elements = set(cell.items)
         try:
@@ -65,6 +91,183 @@ def _known(ctx: Context, name: str, value: Raw, single: bool) -> Any:
         return ctx.known(value, what)
     items = ctx.iterate(abstract(value))
     return ctx.known(value, what) if items is None else [ctx.known(i, what) for i in items]
+
+
+# ---------------------------------------------------------------- sets of rows
+
+_SINGLE: dict[str, Callable[[Context, Ref, Abstract], bool]] = {
+    "add": row_tables.store,
+    "discard": row_tables.discard,
+    "remove": row_tables.remove,
+}
+_CHANGED_BY = {
+    "update": "|",
+    "intersection_update": "&",
+    "difference_update": "-",
+    "symmetric_difference_update": "^",
+}
+_MADE_BY = {"union": "|", "intersection": "&", "difference": "-", "symmetric_difference": "^"}
+_ASKED_BY = {"issubset": "<=", "issuperset": ">="}
+
+
+def is_set(cell: object) -> bool:
+    """True for the contents of a set."""
+    return isinstance(cell, SetCell) or (isinstance(cell, TableCell) and cell.container is set)
+
+
+def _of_rows(ctx: Context, name: str, ref: Ref, args: list[Abstract]) -> Abstract | None:
+    """A method where the program computes an element; None for sets that are known."""
+    if name in _SINGLE and len(args) == 1:
+        return NONE if _SINGLE[name](ctx, ref, args[0]) else None
+    cell = cell_of(ctx, ref)
+    others = [_operand(ctx, arg) for arg in args]
+    if None in others or not any(isinstance(each, TableCell) for each in (cell, *others)):
+        return None
+    operands = cast("list[AnyTable]", others)
+    if name == "clear":
+        ctx.settle(ref)
+        ctx.write(ref.cell, row_tables.cleared(ctx, cell))
+        return NONE
+    if name == "pop":
+        ctx.fail(NotKnown(span=ctx.span, what="the element that comes first in a set of computed elements"))
+    if name in _CHANGED_BY:
+        for other in operands:
+            _change(ctx, _CHANGED_BY[name], ref, other)
+        return NONE
+    if name == "isdisjoint":
+        return row_tables.is_disjoint(ctx, cell, operands[0])
+    if name in _ASKED_BY:
+        return _order(ctx, _ASKED_BY[name], cell, operands[0])
+    made = row_tables.new_table(ctx, cell)
+    for other in operands:
+        _change(ctx, _MADE_BY[name], made, other)
+    return made
+
+
+def _operand(ctx: Context, value: Abstract) -> AnyTable | None:
+    """What a method takes as the elements of a set."""
+    cell = cell_of(ctx, value)
+    if is_set(cell):
+        return cast(AnyTable, cell)
+    if isinstance(cell, DictCell):
+        return SetCell(frozenset(cell.entries))
+    made = of_elements(ctx, value)
+    if made is not None:
+        return cast(AnyTable, ctx.cell(made))
+    items = ctx.iterate(value)
+    known = items is not None and all(isinstance(item, Const) for item in items)
+    return SetCell(frozenset([item.value for item in cast("list[Const]", items)])) if known else None
+
+
+def of_elements(ctx: Context, iterable: Raw) -> Ref | None:
+    """A new set of the elements of an iterable; None where all of them can be known."""
+    cell = cell_of(ctx, iterable)
+    if isinstance(cell, TableCell) and cell.container is set:
+        return row_tables.new_table(ctx, cell)
+    rows = ctx.gathered(abstract(iterable))
+    if rows is not None:
+        entries: ListCell | RowsCell = replace(rows, element=Tuple((rows.element, NONE)))
+    else:
+        items = ctx.iterate(abstract(iterable)) or []
+        if not any(row_tables.is_computed_key(ctx, item) for item in items):
+            return None
+        entries = ListCell(tuple([Tuple((item, NONE)) for item in items]))
+    made = new_set(ctx, ())
+    row_tables.store_all(ctx, made, entries)
+    return made
+
+
+def _change(ctx: Context, op: str, ref: Ref, other: AnyTable) -> None:
+    """What `s op= other` does to a set, of which at least one is made of rows."""
+    cell = ctx.settle(ref)
+    if op == "|":
+        row_tables.store_all(ctx, ref, entries_of(other))
+        return
+    if op == "&":
+        made = _common(ctx, cell, other)
+    else:
+        made = row_tables.only(ctx, cell, other, kept=False)
+    if op == "^":
+        row_tables.store_all(ctx, made, entries_of(ctx.cell(row_tables.only(ctx, other, cell, kept=False))))
+    ctx.write(ref.cell, replace(ctx.cell(made), aliases=cell.aliases, selector=cell.selector))
+
+
+def _common(ctx: Context, first: AnyTable, second: AnyTable) -> Ref:
+    """The elements of both, as objects those of the smaller set, of the second where they have as many."""
+    longer = truth_of(row_lists.compared(ctx, "GT", row_tables.length(second), row_tables.length(first)))
+    made = new_set(ctx, ())
+
+    def of(smaller: AnyTable, larger: AnyTable) -> Abstract:
+        ctx.write(made.cell, ctx.cell(row_tables.only(ctx, smaller, larger, kept=True)))
+        return NONE
+
+    ctx.branch(longer, lambda: of(first, second), lambda: of(second, first))
+    return made
+
+
+def _order(ctx: Context, op: str, first: AnyTable, second: AnyTable) -> Abstract:
+    """`first op second`: whether the elements of one are among those of the other."""
+    if op in (">", ">="):
+        first, second, op = second, first, op.replace(">", "<")
+    part = row_tables.is_subset(ctx, first, second)
+    if op == "<=":
+        return part
+    lengths = truth_of(row_lists.compared(ctx, "NE", row_tables.length(first), row_tables.length(second)))
+    return ctx.branch(part, lambda: lengths, lambda: part)
+
+
+def _both(ctx: Context, left: Abstract, right: Abstract) -> tuple[AnyTable, AnyTable] | None:
+    """Two sets, at least one of them made of rows."""
+    cells = [_set_of(ctx, x) for x in (left, right)]
+    if None in cells or not any(isinstance(cell, TableCell) for cell in cells):
+        return None
+    first, second = cast("list[AnyTable]", cells)
+    return first, second
+
+
+def _set_of(ctx: Context, value: Abstract) -> AnyTable | None:
+    cell = cell_of(ctx, value)
+    if isinstance(value, Const) and isinstance(value.value, set | frozenset):
+        return SetCell(frozenset(value.value))
+    return cell if isinstance(cell, TABLES) and class_of_table(cell) is set else None
+
+
+def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ref | None:
+    """`left op right`, a new set; None unless one of two sets is made of rows."""
+    both = _both(ctx, left, right) if op in ("|", "&", "-", "^") else None
+    if both is None:
+        return None
+    made = row_tables.new_table(ctx, both[0])
+    _change(ctx, op, made, both[1])
+    return made
+
+
+def inplace(ctx: Context, op: str, left: Ref, right: Abstract) -> bool:
+    """`left op= right`; False unless one of two sets is made of rows."""
+    both = _both(ctx, left, right) if op in ("|", "&", "-", "^") else None
+    if both is None:
+        return False
+    _change(ctx, op, left, both[1])
+    return True
+
+
+def ordered(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract | None:
+    """`left <= right` and the like; None unless one of two sets is made of rows."""
+    both = _both(ctx, left, right)
+    return None if both is None else _order(ctx, op, *both)
+
+
+def gathered(
+    ctx: Context, iterable: Raw, any_order: bool = True, only_integers: bool = False
+) -> RowsCell | None:
+    """As `Context.gathered`, where the order does not matter: if `only_integers`, of integers."""
+    cell = cell_of(ctx, iterable)
+    if any_order and isinstance(cell, TableCell) and cell.container is set:
+        rows = row_tables.view_rows(cell, "keys")
+        exact = isinstance(rows.element, Array) and rows.element.dtype.kind in "biu"
+        if exact or not only_integers:
+            return rows
+    return ctx.gathered(abstract(iterable))
 
 
 METHODS: dict[str, Callable[..., Abstract]] = {name: _method(name) for name in (*_CHANGING, *_ASKING)}

@@ -7,6 +7,7 @@ demands the parts as constants.
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import functools
 import operator as _operator
@@ -29,11 +30,13 @@ from ...values.lattice import (
     Ref,
     RowsCell,
     SetCell,
+    TableCell,
     Text,
     Tuple,
 )
 from ...values.text import Verbatim, formatted, joined
 from ..context import Context, Raw
+from ..kernels import row_tables
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -169,6 +172,8 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
             return new_list(ctx, [snapshot(ctx, i) for i in list_items(ctx, cell)])
         case DictCell(entries=entries):
             return new_dict(ctx, {k: snapshot(ctx, v) for k, v in entries.items()})
+        case TableCell(container=builtins.dict) as table:
+            return row_tables.new_table(ctx, table)
         case SetCell(items=members):
             return Const(set(members))
     if ctx.is_ndarray(value):

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import IdentityNotKnown, NoSuchOperation
 from ...hlo.types import BOOL
 from ...ops import And, Not, Or
@@ -23,6 +24,7 @@ from ...values.lattice import (
     FALSE,
     LISTS,
     NONE,
+    TABLES,
     TRUE,
     Abstract,
     Array,
@@ -31,19 +33,21 @@ from ...values.lattice import (
     ClassOf,
     Const,
     DictCell,
+    DictView,
     Exc,
     ListCell,
     ObjectCell,
     Ref,
     RowsCell,
     SetCell,
+    TableCell,
     Tuple,
     is_number,
     same_constant,
 )
 from ...values.walk import head
 from ..context import Context
-from ..kernels import row_lists
+from ..kernels import row_lists, row_tables
 from ..kernels.structures import (
     MISSING,
     cell_of,
@@ -59,7 +63,10 @@ from ..kernels.structures import (
 from ..numpy.indexing.stores import shape_of
 from ..rules.classes import c_name, class_of
 from ..rules.promote import value_of
+from ..rules.rows import class_of_table, entries_of
 from ..rules.split import needs_split
+from . import set_methods
+from .dict_methods import is_dict
 
 Equal = Callable[[Abstract, Abstract], Abstract]
 Compare = Callable[[str, Abstract, Abstract], Abstract]
@@ -90,10 +97,17 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
             repeated = _repeated(ctx, sequence, count)
             if repeated is not None:
                 return repeated
+    computed = set_methods.binary(ctx, op, left, right)
+    if computed is not None:
+        return computed
     sets = [known_set(ctx, x) for x in (left, right)]
     if None not in sets and op in _SET_OPERATORS:
         return new_set(ctx, _SET_OPERATORS[op](*sets))
     cells = [cell_of(ctx, x) for x in (left, right)]
+    if op == "|" and all(map(is_dict, cells)) and any(isinstance(c, TableCell) for c in cells):
+        made = row_tables.new_table(ctx, cells[0])
+        row_tables.store_all(ctx, made, entries_of(cells[1]))
+        return made
     if op == "|" and all(isinstance(c, DictCell) for c in cells):
         return new_dict(ctx, {**cells[0].entries, **cells[1].entries})
     return None
@@ -148,6 +162,8 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
         case (ListCell() | RowsCell()) as cell if op == "*":
             count = int(ctx.known(right, "how often a list is repeated"))
             new = ListCell(list_items(ctx, cell) * count, cell.aliases, cell.selector)
+        case (DictCell() | SetCell() | TableCell()) as cell if set_methods.inplace(ctx, op, left, right):
+            return left
         case DictCell() as cell if op == "|" and isinstance(cell_of(ctx, right), DictCell):
             new = replace(cell, entries={**cell.entries, **cell_of(ctx, right).entries})
         case SetCell() as cell if op in ("|", "&", "-", "^"):
@@ -186,6 +202,9 @@ def compare(ctx: Context, op: str, left: Abstract, right: Abstract, element: Com
         return None if same is None else negation(ctx, same)
     if op == "==":
         return _equal(ctx, left, right, element)
+    computed = set_methods.ordered(ctx, op, left, right)
+    if computed is not None:
+        return computed
     sets = [known_set(ctx, x) for x in (left, right)]
     if None not in sets:
         return Const(_SET_OPERATORS[op](*sets))
@@ -232,6 +251,12 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
     if None not in sets:
         return Const(sets[0] == sets[1])
     cells = [cell_of(ctx, x) for x in (left, right)]
+    if any(isinstance(cell, TableCell) for cell in cells):
+        if not all(isinstance(c, TABLES) for c in cells) or class_of_table(cells[0]) is not class_of_table(
+            cells[1]
+        ):
+            return FALSE
+        return row_tables.equal(ctx, cells[0], cells[1], lambda x, y: _truth(ctx, element("==", x, y)))
     match cells:
         case [DictCell(entries=a), DictCell(entries=b)]:
             if a.keys() != b.keys():
@@ -264,6 +289,13 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
     """`item in container` for structure; keys of dicts and elements of sets must be known."""
     known = known_set(ctx, container)
     cell = cell_of(ctx, container)
+    if isinstance(container, DictView) and container.kind == "keys":
+        return contains(ctx, item, Ref(container.cell), equal)
+    table = row_tables.contains(ctx, cell, item) if isinstance(cell, TABLES) else None
+    if table is not None:
+        return table
+    if isinstance(cell, TableCell):
+        ctx.fail(NotKnown(span=ctx.span, what="what is looked up in a set or dict"))
     if isinstance(cell, DictCell):
         known = frozenset(cell.entries)
     if known is not None:

@@ -38,6 +38,7 @@ from ...values.lattice import (
     RowsCell,
     SetCell,
     SliceObject,
+    TableCell,
     Text,
     Tuple,
     Zip,
@@ -89,6 +90,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             content = ctx.cell(value)
             if isinstance(content, IteratorCell) and isinstance(content.source, FlatIterator):
                 return [np.flatiter]
+            if isinstance(content, TableCell):
+                return [content.container]
             return [cast(type, _FIXED.get(type(content)) or content.cls)]
         case Gated(options=options):
             first, *others = [class_of(ctx, option) for option in options]

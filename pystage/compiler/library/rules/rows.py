@@ -20,12 +20,17 @@ from ...ops import Broadcast, Constant, Convert, DynamicSlice, DynamicUpdateSlic
 from ...values.boundary import Form
 from ...values.gated import GatedNumber, form_of
 from ...values.lattice import (
+    NONE,
     Abstract,
     AnyList,
+    AnyTable,
     Array,
     Const,
+    DictCell,
     ListCell,
     RowsCell,
+    SetCell,
+    TableCell,
     Tuple,
     is_number,
     same_constant,
@@ -168,6 +173,37 @@ def with_capacity(template: Abstract, capacity: int) -> Abstract:
 def row_size(template: Abstract) -> int:
     """The number of bytes that one element takes."""
     return sum([v.type.nbytes for v in values_of(template)]) or 1
+
+
+# ---------------------------------------------------------------- dicts and sets
+
+
+def class_of_table(cell: AnyTable) -> type:
+    """`dict` or `set`."""
+    return cell.container if isinstance(cell, TableCell) else dict if isinstance(cell, DictCell) else set
+
+
+def entries_of(cell: AnyTable) -> AnyList:
+    """The entries of a dict or a set, each a pair of a key and a value; None is the value of an element of a set."""
+    match cell:
+        case TableCell():
+            return cell.entries
+        case DictCell(entries=known):
+            return ListCell(tuple([Tuple((key_of(key), value)) for key, value in known.items()]))
+        case SetCell(items=members):
+            return ListCell(tuple([Tuple((key_of(member), NONE)) for member in members]))
+
+
+def key_of(key: Any) -> Abstract:
+    """A known key; a tuple as the parts of which it consists."""
+    return Tuple(tuple(map(key_of, key)), type(key)) if isinstance(key, tuple) else Const(key)
+
+
+def as_table(b: Builder, cell: AnyTable, template: Abstract, capacity: int) -> TableCell:
+    """The dict or set as `capacity` rows of the template, which covers its entries."""
+    removed = cell.removed if isinstance(cell, TableCell) else 0
+    rows = as_rows(b, entries_of(cell), template, capacity)
+    return TableCell(class_of_table(cell), rows, removed, cell.aliases, cell.selector)
 
 
 # ---------------------------------------------------------------- arrays

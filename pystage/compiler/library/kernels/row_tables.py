@@ -1,0 +1,460 @@
+"""Dicts and sets whose keys the program computes (`TableCell`): what each operation does to the rows of their entries.
+
+In: a reference to a dict or a set, or its contents, and abstract keys and values. Out: new contents, a value, a truth. A
+key is looked up among all rows at once. As Python does, it compares numbers whatever their kinds; the key that came
+first stays when its value is replaced, and the entry of one that was deleted goes to the end. What has no template in
+common with the other entries asks for the key (`Context.known`), as do keys that are no numbers and no tuples of numbers.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+
+import numpy as np
+
+from ...diagnostics.codes_constant import NotKnown
+from ...diagnostics.errors import StagingError
+from ...hlo.ir import Value
+from ...hlo.types import FLOAT64, INT32, INT64, UINT64, ArrayType, is_floating
+from ...ops import And, Compare, Convert, Iota, Maximum, Not, Reduce, Select
+from ...values.boundary import Form
+from ...values.gated import Gated, GatedNumber
+from ...values.lattice import (
+    FALSE,
+    NONE,
+    TRUE,
+    Abstract,
+    AnyList,
+    AnyTable,
+    Array,
+    Const,
+    DictCell,
+    ListCell,
+    Ref,
+    RowsCell,
+    SetCell,
+    TableCell,
+    Tuple,
+    is_number,
+)
+from ...values.walk import rebuild, values_of
+from ..context import Context
+from ..python.number_checks import refuse
+from ..rules import rows as templates
+from ..rules.numbers import kinds_of
+from ..rules.promote import fits
+from ..rules.split import needs_split
+from . import row_lists
+from .row_lists import Int, fold, int_value, truth_of, with_room
+
+Found = bool | Value
+"""Whether there is an entry: known, or a bool of the program."""
+
+
+# ---------------------------------------------------------------- keys
+
+
+def is_computed_key(ctx: Context, key: Abstract) -> bool:
+    """True for a key that only a run knows: a number, or a tuple with such a number in it."""
+    if isinstance(key, Gated):
+        raise needs_split(key)
+    if isinstance(key, Tuple):
+        return _is_key(key) and any(is_computed_key(ctx, part) for part in key.items)
+    return isinstance(key, Array) and _is_key(key) and ctx.is_computed(key)
+
+
+def _is_key(key: Abstract) -> bool:
+    """True for what Python can hash, of what a program can look up."""
+    match key:
+        case Const(value):
+            return isinstance(value, Hashable) and not isinstance(value, complex | np.complexfloating)
+        case Array():
+            return not key.rank and key.form in (Form.PYTHON, Form.SCALAR) and key.dtype.kind in "biuf"
+        case Tuple(items):
+            return all(map(_is_key, items))
+    return False
+
+
+def _is_of_rows(ctx: Context, cell: AnyTable, key: Abstract) -> bool:
+    """True where an operation with this key is one on rows."""
+    if isinstance(key, Gated):
+        raise needs_split(key)
+    return _is_key(key) if isinstance(cell, TableCell) else is_computed_key(ctx, key)
+
+
+def _same_keys(ctx: Context, column: Abstract, key: Abstract) -> Found | Value:
+    """Which rows of the keys equal `key`: a bool for each, or for all."""
+    if isinstance(column, Tuple) and isinstance(key, Tuple):
+        if len(column.items) != len(key.items):
+            return False
+        found: Found = True
+        for part, other in zip(column.items, key.items):
+            found = _both(ctx, found, _same_keys(ctx, part, other))
+        return found
+    if isinstance(column, Const) and isinstance(key, Const):
+        return bool(column.value == key.value)
+    if isinstance(column, Array) and is_number(key):
+        assert isinstance(key, Array | Const)
+        return _same_numbers(ctx, column, key)
+    return False
+
+
+def _both(ctx: Context, a: Found, b: Found) -> Found:
+    if isinstance(a, bool) or isinstance(b, bool):
+        known, other = (a, b) if isinstance(a, bool) else (b, a)
+        return other if known else False
+    return ctx.op(And(), a, b)
+
+
+def _same_numbers(ctx: Context, column: Array, key: Array | Const) -> Found:
+    """Which numbers of a column equal `key`, as Python compares what has equal hashes: by the value, whatever the kinds."""
+    if isinstance(key, Const) and type(key.value) is int and not fits(key.value, INT64):
+        return False
+    number = _number(ctx, key)
+    rows = _single(ctx, column)
+    if is_floating(number.type.dtype):
+        reason = NotKnown(span=ctx.span, what="whether a key is the same NaN")
+        ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
+    integers = [not is_floating(v.type.dtype) for v in (rows, number)]
+    wide = [_wide(ctx, v) for v in (rows, number)]
+    first, second = wide[0], ctx.broadcast(wide[1], wide[0].type.static_shape)
+    if integers[0] == integers[1]:
+        return ctx.op(Compare("EQ"), first, second)
+    whole, real = (first, second) if integers[0] else (second, first)
+    limit = ctx.broadcast(ctx.constant(2.0**63, FLOAT64), real.type.static_shape)
+    same = ctx.op(Compare("EQ"), ctx.convert(whole, FLOAT64), real)
+    exact = ctx.op(Compare("EQ"), whole, ctx.op(Convert(INT64), real))
+    inside = ctx.op(Compare("LT"), real, limit)
+    return ctx.op(And(), ctx.op(And(), same, inside), exact)
+
+
+def _number(ctx: Context, key: Array | Const) -> Value:
+    if isinstance(key, Const):
+        dtype = np.asarray(key.value).dtype
+        return ctx.constant(key.value, dtype)
+    return _single(ctx, key)
+
+
+def _single(ctx: Context, number: Array) -> Value:
+    """The numbers as values of one type that tells them apart; PS401 for those of which none does."""
+    kinds = kinds_of(number)
+    mixed = isinstance(number, GatedNumber) and any(kind.dtype.kind not in "bi" for kind in kinds)
+    if mixed or any(kind.dtype == UINT64 for kind in kinds):
+        ctx.fail(NotKnown(span=ctx.span, what="the key of a dict or set with keys of these kinds"))
+    return number.value
+
+
+def _wide(ctx: Context, value: Value) -> Value:
+    return ctx.convert(value, FLOAT64 if is_floating(value.type.dtype) else INT64)
+
+
+def _pair(entry: Abstract) -> tuple[Abstract, Abstract]:
+    assert isinstance(entry, Tuple)
+    key, value = entry.items
+    return key, value
+
+
+# ---------------------------------------------------------------- lookup
+
+
+def as_table(ctx: Context, cell: AnyTable, *also: Abstract) -> TableCell | None:
+    """The dict or set as rows that can hold the entries `also`; None where they have no template in common."""
+    entries = row_lists.as_rows(ctx, templates.entries_of(cell), *also)
+    if entries is None and not also and length(cell) == 0:
+        entries = RowsCell(Tuple((NONE, NONE)), 1, 0)
+    if entries is None:
+        return None
+    removed = cell.removed if isinstance(cell, TableCell) else 0
+    kept = replace(entries, aliases=(), selector=0)
+    return TableCell(templates.class_of_table(cell), kept, removed, cell.aliases, cell.selector)
+
+
+def keys_alone(cell: AnyTable) -> AnyTable:
+    """The contents without the values, which may have no template in common."""
+    return replace(cell, entries=dict.fromkeys(cell.entries, NONE)) if isinstance(cell, DictCell) else cell
+
+
+def find(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
+    """Whether there is an entry with this key, and the place of it."""
+    rows = cell.entries
+    zero = ctx.constant(0, INT64)
+    same = _same_keys(ctx, _pair(rows.element)[0], key)
+    if same is False or (isinstance(rows.length, int) and rows.length == 0):
+        return False, zero
+    if same is True:
+        return row_lists.compared(ctx, "GT", rows.length, 0), zero
+    none = ctx.constant(-1, INT32)
+    places = ctx.op(Iota(ArrayType(INT32, (rows.capacity,)), 0))
+    own = ctx.op(And(), same, row_lists.is_element(ctx, rows))
+    each = ctx.op(Select(), own, places, ctx.broadcast(none, (rows.capacity,)))
+    place = ctx.convert(ctx.op(Reduce(Maximum(), (0,)), each, none), INT64)
+    return ctx.op(Compare("GE"), place, zero), ctx.op(Maximum(), place, zero)
+
+
+def contains(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
+    """`key in d`; None where it must be known."""
+    if not _is_of_rows(ctx, cell, key):
+        return None
+    table = as_table(ctx, keys_alone(cell))
+    return None if table is None else truth_of(find(ctx, table, key)[0])
+
+
+def lookup(ctx: Context, cell: AnyTable, key: Abstract) -> tuple[Found, Value, TableCell] | None:
+    """As `find`, of a dict in any form, and it as rows; None where the key must be known."""
+    table = as_table(ctx, cell) if _is_of_rows(ctx, cell, key) else None
+    return None if table is None else (*find(ctx, table, key), table)
+
+
+def value_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
+    """The value of the entry at a place."""
+    return _pair(row_lists.item(ctx, cell.entries, place))[1]
+
+
+def key_missing(key: object) -> None:
+    """Raises what `d[key]` raises."""
+    operator.getitem({}, key)
+
+
+def check_found(ctx: Context, found: Found, key: Abstract) -> None:
+    """The program raises KeyError where there is no such entry."""
+    bad = not found if isinstance(found, bool) else ctx.op(Not(), found)
+    row_lists.check(ctx, bad, KeyError(), key_missing, [key])
+
+
+def item(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
+    """`d[key]`; None where the key must be known."""
+    looked_up = lookup(ctx, cell, key)
+    if looked_up is None:
+        return None
+    found, place, table = looked_up
+    check_found(ctx, found, key)
+    return value_at(ctx, table, place)
+
+
+# ---------------------------------------------------------------- changes
+
+
+def store(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> bool:
+    """`d[key] = value`, or `s.add(key)`; False where the key must be known."""
+    cell = ctx.settle(ref)
+    if not _is_of_rows(ctx, cell, key):
+        return False
+    table = as_table(ctx, cell, Tuple((key, value)))
+    if table is None:
+        return False
+    found, place = find(ctx, table, key)
+    ctx.write(ref.cell, _stored(ctx, table, found, place, Tuple((key, value))))
+    return True
+
+
+def _stored(ctx: Context, table: TableCell, found: Found, place: Value, entry: Tuple) -> TableCell:
+    """The table with an entry: in place of the one that was found, which keeps its key, or behind the others."""
+    rows = table.entries
+    key, value = entry.items
+    if found is True:
+        more: Int = 0
+    else:
+        more = 1 if found is False else ctx.convert(ctx.op(Not(), found), INT64)
+    end = int_value(ctx, rows.length)
+    at = place if found is True else end
+    if isinstance(found, Value):
+        at = ctx.op(Select(), found, place, end)
+    if found is not False:
+        key = _first(ctx, rows, found, place, key)
+    count = rows.length
+    if found is not True:
+        rows, count = with_room(ctx, rows, more, 1)
+    new = row_lists.with_item(ctx, rows, at, Tuple((key, value)))
+    return replace(table, entries=replace(new, length=count))
+
+
+def _first(ctx: Context, rows: RowsCell, found: Found, place: Value, key: Abstract) -> Abstract:
+    """The key that an entry has afterwards: the one that came first."""
+    keys = _pair(rows.element)[0]
+    if all(_is_told_by_value(part) for part in _numbers(keys)):
+        return key  # which is the same
+    old = templates.row_at(ctx.b, keys, place)
+    if found is True:
+        return old
+    assert isinstance(found, Value)
+    new = iter(values_of(templates.rows_of(ctx.b, [key], templates.row_template(keys), 1)))
+
+    def chosen(value: Value) -> Value:
+        other = ctx.reshape(next(new), value.type.static_shape)
+        return ctx.op(Select(), found, value, other)
+
+    return rebuild(old, chosen)
+
+
+def _is_told_by_value(number: Array) -> bool:
+    """True for numbers of one kind of which equal ones are the same."""
+    return type(number) is Array and number.dtype.kind in "biu"
+
+
+def _numbers(element: Abstract) -> list[Array]:
+    if isinstance(element, Tuple):
+        return [n for part in element.items for n in _numbers(part)]
+    return [element] if isinstance(element, Array) else []
+
+
+def delete(ctx: Context, ref: Ref, table: TableCell, place: Int) -> None:
+    """Takes the entry at a place out of the dict or set, which holds `table`."""
+    removed = table.removed + 1 if isinstance(table.removed, int) else row_lists.added(ctx, table.removed, 1)
+    rest = row_lists.without(ctx, table.entries, place)
+    ctx.write(ref.cell, replace(table, entries=rest, removed=removed))
+
+
+def remove(ctx: Context, ref: Ref, key: Abstract) -> bool:
+    """`del d[key]`, or `s.remove(key)`; False where the key must be known."""
+    looked_up = lookup(ctx, ctx.settle(ref), key)
+    if looked_up is None:
+        return False
+    found, place, table = looked_up
+    check_found(ctx, found, key)
+    delete(ctx, ref, table, place)
+    return True
+
+
+def discard(ctx: Context, ref: Ref, key: Abstract) -> bool:
+    """`s.discard(key)`; False where the key must be known."""
+    looked_up = lookup(ctx, ctx.settle(ref), key)
+    if looked_up is None:
+        return False
+    found, place, table = looked_up
+
+    def taken_out() -> Abstract:
+        delete(ctx, ref, table, place)
+        return NONE
+
+    ctx.branch(truth_of(found), taken_out, lambda: NONE)
+    return True
+
+
+def cleared(ctx: Context, table: TableCell) -> TableCell:
+    """The table without entries."""
+    removed = row_lists.added(ctx, table.removed, table.entries.length)
+    return replace(table, entries=replace(table.entries, length=0), removed=removed)
+
+
+def new_table(ctx: Context, table: AnyTable) -> Ref:
+    """A new dict or set of the same contents."""
+    return Ref(ctx.state.new_cell(replace(table, aliases=(), selector=0)))
+
+
+# ---------------------------------------------------------------- all entries
+
+
+def each_entry(ctx: Context, entries: AnyList, step: Callable[[Abstract, Abstract], None]) -> None:
+    """Does `step(key, value)` for each entry, in order."""
+    if isinstance(entries, ListCell):
+        for entry in entries.items:
+            step(*_pair(entry))
+        return
+
+    def one(found: Abstract, position: Abstract, entry: Abstract) -> Abstract:
+        step(*_pair(entry))
+        return NONE
+
+    fold(ctx, entries, NONE, one)
+
+
+def all_entries(ctx: Context, cell: AnyTable, holds: Callable[[Abstract, Abstract], Abstract]) -> Abstract:
+    """Whether `holds(key, value)`, a truth, of each entry."""
+    entries = row_lists.as_rows(ctx, templates.entries_of(cell))
+    if entries is None:
+        return TRUE
+    return fold(
+        ctx, entries, TRUE, lambda found, position, entry: holds(*_pair(entry)), goes_on=lambda found: found
+    )
+
+
+def store_all(ctx: Context, ref: Ref, entries: AnyList) -> None:
+    """Stores each entry in a dict or set; PS401 where they have no template in common."""
+    each_entry(ctx, entries, lambda key, value: store_certainly(ctx, ref, key, value))
+
+
+def store_certainly(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> None:
+    """Stores an entry; PS401 where its key must be known."""
+    cell = ctx.settle(ref)
+    if not isinstance(cell, TableCell):
+        table = as_table(ctx, cell, Tuple((key, value)))
+        if table is not None:
+            ctx.write(ref.cell, table)
+    if not isinstance(ctx.settle(ref), TableCell) or not store(ctx, ref, key, value):
+        ctx.fail(NotKnown(span=ctx.span, what="the key of a dict or set whose entries are of several kinds"))
+
+
+def equal(
+    ctx: Context, first: AnyTable, second: AnyTable, same: Callable[[Abstract, Abstract], Abstract]
+) -> Abstract | None:
+    """`first == second`, at least one of them rows: as many entries, and each of one found in the other."""
+    lengths = truth_of(row_lists.compared(ctx, "EQ", length(first), length(second)))
+    return ctx.branch(lengths, lambda: _is_part(ctx, first, second, same), lambda: FALSE)
+
+
+def is_subset(ctx: Context, first: AnyTable, second: AnyTable) -> Abstract:
+    """`first <= second` of sets."""
+    return _is_part(ctx, first, second, lambda x, y: TRUE)
+
+
+def _is_part(
+    ctx: Context, first: AnyTable, second: AnyTable, same: Callable[[Abstract, Abstract], Abstract]
+) -> Abstract:
+    table = as_table(ctx, second)
+    if table is None:
+        return truth_of(row_lists.compared(ctx, "EQ", length(first), 0))
+
+    def holds(key: Abstract, value: Abstract) -> Abstract:
+        found, place = find(ctx, table, key)
+        return ctx.branch(truth_of(found), lambda: same(value, value_at(ctx, table, place)), lambda: FALSE)
+
+    return all_entries(ctx, first, holds)
+
+
+def is_disjoint(ctx: Context, first: AnyTable, second: AnyTable) -> Abstract:
+    """`first.isdisjoint(second)`."""
+    table = as_table(ctx, second)
+    if table is None:
+        return TRUE
+
+    def holds(key: Abstract, value: Abstract) -> Abstract:
+        found, _ = find(ctx, table, key)
+        return FALSE if found is True else TRUE if found is False else ctx.python(ctx.op(Not(), found))
+
+    return all_entries(ctx, first, holds)
+
+
+def length(cell: AnyTable) -> Int:
+    """How many entries there are."""
+    entries = templates.entries_of(cell)
+    return len(entries.items) if isinstance(entries, ListCell) else entries.length
+
+
+def only(ctx: Context, first: AnyTable, second: AnyTable, kept: bool) -> Ref:
+    """A new set of the elements of the first that are in the second too, if `kept`, or that are not."""
+    made = Ref(ctx.state.new_cell(SetCell(frozenset())))
+    other = as_table(ctx, second)
+
+    def step(key: Abstract, value: Abstract) -> None:
+        found = False if other is None else find(ctx, other, key)[0]
+
+        def add() -> Abstract:
+            store_certainly(ctx, made, key)
+            return NONE
+
+        def leave() -> Abstract:
+            return NONE
+
+        ctx.branch(truth_of(found), *((add, leave) if kept else (leave, add)))
+
+    each_entry(ctx, templates.entries_of(first), step)
+    return made
+
+
+def view_rows(cell: TableCell, kind: str) -> RowsCell:
+    """The keys, values or items of a dict as rows."""
+    key, value = _pair(cell.entries.element)
+    element = {"keys": key, "values": value}.get(kind, cell.entries.element)
+    return replace(cell.entries, element=element, site=None)
