@@ -671,6 +671,7 @@ def read_behind_the_loop(x):
 @cases(X)
 def read_in_the_next_trip(x):
     out = np.zeros(1)
+    new = np.zeros(1)
     i = 0
     while i < 5:
         if i > 2:
