@@ -16,6 +16,7 @@ from pystage.compiler.library.jax.at import At, AtIndex
 from pystage.compiler.stage.ir import Function, Parameters
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.bounded import Bounded, Extent
+from pystage.compiler.values.capacity import AllocationSite, Capacity
 from pystage.compiler.values.exceptions import ExceptionBuilder
 from pystage.compiler.values.gated import Gated, GatedNumber
 from pystage.compiler.values.lattice import (
@@ -67,6 +68,9 @@ from pystage.compiler.values.views import Permuted, View, Window
 
 PLACE = Span("f.py", 1, 0, 1, 1)
 REASON = NoCommonType(what="x", first="a list", second="a dict")
+
+
+CAPACITY = Capacity(AllocationSite(None, "an array"), 4, 8)
 
 
 def program(dtype: DType = FLOAT64, *shape: int) -> Value:
@@ -148,7 +152,11 @@ def samples() -> list[Abstract | Cell]:
         Gated((n(), Ref(2)), (program(BOOL),), REASON, ((n(), (0,)), (Ref(2), (1,)))),
         Unknown(REASON),
         Bounded(x, ArrayType(FLOAT64, (4,)), (Extent(0, program(BOOL, 4)),)),
-        Bounded(x, ArrayType(FLOAT64, (2, 4)), (Extent(1, None, program(INT64), 2, program(INT64), True, (n(INT64),)),)),
+        Bounded(
+            x,
+            ArrayType(FLOAT64, (2, 4)),
+            (Extent(1, None, program(INT64), 2, program(INT64), True, CAPACITY, (n(INT64),)),),
+        ),
         At(n(FLOAT64, Form.JAX, 4)),
         AtIndex(n(FLOAT64, Form.JAX, 4), n(INT64)),
         ArrayCell(program(FLOAT64, 3)),
