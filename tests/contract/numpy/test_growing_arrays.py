@@ -780,6 +780,23 @@ def test_vmap() -> None:
     np.testing.assert_allclose(pystage.vmap(total)(rows), [total(row) for row in rows])
 
 
+def test_slices_of_data_have_a_capacity() -> None:
+    starts = np.array([0, 200, 457, 1000, 5000])
+    data, indices = np.random.default_rng(1).standard_normal(5000), np.arange(5000) % 7
+    compiled = pystage.compile(csr, fallback="error")
+    for rows in (
+        starts[:2],
+        starts[:3],
+        starts,
+    ):  # within the first capacity, one more, beyond half of the array
+        np.testing.assert_allclose(compiled(data, indices, rows, X), csr(data, indices, rows, X))
+    gradient = pystage.grad(lambda d: (csr(d, indices, starts[:3], X) ** 2).sum())(data)
+    rows, at = csr(data, indices, starts[:3], X), np.arange(457)
+    expected = np.zeros(5000)
+    expected[:457] = 2 * rows[(at >= 200).astype(int)] * X[indices[:457]]
+    np.testing.assert_allclose(gradient, expected)
+
+
 def test_threads() -> None:
     compiled = pystage.compile(grow_append, fallback="error")
     found: dict[int, int] = {}
