@@ -67,7 +67,7 @@ class Request:
     words where it stands, and `given` what was given instead of a value. `demands` and `fixed` say what is
     known to be wanted as constants, of the leaves and of the world, and `changing` which of the world's
     integers are known to change. `capacities` are those that runs turned out to need. `skips_writes`: a call that
-    has printed may be executed again.
+    has printed may be executed again. `traced`: JAX traces the call, so that no other program can be executed in its place.
     """
 
     fn: Callable[..., Any]
@@ -83,6 +83,7 @@ class Request:
     changing: Mapping[PathKey, Path] = field(default_factory=dict)
     capacities: Mapping[AllocationSite, int] = field(default_factory=dict)
     skips_writes: bool = False
+    traced: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,6 +220,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
             decide,
             request.capacities,
             request.skips_writes,
+            request.traced,
         )
         try:
             program = infer(request.fn, request.args, request.kwargs, name=request.name, static=statics)

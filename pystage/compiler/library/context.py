@@ -193,6 +193,10 @@ class Context(abc.ABC):
         """True in the body of a rolled loop."""
 
     @abc.abstractmethod
+    def can_grow(self) -> bool:
+        """Whether a run that needs more than a capacity is executed again with more of it; not where JAX traces the call."""
+
+    @abc.abstractmethod
     def checks_bounds(self) -> bool:
         """Whether the user wants indices checked (`pystage.config.check_bounds`)."""
 

@@ -41,8 +41,9 @@ class Statics(dict[int, Any]):
     value that it asked for, so that one pass finds all demands. Captured numbers in `fixed` are constants
     under a guard. Of the others floats are inputs, and integers only if they are `changing`: seen to change,
     so that a guard would not hold. `decide`: numbers that alone decide a branch or a trip count are wanted
-    as constants. `capacities` are those that runs turned out to need. `skips_writes`: a call that has printed may be
-    executed again. Inference notes in `inputs` which captured numbers it made inputs.
+    as constants. `capacities` are those that runs turned out to need; `traced`: JAX traces the call, so that no program with
+    larger ones can be executed in its place. `skips_writes`: a call that has printed may be executed again.
+    Inference notes in `inputs` which captured numbers it made inputs.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Statics(dict[int, Any]):
         decide: bool = False,
         capacities: Mapping[AllocationSite, int] = MappingProxyType({}),
         skips_writes: bool = False,
+        traced: bool = False,
     ) -> None:
         super().__init__(values)
         self.ask = ask
@@ -62,6 +64,7 @@ class Statics(dict[int, Any]):
         self.decide = decide
         self.capacities = capacities
         self.skips_writes = skips_writes
+        self.traced = traced
         self.inputs: dict[PathKey, tuple[Path, Any]] = {}
 
 

@@ -456,6 +456,7 @@ class Dispatcher:
             value_of=no_value,
             path_of=paths.__getitem__,
             given="it is traced by JAX" if traced else "only its type is given",
+            traced=traced,
         )
         return SpecialisationContext(
             infer=self._infer,

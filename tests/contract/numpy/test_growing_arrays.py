@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import jax
 import numpy as np
 import pystage
 import pytest
@@ -795,6 +796,17 @@ def test_slices_of_data_have_a_capacity() -> None:
     expected = np.zeros(5000)
     expected[:457] = 2 * rows[(at >= 200).astype(int)] * X[indices[:457]]
     np.testing.assert_allclose(gradient, expected)
+
+
+def test_slices_of_data_under_jit_take_the_axis() -> None:
+    """No other program can be executed in place of one that JAX traces, so that it must do for all sizes."""
+    starts, data, indices = np.array([0, 457, 1000]), np.ones(2000), np.arange(2000) % 7
+
+    def total(data, starts):
+        return csr(data, indices, starts, X)
+
+    staged = jax.jit(pystage.compile(total, fallback="error"))
+    np.testing.assert_allclose(staged(data, starts), csr(data, indices, starts, X))
 
 
 def test_threads() -> None:

@@ -224,6 +224,9 @@ class Engine(Context):
     def is_repeated(self) -> bool:
         return bool(self.loops.active)
 
+    def can_grow(self) -> bool:
+        return not self.externals.statics.traced
+
     def checks_bounds(self) -> bool:
         path = Path(CallableMember(config, "pystage.config"), ((PathStep.ATTRIBUTE, "check_bounds"),))
         found = self.externals.value(path, config.check_bounds)

@@ -114,7 +114,9 @@ def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
     """The capacity of a slice in a loop whose ends are data, where that is short beside its axis."""
     places = extent.progression
     data = any(math.isinf(ctx.range_of(bound)[1]) for bound in extent.bounds)
-    if places is None or abs(places.step) != 1 or not data or most < 2 * SHORT or not ctx.is_repeated():
+    if places is None or abs(places.step) != 1 or not data or most < 2 * SHORT:
+        return None
+    if not (ctx.is_repeated() and ctx.can_grow()):
         return None
     capacity = ctx.capacity(SHORT, what="a slice" if not extent.axis else f"a slice of axis {extent.axis}")
     if 2 * capacity.size > most:
