@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -41,7 +41,7 @@ from ...values.lattice import (
 from ...values.slots import Hidden, Purpose, Slot, Variable, is_temporary
 from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
 from ...values.views import View
-from ...values.walk import rebuild
+from ...values.walk import nodes, rebuild, values_of
 from ..aliases.alias_sets import seen_through
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
@@ -125,7 +125,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     splits, retyped, parted = engine.splits, False, False
     for _ in range(PASS_LIMIT):
         with speculate(engine) as trial:
-            result = _one_pass(engine, loop, templates)
+            result = _one_pass(engine, loop, templates, owned)
             if result is None:  # the condition is false on entry: the loop does not run, but the test does
                 return functools.partial(_only_tested, engine, loop)
             may_alias = len(engine.state.may_alias)
@@ -338,7 +338,9 @@ def _peel(engine: Engine, loop: Loop) -> None:
     infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
 
 
-def _one_pass(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pass | None:
+def _one_pass(
+    engine: Engine, loop: Loop, templates: dict[Slot, Content], owned: EntryContents
+) -> Pass | None:
     """Infers test and body once, from the templates; None if the test is false at once."""
     state, b = engine.state, engine.b
     versions = error_of(engine).versions
@@ -363,8 +365,10 @@ def _one_pass(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pas
     source = source_of(loop)
     if source is not None:
         engine.origins.loops[body] = source
+    entries = {slot: state.slots.get(owned[slot][0] if slot in owned else slot) for slot in templates}
     with state.fork() as changes, b.region(body), engine.under_condition():
         _enter(engine, templates, body)
+        _note_entries(engine, templates, entries)
         if _in_trip(engine, loop) is not None:
             raise _Raises
         settle_versions(engine, len(versions))
@@ -408,6 +412,20 @@ def _enter(engine: Engine, templates: dict[Slot, Content], region: Region) -> No
         assume_ranges(engine, content)
     stamp_versions(engine.state, templates)
     engine.state.set(ERROR, ErrorCell(versions=error_of(engine).versions))
+
+
+def _note_entries(
+    engine: Engine, templates: dict[Slot, Content], entries: Mapping[Slot, Content | None]
+) -> None:
+    """Notes what parameters of the body are when the loop begins, where that is nothing but numbers of the program."""
+    for slot, template in templates.items():
+        entry = entries[slot]
+        numbers = () if entry is None or any(isinstance(x, Const) for x in nodes(entry)) else values_of(entry)
+        if numbers:
+            entered = zip(values_of(template), values_of(engine.state.slots[slot]), strict=True)
+            for placeholder, param in entered:
+                if isinstance(placeholder, Placeholder):
+                    engine.origins.entries[param] = tuple(numbers)
 
 
 def _param(region: Region, value: Value) -> Value:
