@@ -442,7 +442,8 @@ class Join:
                 value = a.value if a.value is b.value else Placeholder(a.value.type)
                 aliases = joined_aliases(a, b)
                 writable = a.writable if a.writable is b.writable else Placeholder(ArrayType(BOOL))
-                return ArrayCell(value, writable, aliases, join_selectors(a.selector, b.selector))
+                selector = join_selectors(a.selector, b.selector)
+                return ArrayCell(value, writable, aliases, selector, max(a.frozen, b.frozen))
             case ListCell(), ListCell() if len(a.items) == len(b.items):
                 items = tuple([self.join(x, y) for x, y in zip(a.items, b.items)])
                 return replace(
@@ -514,7 +515,8 @@ class Join:
         same = first is second or (isinstance(first, int) and first == second)
         length = first if same else Placeholder(ArrayType(INT64))
         selector = join_selectors(a.selector, b.selector)
-        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector)
+        shared = any(isinstance(x, RowsCell) and x.shared for x in (a, b))
+        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared)
 
     def _capacity(self, a: AnyList, b: AnyList, template: Abstract) -> tuple[int, AllocationSite | None]:
         """How many rows a list has that is `a` or `b`, and the site that has its capacity.

@@ -33,6 +33,7 @@ from ...values.lattice import (
     ArrayCell,
     Const,
     ErrorCell,
+    ListCell,
     Ref,
     Undef,
     Unknown,
@@ -58,6 +59,7 @@ from .loop import Active, EntryContents, Loop, Pass, counter_of
 from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
+from .unboxing import WRITTEN_OUT, Side, differing, unbox
 
 GENERALISE_LIMIT = 2
 """How often an inner loop begins the passes of one around it again."""
@@ -123,11 +125,19 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     owned: EntryContents = {}
     ranges = induction_ranges(engine, loop.instruction, loop.frame)
     splits, retyped, parted = engine.splits, False, False
+    entered: list[int] = []
     for _ in range(PASS_LIMIT):
+        if entered:  # known outside of the passes, each of which is taken back
+            unbox(engine, Side(lookup(Changes(), before), engine.state.set, None), entered)
+            templates, guessed, entered = {}, set(), []
         with speculate(engine) as trial:
             result = _one_pass(engine, loop, templates, owned)
             if result is None:  # the condition is false on entry: the loop does not run, but the test does
                 return functools.partial(_only_tested, engine, loop)
+            lists = _lists_of_arrays(engine, loop, templates, result, before)
+            if any(isinstance(cell, ListCell) and cell.items for cell in map(before.get, lists)):
+                entered = lists
+                continue
             may_alias = len(engine.state.may_alias)
             certain = loop.certain or (result.first and isinstance(result.condition, Const))
             optional = (loop.peeled or not certain) and not _is_counted(loop)
@@ -178,6 +188,23 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
 def _only_tested(engine: Engine, loop: Loop) -> None:
     """A loop that does not run."""
     engine.truth(loop.test())
+
+
+def _lists_of_arrays(
+    engine: Engine, loop: Loop, templates: dict[Slot, Content], result: Pass, before: dict[Slot, Content]
+) -> list[int]:
+    """Makes rows of the lists of arrays to which a trip of a loop of many has added; gives those lists."""
+    if loop.trips is not None and loop.trips < WRITTEN_OUT:
+        return []
+
+    def head(slot: Slot) -> Content:
+        return templates.get(slot) or before.get(slot, cast(Content, MISSING))
+
+    entry = Side(head, engine.state.set, None)
+    end = Side(lookup(result.changes, before), result.changes.__setitem__, result.body)
+    lists = differing(entry, end, [slot for slot in result.changes if slot in before])
+    unbox(engine, end, lists)
+    return lists
 
 
 class _Raises(Exception):

@@ -108,13 +108,21 @@ def append(arr: Any, values: Any, axis: Any = None) -> Any:
 
 @composed_for_bounded(np.stack)
 def stack(arrays: Any, axis: Any = 0) -> Any:
-    """The arrays, all of one shape, along a new axis."""
+    """The arrays, all of one shape, along a new axis; those of a list of computed length are the rows of one."""
+    if isinstance(arrays, np.ndarray):
+        if len(arrays) == 0:
+            raise ValueError("need at least one array to stack")
+        return np.moveaxis(np.copy(arrays), 0, axis)
     return np.concatenate([np.expand_dims(a, axis) for a in arrays], axis=axis)
 
 
 @composed_for_bounded(np.vstack)
 def vstack(tup: Any) -> Any:
     """One below the other: along the first axis, vectors as rows."""
+    if isinstance(tup, np.ndarray) and tup.ndim == 2:
+        if len(tup) == 0:
+            raise ValueError("need at least one array to concatenate")
+        return np.copy(tup)
     return np.concatenate([np.atleast_2d(a) for a in tup], axis=0)
 
 
