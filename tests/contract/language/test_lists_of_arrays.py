@@ -31,7 +31,14 @@ def handed_back(x, n):
 @cases.each(*LENGTHS[1:])
 def stacked(x, n):
     out = multiples(x, n)
-    return np.array(out), np.stack(out), np.stack(out, axis=-1), np.vstack(out), np.mean(out, axis=0)
+    return (
+        np.array(out),
+        np.stack(out),
+        np.stack(out, axis=-1),
+        np.vstack(out),
+        np.concatenate(out),
+        np.mean(out, axis=0),
+    )
 
 
 @cases.each(*LENGTHS)
@@ -107,6 +114,29 @@ def begun_with_one(x, n):
     while len(out) < n:
         out.append(out[-1] * 0.5)
     return np.array(out), len(out)
+
+
+@cases.each(*LENGTHS)
+def extended_and_inserted(x, n):
+    out = []
+    state = x
+    while len(out) < n:
+        state = state * 0.9 + 1
+        out += [state.copy()]
+        out.extend([state * 2, state * 3])
+        out.insert(1, state - 1)
+    return out
+
+
+@cases.each(*LENGTHS)
+def joined_with_another(x, n):
+    first = multiples(x, n)
+    second = []
+    second.extend(first)
+    total = np.zeros(3)
+    for row in first + second:
+        total += row
+    return total
 
 
 def add(out, row):
@@ -264,13 +294,26 @@ def a_slice_beside_its_list(x, n):
     return out, out[1:]
 
 
+def in_two_lists(x, n):
+    first, second = multiples(x, n), []
+    second.extend(first)
+    return first, second
+
+
 def one_of_the_callers(rows, n):
     return rows[int(n)]
 
 
 @pytest.mark.parametrize(
     "program",
-    [one_twice, beside_the_list, of_the_caller, an_element_beside_its_list, a_slice_beside_its_list],
+    [
+        one_twice,
+        beside_the_list,
+        of_the_caller,
+        an_element_beside_its_list,
+        a_slice_beside_its_list,
+        in_two_lists,
+    ],
 )
 def test_what_would_come_back_as_two_objects_is_refused(program) -> None:
     with pytest.raises(StagingError, match="PS504"):

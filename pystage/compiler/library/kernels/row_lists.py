@@ -281,7 +281,8 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     if isinstance(second, ListCell) and not second.items:
         return as_rows(ctx, first)
     if isinstance(first, ListCell) and not first.items:
-        return as_rows(ctx, second)
+        rows = as_rows(ctx, second)
+        return None if rows is None else with_shared(rows, isinstance(second, RowsCell))
     if template is None:
         return None
     capacities = [x.capacity if isinstance(x, RowsCell) else len(x.items) for x in (first, second)]
@@ -301,7 +302,7 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     behind = ctx.op(Compare("GE"), places, start)
     moved = _taken(ctx, right.element, ctx.op(Subtract(), places, start))
     longer = replace(left, element=_chosen(ctx, behind, moved, left.element), length=count)
-    return with_shared(longer, True)
+    return with_shared(longer, isinstance(second, RowsCell))
 
 
 def _chosen(ctx: Context, condition: Value, on_true: Abstract, on_false: Abstract) -> Abstract:
@@ -682,7 +683,14 @@ def extended(ctx: Context, cell: AnyList, other: Abstract) -> RowsCell | None:
         more = None if items is None else ListCell(tuple(items))
     if more is None or not (isinstance(cell, RowsCell) or isinstance(more, RowsCell)):
         return None
-    return joined(ctx, cell, more)
+    if isinstance(more, RowsCell):
+        return joined(ctx, cell, more)
+    longer = joined(ctx, cell, ListCell(tuple([unboxed(ctx, item) for item in more.items])))
+    if longer is None or not has_arrays(longer.element):
+        return longer
+    for item in more.items:
+        longer = with_shared(longer, frozen(ctx, item))
+    return longer
 
 
 def append(ctx: Context, ref: Ref, new: Abstract) -> None:

@@ -38,6 +38,13 @@ def concatenate(
     ctx: Context, arrays: Raw, axis: Raw = 0, out: Raw = None, *, dtype: Raw = None, casting: Raw = None
 ) -> Abstract:
     """The arrays one after another along `axis`, or all elements where it is None."""
+    lines = isinstance(arrays, Bounded) and arrays.rank == 2 and is_none(out) and is_none(dtype)
+    if (
+        lines and axis_of(ctx, axis, 1, "concatenate") == 0
+    ):  # a list of computed length: its arrays are the rows
+        copied = ctx.call(Const(np.copy), [arrays])
+        assert isinstance(copied, Bounded)
+        return raveled(ctx, copied)
     parts = _parts(ctx, arrays, "np.concatenate")
     if not is_none(out):
         refuse(ctx, "np.concatenate with out", *parts)
