@@ -33,11 +33,12 @@ class CannotStore(Diagnostic):
 
     @property
     def advice(self) -> str:
-        """What to do; what some attributes of arrays are for has a method that gives a new array."""
+        """What to do; some attributes of arrays, and elements of lists, have a method that gives a new array instead."""
         return next((text for start, text in _NEW.items() if self.what.startswith(start)), self.help)
 
 
 _NEW = {
+    "an array that may be": "append a copy (`xs.append(x.copy())`); or store a new array: `xs[i] = xs[i] + 1`",
     "the attribute 'shape' of": "make a new array: `x = x.reshape(shape)`",
     "the attribute 'dtype' of": "make a new array: `x = x.astype(dtype)`, or `x.view(dtype)` for the same bytes",
 }
@@ -62,6 +63,7 @@ class CannotReturn(Diagnostic):
 
 
 _INSTEAD = {
+    "an array that may be an element": "append copies (`xs.append(x.copy())`), or return the array of them (`np.array(xs)`)",
     "a selection": "return the array and the mask or the bounds, and select after the call; or return what it sums up to",
     "an iterator": "return a list: `list(…)` of it",
     "the function": "call it here and return what it gives, or return what it needs to be made after the call",

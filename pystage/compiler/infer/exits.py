@@ -12,6 +12,7 @@ import numpy as np
 from ..diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
+from ..library.kernels.array_rows import has_arrays
 from ..library.numpy.indexing.bounded import refuse
 from ..ops import Select, constant
 from ..values.boundary import (
@@ -52,6 +53,7 @@ from ..values.lattice import (
     DictCell,
     ErrorCell,
     Exc,
+    Frozen,
     ListCell,
     ObjectCell,
     OutputCell,
@@ -127,7 +129,22 @@ class Exit:
             for source in may_alias_cells(state.slots.get, cell)
         )
         self._visible.update({cell: None for cell, count in names.items() if count > 1})
+        self.check_elements()
         return self.template(value)
+
+    def check_elements(self) -> None:
+        """PS504 for arrays that the caller would see as several objects where the plain run may have one."""
+        initial = self.engine.externals.initial
+        slots = self.engine.state.slots
+        rows = [c for c in map(slots.get, self._visible) if isinstance(c, RowsCell) and has_arrays(c.element)]
+        cells = [slots.get(n) for n in {**self._visible, **dict.fromkeys(initial)}]
+        frozen = [
+            cell.frozen for cell in cells if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT
+        ]
+        shared = any(cell.shared for cell in rows)
+        if shared or (rows and frozen) or (Frozen.COPY in frozen and len(frozen) > 1):
+            what = "an array that may be an element of a list, twice or beside that list,"
+            raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
 
     def printed(self) -> int | None:
         """The result that is there once all has been printed; None if the program prints nothing."""

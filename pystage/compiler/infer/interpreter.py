@@ -233,5 +233,8 @@ class Interpreter(Engine):
     def memory_of(self, ref: Ref) -> list[tuple[Ref, Value | bool]]:
         return coherent.memory_of(self, ref)
 
+    def freeze(self, ref: Ref) -> bool:
+        return coherent.freeze(self, ref.cell)
+
     def alias_if(self, ref: Ref, condition: Value) -> Ref:
         return coherent.alias_if(self, ref, condition)

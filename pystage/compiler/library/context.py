@@ -255,6 +255,10 @@ class Context(abc.ABC):
         """The memory that an array may be: by its owner and the path to it, each with its condition."""
 
     @abc.abstractmethod
+    def freeze(self, ref: Ref) -> bool:
+        """Refuses stores into an array from now on; gives whether it was refused before, or the caller has the array."""
+
+    @abc.abstractmethod
     def alias_if(self, ref: Ref, condition: Value) -> Ref:
         """The array `ref` itself if a scalar bool holds, else a copy."""
 

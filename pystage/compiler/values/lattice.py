@@ -349,19 +349,30 @@ class Alias(TreeNode):
         return self.ref.cell
 
 
+class Frozen(enum.IntEnum):
+    """Whether an array may be an element of a list of rows (`RowsCell`), where a store would not reach it: it is refused."""
+
+    NOT = 0
+    ORIGINAL = 1
+    """A list may hold a copy of it."""
+    COPY = 2
+    """It is a copy of an element, and may stand for any array of which the list holds one."""
+
+
 @immutable
 class ArrayCell(Cell):
     """The contents of an ndarray.
 
     Where `writable`, a bool of the program after paths joined, does not hold, a store raises NumPy's error. `aliases`:
     what this cell may be another name of, after paths joined; `selector` of them it is: 0 if it is an array of its own,
-    else the position of the alias, counted from 1.
+    else the position of the alias, counted from 1. `frozen`: whether a list of rows holds a copy of it.
     """
 
     value: Value
     writable: bool | Value = True
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
+    frozen: Frozen = Frozen.NOT
 
 
 @immutable
@@ -379,7 +390,8 @@ class RowsCell(Cell):
 
     The first `length` rows are the elements; those behind mean nothing. `site`: the allocation site whose capacity this is,
     of which a run may need more (`Context.needs_capacity`); None for a list that gets longer as often as that is written,
-    and its capacity with it.
+    and its capacity with it. `shared`: elements that are arrays may be one object with each other, or with what else refers
+    to them.
     """
 
     element: Abstract
@@ -388,6 +400,7 @@ class RowsCell(Cell):
     site: AllocationSite | None = None
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
+    shared: bool = False
 
 
 AnyList = ListCell | RowsCell

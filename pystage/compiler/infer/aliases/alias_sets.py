@@ -167,4 +167,4 @@ def seen_through(content: Content, path: tuple[View, ...]) -> Mergeable:
     array = cast(ArrayCell, content)
     aliases = tuple([Alias(through(s.ref, path), s.stamp) for s in array.aliases])
     writable = False if any(view.read_only for view in path) else array.writable
-    return ArrayCell(DeferredRead(array.value, path), writable, aliases, array.selector)
+    return ArrayCell(DeferredRead(array.value, path), writable, aliases, array.selector, array.frozen)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import cast
 
-from ...diagnostics.codes_mutation import UncertainAlias
+from ...diagnostics.codes_mutation import CannotStore, UncertainAlias
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...ops import And, Compare, Not, Or, Select
@@ -24,6 +24,7 @@ from ...values.lattice import (
     Cell,
     Const,
     DictCell,
+    Frozen,
     ListCell,
     ObjectCell,
     Ref,
@@ -233,6 +234,27 @@ def _padded(target: ListCell, new: ListCell) -> tuple[Abstract | None, ...]:
     return (*target.items, *[None] * max(len(new.items) - len(target.items), 0))
 
 
+# ---------------------------------------------------------------- elements of lists of rows
+
+
+def is_frozen(engine: Engine, number: int) -> bool:
+    """True for an array that may be an element of a list of rows, which holds a copy of it."""
+    find = engine.state.slots.get
+    cells = [find(each) for each in may_alias_cells(find, number)]
+    return any(isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT for cell in cells)
+
+
+def freeze(engine: Engine, number: int) -> bool:
+    """No store goes to this array any more, by any name; gives whether that was so before, or the caller has it."""
+    cells = may_alias_cells(engine.state.slots.get, number)
+    shared = is_frozen(engine, number) or any(each in engine.externals.initial for each in cells)
+    for each in cells:
+        cell = engine.state.slots.get(each)
+        if isinstance(cell, ArrayCell):
+            engine.state.set(each, replace(cell, frozen=max(cell.frozen, Frozen.ORIGINAL)))
+    return shared
+
+
 # ---------------------------------------------------------------- identity
 
 
@@ -285,7 +307,7 @@ def alias_if(engine: Engine, ref: Ref, condition: Value) -> Ref:
     cell = cast(ArrayCell, engine.contents_at(ref.cell))
     aliases = [Alias(ref, cell), *[Alias(through(s.ref, ref.path), s.stamp) for s in cell.aliases]]
     selector = engine.convert(condition, SELECTOR.dtype)
-    number = engine.state.new_cell(ArrayCell(contents, True, tuple(aliases), selector))
+    number = engine.state.new_cell(ArrayCell(contents, True, tuple(aliases), selector, cell.frozen))
     engine.state.merged[number] = None
     return Ref(number)
 
@@ -294,6 +316,8 @@ def same_object(engine: Engine, a: Ref, b: Ref) -> Truth | None:
     """Whether two references are one object; None where that is not known."""
     if a.cell == b.cell and not (a.path or b.path):
         return True
+    if is_frozen(engine, a.cell) and is_frozen(engine, b.cell):
+        return None
     find = engine.state.slots.get
     if no_alias(engine.state, find, a.cell, b.cell):
         return False
@@ -344,6 +368,9 @@ def settle(engine: Engine, ref: Ref) -> Cell:
     nothing tells which of several objects it is.
     """
     cell = engine.contents_at(ref.cell)
+    if isinstance(cell, ArrayCell) and is_frozen(engine, ref.cell):
+        what = "an array that may be an element of a list whose length only the program knows"
+        raise DiagnosticError(CannotStore(span=engine.b.span, what=what))
     if not aliases_of(cell):
         return cell
     cell = cast(Mergeable, reconciled(engine, ref.cell))

@@ -27,6 +27,7 @@ from .join import Join
 from .phi import Placeholder, phi_operands
 from .resizing import fit_arm, met
 from .same import alike
+from .unboxing import Side, differing, unbox
 
 Arm = Callable[[], None]
 
@@ -75,6 +76,14 @@ def infer_if(
             arms.append(_arm(engine, arm))
     _meet(engine, frame, arms)
     first, second = [lookup(arm.changes, before) for arm in arms]
+    if not any(arm.raises for arm in arms):
+        ours, theirs = [
+            Side(find, arm.changes.__setitem__, arm.region)
+            for find, arm in zip((first, second), arms, strict=True)
+        ]
+        lists = differing(ours, theirs, [s for s in {**arms[0].changes, **arms[1].changes} if s in before])
+        unbox(engine, ours, lists)
+        unbox(engine, theirs, lists)
     shared: set[int] = set()
     while True:
         rolling = bool(engine.loops.active)

@@ -78,7 +78,8 @@ class ParameterOrigins:
 
     `names` says what the caller calls a parameter of the program. `places` maps one that is a Python or NumPy
     scalar to its argument leaf, or to its path in the environment, `world` the latter to their values; `operands` a
-    parameter of a callee to the value it was called with; `loops` the body of a rolled loop to its place in the source.
+    parameter of a callee to the value it was called with; `loops` the body of a rolled loop to its place in the source;
+    `entries` a parameter of such a body to the numbers that its slot holds when the loop begins, if there are only such.
     `crossings` counts how often an evaluation went from a callee to its caller. `ask` gives the values of
     arguments, `given` holds those that were asked for, `demands` says why. `evaluated` remembers what is known of values
     with what is given, and `at_once` of functions whether they are computed while compiling.
@@ -91,6 +92,7 @@ class ParameterOrigins:
             "world": Grows("what was read of the environment stays an input"),
             "operands": Grows("it is about parameters, each of one function"),
             "loops": Grows("it is about regions, each of one pass"),
+            "entries": Grows("it is about regions, each of one pass"),
             "crossings": Grows("it is compared with what it was"),
             "ask": Fixed(),
             "given": Grows("the value of an argument is what it is"),
@@ -105,6 +107,7 @@ class ParameterOrigins:
     world: dict[Value, Any] = field(default_factory=dict)
     operands: dict[Value, Value] = field(default_factory=dict)
     loops: dict[Region, SourceLoop] = field(default_factory=dict)
+    entries: dict[Value, tuple[Value, ...]] = field(default_factory=dict)
     crossings: int = 0
     ask: Callable[[int], Any] | None = None
     given: dict[Value, np.ndarray] = field(default_factory=dict)
@@ -345,12 +348,23 @@ def _blocking_loop(origins: ParameterOrigins, blockers: list[Value]) -> SourceLo
     for blocker in blockers:
         if blocker in origins.places:
             continue
-        source = _loop_of(origins, blocker)
+        source = None if _is_computed_on_entry(origins, blocker) else _loop_of(origins, blocker)
         first = None if source is None else unrollable(origins, source)
         if first is None:
             return None
         found.append(first)
     return found[0] if found else None
+
+
+def _is_computed_on_entry(origins: ParameterOrigins, parameter: Value) -> bool:
+    """True for what a loop carries that is not known in its first trip either, however the loops are written out."""
+    numbers = origins.entries.get(parameter, ())
+    return bool(numbers) and all(
+        array is None
+        and not all(b in origins.places for b in blockers)
+        and _blocking_loop(origins, blockers) is None
+        for array, blockers in [evaluate(origins, number) for number in numbers]
+    )
 
 
 def _loop_of(origins: ParameterOrigins, value: Value) -> SourceLoop | None:

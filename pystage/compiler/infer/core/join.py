@@ -444,7 +444,8 @@ class Join:
                 value = a.value if a.value is b.value else Placeholder(a.value.type)
                 aliases = joined_aliases(a, b)
                 writable = a.writable if a.writable is b.writable else Placeholder(ArrayType(BOOL))
-                return ArrayCell(value, writable, aliases, join_selectors(a.selector, b.selector))
+                selector = join_selectors(a.selector, b.selector)
+                return ArrayCell(value, writable, aliases, selector, max(a.frozen, b.frozen))
             case ListCell(), ListCell() if len(a.items) == len(b.items):
                 items = tuple([self.join(x, y) for x, y in zip(a.items, b.items)])
                 return replace(
@@ -512,7 +513,8 @@ class Join:
         first, second = [x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
         length = first if _is_same_count(first, second) else Placeholder(ArrayType(INT64))
         selector = join_selectors(a.selector, b.selector)
-        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector)
+        shared = any(isinstance(x, RowsCell) and x.shared for x in (a, b))
+        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared)
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -33,6 +33,7 @@ from ...values.lattice import (
     ArrayCell,
     Const,
     ErrorCell,
+    ListCell,
     Ref,
     Undef,
     Unknown,
@@ -41,7 +42,7 @@ from ...values.lattice import (
 from ...values.slots import Hidden, Purpose, Slot, Variable, is_temporary
 from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
 from ...values.views import View
-from ...values.walk import rebuild
+from ...values.walk import nodes, rebuild, values_of
 from ..aliases.alias_sets import seen_through
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
@@ -59,6 +60,7 @@ from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, place
 from .resizing import Resizing, can_make_room, fit, make_room, resizings
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
+from .unboxing import WRITTEN_OUT, Side, differing, unbox
 
 GENERALISE_LIMIT = 2
 """How often an inner loop begins the passes of one around it again."""
@@ -127,11 +129,19 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     owned: EntryContents = {}
     ranges = induction_ranges(engine, loop.instruction, loop.frame)
     splits, retyped, parted = engine.splits, False, False
+    entered: list[int] = []
     for _ in range(PASS_LIMIT):
+        if entered:  # known outside of the passes, each of which is taken back
+            unbox(engine, Side(lookup(Changes(), before), engine.state.set, None), entered)
+            templates, guessed, entered = {}, set(), []
         with speculate(engine) as trial:
-            result = _one_pass(engine, loop, templates)
+            result = _one_pass(engine, loop, templates, owned)
             if result is None:  # the condition is false on entry: the loop does not run, but the test does
                 return functools.partial(_only_tested, engine, loop)
+            lists = _lists_of_arrays(engine, loop, templates, result, before)
+            if any(isinstance(cell, ListCell) and cell.items for cell in map(before.get, lists)):
+                entered = lists
+                continue
             may_alias = len(engine.state.may_alias)
             certain = loop.certain or (result.first and isinstance(result.condition, Const))
             optional = (loop.peeled or not certain) and not _is_counted(loop)
@@ -189,6 +199,23 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
 def _only_tested(engine: Engine, loop: Loop) -> None:
     """A loop that does not run."""
     engine.truth(loop.test())
+
+
+def _lists_of_arrays(
+    engine: Engine, loop: Loop, templates: dict[Slot, Content], result: Pass, before: dict[Slot, Content]
+) -> list[int]:
+    """Makes rows of the lists of arrays to which a trip of a loop of many has added; gives those lists."""
+    if loop.trips is not None and loop.trips < WRITTEN_OUT:
+        return []
+
+    def head(slot: Slot) -> Content:
+        return templates.get(slot) or before.get(slot, cast(Content, MISSING))
+
+    entry = Side(head, engine.state.set, None)
+    end = Side(lookup(result.changes, before), result.changes.__setitem__, result.body)
+    lists = differing(entry, end, [slot for slot in result.changes if slot in before])
+    unbox(engine, end, lists)
+    return lists
 
 
 class _Raises(Exception):
@@ -355,7 +382,9 @@ def _with_room(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
     infer_loop(engine, replace(loop, resized=loop.resized + 1))
 
 
-def _one_pass(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pass | None:
+def _one_pass(
+    engine: Engine, loop: Loop, templates: dict[Slot, Content], owned: EntryContents
+) -> Pass | None:
     """Infers test and body once, from the templates; None if the test is false at once."""
     state, b = engine.state, engine.b
     versions = error_of(engine).versions
@@ -380,8 +409,10 @@ def _one_pass(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pas
     source = source_of(loop)
     if source is not None:
         engine.origins.loops[body] = source
+    entries = {slot: state.slots.get(owned[slot][0] if slot in owned else slot) for slot in templates}
     with state.fork() as changes, b.region(body), engine.under_condition():
         _enter(engine, templates, body)
+        _note_entries(engine, templates, entries)
         if _in_trip(engine, loop, templates) is not None:
             raise _Raises
         settle_versions(engine, len(versions))
@@ -438,6 +469,20 @@ def _enter(engine: Engine, templates: dict[Slot, Content], region: Region) -> No
         assume_ranges(engine, content)
     stamp_versions(engine.state, templates)
     engine.state.set(ERROR, ErrorCell(versions=error_of(engine).versions))
+
+
+def _note_entries(
+    engine: Engine, templates: dict[Slot, Content], entries: Mapping[Slot, Content | None]
+) -> None:
+    """Notes what parameters of the body are when the loop begins, where that is nothing but numbers of the program."""
+    for slot, template in templates.items():
+        entry = entries[slot]
+        numbers = () if entry is None or any(isinstance(x, Const) for x in nodes(entry)) else values_of(entry)
+        if numbers:
+            entered = zip(values_of(template), values_of(engine.state.slots[slot]), strict=True)
+            for placeholder, param in entered:
+                if isinstance(placeholder, Placeholder):
+                    engine.origins.entries[param] = tuple(numbers)
 
 
 def _param(region: Region, value: Value) -> Value:

@@ -45,10 +45,8 @@ from ..core.engine import Engine
 from ..core.frame import Frame, Restart
 from ..core.phi import materialise
 from ..core.speculate import commit_unless
+from ..core.unboxing import WRITTEN_OUT
 from ..exceptions.raising import is_observable
-
-WRITTEN_OUT = 64
-"""A loop of fewer trips is written out: its elements may be of any kind, and each of another."""
 
 NUMBERS = 16
 """More numbers than these are not carried for each trip."""

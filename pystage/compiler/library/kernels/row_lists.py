@@ -61,6 +61,7 @@ from ..numpy.indexing.slices import progression
 from ..python.number_checks import refuse
 from ..rules import rows as templates
 from ..rules.promote import PYTHON_DTYPES, python_type
+from .array_rows import boxed, frozen, has_arrays, unboxed, with_shared
 from .structures import known_item, list_items, list_length
 
 MANY = 64
@@ -245,7 +246,7 @@ def item(ctx: Context, cell: RowsCell, place: Int) -> Abstract:
     """The element at a place that lies inside."""
     if isinstance(place, int) and place < cell.capacity:
         return known_item(ctx, cell, place)
-    return templates.row_at(ctx.b, cell.element, int_value(ctx, place))
+    return boxed(ctx, templates.row_at(ctx.b, cell.element, int_value(ctx, place)))
 
 
 def with_item(ctx: Context, cell: RowsCell, place: Int, new: Abstract) -> RowsCell:
@@ -282,7 +283,8 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     if isinstance(second, ListCell) and not second.items:
         return as_rows(ctx, first)
     if isinstance(first, ListCell) and not first.items:
-        return as_rows(ctx, second)
+        rows = as_rows(ctx, second)
+        return None if rows is None else with_shared(rows, isinstance(second, RowsCell))
     if template is None:
         return None
     capacities = [x.capacity if isinstance(x, RowsCell) else len(x.items) for x in (first, second)]
@@ -301,7 +303,8 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     start = ctx.broadcast(int_value(ctx, left.length), (capacity,))
     behind = ctx.op(Compare("GE"), places, start)
     moved = _taken(ctx, right.element, ctx.op(Subtract(), places, start))
-    return replace(left, element=_chosen(ctx, behind, moved, left.element), length=count)
+    longer = replace(left, element=_chosen(ctx, behind, moved, left.element), length=count)
+    return with_shared(longer, isinstance(second, RowsCell))
 
 
 def _chosen(ctx: Context, condition: Value, on_true: Abstract, on_false: Abstract) -> Abstract:
@@ -513,6 +516,7 @@ Equal = Callable[[Abstract, Abstract], Abstract]
 
 def find(ctx: Context, cell: RowsCell, value: Abstract, same: Equal, start: int = 0) -> Abstract:
     """The place of the first element that equals `value`, -1 where none does."""
+    _refuse_arrays(ctx, cell)
     _refuse_nan(ctx, value, "whether one of its elements is the same NaN")
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
@@ -531,6 +535,7 @@ def is_place_found(ctx: Context, place: Abstract) -> Abstract:
 
 def count(ctx: Context, cell: RowsCell, value: Abstract, same: Equal) -> Abstract:
     """How many elements equal `value`."""
+    _refuse_arrays(ctx, cell)
     _refuse_nan(ctx, value, "how many of its elements are the same NaN")
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
@@ -549,6 +554,7 @@ def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract 
         for x in (left, right)
     ]
     for cell in (first, second):
+        _refuse_arrays(ctx, cell)
         _refuse_nan_rows(ctx, cell, "whether two lists with NaN are equal")
     lengths = truth_of(compared(ctx, "EQ", first.length, second.length))
 
@@ -559,6 +565,12 @@ def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract 
         return fold(ctx, first, TRUE, step, goes_on=lambda found: found)
 
     return ctx.branch(lengths, elements, lambda: FALSE)
+
+
+def _refuse_arrays(ctx: Context, cell: RowsCell) -> None:
+    """PS401 for arrays, which Python compares by the objects that they are first."""
+    if has_arrays(cell.element):
+        ctx.fail(NotKnown(span=ctx.span, what="which elements of a list are the same array"))
 
 
 def _refuse_nan(ctx: Context, value: Abstract, what: str) -> None:
@@ -609,7 +621,10 @@ def mapped(ctx: Context, cell: RowsCell, function: Abstract) -> RowsCell:
         return replace(cell, element=NONE)
     template = templates.template_of_list(keys)
     assert template is not None
-    return replace(templates.as_rows(ctx.b, keys, template, cell.capacity), length=cell.length)
+    element = templates.as_rows(ctx.b, keys, template, max(cell.capacity, keys.capacity)).element
+    if keys.capacity > cell.capacity:
+        element = _taken(ctx, element, _places(ctx, cell.capacity))
+    return RowsCell(element, cell.capacity, cell.length)
 
 
 def collected(ctx: Context, count: Abstract, element: Callable[[Abstract], Abstract]) -> RowsCell | None:
@@ -670,7 +685,14 @@ def extended(ctx: Context, cell: AnyList, other: Abstract) -> RowsCell | None:
         more = None if items is None else ListCell(tuple(items))
     if more is None or not (isinstance(cell, RowsCell) or isinstance(more, RowsCell)):
         return None
-    return joined(ctx, cell, more)
+    if isinstance(more, RowsCell):
+        return joined(ctx, cell, more)
+    longer = joined(ctx, cell, ListCell(tuple([unboxed(ctx, item) for item in more.items])))
+    if longer is None or not has_arrays(longer.element):
+        return longer
+    for item in more.items:
+        longer = with_shared(longer, frozen(ctx, item))
+    return longer
 
 
 def append(ctx: Context, ref: Ref, new: Abstract) -> None:
@@ -679,8 +701,8 @@ def append(ctx: Context, ref: Ref, new: Abstract) -> None:
     if isinstance(cell, ListCell):
         ctx.write(ref.cell, replace(cell, items=(*cell.items, new)))
         return
-    longer = appended(ctx, cell, new)
+    longer = appended(ctx, cell, unboxed(ctx, new))
     if longer is None:  # its elements are known one by one, or it is refused
         ctx.write(ref.cell, ListCell((*list_items(ctx, cell), new), cell.aliases, cell.selector))
         return
-    ctx.write(ref.cell, longer)
+    ctx.write(ref.cell, with_shared(longer, frozen(ctx, new)))

@@ -37,6 +37,7 @@ from ...values.lattice import (
 from ...values.rows import row
 from ...values.walk import rebuild
 from ..context import Context, Raw
+from .array_rows import boxed, with_shared
 
 MISSING: Any = object()
 """What `known_object` gives for what is not known now."""
@@ -100,7 +101,7 @@ def new_list(ctx: Context, items: Iterable[Abstract]) -> Ref:
 
 def new_rows(ctx: Context, rows: RowsCell) -> Ref:
     """A new list of these rows."""
-    return Ref(ctx.state.new_cell(replace(rows, aliases=(), selector=0)))
+    return Ref(ctx.state.new_cell(replace(with_shared(rows, True), aliases=(), selector=0)))
 
 
 def new_dict(ctx: Context, entries: Mapping[Any, Abstract]) -> Ref:
@@ -201,7 +202,7 @@ def list_items(ctx: Context, cell: AnyList) -> tuple[Abstract, ...]:
 
 def known_item(ctx: Context, cell: RowsCell, place: int) -> Abstract:
     """The element of a list of rows at a known place."""
-    return rebuild(cell.element, lambda rows: row(ctx.b, rows, place))
+    return boxed(ctx, rebuild(cell.element, lambda rows: row(ctx.b, rows, place)))
 
 
 def list_length(cell: AnyList) -> Abstract:

@@ -37,6 +37,7 @@ from ...values.lattice import (
 )
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables
+from ..kernels.array_rows import boxed, frozen, has_arrays, unboxed, with_shared
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -177,7 +178,7 @@ def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: 
     if is_computed_index(ctx, index):
         found = computed_item(ctx, items, index, kind)
         if found is None and not ctx.can_be_unrolled(index):
-            found = chosen_item(ctx, items, index, kind)
+            found = chosen_item(ctx, items, index, kind) or _copied_item(ctx, items, index, kind)
         if found is not None:
             return found
     position = _position(ctx, index, kind)
@@ -188,6 +189,16 @@ def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: 
         return items[position]
     except IndexError:
         ctx.raise_(IndexError(f"{kind} index out of range"))
+
+
+def _copied_item(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) -> Abstract | None:
+    """`items[index]` of many arrays of one shape, into which no store goes from then on; None for others."""
+    found = computed_item(ctx, tuple([unboxed(ctx, item) for item in items]), index, kind)
+    if found is None:
+        return None
+    for item in items:
+        frozen(ctx, item)
+    return boxed(ctx, found)
 
 
 def _position(ctx: Context, index: Raw, kind: str) -> int | slice:
@@ -285,10 +296,12 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
     """`container[index] = new` at a computed place, or of a list of rows; False where it is done item by item."""
     if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
         return False
-    rows = row_lists.as_rows(ctx, cell, new)
+    held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
+    rows = row_lists.as_rows(ctx, cell, held)
     if rows is not None:
         place = row_lists.front(ctx, rows, index, row_lists.store_outside)
-        ctx.write(container.cell, row_lists.with_item(ctx, rows, place, new))
+        shared = has_arrays(held) and frozen(ctx, new)
+        ctx.write(container.cell, with_shared(row_lists.with_item(ctx, rows, place, held), shared))
         return True
     few = isinstance(cell, ListCell) and 0 < len(cell.items) <= MOST_BRANCHES
     if not few or not isinstance(index, Array) or ctx.can_be_unrolled(index):

@@ -15,6 +15,7 @@ from ...diagnostics.codes_types import NoSuchOperation
 from ...values.lattice import LISTS, NONE, TRUE, Abstract, AnyList, Const, ListCell, Ref, RowsCell, Tuple
 from ..context import Context, Raw
 from ..kernels import row_lists
+from ..kernels.array_rows import frozen, has_arrays, unboxed, with_shared
 from ..kernels.structures import (
     abstract,
     cell_of,
@@ -92,9 +93,10 @@ def insert(ctx: Context, self: Raw, index: Raw, object: Raw, /) -> Abstract:
     place, new = abstract(index), abstract(object)
     cell = _content(ctx, self)
     if (isinstance(cell, RowsCell) or is_computed_index(ctx, place)) and is_index(place):
-        longer = row_lists.inserted(ctx, cell, place, new)
+        held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
+        longer = row_lists.inserted(ctx, cell, place, held)
         if longer is not None:
-            return _replace_rows(ctx, self, longer)
+            return _replace_rows(ctx, self, with_shared(longer, has_arrays(held) and frozen(ctx, new)))
     items = list(_items(ctx, self))
     items.insert(ctx.known(index, "the index of list.insert"), new)
     return replace_items(ctx, self, items)

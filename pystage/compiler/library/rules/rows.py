@@ -2,13 +2,15 @@
 
 A *template* is one element with a placeholder for each of its numbers. An *element* of a `RowsCell` is the same with an
 array in each place, which has one row for each element of the list. Elements have a template in common where they
-are numbers of one shape, whatever their kinds, tuples of such, or one constant.
+are numbers of one shape, whatever their kinds, tuples of such, or one constant. Of arrays there are their contents
+(`Form.NDARRAY`; `kernels/array_rows.py`).
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,6 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, INT64, ArrayType, DType
 from ...ops import Broadcast, Constant, Convert, DynamicSlice, DynamicUpdateSlice, Pad, Reshape
-from ...values.boundary import Form
 from ...values.gated import GatedNumber, form_of
 from ...values.lattice import (
     NONE,
@@ -63,7 +64,7 @@ def template_of(item: Abstract) -> Abstract | None:
             return Array(_placeholder(dtype), form, False, range_of(item))
         case Const():
             return item
-        case Array(form=form) if form is not Form.NDARRAY:
+        case Array():
             return rebuild(item, lambda v: _placeholder(v.type.dtype, v.type.static_shape))
         case Tuple(items, cls):
             parts = [template_of(part) for part in items]
@@ -213,7 +214,7 @@ def as_rows(b: Builder, cell: AnyList, template: Abstract, capacity: int) -> Row
     """The list as `capacity` rows of the template, which covers its elements."""
     if isinstance(cell, RowsCell):
         element = _converted(b, cell.element, template, cell.capacity, capacity)
-        return RowsCell(element, capacity, cell.length, cell.site, cell.aliases, cell.selector)
+        return replace(cell, element=element, capacity=capacity)
     element = rows_of(b, cell.items, template, capacity)
     return RowsCell(element, capacity, len(cell.items), None, cell.aliases, cell.selector)
 

@@ -18,7 +18,7 @@ from ....values.lattice import NONE, Abstract, Array, Const, SliceObject, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import sequence_items
 from ...rules.jax import axis_of, is_none
-from ..composed import size_depends
+from ..composed import run_program, size_depends
 from ..indexing.beside import elementwise
 from ..indexing.bounded import bounded, compact, count, raveled, refuse
 from ..indexing.size_checks import operand
@@ -43,6 +43,13 @@ def concatenate(
     ctx: Context, arrays: Raw, axis: Raw = 0, out: Raw = None, *, dtype: Raw = None, casting: Raw = None
 ) -> Abstract:
     """The arrays one after another along `axis`, or all elements where it is None."""
+    lines = isinstance(arrays, Bounded) and arrays.rank == 2 and is_none(out) and is_none(dtype)
+    if (
+        lines and axis_of(ctx, axis, 1, "concatenate") == 0
+    ):  # a list of computed length: its arrays are the rows
+        copied = ctx.call(Const(np.copy), [arrays])
+        assert isinstance(copied, Bounded)
+        return raveled(ctx, copied)
     parts = _parts(ctx, arrays, "np.concatenate")
     if not is_none(out):
         refuse(ctx, "np.concatenate with out", *parts)
@@ -130,7 +137,11 @@ def append(ctx: Context, arr: Raw, values: Raw, axis: Raw = None) -> Abstract:
 
 @composed_for_bounded(np.stack)
 def stack(arrays: Any, axis: Any = 0) -> Any:
-    """The arrays, all of one shape, along a new axis."""
+    """The arrays, all of one shape, along a new axis; those of a list of computed length are the rows of one."""
+    if isinstance(arrays, np.ndarray):
+        if len(arrays) == 0:
+            raise ValueError("need at least one array to stack")
+        return np.moveaxis(np.copy(arrays), 0, axis)
     return np.concatenate([np.expand_dims(a, axis) for a in arrays], axis=axis)
 
 
@@ -139,8 +150,18 @@ def vstack(ctx: Context, tup: Raw, *, dtype: Raw = None, casting: Raw = "same_ki
     """One below the other: along the first axis, vectors as rows."""
     if not is_none(dtype):
         refuse(ctx, "np.vstack with a dtype", tup)
+    if isinstance(tup, Bounded):
+        return run_program(ctx, _of_rows, [tup])
     rows = [ctx.call(Const(np.atleast_2d), [part]) for part in _parts(ctx, tup, "np.vstack")]
     return ctx.call(Const(np.concatenate), [Tuple(tuple(rows)), Const(0)])
+
+
+def _of_rows(tup: Any) -> Any:
+    if tup.ndim != 2:
+        return np.concatenate([np.atleast_2d(a) for a in tup], axis=0)
+    if len(tup) == 0:
+        raise ValueError("need at least one array to concatenate")
+    return np.copy(tup)
 
 
 @for_bounded(np.hstack)

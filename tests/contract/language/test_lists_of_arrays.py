@@ -1,0 +1,338 @@
+"""Lists of arrays whose length only a run knows, and items of many arrays at places that only a run knows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pystage
+import pytest
+from checking import Cases, check
+from pystage import StagingError
+
+cases = Cases()
+X = np.array([1.0, 2.0, 0.5])
+LENGTHS = [(X, n) for n in (0.0, 1.0, 2.5, 64.0, 65.0, 200.0)]
+
+
+def multiples(x, n):
+    """As many new arrays as the program computes."""
+    out = []
+    k = 0
+    while k < n:
+        out.append(x * k)
+        k += 1
+    return out
+
+
+@cases.each(*LENGTHS)
+def handed_back(x, n):
+    return multiples(x, n)
+
+
+@cases.each(*LENGTHS[1:])
+def stacked(x, n):
+    out = multiples(x, n)
+    return (
+        np.array(out),
+        np.stack(out),
+        np.stack(out, axis=-1),
+        np.vstack(out),
+        np.concatenate(out),
+        np.mean(out, axis=0),
+    )
+
+
+@cases.each(*LENGTHS)
+def iterated(x, n):
+    total = np.zeros(3)
+    for k, row in enumerate(multiples(x, n)):
+        total += k * row
+    for row, other in zip(multiples(x, n), multiples(x + 1, n)):
+        total += row * other
+    return total
+
+
+@cases.each(*LENGTHS[1:])
+def read_at_computed_places(x, n):
+    out = multiples(x, n)
+    middle = out[len(out) // 2]
+    return middle + out[-1] + out[int(n) - 1], len(out[1:])
+
+
+@cases(X, 0.0, raises=IndexError)
+@cases(X, 3.0, raises=IndexError)
+def read_outside(x, n):
+    return multiples(x, n)[int(x[0]) * 3].sum()
+
+
+@cases.each(*LENGTHS[1:])
+def replaced(x, n):
+    out = multiples(x, n)
+    out[int(n) // 2] = np.ones(3)
+    out[0] = x - 1
+    return out
+
+
+@cases.each(*LENGTHS[2:])
+def taken(x, n):
+    out = multiples(x, n)
+    last = out.pop()
+    first = out.pop(0)
+    return last - first + sum(row.sum() for row in out)
+
+
+@cases.each(*LENGTHS)
+def appended_under_a_condition(x, n):
+    kept = []
+    k = 0
+    state = x
+    while k < n:
+        proposal = state * 0.9 + 0.1 * np.sin(k)
+        if proposal.sum() < state.sum():
+            state = proposal
+        if k % 3 != 1:
+            kept.append(state)
+        k += 1
+    total = np.zeros(3)
+    for each in kept:
+        total += each
+    return total, state, len(kept)
+
+
+@cases.each(*LENGTHS)
+def beside_numbers(x, n):
+    out = []
+    k = 0
+    while k < n:
+        out.append((k, x * k))
+        k += 1
+    return out, sum(k * row[1] for k, row in out)
+
+
+@cases.each(*LENGTHS)
+def begun_with_one(x, n):
+    out = [x + 1]
+    while len(out) < n:
+        out.append(out[-1] * 0.5)
+    return np.array(out), len(out)
+
+
+@cases.each(*LENGTHS)
+def extended_and_inserted(x, n):
+    out = []
+    state = x
+    while len(out) < n:
+        state = state * 0.9 + 1
+        out += [state.copy()]
+        out.extend([state * 2, state * 3])
+        out.insert(1, state - 1)
+    return out
+
+
+@cases.each(*LENGTHS)
+def joined_with_another(x, n):
+    first = multiples(x, n)
+    second = []
+    second.extend(first)
+    total = np.zeros(3)
+    for row in first + second:
+        total += row
+    return total
+
+
+def add(out, row):
+    out.append(row)
+
+
+@cases.each(*LENGTHS)
+def by_a_function(x, n):
+    out = []
+    k = 0
+    while k < n:
+        add(out, x + k)
+        k += 1
+    return out
+
+
+@cases.each(*LENGTHS[1:])
+def ordered(x, n):
+    out = multiples(np.sin(x), n)
+    best = min(out, key=lambda row: (row[0] - 2.0) ** 2)
+    rows = sorted(out, key=lambda row: -row[1])
+    return best[0] + rows[0][2]
+
+
+@cases.each((X, 2.0), (X, 40.0))
+def in_a_list_of_a_loop(x, n):
+    total = 0.0
+    for j in range(3):
+        inner = []
+        while len(inner) < n + j:
+            inner.append(x * len(inner))
+        total += inner[-1].sum() + len(inner)
+    return total
+
+
+@cases.each((0.0,), (17.9,), (-20.0,))
+@cases.each((20.0,), (-21.0,), raises=IndexError)
+def of_many_arrays(at):
+    rows = [np.full(3, float(k)) for k in range(20)]
+    return rows[int(at)] * 2
+
+
+@pytest.mark.parametrize(("function", "args", "options"), cases.params)
+def test_program(function, args, options):
+    check(function, *args, **options)
+
+
+def test_gradient() -> None:
+    def loss(x: np.ndarray, n: float) -> float:
+        out = [x]
+        while len(out) < n:
+            out.append(np.sin(out[-1]) * x)
+        return sum(row.sum() for row in out)
+
+    step = 1e-6
+    for n in (1.0, 2.0, 70.0):
+        numeric = [(loss(X + step * e, n) - loss(X - step * e, n)) / (2 * step) for e in np.eye(3)]
+        np.testing.assert_allclose(pystage.grad(loss)(X, n), numeric, rtol=1e-5)
+
+
+def test_the_program_is_as_large_for_many_trips() -> None:
+    def program(x, trips):
+        out = []
+        for k in range(trips):
+            if x[0] < k:
+                out.append(x * k)
+        return np.array(out).sum(axis=0)
+
+    sizes = [len(str(pystage.code_hlo(program, X, n)).splitlines()) for n in (100, 2000)]
+    assert sizes[0] == sizes[1]
+
+
+def stored_through_another_name(x, n):
+    row, out = x * 2, []
+    while row[0] < n:
+        row[0] += 1
+        out.append(row)
+    return len(out)
+
+
+def stored_through_an_element(x, n):
+    out = multiples(x, n)
+    out[0][1] = 7.0
+    return np.array(out)
+
+
+def stored_through_a_view_of_one(x, n):
+    out = multiples(x, n)
+    out[-1][1:] += 1
+    return np.array(out)
+
+
+def stored_by_a_function(x, n):
+    out = []
+    while len(out) < n:
+        row = x + len(out)
+        add(out, row)
+        row += 1
+    return np.array(out)
+
+
+def one_of_many_stored_into(x, n):
+    rows = [x * k for k in range(20)]
+    found = rows[int(n)]
+    rows[3][0] = 5.0
+    return found
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        stored_through_another_name,
+        stored_through_an_element,
+        stored_through_a_view_of_one,
+        stored_by_a_function,
+        one_of_many_stored_into,
+    ],
+)
+def test_what_a_copy_would_not_see_is_refused(program) -> None:
+    with pytest.raises(StagingError, match="PS503"):
+        pystage.compile(program, fallback="error")(X, 5.0)
+
+
+def one_twice(x, n):
+    row, out = x, []
+    while len(out) < n:
+        if len(out) == 3:
+            row = x + 1
+        out.append(row)
+    return out
+
+
+def beside_the_list(x, n):
+    out, row = [], x
+    while len(out) < n:
+        row = x * len(out)
+        out.append(row)
+    return out, row
+
+
+def of_the_caller(x, n):
+    out = []
+    while len(out) < n:
+        out.append(x)
+    return out
+
+
+def an_element_beside_its_list(x, n):
+    out = multiples(x, n)
+    return out, out[0]
+
+
+def a_slice_beside_its_list(x, n):
+    out = multiples(x, n)
+    return out, out[1:]
+
+
+def in_two_lists(x, n):
+    first, second = multiples(x, n), []
+    second.extend(first)
+    return first, second
+
+
+def one_of_the_callers(rows, n):
+    return rows[int(n)]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        one_twice,
+        beside_the_list,
+        of_the_caller,
+        an_element_beside_its_list,
+        a_slice_beside_its_list,
+        in_two_lists,
+    ],
+)
+def test_what_would_come_back_as_two_objects_is_refused(program) -> None:
+    with pytest.raises(StagingError, match="PS504"):
+        pystage.compile(program, fallback="error")(X, 5.0)
+
+
+def test_an_array_of_the_callers_list_does_not_come_back_as_another() -> None:
+    with pytest.raises(StagingError, match="PS504"):
+        pystage.compile(one_of_the_callers, fallback="error")([X + k for k in range(20)], 5.0)
+
+
+def is_the_same(x, n):
+    out, row = [], x
+    while len(out) < n:
+        row = x * len(out)
+        out.append(row)
+    return out[-1] is row
+
+
+def test_which_object_an_element_is_nothing_tells() -> None:
+    with pytest.raises(StagingError, match="PS210"):
+        pystage.compile(is_the_same, fallback="error")(X, 5.0)
