@@ -21,6 +21,12 @@ from ..registry import meaning
 
 P = TypeVar("P", bound=Callable[..., Any])
 
+NO_SUBTRACTION = (
+    "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the "
+    "logical_xor function instead."
+)
+"""The text of NumPy's TypeError where a program would subtract bools."""
+
 
 def run_program(
     ctx: Context, program: Callable[..., Any], args: Sequence[Raw], kwargs: Mapping[str, Raw] = {}

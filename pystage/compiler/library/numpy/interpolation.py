@@ -8,7 +8,7 @@ import numpy as np
 
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
-from ...hlo.types import FLOAT64, INT64
+from ...hlo.types import FLOAT64, INT64, is_complex
 from ...ops import Add, Compare, Divide, IsFinite, Maximum, Minimum, Multiply, Select, Subtract
 from ...values.lattice import Abstract
 from ..context import Context, Raw
@@ -30,7 +30,14 @@ def interp(
     """Linear interpolation between the points (`xp`, `fp`), of which `xp` ascends; float64."""
     if not is_none(period):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="period"))
-    at, positions, values = [ctx.convert(nested(ctx, NUMPY, a, "interp").value, FLOAT64) for a in (x, xp, fp)]
+    given = [nested(ctx, NUMPY, a, "interp") for a in (x, xp, fp)]
+    for each in given[:2]:
+        if is_complex(each.dtype):
+            source = f"Cannot cast array data from {each.dtype!r} to dtype('float64')"
+            ctx.raise_(TypeError(f"{source} according to the rule 'safe'"))
+    if is_complex(given[2].dtype):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="complex fp"))
+    at, positions, values = [ctx.convert(each.value, FLOAT64) for each in given]
     if positions.type.shape != values.type.shape or positions.type.rank != 1:
         ctx.raise_(ValueError("fp and xp are not of the same length."))
     (size,) = positions.type.static_shape

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..composed import size_depends
-from .serving import composed_for_bounded
+from .along import at_shares, checked_shares, is_weak
+from .serving import composed_for_bounded, composed_for_computed
 
 # ---------------------------------------------------------------- shapes
 
@@ -161,9 +162,12 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
         raise ValueError("v cannot be empty")
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
-    found = np.zeros(n + m - 1, np.result_type(first, second))
+    kind = np.result_type(first, second)
+    wide = np.dtype(np.float32) if kind == np.float16 else kind  # as NumPy sums
+    first, second, found = first.astype(wide), second.astype(wide), np.zeros(n + m - 1, wide)
     for i in range(m):
         found[i : i + n] += first * second[i]
+    found = found.astype(kind)
     short, long = min(n, m), max(n, m)
     if mode == "full":
         return found
@@ -272,39 +276,68 @@ def average(
 @composed_for_bounded(np.nanquantile)
 def nanquantile(a: Any, q: Any, axis: Any = None) -> Any:
     """The quantiles of what is not NaN; NaN where there is nothing else."""
-    given = np.asarray(a)
-    if axis is not None and given.ndim > 1:
-        size_depends("np.nanquantile along an axis", "go over the lines")
-    flat = np.ravel(given)
-    if not np.issubdtype(flat.dtype, np.inexact):
-        return np.quantile(flat, q)
-    flat = flat[~np.isnan(flat)]
-    whole = np.concatenate((flat, np.full(1, np.nan, flat.dtype)))
-    return np.quantile(flat if len(flat) > 0 else whole, q)
+    return _without_nan_at_shares(a, checked_shares(a, q, "Quantiles", 1), is_weak(q), axis)
 
 
 @composed_for_bounded(np.nanpercentile)
 def nanpercentile(a: Any, q: Any, axis: Any = None) -> Any:
     """`nanquantile` with `q` in percent."""
-    return nanquantile(a, np.true_divide(q, 100), axis)
+    shares = checked_shares(a, np.true_divide(q, 100), "Percentiles", 100)
+    return _without_nan_at_shares(a, shares, is_weak(q), axis)
+
+
+def _without_nan_at_shares(a: Any, shares: Any, weak: Any, axis: Any) -> Any:
+    """As `at_shares`, of what is not NaN."""
+    kept = _without_nan(a, axis, "np.nanquantile")
+    if np.size(a) == 0:
+        return np.nanmean(kept)
+    if len(kept) == 0:
+        return np.full(shares.shape, np.nan, kept.dtype)[()]
+    return at_shares(kept, shares, weak)
+
+
+def _without_nan(a: Any, axis: Any, name: Any) -> Any:
+    """The elements that are numbers."""
+    if axis is not None and a.ndim > 1:
+        size_depends(f"{name} along an axis", "go over the lines")
+    flat = np.ravel(a)
+    return flat[~np.isnan(flat)] if np.issubdtype(flat.dtype, np.inexact) else flat
 
 
 @composed_for_bounded(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None) -> Any:
     """The median of what is not NaN."""
-    return nanquantile(a, 0.5, axis)
+    kept = _without_nan(a, axis, "np.nanmedian")
+    return np.median(kept) if len(kept) > 0 or np.size(a) == 0 else np.ravel(a)[-1]
 
 
-@composed_for_bounded(np.partition)
+@composed_for_computed(np.partition, "kth")
 def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """The elements in order."""
-    return np.sort(a, axis=axis)
+    whole = np.asarray(a)
+    _check_kth(kth, whole, axis)
+    return np.sort(whole, axis=axis)
 
 
-@composed_for_bounded(np.argpartition)
+@composed_for_computed(np.argpartition, "kth")
 def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """The places of the elements in order."""
-    return np.argsort(a, axis=axis)
+    whole = np.asarray(a)
+    _check_kth(kth, whole, axis)
+    return np.argsort(whole, axis=axis)
+
+
+def _check_kth(kth: Any, a: Any, axis: Any) -> None:
+    n = a.size if axis is None else a.shape[axis]
+    places = np.ravel(np.asarray(kth))
+    if places.dtype == bool:
+        raise ValueError("Booleans unacceptable as partition index")
+    if not np.issubdtype(places.dtype, np.integer):
+        raise TypeError("Partition index must be integer")
+    places = np.where(places < 0, places + n, places)
+    outside = (places < 0) | (places >= n)
+    if a.size > 0 and outside.any():
+        raise ValueError(f"kth(={places[np.argmax(outside)]}) out of bounds ({n})")
 
 
 # ---------------------------------------------------------------- lines and bins
@@ -328,6 +361,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     """Linear interpolation between points, of which `xp` ascends."""
     if period is not None:
         size_depends("np.interp with a period", "bring the positions into one period")
+    for given in (x, xp):
+        if np.iscomplexobj(given):
+            pair = f"from {np.asarray(given).dtype!r} to dtype('float64')"
+            raise TypeError(f"Cannot cast array data {pair} according to the rule 'safe'")
+    if np.iscomplexobj(fp):
+        size_depends("np.interp of complex values", "interpolate the real and the imaginary parts")
     positions, values = np.asarray(xp, float), np.asarray(fp, float)
     n = len(positions)
     if n == 0:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
-from ....hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
+from ....hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating, is_integer
 from ....ops import Add, And, Compare, Gather, Maximum, Not, Or, Reduce, Reverse, Scatter, Select, Subtract
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array
@@ -129,9 +129,14 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
     The length of the result is one more than the greatest element, or `minlength`.
     """
     given = nested(ctx, rules, x, "bincount")
-    least = integer(ctx, minlength, "minlength of np.bincount")
+    least = least_length(ctx, minlength)
     known = known_array(given.value)
-    if known is not None and is_none(weights) and (known.dtype.kind in "biu" or ctx.is_ndarray(x)):
+    if (
+        known is not None
+        and isinstance(least, int)
+        and is_none(weights)
+        and (known.dtype.kind in "biu" or ctx.is_ndarray(x))
+    ):
         try:
             return lift(ctx, np.bincount(known, minlength=least))
         except (TypeError, ValueError) as error:
@@ -157,13 +162,28 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
     return occurrences(ctx, given.value, parts, least)
 
 
+def least_length(ctx: Context, minlength: Raw) -> int | Array:
+    """The `minlength` of `np.bincount`, which the program may compute."""
+    if not isinstance(minlength, Array) or ctx.can_be_known(minlength):
+        return integer(ctx, minlength, "minlength of np.bincount")
+    if minlength.rank or not is_integer(minlength.dtype):
+        ctx.raise_(TypeError("'minlength' must be an integer"))
+    value = ctx.convert(minlength.value, INT64)
+    low, high = ctx.range_of(minlength)
+    if low < 0:
+        negative = ctx.op(Compare("LT"), value, ctx.constant(0, INT64))
+        ctx.check(negative, ValueError("'minlength' must not be negative"), _refuse_minlength, [])
+    return ctx.python(value, (max(low, 0), max(high, 0)))
+
+
 def occurrences(
-    ctx: Context, numbers: Value, parts: Value, least: int, inside: Value | None = None
+    ctx: Context, numbers: Value, parts: Value, least: int | Array, inside: Value | None = None
 ) -> Abstract:
     """The sum of the parts of each number, at least `least` of them; of those only that are `inside`.
 
     There is one more than the greatest number, which only the run may know.
     """
+    lowest, most = ctx.range_of(least) if isinstance(least, Array) else (least, least)
     shape = numbers.type.static_shape
     low, high = ctx.range_of(Array(numbers, Form.NDARRAY))
     at = ctx.convert(numbers, INT64)
@@ -171,7 +191,9 @@ def occurrences(
     if inside is not None:
         at = ctx.op(Select(), inside, at, ctx.broadcast(none, shape))
     known = known_array(at)
-    size: int | Array = max(least, int(known.max(initial=-1)) + 1) if known is not None else least
+    size = least
+    if known is not None and isinstance(least, int):
+        size = max(least, int(known.max(initial=-1)) + 1)
     if low < 0:
         error = ValueError("'list' argument must have no negative elements")
         zeros = ctx.broadcast(ctx.constant(0, numbers.type.dtype), shape)
@@ -179,10 +201,14 @@ def occurrences(
         negative = ctx.op(Compare("LT"), given, zeros)
         some = ctx.op(Reduce(Or(), (0,)), negative, ctx.constant(False, BOOL))
         ctx.check(some, error, _refuse_negative, [])
-    if known is None and (high >= least and _greatest(numbers.type.dtype) >= least):
+    if isinstance(size, Array) or (known is None and high >= size and _greatest(numbers.type.dtype) >= size):
         last = ctx.op(Reduce(Maximum(), (0,)), at, none)
-        needed = ctx.op(Maximum(), ctx.op(Add(), last, ctx.constant(1, INT64)), ctx.constant(least, INT64))
-        size = ctx.python(needed, (least, max(high, least - 1) + 1))
+        if high >= _TOO_LONG:
+            beyond = ctx.op(Compare("GE"), last, ctx.constant(_TOO_LONG, INT64))
+            ctx.check(beyond, ValueError(_TOO_BIG), _refuse_size, [])
+        shortest = least.value if isinstance(least, Array) else ctx.constant(least, INT64)
+        needed = ctx.op(Maximum(), ctx.op(Add(), last, ctx.constant(1, INT64)), shortest)
+        size = ctx.python(needed, (lowest, max(high + 1, most)))
     bound = size if isinstance(size, int) else bound_of(ctx, size, "np.bincount")
     empty = ctx.broadcast(ctx.constant(0, parts.type.dtype), (bound,))
     outside = ctx.broadcast(ctx.constant(bound, INT64), shape)
@@ -192,8 +218,22 @@ def occurrences(
     return made if isinstance(size, int) else first_elements(ctx, made, {0: size.value})
 
 
+_TOO_LONG = (1 << 60) - 1
+"""A number that `np.bincount` makes no array for: it would have more bytes than an address can name."""
+
+_TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
+
+
+def _refuse_size() -> None:
+    raise ValueError(_TOO_BIG)
+
+
 def _refuse_negative() -> None:
     np.bincount([-1])
+
+
+def _refuse_minlength() -> None:
+    np.bincount([0], minlength=-1)
 
 
 def _greatest(dtype: np.dtype[np.generic]) -> int:

@@ -84,7 +84,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
             f"a histogram with bins={bins!r}", "give the number of bins, as in `bins=10`, or their edges"
         )
     if np.ndim(bins) == 1:
-        return np.asarray(bins)
+        given = np.asarray(bins)
+        if (given[:-1] > given[1:]).any():
+            raise ValueError("`bins` must increase monotonically, when an array")
+        return given
     if np.ndim(bins) != 0:
         raise ValueError("`bins` must be 1d, when an array")
     if bins < 1:
@@ -94,16 +97,25 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         kind = np.result_type(0, 1, values)
     elif range is None:
         low, high = values.min(), values.max()
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise ValueError(f"autodetected range of [{low}, {high}] is not finite")
         kind = values.dtype
     else:
         low, high = range
+        if low > high:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise ValueError(f"supplied range of [{low}, {high}] is not finite")
         kind = np.result_type(low, high, values)
     if np.issubdtype(kind, np.integer) or kind == np.dtype(bool):
         kind = np.result_type(kind, float)
     flat = low == high
     first = np.where(flat, low - 0.5, low)
     last = np.where(flat, high + 0.5, high)
-    return np.linspace(first, last, bins + 1, endpoint=True, dtype=kind)
+    edges = np.linspace(first, last, bins + 1, endpoint=True, dtype=kind)
+    if (edges[:-1] >= edges[1:]).any():
+        raise ValueError(f"Too many bins for data range. Cannot create {bins} finite-sized bins.")
+    return edges
 
 
 @composed(np.histogram)
@@ -111,6 +123,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     """How many elements, or the sum of their weights, fall between neighbouring edges; and the edges."""
     values = np.ravel(np.asarray(a))
     edges = np.histogram_bin_edges(values, bins, range)
+    if len(edges) == 0:
+        return np.zeros(0, np.int64 if weights is None else np.asarray(weights).dtype), edges
     count = len(edges) - 1
     equal = np.ndim(bins) == 0
     inside = (values >= edges[0]) & (values <= edges[-1])
