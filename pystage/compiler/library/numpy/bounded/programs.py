@@ -347,6 +347,11 @@ def _check_kth(kth: Any, a: Any, axis: Any) -> None:
 def digitize(x: Any, bins: Any, right: Any = False) -> Any:
     """The number of the bin that each element falls into; the bins ascend or descend."""
     edges = np.asarray(bins)
+    if np.iscomplexobj(x):
+        raise TypeError("x may not be complex")
+    if np.iscomplexobj(edges):
+        pair = f"from {edges.dtype!r} to dtype('float64')"
+        raise TypeError(f"Cannot cast array data {pair} according to the rule 'safe'")
     n = len(edges)
     side: Any = "left" if right else "right"
     if n < 2:

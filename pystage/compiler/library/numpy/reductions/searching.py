@@ -8,10 +8,24 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating, is_integer
-from ....ops import Add, And, Compare, Gather, Maximum, Not, Or, Reduce, Reverse, Scatter, Select, Subtract
+from ....ops import (
+    Add,
+    And,
+    Compare,
+    Gather,
+    Imag,
+    Maximum,
+    Not,
+    Or,
+    Real,
+    Reduce,
+    Reverse,
+    Scatter,
+    Select,
+    Subtract,
+)
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array
 from ...context import Context, Raw
@@ -27,12 +41,29 @@ from ..sizes import bound_of
 
 
 def _precedes(ctx: Context, x: Value, y: Value) -> Value:
-    """Where `x` stands before `y`: less, or a number where `y` is NaN."""
+    """Where `x` stands before `y`: less, or a number where `y` is NaN; complex numbers as NumPy sorts them."""
+    if is_complex(x.type.dtype):
+        return _precedes_complex(ctx, x, y)
     less = ctx.op(Compare("LT"), x, y)
     if not is_floating(x.type.dtype):
         return less
     last = ctx.op(And(), ctx.op(Compare("EQ"), x, x), ctx.op(Compare("NE"), y, y))
     return ctx.op(Or(), less, last)
+
+
+def _precedes_complex(ctx: Context, x: Value, y: Value) -> Value:
+    """By whether the real and the imaginary part are NaN, then by the real part, then by the imaginary part."""
+    parts = [[ctx.op(kind, value) for kind in (Real(), Imag())] for value in (x, y)]
+    keys = [[ctx.op(Compare("NE"), part, part) for part in each] + each for each in parts]
+    before: Value | None = None
+    for left, right in reversed(list(zip(*keys, strict=True))):
+        less = ctx.op(Compare("LT"), left, right)
+        if before is not None:
+            level = ctx.op(And(), ctx.op(Not(), ctx.op(Compare("GT"), left, right)), before)
+            less = ctx.op(Or(), less, level)
+        before = less
+    assert before is not None
+    return before
 
 
 def _at(ctx: Context, values: Value, positions: Value) -> Value:
@@ -70,8 +101,6 @@ def _ordered_pair(ctx: Context, rules: Rules, a: Raw, v: Raw, name: str) -> tupl
     if values.type.rank != 1:
         which = "small depth" if values.type.rank == 0 else "deep"
         ctx.raise_(ValueError(f"object of too {which} for desired array"))
-    if is_complex(values.type.dtype):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument="complex array"))
     return values, needles
 
 
@@ -102,6 +131,11 @@ def digitize(ctx: Context, rules: Rules, x: Raw, bins: Raw, right: Raw = False) 
 
     Bins that the program computes are taken to be monotonic.
     """
+    cast_text = "Cannot cast array data from {!r} to {!r} according to the rule 'safe'"
+    for given, text in ((x, "x may not be complex"), (bins, cast_text)):
+        dtype = nested(ctx, rules, given, "digitize").dtype
+        if is_complex(dtype):
+            ctx.raise_(TypeError(text.format(dtype, FLOAT64)))
     values, needles = _ordered_pair(ctx, rules, bins, x, "digitize")
     side = "left" if ctx.known(right, "right of digitize") else "right"
     (size,) = values.type.static_shape

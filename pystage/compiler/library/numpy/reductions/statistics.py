@@ -172,7 +172,25 @@ def nanmedian(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
         return np.median(x, axis=axis, keepdims=keepdims)
     if x.size > _LARGE and not np.isnan(x).any():
         return np.median(x, axis=axis, keepdims=keepdims)
-    return np.nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
+    if x.size == 0:
+        return np.nanmean(x, axis=axis, keepdims=keepdims)
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    ordered, count = _ordered(x, axes)
+    places = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(ordered) - 1)
+    low, high = [np.take_along_axis(ordered, place[None], axis=0)[0] for place in places]
+    middle = np.where(count % 2 == 1, low, np.mean(np.stack((low, high)), axis=0))
+    middle = np.where(count > 0, middle, np.nan)
+    if keepdims:
+        return middle.reshape([1 if i in axes else n for i, n in enumerate(x.shape)])
+    return middle[()]
+
+
+def _ordered(a: Any, axes: Any) -> Any:
+    """The elements along axes in order along the first axis, and how many of them are numbers."""
+    rest = [n for i, n in enumerate(a.shape) if i not in axes]
+    count = math.prod([a.shape[i] for i in axes])
+    lines = np.moveaxis(a, axes, tuple(range(len(axes)))).reshape((count, *rest))
+    return np.sort(lines, axis=0), np.sum(~np.isnan(lines), axis=0)
 
 
 @composed(np.nanquantile)
@@ -184,11 +202,7 @@ def nanquantile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> A
     if given.size > _LARGE and not np.isnan(given).any():
         return np.quantile(given, q, axis=axis, keepdims=keepdims)
     axes = tuple(range(given.ndim)) if axis is None else normalize_axis_tuple(axis, given.ndim)
-    rest = [n for i, n in enumerate(given.shape) if i not in axes]
-    count = math.prod([given.shape[i] for i in axes])
-    lines = np.moveaxis(given, axes, tuple(range(len(axes)))).reshape((count, *rest))
-    ordered = np.sort(lines, axis=0)
-    count = np.sum(~np.isnan(lines), axis=0)
+    ordered, count = _ordered(given, axes)
     share = np.asarray(q)
     results = [_at_share(ordered, count, s) for s in np.ravel(share)]
     dtype = np.asarray(np.quantile(np.zeros(2, given.dtype), q)).dtype
