@@ -121,6 +121,23 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
     return tuple(grids)
 
 
+@composed_for_bounded(np.ix_)
+def ix_(*args: Any) -> Any:
+    """Vectors of integers along axes of their own; of bools the places of those that are true."""
+    made = []
+    for own, given in enumerate(args):
+        places = np.asarray(given)
+        if places.ndim != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        if places.dtype == bool:
+            places = np.flatnonzero(places)
+        for axis in range(len(args)):
+            if axis != own:
+                places = np.expand_dims(places, axis)
+        made.append(places)
+    return tuple(made)
+
+
 @composed_for_bounded(np.select)
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """Of each place the first choice whose condition holds."""
