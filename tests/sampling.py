@@ -30,6 +30,7 @@ WIDE = {
     "library/numpy/test_array_attributes.py": {"test_data"},
     "library/kernels/test_exact.py": {"test_exact"},
     "library/numpy/test_elementwise.py": {"test_unary_jax", "test_binary_jax"},
+    "library/numpy/bounded/test_types.py": {"test_types"},
     "library/numpy/indexing/test_indexing.py": {"test_at", "test_at_a_mask", "test_stores_cast"},
     "library/jax/test_tail.py": {"test_calls"},
     "library/jax/lax/test_lax.py": {

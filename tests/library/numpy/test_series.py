@@ -39,6 +39,26 @@ def correlations(a: Any, v: Any) -> Any:
     return np.correlate(a, v), np.correlate(a, v, "full"), np.correlate(a, v, mode="same")
 
 
+@cases(np.array([True, True, False]))
+def correlations_of_bools(a: Any) -> Any:
+    return np.correlate(a, a), np.correlate(a, a[:2], "full")
+
+
+@cases(np.array([True, True, False]), raises=TypeError)
+def gradient_of_bools(a: Any) -> Any:
+    return np.gradient(a)
+
+
+@cases(np.array([1j, 2.0]), raises=TypeError)
+def interpolation_at_complex_places(x: Any) -> Any:
+    return np.interp(x, [0.0, 1.0], [2.0, 3.0])
+
+
+@cases(np.array([True, False]), raises=np._core._exceptions._UFuncOutputCastingError)
+def bools_rounded_to_decimals(x: Any) -> Any:
+    return np.round(x, 1)
+
+
 @cases.each((X, AT), (X.astype(np.float32), AT), (RNG.integers(0, 9, (4, 5)), [0, 1, 3, 4]))
 def integrals(y: Any, x: Any) -> Any:
     return np.trapezoid(y), np.trapezoid(y, dx=0.5, axis=0), np.trapezoid(y, x, axis=0), np.trapezoid(y.T, x)

@@ -19,13 +19,13 @@ from ..context import Context, Raw
 from ..kernels.structures import abstract, call_now
 from ..registry import meaning
 
-BOOLEAN_SUBTRACT = (
-    "numpy boolean subtract, the `-` operator, is not supported, "
-    "use the bitwise_xor, the `^` operator, or the logical_xor function instead."
-)
-"""What NumPy says of the difference of bools."""
-
 P = TypeVar("P", bound=Callable[..., Any])
+
+NO_SUBTRACTION = (
+    "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, the `^` operator, or the "
+    "logical_xor function instead."
+)
+"""The text of NumPy's TypeError where a program would subtract bools."""
 
 
 def run_program(

@@ -30,15 +30,14 @@ def interp(
     """Linear interpolation between the points (`xp`, `fp`), of which `xp` ascends; float64."""
     if not is_none(period):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="period"))
-    given = [nested(ctx, NUMPY, a, "interp").value for a in (x, xp, fp)]
-    *_, of = [value.type.dtype for value in given]
-    try:
-        np.interp(*[np.zeros(1, value.type.dtype) for value in given])  # type: ignore[call-overload]
-    except TypeError as error:
-        ctx.raise_(error)
-    if is_complex(of):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="fp of complex numbers"))
-    at, positions, values = [ctx.convert(value, FLOAT64) for value in given]
+    given = [nested(ctx, NUMPY, a, "interp") for a in (x, xp, fp)]
+    for each in given[:2]:
+        if is_complex(each.dtype):
+            source = f"Cannot cast array data from {each.dtype!r} to dtype('float64')"
+            ctx.raise_(TypeError(f"{source} according to the rule 'safe'"))
+    if is_complex(given[2].dtype):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="complex fp"))
+    at, positions, values = [ctx.convert(each.value, FLOAT64) for each in given]
     if positions.type.shape != values.type.shape or positions.type.rank != 1:
         ctx.raise_(ValueError("fp and xp are not of the same length."))
     (size,) = positions.type.static_shape

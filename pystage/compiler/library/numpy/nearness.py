@@ -19,7 +19,7 @@ from ...values.lattice import Abstract, Array, NumberKind, Ref, is_number
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
-from ..kernels.structures import abstract
+from ..kernels.structures import abstract, call_now
 from ..python.scalars import round_value
 from ..registry import meaning
 from ..rules.jax import is_jax, is_none
@@ -61,11 +61,10 @@ def np_round(ctx: Context, a: Raw, decimals: Raw = 0, out: Raw = None) -> Abstra
             ctx.raise_(NotImplementedError("The 'out' argument to jnp.round is not supported."))
         return jnp_round(ctx, a, digits)
     loop = common_loop(ctx, "np.round", [operand], False)
-    if loop.outputs[0] == BOOL and digits != 0:
-        try:
-            np.round(np.zeros((), np.bool_), digits)
-        except TypeError as error:
-            ctx.raise_(error)
+    if digits and loop.outputs[0] == BOOL:
+        return call_now(
+            ctx, np.round, np.zeros(1, bool), digits
+        )  # NumPy multiplies, and has no bool for that
     value = value_of(ctx, operand, FLOAT16 if loop.outputs[0] == BOOL else loop.outputs[0])
     value = _rounded(ctx, value, digits)
     return result_into(ctx, out, value, "np.round")

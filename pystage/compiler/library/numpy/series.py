@@ -16,7 +16,7 @@ from ..context import Context, Raw
 from ..kernels.nesting import nested
 from ..registry import meaning
 from ..rules.libraries import NUMPY
-from .composed import BOOLEAN_SUBTRACT, composed
+from .composed import NO_SUBTRACTION, composed
 from .twins import twin
 
 
@@ -35,7 +35,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 @composed(np.gradient)
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
     """Central differences along each axis, one-sided at the edges; spacings are numbers or coordinates."""
-    x = given = np.asarray(f)
+    x = np.asarray(f)
     axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim)
     if len(varargs) == 0:
         steps = [1.0] * len(axes)
@@ -47,8 +47,9 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
         raise TypeError("invalid number of arguments")
     if edge_order > 2:
         raise ValueError("'edge_order' greater than 2 not supported")
-    if not np.issubdtype(x.dtype, np.inexact):
-        x = x.astype(np.float64)
+    kind = x.dtype if np.issubdtype(x.dtype, np.inexact) else np.dtype(np.float64)
+    subtracts = x.dtype == bool  # what is no integer is subtracted as it is
+    x = x.astype(kind)
     results = []
     for i, step in zip(axes, steps):
         if x.shape[i] < edge_order + 1:
@@ -56,8 +57,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
                 "Shape of array too small to calculate a numerical gradient, "
                 "at least (edge_order + 1) elements are required."
             )
-        if given.dtype == bool:
-            raise TypeError(BOOLEAN_SUBTRACT)
+        if subtracts and (edge_order == 1 or np.ndim(step) == 0):
+            raise TypeError(NO_SUBTRACTION)
         lines = np.moveaxis(x, i, 0)
         if np.ndim(step) == 0:
             made = _even_gradient(lines, step, edge_order)
@@ -66,7 +67,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
             if not np.issubdtype(widths.dtype, np.inexact):
                 widths = widths.astype(np.float64)
             made = _uneven_gradient(lines, widths.reshape((-1,) + (1,) * (x.ndim - 1)), edge_order)
-        results.append(np.moveaxis(made.astype(x.dtype), 0, i))
+        results.append(np.moveaxis(made.astype(kind), 0, i))
     if len(results) == 1:
         return results[0]
     return tuple(results)
@@ -106,13 +107,8 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     if len(y) == 0:
         raise ValueError("second array argument cannot be empty")
     if len(x) < len(y):
-        return _conjugate(np.convolve(y, _conjugate(x)[::-1], mode))[::-1]
-    return np.convolve(x, _conjugate(y)[::-1], mode)
-
-
-def _conjugate(x: Any) -> Any:
-    """`np.conj`, which makes numbers of bools where this leaves them alone."""
-    return np.conj(x) if np.iscomplexobj(x) else x
+        return np.convolve(y, x.conj()[::-1], mode).conj()[::-1]
+    return np.convolve(x, y.conj()[::-1], mode)
 
 
 @composed(np.unwrap)

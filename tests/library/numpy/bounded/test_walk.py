@@ -53,14 +53,9 @@ CALLS, REFUSED = read("calls.txt"), read("refused.txt")
 def program(texts: list[str]) -> Callable[..., Any]:
     """A function that returns the values of expressions."""
     source = BEGINNING + "    return (" + "".join(f"\n        {text}," for text in texts) + "\n    )\n"
-    return function_of(source, **vars(stores))
-
-
-def function_of(source: str, **names: Any) -> Callable[..., Any]:
-    """The function `program` of a source, which knows NumPy and these names."""
     file = f"<walk {next(_numbers)}>"
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
-    namespace: dict[str, Any] = {"np": np, **names}
+    namespace: dict[str, Any] = {"np": np, **vars(stores)}
     exec(compile(source, file, "exec"), namespace)
     made: Callable[..., Any] = namespace["program"]
     return made
@@ -116,63 +111,3 @@ def test_every_function_has_a_call() -> None:
     missing = [name_of(f) for f in public if name_of(f) not in {*CALLS, *REFUSED, *WITHOUT_ARRAYS}]
     assert len(public) > 250
     assert not missing
-
-
-# ---------------------------------------------------------------- other element types
-
-TYPED: dict[str, list[Any]] = {
-    "int8": [100, 120, -3, 127, 5, 100],
-    "uint8": [200, 250, 3, 0, 255, 9],
-    "bool": [True, True, False, True, True, False],
-    "float16": [1.5, -2.0, 600.0, 600.0, 0.25, 1.0],
-    "float32": [1.5, -2.0, np.nan, 3e8, 0.25, 1.0],
-    "complex128": [1 + 2j, 3 - 1j, 0, 2j, 1 + 1j, 5],
-}
-SELECTED = ([1, 1, 0, 1, 0, 1], [1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1])
-OF_ORDER = [
-    "np.median(a)",
-    "np.quantile(a, 0.3)",
-    "np.quantile(a, 0)",
-    "np.quantile(a, np.float32(0.3))",
-    "np.quantile(a, 1.5)",
-    "np.percentile(a, [10, 50, 75])",
-    "np.percentile(a, -3)",
-    "np.nanmedian(a)",
-    "np.nanquantile(a, 0.3)",
-    "np.nanpercentile(a, 50)",
-    "np.partition(a, 1)[1]",
-    "a[np.argpartition(a, -1)][-1]",
-    "np.take(a, 0)",
-    "np.correlate(a, a)",
-    "np.round(a, 1)",
-    "np.gradient(a)",
-    "np.interp(a, [0.0, 2.0], [3.0, 4.0])",
-    "np.interp(0.5, a, a)",
-    "np.histogram(a, 3)[0]",
-    "np.average(a, weights=a)",
-    "np.vecmat(a, np.stack([a, a], 1))",
-]
-
-
-REFUSED_OF_TYPES: dict[str, tuple[str, ...]] = {"complex128": ("np.interp(0.5, a, a)",)}
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", TYPED)
-@pytest.mark.parametrize("text", OF_ORDER)
-def test_element_types(text: str, name: str) -> None:
-    """What depends on the type of the elements: their order, and the type and exceptions of what is computed of them."""
-    source = f"def program(x, m):\n    a = x[m]\n    return {text}\n"
-    call = function_of(source)
-    staged = pystage.compile(call, fallback="error")
-    x = np.array(TYPED[name], name)
-    with interpreting():
-        for bits in SELECTED:
-            args = x, np.array(bits, bool)
-            plain = run_of(call, args, {})
-            try:
-                run = run_of(staged, args, {})
-            except pystage.StagingError:
-                assert plain.error is not None or text in REFUSED_OF_TYPES.get(name, ())
-                continue
-            compare_runs(plain, run, Comparison(None, weak_types=False), f"{bits}", "")

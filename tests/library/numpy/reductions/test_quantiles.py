@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checking import check
 
 from library.harness import Known, NeedsKnown, PlainContext, check_call, refused
 from pystage.compiler.library.context import Context
@@ -78,6 +79,12 @@ def test_shares_that_the_program_computes(x: Any) -> None:
             continue
         check_call(np.quantile, x, q)
         check_call(np.percentile, x, q * np.float32(100))
+
+
+@pytest.mark.parametrize("q", [np.array([0.5, 1.5]), np.array(np.nan)])
+def test_shares_out_of_range(q: Any) -> None:
+    check(lambda x, q: np.quantile(x, q), np.arange(3.0), q, raises=ValueError)
+    check(lambda x, q: np.percentile(x, q), np.arange(3.0), q * 100, raises=ValueError)
 
 
 def test_python_numbers_are_demanded() -> None:

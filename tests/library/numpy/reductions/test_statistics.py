@@ -103,9 +103,30 @@ def test_large_arrays_with_and_without_nan() -> None:
     check(function, x.astype(np.float32))
 
 
+@cases.each(([1.0, np.nan],), ([1.0, np.inf],), (np.array([np.nan, 2.0], np.float32),), raises=ValueError)
+def histograms_of_no_range(x: Any) -> Any:
+    return np.histogram(np.asarray(x), bins=3)
+
+
+@cases([1.0, 3.0, 2.0], raises=ValueError)
+def histograms_of_unordered_edges(edges: Any) -> Any:
+    return np.histogram(np.arange(4.0), bins=np.asarray(edges))
+
+
+@cases(np.arange(4.0))
+def histograms_without_bins(x: Any) -> Any:
+    return np.histogram(x, [])
+
+
 @cases.each((HOLES[:, [0, 1, 3]],), (V,))
 def places_without_nan(x: Any) -> Any:
     return np.nanargmax(x), np.nanargmin(x, axis=0)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("x", [[1e308, 1.7e308], [1.7e308], np.zeros((0, 3)), np.zeros(0, int)], ids=str)
+def test_medians_of_extremes(x: Any) -> None:
+    check(lambda x: np.nanmedian(x), np.asarray(x))
 
 
 @pytest.mark.filterwarnings("ignore:All-NaN")

@@ -15,7 +15,7 @@ from ...context import Context, Raw
 from ...kernels.structures import sequence_items
 from ...rules.bounds import ends_of
 from ...rules.jax import axis_of, is_none
-from ..composed import BOOLEAN_SUBTRACT
+from ..composed import NO_SUBTRACTION
 from ..indexing.beside import placed, result_with
 from ..indexing.bounded import bounded, compact, elements, length, raveled, refuse, where
 from ..indexing.subscripts import array_getitem
@@ -111,61 +111,71 @@ def median(a: Any, axis: Any = None) -> Any:
     n = len(ordered)
     if n == 0:
         return np.mean(ordered, axis=0)
-    middle = np.stack([ordered[n // 2], ordered[(n - 1) // 2]])
-    found: Any = np.where(n % 2 == 1, np.mean(middle[:1], axis=0), np.mean(middle, axis=0))
+    middle = np.mean(ordered[(n - 1) // 2 : n // 2 + 1], axis=0)
     if np.issubdtype(ordered.dtype, np.inexact):
-        found = np.where(np.isnan(ordered[n - 1]), ordered[n - 1], found)
-    return found[()]
+        middle = np.where(np.isnan(ordered[n - 1]), ordered[n - 1], middle)[()]
+    return middle
 
 
 @composed_for_bounded(np.percentile)
 def percentile(a: Any, q: Any, axis: Any = None) -> Any:
     """As `np.quantile`, of a hundred."""
-    shares = np.true_divide(q, 100)
-    check_shares(np.asarray(a), shares, "Percentiles must be in the range [0, 100]")
-    return _at_shares(a, shares, axis, type(q) in (int, float))
+    return at_shares(a, checked_shares(a, np.true_divide(q, 100), "Percentiles", 100), is_weak(q), axis)
 
 
 @composed_for_bounded(np.quantile)
 def quantile(a: Any, q: Any, axis: Any = None) -> Any:
     """What stands at a part `q` of the way through the elements in order, between two of them where need be."""
-    check_shares(np.asarray(a), q, "Quantiles must be in the range [0, 1]")
-    return _at_shares(a, q, axis, type(q) in (int, float))
+    return at_shares(a, checked_shares(a, q, "Quantiles", 1), is_weak(q), axis)
 
 
-def check_shares(a: Any, shares: Any, text: str) -> None:
-    """Raises what NumPy raises of elements without an order, and of shares that are not between 0 and 1."""
+def is_weak(q: Any) -> Any:
+    """True for a number of Python's, which leaves the element type as it is."""
+    return type(q) in (int, float)
+
+
+def checked_shares(a: Any, q: Any, name: Any, whole: Any) -> Any:
+    """Shares from 0 to 1 as an array, of real numbers."""
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    given = np.asarray(shares)
-    if not np.all((given >= 0) & (given <= 1)):
-        raise ValueError(text)
+    shares = np.asarray(q)
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError(f"{name} must be in the range [0, {whole}]")
+    return shares
 
 
-def _at_shares(a: Any, shares: Any, axis: Any, weak: bool) -> Any:
-    """What stands at shares of the way through the elements in order; `weak`, a share has no dtype of its own."""
+def at_shares(a: Any, shares: Any, weak: Any, axis: Any = None) -> Any:
+    """What stands at shares of the way through the elements in order; between two as NumPy interpolates."""
     if axis is None:
         a, axis = np.ravel(a), 0
     ordered = np.moveaxis(np.sort(a, axis=axis), axis, 0)
     n = len(ordered)
-    at = np.asarray((n - 1) * np.asarray(shares))
-    if n == 0 and ordered.dtype.kind == "f":
-        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-    if at.dtype.kind in "iu":
-        found = np.take(ordered, at[()], axis=0)
+    inexact = np.issubdtype(ordered.dtype, np.inexact)
+    place = np.asarray((n - 1) * shares)
+    is_place = np.issubdtype(place.dtype, np.integer)
+    if n == 0:
+        if is_place and not inexact:
+            raise IndexError("cannot do a non-empty take from an empty axes.")
+        first = 0 if not inexact and np.ravel(shares)[0] > 0 else -1
+        raise IndexError(f"index {first} is out of bounds for axis 0 with size 0")
+    if is_place:
+        found = ordered[place[()]]
     else:
-        below = np.where(at < 0, 0, np.where(at >= n - 1, -1, np.floor(at))).astype(np.intp)[()]
-        above = np.where(at < 0, 0, np.where(at >= n - 1, -1, np.floor(at) + 1)).astype(np.intp)[()]
-        low, high = ordered[below], ordered[above]
-        part: Any = np.asarray(at - below).astype(at.dtype)
-        part = float(part) if weak else np.reshape(part, at.shape + (1,) * (ordered.ndim - 1))
         if ordered.dtype == bool:
-            raise TypeError(BOOLEAN_SUBTRACT)
+            raise TypeError(NO_SUBTRACTION)
+        at_end = place >= n - 1
+        below = np.where(at_end, n - 1, np.floor(place)).astype(np.intp)[()]
+        part: Any = (place - np.where(at_end, -1, below)).astype(place.dtype)
+        part = float(part) if weak else np.reshape(part, part.shape + (1,) * (ordered.ndim - 1))
+        low, high = ordered[below], ordered[np.minimum(below + 1, n - 1)]
         step = high - low
-        found = np.where(part >= 0.5, high - step * (1 - part), low + step * part)
-    if ordered.dtype.kind == "f":
-        found = np.where(np.isnan(ordered[n - 1]), ordered[n - 1], found).astype(found.dtype)
-    return found[()]
+        found = np.where(part >= 0.5, high - step * (1 - part), low + step * part)[()]
+    if inexact:
+        last = ordered[n - 1]
+        if np.ndim(found) == 0 and found.dtype != last.dtype:
+            return last if np.isnan(last) else found
+        found = np.where(np.isnan(last), last, found)[()]
+    return found
 
 
 @composed_for_bounded(np.roll)

@@ -15,11 +15,11 @@ from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array
 from ...context import Context, Raw
 from ...python.number_checks import refuse as refuse_number
-from ...rules.jax import integer, is_none
+from ...rules.jax import is_none
 from ..composed import size_depends
 from ..indexing.beside import placed
 from ..indexing.bounded import bounded, count, refuse, where
-from ..reductions.searching import occurrences
+from ..reductions.searching import least_length, occurrences
 from .serving import composed_for_computed, for_bounded
 
 
@@ -46,7 +46,7 @@ def bincount(ctx: Context, x: Raw, weights: Raw = None, minlength: Raw = 0) -> A
         reason = NotKnown(span=ctx.span, what="the element type of np.bincount of no elements with weights")
         ctx.check(none, StagingError(()), refuse_number, [lambda: reason])
     inside = where(ctx, bounded(ctx, ctx.jax(numbers.value), [e.moved(1) for e in extents]))
-    return occurrences(ctx, numbers.value, parts, integer(ctx, minlength, "minlength of np.bincount"), inside)
+    return occurrences(ctx, numbers.value, parts, least_length(ctx, minlength), inside)
 
 
 def _sized(x: Any, weights: Any = None) -> None:

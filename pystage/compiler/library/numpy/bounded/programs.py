@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..composed import size_depends
-from .along import check_shares
-from .serving import composed_for_bounded
+from .along import at_shares, checked_shares, is_weak
+from .serving import composed_for_bounded, composed_for_computed
 
 # ---------------------------------------------------------------- shapes
 
@@ -121,6 +121,23 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
     return tuple(grids)
 
 
+@composed_for_bounded(np.ix_)
+def ix_(*args: Any) -> Any:
+    """Vectors of integers along axes of their own; of bools the places of those that are true."""
+    made = []
+    for own, given in enumerate(args):
+        places = np.asarray(given)
+        if places.ndim != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        if places.dtype == bool:
+            places = np.flatnonzero(places)
+        for axis in range(len(args)):
+            if axis != own:
+                places = np.expand_dims(places, axis)
+        made.append(places)
+    return tuple(made)
+
+
 @composed_for_bounded(np.select)
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """Of each place the first choice whose condition holds."""
@@ -163,11 +180,8 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
     kind = np.result_type(first, second)
-    wide = (
-        np.result_type(kind, np.float32) if kind == np.float16 else kind
-    )  # as products of vectors are summed
-    first = first.astype(wide)
-    found = np.zeros(n + m - 1, wide)
+    wide = np.dtype(np.float32) if kind == np.float16 else kind  # as NumPy sums
+    first, second, found = first.astype(wide), second.astype(wide), np.zeros(n + m - 1, wide)
     for i in range(m):
         found[i : i + n] += first * second[i]
     found = found.astype(kind)
@@ -196,7 +210,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
 @composed_for_bounded(np.vecmat)
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """A conjugated vector times a matrix."""
-    return np.matmul(np.conjugate(x1) if np.iscomplexobj(x1) else x1, x2)
+    return np.matmul(x1.conj(), x2)
 
 
 @composed_for_bounded(np.tensordot)
@@ -279,61 +293,68 @@ def average(
 @composed_for_bounded(np.nanquantile)
 def nanquantile(a: Any, q: Any, axis: Any = None) -> Any:
     """The quantiles of what is not NaN; NaN where there is nothing else."""
-    given = np.asarray(a)
-    check_shares(given, q, "Quantiles must be in the range [0, 1]")
-    flat = _without_nan(given, axis, "np.nanquantile")
-    return _nan_of(flat, np.shape(q)) if len(flat) == 0 else np.quantile(flat, q)
+    return _without_nan_at_shares(a, checked_shares(a, q, "Quantiles", 1), is_weak(q), axis)
 
 
 @composed_for_bounded(np.nanpercentile)
 def nanpercentile(a: Any, q: Any, axis: Any = None) -> Any:
     """`nanquantile` with `q` in percent."""
-    given = np.asarray(a)
-    check_shares(given, np.true_divide(q, 100), "Percentiles must be in the range [0, 100]")
-    flat = _without_nan(given, axis, "np.nanpercentile")
-    return _nan_of(flat, np.shape(q)) if len(flat) == 0 else np.percentile(flat, q)
+    shares = checked_shares(a, np.true_divide(q, 100), "Percentiles", 100)
+    return _without_nan_at_shares(a, shares, is_weak(q), axis)
+
+
+def _without_nan_at_shares(a: Any, shares: Any, weak: Any, axis: Any) -> Any:
+    """As `at_shares`, of what is not NaN."""
+    kept = _without_nan(a, axis, "np.nanquantile")
+    if np.size(a) == 0:
+        return np.nanmean(kept)
+    if len(kept) == 0:
+        return np.full(shares.shape, np.nan, kept.dtype)[()]
+    return at_shares(kept, shares, weak)
+
+
+def _without_nan(a: Any, axis: Any, name: Any) -> Any:
+    """The elements that are numbers."""
+    if axis is not None and a.ndim > 1:
+        size_depends(f"{name} along an axis", "go over the lines")
+    flat = np.ravel(a)
+    return flat[~np.isnan(flat)] if np.issubdtype(flat.dtype, np.inexact) else flat
 
 
 @composed_for_bounded(np.nanmedian)
 def nanmedian(a: Any, axis: Any = None) -> Any:
     """The median of what is not NaN."""
-    given = np.asarray(a)
-    if not np.issubdtype(given.dtype, np.inexact):
-        return np.median(given, axis=axis)
-    return np.median(_without_nan(given, axis, "np.nanmedian"))
+    kept = _without_nan(a, axis, "np.nanmedian")
+    return np.median(kept) if len(kept) > 0 or np.size(a) == 0 else np.ravel(a)[-1]
 
 
-def _without_nan(given: Any, axis: Any, name: str) -> Any:
-    """The elements, along one axis, that are not NaN."""
-    if axis is not None and given.ndim > 1:
-        size_depends(f"{name} along an axis", "go over the lines")
-    flat = np.ravel(given)
-    return flat[~np.isnan(flat)] if np.issubdtype(flat.dtype, np.inexact) else flat
-
-
-def _nan_of(flat: Any, shape: Any) -> Any:
-    return np.full(shape, np.nan, flat.dtype if np.issubdtype(flat.dtype, np.inexact) else np.float64)[()]
-
-
-@composed_for_bounded(np.partition)
+@composed_for_computed(np.partition, "kth")
 def partition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """The elements in order."""
-    _check_places(np.shape(a)[axis], kth)
-    return np.sort(a, axis=axis)
+    whole = np.asarray(a)
+    _check_kth(kth, whole, axis)
+    return np.sort(whole, axis=axis)
 
 
-@composed_for_bounded(np.argpartition)
+@composed_for_computed(np.argpartition, "kth")
 def argpartition(a: Any, kth: Any, axis: Any = -1) -> Any:
     """The places of the elements in order."""
-    _check_places(np.shape(a)[axis], kth)
-    return np.argsort(a, axis=axis)
+    whole = np.asarray(a)
+    _check_kth(kth, whole, axis)
+    return np.argsort(whole, axis=axis)
 
 
-def _check_places(n: Any, kth: Any) -> None:
-    """Raises what NumPy raises of a place that `n` elements do not have."""
-    for k in kth if isinstance(kth, (tuple, list)) else (kth,):
-        if n > 0 and not -n <= k < n:
-            raise ValueError(f"kth(={k + n if k < 0 else k}) out of bounds ({n})")
+def _check_kth(kth: Any, a: Any, axis: Any) -> None:
+    n = a.size if axis is None else a.shape[axis]
+    places = np.ravel(np.asarray(kth))
+    if places.dtype == bool:
+        raise ValueError("Booleans unacceptable as partition index")
+    if not np.issubdtype(places.dtype, np.integer):
+        raise TypeError("Partition index must be integer")
+    places = np.where(places < 0, places + n, places)
+    outside = (places < 0) | (places >= n)
+    if a.size > 0 and outside.any():
+        raise ValueError(f"kth(={places[np.argmax(outside)]}) out of bounds ({n})")
 
 
 # ---------------------------------------------------------------- lines and bins
@@ -343,6 +364,11 @@ def _check_places(n: Any, kth: Any) -> None:
 def digitize(x: Any, bins: Any, right: Any = False) -> Any:
     """The number of the bin that each element falls into; the bins ascend or descend."""
     edges = np.asarray(bins)
+    if np.iscomplexobj(x):
+        raise TypeError("x may not be complex")
+    if np.iscomplexobj(edges):
+        pair = f"from {edges.dtype!r} to dtype('float64')"
+        raise TypeError(f"Cannot cast array data {pair} according to the rule 'safe'")
     n = len(edges)
     side: Any = "left" if right else "right"
     if n < 2:
@@ -357,12 +383,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     """Linear interpolation between points, of which `xp` ascends."""
     if period is not None:
         size_depends("np.interp with a period", "bring the positions into one period")
-    for given in (np.asarray(x), np.asarray(xp)):
-        if given.dtype.kind == "c":
-            what = f"from {given.dtype!r} to dtype('float64')"
-            raise TypeError(f"Cannot cast array data {what} according to the rule 'safe'")
+    for given in (x, xp):
+        if np.iscomplexobj(given):
+            pair = f"from {np.asarray(given).dtype!r} to dtype('float64')"
+            raise TypeError(f"Cannot cast array data {pair} according to the rule 'safe'")
     if np.iscomplexobj(fp):
-        size_depends("np.interp of complex numbers", "interpolate their parts")
+        size_depends("np.interp of complex values", "interpolate the real and the imaginary parts")
     positions, values = np.asarray(xp, float), np.asarray(fp, float)
     n = len(positions)
     if n == 0:

@@ -66,12 +66,13 @@ def _extremum(
 
 def _extremum_of(name: str, ctx: Context, rules: Rules, of: ReductionOperand, initial: Raw = None) -> Value:
     """The greatest or the least element."""
-    if is_complex(of.dtype) and not is_none(initial):
+    if rules.is_jax and is_complex(of.dtype) and not is_none(initial):
         types = f"{of.dtype} with `initial`"
-        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.{name}", types=types))
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"jnp.{name}", types=types))
     start = initial_value(ctx, rules, initial, of.dtype, name)
     if is_complex(of.dtype):
-        return ctx.reshape(extremum_and_index(ctx, name, of.value, of.axes, of.where)[0], of.shape)
+        found = ctx.reshape(extremum_and_index(ctx, name, of.value, of.axes, of.where)[0], of.shape)
+        return found if start is None else ctx.op(EXTREMA[name], ctx.broadcast(start, of.shape), found)
     return reduce(ctx, EXTREMA[name], of, start)
 
 

@@ -17,12 +17,16 @@ from ....hlo.ir import Value
 from ....hlo.types import BOOL, FLOAT16, INT64, DType, is_complex, is_floating
 from ....ops import (
     Add,
+    And,
     Broadcast,
     Compare,
     Divide,
     Floor,
     Minimum,
     Multiply,
+    Not,
+    Or,
+    Reduce,
     Select,
     Sort,
     Subtract,
@@ -220,7 +224,7 @@ def _between(ctx: Context, low: Value, high: Value, share: Value) -> Value:
 
 
 def _computed(ctx: Context, lines: _SortedLines, shares: Value, scale: int) -> Value:
-    """The values at shares that the program computes; they are taken to lie in the range."""
+    """The values at shares that the program computes; it raises where one is out of range."""
     dtype, shape = shares.type.dtype, shares.type.static_shape
 
     def number(value: object, of: DType) -> Value:
@@ -228,12 +232,22 @@ def _computed(ctx: Context, lines: _SortedLines, shares: Value, scale: int) -> V
 
     if scale != 1:
         shares = ctx.op(Divide(), shares, number(scale, dtype))
+    inside = [ctx.op(Compare(how), shares, number(end, dtype)) for how, end in (("GE", 0), ("LE", 1))]
+    outside = ctx.op(Not(), ctx.op(And(), *inside))
+    some = ctx.op(Reduce(Or(), tuple(range(len(shape)))), outside, ctx.constant(False, BOOL))
+    name = "Percentiles" if scale == 100 else "Quantiles"
+    text = f"{name} must be in the range [0, {scale}]"
+    ctx.check(some, ValueError(text), _refuse, [text])
     at = ctx.op(Multiply(), shares, number(lines.count - 1, dtype))
     floor = ctx.op(Floor(), at)
     below = ctx.convert(floor, INT64)
     above = ctx.op(Minimum(), ctx.op(Add(), below, number(1, INT64)), number(lines.count - 1, INT64))
     low, high = [gather(ctx, lines.sorted, Fancy((0,), (i,), shape, 0, False)) for i in (below, above)]
     return _between(ctx, low, high, ctx.op(Subtract(), at, floor))
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(text)
 
 
 @twins(np.quantile, None, delegates=False)

@@ -8,10 +8,24 @@ from __future__ import annotations
 import jax.numpy as jnp
 import numpy as np
 
-from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
-from ....hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
-from ....ops import Add, And, Compare, Gather, Maximum, Not, Or, Reduce, Reverse, Scatter, Select, Subtract
+from ....hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating, is_integer
+from ....ops import (
+    Add,
+    And,
+    Compare,
+    Gather,
+    Imag,
+    Maximum,
+    Not,
+    Or,
+    Real,
+    Reduce,
+    Reverse,
+    Scatter,
+    Select,
+    Subtract,
+)
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array
 from ...context import Context, Raw
@@ -27,12 +41,29 @@ from ..sizes import bound_of
 
 
 def _precedes(ctx: Context, x: Value, y: Value) -> Value:
-    """Where `x` stands before `y`: less, or a number where `y` is NaN."""
+    """Where `x` stands before `y`: less, or a number where `y` is NaN; complex numbers as NumPy sorts them."""
+    if is_complex(x.type.dtype):
+        return _precedes_complex(ctx, x, y)
     less = ctx.op(Compare("LT"), x, y)
     if not is_floating(x.type.dtype):
         return less
     last = ctx.op(And(), ctx.op(Compare("EQ"), x, x), ctx.op(Compare("NE"), y, y))
     return ctx.op(Or(), less, last)
+
+
+def _precedes_complex(ctx: Context, x: Value, y: Value) -> Value:
+    """By whether the real and the imaginary part are NaN, then by the real part, then by the imaginary part."""
+    parts = [[ctx.op(kind, value) for kind in (Real(), Imag())] for value in (x, y)]
+    keys = [[ctx.op(Compare("NE"), part, part) for part in each] + each for each in parts]
+    before: Value | None = None
+    for left, right in reversed(list(zip(*keys, strict=True))):
+        less = ctx.op(Compare("LT"), left, right)
+        if before is not None:
+            level = ctx.op(And(), ctx.op(Not(), ctx.op(Compare("GT"), left, right)), before)
+            less = ctx.op(Or(), less, level)
+        before = less
+    assert before is not None
+    return before
 
 
 def _at(ctx: Context, values: Value, positions: Value) -> Value:
@@ -70,8 +101,6 @@ def _ordered_pair(ctx: Context, rules: Rules, a: Raw, v: Raw, name: str) -> tupl
     if values.type.rank != 1:
         which = "small depth" if values.type.rank == 0 else "deep"
         ctx.raise_(ValueError(f"object of too {which} for desired array"))
-    if is_complex(values.type.dtype):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument="complex array"))
     return values, needles
 
 
@@ -102,6 +131,11 @@ def digitize(ctx: Context, rules: Rules, x: Raw, bins: Raw, right: Raw = False) 
 
     Bins that the program computes are taken to be monotonic.
     """
+    cast_text = "Cannot cast array data from {!r} to {!r} according to the rule 'safe'"
+    for given, text in ((x, "x may not be complex"), (bins, cast_text)):
+        dtype = nested(ctx, rules, given, "digitize").dtype
+        if is_complex(dtype):
+            ctx.raise_(TypeError(text.format(dtype, FLOAT64)))
     values, needles = _ordered_pair(ctx, rules, bins, x, "digitize")
     side = "left" if ctx.known(right, "right of digitize") else "right"
     (size,) = values.type.static_shape
@@ -129,9 +163,14 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
     The length of the result is one more than the greatest element, or `minlength`.
     """
     given = nested(ctx, rules, x, "bincount")
-    least = integer(ctx, minlength, "minlength of np.bincount")
+    least = least_length(ctx, minlength)
     known = known_array(given.value)
-    if known is not None and is_none(weights) and (known.dtype.kind in "biu" or ctx.is_ndarray(x)):
+    if (
+        known is not None
+        and isinstance(least, int)
+        and is_none(weights)
+        and (known.dtype.kind in "biu" or ctx.is_ndarray(x))
+    ):
         try:
             return lift(ctx, np.bincount(known, minlength=least))
         except (TypeError, ValueError) as error:
@@ -160,13 +199,28 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
     return occurrences(ctx, given.value, parts, least)
 
 
+def least_length(ctx: Context, minlength: Raw) -> int | Array:
+    """The `minlength` of `np.bincount`, which the program may compute."""
+    if not isinstance(minlength, Array) or ctx.can_be_known(minlength):
+        return integer(ctx, minlength, "minlength of np.bincount")
+    if minlength.rank or not is_integer(minlength.dtype):
+        ctx.raise_(TypeError("'minlength' must be an integer"))
+    value = ctx.convert(minlength.value, INT64)
+    low, high = ctx.range_of(minlength)
+    if low < 0:
+        negative = ctx.op(Compare("LT"), value, ctx.constant(0, INT64))
+        ctx.check(negative, ValueError("'minlength' must not be negative"), _refuse_minlength, [])
+    return ctx.python(value, (max(low, 0), max(high, 0)))
+
+
 def occurrences(
-    ctx: Context, numbers: Value, parts: Value, least: int, inside: Value | None = None
+    ctx: Context, numbers: Value, parts: Value, least: int | Array, inside: Value | None = None
 ) -> Abstract:
     """The sum of the parts of each number, at least `least` of them; of those only that are `inside`.
 
     There is one more than the greatest number, which only the run may know.
     """
+    lowest, most = ctx.range_of(least) if isinstance(least, Array) else (least, least)
     shape = numbers.type.static_shape
     low, high = ctx.range_of(Array(numbers, Form.NDARRAY))
     at = ctx.convert(numbers, INT64)
@@ -174,7 +228,9 @@ def occurrences(
     if inside is not None:
         at = ctx.op(Select(), inside, at, ctx.broadcast(none, shape))
     known = known_array(at)
-    size: int | Array = max(least, int(known.max(initial=-1)) + 1) if known is not None else least
+    size = least
+    if known is not None and isinstance(least, int):
+        size = max(least, int(known.max(initial=-1)) + 1)
     if low < 0:
         error = ValueError("'list' argument must have no negative elements")
         zeros = ctx.broadcast(ctx.constant(0, numbers.type.dtype), shape)
@@ -182,10 +238,14 @@ def occurrences(
         negative = ctx.op(Compare("LT"), given, zeros)
         some = ctx.op(Reduce(Or(), (0,)), negative, ctx.constant(False, BOOL))
         ctx.check(some, error, _refuse_negative, [])
-    if known is None and (high >= least and _greatest(numbers.type.dtype) >= least):
+    if isinstance(size, Array) or (known is None and high >= size and _greatest(numbers.type.dtype) >= size):
         last = ctx.op(Reduce(Maximum(), (0,)), at, none)
-        needed = ctx.op(Maximum(), ctx.op(Add(), last, ctx.constant(1, INT64)), ctx.constant(least, INT64))
-        size = ctx.python(needed, (least, max(high, least - 1) + 1))
+        if high >= _TOO_LONG:
+            beyond = ctx.op(Compare("GE"), last, ctx.constant(_TOO_LONG, INT64))
+            ctx.check(beyond, ValueError(_TOO_BIG), _refuse_size, [])
+        shortest = least.value if isinstance(least, Array) else ctx.constant(least, INT64)
+        needed = ctx.op(Maximum(), ctx.op(Add(), last, ctx.constant(1, INT64)), shortest)
+        size = ctx.python(needed, (lowest, max(high + 1, most)))
     bound = size if isinstance(size, int) else bound_of(ctx, size, "np.bincount")
     empty = ctx.broadcast(ctx.constant(0, parts.type.dtype), (bound,))
     outside = ctx.broadcast(ctx.constant(bound, INT64), shape)
@@ -195,8 +255,22 @@ def occurrences(
     return made if isinstance(size, int) else first_elements(ctx, made, {0: size.value})
 
 
+_TOO_LONG = (1 << 60) - 1
+"""A number that `np.bincount` makes no array for: it would have more bytes than an address can name."""
+
+_TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
+
+
+def _refuse_size() -> None:
+    raise ValueError(_TOO_BIG)
+
+
 def _refuse_negative() -> None:
     np.bincount([-1])
+
+
+def _refuse_minlength() -> None:
+    np.bincount([0], minlength=-1)
 
 
 def _greatest(dtype: np.dtype[np.generic]) -> int:

@@ -136,9 +136,9 @@ def _partial(ctx: Context, kth: Raw, given: ArrayArgument, axis: int, name: str)
     size = given.shape[axis]
     wanted = tuple(ints(ctx, kth, f"kth of {name}"))
     for k in wanted:
-        if not -size <= k < size:
-            ctx.raise_(ValueError(f"kth(={k}) out of bounds ({size})"))
-    return Sort(axis, kth=wanted)
+        if given.value.type.size and not -size <= k < size:
+            ctx.raise_(ValueError(f"kth(={k if k >= 0 else k + size}) out of bounds ({size})"))
+    return Sort(axis, kth=wanted if given.value.type.size else ())
 
 
 @twins(np.partition, None, delegates=False)

@@ -84,7 +84,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
             f"a histogram with bins={bins!r}", "give the number of bins, as in `bins=10`, or their edges"
         )
     if np.ndim(bins) == 1:
-        return np.asarray(bins)
+        given = np.asarray(bins)
+        if (given[:-1] > given[1:]).any():
+            raise ValueError("`bins` must increase monotonically, when an array")
+        return given
     if np.ndim(bins) != 0:
         raise ValueError("`bins` must be 1d, when an array")
     if bins < 1:
@@ -94,6 +97,8 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         kind = np.result_type(0, 1, values)
     elif range is None:
         low, high = values.min(), values.max()
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise ValueError(f"autodetected range of [{low}, {high}] is not finite")
         kind = values.dtype
         if kind.kind == "f" and not (np.isfinite(low) and np.isfinite(high)):
             raise ValueError(f"autodetected range of [{low}, {high}] is not finite")
@@ -109,7 +114,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     flat = low == high
     first = np.where(flat, low - 0.5, low)
     last = np.where(flat, high + 0.5, high)
-    return np.linspace(first, last, bins + 1, endpoint=True, dtype=kind)
+    edges = np.linspace(first, last, bins + 1, endpoint=True, dtype=kind)
+    if (edges[:-1] >= edges[1:]).any():
+        raise ValueError(f"Too many bins for data range. Cannot create {bins} finite-sized bins.")
+    return edges
 
 
 @composed(np.histogram)
@@ -117,6 +125,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
     """How many elements, or the sum of their weights, fall between neighbouring edges; and the edges."""
     values = np.ravel(np.asarray(a))
     edges = np.histogram_bin_edges(values, bins, range)
+    if len(edges) == 0:
+        return np.zeros(0, np.int64 if weights is None else np.asarray(weights).dtype), edges
     count = len(edges) - 1
     equal = np.ndim(bins) == 0
     inside = (values >= edges[0]) & (values <= edges[-1])
@@ -164,7 +174,25 @@ def nanmedian(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
         return np.median(x, axis=axis, keepdims=keepdims)
     if x.size > _LARGE and not np.isnan(x).any():
         return np.median(x, axis=axis, keepdims=keepdims)
-    return np.nanquantile(x, 0.5, axis=axis, keepdims=keepdims)
+    if x.size == 0:
+        return np.nanmean(x, axis=axis, keepdims=keepdims)
+    axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim)
+    ordered, count = _ordered(x, axes)
+    places = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(ordered) - 1)
+    low, high = [np.take_along_axis(ordered, place[None], axis=0)[0] for place in places]
+    middle = np.where(count % 2 == 1, low, np.mean(np.stack((low, high)), axis=0))
+    middle = np.where(count > 0, middle, np.nan)
+    if keepdims:
+        return middle.reshape([1 if i in axes else n for i, n in enumerate(x.shape)])
+    return middle[()]
+
+
+def _ordered(a: Any, axes: Any) -> Any:
+    """The elements along axes in order along the first axis, and how many of them are numbers."""
+    rest = [n for i, n in enumerate(a.shape) if i not in axes]
+    count = math.prod([a.shape[i] for i in axes])
+    lines = np.moveaxis(a, axes, tuple(range(len(axes)))).reshape((count, *rest))
+    return np.sort(lines, axis=0), np.sum(~np.isnan(lines), axis=0)
 
 
 @composed(np.nanquantile)
@@ -176,11 +204,7 @@ def nanquantile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> A
     if given.size > _LARGE and not np.isnan(given).any():
         return np.quantile(given, q, axis=axis, keepdims=keepdims)
     axes = tuple(range(given.ndim)) if axis is None else normalize_axis_tuple(axis, given.ndim)
-    rest = [n for i, n in enumerate(given.shape) if i not in axes]
-    count = math.prod([given.shape[i] for i in axes])
-    lines = np.moveaxis(given, axes, tuple(range(len(axes)))).reshape((count, *rest))
-    ordered = np.sort(lines, axis=0)
-    count = np.sum(~np.isnan(lines), axis=0)
+    ordered, count = _ordered(given, axes)
     share = np.asarray(q)
     results = [_at_share(ordered, count, s) for s in np.ravel(share)]
     dtype = np.asarray(np.quantile(np.zeros(2, given.dtype), q)).dtype

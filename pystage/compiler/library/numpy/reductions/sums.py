@@ -11,7 +11,7 @@ import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
-from ....hlo.types import BOOL, INT64, UINT64, DType, is_complex
+from ....hlo.types import BOOL, INT64, UINT64, DType, is_complex, is_floating
 from ....ops import Add, Compare, Divide, Imag, Maximum, Multiply, Real, Select, Sqrt, Subtract
 from ....values.lattice import Abstract, Tuple
 from ...context import Context, Raw
@@ -140,10 +140,12 @@ def nanprod(
 # ---------------------------------------------------------------- means
 
 
-def mean_of(ctx: Context, of: ReductionOperand, dtype: DType) -> Value:
-    """Sum over count, computed in 32 bits where the type has 16."""
+def mean_of(ctx: Context, of: ReductionOperand, dtype: DType, rounded: bool = False) -> Value:
+    """Sum over count, computed in 32 bits where the type has 16; with `rounded` the sum is one of that type."""
     wide = wider(dtype)
     sums = total(ctx, of.of(cast(ctx, of.value, wide)))
+    if rounded:
+        sums = ctx.convert(ctx.convert(sums, dtype), wide)
     return ctx.convert(ctx.op(Divide(), sums, counted(ctx, of, wide)), dtype)
 
 
@@ -188,7 +190,8 @@ def nanmean(
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "nanmean")
     wanted = _mean_type(ctx, rules, of, dtype, "nanmean")
-    return reduced(ctx, rules, of, mean_of(ctx, without_nan(ctx, of), wanted))
+    rounded = not rules.is_jax and is_floating(of.dtype)
+    return reduced(ctx, rules, of, mean_of(ctx, without_nan(ctx, of), wanted, rounded))
 
 
 def variance(
