@@ -300,7 +300,7 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     places = _places(ctx, capacity)
     start = ctx.broadcast(int_value(ctx, left.length), (capacity,))
     behind = ctx.op(Compare("GE"), places, start)
-    moved = _taken(ctx, right.element, ctx.op(Subtract(), places, start))
+    moved = taken_rows(ctx, right.element, ctx.op(Subtract(), places, start))
     return replace(left, element=_chosen(ctx, behind, moved, left.element), length=count)
 
 
@@ -316,7 +316,7 @@ def _chosen(ctx: Context, condition: Value, on_true: Abstract, on_false: Abstrac
     return rebuild(on_false, chosen)
 
 
-def _taken(ctx: Context, element: Abstract, places: Value) -> Abstract:
+def taken_rows(ctx: Context, element: Abstract, places: Value) -> Abstract:
     """The rows at these places, which are moved inside."""
 
     def taken(rows: Value) -> Value:
@@ -423,7 +423,7 @@ def part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
     if places.step != 1:
         at = ctx.op(Multiply(), at, ctx.broadcast(ctx.constant(places.step, INT64), (cell.capacity,)))
     at = ctx.op(Add(), at, ctx.broadcast(places.start, (cell.capacity,)))
-    return RowsCell(_taken(ctx, cell.element, at), cell.capacity, places.count, cell.site)
+    return RowsCell(taken_rows(ctx, cell.element, at), cell.capacity, places.count, cell.site)
 
 
 def known_part(ctx: Context, cell: RowsCell, entry: slice) -> RowsCell | None:
@@ -447,7 +447,7 @@ def turned(ctx: Context, cell: RowsCell) -> RowsCell:
     """The elements from the last to the first."""
     last = ctx.broadcast(int_value(ctx, _difference(ctx, cell.length, 1)), (cell.capacity,))
     at = ctx.op(Subtract(), last, _places(ctx, cell.capacity))
-    return replace(cell, element=_taken(ctx, cell.element, at))
+    return replace(cell, element=taken_rows(ctx, cell.element, at))
 
 
 # ---------------------------------------------------------------- one after the other
@@ -645,7 +645,7 @@ def in_order(ctx: Context, cell: RowsCell, keys: RowsCell, backwards: bool) -> R
     sorts = [behind, *[n.value for n in numbers], *([ties] if backwards else []), places]
     keys_count = len(sorts) - 1
     order = ctx.b.apply(Sort(0, True, keys_count), sorts).results[-1]
-    result = replace(cell, element=_taken(ctx, cell.element, order))
+    result = replace(cell, element=taken_rows(ctx, cell.element, order))
     return turned(ctx, result) if backwards else result
 
 
