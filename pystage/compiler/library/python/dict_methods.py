@@ -15,6 +15,7 @@ from ...values.lattice import (
     NONE,
     Abstract,
     AnyList,
+    Array,
     Const,
     DictCell,
     DictView,
@@ -28,6 +29,7 @@ from ..kernels import row_lists, row_tables
 from ..kernels.structures import abstract, cell_of, new_dict, type_name
 from ..registry import meaning
 from ..rules import rows as templates
+from .computed_items import MOST_BRANCHES, chosen_item
 
 _REQUIRED: Any = object()
 
@@ -75,10 +77,30 @@ def item(ctx: Context, container: Raw, key: Raw) -> Abstract:
     found = row_tables.item(ctx, _cell(ctx, container), abstract(key))
     if found is not None:
         return found
+    chosen = _chosen(ctx, _known(ctx, container, key), abstract(key))
+    if chosen is not None:
+        return chosen
     cell, known = _known(ctx, container, key), known_key(ctx, key)
     if known not in cell.entries:
         ctx.raise_(KeyError(known))
     return cell.entries[known]
+
+
+def _chosen(ctx: Context, cell: DictCell, key: Abstract) -> Abstract | None:
+    """`d[key]` by branches on which of a few known keys a computed one is, where values have no template in common."""
+    if not 0 < len(cell.entries) <= MOST_BRANCHES or not isinstance(key, Array):
+        return None
+    keys = row_tables.keys_alone(cell)
+    looked_up = None if ctx.can_be_unrolled(key) else row_tables.lookup(ctx, keys, key)
+    if looked_up is None:
+        return None
+    found, place, _ = looked_up
+    row_tables.check_found(ctx, found, key)
+    if found is False:
+        return NONE
+    return chosen_item(
+        ctx, list(cell.entries.values()), ctx.python(place, (0, len(cell.entries) - 1)), "list"
+    )
 
 
 @meaning(dict.get)
