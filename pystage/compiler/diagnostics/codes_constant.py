@@ -32,7 +32,8 @@ class NotKnown(Diagnostic):
 
 _REWRITES = {
     "the index of a": "choose with `if` and `elif`; of numbers, or arrays of one shape, make one array and index that",
-    "the key of a dict": "use an array indexed by a number instead of the dict, as in `counts[int(key)] += 1`",
+    "the order of a set": "go over `sorted(s)`, or keep the elements in a dict, which has the order of insertion",
+    "the key of a dict": "make all keys numbers or tuples of numbers, all values of one type, or index an array instead",
     "what is looked up in": "compare with `==` in an `if`, or use an array indexed by a number",
     "the argument of set": "sort with `np.sort` and compare neighbours, or mark numbers in an array of bools",
     "the name of an attribute": "choose with `if` and `elif`, or keep what is chosen from in one array",

@@ -442,11 +442,13 @@ class TableCell(Cell):
     """A dict or a set whose keys the program computes: the list of its entries, pairs of a key and a value, in order.
 
     The values of a set are None, and its order means nothing. `removed` counts the entries that have been taken out.
+    `index` says where a key is (`rules/row_index.py`); None for a few rows, which are all looked at.
     """
 
     container: type
     entries: RowsCell
     removed: int | Value = 0
+    index: Value | None = None
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
 

@@ -168,6 +168,16 @@ def known_dicts_read_at_computed_keys(a):
     return total
 
 
+@cases.each((np.array([1.0, 0.0, 2.0]),))
+def known_values_of_several_kinds_read_at_computed_keys(a):
+    steps = {0: [1.0], 1: [2.0, 3.0], 2: []}
+    total = 0.0
+    for x in a:
+        for step in steps[int(x)]:
+            total = total * 2 + step
+    return total
+
+
 @cases.each((np.array([1.0, 2.0]), True), (np.array([1.0, 2.0]), False))
 def one_of_two_dicts(a, c):
     d = {int(a[0]): 1.0}
@@ -342,6 +352,25 @@ def test_a_loop_that_fills_a_dict_has_the_same_size_for_more_trips():
         return len(pystage.compile(counted).lower(np.zeros(n)).as_text().splitlines())
 
     assert size(100) == size(2000)
+
+
+def last_places(a, n):
+    places = {}
+    hits = 0
+    for i in range(len(a)):
+        k = int(a[i])
+        if k in places:
+            hits += places[k]
+        places[k] = i
+        if i >= n:
+            hits += places.pop(int(a[i - n]), 0)
+    return places, list(places), hits
+
+
+@pytest.mark.parametrize("factor", [1, 1024, 2**32, 2**50])
+def test_keys_that_come_and_go_for_long_are_found(factor):
+    keys = np.random.default_rng(1).integers(-100, 100, 2000) * factor
+    check(last_places, keys, 60, runs=1, interpreted=False)
 
 
 def nan_as_a_key(a):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import random
 from typing import Any
 
@@ -77,8 +78,6 @@ def run(seed: int) -> None:
     source = program(seed)
     namespace: dict[str, Any] = {}
     name = f"<table {seed}>"
-    import linecache
-
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     exec(compile(source, name, "exec"), namespace)
     rng = np.random.default_rng(seed)
@@ -91,6 +90,6 @@ def run(seed: int) -> None:
     check(namespace["f"], a, raises=error, runs=1, interpreted=False)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_random_operations_on_a_dict_or_a_set_are_as_in_the_plain_run(seed):
     run(seed)

@@ -2,10 +2,10 @@ import numpy as np
 
 
 def f(x):
-    seen = set()
-    for key in range(3):
+    seen = {"none"}
+    for key, name in enumerate(("a", "b", "c")):
         if x[key] > 0:
-            seen.add(key)
+            seen.add(name)
     return len(seen)
 
 
@@ -14,7 +14,7 @@ def rewritten(x):
     for key in range(3):
         if x[key] > 0:
             seen[key] = True
-    return int(seen.sum())
+    return 1 + int(seen.sum())
 
 
 arguments = (np.array([1.0, -1.0, 2.0]),)

@@ -5,12 +5,14 @@ def f(x):
     seen = set()
     for value in x:
         seen.add(float(value))
-    return len(seen)
+    return [value * 2 for value in seen]
 
 
 def rewritten(x):
-    ordered = np.sort(x)
-    return 1 + int((ordered[1:] != ordered[:-1]).sum())
+    seen = set()
+    for value in x:
+        seen.add(float(value))
+    return [value * 2 for value in sorted(seen)]
 
 
 arguments = (np.array([1.0, 2.0, 1.0]),)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn, cast
 
 from ...diagnostics.codes_calls import InternalError
-from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.kernels import row_tables
@@ -301,8 +300,7 @@ def _append(e: Engine, i: stage.Append) -> None:
             key = e.known(e.get(cast(str, i.key)), "a dict key")
             e.write(target.cell, DictCell({**entries, key: e.operand(i.value)}))
         case TableCell():
-            what = "the key of a dict or set whose entries are of several kinds"
-            raise DiagnosticError(NotKnown(span=i.span, what=what))
+            row_tables.refuse_key(e, e.operand(i.value if i.key is None else i.key))
 
 
 def _format(e: Engine, i: stage.Format) -> None:

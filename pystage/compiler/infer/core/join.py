@@ -19,7 +19,8 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT32, INT64, ArrayType
 from ...library.python.strings import is_string
 from ...library.rules.numbers import common_type, joined_range, kinds_of, number_type
-from ...library.rules.rows import class_of_table, common_rows, entries_of, row_size, with_capacity
+from ...library.rules.row_index import index_type, numbers_in
+from ...library.rules.rows import class_of_table, common_rows, entries_of, keys_in, row_size, with_capacity
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.capacity import AllocationSite, Capacity
@@ -526,7 +527,10 @@ class Join:
         removed = [x.removed if isinstance(x, TableCell) else 0 for x in (a, b)]
         count = removed[0] if _is_same_count(*removed) else Placeholder(ArrayType(INT64))
         selector = join_selectors(a.selector, b.selector)
-        return TableCell(class_of_table(a), rows, count, joined_aliases(a, b), selector)
+        has_index = any(isinstance(x, TableCell) and x.index is not None for x in (a, b))
+        is_indexed = (has_index or rows.site is not None) and bool(numbers_in(keys_in(rows)))
+        index = Placeholder(index_type(rows.capacity)) if is_indexed else None
+        return TableCell(class_of_table(a), rows, count, index, joined_aliases(a, b), selector)
 
     def _unlike_tables(self, a: AnyTable, b: AnyTable) -> Unknown:
         """A dict or a set that has other keys on either side, whose entries have nothing in common."""

@@ -92,10 +92,10 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
             assert element is not None
             content = _aligned(template, as_rows(b, content, element, capacity))
             _child_operands(b, template, content, into)
-        case TableCell(entries=entries) if isinstance(content, TABLES):
+        case TableCell(entries=entries, index=index) if isinstance(content, TABLES):
             entry = template_of_list(entries)
             assert entry is not None
-            content = _aligned(template, as_table(b, content, entry, entries.capacity))
+            content = _aligned(template, as_table(b, content, entry, entries.capacity, index is not None))
             _child_operands(b, template, content, into)
         case _:
             _child_operands(b, template, _aligned(template, content), into)

@@ -302,7 +302,7 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     places = _places(ctx, capacity)
     start = ctx.broadcast(int_value(ctx, left.length), (capacity,))
     behind = ctx.op(Compare("GE"), places, start)
-    moved = _taken(ctx, right.element, ctx.op(Subtract(), places, start))
+    moved = taken_rows(ctx, right.element, ctx.op(Subtract(), places, start))
     longer = replace(left, element=_chosen(ctx, behind, moved, left.element), length=count)
     return with_shared(longer, isinstance(second, RowsCell))
 
@@ -319,7 +319,7 @@ def _chosen(ctx: Context, condition: Value, on_true: Abstract, on_false: Abstrac
     return rebuild(on_false, chosen)
 
 
-def _taken(ctx: Context, element: Abstract, places: Value) -> Abstract:
+def taken_rows(ctx: Context, element: Abstract, places: Value) -> Abstract:
     """The rows at these places, which are moved inside."""
 
     def taken(rows: Value) -> Value:
@@ -426,7 +426,7 @@ def part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
     if places.step != 1:
         at = ctx.op(Multiply(), at, ctx.broadcast(ctx.constant(places.step, INT64), (cell.capacity,)))
     at = ctx.op(Add(), at, ctx.broadcast(places.start, (cell.capacity,)))
-    return RowsCell(_taken(ctx, cell.element, at), cell.capacity, places.count, cell.site)
+    return RowsCell(taken_rows(ctx, cell.element, at), cell.capacity, places.count, cell.site)
 
 
 def known_part(ctx: Context, cell: RowsCell, entry: slice) -> RowsCell | None:
@@ -450,7 +450,7 @@ def turned(ctx: Context, cell: RowsCell) -> RowsCell:
     """The elements from the last to the first."""
     last = ctx.broadcast(int_value(ctx, _difference(ctx, cell.length, 1)), (cell.capacity,))
     at = ctx.op(Subtract(), last, _places(ctx, cell.capacity))
-    return replace(cell, element=_taken(ctx, cell.element, at))
+    return replace(cell, element=taken_rows(ctx, cell.element, at))
 
 
 # ---------------------------------------------------------------- one after the other
@@ -623,7 +623,7 @@ def mapped(ctx: Context, cell: RowsCell, function: Abstract) -> RowsCell:
     assert template is not None
     element = templates.as_rows(ctx.b, keys, template, max(cell.capacity, keys.capacity)).element
     if keys.capacity > cell.capacity:
-        element = _taken(ctx, element, _places(ctx, cell.capacity))
+        element = taken_rows(ctx, element, _places(ctx, cell.capacity))
     return RowsCell(element, cell.capacity, cell.length)
 
 
@@ -660,7 +660,7 @@ def in_order(ctx: Context, cell: RowsCell, keys: RowsCell, backwards: bool) -> R
     sorts = [behind, *[n.value for n in numbers], *([ties] if backwards else []), places]
     keys_count = len(sorts) - 1
     order = ctx.b.apply(Sort(0, True, keys_count), sorts).results[-1]
-    result = replace(cell, element=_taken(ctx, cell.element, order))
+    result = replace(cell, element=taken_rows(ctx, cell.element, order))
     return turned(ctx, result) if backwards else result
 
 

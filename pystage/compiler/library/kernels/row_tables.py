@@ -11,14 +11,30 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
-from ...hlo.ir import Value
-from ...hlo.types import FLOAT64, INT32, INT64, UINT64, ArrayType, is_floating
-from ...ops import And, Compare, Convert, Iota, Maximum, Not, Reduce, Select
+from ...hlo.ir import Region, Value
+from ...hlo.types import BOOL, FLOAT64, INT32, INT64, UINT64, ArrayType, DType, is_floating
+from ...ops import (
+    Add,
+    And,
+    Compare,
+    Convert,
+    Divide,
+    Iota,
+    Maximum,
+    Minimum,
+    Not,
+    Or,
+    Reduce,
+    Select,
+    Subtract,
+    While,
+)
 from ...values.boundary import Form
 from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
@@ -42,6 +58,7 @@ from ...values.lattice import (
 from ...values.walk import rebuild, values_of
 from ..context import Context
 from ..python.number_checks import refuse
+from ..rules import row_index
 from ..rules import rows as templates
 from ..rules.numbers import kinds_of
 from ..rules.promote import fits
@@ -114,9 +131,6 @@ def _same_numbers(ctx: Context, column: Array, key: Array | Const) -> Found:
         return False
     number = _number(ctx, key)
     rows = _single(ctx, column)
-    if is_floating(number.type.dtype):
-        reason = NotKnown(span=ctx.span, what="whether a key is the same NaN")
-        ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
     integers = [not is_floating(v.type.dtype) for v in (rows, number)]
     wide = [_wide(ctx, v) for v in (rows, number)]
     first, second = wide[0], ctx.broadcast(wide[1], wide[0].type.static_shape)
@@ -168,7 +182,9 @@ def as_table(ctx: Context, cell: AnyTable, *also: Abstract) -> TableCell | None:
         return None
     removed = cell.removed if isinstance(cell, TableCell) else 0
     kept = replace(entries, aliases=(), selector=0)
-    return TableCell(templates.class_of_table(cell), kept, removed, cell.aliases, cell.selector)
+    has_index = isinstance(cell, TableCell) and cell.index is not None
+    index = templates.index_for(ctx.b, cell, kept) if has_index else None
+    return TableCell(templates.class_of_table(cell), kept, removed, index, cell.aliases, cell.selector)
 
 
 def keys_alone(cell: AnyTable) -> AnyTable:
@@ -176,11 +192,90 @@ def keys_alone(cell: AnyTable) -> AnyTable:
     return replace(cell, entries=dict.fromkeys(cell.entries, NONE)) if isinstance(cell, DictCell) else cell
 
 
+def _refuse_nan(ctx: Context, key: Abstract) -> None:
+    """PS401 where a number in a key is NaN, which Python finds by the object that it is."""
+    if isinstance(key, Tuple):
+        for part in key.items:
+            _refuse_nan(ctx, part)
+    elif is_number(key) and not (isinstance(key, Const) and not isinstance(key.value, float | np.floating)):
+        assert isinstance(key, Array | Const)
+        number = _number(ctx, key)
+        if is_floating(number.type.dtype):
+            reason = NotKnown(span=ctx.span, what="whether a key is the same NaN")
+            ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
+
+
 def find(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
     """Whether there is an entry with this key, and the place of it."""
+    _refuse_nan(ctx, key)
+    return _indexed(ctx, cell, key)[:2] if cell.index is not None else _scanned(ctx, cell, key)
+
+
+def _indexed(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value, Value, Value]:
+    """As `find`, by the index; besides the slot of the entry, and the first that holds none on the way there."""
+    assert cell.index is not None
+    keys, zero = templates.keys_in(cell.entries), ctx.constant(0, INT64)
+    numbers = _as_numbers_of(ctx, keys, key)
+    if numbers is None:
+        return False, zero, zero, zero
+    buckets = row_index.buckets_for(cell.entries.capacity)
+    first = row_index.bucket_of(ctx.b, numbers, buckets)
+    nowhere, none = ctx.constant(row_index.NOWHERE, INT64), ctx.constant(-1, INT64)
+    initial = (first, zero, none, none, nowhere, ctx.constant(True, BOOL))
+    types = tuple([value.type for value in initial])
+    condition, body = Region(types), Region(types)
+    with ctx.b.region(condition):
+        condition.results = (condition.params[-1],)
+    with ctx.b.region(body):
+        bucket, seen, _, _, unused, _ = body.params
+        window, slots = row_index.window_of(ctx.b, cell.index, bucket), row_index.slots_of(ctx.b, bucket)
+        held = row_lists.taken_rows(ctx, keys, ctx.convert(window, INT64))
+        same = _same_keys(ctx, held, key)
+        assert isinstance(same, Value)
+        own = ctx.op(And(), same, ctx.op(Compare("GE"), window, _eight(ctx, 0, INT32)))
+        place, slot = [
+            ctx.op(Reduce(Maximum(), (0,)), ctx.op(Select(), own, each, _eight(ctx, -1, INT64)), none)
+            for each in (ctx.convert(window, INT64), slots)
+        ]
+        unused = ctx.op(Minimum(), unused, row_index.first_unused(ctx.b, window, slots))
+        free = ctx.op(Compare("EQ"), window, _eight(ctx, row_index.FREE, INT32))
+        ends = ctx.op(Reduce(Or(), (0,)), free, ctx.constant(False, BOOL))
+        seen = ctx.op(Add(), seen, ctx.constant(1, INT64))
+        missing = ctx.op(Compare("LT"), place, zero)
+        more = ctx.op(Compare("LT"), seen, ctx.constant(buckets, INT64))
+        goes_on = ctx.op(And(), ctx.op(And(), missing, more), ctx.op(Not(), ends))
+        body.results = (row_index.next_bucket(ctx.b, bucket, buckets), seen, place, slot, unused, goes_on)
+    _, _, place, slot, unused, _ = ctx.b.apply(While(), initial, (condition, body)).results
+    found = ctx.op(Compare("GE"), place, zero)
+    return found, ctx.op(Maximum(), place, zero), slot, unused
+
+
+def _eight(ctx: Context, value: int, dtype: DType) -> Value:
+    return ctx.broadcast(ctx.constant(value, dtype), (row_index.WIDTH,))
+
+
+def _as_numbers_of(ctx: Context, keys: Abstract, key: Abstract) -> list[Value] | None:
+    """The numbers of a key in the types of those of the keys; None for one that is none of those, whatever they are."""
+    if isinstance(keys, Tuple) and isinstance(key, Tuple):
+        if len(keys.items) != len(key.items):
+            return None
+        parts = [_as_numbers_of(ctx, part, other) for part, other in zip(keys.items, key.items)]
+        return None if None in parts else [n for part in parts if part is not None for n in part]
+    if isinstance(keys, Const) and isinstance(key, Const):
+        return [] if keys.value == key.value else None
+    if not isinstance(keys, Array) or not is_number(key):
+        return None
+    assert isinstance(key, Array | Const)
+    if isinstance(key, Const) and type(key.value) is int and not fits(key.value, INT64):
+        return None
+    return [ctx.convert(_number(ctx, key), FLOAT64 if is_floating(_single(ctx, keys).type.dtype) else INT64)]
+
+
+def _scanned(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
+    """As `find`, of a few rows, which are all looked at."""
     rows = cell.entries
     zero = ctx.constant(0, INT64)
-    same = _same_keys(ctx, _pair(rows.element)[0], key)
+    same = _same_keys(ctx, templates.keys_in(rows), key)
     if same is False or (isinstance(rows.length, int) and rows.length == 0):
         return False, zero
     if same is True:
@@ -244,9 +339,24 @@ def store(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> bool
     table = as_table(ctx, cell, Tuple((key, value)))
     if table is None:
         return False
-    found, place = find(ctx, table, key)
+    _refuse_nan(ctx, key)
+    if table.index is None:
+        found, place = _scanned(ctx, table, key)
+    else:
+        found, place, _, unused = _indexed(ctx, table, key)
+        table = replace(table, index=_with_entry(ctx, table, found, unused))
     ctx.write(ref.cell, _stored(ctx, table, found, place, Tuple((key, value))))
     return True
+
+
+def _with_entry(ctx: Context, table: TableCell, found: Found, unused: Value) -> Value:
+    """The index with the place of an entry that comes behind the others, unless it was found."""
+    assert table.index is not None and isinstance(found, Value)
+    size = table.index.type.static_shape[0]
+    slot = ctx.op(Minimum(), unused, ctx.constant(size - 1, INT64))
+    end = int_value(ctx, table.entries.length)
+    held = row_index.slot_at(ctx.b, table.index, slot)
+    return row_index.with_slot(ctx.b, table.index, slot, ctx.op(Select(), found, held, end))
 
 
 def _stored(ctx: Context, table: TableCell, found: Found, place: Value, entry: Tuple) -> TableCell:
@@ -267,7 +377,10 @@ def _stored(ctx: Context, table: TableCell, found: Found, place: Value, entry: T
     if found is not True:
         rows, count = with_room(ctx, rows, more, 1)
     new = row_lists.with_item(ctx, rows, at, Tuple((key, value)))
-    return replace(table, entries=replace(new, length=count))
+    stored = replace(table, entries=replace(new, length=count))
+    if stored.index is None:
+        return stored
+    return replace(stored, index=templates.index_for(ctx.b, stored, stored.entries))
 
 
 def _first(ctx: Context, rows: RowsCell, found: Found, place: Value, key: Abstract) -> Abstract:
@@ -303,7 +416,27 @@ def delete(ctx: Context, ref: Ref, table: TableCell, place: Int) -> None:
     """Takes the entry at a place out of the dict or set, which holds `table`."""
     removed = table.removed + 1 if isinstance(table.removed, int) else row_lists.added(ctx, table.removed, 1)
     rest = row_lists.without(ctx, table.entries, place)
-    ctx.write(ref.cell, replace(table, entries=rest, removed=removed))
+    index = None if table.index is None else _without_entry(ctx, table, int_value(ctx, place))
+    ctx.write(ref.cell, replace(table, entries=rest, removed=removed, index=index))
+
+
+def _without_entry(ctx: Context, table: TableCell, place: Value) -> Value:
+    """The index without the entry at a place; those behind are one place further in front."""
+    assert table.index is not None
+    key = templates.row_at(ctx.b, templates.keys_in(table.entries), place)
+    _, _, slot, _ = _indexed(ctx, table, key)
+    slot = ctx.op(Maximum(), slot, ctx.constant(0, INT64))
+    bucket = ctx.op(Divide(), slot, ctx.constant(row_index.WIDTH, INT64))
+    window = row_index.window_of(ctx.b, table.index, bucket)
+    free = ctx.op(Compare("EQ"), window, _eight(ctx, row_index.FREE, INT32))
+    was_never_full = ctx.op(Reduce(Or(), (0,)), free, ctx.constant(False, BOOL))
+    free_again, taken_out = [ctx.constant(n, INT64) for n in (row_index.FREE, row_index.TAKEN_OUT)]
+    left = ctx.op(Select(), was_never_full, free_again, taken_out)
+    index = row_index.with_slot(ctx.b, table.index, slot, left)
+    shape = index.type.static_shape
+    behind = ctx.op(Compare("GT"), index, ctx.broadcast(ctx.convert(place, INT32), shape))
+    before = ctx.op(Subtract(), index, ctx.broadcast(ctx.constant(1, INT32), shape))
+    return ctx.op(Select(), behind, before, index)
 
 
 def remove(ctx: Context, ref: Ref, key: Abstract) -> bool:
@@ -335,7 +468,8 @@ def discard(ctx: Context, ref: Ref, key: Abstract) -> bool:
 def cleared(ctx: Context, table: TableCell) -> TableCell:
     """The table without entries."""
     removed = row_lists.added(ctx, table.removed, table.entries.length)
-    return replace(table, entries=replace(table.entries, length=0), removed=removed)
+    index = None if table.index is None else row_index.empty_index(ctx.b, table.entries.capacity)
+    return replace(table, entries=replace(table.entries, length=0), removed=removed, index=index)
 
 
 def new_table(ctx: Context, table: AnyTable) -> Ref:
@@ -383,7 +517,14 @@ def store_certainly(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NON
         if table is not None:
             ctx.write(ref.cell, table)
     if not isinstance(ctx.settle(ref), TableCell) or not store(ctx, ref, key, value):
-        ctx.fail(NotKnown(span=ctx.span, what="the key of a dict or set whose entries are of several kinds"))
+        refuse_key(ctx, key)
+
+
+def refuse_key(ctx: Context, key: Abstract) -> NoReturn:
+    """PS401 for a key that must be known, after the loop around was written out if that gives it."""
+    ctx.known(key, "the key of a dict or set")
+    what = "which keys a dict or set has that are no numbers of one kind, or whose values are not,"
+    ctx.fail(NotKnown(span=ctx.span, what=what))
 
 
 def equal(

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ...diagnostics.codes_constant import NotKnown
 from ...hlo.ir import Value
 from ...hlo.types import INT64
 from ...ops import Add, Compare, Or, Select
@@ -288,7 +287,7 @@ def _store_entry(ctx: Context, container: Ref, key: Abstract, value: Abstract) -
     if row_tables.store(ctx, container, key, value):
         return True
     if isinstance(cell, TableCell):
-        ctx.fail(NotKnown(span=ctx.span, what="the key of a dict whose entries are of several kinds"))
+        row_tables.refuse_key(ctx, key)
     return False
 
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
 from ...values.lattice import (
     NONE,
     Abstract,
     AnyList,
+    Array,
     Const,
     DictCell,
     DictView,
@@ -29,6 +29,7 @@ from ..kernels import row_lists, row_tables
 from ..kernels.structures import abstract, cell_of, new_dict, type_name
 from ..registry import meaning
 from ..rules import rows as templates
+from .computed_items import MOST_BRANCHES, chosen_item
 
 _REQUIRED: Any = object()
 
@@ -46,11 +47,11 @@ def is_dict(cell: object) -> bool:
     return isinstance(cell, DictCell) or (isinstance(cell, TableCell) and cell.container is dict)
 
 
-def _known(ctx: Context, receiver: Raw) -> DictCell:
+def _known(ctx: Context, receiver: Raw, key: Raw) -> DictCell:
     """A dict whose keys are known; PS401 where a key that should be is none of those of the others."""
     cell = _cell(ctx, receiver)
     if isinstance(cell, TableCell):
-        ctx.fail(NotKnown(span=ctx.span, what="the key of a dict with computed keys that are unlike it"))
+        row_tables.refuse_key(ctx, abstract(key))
     return cell
 
 
@@ -76,10 +77,30 @@ def item(ctx: Context, container: Raw, key: Raw) -> Abstract:
     found = row_tables.item(ctx, _cell(ctx, container), abstract(key))
     if found is not None:
         return found
-    cell, known = _known(ctx, container), known_key(ctx, key)
+    chosen = _chosen(ctx, _known(ctx, container, key), abstract(key))
+    if chosen is not None:
+        return chosen
+    cell, known = _known(ctx, container, key), known_key(ctx, key)
     if known not in cell.entries:
         ctx.raise_(KeyError(known))
     return cell.entries[known]
+
+
+def _chosen(ctx: Context, cell: DictCell, key: Abstract) -> Abstract | None:
+    """`d[key]` by branches on which of a few known keys a computed one is, where values have no template in common."""
+    if not 0 < len(cell.entries) <= MOST_BRANCHES or not isinstance(key, Array):
+        return None
+    keys = row_tables.keys_alone(cell)
+    looked_up = None if ctx.can_be_unrolled(key) else row_tables.lookup(ctx, keys, key)
+    if looked_up is None:
+        return None
+    found, place, _ = looked_up
+    row_tables.check_found(ctx, found, key)
+    if found is False:
+        return NONE
+    return chosen_item(
+        ctx, list(cell.entries.values()), ctx.python(place, (0, len(cell.entries) - 1)), "list"
+    )
 
 
 @meaning(dict.get)
@@ -90,7 +111,7 @@ def get(ctx: Context, self: Raw, key: Raw, default: Raw = None, /) -> Abstract:
         found, place, table = looked_up
         value, truth = row_tables.value_at, row_lists.truth_of(found)
         return ctx.branch(truth, lambda: value(ctx, table, place), lambda: abstract(default))
-    return abstract(_known(ctx, self).entries.get(known_key(ctx, key), default))
+    return abstract(_known(ctx, self, key).entries.get(known_key(ctx, key), default))
 
 
 @meaning(dict.setdefault)
@@ -106,7 +127,7 @@ def setdefault(ctx: Context, self: Raw, key: Raw, default: Raw = None, /) -> Abs
 
         truth = row_lists.truth_of(found)
         return ctx.branch(truth, lambda: row_tables.value_at(ctx, table, place), stored)
-    entries = dict(_known(ctx, self).entries)
+    entries = dict(_known(ctx, self, key).entries)
     value: Abstract = entries.setdefault(known_key(ctx, key), abstract(default))
     _set(ctx, self, entries)
     return value
@@ -128,7 +149,7 @@ def pop(ctx: Context, self: Raw, key: Raw, default: Raw = _REQUIRED, /) -> Abstr
             row_tables.check_found(ctx, found, abstract(key))
             return taken()
         return ctx.branch(row_lists.truth_of(found), taken, lambda: abstract(default))
-    entries = dict(_known(ctx, self).entries)
+    entries = dict(_known(ctx, self, key).entries)
     known = known_key(ctx, key)
     if known not in entries:
         if default is _REQUIRED:
@@ -150,7 +171,7 @@ def popitem(ctx: Context, self: Raw, /) -> Abstract:
         entry = row_lists.item(ctx, cell.entries, last)
         row_tables.delete(ctx, cast(Ref, self), cell, last)
         return entry
-    entries = dict(_known(ctx, self).entries)
+    entries = dict(cell.entries)
     if not entries:
         ctx.raise_(KeyError("popitem(): dictionary is empty"))
     key, value = entries.popitem()
@@ -162,11 +183,15 @@ def popitem(ctx: Context, self: Raw, /) -> Abstract:
 def update(ctx: Context, self: Raw, other: Raw = (), /, **entries: Raw) -> Abstract:
     """`dict.update`, from a dict or from pairs."""
     named = {name: abstract(v) for name, v in entries.items()}
-    rows = computed_entries(ctx, other, isinstance(_cell(ctx, self), TableCell))
-    if rows is not None and not named:
+    cell = _cell(ctx, self)
+    rows = computed_entries(ctx, other, isinstance(cell, TableCell))
+    if rows is not None:
         row_tables.store_all(ctx, cast(Ref, self), rows)
+    if isinstance(cell, TableCell) or rows is not None:
+        known = {} if rows is not None else entries_of(ctx, other)
+        row_tables.store_all(ctx, cast(Ref, self), templates.entries_of(DictCell({**known, **named})))
         return NONE
-    return _set(ctx, self, {**_known(ctx, self).entries, **entries_of(ctx, other), **named})
+    return _set(ctx, self, {**cell.entries, **entries_of(ctx, other), **named})
 
 
 def computed_entries(ctx: Context, source: Raw, known_too: bool = False) -> AnyList | None:

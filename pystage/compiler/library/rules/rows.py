@@ -40,6 +40,7 @@ from ...values.rows import stacked
 from ...values.walk import rebuild, values_of
 from .numbers import common_type, is_of_kind, joined_range, kinds_of, number_type, range_of, whole_of
 from .promote import PYTHON_DTYPES, fits
+from .row_index import index_of, index_type
 
 _NOWHERE = Region()
 
@@ -200,11 +201,26 @@ def key_of(key: Any) -> Abstract:
     return Tuple(tuple(map(key_of, key)), type(key)) if isinstance(key, tuple) else Const(key)
 
 
-def as_table(b: Builder, cell: AnyTable, template: Abstract, capacity: int) -> TableCell:
-    """The dict or set as `capacity` rows of the template, which covers its entries."""
+def as_table(b: Builder, cell: AnyTable, template: Abstract, capacity: int, is_indexed: bool) -> TableCell:
+    """The dict or set as `capacity` rows of the template, which covers its entries; with an index if `is_indexed`."""
     removed = cell.removed if isinstance(cell, TableCell) else 0
     rows = as_rows(b, entries_of(cell), template, capacity)
-    return TableCell(class_of_table(cell), rows, removed, cell.aliases, cell.selector)
+    index = index_for(b, cell, rows) if is_indexed else None
+    return TableCell(class_of_table(cell), rows, removed, index, cell.aliases, cell.selector)
+
+
+def index_for(b: Builder, cell: AnyTable, rows: RowsCell) -> Value:
+    """The index of a dict or set whose entries are now these rows."""
+    index = cell.index if isinstance(cell, TableCell) else None
+    if index is not None and index.type == index_type(rows.capacity):
+        return index
+    return index_of(b, keys_in(rows), rows.capacity, rows.length)
+
+
+def keys_in(rows: RowsCell) -> Abstract:
+    """The keys of entries."""
+    assert isinstance(rows.element, Tuple)
+    return rows.element.items[0]
 
 
 # ---------------------------------------------------------------- arrays
