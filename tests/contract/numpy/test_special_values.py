@@ -201,3 +201,14 @@ def test_the_order_of_four_numbers_with_nan_is_refused():
     assert staged(3.0, -0.0) == [-0.0, 0.5, 1.0, 3.0]
     with pytest.raises(pystage.StagingError, match="PS401"):
         staged(3.0, math.nan)
+
+
+def quotients_by_what_is_broadcast(x):
+    return x / x[0], x / x[0, 0], x / x[:, :1], 1e308 / (x * 1e305)
+
+
+def test_quotients_are_those_of_a_division():
+    staged = pystage.compile(quotients_by_what_is_broadcast, fallback="error")
+    x = np.arange(1.0, 301.0).reshape(60, 5)
+    for plain, found in zip(quotients_by_what_is_broadcast(x), staged(x)):
+        np.testing.assert_array_equal(found, plain)

@@ -68,8 +68,9 @@ class Divide(Binary):
     StableHLO: divide, which leaves the integer division by zero open; the value is XLA's, as it computes it. XLA
     ends the process where it divides constants by zero while it compiles, so it is not given such a division.
 
-    XLA multiplies by the reciprocal where it divides floats by a constant, so that 49 / 49 is less than 1 and
-    `int` of it 0. Such a divisor is hidden from it: what is divided chooses it, by being a number.
+    XLA multiplies by the reciprocal where it divides floats by a constant, or by what it broadcasts, so that 49 / 49 is less
+    than 1 and `int` of it 0. Such a divisor is hidden from it: what is divided chooses it, by being a number. What is
+    broadcast is hidden only among float64, since XLA:CPU has fusions of float32 that it would miss.
     """
 
     opcode = "divide"
@@ -81,7 +82,11 @@ class Divide(Binary):
             missing = np.invert(np.zeros((), left.type.dtype))
             return _by_no_zero(e, self.opcode, op, operands, lambda: e.filled(missing, left.type))
         divisor = known_elements(right) if left.type.dtype in FLOATS else None
-        if divisor is None or _has_exact_reciprocals(divisor, left.type.dtype):
+        if divisor is None:
+            is_seen = left.type.dtype == FLOAT64 and _is_broadcast(right)
+        else:
+            is_seen = not _has_exact_reciprocals(divisor, left.type.dtype)
+        if not is_seen:
             return e.create(self.opcode, op.results, operands)
         x, hidden = operands
         number = _equal(e, left.type, x, x)
@@ -165,6 +170,14 @@ def known_elements(value: Value) -> np.ndarray | None:
             return None
         (value,) = value.owner.operands
     return None
+
+
+def _is_broadcast(value: Value) -> bool:
+    """True for an array that is seen to repeat the elements of a smaller one."""
+    size = value.type.size
+    while isinstance(value.owner, Op) and isinstance(value.owner.kind, _SAME_ELEMENTS):
+        (value,) = value.owner.operands
+    return value.type.size < size
 
 
 def _has_exact_reciprocals(divisor: np.ndarray, dtype: DType) -> bool:
