@@ -21,6 +21,7 @@ WITHOUT = {
     "contract.numpy.test_draws",
     "contract.exceptions.test_contexts",
     "contract.language.test_type_errors",
+    "contract.language.test_computed_sets",
     "errors.test_messages",
 }
 """Modules of which no program has a derivative: how far a program has come is for the host to know, and what it draws;

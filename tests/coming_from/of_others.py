@@ -45,8 +45,7 @@ def in_both(x):
     "ValueError: 'x' has shape (1,) before the loop, but shape (None,) after one iteration",
     "A loop variable changes its shape, and no shape invariant allows it.",
     X,
-    code="PS305",
-    comment="A list to which the loop appends does compile, where the number of trips is known or counted.",
+    comment="It has a capacity, which a run that needs more makes larger.",
 )
 def doubled_until(x):
     while x.sum() < 100.0:

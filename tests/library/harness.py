@@ -123,6 +123,9 @@ class PlainContext(Context):
     def is_repeated(self) -> bool:
         return False
 
+    def freeze(self, ref: Any) -> bool:
+        return False
+
     def can_grow(self) -> bool:
         return True
 

@@ -3,7 +3,7 @@ import numpy as np
 
 def f(x):
     while x.sum() < 100:
-        x = np.concatenate([x, x])
+        x = x[:, None] * 2
     return x
 
 
