@@ -683,6 +683,16 @@ def read_in_the_next_trip(x):
     return out
 
 
+@cases(np.arange(36.0).reshape(3, 6, 2), 2)
+def refused_of_bounded_arrays(image, n):
+    """A product of three axes is not staged of bounded arrays: the loop is written out."""
+    total = 0.0
+    for _ in range(n):
+        total += (image @ np.array([1.0, 2.0])).sum()
+        image = image[:, 1:]
+    return image, total
+
+
 # ---------------------------------------------------------------- slices of rows
 
 

@@ -50,7 +50,7 @@ from ..exceptions.raising import attempt, error_of
 from ..telling.blame import MergeProvenance, growth_note
 from .after_loops import finish, source_of
 from .branches import infer_if, lookup, settle_versions
-from .constants import UNROLL_LIMIT, unroll, unrollable
+from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
 from .engine import Engine
 from .frame import PythonRaise
 from .induction_ranges import assume_ranges, induction_ranges, with_range
@@ -78,6 +78,10 @@ class _Generalised(Exception):
     def __init__(self, loop: Active) -> None:
         super().__init__(loop)
         self.loop = loop
+
+
+class _RefusedOfBounded(Exception):
+    """In a loop whose arrays were made bounded something was refused."""
 
 
 def infer_loop(engine: Engine, loop: Loop) -> None:
@@ -180,7 +184,8 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 if not loop.peeled and len(possible) < len(resized):
                     return functools.partial(_peel, engine, loop)
                 if possible:
-                    return functools.partial(_with_room, engine, loop, possible)
+                    reason = join.conflicts.found[0].reason
+                    return functools.partial(_with_room, engine, loop, possible, reason)
             if join.conflicts.found and (join.grows or loop.peeled):
                 _unroll_growing(engine, loop, join.conflicts.found[0].reason)
             if join.conflicts.found and loop.certain and not loop.peeled and not join.grows:
@@ -346,12 +351,17 @@ def _unroll_growing(engine: Engine, loop: Loop, reason: Diagnostic) -> None:
 
     `reason`: what is another thing after a trip.
     """
-    source = source_of(loop)
-    if source is None or (not isinstance(loop.instruction, stage.For) and not _is_counted(loop)):
-        return
-    first = unrollable(engine.origins, source)
+    first = _growing_unrollable(engine, loop)
     if first is not None and (first.trips or 0) <= UNROLL_LIMIT:
         unroll(first, growth_note(reason))
+
+
+def _growing_unrollable(engine: Engine, loop: Loop) -> SourceLoop | None:
+    """The loop that can be written out trip by trip, this one or one around it that decides its trip count."""
+    source = source_of(loop)
+    if source is None or (not isinstance(loop.instruction, stage.For) and not _is_counted(loop)):
+        return None
+    return unrollable(engine.origins, source)
 
 
 def _stays(entry: Content | None, end: Content | None) -> bool:
@@ -376,10 +386,26 @@ def _peel(engine: Engine, loop: Loop) -> None:
     infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
 
 
-def _with_room(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
-    """Infers a loop with arrays that it makes longer or shorter bounded before it."""
-    make_room(engine, loop, found)
-    infer_loop(engine, replace(loop, resized=loop.resized + 1))
+def _with_room(engine: Engine, loop: Loop, found: list[Resizing], reason: Diagnostic) -> None:
+    """Infers a loop with arrays that it makes longer or shorter bounded before it.
+
+    One of few trips in which something is refused of bounded arrays is written out in place of that.
+    """
+    first = _growing_unrollable(engine, loop)
+    few = first is not None and (first.trips or 0) < WRITTEN_OUT
+    try:
+        with commit_unless(engine, _RefusedOfBounded) as trial:
+            make_room(engine, loop, found)
+            try:
+                infer_loop(engine, replace(loop, resized=loop.resized + 1))
+            except DiagnosticError:
+                if few:
+                    raise _RefusedOfBounded from None
+                raise
+            if few and trial.refused:
+                raise _RefusedOfBounded
+    except _RefusedOfBounded:
+        unroll(cast(SourceLoop, first), growth_note(reason))
 
 
 def _one_pass(
