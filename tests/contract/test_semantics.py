@@ -109,6 +109,20 @@ def test_the_order_of_equal_elements():
     np.testing.assert_array_equal(staged(order, few), np.argsort(few, kind="stable"))
 
 
+def test_the_order_of_sets_that_have_lost_elements():
+    def kept(x, lost):
+        found = set()
+        for v in x:
+            found.add(int(v))
+        for v in x[:lost]:
+            found.discard(int(v))
+        return found
+
+    x = np.random.default_rng(0).integers(0, 1000, 60)
+    assert list(staged(kept, x, 0)) == list(kept(x, 0))
+    assert staged(kept, x, 5) == kept(x, 5)
+
+
 def test_a_negative_number_to_a_fractional_power_is_refused():
     def power(x, y):
         return x**y

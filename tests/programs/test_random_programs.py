@@ -11,7 +11,7 @@ from .fuzz import KINDS, explore
 from .running import differentiate, run
 from .strategy import Program
 
-EACH = 50
+EACH = 40
 COUNTS = [(kind, 10 if kind == "sizes" else EACH) for kind in KINDS]
 GRADIENTS = [(kind, 5 if kind == "sizes" else EACH) for kind in KINDS]
 FALLING_BACK = {"lazy": 20, "in part": 8}
