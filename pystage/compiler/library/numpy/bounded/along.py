@@ -111,10 +111,11 @@ def median(a: Any, axis: Any = None) -> Any:
     n = len(ordered)
     if n == 0:
         return np.mean(ordered, axis=0)
-    middle = np.mean(ordered[(n - 1) // 2 : n // 2 + 1], axis=0)
+    two = np.stack([ordered[n // 2], ordered[(n - 1) // 2]])
+    middle: Any = np.where(n % 2 == 1, np.mean(two[:1], axis=0), np.mean(two, axis=0))
     if np.issubdtype(ordered.dtype, np.inexact):
-        middle = np.where(np.isnan(ordered[n - 1]), ordered[n - 1], middle)[()]
-    return middle
+        middle = np.where(np.isnan(ordered[n - 1]), ordered[n - 1], middle)
+    return middle[()]
 
 
 @composed_for_bounded(np.percentile)
