@@ -120,6 +120,28 @@ def smallest_by_a_key(a):
     return min(s, key=lambda x: x % 2)
 
 
+def a_frozenset_first(x):
+    return frozenset({1, 2}) | {int(v) for v in x}
+
+
+def taken_from_a_frozenset(x):
+    return frozenset({1, 2}) - {int(v) for v in x}
+
+
+@pytest.mark.parametrize("program", [a_frozenset_first, taken_from_a_frozenset])
+def test_a_computed_frozenset_is_refused(program):
+    check(program, X, refused="PS401")
+
+
+def a_frozenset_last(x):
+    found = {int(v) for v in x}
+    return found | frozenset({1, 2}), found & frozenset({1, 2}), frozenset({1}) <= found
+
+
+def test_a_frozenset_among_the_operands():
+    check(a_frozenset_last, X)
+
+
 @pytest.mark.parametrize("program", [gone_over, popped, smallest_by_a_key])
 def test_what_depends_on_the_order_of_a_set_is_refused(program):
     check(program, X, refused="PS401")

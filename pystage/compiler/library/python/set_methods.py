@@ -237,6 +237,8 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ref | None
     both = _both(ctx, left, right) if op in ("|", "&", "-", "^") else None
     if both is None:
         return None
+    if isinstance(left, Const) and isinstance(left.value, frozenset):
+        ctx.fail(NotKnown(span=ctx.span, what="an element of a frozenset"))
     made = row_tables.new_table(ctx, both[0])
     _change(ctx, op, made, both[1])
     return made
