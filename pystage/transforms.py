@@ -51,7 +51,10 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -
 def value_and_grad(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> CompiledFunction[..., Any]:
-    """The value of a function and its gradient, as a pair; see `grad`."""
+    """The value of a function that gives one real number, and its gradient, as a pair.
+
+    Arguments, shapes, dtypes and errors are those of `grad`; with `has_aux` the value is the pair that `fun` gives.
+    """
 
     def make(several: Any) -> Any:
         def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
@@ -67,8 +70,8 @@ def value_and_grad(
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """`fun(*primals)`, and its directional derivative along `tangents`: forward mode.
 
-    `tangents` has the structure and the shapes of `primals`, TypeError otherwise; the derivative has the structure
-    of the result.
+    `tangents` has the structure and the shapes of `primals`, TypeError otherwise; the derivative has the structure,
+    shapes and dtypes of the result. StagingError (PS7xx) for an operation without a derivative.
     """
 
     def make(_: Any) -> Any:
@@ -116,7 +119,11 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
 
 
 def checkpoint(fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
-    """`fun` with a pullback that keeps only the arguments and recomputes the rest."""
+    """`fun` with a pullback that keeps only the arguments and recomputes the rest.
+
+    Values and gradients are those of `fun`, in structure, shapes and dtypes; the pullback takes the time of one more
+    run, and less memory. The errors of a call are those of `fun` and of `pystage.compile`.
+    """
 
     def make(_: Any) -> Any:
         def again(*args: Any, **kwargs: Any) -> Any:
@@ -128,7 +135,12 @@ def checkpoint(fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
 
 
 def jacobian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[..., Any]:
-    """The derivative of an array by an array: the result's axes, then the argument's. Forward mode in a loop."""
+    """The derivative of an array by an array: the result's axes, then the argument's. Forward mode in a loop.
+
+    For a result of shape `r` and an argument of shape `a`, arrays of floats: an array of shape `r + a` with the result's
+    dtype; several `argnums` give a tuple. StagingError for other arguments (PS606) and for an operation without a
+    derivative (PS7xx).
+    """
 
     def make(several: Any) -> Any:
         def derivative(*args: Any, **kwargs: Any) -> Any:
@@ -140,7 +152,10 @@ def jacobian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[
 
 
 def hessian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[..., Any]:
-    """The second derivative of a function that gives one real number: the argument's axes, twice."""
+    """The second derivative of a function that gives one real number: the argument's axes, twice.
+
+    For an argument of shape `a`: an array of shape `a + a` with its dtype. Errors are those of `grad` and `jacobian`.
+    """
 
     def make(several: Any) -> Any:
         def second_derivative(*args: Any, **kwargs: Any) -> Any:

@@ -182,11 +182,11 @@ class Compiled:
         return text
 
     def cost_analysis(self) -> Any:
-        """XLA's estimate of the cost, by name of a measure; what it holds depends on the backend."""
+        """XLA's estimate of the cost, by measure (`"flops"`, `"bytes accessed"`, …); what it holds is the backend's."""
         return self._compiled.cost_analysis()
 
     def memory_analysis(self) -> Any:
-        """XLA's count of the memory that the program takes."""
+        """XLA's count of the memory that the program takes, in bytes; None where the backend does not say."""
         return self._compiled.memory_analysis()
 
     def instruction_counts(self) -> InstructionCounts:

@@ -100,6 +100,8 @@ def infer_program(
             steps = engine.effort.steps
         except Exhausted:
             raise StagingError((engine.effort.diagnostic(engine.b.span, unrolled),)) from None
+        finally:
+            engine.release()
     raise StagingError((InternalError(text="inference does not settle which loops to unroll"),))
 
 

@@ -112,6 +112,8 @@ def check_size(function: Function, multiplied: tuple[Multiplied, ...]) -> None:
     limit = config.program_limit
     if limit is None:
         return
+    if _seconds(_Bound().function(function)) <= limit:
+        return
     seconds = estimate(function)
     if seconds > limit:
         lines = _Lines()
@@ -122,7 +124,11 @@ def check_size(function: Function, multiplied: tuple[Multiplied, ...]) -> None:
 
 def estimate(function: Function) -> float:
     """Seconds of the processor that XLA:CPU will take for a program."""
-    milliseconds = _Estimate().function(function)
+    return _seconds(_Estimate().function(function))
+
+
+def _seconds(milliseconds: float) -> float:
+    """The time of a program whose operations take so long."""
     return 0.1 + milliseconds / 1e3
 
 
@@ -194,6 +200,32 @@ class _Estimate:
             self._reductions.add(key)
             return _TO_ARRAY if op.results[0].type.size > 1 else _TO_NUMBER
         return _KERNELS.get(type(kind))
+
+
+_MOST = max(*_KERNELS.values(), _TO_ARRAY, _CHAINED, _DIVISION * _ARRAY) + _CONE * _WIDEST
+"""Milliseconds for one operation without what it holds, at most."""
+
+
+class _Bound:
+    """More milliseconds than `_Estimate` gives, from the number of operations alone: enough for most programs."""
+
+    def __init__(self) -> None:
+        self._functions: dict[Function, float] = {}
+
+    def function(self, function: Function) -> float:
+        """A function, each time that it is called."""
+        found = self._functions.get(function)
+        if found is None:
+            found = self._functions[function] = self._region(function.body)
+        return found
+
+    def _region(self, region: Region) -> float:
+        count = len(region.ops)
+        crowd: float = (_DIVISION * count) ** 1.5
+        total = _MOST * count + _CROWD * crowd
+        for op in structured(region.ops):
+            total += sum([self.function(f) for f in callees(op)]) + sum([self._region(r) for r in op.regions])
+        return total
 
 
 class _Computations:

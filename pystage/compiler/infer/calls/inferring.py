@@ -26,6 +26,8 @@ from .canonical import Canonical
 from .printing import output_of
 from .summaries import CalleeEffects, Summary
 
+_EFFECTS = tuple([each.name for each in fields(CalleeEffects)])
+
 
 @dataclass(slots=True, eq=False)
 class Activation:
@@ -86,7 +88,7 @@ class CalleeInference:
         cells = self._canonical.cells
         observed, laid_out = run.scope.observed, state.laid_out
         summary = Summary(
-            **{each.name: getattr(effects, each.name) for each in fields(effects)},
+            **{name: getattr(effects, name) for name in _EFFECTS},
             function=function,
             free=free,
             parameters=dict(cells),

@@ -166,6 +166,10 @@ class Engine(Context):
         finally:
             self.b.span, self.frame = span, frame
 
+    def release(self) -> None:
+        """Frees what the inference held: its parts refer back to it, and the cyclic collector would have to find them."""
+        vars(self).clear()
+
     @property
     def current(self) -> Frame:
         """The frame of the function at hand."""

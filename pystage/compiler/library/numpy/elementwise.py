@@ -92,7 +92,7 @@ class ElementwiseFunction:
         weak = weak and _kind_letter(dtype) not in self.strong
         return LoopTypes((dtype,) * len(kinds), (output,) * self.ufunc.nout, Form.JAX, weak)
 
-    def numpy_loop(self, kinds: tuple[NumberKind, ...], wide: bool = False) -> LoopTypes | None:
+    def loop_for(self, kinds: tuple[NumberKind, ...], wide: bool = False) -> LoopTypes | None:
         """The loop by NumPy's rules. `wide`: integers are compared with a staged Python integer, whose value
         the other type may not hold, so that all are compared as 64-bit integers."""
         loop = numpy_loop(self.ufunc, kinds)
@@ -168,7 +168,7 @@ def _apply_numpy(ctx: Context, function: ElementwiseFunction, operands: Sequence
     if decided is not None:
         return decided
     wide = staged_python_integer(operands)
-    loop = resolve(ctx, function.name, operands, lambda kinds: function.numpy_loop(kinds, wide))
+    loop = resolve(ctx, function.name, operands, lambda kinds: function.loop_for(kinds, wide))
     return apply_loop(ctx, function, operands, loop)
 
 
@@ -236,7 +236,7 @@ def _loop_with_dtype(
     ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand], dtype: Raw
 ) -> LoopTypes:
     if _default(dtype):
-        return resolve(ctx, function.name, operands, function.numpy_loop)
+        return resolve(ctx, function.name, operands, function.loop_for)
     wanted = np.dtype(ctx.known(dtype, f"the dtype of np.{function.name}"))
 
     def rule(kinds: tuple[NumberKind, ...]) -> LoopTypes | None:

@@ -17,7 +17,7 @@ from ..kernels.nesting import nested
 from ..registry import meaning
 from ..rules.libraries import NUMPY
 from .composed import NO_SUBTRACTION, composed
-from .twins import twin
+from .jax_twin import twin
 
 
 @composed(np.ediff1d)

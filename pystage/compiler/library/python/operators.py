@@ -155,7 +155,7 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     operands = [ctx.read(left), ctx.read(right)]
     if op == "**":
         check_power(ctx, operands)
-    loop = resolve(ctx, f"{op}=", operands, function.numpy_loop)
+    loop = resolve(ctx, f"{op}=", operands, function.loop_for)
     (value,) = compute(ctx, function, operands, loop)
     store_result(ctx, left, value, f"{op}=")
     return left
@@ -216,7 +216,7 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
         if kind.form is Form.JAX:
             return function.jax_loop(ctx, kinds)
         if kind.form is not Form.PYTHON:
-            return function.numpy_loop(kinds)
+            return function.loop_for(kinds)
         dtype = INT64 if kind.dtype == BOOL else kind.dtype
         return LoopTypes((dtype,), (dtype,), Form.PYTHON) if op != "~" or dtype == INT64 else None
 
@@ -415,7 +415,7 @@ def _of_numbers(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstr
             return function.jax_loop(ctx, kinds)
         if all(k.form is Form.PYTHON for k in kinds) or (op in _OF_COMPLEX and _complex_first(kinds)):
             return python_loop(op, kinds)
-        return function.numpy_loop(kinds, wide)
+        return function.loop_for(kinds, wide)
 
     either = _python_or_numpy(ctx, op, function, operands, rule)
     if either is not None:

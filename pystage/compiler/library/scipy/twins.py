@@ -28,8 +28,8 @@ from ..kernels.arithmetic import any_of
 from ..kernels.nesting import nested
 from ..kernels.structures import abstract
 from ..numpy.elementwise import ElementwiseFunction, call_numpy
+from ..numpy.jax_twin import twin
 from ..numpy.linalg.factorisations import refuse_if, require_positive
-from ..numpy.twins import twin
 from ..numpy.ufuncs import with_ufunc_options
 from ..registry import meaning
 from ..rules.jax import is_none

@@ -29,7 +29,7 @@ from ...kernels.nesting import nested
 from ...registry import meaning
 from ...rules.libraries import NUMPY
 from ..composed import composed
-from ..twins import twin
+from ..jax_twin import twin
 from .names import check_square
 
 _ONE = np.eye(1)

@@ -15,7 +15,7 @@ from ...kernels.nesting import nested
 from ...kernels.reducing import ReductionOperand, not_zero, reduce, reduced_shape, total
 from ...rules.jax import axes_of, is_none
 from ...rules.libraries import Rules, twins
-from ..twins import twin
+from ..jax_twin import twin
 
 _BY_SUMS = (1, -1, np.inf, -np.inf)
 """The orders of the norms of matrices that are sums of absolute values; 2, -2 and "nuc" need singular values."""
