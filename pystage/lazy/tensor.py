@@ -19,8 +19,6 @@ from ..autocasting import product_type
 from ..compiler.hlo.types import COMPLEX128, FLOAT64, INT64, SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import (
     Box,
-    ConstantTemplate,
-    ContainerTemplate,
     Form,
     LeafSpec,
     Mutation,
@@ -30,10 +28,10 @@ from ..compiler.values.boundary import (
     Spec,
     StaticSpec,
     StructureSpec,
-    Template,
     ViewStep,
     ViewTemplate,
 )
+from ..compiler.values.evaluation import Elements, Evaluation, Evaluator, Make, never
 from ..compiler.values.views import Reshaped, View, Window, path_type
 from ..runtime.arguments.classification import Lazy
 from ..runtime.results.numpy_private import float_errors
@@ -465,7 +463,7 @@ def _input(leaf: Any, device: Any) -> Node:
     return Node(ArrayType(leaf.dtype, leaf.shape), device, on_device(leaf, device))
 
 
-class _Finish:
+class _Finish(Evaluator):
     """What becomes of the results of one recorded call that does more than give one new tensor."""
 
     def __init__(
@@ -474,14 +472,16 @@ class _Finish:
         self._recipe, self._args, self._kwargs = recipe, args, kwargs
         self._device = recipe.device
         self._nodes = [Node(type, self._device, None, call, i) for i, type in enumerate(recipe.types)]
-        self._made: dict[int, Any] = {}
+        self._bases: dict[int, Any] = {}
+        """The tensors of results of which there are views, by the results' numbers."""
 
     def result(self) -> Any:
         """The result, after what the call raises, and before what it stores is stored."""
         recipe = self._recipe
         if recipe.failure is not None:
             self._raise()
-        result = self._make(recipe.result)
+        assert recipe.result is not None
+        result = self.make(recipe.result)(Evaluation(self._nodes, {}))
         for mutation in recipe.mutations:
             if mutation.only is None:
                 self._store(mutation)
@@ -497,22 +497,21 @@ class _Finish:
         if value_of(self._nodes[code.index], f"`{recipe.name}` may raise"):
             raise Unrecorded("it raises")
 
-    def _make(self, template: Template | None) -> Any:
-        match template:
-            case OutputTemplate():
-                return self._output(template)
-            case ViewTemplate(base=base, steps=steps):
-                return self._view(template, base, steps)
-            case ConstantTemplate(value=value):
-                return value
-            case PathTemplate(path=path):
-                return self._argument(path)
-            case ContainerTemplate(cls=cls, children=children):
-                parts = [self._make(child) for child in children]
-                if cls is list:
-                    return parts
-                return tuple(parts) if cls is tuple else tuple.__new__(cls, parts)
-        raise AssertionError(f"{type(template).__name__} in a recipe")
+    def output(self, output: OutputTemplate) -> Make:
+        return lambda run: self._output(output)
+
+    def elements(self, output: OutputTemplate) -> Elements:
+        return never(output)
+
+    def same(self, same: PathTemplate) -> Make:
+        return lambda run: self._argument(same.path)
+
+    def view(self, view: ViewTemplate) -> Make:
+        base, steps = view.base, view.steps
+        if isinstance(base, OutputTemplate):
+            return lambda run: self._view_of_result(base, steps)
+        held = self.make(base)
+        return lambda run: self._view_of_argument(held(run), steps)
 
     def _output(self, output: OutputTemplate) -> Any:
         node = self._nodes[output.index]
@@ -524,23 +523,16 @@ class _Finish:
             return placed(node)
         return owner(node, kind_of(node.type, output.form, self._device, output.writable))
 
-    def _view(self, template: ViewTemplate, base: Template, steps: Sequence[ViewStep]) -> Any:
-        if template.identity in self._made:
-            return self._made[template.identity]
-        if isinstance(base, OutputTemplate):
-            key = ~base.index
-            if key not in self._made:
-                self._made[key] = self._output(base)
-            made = self._made[key]
-            if steps:
-                made = view_of(made, self._path(steps))
-        else:
-            held = self._make(base)
-            if not isinstance(held, Tensor):
-                raise Unrecorded("it gives a view of an argument that is no lazy tensor")
-            made = view_of(held, self._path(steps))
-        self._made[template.identity] = made
-        return made
+    def _view_of_result(self, base: OutputTemplate, steps: Sequence[ViewStep]) -> Any:
+        found = self._bases.get(base.index)
+        if found is None:
+            found = self._bases[base.index] = self._output(base)
+        return view_of(found, self._path(steps)) if steps else found
+
+    def _view_of_argument(self, held: Any, steps: Sequence[ViewStep]) -> Any:
+        if not isinstance(held, Tensor):
+            raise Unrecorded("it gives a view of an argument that is no lazy tensor")
+        return view_of(held, self._path(steps))
 
     def _path(self, steps: Sequence[ViewStep]) -> tuple[View, ...]:
         found = [self._window(step) if isinstance(step, Box) else step for step in steps]
