@@ -79,10 +79,11 @@ def _run(
         if not -len(given) <= i < len(given):
             raise StagingError((NoSuchArgument(argument=str(i), count=len(given)),))
         leaves, tree = jax.tree_util.tree_flatten(given[i])
-        made = [_Input(leaf) for leaf in leaves]
-        inputs += made
-        trees.append((len(made), tree))
-        given[i] = jax.tree_util.tree_unflatten(tree, [m.stand for m in made])
+        inside = not jax.tree_util.treedef_is_leaf(tree)
+        made = [leaf if inside and not _is_differentiable(leaf) else _Input(leaf) for leaf in leaves]
+        inputs += [m for m in made if isinstance(m, _Input)]
+        trees.append((made, tree))
+        given[i] = jax.tree_util.tree_unflatten(tree, [m.stand if isinstance(m, _Input) else m for m in made])
     recorded = GradientTape({id(m.node) for m in inputs})
     try:
         with tape(recorded):
@@ -93,12 +94,27 @@ def _run(
         for each in inputs:
             each.hand_back()
     gradients = iter([m.gradient(node) for m, node in zip(inputs, found, strict=True)])
-    parts = [jax.tree_util.tree_unflatten(tree, [next(gradients) for _ in range(n)]) for n, tree in trees]
+    parts = [
+        jax.tree_util.tree_unflatten(
+            tree, [next(gradients) if isinstance(m, _Input) else _passed(m) for m in made]
+        )
+        for made, tree in trees
+    ]
     gradient = tuple(parts) if isinstance(argnums, tuple) else parts[0]
     value = (result, aux) if has_aux else result
     if with_value:
         return value, gradient
     return (gradient, aux) if has_aux else gradient
+
+
+def _is_differentiable(leaf: Any) -> bool:
+    """True for numbers and arrays with fractions; others pass through the gradient of the structure that holds them."""
+    type_ = leaf.dtype if isinstance(leaf, LazyTensor | jax.Array) else np.asarray(leaf).dtype
+    return is_floating(type_) or is_complex(type_)
+
+
+def _passed(leaf: Any) -> Any:
+    return leaf.copy() if isinstance(leaf, np.ndarray | LazyTensor) else leaf
 
 
 class _Input:
@@ -109,8 +125,8 @@ class _Input:
         if isinstance(leaf, jax.Array):
             raise StagingError((NoDerivative(span=None, what="a jax.Array where a function is not staged"),))
         array = np.asarray(leaf) if not isinstance(leaf, LazyTensor) else None
-        type_ = leaf.dtype if array is None else array.dtype
-        if not (is_floating(type_) or is_complex(type_)):
+        if not _is_differentiable(leaf):
+            type_ = leaf.dtype if array is None else array.dtype
             raise TypeError(f"grad requires real- or complex-valued inputs, but got {type_}")
         if array is None:
             source = node_of(leaf)

@@ -140,6 +140,18 @@ def test_what_is_differentiated_by_is_not_overwritten() -> None:
         assert w[0, 0] == 1.0
 
 
+def test_what_has_no_slope_passes_through_a_structure() -> None:
+    def of_b(d: Any) -> Any:
+        os.getpid()
+        return (d["b"] * 2.0).sum()
+
+    counts = np.arange(2)
+    found = pystage.grad(of_b)({"a": 1, "b": np.ones(2), "c": counts, "d": "name"})
+    assert (found["a"], found["d"]) == (1, "name") and found["c"] is not counts
+    np.testing.assert_array_equal(found["b"], 2.0)
+    np.testing.assert_array_equal(found["c"], counts)
+
+
 def test_an_argument_that_the_call_does_not_have() -> None:
     with pytest.raises(pystage.StagingError, match="PS702"):
         pystage.grad(unstaged, 1)(np.ones(3))

@@ -812,6 +812,14 @@ def python_functions_of_what_a_mask_selects(x):
     return list(y), sorted(y), sum(y), max(y, default=0), any(y)
 
 
+@cases.each((vector(), 3), (vector(), 9))
+def parts_of_nothing_in_a_loop(x, n):
+    total = 0
+    for i in range(3):
+        total = len(x[n:n] + x[n:n][i:i])
+    return total
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_regression(function, args, options):
     try:

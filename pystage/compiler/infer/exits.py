@@ -71,7 +71,7 @@ from ..values.lattice import (
     VariableCell,
 )
 from ..values.slots import Slot, Variable
-from ..values.state import ERROR, NOT_YET, OUTPUT
+from ..values.state import ERROR, NOT_YET, OUTPUT, Content
 from ..values.text import caused
 from ..values.views import View, Window, broadcast
 from ..values.walk import children, head, keys
@@ -121,6 +121,7 @@ class Exit:
             if self.engine.state.slots.get(cell, before) is not before
         ]
         state = self.engine.state
+        changed += [state.get(slot) for slot in self.engine.namespaces.written(state)]
         self._visible = state.reachable([value, *changed])
         names = Counter(
             source
@@ -129,14 +130,20 @@ class Exit:
             for source in may_alias_cells(state.slots.get, cell)
         )
         self._visible.update({cell: None for cell, count in names.items() if count > 1})
-        self.check_elements()
+        self.check_elements(changed)
         return self.template(value)
 
-    def check_elements(self) -> None:
-        """PS504 for arrays that the caller would see as several objects where the plain run may have one."""
+    def check_elements(self, changed: Sequence[Content]) -> None:
+        """PS504 for arrays that the caller would see as several objects where the plain run may have one.
+
+        `changed`: what objects of the caller's hold at the end.
+        """
         initial = self.engine.externals.initial
         slots = self.engine.state.slots
-        rows = [c for c in map(slots.get, self._visible) if isinstance(c, RowsCell) and has_arrays(c.element)]
+        error = slots[ERROR]
+        assert isinstance(error, ErrorCell)
+        contents = [*changed, *[v.content for v in error.versions], *map(slots.get, self._visible)]
+        rows = [c for c in contents if isinstance(c, RowsCell) and has_arrays(c.element)]
         cells = [slots.get(n) for n in {**self._visible, **dict.fromkeys(initial)}]
         frozen = [
             cell.frozen for cell in cells if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT

@@ -325,6 +325,25 @@ def test_an_array_of_the_callers_list_does_not_come_back_as_another() -> None:
         pystage.compile(one_of_the_callers, fallback="error")([X + k for k in range(20)], 5.0)
 
 
+def appended_to_the_callers(rows, n):
+    if n > 3:
+        rows.append(rows[0] * n)
+
+
+def appended_before_a_raise(rows, n):
+    for k in range(int(n)):
+        rows.append(rows[0] * k)
+    if n > 3:
+        raise ValueError(n)
+    rows.clear()
+
+
+@pytest.mark.parametrize("program", [appended_to_the_callers, appended_before_a_raise])
+def test_the_callers_list_does_not_get_copies_of_the_callers_arrays(program) -> None:
+    with pytest.raises(StagingError, match="PS504"):
+        pystage.compile(program, fallback="error")([X, X + 1], 5.0)
+
+
 def is_the_same(x, n):
     out, row = [], x
     while len(out) < n:

@@ -335,6 +335,10 @@ def aligned(
     own = value.type.static_shape[axis]
     if own == size and places.start is onto.start and places.step == onto.step and once is None:
         return value
+    if not own:
+        shape = value.type.static_shape
+        nothing = ctx.constant(0, value.type.dtype)
+        return ctx.broadcast(nothing, (*shape[:axis], size, *shape[axis + 1 :]))
     if abs(places.step) == abs(onto.step):
         found = _moved(ctx, value, axis, places, onto, size)
         return found if once is None else _or_first(ctx, once, value, axis, places, found)
