@@ -334,7 +334,7 @@ class Program:
 
         try:
             found = jax.jit(jax.grad(total, tuple(range(len(self.argnums)))))(*[own[i] for i in self.argnums])
-        except (TypeError, ValueError, NotImplementedError, jax.errors.JAXTypeError):
+        except (TypeError, ValueError, AttributeError, IndexError, NotImplementedError):
             return {}
         return self._by_path(found)
 

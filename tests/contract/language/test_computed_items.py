@@ -35,6 +35,48 @@ def of_computed_numbers(x):
     return items[int(x)] + 1.0
 
 
+DNA = "ACGTTACGGA"
+
+
+@cases.each(*INSIDE)
+@cases.each(*OUTSIDE, raises=IndexError)
+def of_a_string(x):
+    return "GAT"[int(x)]
+
+
+@cases(np.array([0, 9, -1, 3, -10]))
+@cases(np.array([0, 10]), raises=IndexError)
+@cases(np.array([], np.int64))
+def of_a_string_with_repeated_characters(x):
+    weights = {"A": 1.5, "C": 2, "G": -0.25, "T": 4.0}
+    total, last = 0.0, ""
+    for i in x:
+        total += weights[DNA[i]]
+        if DNA[i] in "AT" and DNA[i] != last:
+            last = DNA[i]
+    return total, last
+
+
+@cases(np.array([0, 9, -1, 3, -10]))
+def of_bytes_and_of_repeated_names(x):
+    names = ["red", "green", "red", "blue", "green", None, "red", None, "blue", "red"]
+    return [DNA.encode()[i] for i in x], names[x[1]], names[x[3]] is None
+
+
+@cases(5.0)
+def of_a_string_beside_its_neighbours(x):
+    text = DNA * 30
+    pairs, runs = 0.0, 1
+    for i in range(1, len(text)):
+        if text[i] == text[i - 1]:
+            pairs += x
+        else:
+            runs += 1
+    for i, (a, b) in enumerate(zip(text, reversed(text))):
+        pairs += (a == b) * i
+    return pairs, runs
+
+
 @cases(np.array([0.0, 2.0, 1.0, -1.0]))
 @cases(np.array([0.0, 5.0, 1.0]), raises=IndexError)
 def in_a_loop(x):
@@ -116,6 +158,33 @@ def test_one_program_serves_all() -> None:
     for n in range(60):
         assert staged(n / 20) == program(n / 20)
     assert len(staged.signatures()) == 1
+
+
+def test_a_loop_over_many_elements_is_rolled() -> None:
+    """Its program grows by the elements, each of which is an argument, and not by what the body does with them."""
+
+    def program(xs: list[float], pairs: list[tuple[int, float]]) -> tuple[float, list[float]]:
+        total, out = 0.0, []
+        for x, (n, y) in zip(xs, pairs):
+            total += np.sin(x) * n + np.cos(y)
+            out.append(total / 3)
+        return total, out
+
+    arguments = [i / 7 for i in range(100)], [(i % 5, float(i)) for i in range(100)]
+    check(program, *arguments)
+    assert pystage.compile(program).lower(*arguments).as_text().count("stablehlo.sine") == 1
+
+
+def test_a_loop_over_many_elements_sees_what_its_body_stores() -> None:
+    def program(xs: list[int], n: int) -> tuple[int, list[int]]:
+        total = 0
+        for i, x in enumerate(xs):
+            total += x
+            if i + n < len(xs):
+                xs[i + n] += 1
+        return total, xs
+
+    check(program, list(range(100)), np.int64(1))
 
 
 def test_integers_of_the_call_stay_constants() -> None:

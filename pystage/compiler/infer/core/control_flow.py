@@ -154,7 +154,8 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
     trips = length.value if isinstance(length, Const) else None
     if trips == 0:
         return
-    most = e.range_of(cast(Array | Const, length))[1] if parts.length_now is None else math.inf
+    known = trips is not None or parts.length_now is None
+    most = e.range_of(cast(Array | Const, length))[1] if known else math.inf
     counted = InductionVariable((0, 0), Recurrence(1, 1, 1, 1), None if math.isinf(most) else int(most))
     counter = counter_of(frame.id, i)
     outer = e.state.slots.get(counter)

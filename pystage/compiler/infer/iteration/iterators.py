@@ -17,7 +17,7 @@ from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
-from ...library.kernels.row_lists import check, collected, compared, item, of_array, place_of
+from ...library.kernels.row_lists import as_rows, check, collected, compared, item, of_array, place_of
 from ...library.kernels.row_tables import view_rows
 from ...library.kernels.structures import list_items, list_length, view_items
 from ...library.numpy.indexing.bounded import length as bounded_length
@@ -25,6 +25,8 @@ from ...library.numpy.indexing.flat import flat_of
 from ...library.numpy.indexing.stores import shape_of
 from ...library.numpy.indexing.subscripts import array_getitem
 from ...library.python import operators
+from ...library.python.computed_items import is_of_few
+from ...library.python.containers import container_getitem
 from ...library.python.iterators import is_iterator, taken
 from ...library.python.number_checks import refuse
 from ...library.python.ranges import range_element, range_length
@@ -58,6 +60,7 @@ from ...values.lattice import (
 )
 from ..core.constants import UNROLL_LIMIT
 from ..core.engine import Engine
+from ..core.unboxing import WRITTEN_OUT
 from ..objects import objects
 from ..telling.describe import describe
 
@@ -460,6 +463,8 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             return _rolled_range(engine, value)
         case Const(v) if isinstance(v, range):
             return _rolled_range(engine, Range(Const(v.start), Const(v.stop), Const(v.step)))
+        case Const(v) if isinstance(v, str | bytes) and len(v) > WRITTEN_OUT and is_of_few(v):
+            return Rolled(Const(len(v)), lambda i: cast(Abstract, container_getitem(engine, value, i)))
         case Array() if value.shape:
             return Rolled(Const(value.shape[0]), lambda i: array_getitem(engine, value, i))
         case Ref() if isinstance(engine.state.get(value.cell), ArrayCell):
@@ -501,8 +506,35 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             )
         case Unknown(reason):
             raise DiagnosticError(reason)
+        case Ref() | Tuple():
+            return _rolled_items(engine, value)
         case _:
             return None
+
+
+def _rolled_items(engine: Engine, value: Ref | Tuple) -> Rolled | None:
+    """A loop over a tuple or a list of many known elements, as over their rows; None without a common template."""
+
+    def content() -> AnyList:
+        return (
+            ListCell(value.items) if isinstance(value, Tuple) else cast(AnyList, engine.state.get(value.cell))
+        )
+
+    before = content()
+    if not isinstance(before, ListCell) or len(before.items) < WRITTEN_OUT:
+        return None
+    rows = as_rows(engine, before)
+    if rows is None:
+        return None
+
+    def element(position: Abstract) -> Abstract:
+        now = content()
+        current = rows if isinstance(value, Tuple) or now is before else as_rows(engine, now)
+        if current is None:
+            raise DiagnosticError(NotIterable(span=engine.b.span, what="a list that the loop replaces"))
+        return item(engine, current, place_of(position))
+
+    return Rolled(Const(len(before.items)), element, lambda: list_length(content()))
 
 
 def _rolled_list(engine: Engine, value: Ref) -> Rolled:

@@ -16,15 +16,17 @@ import numpy as np
 
 from ...hlo.ir import Value
 from ...hlo.types import INT64
-from ...ops import Add, Compare, Select
+from ...ops import Add, Compare, DynamicSlice, Reshape, Select
 from ...values.lattice import Abstract, Array, Const
 from ..context import Context
 from ..kernels.arithmetic import like
 from ..numpy.indexing.bounds_checks import check_inside
 from ..rules.rows import common_template, row_at, rows_of
 
+_EXAMPLES: dict[str, Any] = {"tuple": (None,), "string": " ", "bytes": b" "}
+"""By the kind of a sequence other than a list, one with one item."""
 MOST_BRANCHES = 16
-"""Of more items than these without a template in common the place must be known."""
+"""Of more different items than these without a template in common the place must be known."""
 
 
 def is_index(index: Abstract) -> bool:
@@ -51,11 +53,36 @@ def computed_item(ctx: Context, items: tuple[Abstract, ...], index: Array, kind:
 
 
 def chosen_item(ctx: Context, items: Sequence[Abstract], index: Array, kind: str) -> Abstract | None:
-    """`items[index]` by branches on the index; None for more than a few items."""
-    if not items or len(items) > MOST_BRANCHES:
+    """`items[index]` by branches on which of the different items it is; None for more than a few of these."""
+    different: dict[object, int] = {}
+    numbers = [different.setdefault(_identity(item), len(different)) for item in items]
+    if not 0 < len(different) <= MOST_BRANCHES:
         return None
     place = checked_place(ctx, index, len(items), kind)
-    return _chosen(ctx, items, ctx.python(place, (0, len(items) - 1)), 0)
+    if len(different) == len(items):
+        return _chosen(ctx, items, ctx.python(place, (0, len(items) - 1)), 0)
+    table = ctx.constant(np.array(numbers), INT64)
+    number = ctx.op(Reshape(()), ctx.op(DynamicSlice((1,)), table, place))
+    firsts = [items[numbers.index(k)] for k in range(len(different))]
+    return _chosen(ctx, firsts, ctx.python(number, (0, len(firsts) - 1)), 0)
+
+
+def _identity(item: Abstract) -> object:
+    """What is equal for items that are certainly one object, or equal strings."""
+    return (str, item.value) if isinstance(item, Const) and type(item.value) is str else (object, id(item))
+
+
+def is_of_few(text: str | bytes) -> bool:
+    """True for a string whose characters a program can tell apart at a computed place."""
+    return isinstance(text, bytes) or len(set(text)) <= MOST_BRANCHES
+
+
+def computed_character(ctx: Context, text: str | bytes, index: Array) -> Abstract | None:
+    """`text[index]`; None for a string of many different characters."""
+    items = tuple([Const(character) for character in text])
+    if isinstance(text, bytes):
+        return computed_item(ctx, items, index, "bytes")
+    return chosen_item(ctx, items, index, "string")
 
 
 def _chosen(ctx: Context, items: Sequence[Abstract], place: Array, first: int) -> Abstract:
@@ -79,7 +106,7 @@ def checked_place(ctx: Context, index: Array, extent: int, kind: str) -> Value:
 
 
 def _outside(kind: str) -> IndexError:
-    return IndexError(f"{kind} index out of range")
+    return IndexError("index out of range" if kind == "bytes" else f"{kind} index out of range")
 
 
 def _front(ctx: Context, index: Array, extent: int) -> Value:
@@ -93,7 +120,7 @@ def _front(ctx: Context, index: Array, extent: int) -> Value:
 
 def _lookup(kind: str, extent: int) -> Callable[[Any], None]:
     """A function that raises Python's own exception for an index out of bounds."""
-    sequence: Any = (None,) * extent if kind == "tuple" else [None] * extent
+    sequence: Any = _EXAMPLES.get(kind, [None]) * extent
 
     def look(at: Any) -> None:
         if kind == "list assignment":

@@ -57,6 +57,7 @@ from .computed_items import (
     MOST_BRANCHES,
     checked_place,
     chosen_item,
+    computed_character,
     computed_item,
     is_computed_index,
     is_index,
@@ -146,6 +147,10 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
         return dict_methods.item(ctx, container, index)
     if isinstance(container, Range):
         return _range_item(ctx, container, index)
+    if isinstance(container, Const) and isinstance(container.value, str | bytes):
+        character = computed_character(ctx, container.value, index) if is_computed_index(ctx, index) else None
+        if character is not None:
+            return character
     if isinstance(container, Const) and isinstance(container.value, str | bytes | dict | range):
         key = ctx.known(index, f"the index of a {type_name(ctx, container)}")
         try:
