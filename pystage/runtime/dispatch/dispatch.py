@@ -166,10 +166,17 @@ class Dispatcher:
         outgrown: Outgrown | None,
     ) -> Any:
         """Runs a specialisation other than the first of the family, or a new one, until no capacity is exceeded."""
-        attempts, writes, grown = 0, 0, None
+        attempts, stalled, writes, grown = 0, 0, 0, None
         while attempts < _ATTEMPTS:
             if outgrown is not None:
+                before = self._feedback.capacities
                 grown = self._feedback.note_outgrown(outgrown)
+                stalled = stalled + 1 if self._feedback.capacities == before else 0
+                if stalled == _ATTEMPTS:
+                    raise RuntimeError(
+                        f"internal error of pystage: {grown.what} of `{self.name}` exceeds its capacity again, which "
+                        "has not grown; please report this"
+                    )
                 writes = max(writes, writes + (outgrown.writes or 0))
                 outgrown = None
             family = entry.family(leaves)

@@ -16,6 +16,14 @@ FEW = [(X,), (-X,), (np.abs(X),), (-np.abs(X),)]
 # ---------------------------------------------------------------- lists that grow
 
 
+@cases.each((1,), (11,), (70,))
+def between_known_elements(n):
+    found = [0]
+    for t in range(4, n + 1):
+        found.append(t)
+    return [0] + list(found) + [n], [-1, 0] + found
+
+
 @cases.each((5.0,), (0.5,), (2.0**63,), (2.0**64 - 2.0**11,))
 def halves(x):
     out = []

@@ -293,11 +293,10 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     ]
     if left.site is None:
         left = replace(left, site=right.site)
+    if left.site is not None:  # as large as the other, at least
+        left = templates.as_rows(ctx.b, left, template, max(left.capacity, right.capacity))
     left, count = with_room(ctx, left, right.length, capacities[1])
     capacity = left.capacity
-    if right.capacity > capacity and left.site is not None:  # as large as the other, at least
-        left = templates.as_rows(ctx.b, left, template, right.capacity)
-        capacity = right.capacity
     right = templates.as_rows(ctx.b, right, template, capacity)
     places = _places(ctx, capacity)
     start = ctx.broadcast(int_value(ctx, left.length), (capacity,))
