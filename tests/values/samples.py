@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from typing import Any
@@ -170,6 +171,12 @@ def samples() -> list[Abstract | Cell]:
         ListCell((n(), row(2)), merged(3), program(INT32)),
         DictCell({"a": n(), 1: x}),
         DictCell({"a": n(), 1: row(2)}, merged(3), program(INT32)),
+        DictCell({"a": n()}, container=collections.defaultdict, factory=Const(int)),
+        TableCell(
+            collections.defaultdict,
+            RowsCell(Tuple((Array(program(INT64, 2), Form.PYTHON), NONE)), 2, 2),
+            factory=Const(int),
+        ),
         SetCell(frozenset([1])),
         SetCell(frozenset([1]), merged(3), program(INT32)),
         TableCell(

@@ -21,6 +21,7 @@ from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
 from ..stage import ir as stage
 from ..values.boundary import (
+    FACTORY,
     Argument,
     Draws,
     Failure,
@@ -41,6 +42,7 @@ from ..values.boundary import (
 from ..values.demand import Statics
 from ..values.generators import GENERATORS, generator_cell
 from ..values.lattice import (
+    DICT_CLASSES,
     NONE,
     Abstract,
     Array,
@@ -130,6 +132,13 @@ def keyword_path(function: Any, name: str) -> Path:
     if name in names or name in only or double is None:
         return Path(Argument(name))
     return Path(Argument(double), ((PathStep.ITEM, name),))
+
+
+def _child(path: Path, step: PathStep, key: Any) -> Path:
+    """The path of what a container or an object has under a key."""
+    return (
+        path.attribute("default_factory") if key is FACTORY else Path(path.root, (*path.steps, (step, key)))
+    )
 
 
 class _Entry:
@@ -330,7 +339,7 @@ class _Entry:
             parts = [self.argument(c, path.attribute(k)) for k, c in zip(spec.keys, spec.children)]
             return SliceObject(*parts) if spec.cls is slice else Range(*parts)
         step = PathStep.ITEM
-        if spec.cls not in (list, dict):
+        if spec.cls is not list and spec.cls not in DICT_CLASSES:
             if issubclass(spec.cls, (types.MethodType, functools.partial)):
                 return self.bound(spec, path)
             if spec.cls in GENERATORS:
@@ -339,15 +348,14 @@ class _Entry:
         cell = engine.state.cell_number()
         ref = self.structures[spec.identity] = Ref(cell)
         engine.externals.initial[cell] = (path, None)  # its place is before those of what it holds
-        children = [
-            self.argument(c, Path(path.root, (*path.steps, (step, k))))
-            for k, c in zip(spec.keys, spec.children)
-        ]
+        children = [self.argument(c, _child(path, step, k)) for k, c in zip(spec.keys, spec.children)]
         content: Any
         if spec.cls is list:
             content = ListCell(tuple(children))
-        elif spec.cls is dict:
-            content = DictCell(dict(zip(spec.keys, children)))
+        elif spec.cls in DICT_CLASSES:
+            entries = dict(zip(spec.keys, children))
+            factory = entries.pop(FACTORY, None)
+            content = DictCell(entries, container=spec.cls, factory=factory)
         else:
             content = ObjectCell(spec.cls, dict(zip(spec.keys, children)))
         engine.state.set(cell, content)

@@ -49,14 +49,17 @@ from ..values.lattice import (
     Array,
     ArrayCell,
     Caught,
+    Closure,
     Const,
     DictCell,
     ErrorCell,
     Exc,
     Frozen,
     ListCell,
+    Method,
     ObjectCell,
     OutputCell,
+    Partial,
     Range,
     Ref,
     RowsCell,
@@ -304,14 +307,24 @@ class Exit:
     ) -> ContainerTemplate | RowsTemplate:
         """A new tuple, list or dict; a set of elements that the program computes."""
         if isinstance(x, TableCell):
-            return replace(self.rows(x.entries, identity), cls=x.container)
+            return replace(self.rows(x.entries, identity), cls=x.container, factory=self.factory(x))
         if isinstance(x, RowsCell):
             return self.rows(x, identity)
-        cls = x.cls if isinstance(x, Tuple) else list if isinstance(x, ListCell) else dict
+        number = self.engine.state.cell_number() if identity is None else identity
+        if isinstance(x, DictCell):
+            values = tuple(map(self.template, x.entries.values()))
+            return ContainerTemplate(x.container, tuple(x.entries), values, number, self.factory(x))
+        cls = x.cls if isinstance(x, Tuple) else list
         held = alone(x)
         parts = tuple(map(self.template, children(held)))
-        number = self.engine.state.cell_number() if identity is None else identity
         return ContainerTemplate(cls, tuple(keys(held)), parts, number)
+
+    def factory(self, x: DictCell | TableCell) -> Template | None:
+        """The `default_factory` of a new `defaultdict`."""
+        if isinstance(x.factory, Closure | Partial | Method):
+            what = "a defaultdict whose default_factory is a function that the program makes"
+            raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
+        return None if x.factory is None else self.template(x.factory)
 
     def rows(self, x: RowsCell, identity: int | None) -> RowsTemplate:
         """A new list of rows of results."""

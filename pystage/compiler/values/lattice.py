@@ -7,6 +7,7 @@ to a list), or an array of some type whose elements the program computes (`Array
 
 from __future__ import annotations
 
+import collections
 import enum
 import math
 from collections.abc import Callable, Iterable
@@ -410,11 +411,21 @@ LISTS = (ListCell, RowsCell)
 
 @immutable
 class DictCell(Cell):
-    """The entries of a dict, in order; keys are known."""
+    """The entries of a dict, in order; keys are known.
+
+    `container`: its class, `dict` or one of those with a `__missing__` (`library/python/missing.py`); `factory`: the
+    `default_factory` of a `defaultdict`.
+    """
 
     entries: dict[Any, Abstract]
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
+    container: type = dict
+    factory: Abstract | None = None
+
+
+DICT_CLASSES = (dict, collections.Counter, collections.defaultdict)
+"""The classes of the dicts that a program can have."""
 
 
 @immutable
@@ -441,7 +452,8 @@ class CallerAttributes(Protocol):
 class TableCell(Cell):
     """A dict or a set whose keys the program computes: the list of its entries, pairs of a key and a value, in order.
 
-    The values of a set are None, and its order means nothing. `removed` counts the entries that have been taken out.
+    Of a dict, `container` and `factory` are as those of a `DictCell`. The values of a set are None, and its order means
+    nothing. `removed` counts the entries that have been taken out.
     `index` says where a key is (`rules/row_index.py`); None for a few rows, which are all looked at.
     """
 
@@ -451,6 +463,7 @@ class TableCell(Cell):
     index: Value | None = None
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
+    factory: Abstract | None = None
 
 
 AnyTable = DictCell | SetCell | TableCell

@@ -20,6 +20,7 @@ import numpy as np
 from ...compiler.hlo.types import SHORT_NAMES
 from ...compiler.library.jax.registry import is_static_node
 from ...compiler.policy import is_of_jax
+from ...compiler.values.boundary import FACTORY
 from ...compiler.values.generators import GENERATORS
 from ...compiler.values.instances import slots_of
 from ..outcomes import HasLazy
@@ -118,8 +119,10 @@ def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
 def _container(value: Any, cls: type) -> Opener | None:
     if cls is list or cls is tuple:
         return _open_sequence
-    if cls in (dict, collections.OrderedDict, collections.defaultdict):
+    if cls in (dict, collections.OrderedDict, collections.Counter):
         return _open_dict
+    if cls is collections.defaultdict:
+        return _open_defaultdict
     if isinstance(value, tuple) and hasattr(cls, "_fields"):
         return functools.partial(_open_named, tuple(cls._fields))
     if cls is types.MethodType:
@@ -141,6 +144,10 @@ def _open_sequence(value: Sequence[Any]) -> Opened:
 
 def _open_dict(value: dict[Any, Any]) -> Opened:
     return tuple(value), tuple(value.values())
+
+
+def _open_defaultdict(value: collections.defaultdict[Any, Any]) -> Opened:
+    return (*value, FACTORY), (*value.values(), value.default_factory)
 
 
 def _open_named(fields: tuple[str, ...], value: tuple[Any, ...]) -> Opened:

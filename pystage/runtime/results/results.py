@@ -263,8 +263,8 @@ def _write_list(target: Any, key: Any, value: Any) -> None:
 
 
 def _write_dict(target: Any, key: Any, value: Any) -> None:
-    target.clear()
-    target.update(value)
+    dict.clear(target)
+    dict.update(target, value)
 
 
 _WRITES: dict[Write, Callable[[Any, Any, Any], None]] = {

@@ -8,6 +8,7 @@ on demand.
 from __future__ import annotations
 
 import builtins
+import collections
 import enum
 import functools
 import types
@@ -46,6 +47,7 @@ from ...values.demand import Statics, no_value
 from ...values.generators import GENERATORS, generator_cell
 from ...values.instances import instance_fields
 from ...values.lattice import (
+    DICT_CLASSES,
     Abstract,
     Array,
     ArrayCell,
@@ -403,9 +405,13 @@ class Externals:
         if type(obj) is list:
             cell = self._cell(path, obj, ListCell(()))
             content: Any = ListCell(tuple([self.value(path.item(i), x) for i, x in enumerate(obj)]))
-        elif type(obj) is dict:
-            cell = self._cell(path, obj, DictCell({}))
-            content = DictCell({k: self.value(path.item(k), x) for k, x in obj.items()})
+        elif isinstance(obj, dict) and type(obj) in DICT_CLASSES:
+            cell = self._cell(path, obj, DictCell({}, container=type(obj)))
+            entries = {k: self.value(path.item(k), x) for k, x in obj.items()}
+            factory = None
+            if isinstance(obj, collections.defaultdict):
+                factory = self.value(path.attribute("default_factory"), obj.default_factory)
+            content = DictCell(entries, container=type(obj), factory=factory)
         elif type(obj) in (set, frozenset):
             self.guard(GuardKind.EQUAL, path, obj)
             if type(obj) is frozenset:

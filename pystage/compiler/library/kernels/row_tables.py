@@ -184,7 +184,8 @@ def as_table(ctx: Context, cell: AnyTable, *also: Abstract) -> TableCell | None:
     kept = replace(entries, aliases=(), selector=0)
     has_index = isinstance(cell, TableCell) and cell.index is not None
     index = templates.index_for(ctx.b, cell, kept) if has_index else None
-    return TableCell(templates.class_of_table(cell), kept, removed, index, cell.aliases, cell.selector)
+    cls, factory = templates.class_of_table(cell), templates.factory_of(cell)
+    return TableCell(cls, kept, removed, index, cell.aliases, cell.selector, factory)
 
 
 def keys_alone(cell: AnyTable) -> AnyTable:
@@ -480,8 +481,19 @@ def new_table(ctx: Context, table: AnyTable) -> Ref:
 # ---------------------------------------------------------------- all entries
 
 
+FEW = 8
+"""So many elements are stored one by one, more of them in a loop."""
+
+
+def many(ctx: Context, elements: ListCell) -> RowsCell | None:
+    """The elements of a long list as rows, over which a loop is rolled; None for few, or without a template in common."""
+    return row_lists.as_rows(ctx, elements) if len(elements.items) > FEW else None
+
+
 def each_entry(ctx: Context, entries: AnyList, step: Callable[[Abstract, Abstract], None]) -> None:
     """Does `step(key, value)` for each entry, in order."""
+    if isinstance(entries, ListCell):
+        entries = many(ctx, entries) or entries
     if isinstance(entries, ListCell):
         for entry in entries.items:
             step(*_pair(entry))

@@ -243,11 +243,9 @@ def type_name(ctx: Context, value: Raw) -> str:
             match ctx.state.get(value.cell):
                 case ListCell() | RowsCell():
                     return "list"
-                case DictCell():
-                    return "dict"
                 case SetCell():
                     return "set"
-                case TableCell(container=cls):
+                case DictCell(container=cls) | TableCell(container=cls):
                     return cls.__name__
                 case IteratorCell(source=FlatIterator()):
                     return "numpy.flatiter"

@@ -6,6 +6,7 @@ In: the receiver and abstract arguments. Out: the method's result.
 from __future__ import annotations
 
 import operator
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
@@ -29,6 +30,7 @@ from ..kernels import row_lists, row_tables
 from ..kernels.structures import abstract, cell_of, new_dict, type_name
 from ..registry import meaning
 from ..rules import rows as templates
+from ..rules.rows import is_counter, is_dict
 from .computed_items import MOST_BRANCHES, chosen_item
 
 _REQUIRED: Any = object()
@@ -39,12 +41,7 @@ def _cell(ctx: Context, receiver: Raw) -> DictCell | TableCell:
     if not is_dict(cell):
         name = type_name(ctx, receiver)
         ctx.fail(NoSuchOperation(span=ctx.span, operation="a method of dict", types=name))
-    return cast("DictCell | TableCell", cell)
-
-
-def is_dict(cell: object) -> bool:
-    """True for the contents of a dict."""
-    return isinstance(cell, DictCell) or (isinstance(cell, TableCell) and cell.container is dict)
+    return cell
 
 
 def _known(ctx: Context, receiver: Raw, key: Raw) -> DictCell:
@@ -74,16 +71,40 @@ def known_key(ctx: Context, key: Raw) -> Any:
 
 def item(ctx: Context, container: Raw, key: Raw) -> Abstract:
     """`d[key]`."""
-    found = row_tables.item(ctx, _cell(ctx, container), abstract(key))
-    if found is not None:
-        return found
-    chosen = _chosen(ctx, _known(ctx, container, key), abstract(key))
+    missing = _missing(ctx, _cell(ctx, container))
+    looked_up = row_tables.lookup(ctx, _cell(ctx, container), abstract(key))
+    if looked_up is not None:
+        found, place, table = looked_up
+        if missing is None:
+            row_tables.check_found(ctx, found, abstract(key))
+            return row_tables.value_at(ctx, table, place)
+        truth = row_lists.truth_of(found)
+        value = ctx.branch(truth, lambda: row_tables.value_at(ctx, table, place), missing)
+        if not is_counter(table) and found is not True:
+            row_tables.store_certainly(ctx, cast(Ref, container), abstract(key), value)
+        return value
+    chosen = _chosen(ctx, _known(ctx, container, key), abstract(key)) if missing is None else None
     if chosen is not None:
         return chosen
     cell, known = _known(ctx, container, key), known_key(ctx, key)
-    if known not in cell.entries:
+    if known in cell.entries:
+        return cell.entries[known]
+    if missing is None:
         ctx.raise_(KeyError(known))
-    return cell.entries[known]
+    value = missing()
+    if not is_counter(cell):
+        _set(ctx, container, {**_known(ctx, container, key).entries, known: value})
+    return value
+
+
+def _missing(ctx: Context, cell: DictCell | TableCell) -> Callable[[], Abstract] | None:
+    """What `__missing__` gives for a key; None where it raises KeyError. All but a `Counter` keep it as the entry."""
+    if is_counter(cell):
+        return lambda: Const(0)
+    factory = cell.factory
+    if factory is None or (isinstance(factory, Const) and factory.value is None):
+        return None
+    return lambda: ctx.call(factory, [])
 
 
 def _chosen(ctx: Context, cell: DictCell, key: Abstract) -> Abstract | None:
@@ -120,17 +141,15 @@ def setdefault(ctx: Context, self: Raw, key: Raw, default: Raw = None, /) -> Abs
     looked_up = row_tables.lookup(ctx, _cell(ctx, self), abstract(key))
     if looked_up is not None:
         found, place, table = looked_up
-
-        def stored() -> Abstract:
-            row_tables.store_certainly(ctx, cast(Ref, self), abstract(key), abstract(default))
-            return abstract(default)
-
         truth = row_lists.truth_of(found)
-        return ctx.branch(truth, lambda: row_tables.value_at(ctx, table, place), stored)
+        value = ctx.branch(truth, lambda: row_tables.value_at(ctx, table, place), lambda: abstract(default))
+        if found is not True:
+            row_tables.store_certainly(ctx, cast(Ref, self), abstract(key), value)
+        return value
     entries = dict(_known(ctx, self, key).entries)
-    value: Abstract = entries.setdefault(known_key(ctx, key), abstract(default))
+    known: Abstract = entries.setdefault(known_key(ctx, key), abstract(default))
     _set(ctx, self, entries)
-    return value
+    return known
 
 
 @meaning(dict.pop)
@@ -210,10 +229,13 @@ def computed_entries(ctx: Context, source: Raw, known_too: bool = False) -> AnyL
     return ListCell(tuple(pairs)) if known_too or computed else None
 
 
-def with_entries(ctx: Context, entries: AnyList) -> Ref:
-    """A new dict of entries of which the program computes a key."""
-    made = new_dict(ctx, {})
-    row_tables.store_all(ctx, made, entries)
+def merged(ctx: Context, left: DictCell | TableCell, right: DictCell | TableCell) -> Ref:
+    """`left | right`: a `defaultdict` where one of them is one, with its factory, else a dict."""
+    like = left if left.factory is not None else right
+    cls = dict if like.factory is None else like.container
+    made = row_tables.new_table(ctx, replace(left, container=cls, factory=like.factory))
+    other = row_tables.new_table(ctx, right)
+    update(ctx, made, other)
     return made
 
 
@@ -266,6 +288,18 @@ def _view(kind: str) -> Callable[..., Abstract]:
 keys = meaning(dict.keys)(_view("keys"))
 values = meaning(dict.values)(_view("values"))
 items = meaning(dict.items)(_view("items"))
+
+
+@meaning(defaultdict)
+def defaultdict_(ctx: Context, default_factory: Raw = None, source: Raw = (), /, **entries: Raw) -> Abstract:
+    """`defaultdict(default_factory, source, **entries)`."""
+    factory = abstract(default_factory)
+    if isinstance(factory, Const) and factory.value is not None and not callable(factory.value):
+        ctx.raise_(TypeError("first argument must be callable or None"))
+    made = Ref(ctx.state.new_cell(DictCell({}, container=defaultdict, factory=factory)))
+    update(ctx, made, source, **entries)
+    return made
+
 
 METHODS: dict[str, Callable[..., Abstract]] = {
     "get": get,

@@ -39,7 +39,7 @@ from ..registry import meaning
 from ..rules.classes import c_name, class_of
 from . import set_methods
 from .builtins import listed
-from .dict_methods import computed_entries, entries_of, with_entries
+from .dict_methods import update
 from .iterators import is_iterator
 from .ordering import in_order, rows_in_order
 from .scalars import special
@@ -121,10 +121,9 @@ def tuple_(ctx: Context, iterable: Raw = (), /) -> Abstract:
 @meaning(dict)
 def dict_(ctx: Context, source: Raw = (), /, **entries: Raw) -> Abstract:
     """`dict(source, **entries)`."""
-    rows = None if entries else computed_entries(ctx, source)
-    if rows is not None:
-        return with_entries(ctx, rows)
-    return new_dict(ctx, {**entries_of(ctx, source), **{k: abstract(v) for k, v in entries.items()}})
+    made = new_dict(ctx, {})
+    update(ctx, made, source, **entries)
+    return made
 
 
 @meaning(set)

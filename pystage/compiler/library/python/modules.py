@@ -339,8 +339,10 @@ def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> 
             return new_rows(ctx, cell)
         case ListCell(items=items):
             return new_list(ctx, [part(i) for i in items])
-        case DictCell(entries=entries):
-            return new_dict(ctx, {k: part(v) for k, v in entries.items()})
+        case DictCell(entries=entries) as cell:
+            return row_tables.new_table(
+                ctx, dataclasses.replace(cell, entries={k: part(v) for k, v in entries.items()})
+            )
         case SetCell() | TableCell() as cell:
             return row_tables.new_table(ctx, cell)
         case ObjectCell() as cell:

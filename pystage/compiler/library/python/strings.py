@@ -7,7 +7,6 @@ demands the parts as constants.
 
 from __future__ import annotations
 
-import builtins
 import dataclasses
 import functools
 import operator as _operator
@@ -45,12 +44,12 @@ from ..kernels.structures import (
     known_object,
     lift,
     list_items,
-    new_dict,
     new_list,
     new_rows,
 )
 from ..registry import meaning
 from ..rules.classes import is_generated
+from ..rules.rows import is_dict
 from ..rules.split import of_one_kind
 
 
@@ -171,9 +170,11 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
         case ListCell():
             return new_list(ctx, [snapshot(ctx, i) for i in list_items(ctx, cell)])
         case DictCell(entries=entries):
-            return new_dict(ctx, {k: snapshot(ctx, v) for k, v in entries.items()})
-        case TableCell(container=builtins.dict) as table:
-            return row_tables.new_table(ctx, table)
+            return row_tables.new_table(
+                ctx, dataclasses.replace(cell, entries={k: snapshot(ctx, v) for k, v in entries.items()})
+            )
+        case TableCell() if is_dict(cell):
+            return row_tables.new_table(ctx, cell)
         case SetCell(items=members):
             return Const(set(members))
     if ctx.is_ndarray(value):

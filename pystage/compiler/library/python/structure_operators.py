@@ -53,7 +53,6 @@ from ..kernels.structures import (
     cell_of,
     known_object,
     list_items,
-    new_dict,
     new_list,
     new_rows,
     new_set,
@@ -63,10 +62,11 @@ from ..kernels.structures import (
 from ..numpy.indexing.stores import shape_of
 from ..rules.classes import c_name, class_of
 from ..rules.promote import value_of
-from ..rules.rows import class_of_table, entries_of
+from ..rules.rows import is_counter, is_dict
 from ..rules.split import needs_split
 from . import set_methods
-from .dict_methods import is_dict
+from .collections import counters
+from .dict_methods import merged, update
 
 Equal = Callable[[Abstract, Abstract], Abstract]
 Compare = Callable[[str, Abstract, Abstract], Abstract]
@@ -90,6 +90,9 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
     """`left op right` of containers; None where Python has no such operator."""
     if op == "%" and isinstance(left, Const) and isinstance(left.value, bytes):
         return Const(left.value % ctx.known(right, "the values of string formatting"))
+    counts = counters.binary(ctx, op, left, right)
+    if counts is not None:
+        return counts
     if op == "+":
         return _concatenated(ctx, left, right)
     if op == "*":
@@ -104,13 +107,7 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
     if None not in sets and op in _SET_OPERATORS:
         return new_set(ctx, _SET_OPERATORS[op](*sets))
     cells = [cell_of(ctx, x) for x in (left, right)]
-    if op == "|" and all(map(is_dict, cells)) and any(isinstance(c, TableCell) for c in cells):
-        made = row_tables.new_table(ctx, cells[0])
-        row_tables.store_all(ctx, made, entries_of(cells[1]))
-        return made
-    if op == "|" and all(isinstance(c, DictCell) for c in cells):
-        return new_dict(ctx, {**cells[0].entries, **cells[1].entries})
-    return None
+    return merged(ctx, *cells) if op == "|" and all(map(is_dict, cells)) else None
 
 
 def _concatenated(ctx: Context, left: Abstract, right: Abstract) -> Abstract | None:
@@ -162,10 +159,13 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
         case (ListCell() | RowsCell()) as cell if op == "*":
             count = int(ctx.known(right, "how often a list is repeated"))
             new = ListCell(list_items(ctx, cell) * count, cell.aliases, cell.selector)
-        case (DictCell() | SetCell() | TableCell()) as cell if set_methods.inplace(ctx, op, left, right):
+        case DictCell() | SetCell() | TableCell() if counters.inplace(ctx, op, left, right) or (
+            set_methods.inplace(ctx, op, left, right)
+        ):
             return left
-        case DictCell() as cell if op == "|" and isinstance(cell_of(ctx, right), DictCell):
-            new = replace(cell, entries={**cell.entries, **cell_of(ctx, right).entries})
+        case (DictCell() | TableCell()) as cell if op == "|" and is_dict(cell) and not is_counter(cell):
+            update(ctx, left, right)
+            return left
         case SetCell() as cell if op in ("|", "&", "-", "^"):
             other = known_set(ctx, right)
             new = None if other is None else replace(cell, items=_SET_OPERATORS[op](cell.items, other))
@@ -202,7 +202,7 @@ def compare(ctx: Context, op: str, left: Abstract, right: Abstract, element: Com
         return None if same is None else negation(ctx, same)
     if op == "==":
         return _equal(ctx, left, right, element)
-    computed = set_methods.ordered(ctx, op, left, right)
+    computed = counters.compare(ctx, op, left, right) or set_methods.ordered(ctx, op, left, right)
     if computed is not None:
         return computed
     sets = [known_set(ctx, x) for x in (left, right)]
@@ -237,6 +237,9 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
     if arrays:  # an array and something that is no number: False for each element
         shape = shape_of(ctx, arrays[0])  # type: ignore[arg-type]
         return ctx.ndarray(ctx.broadcast(ctx.constant(False, BOOL), shape))
+    counts = counters.compare(ctx, "==", left, right)
+    if counts is not None:
+        return counts
     cells = [cell_of(ctx, x) for x in (left, right)]
     if all(isinstance(cell, LISTS) for cell in cells) and any(isinstance(cell, RowsCell) for cell in cells):
         same = row_lists.equal(ctx, cells[0], cells[1], lambda x, y: _truth(ctx, element("==", x, y)))
@@ -252,9 +255,7 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
         return Const(sets[0] == sets[1])
     cells = [cell_of(ctx, x) for x in (left, right)]
     if any(isinstance(cell, TableCell) for cell in cells):
-        if not all(isinstance(c, TABLES) for c in cells) or class_of_table(cells[0]) is not class_of_table(
-            cells[1]
-        ):
+        if not all(isinstance(c, TABLES) for c in cells) or is_dict(cells[0]) is not is_dict(cells[1]):
             return FALSE
         return row_tables.equal(ctx, cells[0], cells[1], lambda x, y: _truth(ctx, element("==", x, y)))
     match cells:

@@ -9,9 +9,10 @@ are numbers of one shape, whatever their kinds, tuples of such, or one constant.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -181,8 +182,23 @@ def row_size(template: Abstract) -> int:
 
 
 def class_of_table(cell: AnyTable) -> type:
-    """`dict` or `set`."""
-    return cell.container if isinstance(cell, TableCell) else dict if isinstance(cell, DictCell) else set
+    """The class of a dict or a set."""
+    return set if isinstance(cell, SetCell) else cell.container
+
+
+def is_dict(cell: object) -> TypeGuard[DictCell | TableCell]:
+    """True for the contents of a dict."""
+    return isinstance(cell, DictCell) or (isinstance(cell, TableCell) and issubclass(cell.container, dict))
+
+
+def is_counter(cell: object) -> bool:
+    """True for the contents of a `Counter`."""
+    return isinstance(cell, DictCell | TableCell) and cell.container is Counter
+
+
+def factory_of(cell: AnyTable) -> Abstract | None:
+    """The `default_factory` of a `defaultdict`."""
+    return None if isinstance(cell, SetCell) else cell.factory
 
 
 def entries_of(cell: AnyTable) -> AnyList:
@@ -206,7 +222,9 @@ def as_table(b: Builder, cell: AnyTable, template: Abstract, capacity: int, is_i
     removed = cell.removed if isinstance(cell, TableCell) else 0
     rows = as_rows(b, entries_of(cell), template, capacity)
     index = index_for(b, cell, rows) if is_indexed else None
-    return TableCell(class_of_table(cell), rows, removed, index, cell.aliases, cell.selector)
+    return TableCell(
+        class_of_table(cell), rows, removed, index, cell.aliases, cell.selector, factory_of(cell)
+    )
 
 
 def index_for(b: Builder, cell: AnyTable, rows: RowsCell) -> Value:
