@@ -64,6 +64,7 @@ from ..values.lattice import (
     Ref,
     RowsCell,
     SetCell,
+    Sharing,
     SliceObject,
     Stamp,
     TableCell,
@@ -139,13 +140,15 @@ class Exit:
         """PS504 for arrays that the caller would see as several objects where the plain run may have one."""
         initial = self.engine.externals.initial
         slots = self.engine.state.slots
-        rows = [c for c in map(slots.get, self._visible) if isinstance(c, RowsCell) and has_arrays(c.element)]
+        visible = [c.entries if isinstance(c, TableCell) else c for c in map(slots.get, self._visible)]
+        rows = [c for c in visible if isinstance(c, RowsCell) and has_arrays(c.element)]
         cells = [slots.get(n) for n in {**self._visible, **dict.fromkeys(initial)}]
         frozen = [
             cell.frozen for cell in cells if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT
         ]
-        shared = any(cell.shared for cell in rows)
-        if shared or (rows and frozen) or (Frozen.COPY in frozen and len(frozen) > 1):
+        shared = max([cell.shared for cell in rows], default=Sharing.NOT)
+        twice = shared is Sharing.TWICE or (shared is Sharing.ELSEWHERE and len(rows) > 1)
+        if twice or (rows and frozen) or (Frozen.COPY in frozen and len(frozen) > 1):
             what = "an array that may be an element of a list, twice or beside that list,"
             raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
 

@@ -360,6 +360,15 @@ class Frozen(enum.IntEnum):
     """It is a copy of an element, and may stand for any array of which the list holds one."""
 
 
+class Sharing(enum.IntEnum):
+    """Whether arrays among the elements of a list of rows (`RowsCell`) may be one object with others."""
+
+    NOT = 0
+    ELSEWHERE = 1
+    """No two of the elements, but what is in another list or dict may be one of them."""
+    TWICE = 2
+
+
 @immutable
 class ArrayCell(Cell):
     """The contents of an ndarray.
@@ -391,8 +400,7 @@ class RowsCell(Cell):
 
     The first `length` rows are the elements; those behind mean nothing. `site`: the allocation site whose capacity this is,
     of which a run may need more (`Context.needs_capacity`); None for a list that gets longer as often as that is written,
-    and its capacity with it. `shared`: elements that are arrays may be one object with each other, or with what else refers
-    to them.
+    and its capacity with it. `shared`: whether elements that are arrays may be one object with others.
     """
 
     element: Abstract
@@ -401,7 +409,7 @@ class RowsCell(Cell):
     site: AllocationSite | None = None
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
-    shared: bool = False
+    shared: Sharing = Sharing.NOT
 
 
 AnyList = ListCell | RowsCell

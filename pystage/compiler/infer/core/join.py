@@ -61,6 +61,7 @@ from ...values.lattice import (
     Ref,
     RowsCell,
     SetCell,
+    Sharing,
     TableCell,
     Text,
     Tuple,
@@ -523,7 +524,7 @@ class Join:
         first, second = [x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
         length = first if _is_same_count(first, second) else Placeholder(ArrayType(INT64))
         selector = join_selectors(a.selector, b.selector)
-        shared = any(isinstance(x, RowsCell) and x.shared for x in (a, b))
+        shared = max([x.shared for x in (a, b) if isinstance(x, RowsCell)], default=Sharing.NOT)
         return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared)
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:

@@ -15,6 +15,8 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from ...diagnostics.codes_constant import NotKnown
+from ...diagnostics.codes_mutation import CannotStore
+from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, ArrayType, is_floating
@@ -38,7 +40,7 @@ from ...ops import (
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.capacity import AllocationSite, Capacity
-from ...values.gated import GatedNumber
+from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
     FALSE,
     NONE,
@@ -52,6 +54,7 @@ from ...values.lattice import (
     RowsCell,
     SliceObject,
     Tuple,
+    Unknown,
 )
 from ...values.walk import rebuild, values_of
 from ..context import Context, Raw
@@ -61,6 +64,7 @@ from ..numpy.indexing.slices import progression
 from ..python.number_checks import refuse
 from ..rules import rows as templates
 from ..rules.promote import PYTHON_DTYPES, python_type
+from ..rules.split import needs_split
 from .array_rows import boxed, frozen, has_arrays, unboxed, with_shared
 from .structures import known_item, list_items, list_length
 
@@ -482,11 +486,18 @@ def fold(
         return Tuple((_next(ctx, position), found))
 
     known = max(cell.length - first, 0) if isinstance(cell.length, int) else None
-    start = Tuple((Const(first), initial))
-    return _pair(ctx.while_loop(condition, body, start, known, max(cell.capacity - first, 0)))[1]
+    start, stores = Tuple((Const(first), initial)), ctx.element_stores()
+    result = _pair(ctx.while_loop(condition, body, start, known, max(cell.capacity - first, 0)))[1]
+    if has_arrays(cell.element) and ctx.element_stores() != stores:
+        ctx.fail(CannotStore(span=ctx.span, what="an array that may be an element and is iterated over"))
+    return result
 
 
 def _pair(state: Abstract) -> tuple[Abstract, Abstract]:
+    if isinstance(state, Unknown):
+        raise DiagnosticError(state.reason)
+    if isinstance(state, Gated):
+        raise needs_split(state)
     assert isinstance(state, Tuple)
     first, second = state.items
     return first, second

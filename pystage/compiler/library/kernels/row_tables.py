@@ -64,6 +64,7 @@ from ..rules.numbers import kinds_of
 from ..rules.promote import fits
 from ..rules.split import needs_split
 from . import row_lists
+from .array_rows import boxed, copied, frozen, has_arrays, unboxed, with_shared
 from .row_lists import Int, fold, int_value, truth_of, with_room
 
 Found = bool | Value
@@ -305,7 +306,12 @@ def lookup(ctx: Context, cell: AnyTable, key: Abstract) -> tuple[Found, Value, T
 
 def value_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
     """The value of the entry at a place."""
-    return _pair(row_lists.item(ctx, cell.entries, place))[1]
+    return boxed(ctx, held_at(ctx, cell, place))
+
+
+def held_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
+    """What the rows hold of the value at a place: the contents of arrays in place of them."""
+    return _pair(templates.row_at(ctx.b, cell.entries.element, place))[1]
 
 
 def key_missing(key: object) -> None:
@@ -319,14 +325,12 @@ def check_found(ctx: Context, found: Found, key: Abstract) -> None:
     row_lists.check(ctx, bad, KeyError(), key_missing, [key])
 
 
-def item(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
-    """`d[key]`; None where the key must be known."""
-    looked_up = lookup(ctx, cell, key)
-    if looked_up is None:
-        return None
-    found, place, table = looked_up
-    check_found(ctx, found, key)
-    return value_at(ctx, table, place)
+def element_at(ctx: Context, ref: Ref, key: Abstract, place: Value, held: Abstract) -> Abstract:
+    """The value that is found under a key, at a place of the rows; a store into an array reaches them."""
+    value = boxed(ctx, held)
+    if isinstance(value, Ref):
+        ctx.note_element(value, ref, place, key)
+    return value
 
 
 # ---------------------------------------------------------------- changes
@@ -337,17 +341,39 @@ def store(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> bool
     cell = ctx.settle(ref)
     if not _is_of_rows(ctx, cell, key):
         return False
-    table = as_table(ctx, cell, Tuple((key, value)))
-    if table is None:
+    if isinstance(value, Ref) and ctx.is_element(value, ref, key):
+        return True
+    held = unboxed(ctx, value)
+    if as_table(ctx, unboxed_entries(ctx, cell), Tuple((key, held))) is None:
         return False
+    shared = has_arrays(held) and frozen(ctx, value)
+    if isinstance(cell, DictCell) and held is not value:
+        shared = max([shared, *[frozen(ctx, each) for each in cell.entries.values()]])
+    store_held(ctx, ref, key, held, shared)
+    return True
+
+
+def unboxed_entries(ctx: Context, cell: AnyTable) -> AnyTable:
+    """The contents with those of arrays in place of the arrays."""
+    if not isinstance(cell, DictCell):
+        return cell
+    return replace(cell, entries={k: unboxed(ctx, value) for k, value in cell.entries.items()})
+
+
+def store_held(ctx: Context, ref: Ref, key: Abstract, value: Abstract, shared: bool = False) -> Value:
+    """Stores an entry, of which rows can hold the value; `shared`: its arrays may be elsewhere too. Gives its place."""
+    table = as_table(ctx, unboxed_entries(ctx, ctx.settle(ref)), Tuple((key, value)))
+    assert table is not None
+    table = replace(table, entries=with_shared(table.entries, shared))
     _refuse_nan(ctx, key)
     if table.index is None:
         found, place = _scanned(ctx, table, key)
     else:
         found, place, _, unused = _indexed(ctx, table, key)
         table = replace(table, index=_with_entry(ctx, table, found, unused))
-    ctx.write(ref.cell, _stored(ctx, table, found, place, Tuple((key, value))))
-    return True
+    stored, at = _stored(ctx, table, found, place, Tuple((key, value)))
+    ctx.write(ref.cell, stored)
+    return at
 
 
 def _with_entry(ctx: Context, table: TableCell, found: Found, unused: Value) -> Value:
@@ -360,8 +386,10 @@ def _with_entry(ctx: Context, table: TableCell, found: Found, unused: Value) -> 
     return row_index.with_slot(ctx.b, table.index, slot, ctx.op(Select(), found, held, end))
 
 
-def _stored(ctx: Context, table: TableCell, found: Found, place: Value, entry: Tuple) -> TableCell:
-    """The table with an entry: in place of the one that was found, which keeps its key, or behind the others."""
+def _stored(
+    ctx: Context, table: TableCell, found: Found, place: Value, entry: Tuple
+) -> tuple[TableCell, Value]:
+    """The table with an entry: in place of the one that was found, which keeps its key, or behind the others; the place."""
     rows = table.entries
     key, value = entry.items
     if found is True:
@@ -379,9 +407,9 @@ def _stored(ctx: Context, table: TableCell, found: Found, place: Value, entry: T
         rows, count = with_room(ctx, rows, more, 1)
     new = row_lists.with_item(ctx, rows, at, Tuple((key, value)))
     stored = replace(table, entries=replace(new, length=count))
-    if stored.index is None:
-        return stored
-    return replace(stored, index=templates.index_for(ctx.b, stored, stored.entries))
+    if stored.index is not None:
+        stored = replace(stored, index=templates.index_for(ctx.b, stored, stored.entries))
+    return stored, at
 
 
 def _first(ctx: Context, rows: RowsCell, found: Found, place: Value, key: Abstract) -> Abstract:
@@ -475,7 +503,21 @@ def cleared(ctx: Context, table: TableCell) -> TableCell:
 
 def new_table(ctx: Context, table: AnyTable) -> Ref:
     """A new dict or set of the same contents."""
+    if isinstance(table, TableCell):
+        table = replace(table, entries=copied(table.entries))
     return Ref(ctx.state.new_cell(replace(table, aliases=(), selector=0)))
+
+
+def fill(ctx: Context, ref: Ref, table: TableCell) -> None:
+    """Gives a dict without entries those of another."""
+    cell = ctx.settle(ref)
+    assert isinstance(cell, DictCell)
+    cls, factory, entries = (
+        cell.container,
+        cell.factory,
+        copied(replace(table.entries, aliases=(), selector=0)),
+    )
+    ctx.write(ref.cell, TableCell(cls, entries, 0, table.index, cell.aliases, cell.selector, factory))
 
 
 # ---------------------------------------------------------------- all entries
@@ -524,11 +566,16 @@ def store_all(ctx: Context, ref: Ref, entries: AnyList) -> None:
 def store_certainly(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> None:
     """Stores an entry; PS401 where its key must be known."""
     cell = ctx.settle(ref)
-    if not isinstance(cell, TableCell):
-        table = as_table(ctx, cell, Tuple((key, value)))
+    held = unboxed(ctx, value)
+    if isinstance(cell, TableCell) or held is not value:
+        stored = store(ctx, ref, key, value)
+    else:
+        table = as_table(ctx, cell, Tuple((key, held)))
+        stored = table is not None
         if table is not None:
             ctx.write(ref.cell, table)
-    if not isinstance(ctx.settle(ref), TableCell) or not store(ctx, ref, key, value):
+            store_held(ctx, ref, key, held)
+    if not stored:
         refuse_key(ctx, key)
 
 
@@ -543,6 +590,8 @@ def equal(
     ctx: Context, first: AnyTable, second: AnyTable, same: Callable[[Abstract, Abstract], Abstract]
 ) -> Abstract | None:
     """`first == second`, at least one of them rows: as many entries, and each of one found in the other."""
+    if any(isinstance(x, TableCell) and has_arrays(x.entries.element) for x in (first, second)):
+        ctx.fail(NotKnown(span=ctx.span, what="which values of a dict are the same array"))
     lengths = truth_of(row_lists.compared(ctx, "EQ", length(first), length(second)))
     return ctx.branch(lengths, lambda: _is_part(ctx, first, second, same), lambda: FALSE)
 

@@ -52,6 +52,7 @@ from ...values.lattice import (
 from ..context import Context, Raw
 from ..kernels import row_lists
 from ..kernels.arithmetic import absolute
+from ..kernels.array_rows import has_arrays
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -242,10 +243,26 @@ def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
         return reduced
     rows = set_methods.gathered(ctx, iterable, only_integers=True)
     if rows is not None:
-        return row_lists.fold(ctx, rows, total, lambda found, position, each: binary(ctx, "+", found, each))
+        return _rows_sum(ctx, rows, total)
     for item in listed(ctx, iterable, "sum()"):
         total = binary(ctx, "+", total, item)
     return total
+
+
+def _rows_sum(ctx: Context, rows: RowsCell, start: Abstract) -> Abstract:
+    """The sum of a list of rows; of arrays, the first is added to `start` before the others are."""
+
+    def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
+        return binary(ctx, "+", found, each)
+
+    def of_arrays() -> Abstract:
+        first = binary(ctx, "+", start, row_lists.item(ctx, rows, 0))
+        return row_lists.fold(ctx, rows, first, step, first=1)
+
+    if not has_arrays(rows.element):
+        return row_lists.fold(ctx, rows, start, step)
+    empty = row_lists.truth_of(row_lists.compared(ctx, "EQ", rows.length, 0))
+    return ctx.branch(empty, lambda: start, of_arrays)
 
 
 def _reduced_sum(ctx: Context, x: Raw, start: Abstract) -> Abstract | None:

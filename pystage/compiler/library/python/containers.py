@@ -142,7 +142,7 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
     container = abstract(container)
     cell = cell_of(ctx, container)
     if isinstance(cell, LISTS):
-        found = _of_rows(ctx, cell, abstract(index))
+        found = _of_rows(ctx, container, cell, abstract(index))
         if found is not None:
             return found
     items = sequence_items(ctx, container)
@@ -162,7 +162,7 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
     return None
 
 
-def _of_rows(ctx: Context, cell: AnyList, index: Abstract) -> Abstract | None:
+def _of_rows(ctx: Context, container: Abstract, cell: AnyList, index: Abstract) -> Abstract | None:
     """An item or a slice of a list of rows, and a computed slice of any list; None for others."""
     known = known_object(ctx, index)
     if isinstance(cell, RowsCell) and isinstance(cell.length, int) and isinstance(known, slice):
@@ -172,7 +172,11 @@ def _of_rows(ctx: Context, cell: AnyList, index: Abstract) -> Abstract | None:
         rows = row_lists.as_rows(ctx, cell)
         return None if rows is None else new_rows(ctx, row_lists.part(ctx, rows, index))
     if isinstance(cell, RowsCell) and is_index(index):
-        return row_lists.item(ctx, cell, row_lists.front(ctx, cell, index, row_lists.item_outside))
+        place = row_lists.front(ctx, cell, index, row_lists.item_outside)
+        found = row_lists.item(ctx, cell, place)
+        if isinstance(found, Ref) and isinstance(container, Ref):
+            ctx.note_element(found, container, place, index)
+        return found
     return None
 
 
@@ -302,6 +306,8 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
     """`container[index] = new` at a computed place, or of a list of rows; False where it is done item by item."""
     if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
         return False
+    if isinstance(new, Ref) and ctx.is_element(new, container, index):
+        return True
     held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
     rows = row_lists.as_rows(ctx, cell, held)
     if rows is not None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ...diagnostics.codes_types import NoSuchOperation
+from ...hlo.ir import Value
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -27,6 +28,7 @@ from ...values.lattice import (
 )
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables
+from ..kernels.array_rows import frozen, has_arrays, unboxed
 from ..kernels.structures import abstract, cell_of, new_dict, type_name
 from ..registry import meaning
 from ..rules import rows as templates
@@ -77,12 +79,13 @@ def item(ctx: Context, container: Raw, key: Raw) -> Abstract:
         found, place, table = looked_up
         if missing is None:
             row_tables.check_found(ctx, found, abstract(key))
-            return row_tables.value_at(ctx, table, place)
-        truth = row_lists.truth_of(found)
-        value = ctx.branch(truth, lambda: row_tables.value_at(ctx, table, place), missing)
-        if not is_counter(table) and found is not True:
-            row_tables.store_certainly(ctx, cast(Ref, container), abstract(key), value)
-        return value
+            held = row_tables.held_at(ctx, table, place)
+            return row_tables.element_at(ctx, cast(Ref, container), abstract(key), place, held)
+        if is_counter(table):
+            return ctx.branch(
+                row_lists.truth_of(found), lambda: row_tables.value_at(ctx, table, place), missing
+            )
+        return _found_or_stored(ctx, cast(Ref, container), abstract(key), looked_up, missing)
     chosen = _chosen(ctx, _known(ctx, container, key), abstract(key)) if missing is None else None
     if chosen is not None:
         return chosen
@@ -95,6 +98,33 @@ def item(ctx: Context, container: Raw, key: Raw) -> Abstract:
     if not is_counter(cell):
         _set(ctx, container, {**_known(ctx, container, key).entries, known: value})
     return value
+
+
+def _found_or_stored(
+    ctx: Context,
+    ref: Ref,
+    key: Abstract,
+    looked_up: tuple[row_tables.Found, Value, TableCell],
+    missing: Callable[[], Abstract],
+) -> Abstract:
+    """The value under a key; what `missing` gives where there is none, which is kept as the entry."""
+    found, place, table = looked_up
+    shared = False
+
+    def new() -> Abstract:
+        nonlocal shared
+        value = missing()
+        held = unboxed(ctx, value)
+        shared = (has_arrays(held) and frozen(ctx, value)) or shared
+        return held
+
+    value = ctx.branch(row_lists.truth_of(found), lambda: row_tables.held_at(ctx, table, place), new)
+    if found is not True:
+        cell = ctx.settle(ref)
+        if row_tables.as_table(ctx, row_tables.unboxed_entries(ctx, cell), Tuple((key, value))) is None:
+            row_tables.refuse_key(ctx, key)
+        place = row_tables.store_held(ctx, ref, key, value, shared)
+    return row_tables.element_at(ctx, ref, key, place, value)
 
 
 def _missing(ctx: Context, cell: DictCell | TableCell) -> Callable[[], Abstract] | None:
@@ -140,12 +170,7 @@ def setdefault(ctx: Context, self: Raw, key: Raw, default: Raw = None, /) -> Abs
     """`dict.setdefault`."""
     looked_up = row_tables.lookup(ctx, _cell(ctx, self), abstract(key))
     if looked_up is not None:
-        found, place, table = looked_up
-        truth = row_lists.truth_of(found)
-        value = ctx.branch(truth, lambda: row_tables.value_at(ctx, table, place), lambda: abstract(default))
-        if found is not True:
-            row_tables.store_certainly(ctx, cast(Ref, self), abstract(key), value)
-        return value
+        return _found_or_stored(ctx, cast(Ref, self), abstract(key), looked_up, lambda: abstract(default))
     entries = dict(_known(ctx, self, key).entries)
     known: Abstract = entries.setdefault(known_key(ctx, key), abstract(default))
     _set(ctx, self, entries)
@@ -202,7 +227,11 @@ def popitem(ctx: Context, self: Raw, /) -> Abstract:
 def update(ctx: Context, self: Raw, other: Raw = (), /, **entries: Raw) -> Abstract:
     """`dict.update`, from a dict or from pairs."""
     named = {name: abstract(v) for name, v in entries.items()}
-    cell = _cell(ctx, self)
+    cell, given = _cell(ctx, self), cell_of(ctx, other)
+    is_table = isinstance(given, TableCell) and issubclass(given.container, dict)
+    if is_table and isinstance(cell, DictCell) and not cell.entries:
+        row_tables.fill(ctx, cast(Ref, self), given)
+        return update(ctx, self, **entries) if entries else NONE
     rows = computed_entries(ctx, other, isinstance(cell, TableCell))
     if rows is not None:
         row_tables.store_all(ctx, cast(Ref, self), rows)

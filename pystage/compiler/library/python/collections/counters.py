@@ -174,7 +174,7 @@ def _includes_truly(self: Any, other: Any) -> bool:
 
 
 @meaning(collections.Counter)
-def counter(ctx: Context, iterable: Raw = None, /, **kwds: Raw) -> Abstract:
+def Counter(ctx: Context, iterable: Raw = None, /, **kwds: Raw) -> Abstract:
     """`Counter(iterable, **kwds)`."""
     made = Ref(ctx.state.new_cell(DictCell({}, container=collections.Counter)))
     update(ctx, made, iterable, **kwds)
