@@ -25,7 +25,19 @@ _CONSUMERS = frozenset(
 """Functions that take all elements before they return; to them a list is as good as a generator."""
 
 _CONSUMING_METHODS = frozenset(
-    ["join", "extend", "update", "subtract", "fromiter", "prod", "fsum", "_make", "Counter", "deque"]
+    [
+        "join",
+        "extend",
+        "update",
+        "subtract",
+        "fromiter",
+        "prod",
+        "fsum",
+        "_make",
+        "Counter",
+        "deque",
+        "fromkeys",
+    ]
 )
 """Attributes that, when called with one generator, take all its elements at once."""
 

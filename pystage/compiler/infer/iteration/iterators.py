@@ -592,11 +592,23 @@ def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
         return view_rows(table, _ordered(engine, view).kind) if isinstance(table, TableCell) else None
     if isinstance(content, ArrayCell) or isinstance(value, Array | Bounded):
         return of_array(engine, value)
+    if isinstance(value, Mapped) and len(value.inners) == 1:
+        return _gathered_map(engine, value)
     parts = rolled(engine, value) if isinstance(value, Enumerate | Zip | Reversed | Range) else None
     if parts is None or isinstance(parts.length, Const):
         return None
     take_all(engine, value)
     return collected(engine, parts.length, parts.element)
+
+
+def _gathered_map(engine: Engine, value: Mapped) -> RowsCell | None:
+    """What `map` gives of an iterable of which only the program knows how many elements it has."""
+    (inner,) = value.inners
+    parts = rolled(engine, inner)
+    if parts is None or isinstance(parts.length, Const):
+        return None
+    take_all(engine, value)
+    return collected(engine, parts.length, lambda i: engine.call(value.function, [parts.element(i)]))
 
 
 def obstacle(engine: Engine, value: Abstract) -> Abstract:

@@ -84,7 +84,7 @@ def attribute_of_container(ctx: Context, value: Raw, name: str) -> Abstract | No
         case Const(value=known) if isinstance(known, str | bytes | range | frozenset | tuple):
             return strings.attribute(ctx, value, name)
         case DictView():
-            return None
+            return _bound({"isdisjoint": set_methods.METHODS["isdisjoint"]}, value, name)
         case Ref():
             flat = flat_of(ctx, value)
             if flat is not None and name != "__next__":

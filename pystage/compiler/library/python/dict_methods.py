@@ -29,8 +29,8 @@ from ...values.lattice import (
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables
 from ..kernels.array_rows import frozen, has_arrays, unboxed
-from ..kernels.structures import abstract, cell_of, new_dict, type_name
-from ..registry import meaning
+from ..kernels.structures import abstract, cell_of, elements_for, list_items, new_dict, new_list, type_name
+from ..registry import meaning, method_meaning
 from ..rules import rows as templates
 from ..rules.rows import is_counter, is_dict
 from .computed_items import MOST_BRANCHES, chosen_item
@@ -232,30 +232,42 @@ def update(ctx: Context, self: Raw, other: Raw = (), /, **entries: Raw) -> Abstr
     if is_table and isinstance(cell, DictCell) and not cell.entries:
         row_tables.fill(ctx, cast(Ref, self), given)
         return update(ctx, self, **entries) if entries else NONE
-    rows = computed_entries(ctx, other, isinstance(cell, TableCell))
-    if rows is not None:
-        row_tables.store_all(ctx, cast(Ref, self), rows)
-    if isinstance(cell, TableCell) or rows is not None:
-        known = {} if rows is not None else entries_of(ctx, other)
-        row_tables.store_all(ctx, cast(Ref, self), templates.entries_of(DictCell({**known, **named})))
-        return NONE
-    return _set(ctx, self, {**cell.entries, **entries_of(ctx, other), **named})
+    found = _entries(ctx, other, isinstance(cell, TableCell))
+    if isinstance(found, dict) and isinstance(cell, DictCell):
+        return _set(ctx, self, {**cell.entries, **found, **named})
+    known = found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        row_tables.store_all(ctx, cast(Ref, self), found)
+    row_tables.store_all(ctx, cast(Ref, self), templates.entries_of(DictCell({**known, **named})))
+    return NONE
 
 
-def computed_entries(ctx: Context, source: Raw, known_too: bool = False) -> AnyList | None:
-    """The entries of a dict, or the pairs of an iterable, where the program computes a key; `known_too`: or else too."""
+def _entries(ctx: Context, source: Raw, as_pairs: bool) -> AnyList | dict[Any, Abstract]:
+    """The entries of a dict, or the pairs of an iterable: as a list if `as_pairs`, or if the program computes a key."""
     cell = cell_of(ctx, source)
     if is_dict(cell):
-        return templates.entries_of(cell) if known_too or isinstance(cell, TableCell) else None
+        if as_pairs or isinstance(cell, TableCell):
+            return templates.entries_of(cell)
+        return dict(cell.entries)
     rows = ctx.gathered(abstract(source))
-    if rows is not None:
-        return rows if isinstance(rows.element, Tuple) and len(rows.element.items) == 2 else None
-    items = ctx.iterate(abstract(source)) or []
-    pairs = [item for item in items if isinstance(item, Tuple) and len(item.items) == 2]
-    if len(pairs) < len(items):
-        return None
-    computed = any(row_tables.is_computed_key(ctx, pair.items[0]) for pair in pairs)
-    return ListCell(tuple(pairs)) if known_too or computed else None
+    if rows is not None and isinstance(rows.element, Tuple) and len(rows.element.items) == 2:
+        return rows
+    items = ctx.iterate(abstract(source)) if rows is None else list(list_items(ctx, rows))
+    if items is None:
+        name = type_name(ctx, source)
+        ctx.fail(NoSuchOperation(span=ctx.span, operation="making a dict", types=name))
+    entries = [_entry(ctx, item) for item in items]
+    if as_pairs or any(row_tables.is_computed_key(ctx, key) for key, _ in entries):
+        return ListCell(tuple([Tuple(entry) for entry in entries]))
+    return {known_key(ctx, key): value for key, value in entries}
+
+
+def _entry(ctx: Context, pair: Abstract) -> tuple[Abstract, Abstract]:
+    """A key and a value; TypeError for what is no pair."""
+    parts = ctx.iterate(pair)
+    if parts is None or len(parts) != 2:
+        ctx.raise_(TypeError("cannot convert dictionary update sequence element to a pair"))
+    return parts[0], parts[1]
 
 
 def merged(ctx: Context, left: DictCell | TableCell, right: DictCell | TableCell) -> Ref:
@@ -266,24 +278,6 @@ def merged(ctx: Context, left: DictCell | TableCell, right: DictCell | TableCell
     other = row_tables.new_table(ctx, right)
     update(ctx, made, other)
     return made
-
-
-def entries_of(ctx: Context, source: Raw) -> dict[Any, Abstract]:
-    """The entries that `dict(source)` has: of a dict, or of an iterable of pairs."""
-    cell = cell_of(ctx, source)
-    if isinstance(cell, DictCell):
-        return dict(cell.entries)
-    pairs = ctx.iterate(abstract(source))
-    entries: dict[Any, Abstract] = {}
-    for pair in pairs if pairs is not None else []:
-        parts = ctx.iterate(pair)
-        if parts is None or len(parts) != 2:
-            ctx.raise_(TypeError("cannot convert dictionary update sequence element to a pair"))
-        entries[known_key(ctx, parts[0])] = parts[1]
-    if pairs is None:
-        name = type_name(ctx, source)
-        ctx.fail(NoSuchOperation(span=ctx.span, operation="making a dict", types=name))
-    return entries
 
 
 @meaning(dict.clear)
@@ -327,6 +321,23 @@ def defaultdict_(ctx: Context, default_factory: Raw = None, source: Raw = (), /,
         ctx.raise_(TypeError("first argument must be callable or None"))
     made = Ref(ctx.state.new_cell(DictCell({}, container=defaultdict, factory=factory)))
     update(ctx, made, source, **entries)
+    return made
+
+
+@method_meaning(dict, "fromkeys")
+def fromkeys(ctx: Context, cls: type, iterable: Raw, value: Raw = None, /) -> Abstract:
+    """`dict.fromkeys`."""
+    made = new_dict(ctx, {})
+    rows, given = ctx.gathered(abstract(iterable)), abstract(value)
+    if rows is not None:
+
+        def add(key: Abstract, none: Abstract) -> None:
+            row_tables.store_certainly(ctx, made, key, given)
+
+        row_tables.each_entry(ctx, replace(rows, element=Tuple((rows.element, NONE))), add)
+        return made
+    items = elements_for(ctx, iterable, "dict.fromkeys")
+    update(ctx, made, new_list(ctx, [Tuple((item, given)) for item in items]))
     return made
 
 

@@ -6,6 +6,8 @@ be rolled, or containers of enumerated elements.
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import numpy as np
 
@@ -150,16 +152,13 @@ def slice_(ctx: Context, first: Raw, stop: Raw = MISSING, step: Raw = None, /) -
     return SliceObject(abstract(first), abstract(stop), abstract(step))
 
 
-def _is_plain(key: Raw) -> bool:
-    """True for the `key` of an order that goes by the elements themselves."""
-    function = abstract(key)
-    return isinstance(function, Const) and function.value is None
-
-
 @meaning(sorted)
 def sorted_(ctx: Context, iterable: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
     """`sorted(iterable)`: the order must be known, except for a few numbers of one type."""
-    rows = set_methods.gathered(ctx, iterable, _is_plain(key))
+    rows = set_methods.gathered(ctx, iterable)
     if rows is not None:
+        if set_methods.is_set(cell_of(ctx, iterable)):
+            in_order_of = functools.partial(rows_in_order, ctx, rows, key, reverse, True)
+            return new_rows(ctx, set_methods.without_effects(ctx, in_order_of))
         return new_rows(ctx, rows_in_order(ctx, rows, key, reverse))
     return new_list(ctx, in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse))
