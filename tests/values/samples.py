@@ -164,7 +164,7 @@ def samples() -> list[Abstract | Cell]:
         AtIndex(n(FLOAT64, Form.JAX, 4), n(INT64)),
         ArrayCell(program(FLOAT64, 3)),
         ArrayCell(program(FLOAT64, 2), frozen=Frozen.COPY),
-        RowsCell(Array(program(FLOAT64, 4, 3), Form.NDARRAY), 4, 2, shared=Sharing.TWICE),
+        RowsCell(Array(program(FLOAT64, 4, 3), Form.NDARRAY), 4, 2, shared=Sharing.TWICE, start=1),
         ArrayCell(program(FLOAT64, 1, 3), program(BOOL), merged(3, views=True), program(INT32)),
         ListCell((n(), x)),
         RowsCell(Array(program(INT64, 4), Form.PYTHON, range=(0, 9)), 4, program(INT64)),

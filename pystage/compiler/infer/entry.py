@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,7 @@ from ..hlo.ir import Function, Value
 from ..stage import ir as stage
 from ..values.boundary import (
     FACTORY,
+    MAXLEN,
     Argument,
     Draws,
     Failure,
@@ -40,6 +42,7 @@ from ..values.boundary import (
     Write,
 )
 from ..values.demand import Statics
+from ..values.deques import deque_cell
 from ..values.generators import GENERATORS, generator_cell
 from ..values.lattice import (
     DICT_CLASSES,
@@ -195,11 +198,12 @@ class _Entry:
         if not (engine.externals.depends_on_identity or any(m.kind is not Write.ARRAY for m in mutations)):
             return
         arrays = engine.externals.depends_on_identity
-        paths = [
+        found = [
             path
             for path, content in world.initial.values()
             if not isinstance(content, VariableCell) and (arrays or not isinstance(content, ArrayCell))
         ]
+        paths = list({path.key: path for path in found}.values())
         if len(paths) > 1 and any(not isinstance(p.root, Argument) for p in paths):
             world.guard(GuardKind.DISTINCT, paths[0], tuple(paths))
 
@@ -339,7 +343,7 @@ class _Entry:
             parts = [self.argument(c, path.attribute(k)) for k, c in zip(spec.keys, spec.children)]
             return SliceObject(*parts) if spec.cls is slice else Range(*parts)
         step = PathStep.ITEM
-        if spec.cls is not list and spec.cls not in DICT_CLASSES:
+        if spec.cls is not list and spec.cls is not deque and spec.cls not in DICT_CLASSES:
             if issubclass(spec.cls, (types.MethodType, functools.partial)):
                 return self.bound(spec, path)
             if spec.cls in GENERATORS:
@@ -352,6 +356,11 @@ class _Entry:
         content: Any
         if spec.cls is list:
             content = ListCell(tuple(children))
+        elif spec.cls is deque:
+            *elements, maxlen = children
+            assert spec.keys[-1] is MAXLEN and isinstance(maxlen, Const)
+            held = self.cell(path, ListCell(tuple(elements)))
+            content = deque_cell(Ref(held), None if maxlen.value is None else int(maxlen.value))
         elif spec.cls in DICT_CLASSES:
             entries = dict(zip(spec.keys, children))
             factory = entries.pop(FACTORY, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import collections
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +14,7 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..library.kernels.array_rows import has_arrays
 from ..library.numpy.indexing.bounded import refuse
+from ..library.rules.rows import from_first
 from ..ops import Select, constant
 from ..values.boundary import (
     AbsentTemplate,
@@ -40,6 +41,7 @@ from ..values.boundary import (
     Write,
 )
 from ..values.bounded import Bounded
+from ..values.deques import BOUND, ITEMS
 from ..values.exceptions import ExceptionBuilder
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind
 from ..values.generators import GENERATORS, handle_of
@@ -126,7 +128,7 @@ class Exit:
         ]
         state = self.engine.state
         self._visible = state.reachable([value, *changed])
-        names = Counter(
+        names = collections.Counter(
             source
             for cell in self._visible
             if aliases_of(state.slots.get(cell))
@@ -299,6 +301,9 @@ class Exit:
                 return ConstantTemplate(set(members))
             case ObjectCell(cls=cls) if cls in GENERATORS:
                 return GeneratorTemplate(self.output(handle_of(cell), Form.PYTHON))
+            case ObjectCell(cls=collections.deque, fields=fields):
+                parts = (self.template(fields[ITEMS]), self.template(fields[BOUND]))
+                return CallTemplate(collections.deque, parts, (), ref.cell)
             case ObjectCell() if not issubclass(cell.cls, BaseException):
                 fields = {k: v for k, v in cell.fields.items() if not isinstance(v, Undef)}
                 children = tuple([self.template(v) for v in fields.values()])
@@ -331,6 +336,7 @@ class Exit:
 
     def rows(self, x: RowsCell, identity: int | None) -> RowsTemplate:
         """A new list of rows of results."""
+        x = from_first(self.engine.b, x)
         length = x.length if isinstance(x.length, int) else self.output(x.length, Form.PYTHON)
         number = self.engine.state.cell_number() if identity is None else identity
         return RowsTemplate(self.rows_of(x.element), length, number)
@@ -545,6 +551,8 @@ class Exit:
     def attributes(self, path: Path, before: ObjectCell, after: ObjectCell) -> list[Mutation]:
         """The attributes of an instance that were set or deleted."""
         found: list[Mutation] = []
+        if after.cls is collections.deque:  # whose elements stand in a cell of their own
+            return found
         for name, value in after.fields.items():
             old = before.fields.get(name) or (before.origin(name) if before.origin else None)
             if _is_same(old, value):

@@ -79,14 +79,15 @@ Spec = LeafSpec | StaticSpec | StructureSpec
 
 
 class Key(enum.Enum):
-    """Stands among the keys of a dict for what it has besides its entries."""
+    """Stands among the keys of a container for what it has besides its elements."""
 
     __hash__ = object.__hash__
 
     FACTORY = "the default_factory of a defaultdict"
+    MAXLEN = "the maxlen of a deque"
 
 
-FACTORY = Key.FACTORY
+FACTORY, MAXLEN = Key.FACTORY, Key.MAXLEN
 
 
 # ---------------------------------------------------------------- the environment

@@ -525,7 +525,9 @@ class Join:
         length = first if _is_same_count(first, second) else Placeholder(ArrayType(INT64))
         selector = join_selectors(a.selector, b.selector)
         shared = max([x.shared for x in (a, b) if isinstance(x, RowsCell)], default=Sharing.NOT)
-        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared)
+        starts = [x.start if isinstance(x, RowsCell) and x.capacity == capacity else 0 for x in (a, b)]
+        start = starts[0] if _is_same_count(*starts) else Placeholder(ArrayType(INT64))
+        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared, start)
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""

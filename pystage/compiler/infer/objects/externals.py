@@ -44,6 +44,7 @@ from ...values.boundary import (
     PathStep,
 )
 from ...values.demand import Statics, no_value
+from ...values.deques import deque_cell
 from ...values.generators import GENERATORS, generator_cell
 from ...values.instances import instance_fields
 from ...values.lattice import (
@@ -412,6 +413,13 @@ class Externals:
             if isinstance(obj, collections.defaultdict):
                 factory = self.value(path.attribute("default_factory"), obj.default_factory)
             content = DictCell(entries, container=type(obj), factory=factory)
+        elif isinstance(obj, collections.deque) and type(obj) is collections.deque:
+            cell = self._cell(path, obj, ObjectCell(collections.deque, {}))
+            held = self._state.cell_number()
+            elements = ListCell(tuple([self.value(path.item(i), x) for i, x in enumerate(obj)]))
+            self._state.define(held, elements)
+            self.define(held, path, elements)
+            content = deque_cell(Ref(held), obj.maxlen)
         elif type(obj) in (set, frozenset):
             self.guard(GuardKind.EQUAL, path, obj)
             if type(obj) is frozenset:

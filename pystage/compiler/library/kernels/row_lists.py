@@ -138,6 +138,11 @@ def int_value(ctx: Context, x: Int) -> Value:
     return ctx.constant(x, INT64) if isinstance(x, int) else x
 
 
+def length_of(cell: AnyList) -> Int:
+    """How many elements there are."""
+    return cell.length if isinstance(cell, RowsCell) else len(cell.items)
+
+
 def added(ctx: Context, a: Int, b: Int) -> Int:
     """`a + b`."""
     if isinstance(a, int) and isinstance(b, int):

@@ -26,6 +26,7 @@ from ...values.lattice import (
     Zip,
 )
 from ..context import Context, Raw
+from ..kernels.deques import is_deque
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -65,7 +66,7 @@ def zip_(ctx: Context, *iterables: Raw, strict: Raw = False) -> Abstract:
 @meaning(reversed)
 def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
     """`reversed(sequence)`."""
-    method = special(ctx, sequence, "__reversed__")
+    method = None if is_deque(ctx, sequence) else special(ctx, sequence, "__reversed__")
     if method is not None:
         return ctx.call(method, [])
     _check_reversible(ctx, sequence)
@@ -100,7 +101,7 @@ def _iterable(ctx: Context, value: Raw) -> Abstract:
     if is_iterator(ctx, value):
         iterator: Abstract = value
         return iterator
-    method = special(ctx, value, "__iter__")
+    method = None if is_deque(ctx, value) else special(ctx, value, "__iter__")
     return ctx.call(method, []) if method is not None else value
 
 

@@ -7,6 +7,7 @@ demands the parts as constants.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 import operator as _operator
@@ -36,6 +37,7 @@ from ...values.lattice import (
 from ...values.text import Verbatim, formatted, joined
 from ..context import Context, Raw
 from ..kernels import row_tables
+from ..kernels.deques import mapped_deque
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -177,6 +179,8 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
             return row_tables.new_table(ctx, cell)
         case SetCell(items=members):
             return Const(set(members))
+        case ObjectCell(cls=collections.deque):
+            return mapped_deque(ctx, value, lambda item: snapshot(ctx, item))
     if ctx.is_ndarray(value):
         return ctx.read(value)
     return Const(ctx.known(value, "a part of a string"))

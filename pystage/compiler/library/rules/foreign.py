@@ -163,10 +163,6 @@ TABLE: dict[str, Advice] = {
     ),
     # -- containers
     "collections.OrderedDict": Advice(_FRAME, "use a dict, which keeps its order too"),
-    "collections.deque": Advice(
-        _CONTAINER,
-        "use an array and an index that goes round: `buf[i % n] = x`; a queue has two, `buf[first % n]` is taken next",
-    ),
     "collections.ChainMap": Advice(_FRAME, "merge the dicts: `{**b, **a}`"),
     "collections.UserDict": Advice(_FRAME, "use a dict"),
     "heapq.merge": Advice(_CONTAINER, "sort what is joined: `sorted([*a, *b])`"),

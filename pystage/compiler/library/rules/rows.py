@@ -19,7 +19,7 @@ import numpy as np
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, INT64, ArrayType, DType
-from ...ops import Broadcast, Constant, Convert, DynamicSlice, DynamicUpdateSlice, Pad, Reshape
+from ...ops import Broadcast, Concatenate, Constant, Convert, DynamicSlice, DynamicUpdateSlice, Pad, Reshape
 from ...values.gated import GatedNumber, form_of
 from ...values.lattice import (
     NONE,
@@ -247,10 +247,25 @@ def keys_in(rows: RowsCell) -> Abstract:
 def as_rows(b: Builder, cell: AnyList, template: Abstract, capacity: int) -> RowsCell:
     """The list as `capacity` rows of the template, which covers its elements."""
     if isinstance(cell, RowsCell):
+        cell = cell if cell.capacity == capacity else from_first(b, cell)
         element = _converted(b, cell.element, template, cell.capacity, capacity)
         return replace(cell, element=element, capacity=capacity)
     element = rows_of(b, cell.items, template, capacity)
     return RowsCell(element, capacity, len(cell.items), None, cell.aliases, cell.selector)
+
+
+def from_first(b: Builder, cell: RowsCell) -> RowsCell:
+    """The rows in their order, from the first one on."""
+    if isinstance(cell.start, int) and cell.start == 0:
+        return cell
+    start = b.op(Constant(np.asarray(cell.start))) if isinstance(cell.start, int) else cell.start
+
+    def turned(rows: Value) -> Value:
+        shape = rows.type.static_shape
+        rest = [b.op(Constant(np.zeros((), start.type.dtype)))] * (len(shape) - 1)
+        return b.op(DynamicSlice(shape), b.op(Concatenate(0), rows, rows), start, *rest)
+
+    return replace(cell, element=rebuild(cell.element, turned), start=0)
 
 
 def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity: int) -> Abstract:

@@ -1,1 +1,1 @@
-"""Containers of Python's library: counters and heaps."""
+"""Containers of Python's library: counters, deques and heaps."""
