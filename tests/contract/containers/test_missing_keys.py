@@ -251,6 +251,40 @@ def test_a_dict_with_a_default_is_as_in_the_plain_run(program, args, options):
     check(program, *args, **options)
 
 
+def random_operations(ops, vals):
+    d, c, out = defaultdict(int), Counter(), []
+    for k in range(len(ops)):
+        x = int(vals[k])
+        if ops[k] == 0:
+            d[x] += k
+        elif ops[k] == 1:
+            c[x] += k
+        elif ops[k] == 2:
+            out.append(d[x])
+        elif ops[k] == 3:
+            out.append(c[x])
+        elif ops[k] == 4:
+            del c[x]
+        elif ops[k] == 5:
+            if x in d:
+                del d[x]
+        elif ops[k] == 6:
+            out.append(d.pop(x, -1))
+        elif ops[k] == 7:
+            out.append(c.setdefault(x, k))
+        elif ops[k] == 8:
+            c.update({x: k, x + 1: 2})
+        else:
+            c.subtract([x])
+    return d, c, out, c.most_common(3), c == Counter(dict(c)), sorted(d.items())
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_operations(seed):
+    rng = np.random.default_rng(seed)
+    check(random_operations, rng.integers(0, 10, 300), rng.integers(0, 20, 300), interpreted=False)
+
+
 captured_counts = Counter("hello")
 captured_default = defaultdict(int, {5: 2})
 

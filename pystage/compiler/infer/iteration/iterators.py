@@ -626,6 +626,8 @@ def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
     content = engine.cell(value) if isinstance(value, Ref) else None
     if isinstance(content, RowsCell):
         return content
+    if isinstance(content, IteratorCell):
+        return _gathered_rest(engine, cast(Ref, value), content)
     if is_deque(engine, value):
         elements_now = contents(engine, value)
         return elements_now if isinstance(elements_now, RowsCell) else None
@@ -642,6 +644,15 @@ def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
         return None
     take_all(engine, value)
     return collected(engine, parts.length, parts.element)
+
+
+def _gathered_rest(engine: Engine, value: Ref, content: IteratorCell) -> RowsCell | None:
+    """What is left of an iterator over a list of rows that has given none so far."""
+    source = engine.cell(content.source) if isinstance(content.source, Ref) else None
+    if not isinstance(source, RowsCell) or content.index:
+        return None
+    engine.write(value.cell, IteratorCell())
+    return source
 
 
 def _gathered_map(engine: Engine, value: Mapped) -> RowsCell | None:
