@@ -34,7 +34,8 @@ from .core.reading import read
 from .core.split import run_split
 from .core.truth import truth
 from .exceptions import raising
-from .iteration.iterators import elements, gathered
+from .iteration.gathering import gathered
+from .iteration.iterators import elements
 from .objects import attributes
 from .telling.behind import look_behind
 from .telling.reporting import report, shape_diagnostic

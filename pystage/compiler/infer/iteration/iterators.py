@@ -18,7 +18,7 @@ from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...library.kernels.deques import contents, is_deque, items_of
-from ...library.kernels.row_lists import check, collected, compared, item, of_array, place_of
+from ...library.kernels.row_lists import check, compared, item, place_of
 from ...library.kernels.row_tables import view_rows
 from ...library.kernels.structures import list_items, list_length, view_items
 from ...library.numpy.indexing.bounded import length as bounded_length
@@ -218,7 +218,7 @@ def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
         case DictCell(entries):
             return [engine.constant_object(k) for k in entries]
         case TableCell():
-            return view_items(engine, DictView("keys", _ordered(engine, value).cell))
+            return view_items(engine, DictView("keys", ordered(engine, value).cell))
         case SetCell(members):
             return [engine.constant_object(m) for m in members]
         case IteratorCell():
@@ -532,7 +532,7 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
     return Rolled(list_length(content()), element, lambda: list_length(content()))
 
 
-def _ordered(engine: Engine, value: Ref | DictView) -> DictView:
+def ordered(engine: Engine, value: Ref | DictView) -> DictView:
     """The view of a dict that a loop goes over; PS401 for a set, whose order depends on the hashes of its elements."""
     cell = cast(TableCell, engine.cell(Ref(value.cell)))
     if cell.container is set:
@@ -542,7 +542,7 @@ def _ordered(engine: Engine, value: Ref | DictView) -> DictView:
 
 def _rolled_table(engine: Engine, value: Ref | DictView) -> Rolled:
     """A loop over a dict of rows: RuntimeError where the body makes it longer or shorter, as Python has it."""
-    view = _ordered(engine, value)
+    view = ordered(engine, value)
     ref = Ref(view.cell)
     start = cast(TableCell, engine.cell(ref))
 
@@ -619,50 +619,6 @@ def _is_same_length(a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Array) and isinstance(b, Array):
         return a.value is b.value
     return isinstance(a, Const) and isinstance(b, Const) and bool(a.value == b.value)
-
-
-def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
-    """The elements of an iterable as rows, if they have a template, and are many or only the program knows how many."""
-    content = engine.cell(value) if isinstance(value, Ref) else None
-    if isinstance(content, RowsCell):
-        return content
-    if isinstance(content, IteratorCell):
-        return _gathered_rest(engine, cast(Ref, value), content)
-    if is_deque(engine, value):
-        elements_now = contents(engine, value)
-        return elements_now if isinstance(elements_now, RowsCell) else None
-    if isinstance(value, DictView) or isinstance(content, TableCell):
-        view = cast("Ref | DictView", value)
-        table = engine.cell(Ref(view.cell))
-        return view_rows(table, _ordered(engine, view).kind) if isinstance(table, TableCell) else None
-    if isinstance(content, ArrayCell) or isinstance(value, Array | Bounded):
-        return of_array(engine, value)
-    if isinstance(value, Mapped) and len(value.inners) == 1:
-        return _gathered_map(engine, value)
-    parts = rolled(engine, value) if isinstance(value, Enumerate | Zip | Reversed | Range) else None
-    if parts is None or isinstance(parts.length, Const):
-        return None
-    take_all(engine, value)
-    return collected(engine, parts.length, parts.element)
-
-
-def _gathered_rest(engine: Engine, value: Ref, content: IteratorCell) -> RowsCell | None:
-    """What is left of an iterator over a list of rows that has given none so far."""
-    source = engine.cell(content.source) if isinstance(content.source, Ref) else None
-    if not isinstance(source, RowsCell) or content.index:
-        return None
-    engine.write(value.cell, IteratorCell())
-    return source
-
-
-def _gathered_map(engine: Engine, value: Mapped) -> RowsCell | None:
-    """What `map` gives of an iterable of which only the program knows how many elements it has."""
-    (inner,) = value.inners
-    parts = rolled(engine, inner)
-    if parts is None or isinstance(parts.length, Const):
-        return None
-    take_all(engine, value)
-    return collected(engine, parts.length, lambda i: engine.call(value.function, [parts.element(i)]))
 
 
 def obstacle(engine: Engine, value: Abstract) -> Abstract:

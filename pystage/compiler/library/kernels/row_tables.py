@@ -9,21 +9,17 @@ common with the other entries asks for the key (`Context.known`), as do keys tha
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NoReturn
 
-import numpy as np
-
 from ...diagnostics.codes_constant import NotKnown
-from ...diagnostics.errors import StagingError
 from ...hlo.ir import Region, Value
-from ...hlo.types import BOOL, FLOAT64, INT32, INT64, UINT64, ArrayType, DType, is_floating
+from ...hlo.types import BOOL, INT32, INT64, ArrayType, DType
 from ...ops import (
     Add,
     And,
     Compare,
-    Convert,
     Divide,
     Iota,
     Maximum,
@@ -35,8 +31,6 @@ from ...ops import (
     Subtract,
     While,
 )
-from ...values.boundary import Form
-from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
     FALSE,
     NONE,
@@ -45,7 +39,6 @@ from ...values.lattice import (
     AnyList,
     AnyTable,
     Array,
-    Const,
     DictCell,
     ListCell,
     Ref,
@@ -53,116 +46,15 @@ from ...values.lattice import (
     SetCell,
     TableCell,
     Tuple,
-    is_number,
 )
 from ...values.walk import rebuild, values_of
 from ..context import Context
-from ..python.number_checks import refuse
 from ..rules import row_index
 from ..rules import rows as templates
-from ..rules.numbers import kinds_of
-from ..rules.promote import fits
-from ..rules.split import needs_split
 from . import row_lists
 from .array_rows import boxed, copied, frozen, has_arrays, unboxed, with_shared
 from .row_lists import Int, fold, int_value, truth_of, with_room
-
-Found = bool | Value
-"""Whether there is an entry: known, or a bool of the program."""
-
-
-# ---------------------------------------------------------------- keys
-
-
-def is_computed_key(ctx: Context, key: Abstract) -> bool:
-    """True for a key that only a run knows: a number, or a tuple with such a number in it."""
-    if isinstance(key, Gated):
-        raise needs_split(key)
-    if isinstance(key, Tuple):
-        return _is_key(key) and any(is_computed_key(ctx, part) for part in key.items)
-    return isinstance(key, Array) and _is_key(key) and ctx.is_computed(key)
-
-
-def _is_key(key: Abstract) -> bool:
-    """True for what Python can hash, of what a program can look up."""
-    match key:
-        case Const(value):
-            return isinstance(value, Hashable) and not isinstance(value, complex | np.complexfloating)
-        case Array():
-            return not key.rank and key.form in (Form.PYTHON, Form.SCALAR) and key.dtype.kind in "biuf"
-        case Tuple(items):
-            return all(map(_is_key, items))
-    return False
-
-
-def _is_of_rows(ctx: Context, cell: AnyTable, key: Abstract) -> bool:
-    """True where an operation with this key is one on rows."""
-    if isinstance(key, Gated):
-        raise needs_split(key)
-    return _is_key(key) if isinstance(cell, TableCell) else is_computed_key(ctx, key)
-
-
-def _same_keys(ctx: Context, column: Abstract, key: Abstract) -> Found | Value:
-    """Which rows of the keys equal `key`: a bool for each, or for all."""
-    if isinstance(column, Tuple) and isinstance(key, Tuple):
-        if len(column.items) != len(key.items):
-            return False
-        found: Found = True
-        for part, other in zip(column.items, key.items):
-            found = _both(ctx, found, _same_keys(ctx, part, other))
-        return found
-    if isinstance(column, Const) and isinstance(key, Const):
-        return bool(column.value == key.value)
-    if isinstance(column, Array) and is_number(key):
-        assert isinstance(key, Array | Const)
-        return _same_numbers(ctx, column, key)
-    return False
-
-
-def _both(ctx: Context, a: Found, b: Found) -> Found:
-    if isinstance(a, bool) or isinstance(b, bool):
-        known, other = (a, b) if isinstance(a, bool) else (b, a)
-        return other if known else False
-    return ctx.op(And(), a, b)
-
-
-def _same_numbers(ctx: Context, column: Array, key: Array | Const) -> Found:
-    """Which numbers of a column equal `key`, as Python compares what has equal hashes: by the value, whatever the kinds."""
-    if isinstance(key, Const) and type(key.value) is int and not fits(key.value, INT64):
-        return False
-    number = _number(ctx, key)
-    rows = _single(ctx, column)
-    integers = [not is_floating(v.type.dtype) for v in (rows, number)]
-    wide = [_wide(ctx, v) for v in (rows, number)]
-    first, second = wide[0], ctx.broadcast(wide[1], wide[0].type.static_shape)
-    if integers[0] == integers[1]:
-        return ctx.op(Compare("EQ"), first, second)
-    whole, real = (first, second) if integers[0] else (second, first)
-    limit = ctx.broadcast(ctx.constant(2.0**63, FLOAT64), real.type.static_shape)
-    same = ctx.op(Compare("EQ"), ctx.convert(whole, FLOAT64), real)
-    exact = ctx.op(Compare("EQ"), whole, ctx.op(Convert(INT64), real))
-    inside = ctx.op(Compare("LT"), real, limit)
-    return ctx.op(And(), ctx.op(And(), same, inside), exact)
-
-
-def _number(ctx: Context, key: Array | Const) -> Value:
-    if isinstance(key, Const):
-        dtype = np.asarray(key.value).dtype
-        return ctx.constant(key.value, dtype)
-    return _single(ctx, key)
-
-
-def _single(ctx: Context, number: Array) -> Value:
-    """The numbers as values of one type that tells them apart; PS401 for those of which none does."""
-    kinds = kinds_of(number)
-    mixed = isinstance(number, GatedNumber) and any(kind.dtype.kind not in "bi" for kind in kinds)
-    if mixed or any(kind.dtype == UINT64 for kind in kinds):
-        ctx.fail(NotKnown(span=ctx.span, what="the key of a dict or set with keys of these kinds"))
-    return number.value
-
-
-def _wide(ctx: Context, value: Value) -> Value:
-    return ctx.convert(value, FLOAT64 if is_floating(value.type.dtype) else INT64)
+from .table_keys import Found, as_numbers_of, is_of_rows, refuse_nan, same_keys
 
 
 def _pair(entry: Abstract) -> tuple[Abstract, Abstract]:
@@ -194,22 +86,9 @@ def keys_alone(cell: AnyTable) -> AnyTable:
     return replace(cell, entries=dict.fromkeys(cell.entries, NONE)) if isinstance(cell, DictCell) else cell
 
 
-def _refuse_nan(ctx: Context, key: Abstract) -> None:
-    """PS401 where a number in a key is NaN, which Python finds by the object that it is."""
-    if isinstance(key, Tuple):
-        for part in key.items:
-            _refuse_nan(ctx, part)
-    elif is_number(key) and not (isinstance(key, Const) and not isinstance(key.value, float | np.floating)):
-        assert isinstance(key, Array | Const)
-        number = _number(ctx, key)
-        if is_floating(number.type.dtype):
-            reason = NotKnown(span=ctx.span, what="whether a key is the same NaN")
-            ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
-
-
 def find(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
     """Whether there is an entry with this key, and the place of it."""
-    _refuse_nan(ctx, key)
+    refuse_nan(ctx, key)
     return _indexed(ctx, cell, key)[:2] if cell.index is not None else _scanned(ctx, cell, key)
 
 
@@ -217,7 +96,7 @@ def _indexed(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value
     """As `find`, by the index; besides the slot of the entry, and the first that holds none on the way there."""
     assert cell.index is not None
     keys, zero = templates.keys_in(cell.entries), ctx.constant(0, INT64)
-    numbers = _as_numbers_of(ctx, keys, key)
+    numbers = as_numbers_of(ctx, keys, key)
     if numbers is None:
         return False, zero, zero, zero
     buckets = row_index.buckets_for(cell.entries.capacity)
@@ -232,7 +111,7 @@ def _indexed(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value
         bucket, seen, _, _, unused, _ = body.params
         window, slots = row_index.window_of(ctx.b, cell.index, bucket), row_index.slots_of(ctx.b, bucket)
         held = row_lists.taken_rows(ctx, keys, ctx.convert(window, INT64))
-        same = _same_keys(ctx, held, key)
+        same = same_keys(ctx, held, key)
         assert isinstance(same, Value)
         own = ctx.op(And(), same, ctx.op(Compare("GE"), window, _eight(ctx, 0, INT32)))
         place, slot = [
@@ -256,28 +135,11 @@ def _eight(ctx: Context, value: int, dtype: DType) -> Value:
     return ctx.broadcast(ctx.constant(value, dtype), (row_index.WIDTH,))
 
 
-def _as_numbers_of(ctx: Context, keys: Abstract, key: Abstract) -> list[Value] | None:
-    """The numbers of a key in the types of those of the keys; None for one that is none of those, whatever they are."""
-    if isinstance(keys, Tuple) and isinstance(key, Tuple):
-        if len(keys.items) != len(key.items):
-            return None
-        parts = [_as_numbers_of(ctx, part, other) for part, other in zip(keys.items, key.items)]
-        return None if None in parts else [n for part in parts if part is not None for n in part]
-    if isinstance(keys, Const) and isinstance(key, Const):
-        return [] if keys.value == key.value else None
-    if not isinstance(keys, Array) or not is_number(key):
-        return None
-    assert isinstance(key, Array | Const)
-    if isinstance(key, Const) and type(key.value) is int and not fits(key.value, INT64):
-        return None
-    return [ctx.convert(_number(ctx, key), FLOAT64 if is_floating(_single(ctx, keys).type.dtype) else INT64)]
-
-
 def _scanned(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
     """As `find`, of a few rows, which are all looked at."""
     rows = cell.entries
     zero = ctx.constant(0, INT64)
-    same = _same_keys(ctx, templates.keys_in(rows), key)
+    same = same_keys(ctx, templates.keys_in(rows), key)
     if same is False or (isinstance(rows.length, int) and rows.length == 0):
         return False, zero
     if same is True:
@@ -292,7 +154,7 @@ def _scanned(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value
 
 def contains(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
     """`key in d`; None where it must be known."""
-    if not _is_of_rows(ctx, cell, key):
+    if not is_of_rows(ctx, cell, key):
         return None
     table = as_table(ctx, keys_alone(cell))
     return None if table is None else truth_of(find(ctx, table, key)[0])
@@ -300,7 +162,7 @@ def contains(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
 
 def lookup(ctx: Context, cell: AnyTable, key: Abstract) -> tuple[Found, Value, TableCell] | None:
     """As `find`, of a dict in any form, and it as rows; None where the key must be known."""
-    table = as_table(ctx, cell) if _is_of_rows(ctx, cell, key) else None
+    table = as_table(ctx, cell) if is_of_rows(ctx, cell, key) else None
     return None if table is None else (*find(ctx, table, key), table)
 
 
@@ -339,7 +201,7 @@ def element_at(ctx: Context, ref: Ref, key: Abstract, place: Value, held: Abstra
 def store(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> bool:
     """`d[key] = value`, or `s.add(key)`; False where the key must be known."""
     cell = ctx.settle(ref)
-    if not _is_of_rows(ctx, cell, key):
+    if not is_of_rows(ctx, cell, key):
         return False
     if isinstance(value, Ref) and ctx.is_element(value, ref, key):
         return True
@@ -365,7 +227,7 @@ def store_held(ctx: Context, ref: Ref, key: Abstract, value: Abstract, shared: b
     table = as_table(ctx, unboxed_entries(ctx, ctx.settle(ref)), Tuple((key, value)))
     assert table is not None
     table = replace(table, entries=with_shared(table.entries, shared))
-    _refuse_nan(ctx, key)
+    refuse_nan(ctx, key)
     if table.index is None:
         found, place = _scanned(ctx, table, key)
     else:

@@ -27,7 +27,7 @@ from ...values.lattice import (
     Tuple,
 )
 from ..context import Context, Raw
-from ..kernels import row_lists, row_tables
+from ..kernels import row_lists, row_tables, table_keys
 from ..kernels.array_rows import frozen, has_arrays, unboxed
 from ..kernels.structures import abstract, cell_of, elements_for, list_items, new_dict, new_list, type_name
 from ..registry import meaning, method_meaning
@@ -104,7 +104,7 @@ def _found_or_stored(
     ctx: Context,
     ref: Ref,
     key: Abstract,
-    looked_up: tuple[row_tables.Found, Value, TableCell],
+    looked_up: tuple[table_keys.Found, Value, TableCell],
     missing: Callable[[], Abstract],
 ) -> Abstract:
     """The value under a key; what `missing` gives where there is none, which is kept as the entry."""
@@ -257,7 +257,7 @@ def _entries(ctx: Context, source: Raw, as_pairs: bool) -> AnyList | dict[Any, A
         name = type_name(ctx, source)
         ctx.fail(NoSuchOperation(span=ctx.span, operation="making a dict", types=name))
     entries = [_entry(ctx, item) for item in items]
-    if as_pairs or any(row_tables.is_computed_key(ctx, key) for key, _ in entries):
+    if as_pairs or any(table_keys.is_computed_key(ctx, key) for key, _ in entries):
         return ListCell(tuple([Tuple(entry) for entry in entries]))
     return {known_key(ctx, key): value for key, value in entries}
 

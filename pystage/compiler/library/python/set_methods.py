@@ -31,7 +31,7 @@ from ...values.lattice import (
 )
 from ...values.state import ERROR
 from ..context import Context, Raw
-from ..kernels import row_lists, row_tables
+from ..kernels import row_lists, row_tables, table_keys
 from ..kernels.row_lists import truth_of
 from ..kernels.structures import MISSING, abstract, cell_of, known_object, lift, new_set, type_name
 from ..rules.rows import class_of_table, entries_of
@@ -187,7 +187,7 @@ def of_elements(ctx: Context, iterable: Raw) -> Ref | None:
         entries: ListCell | RowsCell = replace(rows, element=Tuple((rows.element, NONE)))
     else:
         items = ctx.iterate(abstract(iterable)) or []
-        if not any(row_tables.is_computed_key(ctx, item) for item in items):
+        if not any(table_keys.is_computed_key(ctx, item) for item in items):
             return None
         entries = ListCell(tuple([Tuple((item, NONE)) for item in items]))
     made = new_set(ctx, ())

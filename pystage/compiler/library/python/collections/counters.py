@@ -12,7 +12,7 @@ from typing import Any
 
 from ....values.lattice import NONE, Abstract, Const, DictCell, ListCell, Ref
 from ...context import Context, Raw
-from ...kernels import row_tables
+from ...kernels import row_tables, table_keys
 from ...kernels.structures import abstract, cell_of, new_list, new_rows
 from ...numpy.composed import meaning_by, run_program
 from ...registry import meaning
@@ -206,7 +206,7 @@ def _rolled(ctx: Context, source: Abstract) -> Abstract:
     items = None if ctx.gathered(source) is not None else ctx.iterate(source)
     if items is None:
         return source
-    if not any(row_tables.is_computed_key(ctx, item) for item in items):
+    if not any(table_keys.is_computed_key(ctx, item) for item in items):
         return new_list(ctx, items)
     rows = row_tables.many(ctx, ListCell(tuple(items)))
     return new_list(ctx, items) if rows is None else new_rows(ctx, rows)
