@@ -7,6 +7,8 @@ In: the table of meanings, what JAX can call, and the policy table. Out: Markdow
 from __future__ import annotations
 
 import builtins
+import collections
+import heapq
 import inspect
 import math
 import re
@@ -36,6 +38,8 @@ PAGE = Path(__file__).resolve().parent / "support.md"
 NAMESPACES: tuple[types.ModuleType, ...] = (
     builtins,
     math,
+    collections,
+    heapq,
     np,
     np.linalg,
     np.fft,

@@ -15,7 +15,7 @@ import functools
 import inspect
 import io
 import traceback
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
@@ -263,8 +263,9 @@ class Comparison:
             self._same_values(np.asarray(plain), np.asarray(staged), path)
         elif isinstance(plain, tuple):
             self._same_items(plain, staged, path)
-        elif isinstance(plain, list):
+        elif isinstance(plain, list | deque):
             if self._paired(plain, staged, path):
+                assert getattr(plain, "maxlen", None) == getattr(staged, "maxlen", None), f"{path}: maxlen"
                 self._same_items(plain, staged, path)
         elif isinstance(plain, dict):
             if self._paired(plain, staged, path):

@@ -157,7 +157,7 @@ def greedy(dist):
     while left:
         nearest = min(left, key=lambda c: dist[tour[-1], c])
         tour.append(nearest)
-        names.append(str(len(tour)))
+        names.append(str(list(left)))
         left.remove(nearest)
     return tour, names
 

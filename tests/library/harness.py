@@ -126,6 +126,16 @@ class PlainContext(Context):
     def freeze(self, ref: Any) -> bool:
         return False
 
+    def note_element(self, array: Any, holder: Any, place: Any, key: Any) -> None: ...
+
+    def is_element(self, array: Any, holder: Any, key: Any) -> bool:
+        return False
+
+    def element_stores(self) -> int:
+        return 0
+
+    def store_to_element(self, cell: int) -> None: ...
+
     def can_grow(self) -> bool:
         return True
 

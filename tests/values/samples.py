@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from typing import Any
@@ -52,6 +53,7 @@ from pystage.compiler.values.lattice import (
     Reversed,
     RowsCell,
     SetCell,
+    Sharing,
     SliceObject,
     Stream,
     Super,
@@ -162,7 +164,7 @@ def samples() -> list[Abstract | Cell]:
         AtIndex(n(FLOAT64, Form.JAX, 4), n(INT64)),
         ArrayCell(program(FLOAT64, 3)),
         ArrayCell(program(FLOAT64, 2), frozen=Frozen.COPY),
-        RowsCell(Array(program(FLOAT64, 4, 3), Form.NDARRAY), 4, 2, shared=True),
+        RowsCell(Array(program(FLOAT64, 4, 3), Form.NDARRAY), 4, 2, shared=Sharing.TWICE, start=1),
         ArrayCell(program(FLOAT64, 1, 3), program(BOOL), merged(3, views=True), program(INT32)),
         ListCell((n(), x)),
         RowsCell(Array(program(INT64, 4), Form.PYTHON, range=(0, 9)), 4, program(INT64)),
@@ -170,6 +172,12 @@ def samples() -> list[Abstract | Cell]:
         ListCell((n(), row(2)), merged(3), program(INT32)),
         DictCell({"a": n(), 1: x}),
         DictCell({"a": n(), 1: row(2)}, merged(3), program(INT32)),
+        DictCell({"a": n()}, container=collections.defaultdict, factory=Const(int)),
+        TableCell(
+            collections.defaultdict,
+            RowsCell(Tuple((Array(program(INT64, 2), Form.PYTHON), NONE)), 2, 2),
+            factory=Const(int),
+        ),
         SetCell(frozenset([1])),
         SetCell(frozenset([1]), merged(3), program(INT32)),
         TableCell(

@@ -49,7 +49,7 @@ def _super_arguments(b: StageBuilder, node: Any) -> tuple[ir.Arg, ...]:
         node.args
         or not isinstance(node.func, cst.Name)
         or node.func.value != "super"
-        or not b.is_builtin("super")
+        or not b.is_usual("super")
     ):
         return ()
     if frame.kind is not ScopeKind.FUNCTION or not frame.parameters:

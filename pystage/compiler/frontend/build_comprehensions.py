@@ -19,10 +19,26 @@ from .build_targets import assign_to
 from .builder import StageBuilder
 from .scope import VariableScope
 
-_CONSUMERS = frozenset(["sum", "min", "max", "list", "tuple", "set", "frozenset", "sorted", "dict"])
-"""Builtins that take all elements before they return; to them a list is as good as a generator."""
+_CONSUMERS = frozenset(
+    ["sum", "min", "max", "list", "tuple", "set", "frozenset", "sorted", "dict", "Counter", "deque"]
+)
+"""Functions that take all elements before they return; to them a list is as good as a generator."""
 
-_CONSUMING_METHODS = frozenset(["join", "extend", "update", "fromiter", "prod", "fsum", "_make"])
+_CONSUMING_METHODS = frozenset(
+    [
+        "join",
+        "extend",
+        "update",
+        "subtract",
+        "fromiter",
+        "prod",
+        "fsum",
+        "_make",
+        "Counter",
+        "deque",
+        "fromkeys",
+    ]
+)
 """Attributes that, when called with one generator, take all its elements at once."""
 
 _SIMPLE = (cst.Name, cst.Integer, cst.Float, cst.SimpleString, cst.Lambda, cst.UnaryOperation)
@@ -170,7 +186,7 @@ def generator_call(b: StageBuilder, node: Any) -> ir.Temp | None:
         return None
     argument, others = node.args[0].value, node.args[1:]
     name = node.func.value if isinstance(node.func, cst.Name) else ""
-    if name and not b.is_builtin(name):
+    if name and not b.is_usual(name):
         return None
     if name == "next" and not b.unit.scopes[argument].captured and _takes_at_most_a_simple_default(others):
         return _first(b, node, argument)

@@ -69,7 +69,7 @@ Table = Mapping[type[Any], Entry]
 class Unit:
     """One source: its tree and scopes, the table of visitors, and what was found wrong.
 
-    `shadowed`: builtins that the module redefines, which therefore do not mean what they usually do.
+    `shadowed`: names that do not mean in this module what they usually do.
     """
 
     parsed: Parsed
@@ -127,8 +127,8 @@ class StageBuilder:
         """An identifier as Python stores it (`__x` in a class is private to it)."""
         return mangle(name, self.unit.class_name)
 
-    def is_builtin(self, name: str) -> bool:
-        """Does `name` here mean Python's builtin of that name?"""
+    def is_usual(self, name: str) -> bool:
+        """Does `name` here mean what it usually does, mostly a builtin?"""
         return self.scope.resolve(name)[0] is ir.StorageClass.GLOBAL and name not in self.unit.shadowed
 
     # Instructions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import threading
 import weakref
 from collections.abc import Iterator
@@ -20,27 +21,30 @@ from .jumps import remove_jumps
 from .parse import parse
 from .source import code_of, find_source
 
-_CONSIDERED = frozenset(
-    [
-        "any",
-        "all",
-        "next",
-        "sum",
-        "min",
-        "max",
-        "list",
-        "tuple",
-        "set",
-        "frozenset",
-        "sorted",
-        "dict",
-        "super",
-    ]
-)
-"""Builtins that the builder knows by name, unless the module redefines them."""
+_USUAL: dict[str, object] = {
+    function.__name__: function
+    for function in (
+        any,
+        all,
+        next,
+        sum,
+        min,
+        max,
+        list,
+        tuple,
+        set,
+        frozenset,
+        sorted,
+        dict,
+        super,
+        collections.Counter,
+        collections.deque,
+    )
+}
+"""What the builder knows by name, unless the name stands for something else in the module."""
 
 _Staged = dict[frozenset[str], ir.Function]
-"""The results for one code object, by the builtins that were shadowed."""
+"""The results for one code object, by the names that stood for something else."""
 
 _lock = threading.RLock()
 _cache: dict[int, tuple[weakref.ref[CodeType], _Staged]] = {}
@@ -71,8 +75,8 @@ def stage_function(function: FunctionType | MethodType | CodeType) -> ir.Functio
         function = code = substitute[1]
     shadowed = frozenset(
         name
-        for name in _CONSIDERED
-        if name in module_globals and module_globals[name] is not getattr(builtins, name)
+        for name, usual in _USUAL.items()
+        if module_globals.get(name, getattr(builtins, name, None)) is not usual
     )
     with _lock:
         known = _known(code)

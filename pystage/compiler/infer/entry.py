@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,6 +22,8 @@ from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
 from ..stage import ir as stage
 from ..values.boundary import (
+    FACTORY,
+    MAXLEN,
     Argument,
     Draws,
     Failure,
@@ -39,8 +42,10 @@ from ..values.boundary import (
     Write,
 )
 from ..values.demand import Statics
+from ..values.deques import deque_cell
 from ..values.generators import GENERATORS, generator_cell
 from ..values.lattice import (
+    DICT_CLASSES,
     NONE,
     Abstract,
     Array,
@@ -134,6 +139,13 @@ def keyword_path(function: Any, name: str) -> Path:
     return Path(Argument(double), ((PathStep.ITEM, name),))
 
 
+def _child(path: Path, step: PathStep, key: Any) -> Path:
+    """The path of what a container or an object has under a key."""
+    return (
+        path.attribute("default_factory") if key is FACTORY else Path(path.root, (*path.steps, (step, key)))
+    )
+
+
 class _Entry:
     """The entry of one program: abstract arguments from specs, and the program from what comes out."""
 
@@ -188,11 +200,12 @@ class _Entry:
         if not (engine.externals.depends_on_identity or any(m.kind is not Write.ARRAY for m in mutations)):
             return
         arrays = engine.externals.depends_on_identity
-        paths = [
+        found = [
             path
             for path, content in world.initial.values()
             if not isinstance(content, VariableCell) and (arrays or not isinstance(content, ArrayCell))
         ]
+        paths = list({path.key: path for path in found}.values())
         if len(paths) > 1 and any(not isinstance(p.root, Argument) for p in paths):
             world.guard(GuardKind.DISTINCT, paths[0], tuple(paths))
 
@@ -332,7 +345,7 @@ class _Entry:
             parts = [self.argument(c, path.attribute(k)) for k, c in zip(spec.keys, spec.children)]
             return SliceObject(*parts) if spec.cls is slice else Range(*parts)
         step = PathStep.ITEM
-        if spec.cls not in (list, dict):
+        if spec.cls is not list and spec.cls is not deque and spec.cls not in DICT_CLASSES:
             if issubclass(spec.cls, (types.MethodType, functools.partial)):
                 return self.bound(spec, path)
             if spec.cls in GENERATORS:
@@ -341,15 +354,19 @@ class _Entry:
         cell = engine.state.cell_number()
         ref = self.structures[spec.identity] = Ref(cell)
         engine.externals.initial[cell] = (path, None)  # its place is before those of what it holds
-        children = [
-            self.argument(c, Path(path.root, (*path.steps, (step, k))))
-            for k, c in zip(spec.keys, spec.children)
-        ]
+        children = [self.argument(c, _child(path, step, k)) for k, c in zip(spec.keys, spec.children)]
         content: Any
         if spec.cls is list:
             content = ListCell(tuple(children))
-        elif spec.cls is dict:
-            content = DictCell(dict(zip(spec.keys, children)))
+        elif spec.cls is deque:
+            *elements, maxlen = children
+            assert spec.keys[-1] is MAXLEN and isinstance(maxlen, Const)
+            held = self.cell(path, ListCell(tuple(elements)))
+            content = deque_cell(Ref(held), None if maxlen.value is None else int(maxlen.value))
+        elif spec.cls in DICT_CLASSES:
+            entries = dict(zip(spec.keys, children))
+            factory = entries.pop(FACTORY, None)
+            content = DictCell(entries, container=spec.cls, factory=factory)
         else:
             content = ObjectCell(spec.cls, dict(zip(spec.keys, children)))
         engine.state.set(cell, content)

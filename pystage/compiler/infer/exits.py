@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import collections
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +14,7 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..library.kernels.array_rows import has_arrays
 from ..library.numpy.indexing.bounded import refuse
+from ..library.rules.rows import from_first
 from ..ops import Select, constant
 from ..values.boundary import (
     AbsentTemplate,
@@ -40,6 +41,7 @@ from ..values.boundary import (
     Write,
 )
 from ..values.bounded import Bounded
+from ..values.deques import BOUND, ITEMS
 from ..values.exceptions import ExceptionBuilder
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind
 from ..values.generators import GENERATORS, handle_of
@@ -49,18 +51,22 @@ from ..values.lattice import (
     Array,
     ArrayCell,
     Caught,
+    Closure,
     Const,
     DictCell,
     ErrorCell,
     Exc,
     Frozen,
     ListCell,
+    Method,
     ObjectCell,
     OutputCell,
+    Partial,
     Range,
     Ref,
     RowsCell,
     SetCell,
+    Sharing,
     SliceObject,
     Stamp,
     TableCell,
@@ -123,7 +129,7 @@ class Exit:
         state = self.engine.state
         changed += [state.get(slot) for slot in self.engine.namespaces.written(state)]
         self._visible = state.reachable([value, *changed])
-        names = Counter(
+        names = collections.Counter(
             source
             for cell in self._visible
             if aliases_of(state.slots.get(cell))
@@ -143,13 +149,15 @@ class Exit:
         error = slots[ERROR]
         assert isinstance(error, ErrorCell)
         contents = [*changed, *[v.content for v in error.versions], *map(slots.get, self._visible)]
-        rows = [c for c in contents if isinstance(c, RowsCell) and has_arrays(c.element)]
+        lists = [c.entries if isinstance(c, TableCell) else c for c in contents]
+        rows = [c for c in lists if isinstance(c, RowsCell) and has_arrays(c.element)]
         cells = [slots.get(n) for n in {**self._visible, **dict.fromkeys(initial)}]
         frozen = [
             cell.frozen for cell in cells if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT
         ]
-        shared = any(cell.shared for cell in rows)
-        if shared or (rows and frozen) or (Frozen.COPY in frozen and len(frozen) > 1):
+        shared = max([cell.shared for cell in rows], default=Sharing.NOT)
+        twice = shared is Sharing.TWICE or (shared is Sharing.ELSEWHERE and len(rows) > 1)
+        if twice or (rows and frozen) or (Frozen.COPY in frozen and len(frozen) > 1):
             what = "an array that may be an element of a list, twice or beside that list,"
             raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
 
@@ -300,6 +308,9 @@ class Exit:
                 return ConstantTemplate(set(members))
             case ObjectCell(cls=cls) if cls in GENERATORS:
                 return GeneratorTemplate(self.output(handle_of(cell), Form.PYTHON))
+            case ObjectCell(cls=collections.deque, fields=fields):
+                parts = (self.template(fields[ITEMS]), self.template(fields[BOUND]))
+                return CallTemplate(collections.deque, parts, (), ref.cell)
             case ObjectCell() if not issubclass(cell.cls, BaseException):
                 fields = {k: v for k, v in cell.fields.items() if not isinstance(v, Undef)}
                 children = tuple([self.template(v) for v in fields.values()])
@@ -311,17 +322,28 @@ class Exit:
     ) -> ContainerTemplate | RowsTemplate:
         """A new tuple, list or dict; a set of elements that the program computes."""
         if isinstance(x, TableCell):
-            return replace(self.rows(x.entries, identity), cls=x.container)
+            return replace(self.rows(x.entries, identity), cls=x.container, factory=self.factory(x))
         if isinstance(x, RowsCell):
             return self.rows(x, identity)
-        cls = x.cls if isinstance(x, Tuple) else list if isinstance(x, ListCell) else dict
+        number = self.engine.state.cell_number() if identity is None else identity
+        if isinstance(x, DictCell):
+            values = tuple(map(self.template, x.entries.values()))
+            return ContainerTemplate(x.container, tuple(x.entries), values, number, self.factory(x))
+        cls = x.cls if isinstance(x, Tuple) else list
         held = alone(x)
         parts = tuple(map(self.template, children(held)))
-        number = self.engine.state.cell_number() if identity is None else identity
         return ContainerTemplate(cls, tuple(keys(held)), parts, number)
+
+    def factory(self, x: DictCell | TableCell) -> Template | None:
+        """The `default_factory` of a new `defaultdict`."""
+        if isinstance(x.factory, Closure | Partial | Method):
+            what = "a defaultdict whose default_factory is a function that the program makes"
+            raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
+        return None if x.factory is None else self.template(x.factory)
 
     def rows(self, x: RowsCell, identity: int | None) -> RowsTemplate:
         """A new list of rows of results."""
+        x = from_first(self.engine.b, x)
         length = x.length if isinstance(x.length, int) else self.output(x.length, Form.PYTHON)
         number = self.engine.state.cell_number() if identity is None else identity
         return RowsTemplate(self.rows_of(x.element), length, number)
@@ -536,6 +558,8 @@ class Exit:
     def attributes(self, path: Path, before: ObjectCell, after: ObjectCell) -> list[Mutation]:
         """The attributes of an instance that were set or deleted."""
         found: list[Mutation] = []
+        if after.cls is collections.deque:  # whose elements stand in a cell of their own
+            return found
         for name, value in after.fields.items():
             old = before.fields.get(name) or (before.origin(name) if before.origin else None)
             if _is_same(old, value):

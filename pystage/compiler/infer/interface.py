@@ -98,8 +98,9 @@ def new_dict(ctx: Context, entries: Mapping[Any, Abstract] | None = None) -> Ref
 
 
 def is_dict(ctx: Context, value: Any) -> bool:
-    """True for a dict."""
-    return isinstance(value, Ref) and isinstance(ctx.cell(value), DictCell)
+    """True for a dict, and none of a class of its own."""
+    cell = ctx.cell(value) if isinstance(value, Ref) else None
+    return isinstance(cell, DictCell) and cell.container is dict
 
 
 def entries_of(ctx: Context, ref: Abstract) -> dict[Any, Abstract]:

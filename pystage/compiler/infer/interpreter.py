@@ -21,7 +21,7 @@ from ..values.capacity import AllocationSite, Capacity
 from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, RowsCell, Stream, Unknown
 from ..values.state import ERROR
 from ..values.views import read_path
-from .aliases import coherent
+from .aliases import coherent, element_stores
 from .aliases.merged import aliases_of, may_alias_cells
 from .calls import printing
 from .calls.invoke import call
@@ -34,7 +34,8 @@ from .core.reading import read
 from .core.split import run_split
 from .core.truth import truth
 from .exceptions import raising
-from .iteration.iterators import elements, gathered
+from .iteration.gathering import gathered
+from .iteration.iterators import elements
 from .objects import attributes
 from .telling.behind import look_behind
 from .telling.reporting import report, shape_diagnostic
@@ -235,6 +236,18 @@ class Interpreter(Engine):
 
     def freeze(self, ref: Ref) -> bool:
         return coherent.freeze(self, ref.cell)
+
+    def note_element(self, array: Ref, holder: Ref, place: int | Value, key: Abstract) -> None:
+        element_stores.note(self, array, holder, place, key)
+
+    def is_element(self, array: Ref, holder: Ref, key: Abstract) -> bool:
+        return element_stores.is_at(self, array, holder, key)
+
+    def element_stores(self) -> int:
+        return len(self.elements.stored)
+
+    def store_to_element(self, cell: int) -> None:
+        element_stores.store(self, cell)
 
     def alias_if(self, ref: Ref, condition: Value) -> Ref:
         return coherent.alias_if(self, ref, condition)

@@ -259,6 +259,25 @@ class Context(abc.ABC):
         """Refuses stores into an array from now on; gives whether it was refused before, or the caller has the array."""
 
     @abc.abstractmethod
+    def note_element(self, array: Ref, holder: Ref, place: int | Value, key: Abstract) -> None:
+        """Notes that an array that was read of a list or dict of rows is its element at a place, found by `key`.
+
+        A store into it goes to the rows too, as long as they hold what they hold now.
+        """
+
+    @abc.abstractmethod
+    def is_element(self, array: Ref, holder: Ref, key: Abstract) -> bool:
+        """True for an array that certainly is the element of `holder` under this key."""
+
+    @abc.abstractmethod
+    def element_stores(self) -> int:
+        """How many stores into elements of rows inference has met."""
+
+    @abc.abstractmethod
+    def store_to_element(self, cell: int) -> None:
+        """Does to the rows what was stored into an array that is an element of them."""
+
+    @abc.abstractmethod
     def alias_if(self, ref: Ref, condition: Value) -> Ref:
         """The array `ref` itself if a scalar bool holds, else a copy."""
 

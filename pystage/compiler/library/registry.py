@@ -116,8 +116,11 @@ def declared(callable_: object) -> Callable[..., Abstract] | None:
     if found is not None:
         return found[1]
     if isinstance(callable_, types.BuiltinMethodType | types.MethodType):
-        method = _METHODS.get((type(callable_.__self__), callable_.__name__))
-        return None if method is None else _bound(method, callable_.__self__)
+        holder, name = callable_.__self__, callable_.__name__
+        method = _METHODS.get((type(holder), name))
+        if method is None and isinstance(holder, type):  # a method of a class
+            method = _METHODS.get((holder, name))
+        return None if method is None else _bound(method, holder)
     method = _METHODS.get((type(callable_), "__call__"))
     return None if method is None else _bound(method, callable_)
 

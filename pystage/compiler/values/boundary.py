@@ -78,6 +78,18 @@ class StructureSpec:
 Spec = LeafSpec | StaticSpec | StructureSpec
 
 
+class Key(enum.Enum):
+    """Stands among the keys of a container for what it has besides its elements."""
+
+    __hash__ = object.__hash__
+
+    FACTORY = "the default_factory of a defaultdict"
+    MAXLEN = "the maxlen of a deque"
+
+
+FACTORY, MAXLEN = Key.FACTORY, Key.MAXLEN
+
+
 # ---------------------------------------------------------------- the environment
 
 
@@ -291,13 +303,14 @@ class ContainerTemplate(TreeNode):
     """A new tuple, list, dict, NamedTuple or object.
 
     Two templates with one `identity` are one object. Objects are made by `cls.__new__(cls)` and
-    `object.__setattr__`, without running user code.
+    `object.__setattr__`, without running user code. `factory`: the `default_factory` of a `defaultdict`.
     """
 
     cls: type
     keys: tuple[Any, ...]
     children: tuple[Template, ...]
     identity: int
+    factory: Template | None = None
 
 
 @immutable
@@ -305,12 +318,14 @@ class RowsTemplate(TreeNode):
     """A new list of elements that are rows of results: `element` is one of them, with all its rows in each `OutputTemplate`.
 
     The first `length` of them are elements. Of a dict or a set, as `cls` says, they are pairs of a key and a value.
+    `factory`: the `default_factory` of a `defaultdict`.
     """
 
     element: Template
     length: int | OutputTemplate
     identity: int
     cls: type = list
+    factory: Template | None = None
 
 
 @immutable

@@ -9,7 +9,6 @@ makes what the plain run gives (`runtime/results/objects.py`), and the host, whi
 from __future__ import annotations
 
 import abc
-import collections
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,8 +27,6 @@ from .boundary import (
     Template,
     ViewTemplate,
 )
-
-_DICTS = (dict, collections.OrderedDict, collections.defaultdict)
 
 
 @dataclass(slots=True)
@@ -51,12 +48,15 @@ Elements = Callable[[Any], list[Any]]
 """Makes an object of each row of an array."""
 
 
-_MAKERS: dict[type, Callable[[list[Any]], Any]] = {
-    list: lambda elements: elements,
-    dict: dict,
-    set: lambda entries: {key for key, _ in entries},
-}
-"""What makes a container of its elements, or entries."""
+def _contained(cls: type, elements: list[Any]) -> Any:
+    """A new container of its elements, or entries."""
+    if cls is list:
+        return elements
+    if cls is set:
+        return {key for key, _ in elements}
+    made = cls()
+    dict.update(made, elements)
+    return made
 
 
 class Evaluator(abc.ABC):
@@ -105,11 +105,11 @@ class Evaluator(abc.ABC):
 
     def rows(self, rows: RowsTemplate) -> Make:
         """What makes a list of rows of results, a dict or a set."""
-        length, column = rows.length, self.column(rows.element)
-        make = _MAKERS[rows.cls]
-        return lambda run: make(
-            column(run, length if isinstance(length, int) else int(run.values[length.index]))
+        length, column, cls = rows.length, self.column(rows.element), rows.cls
+        make: Make = lambda run: _contained(  # noqa: E731
+            cls, column(run, length if isinstance(length, int) else int(run.values[length.index]))
         )
+        return make if rows.factory is None else _with_factory(make, self.make(rows.factory))
 
     def column(self, template: Template) -> Column:
         """What makes the first so many of the objects that `template` describes, of which results have the rows."""
@@ -154,8 +154,9 @@ class Evaluator(abc.ABC):
     def _container(self, template: ContainerTemplate) -> Make:
         cls, keys, identity = template.cls, template.keys, template.identity
         children = [self.make(child) for child in template.children]
-        if cls is list or cls in _DICTS or not issubclass(cls, tuple | slice | range | types.MethodType):
-            return _filled(cls, keys, children, identity)
+        if not issubclass(cls, tuple | slice | range | types.MethodType):
+            made = _filled(cls, keys, children, identity)
+            return made if template.factory is None else _with_factory(made, self.make(template.factory))
         if cls is tuple:
             return once(identity, lambda run: tuple([child(run) for child in children]))
         if issubclass(cls, tuple):
@@ -189,12 +190,12 @@ def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: in
     def make(run: Evaluation) -> Any:
         if identity in run.made:
             return run.made[identity]
-        made: Any = cls() if cls is list or cls in _DICTS else object.__new__(cls)
+        made: Any = cls() if issubclass(cls, list | dict) else object.__new__(cls)
         run.made[identity] = made
         if cls is list:
             made += [child(run) for child in children]
-        elif cls in _DICTS:
-            made.update({key: child(run) for key, child in zip(keys, children, strict=True)})
+        elif issubclass(cls, dict):
+            dict.update(made, {key: child(run) for key, child in zip(keys, children, strict=True)})
         else:
             for key, child in zip(keys, children, strict=True):
                 value = child(run)
@@ -203,3 +204,14 @@ def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: in
         return made
 
     return make
+
+
+def _with_factory(make: Make, factory: Make) -> Make:
+    """Makes a `defaultdict` with its `default_factory`."""
+
+    def made(run: Evaluation) -> Any:
+        found = make(run)
+        found.default_factory = factory(run)
+        return found
+
+    return made

@@ -7,6 +7,7 @@ to a list), or an array of some type whose elements the program computes (`Array
 
 from __future__ import annotations
 
+import collections
 import enum
 import math
 from collections.abc import Callable, Iterable
@@ -359,6 +360,15 @@ class Frozen(enum.IntEnum):
     """It is a copy of an element, and may stand for any array of which the list holds one."""
 
 
+class Sharing(enum.IntEnum):
+    """Whether arrays among the elements of a list of rows (`RowsCell`) may be one object with others."""
+
+    NOT = 0
+    ELSEWHERE = 1
+    """No two of the elements, but what is in another list or dict may be one of them."""
+    TWICE = 2
+
+
 @immutable
 class ArrayCell(Cell):
     """The contents of an ndarray.
@@ -390,8 +400,8 @@ class RowsCell(Cell):
 
     The first `length` rows are the elements; those behind mean nothing. `site`: the allocation site whose capacity this is,
     of which a run may need more (`Context.needs_capacity`); None for a list that gets longer as often as that is written,
-    and its capacity with it. `shared`: elements that are arrays may be one object with each other, or with what else refers
-    to them.
+    and its capacity with it. `shared`: whether elements that are arrays may be one object with others.
+    `start`: of a deque, the row that comes first; behind the last row comes the first one. Of a list it is 0.
     """
 
     element: Abstract
@@ -400,7 +410,8 @@ class RowsCell(Cell):
     site: AllocationSite | None = None
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
-    shared: bool = False
+    shared: Sharing = Sharing.NOT
+    start: int | Value = 0
 
 
 AnyList = ListCell | RowsCell
@@ -410,11 +421,21 @@ LISTS = (ListCell, RowsCell)
 
 @immutable
 class DictCell(Cell):
-    """The entries of a dict, in order; keys are known."""
+    """The entries of a dict, in order; keys are known.
+
+    `container`: its class, `dict` or one of those with a `__missing__` (`library/python/missing.py`); `factory`: the
+    `default_factory` of a `defaultdict`.
+    """
 
     entries: dict[Any, Abstract]
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
+    container: type = dict
+    factory: Abstract | None = None
+
+
+DICT_CLASSES = (dict, collections.Counter, collections.defaultdict)
+"""The classes of the dicts that a program can have."""
 
 
 @immutable
@@ -441,7 +462,8 @@ class CallerAttributes(Protocol):
 class TableCell(Cell):
     """A dict or a set whose keys the program computes: the list of its entries, pairs of a key and a value, in order.
 
-    The values of a set are None, and its order means nothing. `removed` counts the entries that have been taken out.
+    Of a dict, `container` and `factory` are as those of a `DictCell`. The values of a set are None, and its order means
+    nothing. `removed` counts the entries that have been taken out.
     `index` says where a key is (`rules/row_index.py`); None for a few rows, which are all looked at.
     """
 
@@ -451,6 +473,7 @@ class TableCell(Cell):
     index: Value | None = None
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
+    factory: Abstract | None = None
 
 
 AnyTable = DictCell | SetCell | TableCell

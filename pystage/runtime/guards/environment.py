@@ -8,6 +8,7 @@ containers and closure cells.
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -45,6 +46,8 @@ def layout_of(value: Any) -> tuple[Any, ...]:
     """What a LAYOUT guard compares: the class, and the length, the keys or the names of the fields."""
     if isinstance(value, list | tuple):
         return type(value), len(value)
+    if isinstance(value, collections.deque):
+        return type(value), len(value), value.maxlen
     if isinstance(value, dict):
         return type(value), tuple(value), tuple(map(type, value))
     if isinstance(value, set | frozenset):
@@ -184,6 +187,8 @@ def _layout_condition(w: PathWriter, value: str, expected: Any) -> str:
     if issubclass(cls, list | tuple):
         return f"type(v := {value}) is not {w.name(cls)} or len(v) != {len(expected)}"
     reads = next(vars(base)["__getattribute__"] for base in cls.__mro__ if "__getattribute__" in vars(base))
+    if issubclass(cls, collections.deque):
+        return f"layout_of({value}) != {w.name(layout_of(expected))}"
     if not cls.__dictoffset__ and not slots_of(cls) and not issubclass(cls, dict | set | frozenset):
         return f"type({value}) is not {w.name(cls)}"
     plain = cls.__dictoffset__ and not slots_of(cls) and reads is vars(object)["__getattribute__"]

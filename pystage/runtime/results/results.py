@@ -6,6 +6,7 @@ run would have returned, then applies the mutations of the plain run, in order.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 from collections import Counter
@@ -259,12 +260,16 @@ def _write_cell(cell: Any, value: Any) -> None:
 
 
 def _write_list(target: Any, key: Any, value: Any) -> None:
-    target[:] = value
+    if isinstance(target, collections.deque):
+        target.clear()
+        target.extend(value)
+    else:
+        target[:] = value
 
 
 def _write_dict(target: Any, key: Any, value: Any) -> None:
-    target.clear()
-    target.update(value)
+    dict.clear(target)
+    dict.update(target, value)
 
 
 _WRITES: dict[Write, Callable[[Any, Any, Any], None]] = {

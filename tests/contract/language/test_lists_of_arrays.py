@@ -52,6 +52,15 @@ def iterated(x, n):
 
 
 @cases.each(*LENGTHS[1:])
+def stored_through_elements(x, n):
+    out = multiples(x, n)
+    out[0][1] = 7.0
+    out[-1][1:] += 1
+    out[len(out) // 2] *= 2
+    return np.array(out)
+
+
+@cases.each(*LENGTHS[1:])
 def read_at_computed_places(x, n):
     out = multiples(x, n)
     middle = out[len(out) // 2]
@@ -217,18 +226,6 @@ def stored_through_another_name(x, n):
     return len(out)
 
 
-def stored_through_an_element(x, n):
-    out = multiples(x, n)
-    out[0][1] = 7.0
-    return np.array(out)
-
-
-def stored_through_a_view_of_one(x, n):
-    out = multiples(x, n)
-    out[-1][1:] += 1
-    return np.array(out)
-
-
 def stored_by_a_function(x, n):
     out = []
     while len(out) < n:
@@ -249,8 +246,6 @@ def one_of_many_stored_into(x, n):
     "program",
     [
         stored_through_another_name,
-        stored_through_an_element,
-        stored_through_a_view_of_one,
         stored_by_a_function,
         one_of_many_stored_into,
     ],

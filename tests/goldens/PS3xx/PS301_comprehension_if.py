@@ -2,11 +2,11 @@ import numpy as np
 
 
 def f(x):
-    return {i: x * i for i in range(3) if x[i] > 1.0}
+    return {name: x for name in ("low", "high") if x.sum() > len(name)}
 
 
 def rewritten(x):
-    return {i: x * i if x[i] > 1.0 else None for i in range(3)}
+    return {name: x if x.sum() > len(name) else None for name in ("low", "high")}
 
 
 arguments = (np.arange(3.0),)

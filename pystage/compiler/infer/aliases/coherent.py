@@ -37,6 +37,7 @@ from ..core.engine import Engine
 from ..core.phi import SELECTOR, selector_value
 from ..exceptions.raising import write
 from ..telling.describe import describe
+from .element_stores import takes_stores
 from .merged import (
     ALIASES_PER_STEP,
     Mergeable,
@@ -368,8 +369,8 @@ def settle(engine: Engine, ref: Ref) -> Cell:
     nothing tells which of several objects it is.
     """
     cell = engine.contents_at(ref.cell)
-    if isinstance(cell, ArrayCell) and is_frozen(engine, ref.cell):
-        what = "an array that may be an element of a list whose length only the program knows"
+    if isinstance(cell, ArrayCell) and is_frozen(engine, ref.cell) and not takes_stores(engine, ref.cell):
+        what = "an array that may be an element of a list or dict that only the program knows"
         raise DiagnosticError(CannotStore(span=engine.b.span, what=what))
     if not aliases_of(cell):
         return cell

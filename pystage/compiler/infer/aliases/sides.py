@@ -39,7 +39,7 @@ def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
         case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
             return a.cell != b.cell and common_rows(of_a, of_b) is None
         case DictCell(), DictCell():
-            unlike = list(of_a.entries) != list(of_b.entries)
+            unlike = list(of_a.entries) != list(of_b.entries) or of_a.container is not of_b.container
             return a.cell != b.cell and unlike and not _is_joined(of_a, of_b)
         case ((DictCell() | SetCell() | TableCell()), (DictCell() | SetCell() | TableCell())):
             return a.cell != b.cell and not _is_joined(of_a, of_b)

@@ -23,6 +23,7 @@ from ...values.lattice import NONE, Abstract, Ref, Undef, VariableCell
 from ...values.slots import Hidden, Purpose, Slot
 from ...values.state import OUTPUT, Content
 from ...values.walk import rebuild
+from ..aliases.element_stores import note_store
 from ..aliases.merged import aliases_of, stamp_versions
 from ..core.engine import Engine
 from ..core.frame import Frame, PythonRaise
@@ -225,6 +226,8 @@ def _apply(
         _change(
             engine, summary, list(canonical.cells), cells, lambda content: rebuild(content, value, cell_of)
         )
+    for type in summary.elements:
+        note_store(engine, type, {*canonical.cells, *cells.values()})
     for position, when in summary.laid_out.items():
         state.rely_on_layout([list(canonical.cells)[position]], when)
     if summary.output is not None:

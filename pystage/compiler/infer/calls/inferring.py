@@ -76,6 +76,7 @@ class CalleeInference:
         """What the body does for these values, and whether other calls may do that, too."""
         engine, state, body = self._engine, self._engine.state, self._body
         errors, splits, span = self._errors(), engine.splits, engine.b.span
+        stored = len(engine.elements.stored)
         first_site, first_cell = engine.raises.sites.next, state.next_cell
         run = self._run(activation, bound)
         engine.b.span = span
@@ -99,6 +100,7 @@ class CalleeInference:
             pure=not engine.effects.are_in(body),
             laid_out={n: laid_out[c] for c, n in cells.items() if c in laid_out},
             splits=engine.splits != splits,
+            elements=tuple(dict.fromkeys(engine.elements.stored[stored:])),
         )
         if not summary.pure:
             engine.effects.functions.add(function)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Value
+from ...hlo.types import ArrayType
 from ...values.lattice import Abstract, Cell, ErrorCell, OutputCell
 from ...values.slots import Slot
 from ...values.state import Content, OrderSensitivity
@@ -43,7 +44,8 @@ class Summary(CalleeEffects):
     `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by that exception.
     `observed`: of canonical cells that it changes, whether somebody sees them after a raise. `pure`: nothing in it must
     run but for its results. `laid_out`: canonical arrays whose memory is taken to lie in row-major order. `splits`:
-    something in it is split over the alternatives of a gated φ.
+    something in it is split over the alternatives of a gated φ. `elements`: the types of the arrays among elements of lists
+    and dicts of rows that it stored into.
     """
 
     function: HloFunction
@@ -56,6 +58,7 @@ class Summary(CalleeEffects):
     pure: bool
     laid_out: dict[int, OrderSensitivity]
     splits: bool
+    elements: tuple[ArrayType, ...]
 
 
 @dataclass(slots=True, eq=False)

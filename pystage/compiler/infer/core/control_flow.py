@@ -12,6 +12,7 @@ from ...analysis.induction import InductionVariable, Recurrence
 from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import HandlerAtRunTime, NoCommonType, NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
+from ...library.kernels.deques import is_deque
 from ...library.python import operators
 from ...stage import ir as stage
 from ...values.boundary import Form
@@ -264,7 +265,7 @@ class _UnrolledItems:
 def _items(e: Engine, i: stage.For, iterable: Abstract) -> _UnrolledItems:
     what = describe(iterable, e.state)
     cell = e.state.get(iterable.cell) if isinstance(iterable, Ref) else None
-    if isinstance(cell, ObjectCell):
+    if isinstance(cell, ObjectCell) and not is_deque(e, iterable):
         items = (functools.partial(_given, item) for item in object_items(e, iterable))
         return _UnrolledItems(items, what, by_steps=True)
     found = steps(e, iterable)

@@ -52,6 +52,7 @@ from ..transforms.rules import CustomRules
 from .constants import ParameterOrigins, decided, demandable, is_computed, is_unrollable, known, unroll_around
 from .effects import Effects
 from .effort import Effort
+from .elements import Elements
 from .frame import Frame
 from .loop import Loops
 from .speculate import Speculation
@@ -88,6 +89,7 @@ class Engine(Context):
             "effects": Nested(),
             "loops": Nested(),
             "custom_rules": Nested(),
+            "elements": Nested(),
             "splits": Grows("it is compared with what it was"),
             "constructing": Balanced(),
             "ambient": Grows(
@@ -119,6 +121,7 @@ class Engine(Context):
         self.effects = Effects()
         self.loops = Loops(unrolled)
         self.custom_rules = CustomRules()
+        self.elements = Elements()
         self.splits = 0
         """How often something was split over the alternatives of a gated φ."""
         self.constructing: set[int] = set()

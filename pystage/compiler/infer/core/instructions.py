@@ -11,7 +11,7 @@ from typing import Any, NoReturn, cast
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
-from ...library.kernels import row_tables
+from ...library.kernels import row_tables, table_keys
 from ...library.kernels.row_lists import append
 from ...library.python import operators, strings
 from ...library.rules.classes import class_name
@@ -237,7 +237,7 @@ def _build(e: Engine, i: stage.Build) -> None:
         case stage.Sequence.LIST:
             e.put(i.dst, Ref(e.state.new_cell(ListCell(tuple(items)))))
         case stage.Sequence.SET:
-            if any(row_tables.is_computed_key(e, item) for item in items):
+            if any(table_keys.is_computed_key(e, item) for item in items):
                 made = Ref(e.state.new_cell(SetCell(frozenset())))
                 for item in items:
                     row_tables.store_certainly(e, made, item)
@@ -273,7 +273,7 @@ def _build_dict(e: Engine, i: stage.BuildDict) -> None:
 def _is_computed_entry(e: Engine, key: str | None, value: str) -> bool:
     """True for an entry with a computed key, and for the entries of a dict with such."""
     if key is not None:
-        return row_tables.is_computed_key(e, e.operand(key))
+        return table_keys.is_computed_key(e, e.operand(key))
     mapping = e.get(value)
     return isinstance(mapping, Ref) and isinstance(e.cell(mapping), TableCell)
 

@@ -20,7 +20,15 @@ from ...hlo.types import BOOL, INT32, INT64, ArrayType
 from ...library.python.strings import is_string
 from ...library.rules.numbers import common_type, joined_range, kinds_of, number_type
 from ...library.rules.row_index import index_type, numbers_in
-from ...library.rules.rows import class_of_table, common_rows, entries_of, keys_in, row_size, with_capacity
+from ...library.rules.rows import (
+    class_of_table,
+    common_rows,
+    entries_of,
+    factory_of,
+    keys_in,
+    row_size,
+    with_capacity,
+)
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.capacity import AllocationSite, Capacity
@@ -53,6 +61,7 @@ from ...values.lattice import (
     Ref,
     RowsCell,
     SetCell,
+    Sharing,
     TableCell,
     Text,
     Tuple,
@@ -457,11 +466,12 @@ class Join:
                 )
             case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
                 return self._rows(a, b)
-            case DictCell(), DictCell() if list(a.entries) == list(b.entries):
+            case DictCell(), DictCell() if list(a.entries) == list(b.entries) and a.container is b.container:
                 entries = {k: self.join(v, b.entries[k]) for k, v in a.entries.items()}
                 return replace(
                     a,
                     entries=entries,
+                    factory=self._factory(a, b),
                     aliases=joined_aliases(a, b),
                     selector=join_selectors(a.selector, b.selector),
                 )
@@ -514,8 +524,10 @@ class Join:
         first, second = [x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
         length = first if _is_same_count(first, second) else Placeholder(ArrayType(INT64))
         selector = join_selectors(a.selector, b.selector)
-        shared = any(isinstance(x, RowsCell) and x.shared for x in (a, b))
-        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared)
+        shared = max([x.shared for x in (a, b) if isinstance(x, RowsCell)], default=Sharing.NOT)
+        starts = [x.start if isinstance(x, RowsCell) and x.capacity == capacity else 0 for x in (a, b)]
+        start = starts[0] if _is_same_count(*starts) else Placeholder(ArrayType(INT64))
+        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared, start)
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""
@@ -530,7 +542,13 @@ class Join:
         has_index = any(isinstance(x, TableCell) and x.index is not None for x in (a, b))
         is_indexed = (has_index or rows.site is not None) and bool(numbers_in(keys_in(rows)))
         index = Placeholder(index_type(rows.capacity)) if is_indexed else None
-        return TableCell(class_of_table(a), rows, count, index, joined_aliases(a, b), selector)
+        aliases, factory = joined_aliases(a, b), self._factory(a, b)
+        return TableCell(class_of_table(a), rows, count, index, aliases, selector, factory)
+
+    def _factory(self, a: AnyTable, b: AnyTable) -> Abstract | None:
+        """What a `defaultdict`, of one class on both sides, calls for what is missing."""
+        first, second = factory_of(a), factory_of(b)
+        return None if first is None or second is None else self.join(first, second)
 
     def _unlike_tables(self, a: AnyTable, b: AnyTable) -> Unknown:
         """A dict or a set that has other keys on either side, whose entries have nothing in common."""

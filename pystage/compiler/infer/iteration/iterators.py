@@ -17,7 +17,8 @@ from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
-from ...library.kernels.row_lists import as_rows, check, collected, compared, item, of_array, place_of
+from ...library.kernels.deques import contents, is_deque, items_of
+from ...library.kernels.row_lists import as_rows, check, compared, item, place_of
 from ...library.kernels.row_tables import view_rows
 from ...library.kernels.structures import list_items, list_length, view_items
 from ...library.numpy.indexing.bounded import length as bounded_length
@@ -25,6 +26,7 @@ from ...library.numpy.indexing.flat import flat_of
 from ...library.numpy.indexing.stores import shape_of
 from ...library.numpy.indexing.subscripts import array_getitem
 from ...library.python import operators
+from ...library.python.collections import deques
 from ...library.python.computed_items import is_of_few
 from ...library.python.containers import container_getitem
 from ...library.python.iterators import is_iterator, taken
@@ -219,13 +221,15 @@ def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
         case DictCell(entries):
             return [engine.constant_object(k) for k in entries]
         case TableCell():
-            return view_items(engine, DictView("keys", _ordered(engine, value).cell))
+            return view_items(engine, DictView("keys", ordered(engine, value).cell))
         case SetCell(members):
             return [engine.constant_object(m) for m in members]
         case IteratorCell():
             return [step() for step in _iterator_steps(engine, value)]
         case ArrayCell():
             return _array_elements(engine, value)
+        case ObjectCell() if is_deque(engine, value):
+            return list(list_items(engine, contents(engine, value)))
         case ObjectCell():
             return list(object_items(engine, iterator_of(engine, value)))
     return None
@@ -233,6 +237,8 @@ def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
 
 def iterator_of(engine: Engine, value: Ref) -> Abstract:
     """What `iter(value)` gives for an instance of a user class; the instance itself where it is indexed."""
+    if is_deque(engine, value):
+        return value
     check_iterable(engine, value)
     method = objects.special_method(engine, value, "__iter__")
     return value if method is None else engine.call(method, [])
@@ -312,6 +318,8 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
             return isinstance(cell.length, int)
         case Ref() | DictView() if isinstance(engine.state.get(value.cell), TableCell):
             return False
+        case Ref() if is_deque(engine, value):
+            return not isinstance(engine.cell(items_of(engine, value)), RowsCell)
         case Enumerate(inner) | Reversed(inner):
             return is_listed(engine, inner)
         case Zip(inners) | Mapped(_, inners):
@@ -336,6 +344,8 @@ def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
             return _dict_steps(engine, DictView("keys", value.cell))
         case Ref() if isinstance(engine.state.get(value.cell), IteratorCell):
             return _iterator_steps(engine, value)
+        case Ref() if is_deque(engine, value):
+            return _deque_steps(engine, value)
         case Ref() if isinstance(engine.state.get(value.cell), ArrayCell):
             return _array_steps(engine, value)
         case DictView():
@@ -459,6 +469,8 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             return _rolled_list(engine, value)
         case Ref() | DictView() if isinstance(engine.state.get(value.cell), TableCell):
             return _rolled_table(engine, value)
+        case Ref() if is_deque(engine, value):
+            return _rolled_deque(engine, value)
         case Range():
             return _rolled_range(engine, value)
         case Const(v) if isinstance(v, range):
@@ -552,7 +564,7 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
     return Rolled(list_length(content()), element, lambda: list_length(content()))
 
 
-def _ordered(engine: Engine, value: Ref | DictView) -> DictView:
+def ordered(engine: Engine, value: Ref | DictView) -> DictView:
     """The view of a dict that a loop goes over; PS401 for a set, whose order depends on the hashes of its elements."""
     cell = cast(TableCell, engine.cell(Ref(value.cell)))
     if cell.container is set:
@@ -562,7 +574,7 @@ def _ordered(engine: Engine, value: Ref | DictView) -> DictView:
 
 def _rolled_table(engine: Engine, value: Ref | DictView) -> Rolled:
     """A loop over a dict of rows: RuntimeError where the body makes it longer or shorter, as Python has it."""
-    view = _ordered(engine, value)
+    view = ordered(engine, value)
     ref = Ref(view.cell)
     start = cast(TableCell, engine.cell(ref))
 
@@ -591,6 +603,34 @@ def _rolled_table(engine: Engine, value: Ref | DictView) -> Rolled:
     return Rolled(list_length(start.entries), element, None, check_size)
 
 
+def _rolled_deque(engine: Engine, value: Ref) -> Rolled | None:
+    """A loop over a deque of rows: RuntimeError where the body makes it longer or shorter."""
+    if not isinstance(engine.cell(items_of(engine, value)), RowsCell):
+        return None
+    before = deques.changes(engine, value)
+
+    def check_changes(certain: bool = True) -> None:
+        changed = compared(engine, "NE", deques.changes(engine, value), before)
+        check(engine, changed, RuntimeError(), deques.mutated)
+
+    def element(position: Abstract) -> Abstract:
+        check_changes()
+        return deques.element(engine, value, position)
+
+    return Rolled(deques.length(engine, value), element, None, check_changes)
+
+
+def _deque_steps(engine: Engine, value: Ref) -> Iterator[Step]:
+    """The elements of a deque as they are when the loop comes to them; RuntimeError if there are more or less."""
+    before = deques.changes(engine, value)
+    count = engine.known(deques.length(engine, value), "the length of a deque")
+    for position in range(count + 1):
+        changed = compared(engine, "NE", deques.changes(engine, value), before)
+        check(engine, changed, RuntimeError(), deques.mutated)
+        if position < count:
+            yield functools.partial(deques.element, engine, value, Const(position))
+
+
 def _changed_size() -> None:
     """Raises what a loop over a dict raises that it has made longer."""
     entries = {0: 0}
@@ -611,24 +651,6 @@ def _is_same_length(a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Array) and isinstance(b, Array):
         return a.value is b.value
     return isinstance(a, Const) and isinstance(b, Const) and bool(a.value == b.value)
-
-
-def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
-    """The elements of an iterable as rows, if they have a template, and are many or only the program knows how many."""
-    content = engine.cell(value) if isinstance(value, Ref) else None
-    if isinstance(content, RowsCell):
-        return content
-    if isinstance(value, DictView) or isinstance(content, TableCell):
-        view = cast("Ref | DictView", value)
-        table = engine.cell(Ref(view.cell))
-        return view_rows(table, _ordered(engine, view).kind) if isinstance(table, TableCell) else None
-    if isinstance(content, ArrayCell) or isinstance(value, Array | Bounded):
-        return of_array(engine, value)
-    parts = rolled(engine, value) if isinstance(value, Enumerate | Zip | Reversed | Range) else None
-    if parts is None or isinstance(parts.length, Const):
-        return None
-    take_all(engine, value)
-    return collected(engine, parts.length, parts.element)
 
 
 def obstacle(engine: Engine, value: Abstract) -> Abstract:

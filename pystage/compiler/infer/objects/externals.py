@@ -8,6 +8,7 @@ on demand.
 from __future__ import annotations
 
 import builtins
+import collections
 import enum
 import functools
 import types
@@ -43,9 +44,11 @@ from ...values.boundary import (
     PathStep,
 )
 from ...values.demand import Statics, no_value
+from ...values.deques import deque_cell
 from ...values.generators import GENERATORS, generator_cell
 from ...values.instances import instance_fields
 from ...values.lattice import (
+    DICT_CLASSES,
     Abstract,
     Array,
     ArrayCell,
@@ -403,9 +406,20 @@ class Externals:
         if type(obj) is list:
             cell = self._cell(path, obj, ListCell(()))
             content: Any = ListCell(tuple([self.value(path.item(i), x) for i, x in enumerate(obj)]))
-        elif type(obj) is dict:
-            cell = self._cell(path, obj, DictCell({}))
-            content = DictCell({k: self.value(path.item(k), x) for k, x in obj.items()})
+        elif isinstance(obj, dict) and type(obj) in DICT_CLASSES:
+            cell = self._cell(path, obj, DictCell({}, container=type(obj)))
+            entries = {k: self.value(path.item(k), x) for k, x in obj.items()}
+            factory = None
+            if isinstance(obj, collections.defaultdict):
+                factory = self.value(path.attribute("default_factory"), obj.default_factory)
+            content = DictCell(entries, container=type(obj), factory=factory)
+        elif isinstance(obj, collections.deque) and type(obj) is collections.deque:
+            cell = self._cell(path, obj, ObjectCell(collections.deque, {}))
+            held = self._state.cell_number()
+            elements = ListCell(tuple([self.value(path.item(i), x) for i, x in enumerate(obj)]))
+            self._state.define(held, elements)
+            self.define(held, path, elements)
+            content = deque_cell(Ref(held), obj.maxlen)
         elif type(obj) in (set, frozenset):
             self.guard(GuardKind.EQUAL, path, obj)
             if type(obj) is frozenset:

@@ -10,6 +10,7 @@ import dataclasses
 import enum
 import functools
 import types
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -80,7 +81,8 @@ def _missing(engine: Engine, ref: Ref, cls: type, name: str) -> Abstract:
 
 def no_such(engine: Engine, cls: type, name: str) -> NoReturn:
     """The program raises AttributeError."""
-    engine.raise_(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}"))
+    shown = "collections.deque" if cls is deque else cls.__name__
+    engine.raise_(AttributeError(f"{shown!r} object has no attribute {name!r}"))
 
 
 def plain_getattr(
@@ -280,7 +282,7 @@ def instance_setattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str, valu
     if found(raw) and hasattr(raw, "__set__") and not plain:
         raise DiagnosticError(CannotStore(span=engine.b.span, what=f"the descriptor {name!r}"))
     if not has_dict(cls) and not isinstance(raw, types.MemberDescriptorType):
-        engine.raise_(AttributeError(f"{cls.__name__!r} object has no attribute {name!r}"))
+        no_such(engine, cls, name)
     set_field(engine, ref, name, value)
 
 

@@ -8,6 +8,8 @@ classes that the program registered are flattened and unflattened by the program
 
 from __future__ import annotations
 
+import builtins
+import collections
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -23,6 +25,7 @@ from jax.tree_util import (
 )
 
 from ...diagnostics.codes_calls import UnsupportedClass
+from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.diagnostic import DiagnosticError
 from ...policy import is_built_on_jax, is_traced
 from ...values.instances import instance_fields
@@ -35,6 +38,7 @@ from ...values.lattice import (
     ObjectCell,
     Ref,
     RowsCell,
+    TableCell,
     Tuple,
     Unknown,
 )
@@ -99,8 +103,10 @@ def _exposed_cell(ctx: Context, ref: Ref, cell: Any, nodes: bool) -> Any:
     match cell:
         case ListCell() | RowsCell():
             return [exposed(ctx, item, nodes) for item in list_items(ctx, cell)]
-        case DictCell(entries=entries):
+        case DictCell(entries=entries, container=builtins.dict):
             return {key: exposed(ctx, item, nodes) for key, item in entries.items()}
+        case DictCell(container=collections.defaultdict) | TableCell():
+            ctx.fail(NotKnown(span=ctx.span, what="the keys of a dict that JAX flattens"))
         case ObjectCell(cls=cls) if (how := registered(cls)) is not None:
             return _flattened(ctx, ref, cls, how) if nodes else ref
         case ObjectCell(cls=cls) if is_node_class(cls):

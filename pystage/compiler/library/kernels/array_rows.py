@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, ArrayCell, Frozen, Ref, RowsCell, Tuple
+from ...values.lattice import Abstract, Array, ArrayCell, Frozen, Ref, RowsCell, Sharing, Tuple
 from ..context import Context
 
 
@@ -58,6 +58,13 @@ def frozen(ctx: Context, item: Abstract) -> bool:
     )
 
 
-def with_shared(rows: RowsCell, shared: bool) -> RowsCell:
-    """The rows, whose arrays may be elements of another list too where `shared`."""
-    return replace(rows, shared=True) if shared and has_arrays(rows.element) else rows
+def with_shared(rows: RowsCell, shared: bool, level: Sharing = Sharing.TWICE) -> RowsCell:
+    """The rows, of which an array may be one object with another as `level` says where `shared`."""
+    if not shared or not has_arrays(rows.element):
+        return rows
+    return replace(rows, shared=max(rows.shared, level))
+
+
+def copied(rows: RowsCell) -> RowsCell:
+    """The rows as those of another list, which has each of these elements once at most."""
+    return with_shared(rows, True, Sharing.ELSEWHERE)

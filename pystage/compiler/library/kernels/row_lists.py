@@ -15,6 +15,8 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 from ...diagnostics.codes_constant import NotKnown
+from ...diagnostics.codes_mutation import CannotStore
+from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, ArrayType, is_floating
@@ -38,7 +40,7 @@ from ...ops import (
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.capacity import AllocationSite, Capacity
-from ...values.gated import GatedNumber
+from ...values.gated import Gated, GatedNumber, alternatives, tag_of
 from ...values.lattice import (
     FALSE,
     NONE,
@@ -52,6 +54,7 @@ from ...values.lattice import (
     RowsCell,
     SliceObject,
     Tuple,
+    Unknown,
 )
 from ...values.walk import rebuild, values_of
 from ..context import Context, Raw
@@ -61,6 +64,7 @@ from ..numpy.indexing.slices import progression
 from ..python.number_checks import refuse
 from ..rules import rows as templates
 from ..rules.promote import PYTHON_DTYPES, python_type
+from ..rules.split import needs_split
 from .array_rows import boxed, frozen, has_arrays, unboxed, with_shared
 from .structures import known_item, list_items, list_length
 
@@ -111,6 +115,8 @@ def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | N
     if kept is None or kept.type.dtype.kind not in "biufc":
         return None
     value = elements(ctx, kept) if isinstance(kept, Bounded) else kept.value
+    if value.type.static_shape == (0,):
+        value = ctx.broadcast(ctx.constant(0, value.type.dtype), (1,))  # there is a row that means nothing
     if form is Form.PYTHON:
         wide = PYTHON_DTYPES[python_type(value.type.dtype)]
         if value.type.dtype.kind == "u" and value.type.dtype.itemsize == wide.itemsize:
@@ -130,6 +136,11 @@ def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | N
 def int_value(ctx: Context, x: Int) -> Value:
     """An integer as a value of the program."""
     return ctx.constant(x, INT64) if isinstance(x, int) else x
+
+
+def length_of(cell: AnyList) -> Int:
+    """How many elements there are."""
+    return cell.length if isinstance(cell, RowsCell) else len(cell.items)
 
 
 def added(ctx: Context, a: Int, b: Int) -> Int:
@@ -481,11 +492,18 @@ def fold(
         return Tuple((_next(ctx, position), found))
 
     known = max(cell.length - first, 0) if isinstance(cell.length, int) else None
-    start = Tuple((Const(first), initial))
-    return _pair(ctx.while_loop(condition, body, start, known, max(cell.capacity - first, 0)))[1]
+    start, stores = Tuple((Const(first), initial)), ctx.element_stores()
+    result = _pair(ctx.while_loop(condition, body, start, known, max(cell.capacity - first, 0)))[1]
+    if has_arrays(cell.element) and ctx.element_stores() != stores:
+        ctx.fail(CannotStore(span=ctx.span, what="an array that may be an element and is iterated over"))
+    return result
 
 
 def _pair(state: Abstract) -> tuple[Abstract, Abstract]:
+    if isinstance(state, Unknown):
+        raise DiagnosticError(state.reason)
+    if isinstance(state, Gated):
+        raise needs_split(state)
     assert isinstance(state, Tuple)
     first, second = state.items
     return first, second
@@ -611,7 +629,7 @@ def mapped(ctx: Context, cell: RowsCell, function: Abstract) -> RowsCell:
     made = Ref(ctx.state.new_cell(ListCell(())))
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
-        append(ctx, made, ctx.call(function, [each]))
+        append(ctx, made, _certain(ctx, ctx.call(function, [each])))
         return NONE
 
     fold(ctx, cell, NONE, step)
@@ -624,6 +642,20 @@ def mapped(ctx: Context, cell: RowsCell, function: Abstract) -> RowsCell:
     if keys.capacity > cell.capacity:
         element = taken_rows(ctx, element, _places(ctx, cell.capacity))
     return RowsCell(element, cell.capacity, cell.length)
+
+
+def _certain(ctx: Context, key: Abstract) -> Abstract:
+    """A key of an order, which is a number, or None, as what `dict.get` gives; PS401 where it is None."""
+    if not isinstance(key, Gated):
+        return key
+    options = alternatives(key)
+    numbers = [each for each in options if each != NONE]
+    if len(numbers) != 1 or len(options) != 2:
+        return key
+    reason = NotKnown(span=ctx.span, what="the order of numbers of which one is None")
+    is_none = tag_of(ctx.b, key, options.index(NONE))
+    ctx.check(is_none, StagingError(()), refuse, [lambda: reason])
+    return numbers[0]
 
 
 def collected(ctx: Context, count: Abstract, element: Callable[[Abstract], Abstract]) -> RowsCell | None:
@@ -647,8 +679,13 @@ def _unordered(ctx: Context) -> NoReturn:
     ctx.fail(NotKnown(span=ctx.span, what="the order of a sort by what are no numbers"))
 
 
-def in_order(ctx: Context, cell: RowsCell, keys: RowsCell, backwards: bool) -> RowsCell:
-    """The list in the order of its keys, those that are equal in the order in which they are."""
+def in_order(
+    ctx: Context, cell: RowsCell, keys: RowsCell, backwards: bool, without_ties: bool = False
+) -> RowsCell:
+    """The list in the order of its keys, those that are equal in the order in which they are.
+
+    `without_ties`: PS401 where two are equal, of what has no order.
+    """
     numbers = _numbers(keys.element)
     if not all(map(_is_ordered, numbers)):
         _unordered(ctx)
@@ -659,8 +696,23 @@ def in_order(ctx: Context, cell: RowsCell, keys: RowsCell, backwards: bool) -> R
     sorts = [behind, *[n.value for n in numbers], *([ties] if backwards else []), places]
     keys_count = len(sorts) - 1
     order = ctx.b.apply(Sort(0, True, keys_count), sorts).results[-1]
+    if without_ties:
+        _refuse_ties(ctx, replace(keys, element=taken_rows(ctx, keys.element, order)))
     result = replace(cell, element=taken_rows(ctx, cell.element, order))
     return turned(ctx, result) if backwards else result
+
+
+def _refuse_ties(ctx: Context, keys: RowsCell) -> None:
+    """PS401 where two keys that stand side by side are equal."""
+    reason = NotKnown(span=ctx.span, what=UNORDERED)
+    same = is_element(ctx, replace(keys, length=_difference(ctx, keys.length, 1)))
+    for number, following in zip(_numbers(keys.element), _numbers(_shifted(ctx, keys.element, -1))):
+        same = ctx.op(And(), same, ctx.op(Compare("EQ"), number.value, following.value))
+    any_same = ctx.op(Reduce(Maximum(), (0,)), same, ctx.constant(False, BOOL))
+    ctx.check(any_same, StagingError(()), refuse, [lambda: reason])
+
+
+UNORDERED = "the order of a set of computed elements whose keys are equal"
 
 
 def _is_ordered(numbers: Array) -> bool:

@@ -9,21 +9,17 @@ common with the other entries asks for the key (`Context.known`), as do keys tha
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NoReturn
 
-import numpy as np
-
 from ...diagnostics.codes_constant import NotKnown
-from ...diagnostics.errors import StagingError
 from ...hlo.ir import Region, Value
-from ...hlo.types import BOOL, FLOAT64, INT32, INT64, UINT64, ArrayType, DType, is_floating
+from ...hlo.types import BOOL, INT32, INT64, ArrayType, DType
 from ...ops import (
     Add,
     And,
     Compare,
-    Convert,
     Divide,
     Iota,
     Maximum,
@@ -35,8 +31,6 @@ from ...ops import (
     Subtract,
     While,
 )
-from ...values.boundary import Form
-from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
     FALSE,
     NONE,
@@ -45,7 +39,6 @@ from ...values.lattice import (
     AnyList,
     AnyTable,
     Array,
-    Const,
     DictCell,
     ListCell,
     Ref,
@@ -53,115 +46,15 @@ from ...values.lattice import (
     SetCell,
     TableCell,
     Tuple,
-    is_number,
 )
 from ...values.walk import rebuild, values_of
 from ..context import Context
-from ..python.number_checks import refuse
 from ..rules import row_index
 from ..rules import rows as templates
-from ..rules.numbers import kinds_of
-from ..rules.promote import fits
-from ..rules.split import needs_split
 from . import row_lists
+from .array_rows import boxed, copied, frozen, has_arrays, unboxed, with_shared
 from .row_lists import Int, fold, int_value, truth_of, with_room
-
-Found = bool | Value
-"""Whether there is an entry: known, or a bool of the program."""
-
-
-# ---------------------------------------------------------------- keys
-
-
-def is_computed_key(ctx: Context, key: Abstract) -> bool:
-    """True for a key that only a run knows: a number, or a tuple with such a number in it."""
-    if isinstance(key, Gated):
-        raise needs_split(key)
-    if isinstance(key, Tuple):
-        return _is_key(key) and any(is_computed_key(ctx, part) for part in key.items)
-    return isinstance(key, Array) and _is_key(key) and ctx.is_computed(key)
-
-
-def _is_key(key: Abstract) -> bool:
-    """True for what Python can hash, of what a program can look up."""
-    match key:
-        case Const(value):
-            return isinstance(value, Hashable) and not isinstance(value, complex | np.complexfloating)
-        case Array():
-            return not key.rank and key.form in (Form.PYTHON, Form.SCALAR) and key.dtype.kind in "biuf"
-        case Tuple(items):
-            return all(map(_is_key, items))
-    return False
-
-
-def _is_of_rows(ctx: Context, cell: AnyTable, key: Abstract) -> bool:
-    """True where an operation with this key is one on rows."""
-    if isinstance(key, Gated):
-        raise needs_split(key)
-    return _is_key(key) if isinstance(cell, TableCell) else is_computed_key(ctx, key)
-
-
-def _same_keys(ctx: Context, column: Abstract, key: Abstract) -> Found | Value:
-    """Which rows of the keys equal `key`: a bool for each, or for all."""
-    if isinstance(column, Tuple) and isinstance(key, Tuple):
-        if len(column.items) != len(key.items):
-            return False
-        found: Found = True
-        for part, other in zip(column.items, key.items):
-            found = _both(ctx, found, _same_keys(ctx, part, other))
-        return found
-    if isinstance(column, Const) and isinstance(key, Const):
-        return bool(column.value == key.value)
-    if isinstance(column, Array) and is_number(key):
-        assert isinstance(key, Array | Const)
-        return _same_numbers(ctx, column, key)
-    return False
-
-
-def _both(ctx: Context, a: Found, b: Found) -> Found:
-    if isinstance(a, bool) or isinstance(b, bool):
-        known, other = (a, b) if isinstance(a, bool) else (b, a)
-        return other if known else False
-    return ctx.op(And(), a, b)
-
-
-def _same_numbers(ctx: Context, column: Array, key: Array | Const) -> Found:
-    """Which numbers of a column equal `key`, as Python compares what has equal hashes: by the value, whatever the kinds."""
-    if isinstance(key, Const) and type(key.value) is int and not fits(key.value, INT64):
-        return False
-    number = _number(ctx, key)
-    rows = _single(ctx, column)
-    integers = [not is_floating(v.type.dtype) for v in (rows, number)]
-    wide = [_wide(ctx, v) for v in (rows, number)]
-    first, second = wide[0], ctx.broadcast(wide[1], wide[0].type.static_shape)
-    if integers[0] == integers[1]:
-        return ctx.op(Compare("EQ"), first, second)
-    whole, real = (first, second) if integers[0] else (second, first)
-    limit = ctx.broadcast(ctx.constant(2.0**63, FLOAT64), real.type.static_shape)
-    same = ctx.op(Compare("EQ"), ctx.convert(whole, FLOAT64), real)
-    exact = ctx.op(Compare("EQ"), whole, ctx.op(Convert(INT64), real))
-    inside = ctx.op(Compare("LT"), real, limit)
-    return ctx.op(And(), ctx.op(And(), same, inside), exact)
-
-
-def _number(ctx: Context, key: Array | Const) -> Value:
-    if isinstance(key, Const):
-        dtype = np.asarray(key.value).dtype
-        return ctx.constant(key.value, dtype)
-    return _single(ctx, key)
-
-
-def _single(ctx: Context, number: Array) -> Value:
-    """The numbers as values of one type that tells them apart; PS401 for those of which none does."""
-    kinds = kinds_of(number)
-    mixed = isinstance(number, GatedNumber) and any(kind.dtype.kind not in "bi" for kind in kinds)
-    if mixed or any(kind.dtype == UINT64 for kind in kinds):
-        ctx.fail(NotKnown(span=ctx.span, what="the key of a dict or set with keys of these kinds"))
-    return number.value
-
-
-def _wide(ctx: Context, value: Value) -> Value:
-    return ctx.convert(value, FLOAT64 if is_floating(value.type.dtype) else INT64)
+from .table_keys import Found, as_numbers_of, is_of_rows, refuse_nan, same_keys
 
 
 def _pair(entry: Abstract) -> tuple[Abstract, Abstract]:
@@ -184,7 +77,8 @@ def as_table(ctx: Context, cell: AnyTable, *also: Abstract) -> TableCell | None:
     kept = replace(entries, aliases=(), selector=0)
     has_index = isinstance(cell, TableCell) and cell.index is not None
     index = templates.index_for(ctx.b, cell, kept) if has_index else None
-    return TableCell(templates.class_of_table(cell), kept, removed, index, cell.aliases, cell.selector)
+    cls, factory = templates.class_of_table(cell), templates.factory_of(cell)
+    return TableCell(cls, kept, removed, index, cell.aliases, cell.selector, factory)
 
 
 def keys_alone(cell: AnyTable) -> AnyTable:
@@ -192,22 +86,9 @@ def keys_alone(cell: AnyTable) -> AnyTable:
     return replace(cell, entries=dict.fromkeys(cell.entries, NONE)) if isinstance(cell, DictCell) else cell
 
 
-def _refuse_nan(ctx: Context, key: Abstract) -> None:
-    """PS401 where a number in a key is NaN, which Python finds by the object that it is."""
-    if isinstance(key, Tuple):
-        for part in key.items:
-            _refuse_nan(ctx, part)
-    elif is_number(key) and not (isinstance(key, Const) and not isinstance(key.value, float | np.floating)):
-        assert isinstance(key, Array | Const)
-        number = _number(ctx, key)
-        if is_floating(number.type.dtype):
-            reason = NotKnown(span=ctx.span, what="whether a key is the same NaN")
-            ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
-
-
 def find(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
     """Whether there is an entry with this key, and the place of it."""
-    _refuse_nan(ctx, key)
+    refuse_nan(ctx, key)
     return _indexed(ctx, cell, key)[:2] if cell.index is not None else _scanned(ctx, cell, key)
 
 
@@ -215,7 +96,7 @@ def _indexed(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value
     """As `find`, by the index; besides the slot of the entry, and the first that holds none on the way there."""
     assert cell.index is not None
     keys, zero = templates.keys_in(cell.entries), ctx.constant(0, INT64)
-    numbers = _as_numbers_of(ctx, keys, key)
+    numbers = as_numbers_of(ctx, keys, key)
     if numbers is None:
         return False, zero, zero, zero
     buckets = row_index.buckets_for(cell.entries.capacity)
@@ -230,7 +111,7 @@ def _indexed(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value
         bucket, seen, _, _, unused, _ = body.params
         window, slots = row_index.window_of(ctx.b, cell.index, bucket), row_index.slots_of(ctx.b, bucket)
         held = row_lists.taken_rows(ctx, keys, ctx.convert(window, INT64))
-        same = _same_keys(ctx, held, key)
+        same = same_keys(ctx, held, key)
         assert isinstance(same, Value)
         own = ctx.op(And(), same, ctx.op(Compare("GE"), window, _eight(ctx, 0, INT32)))
         place, slot = [
@@ -254,28 +135,11 @@ def _eight(ctx: Context, value: int, dtype: DType) -> Value:
     return ctx.broadcast(ctx.constant(value, dtype), (row_index.WIDTH,))
 
 
-def _as_numbers_of(ctx: Context, keys: Abstract, key: Abstract) -> list[Value] | None:
-    """The numbers of a key in the types of those of the keys; None for one that is none of those, whatever they are."""
-    if isinstance(keys, Tuple) and isinstance(key, Tuple):
-        if len(keys.items) != len(key.items):
-            return None
-        parts = [_as_numbers_of(ctx, part, other) for part, other in zip(keys.items, key.items)]
-        return None if None in parts else [n for part in parts if part is not None for n in part]
-    if isinstance(keys, Const) and isinstance(key, Const):
-        return [] if keys.value == key.value else None
-    if not isinstance(keys, Array) or not is_number(key):
-        return None
-    assert isinstance(key, Array | Const)
-    if isinstance(key, Const) and type(key.value) is int and not fits(key.value, INT64):
-        return None
-    return [ctx.convert(_number(ctx, key), FLOAT64 if is_floating(_single(ctx, keys).type.dtype) else INT64)]
-
-
 def _scanned(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
     """As `find`, of a few rows, which are all looked at."""
     rows = cell.entries
     zero = ctx.constant(0, INT64)
-    same = _same_keys(ctx, templates.keys_in(rows), key)
+    same = same_keys(ctx, templates.keys_in(rows), key)
     if same is False or (isinstance(rows.length, int) and rows.length == 0):
         return False, zero
     if same is True:
@@ -290,7 +154,7 @@ def _scanned(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value
 
 def contains(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
     """`key in d`; None where it must be known."""
-    if not _is_of_rows(ctx, cell, key):
+    if not is_of_rows(ctx, cell, key):
         return None
     table = as_table(ctx, keys_alone(cell))
     return None if table is None else truth_of(find(ctx, table, key)[0])
@@ -298,13 +162,18 @@ def contains(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
 
 def lookup(ctx: Context, cell: AnyTable, key: Abstract) -> tuple[Found, Value, TableCell] | None:
     """As `find`, of a dict in any form, and it as rows; None where the key must be known."""
-    table = as_table(ctx, cell) if _is_of_rows(ctx, cell, key) else None
+    table = as_table(ctx, cell) if is_of_rows(ctx, cell, key) else None
     return None if table is None else (*find(ctx, table, key), table)
 
 
 def value_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
     """The value of the entry at a place."""
-    return _pair(row_lists.item(ctx, cell.entries, place))[1]
+    return boxed(ctx, held_at(ctx, cell, place))
+
+
+def held_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
+    """What the rows hold of the value at a place: the contents of arrays in place of them."""
+    return _pair(templates.row_at(ctx.b, cell.entries.element, place))[1]
 
 
 def key_missing(key: object) -> None:
@@ -318,14 +187,12 @@ def check_found(ctx: Context, found: Found, key: Abstract) -> None:
     row_lists.check(ctx, bad, KeyError(), key_missing, [key])
 
 
-def item(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
-    """`d[key]`; None where the key must be known."""
-    looked_up = lookup(ctx, cell, key)
-    if looked_up is None:
-        return None
-    found, place, table = looked_up
-    check_found(ctx, found, key)
-    return value_at(ctx, table, place)
+def element_at(ctx: Context, ref: Ref, key: Abstract, place: Value, held: Abstract) -> Abstract:
+    """The value that is found under a key, at a place of the rows; a store into an array reaches them."""
+    value = boxed(ctx, held)
+    if isinstance(value, Ref):
+        ctx.note_element(value, ref, place, key)
+    return value
 
 
 # ---------------------------------------------------------------- changes
@@ -334,19 +201,41 @@ def item(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
 def store(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> bool:
     """`d[key] = value`, or `s.add(key)`; False where the key must be known."""
     cell = ctx.settle(ref)
-    if not _is_of_rows(ctx, cell, key):
+    if not is_of_rows(ctx, cell, key):
         return False
-    table = as_table(ctx, cell, Tuple((key, value)))
-    if table is None:
+    if isinstance(value, Ref) and ctx.is_element(value, ref, key):
+        return True
+    held = unboxed(ctx, value)
+    if as_table(ctx, unboxed_entries(ctx, cell), Tuple((key, held))) is None:
         return False
-    _refuse_nan(ctx, key)
+    shared = has_arrays(held) and frozen(ctx, value)
+    if isinstance(cell, DictCell) and held is not value:
+        shared = max([shared, *[frozen(ctx, each) for each in cell.entries.values()]])
+    store_held(ctx, ref, key, held, shared)
+    return True
+
+
+def unboxed_entries(ctx: Context, cell: AnyTable) -> AnyTable:
+    """The contents with those of arrays in place of the arrays."""
+    if not isinstance(cell, DictCell):
+        return cell
+    return replace(cell, entries={k: unboxed(ctx, value) for k, value in cell.entries.items()})
+
+
+def store_held(ctx: Context, ref: Ref, key: Abstract, value: Abstract, shared: bool = False) -> Value:
+    """Stores an entry, of which rows can hold the value; `shared`: its arrays may be elsewhere too. Gives its place."""
+    table = as_table(ctx, unboxed_entries(ctx, ctx.settle(ref)), Tuple((key, value)))
+    assert table is not None
+    table = replace(table, entries=with_shared(table.entries, shared))
+    refuse_nan(ctx, key)
     if table.index is None:
         found, place = _scanned(ctx, table, key)
     else:
         found, place, _, unused = _indexed(ctx, table, key)
         table = replace(table, index=_with_entry(ctx, table, found, unused))
-    ctx.write(ref.cell, _stored(ctx, table, found, place, Tuple((key, value))))
-    return True
+    stored, at = _stored(ctx, table, found, place, Tuple((key, value)))
+    ctx.write(ref.cell, stored)
+    return at
 
 
 def _with_entry(ctx: Context, table: TableCell, found: Found, unused: Value) -> Value:
@@ -359,8 +248,10 @@ def _with_entry(ctx: Context, table: TableCell, found: Found, unused: Value) -> 
     return row_index.with_slot(ctx.b, table.index, slot, ctx.op(Select(), found, held, end))
 
 
-def _stored(ctx: Context, table: TableCell, found: Found, place: Value, entry: Tuple) -> TableCell:
-    """The table with an entry: in place of the one that was found, which keeps its key, or behind the others."""
+def _stored(
+    ctx: Context, table: TableCell, found: Found, place: Value, entry: Tuple
+) -> tuple[TableCell, Value]:
+    """The table with an entry: in place of the one that was found, which keeps its key, or behind the others; the place."""
     rows = table.entries
     key, value = entry.items
     if found is True:
@@ -378,9 +269,9 @@ def _stored(ctx: Context, table: TableCell, found: Found, place: Value, entry: T
         rows, count = with_room(ctx, rows, more, 1)
     new = row_lists.with_item(ctx, rows, at, Tuple((key, value)))
     stored = replace(table, entries=replace(new, length=count))
-    if stored.index is None:
-        return stored
-    return replace(stored, index=templates.index_for(ctx.b, stored, stored.entries))
+    if stored.index is not None:
+        stored = replace(stored, index=templates.index_for(ctx.b, stored, stored.entries))
+    return stored, at
 
 
 def _first(ctx: Context, rows: RowsCell, found: Found, place: Value, key: Abstract) -> Abstract:
@@ -474,14 +365,39 @@ def cleared(ctx: Context, table: TableCell) -> TableCell:
 
 def new_table(ctx: Context, table: AnyTable) -> Ref:
     """A new dict or set of the same contents."""
+    if isinstance(table, TableCell):
+        table = replace(table, entries=copied(table.entries))
     return Ref(ctx.state.new_cell(replace(table, aliases=(), selector=0)))
+
+
+def fill(ctx: Context, ref: Ref, table: TableCell) -> None:
+    """Gives a dict without entries those of another."""
+    cell = ctx.settle(ref)
+    assert isinstance(cell, DictCell)
+    cls, factory, entries = (
+        cell.container,
+        cell.factory,
+        copied(replace(table.entries, aliases=(), selector=0)),
+    )
+    ctx.write(ref.cell, TableCell(cls, entries, 0, table.index, cell.aliases, cell.selector, factory))
 
 
 # ---------------------------------------------------------------- all entries
 
 
+FEW = 8
+"""So many elements are stored one by one, more of them in a loop."""
+
+
+def many(ctx: Context, elements: ListCell) -> RowsCell | None:
+    """The elements of a long list as rows, over which a loop is rolled; None for few, or without a template in common."""
+    return row_lists.as_rows(ctx, elements) if len(elements.items) > FEW else None
+
+
 def each_entry(ctx: Context, entries: AnyList, step: Callable[[Abstract, Abstract], None]) -> None:
     """Does `step(key, value)` for each entry, in order."""
+    if isinstance(entries, ListCell):
+        entries = many(ctx, entries) or entries
     if isinstance(entries, ListCell):
         for entry in entries.items:
             step(*_pair(entry))
@@ -512,11 +428,16 @@ def store_all(ctx: Context, ref: Ref, entries: AnyList) -> None:
 def store_certainly(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> None:
     """Stores an entry; PS401 where its key must be known."""
     cell = ctx.settle(ref)
-    if not isinstance(cell, TableCell):
-        table = as_table(ctx, cell, Tuple((key, value)))
+    held = unboxed(ctx, value)
+    if isinstance(cell, TableCell) or held is not value:
+        stored = store(ctx, ref, key, value)
+    else:
+        table = as_table(ctx, cell, Tuple((key, held)))
+        stored = table is not None
         if table is not None:
             ctx.write(ref.cell, table)
-    if not isinstance(ctx.settle(ref), TableCell) or not store(ctx, ref, key, value):
+            store_held(ctx, ref, key, held)
+    if not stored:
         refuse_key(ctx, key)
 
 
@@ -531,6 +452,8 @@ def equal(
     ctx: Context, first: AnyTable, second: AnyTable, same: Callable[[Abstract, Abstract], Abstract]
 ) -> Abstract | None:
     """`first == second`, at least one of them rows: as many entries, and each of one found in the other."""
+    if any(isinstance(x, TableCell) and has_arrays(x.entries.element) for x in (first, second)):
+        ctx.fail(NotKnown(span=ctx.span, what="which values of a dict are the same array"))
     lengths = truth_of(row_lists.compared(ctx, "EQ", length(first), length(second)))
     return ctx.branch(lengths, lambda: _is_part(ctx, first, second, same), lambda: FALSE)
 

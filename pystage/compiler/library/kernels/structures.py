@@ -37,7 +37,7 @@ from ...values.lattice import (
 from ...values.rows import row
 from ...values.walk import rebuild
 from ..context import Context, Raw
-from .array_rows import boxed, with_shared
+from .array_rows import boxed, copied
 
 MISSING: Any = object()
 """What `known_object` gives for what is not known now."""
@@ -101,7 +101,7 @@ def new_list(ctx: Context, items: Iterable[Abstract]) -> Ref:
 
 def new_rows(ctx: Context, rows: RowsCell) -> Ref:
     """A new list of these rows."""
-    return Ref(ctx.state.new_cell(replace(with_shared(rows, True), aliases=(), selector=0)))
+    return Ref(ctx.state.new_cell(replace(copied(rows), aliases=(), selector=0)))
 
 
 def new_dict(ctx: Context, entries: Mapping[Any, Abstract]) -> Ref:
@@ -243,11 +243,9 @@ def type_name(ctx: Context, value: Raw) -> str:
             match ctx.state.get(value.cell):
                 case ListCell() | RowsCell():
                     return "list"
-                case DictCell():
-                    return "dict"
                 case SetCell():
                     return "set"
-                case TableCell(container=cls):
+                case DictCell(container=cls) | TableCell(container=cls):
                     return cls.__name__
                 case IteratorCell(source=FlatIterator()):
                     return "numpy.flatiter"

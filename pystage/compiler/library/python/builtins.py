@@ -18,12 +18,15 @@ import numpy as np
 from ...analysis.ranges import EITHER, maximum, minimum, open_ends
 from ...analysis.ranges import absolute as range_of_absolute
 from ...diagnostics.codes_calls import WrongArguments
+from ...diagnostics.codes_constant import NotKnown
+from ...diagnostics.errors import StagingError
 from ...hlo.types import BOOL, FLOAT64, INT64, is_complex
 from ...ops import Abs, Imag, Not, Real
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, may_be_unassigned
 from ...values.lattice import (
+    FALSE,
     LISTS,
     TRUE,
     Abstract,
@@ -52,6 +55,7 @@ from ...values.lattice import (
 from ..context import Context, Raw
 from ..kernels import row_lists
 from ..kernels.arithmetic import absolute
+from ..kernels.array_rows import has_arrays
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -71,7 +75,7 @@ from ..rules.promote import kinds_of
 from ..rules.split import split_value
 from . import set_methods, strings
 from .caught_exceptions import is_instance
-from .number_checks import check_divisor, check_least, check_overflow
+from .number_checks import check_divisor, check_least, check_overflow, refuse
 from .operators import binary, compare
 from .ordering import choose
 from .ranges import range_length
@@ -133,10 +137,12 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
         if whole is not None:
             return whole
         plain = key is None or (isinstance(key, Const) and key.value is None)
-        rows = set_methods.gathered(ctx, first, plain) if single else None
+        rows = set_methods.gathered(ctx, first) if single else None
         if rows is not None:
             initial = None if default is required else abstract(default)
-            return _rows_extreme(ctx, rows, real, op, abstract(key), initial)
+            unordered = set_methods.is_set(cell_of(ctx, first)) and not plain
+            found = functools.partial(_rows_extreme, ctx, rows, real, op, abstract(key), initial, unordered)
+            return set_methods.without_effects(ctx, found) if unordered else found()
         items = listed(ctx, first, f"{name}()") if single else [abstract(first), *map(abstract, rest)]
         if not items:
             if default is not required:
@@ -161,25 +167,42 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
 
 
 def _rows_extreme(
-    ctx: Context, rows: RowsCell, real: Callable[..., Any], op: str, key: Abstract, default: Abstract | None
+    ctx: Context,
+    rows: RowsCell,
+    real: Callable[..., Any],
+    op: str,
+    key: Abstract,
+    default: Abstract | None,
+    unordered: bool,
 ) -> Abstract:
-    """`min` or `max` of a list of rows; `default`: of an empty one."""
+    """`min` or `max` of a list of rows; `default`: of an empty one. `unordered`: of a set, by keys that must all differ."""
     plain = isinstance(key, Const) and key.value is None
     empty = row_lists.compared(ctx, "EQ", rows.length, 0)
     if default is None:
         row_lists.check(ctx, empty, ValueError(), real, [Const(())])
 
     def keyed(each: Abstract) -> Abstract:
-        return Tuple((each, each if plain else ctx.call(key, [each])))
+        return Tuple((each, each if plain else ctx.call(key, [each]), FALSE))
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
         best, candidate = cast(Tuple, found), cast(Tuple, keyed(each))
         better = _compared(ctx, op, candidate.items[1], best.items[1])
-        return ctx.branch(better, lambda: candidate, lambda: best)
+        return ctx.branch(
+            better, lambda: candidate, lambda: with_ties(best, candidate) if unordered else best
+        )
+
+    def with_ties(best: Tuple, candidate: Tuple) -> Abstract:
+        item, item_key, ties = best.items
+        same = _compared(ctx, "==", candidate.items[1], item_key)
+        return Tuple((item, item_key, ctx.branch(same, lambda: TRUE, lambda: ties)))
 
     def best() -> Abstract:
         first = keyed(row_lists.item(ctx, rows, 0))
-        return cast(Tuple, row_lists.fold(ctx, rows, first, step, first=1)).items[0]
+        item, _, ties = cast(Tuple, row_lists.fold(ctx, rows, first, step, first=1)).items
+        if isinstance(ties, Array):
+            reason = NotKnown(span=ctx.span, what=row_lists.UNORDERED)
+            ctx.check(ties.value, StagingError(()), refuse, [lambda: reason])
+        return item
 
     if default is None:
         return best()
@@ -242,10 +265,26 @@ def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
         return reduced
     rows = set_methods.gathered(ctx, iterable, only_integers=True)
     if rows is not None:
-        return row_lists.fold(ctx, rows, total, lambda found, position, each: binary(ctx, "+", found, each))
+        return _rows_sum(ctx, rows, total)
     for item in listed(ctx, iterable, "sum()"):
         total = binary(ctx, "+", total, item)
     return total
+
+
+def _rows_sum(ctx: Context, rows: RowsCell, start: Abstract) -> Abstract:
+    """The sum of a list of rows; of arrays, the first is added to `start` before the others are."""
+
+    def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
+        return binary(ctx, "+", found, each)
+
+    def of_arrays() -> Abstract:
+        first = binary(ctx, "+", start, row_lists.item(ctx, rows, 0))
+        return row_lists.fold(ctx, rows, first, step, first=1)
+
+    if not has_arrays(rows.element):
+        return row_lists.fold(ctx, rows, start, step)
+    empty = row_lists.truth_of(row_lists.compared(ctx, "EQ", rows.length, 0))
+    return ctx.branch(empty, lambda: start, of_arrays)
 
 
 def _reduced_sum(ctx: Context, x: Raw, start: Abstract) -> Abstract | None:

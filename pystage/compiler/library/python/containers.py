@@ -52,7 +52,9 @@ from ..kernels.structures import (
 )
 from ..numpy.indexing.flat import flat_attribute, flat_of
 from ..rules.promote import fits, value_of
+from ..rules.rows import is_counter, is_dict
 from . import dict_methods, list_methods, set_methods, strings
+from .collections import counters
 from .computed_items import (
     MOST_BRANCHES,
     checked_place,
@@ -83,12 +85,15 @@ def attribute_of_container(ctx: Context, value: Raw, name: str) -> Abstract | No
         case Const(value=known) if isinstance(known, str | bytes | range | frozenset | tuple):
             return strings.attribute(ctx, value, name)
         case DictView():
-            return None
+            return _bound({"isdisjoint": set_methods.METHODS["isdisjoint"]}, value, name)
         case Ref():
             flat = flat_of(ctx, value)
             if flat is not None and name != "__next__":
                 return flat_attribute(ctx, flat, name)
-            methods = _methods_of(ctx.state.get(value.cell))
+            cell = ctx.state.get(value.cell)
+            if name == "default_factory" and isinstance(cell, DictCell | TableCell):
+                return cell.factory
+            methods = _methods_of(cell)
             return None if methods is None else _bound(methods, value, name)
         case _:
             return None
@@ -98,7 +103,9 @@ def _methods_of(cell: object) -> Methods | None:
     match cell:
         case ListCell() | RowsCell():
             return list_methods.METHODS
-        case DictCell() | TableCell() if dict_methods.is_dict(cell):
+        case DictCell() | TableCell() if is_counter(cell):
+            return counters.METHODS
+        case DictCell() | TableCell() if is_dict(cell):
             return dict_methods.METHODS
         case SetCell() | TableCell():
             return set_methods.METHODS
@@ -136,14 +143,14 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
     container = abstract(container)
     cell = cell_of(ctx, container)
     if isinstance(cell, LISTS):
-        found = _of_rows(ctx, cell, abstract(index))
+        found = _of_rows(ctx, container, cell, abstract(index))
         if found is not None:
             return found
     items = sequence_items(ctx, container)
     if items is not None:
         kind = "list" if isinstance(cell, LISTS) else "tuple"
         return _sequence_item(ctx, items, index, kind)
-    if dict_methods.is_dict(cell):
+    if is_dict(cell):
         return dict_methods.item(ctx, container, index)
     if isinstance(container, Range):
         return _range_item(ctx, container, index)
@@ -160,7 +167,7 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
     return None
 
 
-def _of_rows(ctx: Context, cell: AnyList, index: Abstract) -> Abstract | None:
+def _of_rows(ctx: Context, container: Abstract, cell: AnyList, index: Abstract) -> Abstract | None:
     """An item or a slice of a list of rows, and a computed slice of any list; None for others."""
     known = known_object(ctx, index)
     if isinstance(cell, RowsCell) and isinstance(cell.length, int) and isinstance(known, slice):
@@ -170,7 +177,11 @@ def _of_rows(ctx: Context, cell: AnyList, index: Abstract) -> Abstract | None:
         rows = row_lists.as_rows(ctx, cell)
         return None if rows is None else new_rows(ctx, row_lists.part(ctx, rows, index))
     if isinstance(cell, RowsCell) and is_index(index):
-        return row_lists.item(ctx, cell, row_lists.front(ctx, cell, index, row_lists.item_outside))
+        place = row_lists.front(ctx, cell, index, row_lists.item_outside)
+        found = row_lists.item(ctx, cell, place)
+        if isinstance(found, Ref) and isinstance(container, Ref):
+            ctx.note_element(found, container, place, index)
+        return found
     return None
 
 
@@ -287,7 +298,7 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
 def _store_entry(ctx: Context, container: Ref, key: Abstract, value: Abstract) -> bool:
     """`container[key] = value` of a dict with computed keys; False where the key must be known."""
     cell = ctx.settle(container)
-    if not dict_methods.is_dict(cell):
+    if not is_dict(cell):
         return False
     if row_tables.store(ctx, container, key, value):
         return True
@@ -300,6 +311,8 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
     """`container[index] = new` at a computed place, or of a list of rows; False where it is done item by item."""
     if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
         return False
+    if isinstance(new, Ref) and ctx.is_element(new, container, index):
+        return True
     held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
     rows = row_lists.as_rows(ctx, cell, held)
     if rows is not None:
@@ -334,6 +347,12 @@ def _delete_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract) ->
     return True
 
 
+def _delete_entry(ctx: Context, container: Ref, cell: DictCell | TableCell, key: Abstract) -> bool:
+    """`del container[key]` of a dict with computed keys; False where the key must be known."""
+    delete = row_tables.discard if is_counter(cell) else row_tables.remove
+    return delete(ctx, container, key)
+
+
 def container_delitem(ctx: Context, container: Raw, index: Raw) -> bool:
     """`del container[index]`; False where `container` is no list and no dict."""
     if not isinstance(container, Ref):
@@ -348,13 +367,13 @@ def container_delitem(ctx: Context, container: Raw, index: Raw) -> bool:
             _change(ctx, lambda: operator.delitem(changed, position), "list assignment index out of range")
             ctx.write(container.cell, ListCell(tuple(changed), cell.aliases, cell.selector))
             return True
-        case DictCell() | TableCell() if dict_methods.is_dict(cell) and row_tables.remove(
-            ctx, container, abstract(index)
+        case DictCell() | TableCell() if is_dict(cell) and _delete_entry(
+            ctx, container, cell, abstract(index)
         ):
             return True
         case DictCell(entries=entries):
             key = ctx.known(index, "the key of a dict")
-            if key not in entries:
+            if key not in entries and not is_counter(cell):
                 ctx.raise_(KeyError(key))
             rest = {k: v for k, v in entries.items() if k != key}
             ctx.write(container.cell, replace(cell, entries=rest))

@@ -6,11 +6,13 @@ In: the receiver and abstract arguments. Out: the method's result.
 from __future__ import annotations
 
 import operator
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 from ...diagnostics.codes_types import NoSuchOperation
+from ...hlo.ir import Value
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -25,10 +27,12 @@ from ...values.lattice import (
     Tuple,
 )
 from ..context import Context, Raw
-from ..kernels import row_lists, row_tables
-from ..kernels.structures import abstract, cell_of, new_dict, type_name
-from ..registry import meaning
+from ..kernels import row_lists, row_tables, table_keys
+from ..kernels.array_rows import frozen, has_arrays, unboxed
+from ..kernels.structures import abstract, cell_of, elements_for, list_items, new_dict, new_list, type_name
+from ..registry import meaning, method_meaning
 from ..rules import rows as templates
+from ..rules.rows import is_counter, is_dict
 from .computed_items import MOST_BRANCHES, chosen_item
 
 _REQUIRED: Any = object()
@@ -39,12 +43,7 @@ def _cell(ctx: Context, receiver: Raw) -> DictCell | TableCell:
     if not is_dict(cell):
         name = type_name(ctx, receiver)
         ctx.fail(NoSuchOperation(span=ctx.span, operation="a method of dict", types=name))
-    return cast("DictCell | TableCell", cell)
-
-
-def is_dict(cell: object) -> bool:
-    """True for the contents of a dict."""
-    return isinstance(cell, DictCell) or (isinstance(cell, TableCell) and cell.container is dict)
+    return cell
 
 
 def _known(ctx: Context, receiver: Raw, key: Raw) -> DictCell:
@@ -74,16 +73,68 @@ def known_key(ctx: Context, key: Raw) -> Any:
 
 def item(ctx: Context, container: Raw, key: Raw) -> Abstract:
     """`d[key]`."""
-    found = row_tables.item(ctx, _cell(ctx, container), abstract(key))
-    if found is not None:
-        return found
-    chosen = _chosen(ctx, _known(ctx, container, key), abstract(key))
+    missing = _missing(ctx, _cell(ctx, container))
+    looked_up = row_tables.lookup(ctx, _cell(ctx, container), abstract(key))
+    if looked_up is not None:
+        found, place, table = looked_up
+        if missing is None:
+            row_tables.check_found(ctx, found, abstract(key))
+            held = row_tables.held_at(ctx, table, place)
+            return row_tables.element_at(ctx, cast(Ref, container), abstract(key), place, held)
+        if is_counter(table):
+            return ctx.branch(
+                row_lists.truth_of(found), lambda: row_tables.value_at(ctx, table, place), missing
+            )
+        return _found_or_stored(ctx, cast(Ref, container), abstract(key), looked_up, missing)
+    chosen = _chosen(ctx, _known(ctx, container, key), abstract(key)) if missing is None else None
     if chosen is not None:
         return chosen
     cell, known = _known(ctx, container, key), known_key(ctx, key)
-    if known not in cell.entries:
+    if known in cell.entries:
+        return cell.entries[known]
+    if missing is None:
         ctx.raise_(KeyError(known))
-    return cell.entries[known]
+    value = missing()
+    if not is_counter(cell):
+        _set(ctx, container, {**_known(ctx, container, key).entries, known: value})
+    return value
+
+
+def _found_or_stored(
+    ctx: Context,
+    ref: Ref,
+    key: Abstract,
+    looked_up: tuple[table_keys.Found, Value, TableCell],
+    missing: Callable[[], Abstract],
+) -> Abstract:
+    """The value under a key; what `missing` gives where there is none, which is kept as the entry."""
+    found, place, table = looked_up
+    shared = False
+
+    def new() -> Abstract:
+        nonlocal shared
+        value = missing()
+        held = unboxed(ctx, value)
+        shared = (has_arrays(held) and frozen(ctx, value)) or shared
+        return held
+
+    value = ctx.branch(row_lists.truth_of(found), lambda: row_tables.held_at(ctx, table, place), new)
+    if found is not True:
+        cell = ctx.settle(ref)
+        if row_tables.as_table(ctx, row_tables.unboxed_entries(ctx, cell), Tuple((key, value))) is None:
+            row_tables.refuse_key(ctx, key)
+        place = row_tables.store_held(ctx, ref, key, value, shared)
+    return row_tables.element_at(ctx, ref, key, place, value)
+
+
+def _missing(ctx: Context, cell: DictCell | TableCell) -> Callable[[], Abstract] | None:
+    """What `__missing__` gives for a key; None where it raises KeyError. All but a `Counter` keep it as the entry."""
+    if is_counter(cell):
+        return lambda: Const(0)
+    factory = cell.factory
+    if factory is None or (isinstance(factory, Const) and factory.value is None):
+        return None
+    return lambda: ctx.call(factory, [])
 
 
 def _chosen(ctx: Context, cell: DictCell, key: Abstract) -> Abstract | None:
@@ -119,18 +170,11 @@ def setdefault(ctx: Context, self: Raw, key: Raw, default: Raw = None, /) -> Abs
     """`dict.setdefault`."""
     looked_up = row_tables.lookup(ctx, _cell(ctx, self), abstract(key))
     if looked_up is not None:
-        found, place, table = looked_up
-
-        def stored() -> Abstract:
-            row_tables.store_certainly(ctx, cast(Ref, self), abstract(key), abstract(default))
-            return abstract(default)
-
-        truth = row_lists.truth_of(found)
-        return ctx.branch(truth, lambda: row_tables.value_at(ctx, table, place), stored)
+        return _found_or_stored(ctx, cast(Ref, self), abstract(key), looked_up, lambda: abstract(default))
     entries = dict(_known(ctx, self, key).entries)
-    value: Abstract = entries.setdefault(known_key(ctx, key), abstract(default))
+    known: Abstract = entries.setdefault(known_key(ctx, key), abstract(default))
     _set(ctx, self, entries)
-    return value
+    return known
 
 
 @meaning(dict.pop)
@@ -183,56 +227,57 @@ def popitem(ctx: Context, self: Raw, /) -> Abstract:
 def update(ctx: Context, self: Raw, other: Raw = (), /, **entries: Raw) -> Abstract:
     """`dict.update`, from a dict or from pairs."""
     named = {name: abstract(v) for name, v in entries.items()}
-    cell = _cell(ctx, self)
-    rows = computed_entries(ctx, other, isinstance(cell, TableCell))
-    if rows is not None:
-        row_tables.store_all(ctx, cast(Ref, self), rows)
-    if isinstance(cell, TableCell) or rows is not None:
-        known = {} if rows is not None else entries_of(ctx, other)
-        row_tables.store_all(ctx, cast(Ref, self), templates.entries_of(DictCell({**known, **named})))
-        return NONE
-    return _set(ctx, self, {**cell.entries, **entries_of(ctx, other), **named})
+    cell, given = _cell(ctx, self), cell_of(ctx, other)
+    is_table = isinstance(given, TableCell) and issubclass(given.container, dict)
+    if is_table and isinstance(cell, DictCell) and not cell.entries:
+        row_tables.fill(ctx, cast(Ref, self), given)
+        return update(ctx, self, **entries) if entries else NONE
+    found = _entries(ctx, other, isinstance(cell, TableCell))
+    if isinstance(found, dict) and isinstance(cell, DictCell):
+        return _set(ctx, self, {**cell.entries, **found, **named})
+    known = found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        row_tables.store_all(ctx, cast(Ref, self), found)
+    row_tables.store_all(ctx, cast(Ref, self), templates.entries_of(DictCell({**known, **named})))
+    return NONE
 
 
-def computed_entries(ctx: Context, source: Raw, known_too: bool = False) -> AnyList | None:
-    """The entries of a dict, or the pairs of an iterable, where the program computes a key; `known_too`: or else too."""
+def _entries(ctx: Context, source: Raw, as_pairs: bool) -> AnyList | dict[Any, Abstract]:
+    """The entries of a dict, or the pairs of an iterable: as a list if `as_pairs`, or if the program computes a key."""
     cell = cell_of(ctx, source)
     if is_dict(cell):
-        return templates.entries_of(cell) if known_too or isinstance(cell, TableCell) else None
-    rows = ctx.gathered(abstract(source))
-    if rows is not None:
-        return rows if isinstance(rows.element, Tuple) and len(rows.element.items) == 2 else None
-    items = ctx.iterate(abstract(source)) or []
-    pairs = [item for item in items if isinstance(item, Tuple) and len(item.items) == 2]
-    if len(pairs) < len(items):
-        return None
-    computed = any(row_tables.is_computed_key(ctx, pair.items[0]) for pair in pairs)
-    return ListCell(tuple(pairs)) if known_too or computed else None
-
-
-def with_entries(ctx: Context, entries: AnyList) -> Ref:
-    """A new dict of entries of which the program computes a key."""
-    made = new_dict(ctx, {})
-    row_tables.store_all(ctx, made, entries)
-    return made
-
-
-def entries_of(ctx: Context, source: Raw) -> dict[Any, Abstract]:
-    """The entries that `dict(source)` has: of a dict, or of an iterable of pairs."""
-    cell = cell_of(ctx, source)
-    if isinstance(cell, DictCell):
+        if as_pairs or isinstance(cell, TableCell):
+            return templates.entries_of(cell)
         return dict(cell.entries)
-    pairs = ctx.iterate(abstract(source))
-    entries: dict[Any, Abstract] = {}
-    for pair in pairs if pairs is not None else []:
-        parts = ctx.iterate(pair)
-        if parts is None or len(parts) != 2:
-            ctx.raise_(TypeError("cannot convert dictionary update sequence element to a pair"))
-        entries[known_key(ctx, parts[0])] = parts[1]
-    if pairs is None:
+    rows = ctx.gathered(abstract(source))
+    if rows is not None and isinstance(rows.element, Tuple) and len(rows.element.items) == 2:
+        return rows
+    items = ctx.iterate(abstract(source)) if rows is None else list(list_items(ctx, rows))
+    if items is None:
         name = type_name(ctx, source)
         ctx.fail(NoSuchOperation(span=ctx.span, operation="making a dict", types=name))
-    return entries
+    entries = [_entry(ctx, item) for item in items]
+    if as_pairs or any(table_keys.is_computed_key(ctx, key) for key, _ in entries):
+        return ListCell(tuple([Tuple(entry) for entry in entries]))
+    return {known_key(ctx, key): value for key, value in entries}
+
+
+def _entry(ctx: Context, pair: Abstract) -> tuple[Abstract, Abstract]:
+    """A key and a value; TypeError for what is no pair."""
+    parts = ctx.iterate(pair)
+    if parts is None or len(parts) != 2:
+        ctx.raise_(TypeError("cannot convert dictionary update sequence element to a pair"))
+    return parts[0], parts[1]
+
+
+def merged(ctx: Context, left: DictCell | TableCell, right: DictCell | TableCell) -> Ref:
+    """`left | right`: a `defaultdict` where one of them is one, with its factory, else a dict."""
+    like = left if left.factory is not None else right
+    cls = dict if like.factory is None else like.container
+    made = row_tables.new_table(ctx, replace(left, container=cls, factory=like.factory))
+    other = row_tables.new_table(ctx, right)
+    update(ctx, made, other)
+    return made
 
 
 @meaning(dict.clear)
@@ -266,6 +311,35 @@ def _view(kind: str) -> Callable[..., Abstract]:
 keys = meaning(dict.keys)(_view("keys"))
 values = meaning(dict.values)(_view("values"))
 items = meaning(dict.items)(_view("items"))
+
+
+@meaning(defaultdict)
+def defaultdict_(ctx: Context, default_factory: Raw = None, source: Raw = (), /, **entries: Raw) -> Abstract:
+    """`defaultdict(default_factory, source, **entries)`."""
+    factory = abstract(default_factory)
+    if isinstance(factory, Const) and factory.value is not None and not callable(factory.value):
+        ctx.raise_(TypeError("first argument must be callable or None"))
+    made = Ref(ctx.state.new_cell(DictCell({}, container=defaultdict, factory=factory)))
+    update(ctx, made, source, **entries)
+    return made
+
+
+@method_meaning(dict, "fromkeys")
+def fromkeys(ctx: Context, cls: type, iterable: Raw, value: Raw = None, /) -> Abstract:
+    """`dict.fromkeys`."""
+    made = new_dict(ctx, {})
+    rows, given = ctx.gathered(abstract(iterable)), abstract(value)
+    if rows is not None:
+
+        def add(key: Abstract, none: Abstract) -> None:
+            row_tables.store_certainly(ctx, made, key, given)
+
+        row_tables.each_entry(ctx, replace(rows, element=Tuple((rows.element, NONE))), add)
+        return made
+    items = elements_for(ctx, iterable, "dict.fromkeys")
+    update(ctx, made, new_list(ctx, [Tuple((item, given)) for item in items]))
+    return made
+
 
 METHODS: dict[str, Callable[..., Abstract]] = {
     "get": get,

@@ -6,6 +6,8 @@ be rolled, or containers of enumerated elements.
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import numpy as np
 
@@ -24,6 +26,7 @@ from ...values.lattice import (
     Zip,
 )
 from ..context import Context, Raw
+from ..kernels.deques import is_deque
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -39,7 +42,7 @@ from ..registry import meaning
 from ..rules.classes import c_name, class_of
 from . import set_methods
 from .builtins import listed
-from .dict_methods import computed_entries, entries_of, with_entries
+from .dict_methods import update
 from .iterators import is_iterator
 from .ordering import in_order, rows_in_order
 from .scalars import special
@@ -63,7 +66,7 @@ def zip_(ctx: Context, *iterables: Raw, strict: Raw = False) -> Abstract:
 @meaning(reversed)
 def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
     """`reversed(sequence)`."""
-    method = special(ctx, sequence, "__reversed__")
+    method = None if is_deque(ctx, sequence) else special(ctx, sequence, "__reversed__")
     if method is not None:
         return ctx.call(method, [])
     _check_reversible(ctx, sequence)
@@ -98,7 +101,7 @@ def _iterable(ctx: Context, value: Raw) -> Abstract:
     if is_iterator(ctx, value):
         iterator: Abstract = value
         return iterator
-    method = special(ctx, value, "__iter__")
+    method = None if is_deque(ctx, value) else special(ctx, value, "__iter__")
     return ctx.call(method, []) if method is not None else value
 
 
@@ -121,10 +124,9 @@ def tuple_(ctx: Context, iterable: Raw = (), /) -> Abstract:
 @meaning(dict)
 def dict_(ctx: Context, source: Raw = (), /, **entries: Raw) -> Abstract:
     """`dict(source, **entries)`."""
-    rows = None if entries else computed_entries(ctx, source)
-    if rows is not None:
-        return with_entries(ctx, rows)
-    return new_dict(ctx, {**entries_of(ctx, source), **{k: abstract(v) for k, v in entries.items()}})
+    made = new_dict(ctx, {})
+    update(ctx, made, source, **entries)
+    return made
 
 
 @meaning(set)
@@ -151,16 +153,13 @@ def slice_(ctx: Context, first: Raw, stop: Raw = MISSING, step: Raw = None, /) -
     return SliceObject(abstract(first), abstract(stop), abstract(step))
 
 
-def _is_plain(key: Raw) -> bool:
-    """True for the `key` of an order that goes by the elements themselves."""
-    function = abstract(key)
-    return isinstance(function, Const) and function.value is None
-
-
 @meaning(sorted)
 def sorted_(ctx: Context, iterable: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
     """`sorted(iterable)`: the order must be known, except for a few numbers of one type."""
-    rows = set_methods.gathered(ctx, iterable, _is_plain(key))
+    rows = set_methods.gathered(ctx, iterable)
     if rows is not None:
+        if set_methods.is_set(cell_of(ctx, iterable)):
+            in_order_of = functools.partial(rows_in_order, ctx, rows, key, reverse, True)
+            return new_rows(ctx, set_methods.without_effects(ctx, in_order_of))
         return new_rows(ctx, rows_in_order(ctx, rows, key, reverse))
     return new_list(ctx, in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse))

@@ -61,6 +61,7 @@ from ...values.lattice import (
 from ..context import Context, Raw
 from ..kernels import row_tables
 from ..kernels import transcendental as t
+from ..kernels.deques import is_deque, mapped_deque
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -339,10 +340,14 @@ def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> 
             return new_rows(ctx, cell)
         case ListCell(items=items):
             return new_list(ctx, [part(i) for i in items])
-        case DictCell(entries=entries):
-            return new_dict(ctx, {k: part(v) for k, v in entries.items()})
+        case DictCell(entries=entries) as cell:
+            return row_tables.new_table(
+                ctx, dataclasses.replace(cell, entries={k: part(v) for k, v in entries.items()})
+            )
         case SetCell() | TableCell() as cell:
             return row_tables.new_table(ctx, cell)
+        case ObjectCell() if is_deque(ctx, x):
+            return mapped_deque(ctx, x, part)
         case ObjectCell() as cell:
             if hasattr(cell.cls, "__copy__") or hasattr(cell.cls, "__deepcopy__") or cell.origin is not None:
                 name = cell.cls.__qualname__

@@ -55,6 +55,7 @@ from ..rules.promote import LoopTypes, Operand, Rule, kinds_of, resolve, value_o
 from ..rules.split import NeedsSplit, split_operation
 from . import strings
 from . import structure_operators as structure
+from .collections import counters
 from .number_checks import both, check_least
 from .number_checks import either as any_of
 from .python_numbers import PYTHON_OPERATORS, apply_python, python_loop
@@ -203,6 +204,9 @@ def unary(ctx: Context, op: str, x: Raw) -> Abstract:
     if isinstance(x, Const):
         return call_now(ctx, plain, x.value)
     if not is_number(x) and not ctx.is_ndarray(x):
+        counts = counters.unary(ctx, op, x)
+        if counts is not None:
+            return counts
         if isinstance(x, Bounded):
             return elementwise(ctx, f"the operator {op}", plain, lambda y: unary(ctx, op, y), x)
         known = known_object(ctx, x)

@@ -46,13 +46,13 @@ def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) ->
     return [items[i] for i in order]
 
 
-def rows_in_order(ctx: Context, rows: RowsCell, key: Raw, reverse: Raw) -> RowsCell:
-    """A list of rows as `sorted` puts it."""
+def rows_in_order(ctx: Context, rows: RowsCell, key: Raw, reverse: Raw, unordered: bool = False) -> RowsCell:
+    """A list of rows as `sorted` puts it; `unordered`: the elements of a set."""
     backwards = bool(ctx.known(reverse, "the order of a sort"))
     function = abstract(key)
     plain = isinstance(function, Const) and function.value is None
     keys = rows if plain else row_lists.mapped(ctx, rows, function)
-    return row_lists.in_order(ctx, rows, keys, backwards)
+    return row_lists.in_order(ctx, rows, keys, backwards, unordered and not plain)
 
 
 def _is_scalar(item: Abstract) -> bool:

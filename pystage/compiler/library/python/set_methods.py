@@ -5,20 +5,23 @@ Of a set of rows nothing is given that depends on the order of its elements, whi
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
 from ...values.lattice import (
     NONE,
     TABLES,
+    TRUE,
     Abstract,
     AnyTable,
     Array,
     Const,
     DictCell,
+    DictView,
     ListCell,
     Ref,
     RowsCell,
@@ -26,11 +29,22 @@ from ...values.lattice import (
     TableCell,
     Tuple,
 )
+from ...values.state import ERROR
 from ..context import Context, Raw
-from ..kernels import row_lists, row_tables
+from ..kernels import row_lists, row_tables, table_keys
 from ..kernels.row_lists import truth_of
-from ..kernels.structures import abstract, cell_of, lift, new_set, type_name
+from ..kernels.structures import MISSING, abstract, cell_of, known_object, lift, new_set, type_name
 from ..rules.rows import class_of_table, entries_of
+
+T = TypeVar("T")
+
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "|": operator.or_,
+    "&": operator.and_,
+    "-": operator.sub,
+    "^": operator.xor,
+}
+"""The operators of sets that give a set."""
 
 _CHANGING = (
     "add",
@@ -60,6 +74,8 @@ def _method(name: str) -> Callable[..., Abstract]:
     single = name in _SINGLE
 
     def method(ctx: Context, self: Raw, /, *args: Raw) -> Abstract:
+        if isinstance(self, DictView):
+            self = Ref(ctx.state.new_cell(_view_contents(ctx, self)))
         cell = cell_of(ctx, self)
         if not is_set(cell):
             kind = type_name(ctx, self)
@@ -149,8 +165,10 @@ def _operand(ctx: Context, value: Abstract) -> AnyTable | None:
     cell = cell_of(ctx, value)
     if is_set(cell):
         return cast(AnyTable, cell)
-    if isinstance(cell, DictCell):
-        return SetCell(frozenset(cell.entries))
+    if isinstance(value, DictView) and value.kind != "values":
+        return of_view(ctx, value)
+    if isinstance(cell, DictCell | TableCell):
+        return of_view(ctx, DictView("keys", cast(Ref, value).cell))
     made = of_elements(ctx, value)
     if made is not None:
         return cast(AnyTable, ctx.cell(made))
@@ -169,7 +187,7 @@ def of_elements(ctx: Context, iterable: Raw) -> Ref | None:
         entries: ListCell | RowsCell = replace(rows, element=Tuple((rows.element, NONE)))
     else:
         items = ctx.iterate(abstract(iterable)) or []
-        if not any(row_tables.is_computed_key(ctx, item) for item in items):
+        if not any(table_keys.is_computed_key(ctx, item) for item in items):
             return None
         entries = ListCell(tuple([Tuple((item, NONE)) for item in items]))
     made = new_set(ctx, ())
@@ -216,6 +234,72 @@ def _order(ctx: Context, op: str, first: AnyTable, second: AnyTable) -> Abstract
     return ctx.branch(part, lambda: lengths, lambda: part)
 
 
+def of_view(ctx: Context, view: DictView) -> AnyTable | None:
+    """The keys or items of a dict as a set; None for values, and for known items with a computed value."""
+    cell = ctx.cell(Ref(view.cell))
+    if isinstance(cell, TableCell):
+        if view.kind == "values":
+            return None
+        rows = row_tables.view_rows(cell, view.kind)
+        index = cell.index if view.kind == "keys" else None
+        return TableCell(set, replace(rows, element=Tuple((rows.element, NONE))), 0, index)
+    if view.kind == "keys":
+        return SetCell(frozenset(cell.entries))
+    items = [(key, known_object(ctx, value)) for key, value in cell.entries.items()]
+    is_known = view.kind == "items" and not any(value is MISSING for _, value in items)
+    return SetCell(frozenset(items)) if is_known else None
+
+
+def _of_views(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ref | None:
+    """`left op right`, a new set, where one of them is a view of a dict; None where Python has no such operator."""
+    view, other = (left, right) if isinstance(left, DictView) else (right, left)
+    if not isinstance(view, DictView):
+        return None
+    known = [_real(ctx, x) for x in (left, right)]
+    if not any(x is MISSING for x in known):
+        return new_set(ctx, OPERATORS[op](*known))
+    ours, theirs = [_elements(ctx, x) for x in (view, other)]
+    if ours is None or theirs is None:
+        return None
+    if op != "&":
+        first, second = (ours, theirs) if view is left else (theirs, ours)
+        made = row_tables.new_table(ctx, first)
+        _change(ctx, op, made, second)
+        return made
+    if isinstance(other, DictView):
+        return _common(ctx, ours, theirs)
+    if is_set(cell_of(ctx, other)):
+        return _common(ctx, theirs, ours)
+    return row_tables.only(ctx, theirs, ours, kept=True)
+
+
+def _view_contents(ctx: Context, view: DictView) -> AnyTable:
+    """The keys or items of a dict as a set."""
+    found = of_view(ctx, view)
+    if found is None:
+        ctx.fail(NotKnown(span=ctx.span, what=f"the {view.kind} of a dict as a set"))
+    return found
+
+
+def _real(ctx: Context, value: Abstract) -> Any:
+    """A view of a dict, a set or a list, of which all is known, as Python has it; MISSING for others."""
+    cell = cell_of(ctx, Ref(value.cell) if isinstance(value, DictView) else value)
+    if isinstance(value, DictView) and isinstance(cell, DictCell) and value.kind != "values":
+        if value.kind == "keys":
+            return dict.fromkeys(cell.entries).keys()
+        entries = {key: known_object(ctx, each) for key, each in cell.entries.items()}
+        return MISSING if any(each is MISSING for each in entries.values()) else entries.items()
+    if isinstance(cell, SetCell):
+        return set(cell.items)
+    items = None if isinstance(value, DictView) or isinstance(cell, TableCell) else ctx.iterate(value)
+    found = [known_object(ctx, item) for item in items or ()]
+    return MISSING if items is None or any(item is MISSING for item in found) else found
+
+
+def _elements(ctx: Context, value: Abstract) -> AnyTable | None:
+    return of_view(ctx, value) if isinstance(value, DictView) else _operand(ctx, value)
+
+
 def _both(ctx: Context, left: Abstract, right: Abstract) -> tuple[AnyTable, AnyTable] | None:
     """Two sets, at least one of them made of rows."""
     cells = [_set_of(ctx, x) for x in (left, right)]
@@ -234,9 +318,9 @@ def _set_of(ctx: Context, value: Abstract) -> AnyTable | None:
 
 def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ref | None:
     """`left op right`, a new set; None unless one of two sets is made of rows."""
-    both = _both(ctx, left, right) if op in ("|", "&", "-", "^") else None
+    both = _both(ctx, left, right) if op in OPERATORS else None
     if both is None:
-        return None
+        return _of_views(ctx, op, left, right) if op in OPERATORS else None
     if isinstance(left, Const) and isinstance(left.value, frozenset):
         ctx.fail(NotKnown(span=ctx.span, what="an element of a frozenset"))
     made = row_tables.new_table(ctx, both[0])
@@ -246,7 +330,7 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Ref | None
 
 def inplace(ctx: Context, op: str, left: Ref, right: Abstract) -> bool:
     """`left op= right`; False unless one of two sets is made of rows."""
-    both = _both(ctx, left, right) if op in ("|", "&", "-", "^") else None
+    both = _both(ctx, left, right) if op in OPERATORS else None
     if both is None:
         return False
     _change(ctx, op, left, both[1])
@@ -254,9 +338,27 @@ def inplace(ctx: Context, op: str, left: Ref, right: Abstract) -> bool:
 
 
 def ordered(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract | None:
-    """`left <= right` and the like; None unless one of two sets is made of rows."""
-    both = _both(ctx, left, right)
+    """`left <= right` and the like; None unless one of two sets is made of rows, or a view of a dict."""
+    both = _both(ctx, left, right) or _ordered_views(ctx, left, right)
     return None if both is None else _order(ctx, op, *both)
+
+
+def equal_views(ctx: Context, left: Abstract, right: Abstract) -> Abstract | None:
+    """`left == right` of a view of a dict and a set or another view; None for others."""
+    both = _ordered_views(ctx, left, right)
+    if both is None:
+        return None
+    first, second = both
+    if isinstance(first, SetCell) and isinstance(second, SetCell):
+        return Const(first.items == second.items)
+    return row_tables.equal(ctx, *both, lambda x, y: TRUE)
+
+
+def _ordered_views(ctx: Context, left: Abstract, right: Abstract) -> tuple[AnyTable, AnyTable] | None:
+    """What is compared as sets where one of the two is a view of a dict."""
+    views = [x for x in (left, right) if isinstance(x, DictView)]
+    found = [of_view(ctx, x) if isinstance(x, DictView) else _set_of(ctx, x) for x in (left, right)]
+    return None if not views or found[0] is None or found[1] is None else (found[0], found[1])
 
 
 def gathered(
@@ -270,6 +372,16 @@ def gathered(
         if exact or not only_integers:
             return rows
     return ctx.gathered(abstract(iterable))
+
+
+def without_effects(ctx: Context, run: Callable[[], T]) -> T:
+    """What `run` gives of the elements of a set in any order; PS401 where it changes or prints something meanwhile."""
+    slots = ctx.state.slots
+    before = {slot: content for slot, content in slots.items() if isinstance(slot, int) and slot != ERROR}
+    result = run()
+    if any(slots.get(slot) is not content for slot, content in before.items()):
+        ctx.fail(NotKnown(span=ctx.span, what="the order of a set of computed elements"))
+    return result
 
 
 METHODS: dict[str, Callable[..., Abstract]] = {name: _method(name) for name in (*_CHANGING, *_ASKING)}

@@ -7,7 +7,7 @@ demands the parts as constants.
 
 from __future__ import annotations
 
-import builtins
+import collections
 import dataclasses
 import functools
 import operator as _operator
@@ -37,6 +37,7 @@ from ...values.lattice import (
 from ...values.text import Verbatim, formatted, joined
 from ..context import Context, Raw
 from ..kernels import row_tables
+from ..kernels.deques import mapped_deque
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -45,12 +46,12 @@ from ..kernels.structures import (
     known_object,
     lift,
     list_items,
-    new_dict,
     new_list,
     new_rows,
 )
 from ..registry import meaning
 from ..rules.classes import is_generated
+from ..rules.rows import is_dict
 from ..rules.split import of_one_kind
 
 
@@ -171,11 +172,15 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
         case ListCell():
             return new_list(ctx, [snapshot(ctx, i) for i in list_items(ctx, cell)])
         case DictCell(entries=entries):
-            return new_dict(ctx, {k: snapshot(ctx, v) for k, v in entries.items()})
-        case TableCell(container=builtins.dict) as table:
-            return row_tables.new_table(ctx, table)
+            return row_tables.new_table(
+                ctx, dataclasses.replace(cell, entries={k: snapshot(ctx, v) for k, v in entries.items()})
+            )
+        case TableCell() if is_dict(cell):
+            return row_tables.new_table(ctx, cell)
         case SetCell(items=members):
             return Const(set(members))
+        case ObjectCell(cls=collections.deque):
+            return mapped_deque(ctx, value, lambda item: snapshot(ctx, item))
     if ctx.is_ndarray(value):
         return ctx.read(value)
     return Const(ctx.known(value, "a part of a string"))

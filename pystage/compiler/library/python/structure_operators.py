@@ -53,7 +53,6 @@ from ..kernels.structures import (
     cell_of,
     known_object,
     list_items,
-    new_dict,
     new_list,
     new_rows,
     new_set,
@@ -63,10 +62,11 @@ from ..kernels.structures import (
 from ..numpy.indexing.stores import shape_of
 from ..rules.classes import c_name, class_of
 from ..rules.promote import value_of
-from ..rules.rows import class_of_table, entries_of
+from ..rules.rows import is_counter, is_dict
 from ..rules.split import needs_split
 from . import set_methods
-from .dict_methods import is_dict
+from .collections import counters
+from .dict_methods import merged, update
 
 Equal = Callable[[Abstract, Abstract], Abstract]
 Compare = Callable[[str, Abstract, Abstract], Abstract]
@@ -90,6 +90,9 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
     """`left op right` of containers; None where Python has no such operator."""
     if op == "%" and isinstance(left, Const) and isinstance(left.value, bytes):
         return Const(left.value % ctx.known(right, "the values of string formatting"))
+    counts = counters.binary(ctx, op, left, right)
+    if counts is not None:
+        return counts
     if op == "+":
         return _concatenated(ctx, left, right)
     if op == "*":
@@ -104,13 +107,7 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
     if None not in sets and op in _SET_OPERATORS:
         return new_set(ctx, _SET_OPERATORS[op](*sets))
     cells = [cell_of(ctx, x) for x in (left, right)]
-    if op == "|" and all(map(is_dict, cells)) and any(isinstance(c, TableCell) for c in cells):
-        made = row_tables.new_table(ctx, cells[0])
-        row_tables.store_all(ctx, made, entries_of(cells[1]))
-        return made
-    if op == "|" and all(isinstance(c, DictCell) for c in cells):
-        return new_dict(ctx, {**cells[0].entries, **cells[1].entries})
-    return None
+    return merged(ctx, *cells) if op == "|" and all(map(is_dict, cells)) else None
 
 
 def _concatenated(ctx: Context, left: Abstract, right: Abstract) -> Abstract | None:
@@ -162,10 +159,13 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
         case (ListCell() | RowsCell()) as cell if op == "*":
             count = int(ctx.known(right, "how often a list is repeated"))
             new = ListCell(list_items(ctx, cell) * count, cell.aliases, cell.selector)
-        case (DictCell() | SetCell() | TableCell()) as cell if set_methods.inplace(ctx, op, left, right):
+        case DictCell() | SetCell() | TableCell() if counters.inplace(ctx, op, left, right) or (
+            set_methods.inplace(ctx, op, left, right)
+        ):
             return left
-        case DictCell() as cell if op == "|" and isinstance(cell_of(ctx, right), DictCell):
-            new = replace(cell, entries={**cell.entries, **cell_of(ctx, right).entries})
+        case (DictCell() | TableCell()) as cell if op == "|" and is_dict(cell) and not is_counter(cell):
+            update(ctx, left, right)
+            return left
         case SetCell() as cell if op in ("|", "&", "-", "^"):
             other = known_set(ctx, right)
             new = None if other is None else replace(cell, items=_SET_OPERATORS[op](cell.items, other))
@@ -202,7 +202,7 @@ def compare(ctx: Context, op: str, left: Abstract, right: Abstract, element: Com
         return None if same is None else negation(ctx, same)
     if op == "==":
         return _equal(ctx, left, right, element)
-    computed = set_methods.ordered(ctx, op, left, right)
+    computed = counters.compare(ctx, op, left, right) or set_methods.ordered(ctx, op, left, right)
     if computed is not None:
         return computed
     sets = [known_set(ctx, x) for x in (left, right)]
@@ -237,6 +237,14 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
     if arrays:  # an array and something that is no number: False for each element
         shape = shape_of(ctx, arrays[0])  # type: ignore[arg-type]
         return ctx.ndarray(ctx.broadcast(ctx.constant(False, BOOL), shape))
+    found = counters.compare(ctx, "==", left, right) or set_methods.equal_views(ctx, left, right)
+    if found is not None:
+        return found
+    if _are_items(left) and _are_items(right):
+        assert isinstance(left, DictView) and isinstance(right, DictView)
+        return _equal_dicts(ctx, ctx.cell(Ref(left.cell)), ctx.cell(Ref(right.cell)), element)
+    if (_are_items(left) or _are_items(right)) and known_set(ctx, right if _are_items(left) else left):
+        ctx.fail(NotKnown(span=ctx.span, what="the items of a dict that are compared with a set"))
     cells = [cell_of(ctx, x) for x in (left, right)]
     if all(isinstance(cell, LISTS) for cell in cells) and any(isinstance(cell, RowsCell) for cell in cells):
         same = row_lists.equal(ctx, cells[0], cells[1], lambda x, y: _truth(ctx, element("==", x, y)))
@@ -251,17 +259,13 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
     if None not in sets:
         return Const(sets[0] == sets[1])
     cells = [cell_of(ctx, x) for x in (left, right)]
+    if all(map(is_dict, cells)):
+        return _equal_dicts(ctx, cells[0], cells[1], element)
     if any(isinstance(cell, TableCell) for cell in cells):
-        if not all(isinstance(c, TABLES) for c in cells) or class_of_table(cells[0]) is not class_of_table(
-            cells[1]
-        ):
+        if not all(isinstance(c, TABLES) and not is_dict(c) for c in cells):
             return FALSE
-        return row_tables.equal(ctx, cells[0], cells[1], lambda x, y: _truth(ctx, element("==", x, y)))
+        return row_tables.equal(ctx, cells[0], cells[1], lambda x, y: TRUE)
     match cells:
-        case [DictCell(entries=a), DictCell(entries=b)]:
-            if a.keys() != b.keys():
-                return FALSE
-            return _all_equal(ctx, list(a.values()), [b[k] for k in a], element)
         case [ObjectCell(cls=a), ObjectCell(cls=b)] if a is b and is_dataclass(a):
             names = [f.name for f in fields(a) if f.compare]
             sides = [[ctx.getattr(x, n) for n in names] for x in (left, right)]
@@ -273,6 +277,21 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
     if MISSING not in known:
         return Const(bool(known[0] == known[1]))
     return FALSE
+
+
+def _are_items(value: Abstract) -> bool:
+    """True for `d.items()`."""
+    return isinstance(value, DictView) and value.kind == "items"
+
+
+def _equal_dicts(ctx: Context, first: Any, second: Any, element: Compare) -> Abstract | None:
+    """Whether two dicts have equal entries."""
+    if isinstance(first, TableCell) or isinstance(second, TableCell):
+        return row_tables.equal(ctx, first, second, lambda x, y: _truth(ctx, element("==", x, y)))
+    if first.entries.keys() != second.entries.keys():
+        return FALSE
+    values = [second.entries[key] for key in first.entries]
+    return _all_equal(ctx, list(first.entries.values()), values, element)
 
 
 def _all_equal(
@@ -291,6 +310,8 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
     cell = cell_of(ctx, container)
     if isinstance(container, DictView) and container.kind == "keys":
         return contains(ctx, item, Ref(container.cell), equal)
+    if isinstance(container, DictView) and isinstance(ctx.cell(Ref(container.cell)), TableCell):
+        return _in_view(ctx, item, container, equal)
     table = row_tables.contains(ctx, cell, item) if isinstance(cell, TABLES) else None
     if table is not None:
         return table
@@ -311,6 +332,24 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
         types = type_name(ctx, container)
         ctx.fail(NoSuchOperation(span=ctx.span, operation=operation, types=types))
     return _holds(ctx, item, items, equal)
+
+
+def _in_view(ctx: Context, item: Abstract, view: DictView, equal: Equal) -> Abstract:
+    """`item in view` of the values or items of a dict with computed keys."""
+    table = ctx.cell(Ref(view.cell))
+    if view.kind == "values":
+        rows = row_tables.view_rows(table, "values")
+        found = row_lists.find(ctx, rows, item, lambda x, y: _truth(ctx, equal(x, y)))
+        return row_lists.is_place_found(ctx, found)
+    if not isinstance(item, Tuple) or len(item.items) != 2:
+        return FALSE
+    key, value = item.items
+    looked_up = row_tables.lookup(ctx, table, key)
+    if looked_up is None:
+        ctx.fail(NotKnown(span=ctx.span, what="what is looked up in a set or dict"))
+    is_there, place, _ = looked_up
+    held = row_tables.value_at(ctx, table, place)
+    return ctx.branch(row_lists.truth_of(is_there), lambda: _truth(ctx, equal(held, value)), lambda: FALSE)
 
 
 def _holds(ctx: Context, item: Abstract, items: Sequence[Abstract], equal: Equal) -> Abstract:

@@ -60,7 +60,6 @@ _FIXED: dict[type, type] = {
     Meaning: types.BuiltinFunctionType,
     ListCell: list,
     RowsCell: list,
-    DictCell: dict,
     SetCell: set,
     ArrayCell: np.ndarray,
     IteratorCell: type(iter(())),
@@ -90,7 +89,7 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             content = ctx.cell(value)
             if isinstance(content, IteratorCell) and isinstance(content.source, FlatIterator):
                 return [np.flatiter]
-            if isinstance(content, TableCell):
+            if isinstance(content, TableCell | DictCell):
                 return [content.container]
             return [cast(type, _FIXED.get(type(content)) or content.cls)]
         case Gated(options=options):

@@ -162,19 +162,10 @@ TABLE: dict[str, Advice] = {
         "use NumPy's: `np.mean(xs)`, `np.median(xs)`, `np.std(xs, ddof=1)`",
     ),
     # -- containers
-    "collections.Counter": Advice(_FRAME, "use a dict: `n[k] = n.get(k, 0) + 1`; `np.add.at(counts, x, 1)` counts integers"),
-    "collections.defaultdict": Advice(_FRAME, "use a dict: `d.setdefault(key, []).append(x)`, or `d.get(key, 0)`"),
     "collections.OrderedDict": Advice(_FRAME, "use a dict, which keeps its order too"),
-    "collections.deque": Advice(
-        _CONTAINER,
-        "use an array and an index that goes round: `buf[i % n] = x`; a queue has two, `buf[first % n]` is taken next",
-    ),
     "collections.ChainMap": Advice(_FRAME, "merge the dicts: `{**b, **a}`"),
     "collections.UserDict": Advice(_FRAME, "use a dict"),
-    "heapq": Advice(
-        _CONTAINER,
-        "use `np.argmin` over an array of keys, or `np.partition` for the smallest few"
-    ),
+    "heapq.merge": Advice(_CONTAINER, "sort what is joined: `sorted([*a, *b])`"),
     "bisect": Advice(_CONTAINER, "use `np.searchsorted(xs, x)`"),
     "array": Advice(_CONTAINER, "use `np.array`"),
     "itertools.groupby": Advice(_CONTAINER, "compare neighbours: `keys[1:] != keys[:-1]` is True where a group begins"),
@@ -208,7 +199,6 @@ _ALIASES = {
     "_io": "io",
     "_pickle": "pickle",
     "_random": "random",
-    "_heapq": "heapq",
     "_bisect": "bisect",
     "_hashlib": "hashlib",
     "_struct": "struct",

@@ -9,16 +9,17 @@ are numbers of one shape, whatever their kinds, tuples of such, or one constant.
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, INT64, ArrayType, DType
-from ...ops import Broadcast, Constant, Convert, DynamicSlice, DynamicUpdateSlice, Pad, Reshape
+from ...ops import Broadcast, Concatenate, Constant, Convert, DynamicSlice, DynamicUpdateSlice, Pad, Reshape
 from ...values.gated import GatedNumber, form_of
 from ...values.lattice import (
     NONE,
@@ -181,8 +182,23 @@ def row_size(template: Abstract) -> int:
 
 
 def class_of_table(cell: AnyTable) -> type:
-    """`dict` or `set`."""
-    return cell.container if isinstance(cell, TableCell) else dict if isinstance(cell, DictCell) else set
+    """The class of a dict or a set."""
+    return set if isinstance(cell, SetCell) else cell.container
+
+
+def is_dict(cell: object) -> TypeGuard[DictCell | TableCell]:
+    """True for the contents of a dict."""
+    return isinstance(cell, DictCell) or (isinstance(cell, TableCell) and issubclass(cell.container, dict))
+
+
+def is_counter(cell: object) -> bool:
+    """True for the contents of a `Counter`."""
+    return isinstance(cell, DictCell | TableCell) and cell.container is Counter
+
+
+def factory_of(cell: AnyTable) -> Abstract | None:
+    """The `default_factory` of a `defaultdict`."""
+    return None if isinstance(cell, SetCell) else cell.factory
 
 
 def entries_of(cell: AnyTable) -> AnyList:
@@ -206,7 +222,9 @@ def as_table(b: Builder, cell: AnyTable, template: Abstract, capacity: int, is_i
     removed = cell.removed if isinstance(cell, TableCell) else 0
     rows = as_rows(b, entries_of(cell), template, capacity)
     index = index_for(b, cell, rows) if is_indexed else None
-    return TableCell(class_of_table(cell), rows, removed, index, cell.aliases, cell.selector)
+    return TableCell(
+        class_of_table(cell), rows, removed, index, cell.aliases, cell.selector, factory_of(cell)
+    )
 
 
 def index_for(b: Builder, cell: AnyTable, rows: RowsCell) -> Value:
@@ -229,10 +247,25 @@ def keys_in(rows: RowsCell) -> Abstract:
 def as_rows(b: Builder, cell: AnyList, template: Abstract, capacity: int) -> RowsCell:
     """The list as `capacity` rows of the template, which covers its elements."""
     if isinstance(cell, RowsCell):
+        cell = cell if cell.capacity == capacity else from_first(b, cell)
         element = _converted(b, cell.element, template, cell.capacity, capacity)
         return replace(cell, element=element, capacity=capacity)
     element = rows_of(b, cell.items, template, capacity)
     return RowsCell(element, capacity, len(cell.items), None, cell.aliases, cell.selector)
+
+
+def from_first(b: Builder, cell: RowsCell) -> RowsCell:
+    """The rows in their order, from the first one on."""
+    if isinstance(cell.start, int) and cell.start == 0:
+        return cell
+    start = b.op(Constant(np.asarray(cell.start))) if isinstance(cell.start, int) else cell.start
+
+    def turned(rows: Value) -> Value:
+        shape = rows.type.static_shape
+        rest = [b.op(Constant(np.zeros((), start.type.dtype)))] * (len(shape) - 1)
+        return b.op(DynamicSlice(shape), b.op(Concatenate(0), rows, rows), start, *rest)
+
+    return replace(cell, element=rebuild(cell.element, turned), start=0)
 
 
 def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity: int) -> Abstract:

@@ -18,7 +18,7 @@ from ....hlo.types import BOOL, FLOAT64, SHORT_NAMES, DType, is_complex, is_floa
 from ....ops import And, Compare, Constant, Not, Real, Select
 from ....values.boundary import Form
 from ....values.gated import GatedNumber
-from ....values.lattice import Array, ArrayCell, Const, Ref
+from ....values.lattice import Array, ArrayCell, Const, Frozen, Ref
 from ....values.views import Flipped, Permuted, Reshaped, path_type, read_path, write_path
 from ...context import Context, ExceptionCase, Raw
 from ...kernels.layout import check_layout
@@ -62,6 +62,8 @@ def store_through(
     store(Ref(ref.cell), None)
     if cell.aliases:
         ctx.store_to_aliases(ref.cell, store)
+    if cell.frozen is not Frozen.NOT:
+        ctx.store_to_element(ref.cell)
 
 
 def check_writable(ctx: Context, ref: Ref, memory: str = "assignment destination") -> ArrayCell:

@@ -1,0 +1,148 @@
+"""Keys of dicts and sets of rows (`row_tables.py`): what can be one, and which of them are equal.
+
+In: abstract keys, and rows of keys. Out: truths. As Python does, numbers are compared by value, whatever their kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from ...diagnostics.codes_constant import NotKnown
+from ...diagnostics.errors import StagingError
+from ...hlo.ir import Value
+from ...hlo.types import FLOAT64, INT64, UINT64, is_floating
+from ...ops import And, Compare, Convert
+from ...values.boundary import Form
+from ...values.gated import Gated, GatedNumber
+from ...values.lattice import Abstract, AnyTable, Array, Const, TableCell, Tuple, is_number
+from ..context import Context
+from ..python.number_checks import refuse
+from ..rules.numbers import kinds_of
+from ..rules.promote import fits
+from ..rules.split import needs_split
+
+Found = bool | Value
+"""Whether there is an entry: known, or a bool of the program."""
+
+
+def is_computed_key(ctx: Context, key: Abstract) -> bool:
+    """True for a key that only a run knows: a number, or a tuple with such a number in it."""
+    if isinstance(key, Gated):
+        raise needs_split(key)
+    if isinstance(key, Tuple):
+        return _is_key(key) and any(is_computed_key(ctx, part) for part in key.items)
+    return isinstance(key, Array) and _is_key(key) and ctx.is_computed(key)
+
+
+def _is_key(key: Abstract) -> bool:
+    """True for what Python can hash, of what a program can look up."""
+    match key:
+        case Const(value):
+            return isinstance(value, Hashable) and not isinstance(value, complex | np.complexfloating)
+        case Array():
+            return not key.rank and key.form in (Form.PYTHON, Form.SCALAR) and key.dtype.kind in "biuf"
+        case Tuple(items):
+            return all(map(_is_key, items))
+    return False
+
+
+def is_of_rows(ctx: Context, cell: AnyTable, key: Abstract) -> bool:
+    """True where an operation with this key is one on rows."""
+    if isinstance(key, Gated):
+        raise needs_split(key)
+    return _is_key(key) if isinstance(cell, TableCell) else is_computed_key(ctx, key)
+
+
+def same_keys(ctx: Context, column: Abstract, key: Abstract) -> Found | Value:
+    """Which rows of the keys equal `key`: a bool for each, or for all."""
+    if isinstance(column, Tuple) and isinstance(key, Tuple):
+        if len(column.items) != len(key.items):
+            return False
+        found: Found = True
+        for part, other in zip(column.items, key.items):
+            found = _both(ctx, found, same_keys(ctx, part, other))
+        return found
+    if isinstance(column, Const) and isinstance(key, Const):
+        return bool(column.value == key.value)
+    if isinstance(column, Array) and is_number(key):
+        assert isinstance(key, Array | Const)
+        return _same_numbers(ctx, column, key)
+    return False
+
+
+def _both(ctx: Context, a: Found, b: Found) -> Found:
+    if isinstance(a, bool) or isinstance(b, bool):
+        known, other = (a, b) if isinstance(a, bool) else (b, a)
+        return other if known else False
+    return ctx.op(And(), a, b)
+
+
+def _same_numbers(ctx: Context, column: Array, key: Array | Const) -> Found:
+    """Which numbers of a column equal `key`, as Python compares what has equal hashes: by the value, whatever the kinds."""
+    if isinstance(key, Const) and type(key.value) is int and not fits(key.value, INT64):
+        return False
+    number = _number(ctx, key)
+    rows = _single(ctx, column)
+    integers = [not is_floating(v.type.dtype) for v in (rows, number)]
+    wide = [_wide(ctx, v) for v in (rows, number)]
+    first, second = wide[0], ctx.broadcast(wide[1], wide[0].type.static_shape)
+    if integers[0] == integers[1]:
+        return ctx.op(Compare("EQ"), first, second)
+    whole, real = (first, second) if integers[0] else (second, first)
+    limit = ctx.broadcast(ctx.constant(2.0**63, FLOAT64), real.type.static_shape)
+    same = ctx.op(Compare("EQ"), ctx.convert(whole, FLOAT64), real)
+    exact = ctx.op(Compare("EQ"), whole, ctx.op(Convert(INT64), real))
+    inside = ctx.op(Compare("LT"), real, limit)
+    return ctx.op(And(), ctx.op(And(), same, inside), exact)
+
+
+def _number(ctx: Context, key: Array | Const) -> Value:
+    if isinstance(key, Const):
+        dtype = np.asarray(key.value).dtype
+        return ctx.constant(key.value, dtype)
+    return _single(ctx, key)
+
+
+def _single(ctx: Context, number: Array) -> Value:
+    """The numbers as values of one type that tells them apart; PS401 for those of which none does."""
+    kinds = kinds_of(number)
+    mixed = isinstance(number, GatedNumber) and any(kind.dtype.kind not in "bi" for kind in kinds)
+    if mixed or any(kind.dtype == UINT64 for kind in kinds):
+        ctx.fail(NotKnown(span=ctx.span, what="the key of a dict or set with keys of these kinds"))
+    return number.value
+
+
+def _wide(ctx: Context, value: Value) -> Value:
+    return ctx.convert(value, FLOAT64 if is_floating(value.type.dtype) else INT64)
+
+
+def refuse_nan(ctx: Context, key: Abstract) -> None:
+    """PS401 where a number in a key is NaN, which Python finds by the object that it is."""
+    if isinstance(key, Tuple):
+        for part in key.items:
+            refuse_nan(ctx, part)
+    elif is_number(key) and not (isinstance(key, Const) and not isinstance(key.value, float | np.floating)):
+        assert isinstance(key, Array | Const)
+        number = _number(ctx, key)
+        if is_floating(number.type.dtype):
+            reason = NotKnown(span=ctx.span, what="whether a key is the same NaN")
+            ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
+
+
+def as_numbers_of(ctx: Context, keys: Abstract, key: Abstract) -> list[Value] | None:
+    """The numbers of a key in the types of those of the keys; None for one that is none of those, whatever they are."""
+    if isinstance(keys, Tuple) and isinstance(key, Tuple):
+        if len(keys.items) != len(key.items):
+            return None
+        parts = [as_numbers_of(ctx, part, other) for part, other in zip(keys.items, key.items)]
+        return None if None in parts else [n for part in parts if part is not None for n in part]
+    if isinstance(keys, Const) and isinstance(key, Const):
+        return [] if keys.value == key.value else None
+    if not isinstance(keys, Array) or not is_number(key):
+        return None
+    assert isinstance(key, Array | Const)
+    if isinstance(key, Const) and type(key.value) is int and not fits(key.value, INT64):
+        return None
+    return [ctx.convert(_number(ctx, key), FLOAT64 if is_floating(_single(ctx, keys).type.dtype) else INT64)]

@@ -1,0 +1,1 @@
+"""Containers of Python's library: counters, deques and heaps."""

@@ -1,0 +1,419 @@
+"""`collections.deque`: objects whose elements are a list (`values/deques.py`), of rows a ring (`kernels/rings.py`).
+
+In: a reference to a deque, and abstract arguments. Out: what the method gives. What has no template in common is known
+element by element, as that of lists.
+"""
+
+from __future__ import annotations
+
+import collections
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+from ....diagnostics.codes_constant import NotKnown
+from ....hlo.types import INT64
+from ....ops import Add
+from ....values.deques import CHANGES
+from ....values.lattice import (
+    NONE,
+    Abstract,
+    AnyList,
+    Array,
+    Const,
+    ListCell,
+    Ref,
+    RowsCell,
+)
+from ...context import Context, Raw
+from ...kernels import deques as rings
+from ...kernels import row_lists
+from ...kernels.array_rows import frozen, has_arrays, unboxed, with_shared
+from ...kernels.deques import contents, is_deque, items_of, maxlen_of, new_deque
+from ...kernels.structures import (
+    abstract,
+    cell_of,
+    elements_for,
+    list_items,
+    list_length,
+    new_list,
+    new_rows,
+    type_name,
+)
+from ...numpy.composed import run_program
+from ...registry import meaning
+from ..computed_items import is_index
+from ..operators import compare
+
+# ---------------------------------------------------------------- parts of a deque
+
+
+def _set(ctx: Context, ref: Ref, content: AnyList) -> None:
+    """Gives a deque these elements."""
+    items = items_of(ctx, ref)
+    cell = ctx.settle(items)
+    ctx.write(items.cell, replace(content, aliases=cell.aliases, selector=cell.selector))
+
+
+def _note_change(ctx: Context, ref: Ref) -> None:
+    """Notes that a deque has got longer or shorter: a loop over it ends by RuntimeError."""
+    cell = ctx.settle(ref)
+    count = cell.fields[CHANGES]
+    if isinstance(count, Const):
+        now: Abstract = Const(count.value + 1)
+    else:
+        now = ctx.python(ctx.op(Add(), count.value, ctx.constant(1, INT64)))
+    ctx.write(ref.cell, replace(cell, fields={**cell.fields, CHANGES: now}))
+
+
+# ---------------------------------------------------------------- one element more or less
+
+
+def _put(ctx: Context, ref: Ref, new: Abstract, in_front: bool) -> None:
+    """Puts an element in at one end."""
+    maxlen, cell = maxlen_of(ctx, ref), ctx.settle(items_of(ctx, ref))
+    _note_change(ctx, ref)
+    if maxlen == 0:
+        return
+    held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
+    rows = row_lists.as_rows(ctx, cell, held) if isinstance(cell, RowsCell) else None
+    if rows is not None:
+        rows = rings.put(ctx, rows, held, in_front, maxlen)
+        _set(ctx, ref, with_shared(rows, has_arrays(held) and frozen(ctx, new)))
+        return
+    items = list_items(ctx, contents(ctx, ref))
+    if in_front:
+        _set(ctx, ref, ListCell((new, *items)[:maxlen]))
+    else:
+        items = (*items, new)
+        _set(ctx, ref, ListCell(items if maxlen is None else items[-maxlen:]))
+
+
+def _taken(ctx: Context, ref: Ref, in_front: bool) -> Abstract:
+    """Takes the element at one end out."""
+    cell = ctx.settle(items_of(ctx, ref))
+    empty = row_lists.compared(ctx, "EQ", row_lists.length_of(cell), 0)
+    row_lists.check(ctx, empty, IndexError(), collections.deque().pop)
+    if isinstance(cell, RowsCell):
+        found, rest = rings.taken(ctx, cell, in_front)
+        _set(ctx, ref, rest)
+    else:
+        found = cell.items[0 if in_front else -1]
+        _set(ctx, ref, ListCell(cell.items[1:] if in_front else cell.items[:-1]))
+    _note_change(ctx, ref)
+    return found
+
+
+@meaning(collections.deque.append)
+def append(ctx: Context, self: Raw, x: Raw, /) -> Abstract:
+    """`deque.append`."""
+    _put(ctx, self, abstract(x), in_front=False)
+    return NONE
+
+
+@meaning(collections.deque.appendleft)
+def appendleft(ctx: Context, self: Raw, x: Raw, /) -> Abstract:
+    """`deque.appendleft`."""
+    _put(ctx, self, abstract(x), in_front=True)
+    return NONE
+
+
+@meaning(collections.deque.pop)
+def pop(ctx: Context, self: Raw, /) -> Abstract:
+    """`deque.pop`."""
+    return _taken(ctx, self, in_front=False)
+
+
+@meaning(collections.deque.popleft)
+def popleft(ctx: Context, self: Raw, /) -> Abstract:
+    """`deque.popleft`."""
+    return _taken(ctx, self, in_front=True)
+
+
+# ---------------------------------------------------------------- programs
+
+
+def _extend(self: Any, elements: Any) -> None:
+    for element in elements:
+        self.append(element)
+
+
+def _extend_left(self: Any, elements: Any) -> None:
+    for element in elements:
+        self.appendleft(element)
+
+
+def _rotate(self: Any, n: Any) -> None:
+    count = len(self)
+    if count > 0:
+        n = n % count
+        if 2 * n <= count:
+            for _ in range(n):
+                self.appendleft(self.pop())
+        else:
+            for _ in range(count - n):
+                self.append(self.popleft())
+
+
+def _snapshot(ctx: Context, iterable: Raw) -> Abstract:
+    """What is iterated over; of a deque its elements as of now."""
+    if not is_deque(ctx, iterable):
+        return abstract(iterable)
+    content = contents(ctx, iterable)
+    return new_rows(ctx, content) if isinstance(content, RowsCell) else new_list(ctx, content.items)
+
+
+@meaning(collections.deque.extend)
+def extend(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
+    """`deque.extend`."""
+    return run_program(ctx, _extend, [self, _snapshot(ctx, iterable)])
+
+
+@meaning(collections.deque.extendleft)
+def extendleft(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
+    """`deque.extendleft`."""
+    return run_program(ctx, _extend_left, [self, _snapshot(ctx, iterable)])
+
+
+@meaning(collections.deque.rotate)
+def rotate(ctx: Context, self: Raw, n: Raw = 1, /) -> Abstract:
+    """`deque.rotate`."""
+    if not is_index(abstract(n)):
+        ctx.raise_(TypeError(f"{type_name(ctx, n)!r} object cannot be interpreted as an integer"))
+    return run_program(ctx, _rotate, [self, n])
+
+
+@meaning(collections.deque)
+def deque(ctx: Context, iterable: Raw = (), maxlen: Raw = None) -> Abstract:
+    """`deque(iterable, maxlen)`."""
+    bound = ctx.known(maxlen, "the maxlen of a deque")
+    if bound is not None and not isinstance(bound, int):
+        ctx.raise_(TypeError("an integer is required"))
+    if bound is not None and bound < 0:
+        ctx.raise_(ValueError("maxlen must be non-negative"))
+    source = _snapshot(ctx, iterable)
+    rows = ctx.gathered(source)
+    if rows is not None and bound is None:
+        return new_deque(ctx, rows, None)
+    made = new_deque(ctx, ListCell(()), bound)
+    if rows is not None:
+        run_program(ctx, _extend, [made, new_rows(ctx, rows)])
+        return made
+    items = elements_for(ctx, source, "deque()")
+    _set(ctx, made, ListCell(tuple(items if bound is None else items[max(len(items) - bound, 0) :])))
+    return made
+
+
+# ---------------------------------------------------------------- places
+
+
+def _outside() -> None:
+    """Raises what an index out of range raises."""
+    operator.getitem(collections.deque(), 0)
+
+
+def _place(ctx: Context, cell: AnyList, index: Raw) -> row_lists.Int:
+    """An index counted from the front; IndexError where there is no such element."""
+    position = abstract(index)
+    if not is_index(position):
+        ctx.raise_(TypeError(f"sequence index must be integer, not {type_name(ctx, index)!r}"))
+    if isinstance(cell, RowsCell):
+        return row_lists.front(ctx, cell, position, _outside)
+    known = operator.index(ctx.known(position, "the index of a deque"))
+    if not -len(cell.items) <= known < len(cell.items):
+        ctx.raise_(IndexError("deque index out of range"))
+    return known % len(cell.items)
+
+
+def _at_index(ctx: Context, ref: Raw, index: Raw) -> AnyList:
+    """The elements of a deque, as rows where the index is computed."""
+    cell = cast(AnyList, ctx.cell(items_of(ctx, ref)))
+    position = abstract(index)
+    if isinstance(position, Array) and is_index(position) and ctx.is_computed(position):
+        return row_lists.as_rows(ctx, cell) or cell
+    return cell
+
+
+@meaning(collections.deque.__getitem__)
+def getitem(ctx: Context, self: Raw, index: Raw, /) -> Abstract:
+    """`d[index]`."""
+    cell = _at_index(ctx, self, index)
+    place = _place(ctx, cell, index)
+    if isinstance(cell, RowsCell):
+        return rings.item(ctx, cell, place)
+    return cell.items[cast(int, place)]
+
+
+@meaning(collections.deque.__setitem__)
+def setitem(ctx: Context, self: Raw, index: Raw, value: Raw, /) -> Abstract:
+    """`d[index] = value`."""
+    cell, new = _at_index(ctx, self, index), abstract(value)
+    place = _place(ctx, cell, index)
+    held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
+    rows = row_lists.as_rows(ctx, cell, held) if isinstance(cell, RowsCell) else None
+    if rows is not None:
+        rows = rings.with_item(ctx, rows, place, held)
+        _set(ctx, self, with_shared(rows, has_arrays(held) and frozen(ctx, new)))
+        return NONE
+    items = list(list_items(ctx, contents(ctx, self)))
+    items[ctx.known(index, "the index of a deque")] = new
+    _set(ctx, self, ListCell(tuple(items)))
+    return NONE
+
+
+@meaning(collections.deque.__delitem__)
+def delitem(ctx: Context, self: Raw, index: Raw, /) -> Abstract:
+    """`del d[index]`."""
+    _place(ctx, ctx.cell(items_of(ctx, self)), index)
+    items = _snapshot(ctx, self)
+    ctx.call(ctx.getattr(items, "pop"), [abstract(index)])
+    _set(ctx, self, cast(AnyList, cell_of(ctx, items)))
+    _note_change(ctx, self)
+    return NONE
+
+
+@meaning(collections.deque.__len__)
+def length(ctx: Context, self: Raw, /) -> Abstract:
+    """`len(d)`."""
+    return list_length(ctx.cell(items_of(ctx, self)))
+
+
+@meaning(collections.deque.clear)
+def clear(ctx: Context, self: Raw, /) -> Abstract:
+    """`deque.clear`."""
+    cell = ctx.cell(items_of(ctx, self))
+    _set(ctx, self, replace(cell, length=0) if isinstance(cell, RowsCell) else ListCell(()))
+    _note_change(ctx, self)
+    return NONE
+
+
+# ---------------------------------------------------------------- elements
+
+
+def _of_list(name: str, change: str | None = None) -> Callable[..., Abstract]:
+    """A method that does what a list's does; `change`: it gets shorter, or only other elements."""
+
+    def method(ctx: Context, self: Raw, /, *args: Raw) -> Abstract:
+        items = _snapshot(ctx, self)
+        result = ctx.call(ctx.getattr(items, name), list(map(abstract, args)))
+        if change is not None:
+            _set(ctx, self, cast(AnyList, cell_of(ctx, items)))
+        if change == "shorter":
+            _note_change(ctx, self)
+        return result
+
+    method.__doc__ = f"`deque.{name}`."
+    return method
+
+
+meaning(collections.deque.count)(_of_list("count"))
+meaning(collections.deque.reverse)(_of_list("reverse", "order"))
+
+
+def _index(items: Any, x: Any) -> Any:
+    if x not in items:
+        raise ValueError(f"{x!r} is not in deque")
+    return items.index(x)
+
+
+def _remove(self: Any, items: Any, x: Any) -> None:
+    del self[_index(items, x)]
+
+
+@meaning(collections.deque.index)
+def index(ctx: Context, self: Raw, x: Raw, /) -> Abstract:
+    """`deque.index`, from the first element on."""
+    return run_program(ctx, _index, [_snapshot(ctx, self), x])
+
+
+@meaning(collections.deque.remove)
+def remove(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
+    """`deque.remove`."""
+    return run_program(ctx, _remove, [self, _snapshot(ctx, self), value])
+
+
+def _insert_full() -> None:
+    """Raises what `d.insert` of a full deque raises."""
+    full: collections.deque[int] = collections.deque([0], 1)
+    full.insert(0, 0)
+
+
+@meaning(collections.deque.insert)
+def insert(ctx: Context, self: Raw, index: Raw, x: Raw, /) -> Abstract:
+    """`deque.insert`."""
+    maxlen = maxlen_of(ctx, self)
+    if maxlen is not None:
+        full = row_lists.compared(ctx, "GE", row_lists.length_of(ctx.cell(items_of(ctx, self))), maxlen)
+        row_lists.check(ctx, full, IndexError(), _insert_full)
+    return _of_list("insert", "length")(ctx, self, index, x)
+
+
+@meaning(collections.deque.__contains__)
+def contains(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
+    """`value in d`."""
+    return ctx.call(Const(operator.contains), [_snapshot(ctx, self), abstract(value)])
+
+
+# ---------------------------------------------------------------- whole deques
+
+
+@meaning(collections.deque.copy, collections.deque.__copy__)
+def copy(ctx: Context, self: Raw, /) -> Abstract:
+    """`deque.copy`."""
+    return new_deque(ctx, contents(ctx, self), maxlen_of(ctx, self))
+
+
+@meaning(collections.deque.__eq__)
+def equal(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
+    """`d == other`."""
+    if not is_deque(ctx, other):
+        return Const(NotImplemented)
+    return compare(ctx, "==", _snapshot(ctx, self), _snapshot(ctx, other))
+
+
+@meaning(collections.deque.__ne__)
+def unequal(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
+    """`d != other`."""
+    same = equal(ctx, self, other)
+    return same if same == Const(NotImplemented) else ctx.call(Const(operator.not_), [same])
+
+
+@meaning(collections.deque.__add__)
+def add(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
+    """`d + other`."""
+    if not is_deque(ctx, other):
+        name = type_name(ctx, other)
+        ctx.raise_(TypeError(f'can only concatenate deque (not "{name}") to deque'))
+    made = copy(ctx, self)
+    extend(ctx, made, other)
+    return made
+
+
+@meaning(collections.deque.__iadd__)
+def add_in_place(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
+    """`d += other`."""
+    extend(ctx, self, other)
+    return abstract(self)
+
+
+def changes(ctx: Context, ref: Raw) -> row_lists.Int:
+    """How often a deque has got longer or shorter."""
+    return row_lists.place_of(cell_of(ctx, ref).fields[CHANGES])
+
+
+def element(ctx: Context, ref: Raw, place: Abstract) -> Abstract:
+    """The element that a loop has come to."""
+    cell = ctx.cell(items_of(ctx, ref))
+    if isinstance(cell, RowsCell):
+        return rings.item(ctx, cell, row_lists.place_of(place))
+    if isinstance(place, Const):
+        return cast(Abstract, cell.items[place.value])
+    ctx.fail(NotKnown(span=ctx.span, what="the place of an element of a deque"))
+
+
+def mutated() -> None:
+    """Raises what a loop over a deque raises that has got longer or shorter."""
+    ring = collections.deque([0])
+    for each in ring:
+        ring.append(each)

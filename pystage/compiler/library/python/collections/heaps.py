@@ -1,0 +1,163 @@
+"""`heapq`: plain programs over lists, which are staged.
+
+In: a list that is a heap, and elements. Out: an element, and the list as CPython leaves it: the same elements are compared,
+in the same order, and end up in the same places.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+from ....values.lattice import LISTS, NONE, Abstract, Ref, RowsCell
+from ...context import Context, Raw
+from ...kernels import row_lists
+from ...kernels.array_rows import has_arrays, unboxed
+from ...kernels.structures import abstract, cell_of, type_name
+from ...numpy.composed import composed
+from ...registry import meaning
+from ..containers import container_getitem, container_setitem
+
+# ---------------------------------------------------------------- elements at places that lie inside
+
+
+def _at(heap: Any, place: Any) -> Any:
+    """`heap[place]`."""
+    return heap[place]
+
+
+def _put(heap: Any, place: Any, item: Any) -> None:
+    """`heap[place] = item`."""
+    heap[place] = item
+
+
+@meaning(_at)
+def _item(ctx: Context, heap: Raw, place: Raw) -> Abstract:
+    """An element, without a check of the place."""
+    cell = cell_of(ctx, heap)
+    if isinstance(cell, RowsCell):
+        return row_lists.item(ctx, cell, row_lists.place_of(abstract(place)))
+    found = container_getitem(ctx, heap, place)
+    assert found is not None
+    return found
+
+
+@meaning(_put)
+def _store(ctx: Context, heap: Raw, place: Raw, item: Raw) -> Abstract:
+    """Stores an element, without a check of the place."""
+    assert isinstance(heap, Ref)
+    cell, new = ctx.settle(heap), abstract(item)
+    rows = row_lists.as_rows(ctx, cell, unboxed(ctx, new)) if isinstance(cell, RowsCell) else None
+    if rows is None or has_arrays(rows.element):
+        container_setitem(ctx, heap, place, item)
+    else:
+        ctx.write(heap.cell, row_lists.with_item(ctx, rows, row_lists.place_of(abstract(place)), new))
+    return NONE
+
+
+def _check_list(heap: Any, argument: str) -> None:
+    """Raises TypeError for an argument that is no list."""
+
+
+@meaning(_check_list)
+def _is_list(ctx: Context, heap: Raw, argument: Raw) -> Abstract:
+    """Raises TypeError for an argument that is no list."""
+    if not isinstance(cell_of(ctx, heap), LISTS):
+        name = ctx.known(argument, "the name of an argument")
+        ctx.raise_(TypeError(f"{name} must be list, not {type_name(ctx, heap)}"))
+    return NONE
+
+
+# ---------------------------------------------------------------- programs
+
+
+def _rise(heap: Any, top: Any, place: Any) -> None:
+    """Moves the element at a place up to where the one above is not greater, `top` at most."""
+    item = _at(heap, place)
+    while place > top and item < _at(heap, (place - 1) >> 1):
+        above = (place - 1) >> 1
+        _put(heap, place, _at(heap, above))
+        place = above
+    _put(heap, place, item)
+
+
+def _sink(heap: Any, top: Any) -> None:
+    """Moves the element at `top` down to a leaf, by the lesser child each time, and up again from there."""
+    count = len(heap)
+    item = _at(heap, top)
+    place = top
+    while place < count >> 1:
+        child = 2 * place + 1
+        if child + 1 < count and not _at(heap, child) < _at(heap, child + 1):
+            child += 1
+        _put(heap, place, _at(heap, child))
+        place = child
+    _put(heap, place, item)
+    _rise(heap, top, place)
+
+
+@composed(heapq.heappush)
+def heappush(heap: Any, item: Any, /) -> None:
+    """An element more."""
+    _check_list(heap, "heappush() argument 1")
+    heap.append(item)
+    _rise(heap, 0, len(heap) - 1)
+
+
+@composed(heapq.heappop)
+def heappop(heap: Any, /) -> Any:
+    """Takes the least element out."""
+    _check_list(heap, "heappop() argument")
+    if not heap:
+        raise IndexError("index out of range")
+    last = heap.pop()
+    if not heap:
+        return last
+    least = heap[0]
+    heap[0] = last
+    _sink(heap, 0)
+    return least
+
+
+@composed(heapq.heapreplace)
+def heapreplace(heap: Any, item: Any, /) -> Any:
+    """Takes the least element out, then puts one in."""
+    _check_list(heap, "heapreplace() argument 1")
+    if not heap:
+        raise IndexError("index out of range")
+    least = heap[0]
+    heap[0] = item
+    _sink(heap, 0)
+    return least
+
+
+@composed(heapq.heappushpop)
+def heappushpop(heap: Any, item: Any, /) -> Any:
+    """Puts an element in, then takes the least out."""
+    _check_list(heap, "heappushpop() argument 1")
+    if not heap or not heap[0] < item:
+        return item
+    least = heap[0]
+    heap[0] = item
+    _sink(heap, 0)
+    return least
+
+
+@composed(heapq.heapify)
+def heapify(heap: Any, /) -> None:
+    """Makes a heap of a list."""
+    _check_list(heap, "heapify() argument")
+    for top in range((len(heap) >> 1) - 1, -1, -1):
+        _sink(heap, top)
+
+
+@composed(heapq.nsmallest)
+def nsmallest(n: Any, iterable: Any, key: Any = None) -> Any:
+    """The least elements, in order; those that are equal as they came."""
+    return sorted(iterable, key=key)[: max(n, 0)]
+
+
+@composed(heapq.nlargest)
+def nlargest(n: Any, iterable: Any, key: Any = None) -> Any:
+    """The greatest elements, in order; those that are equal as they came."""
+    return sorted(iterable, key=key, reverse=True)[: max(n, 0)]

@@ -1,0 +1,1 @@
+"""Containers whose contents only the run knows: counters, heaps, dicts of arrays."""
