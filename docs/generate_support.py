@@ -6,6 +6,7 @@ In: the table of meanings, what JAX can call, and the policy table. Out: Markdow
 
 from __future__ import annotations
 
+import bisect
 import builtins
 import collections
 import heapq
@@ -40,6 +41,7 @@ NAMESPACES: tuple[types.ModuleType, ...] = (
     math,
     collections,
     heapq,
+    bisect,
     np,
     np.linalg,
     np.fft,

@@ -1,18 +1,18 @@
 import numpy as np
 
-DNA = "gattaca" * 1_000
+TEXT = "pack my box with five dozen liquor jugs " * 200
 
 
 def f(x):
-    for base in DNA:
-        x = x + 1.0 if base in "gc" else x * 0.5
+    for letter in TEXT:
+        x = x + 1.0 if letter in "aeiou" else x * 0.5
     return x
 
 
-STRONG = np.array([base in "gc" for base in DNA])
+VOWEL = np.array([letter in "aeiou" for letter in TEXT])
 
 
 def rewritten(x):
-    for strong in STRONG:
-        x = x + 1.0 if strong else x * 0.5
+    for vowel in VOWEL:
+        x = x + 1.0 if vowel else x * 0.5
     return x

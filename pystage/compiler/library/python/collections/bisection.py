@@ -1,0 +1,56 @@
+"""`bisect`: plain programs over sorted sequences, which are staged.
+
+In: a list, a tuple or an array, and an element. Out: a place, as CPython finds it: the same elements are compared, in the
+same order.
+"""
+
+from __future__ import annotations
+
+import bisect
+from typing import Any
+
+from ...numpy.composed import composed
+
+
+@composed(bisect.bisect_left)
+def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    """The first place before which all elements are less than `x`."""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(a)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if (a[middle] if key is None else key(a[middle])) < x:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+@composed(bisect.bisect_right)
+def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    """The last place behind which all elements are greater than `x`."""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    if hi is None:
+        hi = len(a)
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if x < (a[middle] if key is None else key(a[middle])):
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo
+
+
+@composed(bisect.insort_left)
+def insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
+    """Inserts `x` before what is equal."""
+    a.insert(bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
+
+
+@composed(bisect.insort_right)
+def insort_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
+    """Inserts `x` behind what is equal."""
+    a.insert(bisect_right(a, x if key is None else key(x), lo, hi, key=key), x)
