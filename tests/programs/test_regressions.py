@@ -812,6 +812,14 @@ def python_functions_of_what_a_mask_selects(x):
     return list(y), sorted(y), sum(y), max(y, default=0), any(y)
 
 
+@cases.each((vector(),), (vector()[:0],))
+def all_of_a_view_is_another_view(x):
+    y = x[:]
+    z = y[:]
+    z[...] = 1
+    return y, z, z[:0], z[:0][7:9]
+
+
 @cases.each((vector(), 3), (vector(), 9))
 def parts_of_nothing_in_a_loop(x, n):
     total = 0

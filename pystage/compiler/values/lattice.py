@@ -107,10 +107,12 @@ class Ref(Abstract):
 
 
 def through(ref: Ref, path: tuple[View, ...]) -> Ref:
-    """The view at the end of `path` of the array that `ref` is; all of a view of all is that view."""
-    if path and is_entire(path[0]) and ref.path[-1:] == path[:1]:
+    """The view at the end of `path` of the array that `ref` is; all of a view of all has the path of that view."""
+    if not path:
+        return ref
+    if is_entire(path[0]) and ref.path[-1:] == path[:1]:
         path = path[1:]
-    return Ref(ref.cell, (*ref.path, *path)) if path else ref
+    return Ref(ref.cell, (*ref.path, *path))
 
 
 @immutable
