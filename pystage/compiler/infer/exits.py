@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import types
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 from ..diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
+from ..frontend.same_code import nested_codes
 from ..hlo.ir import Value
 from ..library.kernels.array_rows import has_arrays
 from ..library.numpy.indexing.bounded import refuse
@@ -100,6 +102,7 @@ class Exit:
         self._opened: set[int] = set()
         self._views: dict[Hashable, int] = {}
         self._exceptions: dict[Abstract, Template] = {}
+        self._functions: dict[Abstract, Template] = {}
         self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
 
@@ -336,10 +339,31 @@ class Exit:
 
     def factory(self, x: DictCell | TableCell) -> Template | None:
         """The `default_factory` of a new `defaultdict`."""
-        if isinstance(x.factory, Closure | Partial | Method):
+        if isinstance(x.factory, Closure):
+            return self.function(x.factory)
+        if isinstance(x.factory, Partial | Method):
             what = "a defaultdict whose default_factory is a function that the program makes"
             raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
         return None if x.factory is None else self.template(x.factory)
+
+    def function(self, made: Closure) -> Template:
+        """A function that the program makes, and that takes nothing of it: a new one of the same code."""
+        own = made.function
+        codes = [
+            code
+            for function in self.engine.externals.functions
+            for code in nested_codes(function.__code__)
+            if (code.co_qualname, code.co_firstlineno) == (own.qualname, own.span.line)
+        ]
+        if made.cells or made.defaults or made.kw_defaults or len(set(codes)) != 1:
+            what = "a defaultdict whose default_factory takes variables or has parameters of its own"
+            raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
+        found = self._functions.get(made)
+        if found is None:
+            parts = (ConstantTemplate(codes[0]), ConstantTemplate(made.namespace), ConstantTemplate(own.name))
+            number = self.engine.state.cell_number()
+            found = self._functions[made] = CallTemplate(types.FunctionType, parts, (), number)
+        return found
 
     def rows(self, x: RowsCell, identity: int | None) -> RowsTemplate:
         """A new list of rows of results."""

@@ -126,6 +126,7 @@ def joined(a):
     q = queue(a)
     q.extend([1.5, 2.5])
     q.extendleft((4.5, 5.5))
+    q.extend(x * 2 for x in a if x > 1)
     r = q + queue(a)
     q += a.tolist()
     q.extend(q)

@@ -321,9 +321,23 @@ def test_results_are_of_the_same_class():
     assert "missing" not in c
 
 
-def test_a_function_of_the_program_is_no_factory_of_a_result():
+def test_a_function_that_takes_nothing_is_the_factory_of_a_result():
     def made(a):
-        d = defaultdict(lambda: 0)
+        d = defaultdict(lambda: 5)
+        d[int(a[0])] += 1
+        return d, d
+
+    check(made, X)
+    d, again = pystage.compile(made)(X)
+    assert again is d
+    assert d["missing"] == 5
+    assert d.default_factory.__qualname__.endswith("made.<locals>.<lambda>")
+
+
+def test_a_function_that_takes_variables_is_no_factory_of_a_result():
+    def made(a):
+        n = len(a)
+        d = defaultdict(lambda: n)
         d[int(a[0])] += 1
         return d
 

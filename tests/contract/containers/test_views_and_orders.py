@@ -137,6 +137,12 @@ def taken_out(a):
     return found, missing, d
 
 
+@cases.each(*BOTH, (X[:0],))
+def unpacked(a):
+    d = doubled(a)
+    return [*d], [0.5, *d.values(), 5.0], [*d, *sorted(d)]
+
+
 @cases.each((X,))
 def mapped(a):
     d = doubled(a)

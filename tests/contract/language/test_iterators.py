@@ -245,6 +245,17 @@ def the_length_of_a_string_of_numbers(n, x):
     return len(f"{n}"), x[: len(str(n))]
 
 
+@cases(X)
+def iterators_over_lists_of_computed_length(x):
+    it = iter([v for v in x if v > 1])
+    first = [0.0]
+    first += it
+    kept = [v for v in x if v > 0]
+    late = iter(kept)
+    kept.append(100.0)
+    return first, list(it), sum(it), list(late), max(late, default=-1.0)
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_iterators(function, args, options):
     check(function, *args, **options)
@@ -260,3 +271,13 @@ def left_open(x):
 
 def test_what_a_loop_that_may_end_early_leaves_is_refused():
     check(left_open, X, refused="PS301")
+
+
+def into_a_list_of_others(x):
+    found = ["a"]
+    found.extend(v for v in x if v > 1)
+    return found
+
+
+def test_an_iterator_that_gave_its_elements_is_not_asked_again():
+    check(into_a_list_of_others, X, refused="PS401")

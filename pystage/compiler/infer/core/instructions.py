@@ -24,6 +24,7 @@ from ...values.lattice import (
     Closure,
     Const,
     DictCell,
+    DictView,
     ListCell,
     Ref,
     RowsCell,
@@ -229,7 +230,24 @@ def listed(e: Engine, value: Abstract) -> list[Abstract]:
     return found
 
 
+def _is_of_computed_length(e: Engine, item: stage.Item) -> bool:
+    """True for `*xs` of rows of which only the program knows how many there are."""
+    value = e.get(item.value) if item.star else None
+    cell = e.cell(value) if isinstance(value, Ref) else None
+    if isinstance(value, DictView):
+        cell = e.cell(Ref(value.cell))
+    rows = cell.entries if isinstance(cell, TableCell) else cell
+    return isinstance(rows, RowsCell) and not isinstance(rows.length, int)
+
+
 def _build(e: Engine, i: stage.Build) -> None:
+    if i.kind is stage.Sequence.LIST and any(_is_of_computed_length(e, item) for item in i.items):
+        made = Ref(e.state.new_cell(ListCell(())))
+        for part in i.items:
+            value = e.get(part.value) if part.star else e.operand(part.value)
+            e.call(e.getattr(made, "extend" if part.star else "append"), [value])
+        e.put(i.dst, made)
+        return
     items = _spliced(e, i.items)
     match i.kind:
         case stage.Sequence.TUPLE:

@@ -264,6 +264,11 @@ class Externals:
             for name in ("__code__", "__defaults__", "__kwdefaults__"):
                 self.guard(GuardKind.IS, path.attribute(name), getattr(function, name))
 
+    @property
+    def functions(self) -> list[types.FunctionType]:
+        """The functions of which the code is a part of the program."""
+        return list(self._functions.values())
+
     def note_class(self, cls: type) -> None:
         """Notes that names were looked up in a class, also such as are not there."""
         if cls in self._classes:

@@ -49,6 +49,7 @@ from ...values.lattice import (
     AnyList,
     Array,
     Const,
+    IteratorCell,
     ListCell,
     Ref,
     RowsCell,
@@ -737,7 +738,10 @@ def extended(ctx: Context, cell: AnyList, other: Abstract) -> RowsCell | None:
     if more is None or not (isinstance(cell, RowsCell) or isinstance(more, RowsCell)):
         return None
     if isinstance(more, RowsCell):
-        return joined(ctx, cell, more)
+        longer = joined(ctx, cell, more)
+        if longer is None and isinstance(content, IteratorCell):  # which has given its elements
+            ctx.fail(NotKnown(span=ctx.span, what="the number of elements of an iterator"))
+        return longer
     longer = joined(ctx, cell, ListCell(tuple([unboxed(ctx, item) for item in more.items])))
     if longer is None or not has_arrays(longer.element):
         return longer

@@ -203,7 +203,10 @@ def _changing(
 
 def _rolled(ctx: Context, source: Abstract) -> Abstract:
     """The elements in a form over which a loop is rolled, if there are many that the program computes."""
-    items = None if ctx.gathered(source) is not None else ctx.iterate(source)
+    gathered = ctx.gathered(source)
+    if gathered is not None:
+        return new_rows(ctx, gathered)
+    items = ctx.iterate(source)
     if items is None:
         return source
     if not any(table_keys.is_computed_key(ctx, item) for item in items):

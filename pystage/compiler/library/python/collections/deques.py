@@ -22,6 +22,7 @@ from ....values.lattice import (
     AnyList,
     Array,
     Const,
+    IteratorCell,
     ListCell,
     Ref,
     RowsCell,
@@ -157,9 +158,10 @@ def _rotate(self: Any, n: Any) -> None:
 
 
 def _snapshot(ctx: Context, iterable: Raw) -> Abstract:
-    """What is iterated over; of a deque its elements as of now."""
+    """What is iterated over; of a deque its elements as of now, of an iterator over rows what is left."""
     if not is_deque(ctx, iterable):
-        return abstract(iterable)
+        rows = ctx.gathered(abstract(iterable)) if isinstance(cell_of(ctx, iterable), IteratorCell) else None
+        return abstract(iterable) if rows is None else new_rows(ctx, rows)
     content = contents(ctx, iterable)
     return new_rows(ctx, content) if isinstance(content, RowsCell) else new_list(ctx, content.items)
 
