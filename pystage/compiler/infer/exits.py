@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..library.kernels.array_rows import has_arrays
 from ..library.numpy.indexing.bounded import refuse
+from ..library.rules.pools import parts_of
 from ..ops import Select, constant
 from ..values.boundary import (
     AbsentTemplate,
@@ -29,10 +30,12 @@ from ..values.boundary import (
     Form,
     GeneratorTemplate,
     Global,
+    MemberTemplate,
     Mutation,
     OutputTemplate,
     Path,
     PathTemplate,
+    PoolTemplate,
     RowsTemplate,
     Template,
     ViewStep,
@@ -49,14 +52,18 @@ from ..values.lattice import (
     Array,
     ArrayCell,
     Caught,
+    Cell,
     Const,
     DictCell,
     ErrorCell,
     Exc,
     Frozen,
     ListCell,
+    MemberCell,
     ObjectCell,
     OutputCell,
+    PoolCell,
+    Pooled,
     Range,
     Ref,
     RowsCell,
@@ -74,7 +81,7 @@ from ..values.slots import Slot, Variable
 from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
 from ..values.views import View, Window, broadcast
-from ..values.walk import children, head, keys
+from ..values.walk import children, head, keys, nodes
 from .aliases.merged import MERGEABLE, aliases_of, alone, may_alias_cells
 from .core.engine import Engine
 from .core.phi import SELECTOR, DeferredSelect
@@ -96,6 +103,7 @@ class Exit:
         self._exceptions: dict[Abstract, Template] = {}
         self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
+        self._pools: dict[int, PoolTemplate] = {}
 
     def output(
         self,
@@ -136,7 +144,17 @@ class Exit:
         """PS504 for arrays that the caller would see as several objects where the plain run may have one."""
         initial = self.engine.externals.initial
         slots = self.engine.state.slots
-        rows = [c for c in map(slots.get, self._visible) if isinstance(c, RowsCell) and has_arrays(c.element)]
+        visible = map(slots.get, self._visible)
+        rows = [
+            c
+            for c in visible
+            if (isinstance(c, RowsCell) and has_arrays(c.element))
+            or (
+                isinstance(c, PoolCell)
+                and c.contents is not None
+                and any(map(has_arrays, parts_of(c.contents)))
+            )
+        ]
         cells = [slots.get(n) for n in {**self._visible, **dict.fromkeys(initial)}]
         frozen = [
             cell.frozen for cell in cells if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT
@@ -247,7 +265,8 @@ class Exit:
         if ref.cell in self._opened:
             raise DiagnosticError(CannotReturn(span=engine.b.span, what="what contains itself"))
         self._opened.add(ref.cell)
-        cell = engine.cell(ref)
+        content = engine.contents_at(ref.cell)
+        cell = content if isinstance(content, MemberCell) else engine.cell(ref)
         template = self._made[ref.cell] = self.chosen(cell, self.as_seen(ref, cell))
         return template
 
@@ -284,6 +303,8 @@ class Exit:
     def contents(self, ref: Ref, cell: Any) -> Template:
         """A new object with these contents."""
         match cell:
+            case MemberCell():
+                return self.member(cell.pool, cell.place)
             case ArrayCell(value, writable):
                 made = self.output(value, Form.NDARRAY, writable=writable is not False)
                 return ViewTemplate(made, (), ref.cell)
@@ -319,9 +340,62 @@ class Exit:
         number = self.engine.state.cell_number() if identity is None else identity
         return RowsTemplate(self.rows_of(x.element), length, number)
 
+    def member(self, pool: int, place: int | Value) -> MemberTemplate:
+        """An object of a pool, or what refers to one in each row of a list."""
+        at = place if isinstance(place, int) else self.output(place, Form.PYTHON)
+        return MemberTemplate(self.pool(pool), at)
+
+    def pool(self, number: int) -> PoolTemplate:
+        """The objects of a pool, of which some are the caller's."""
+        engine = self.engine
+        if number not in self._pools:
+            if number in self._opened:
+                raise DiagnosticError(CannotReturn(span=engine.b.span, what="what contains itself"))
+            self._opened.add(number)
+            pool = engine.state.get(number)
+            assert isinstance(pool, PoolCell) and pool.contents is not None
+            contents = self.contents_of_rows(pool.contents)
+            outputs = [node for node in nodes(contents) if isinstance(node, OutputTemplate)]
+            numbers = tuple([each.index for each in outputs if each.form is not Form.JAX])
+            places: list[int | OutputTemplate] = []
+            objects: list[Template] = []
+            for cell, (path, _) in engine.externals.initial.items():
+                member = engine.state.slots.get(cell)
+                if isinstance(member, MemberCell) and member.pool == number:
+                    place = member.place
+                    places.append(place if isinstance(place, int) else self.output(place, Form.PYTHON))
+                    objects.append(PathTemplate(path))
+            identity = engine.state.cell_number()
+            self._pools[number] = PoolTemplate(contents, numbers, tuple(places), tuple(objects), identity)
+        return self._pools[number]
+
+    def contents_of_rows(self, contents: Cell) -> Template:
+        """An object of a pool, with all rows of each number as a result."""
+        identity = self.engine.state.cell_number()
+        match contents:
+            case ListCell(items):
+                return ContainerTemplate(
+                    list, tuple(range(len(items))), tuple(map(self.rows_of, items)), identity
+                )
+            case DictCell(entries):
+                return ContainerTemplate(
+                    dict, tuple(entries), tuple(map(self.rows_of, entries.values())), identity
+                )
+            case ObjectCell(cls=cls, fields=fields):
+                return ContainerTemplate(
+                    cls, tuple(fields), tuple(map(self.rows_of, fields.values())), identity
+                )
+            case RowsCell(length=Value() as length):
+                return RowsTemplate(
+                    self.rows_of(contents.element), self.output(length, Form.PYTHON), identity
+                )
+        raise AssertionError("no contents of objects of a pool")
+
     def rows_of(self, element: Abstract) -> Template:
         """What the elements of a list are, with all rows of each number as a result."""
         match element:
+            case Pooled(pool, place):
+                return self.member(pool, place)
             case Tuple(items, cls):
                 identity = self.engine.state.cell_number()
                 return ContainerTemplate(
@@ -391,7 +465,7 @@ class Exit:
 
     def chosen(self, cell: Any, own: Template) -> Template:
         """An object that is its own, or one that the caller has, or gets, under another name."""
-        if cell.selector == 0 or not self.may_be_visible(cell):
+        if isinstance(cell, MemberCell) or cell.selector == 0 or not self.may_be_visible(cell):
             return own
         objects: dict[Ref | None, Template] = {None: own}
         selector = self.position(cell, objects, {})
@@ -453,6 +527,10 @@ class Exit:
         if isinstance(slot, tuple):
             return self.assignment(slot, content)
         path, before = self.engine.externals.initial[slot]
+        if isinstance(content, MemberCell):
+            if not cast(PoolCell, self.engine.state.get(content.pool)).stored:
+                return []
+            content = self.engine.cell(Ref(slot))
         return self.mutation(path, before, content)
 
     def failure(self, mutations: list[Mutation]) -> tuple[list[Mutation], Failure | None]:

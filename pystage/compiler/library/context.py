@@ -277,6 +277,10 @@ class Context(abc.ABC):
         """The source of the current instruction."""
         return self.b.span
 
+    @abc.abstractmethod
+    def pooled(self, objects: Sequence[Ref], pool: int | None = None) -> bool:
+        """Makes objects rows of one pool, of this one or of any; False where they cannot be, and nothing is done."""
+
     def fail(self, diagnostic: Diagnostic) -> NoReturn:
         """Gives up on the current value for the reason `diagnostic`."""
         raise DiagnosticError(diagnostic)

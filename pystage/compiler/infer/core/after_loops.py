@@ -36,6 +36,7 @@ from ..exceptions.raising import carry_error, error_of, expose_all, is_observabl
 from .branches import lookup, while_running
 from .constants import SourceLoop
 from .engine import Engine
+from .held import held_content
 from .induction_ranges import assume_ranges
 from .join import Join
 from .loop import EntryContents, Loop, Pass
@@ -58,7 +59,7 @@ def finish(
     entries: dict[Slot, Content] = {}
     for slot, template in templates.items():
         entry = owned[slot][1]() if isinstance(slot, int) and slot in owned else before.get(slot, MISSING)
-        entries[slot] = cast(Content, entry)
+        entries[slot] = held_content(before.get, template, cast(Content, entry))
         phi_operands(b, template, entries[slot], initial)
     end = lookup(result.changes, before)
     carried: list[Value] = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -34,6 +34,7 @@ from ...values.lattice import (
     Const,
     ErrorCell,
     ListCell,
+    PoolCell,
     Ref,
     Undef,
     Unknown,
@@ -42,19 +43,20 @@ from ...values.lattice import (
 from ...values.slots import Hidden, Purpose, Slot, Variable, is_temporary
 from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
 from ...values.views import View
-from ...values.walk import nodes, rebuild, values_of
+from ...values.walk import cells_of, nodes, rebuild, values_of
 from ..aliases.alias_sets import seen_through
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..exceptions.raising import attempt, error_of
 from ..telling.blame import MergeProvenance, growth_note
 from .after_loops import finish, source_of
-from .branches import infer_if, lookup, settle_versions
+from .branches import at_end, infer_if, lookup, satisfied, settle_versions
 from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
 from .engine import Engine
 from .frame import PythonRaise
+from .held import held_content
 from .induction_ranges import assume_ranges, induction_ranges, with_range
-from .join import Join
+from .join import Join, PoolDemand
 from .loop import Active, EntryContents, Loop, Pass, counter_of
 from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
 from .resizing import Resizing, can_make_room, fit, make_room, resizings
@@ -134,10 +136,13 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     ranges = induction_ranges(engine, loop.instruction, loop.frame)
     splits, retyped, parted = engine.splits, False, False
     entered: list[int] = []
+    demands: list[PoolDemand] = []
+    unpoolable: set[int] = set()
     for _ in range(PASS_LIMIT):
-        if entered:  # known outside of the passes, each of which is taken back
+        if entered or demands:  # known outside of the passes, each of which is taken back
             unbox(engine, Side(lookup(Changes(), before), engine.state.set, None), entered)
-            templates, guessed, entered = {}, set(), []
+            unpoolable |= satisfied(engine, demands)
+            templates, guessed, entered, demands = {}, set(), [], []
         with speculate(engine) as trial:
             result = _one_pass(engine, loop, templates, owned)
             if result is None:  # the condition is false on entry: the loop does not run, but the test does
@@ -149,7 +154,16 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             may_alias = len(engine.state.may_alias)
             certain = loop.certain or (result.first and isinstance(result.condition, Const))
             optional = (loop.peeled or not certain) and not _is_counted(loop)
-            join = _join(engine, loop, templates, owned, result.changes, before, guessed, optional)
+            while True:
+                join = _join(engine, loop, templates, owned, result, before, guessed, optional, unpoolable)
+                demands = [_on_entry_of(owned, demand) for demand in join.demands if demand.side == 0]
+                if demands or not join.demands:
+                    break
+                with at_end(engine, result.body, result.changes) as changes:
+                    unpoolable |= satisfied(engine, join.demands)
+                result.changes = changes
+            if demands:
+                continue
             same_aliasing = len(engine.state.may_alias) == may_alias  # as the pass took it
             retyped |= join.retyped
             parted |= bool(join.conflicts.found) and not join.grows
@@ -520,11 +534,14 @@ def _join(
     loop: Loop,
     templates: dict[Slot, Content],
     owned: EntryContents,
-    changes: Changes,
+    result: Pass,
     before: dict[Slot, Content],
     guessed: set[Slot],
     optional: bool,
+    unpoolable: Collection[int],
 ) -> Join:
+    changes = result.changes
+
     def head(slot: Slot) -> Content:
         found = templates.get(slot)
         if slot in guessed and isinstance(before.get(slot), Const):
@@ -548,9 +565,11 @@ def _join(
             carriers=carriers,
             optional=optional,
             trips=loop.trips,
-            capacity=lambda initial, itemsize: engine.capacity(initial, itemsize, "a list"),
+            capacity=engine.capacity,
+            unpoolable=unpoolable,
         )
-        for slot in list(templates) + [s for s in changes if s not in templates]:
+        pools = [s for s in changes if s not in templates and isinstance(before.get(s), PoolCell)]
+        for slot in list(templates) + [s for s in changes if s not in templates and s not in pools]:
             if isinstance(slot, int):
                 if slot in before and slot != ERROR:
                     join.slot(slot)
@@ -558,6 +577,7 @@ def _join(
                 continue  # assigned and deleted again, as the counters of inner loops are
             elif _visible(slot, loop, engine.state) and not _of_one_trip(engine, slot, loop, head(slot)):
                 join.slot(slot)
+        _join_pools(join, pools)
         found = join.objects.uncarried()
         if not found:
             break
@@ -570,6 +590,28 @@ def _join(
             engine.state.apart[merged] = loop
     join.objects.note_may_alias()
     return join
+
+
+def _join_pools(join: Join, pools: list[Slot]) -> None:
+    """Joins the pools that the body changes, but for those of objects that no trip leaves to the next one."""
+    carried: set[int] = set()
+    pending = [entry[0] for entry in join.entries.values()]
+    while pending:
+        for template in pending:
+            carried.update(cells_of(template))
+        pending = []
+        for slot in [s for s in pools if s in carried or cast(PoolCell, join.a(s)).contents is not None]:
+            pools.remove(slot)
+            join.slot(slot)
+            pending.append(join.entries[slot][0])
+
+
+def _on_entry_of(owned: EntryContents, demand: PoolDemand) -> PoolDemand:
+    """The same of the object that a carried one is when the loop begins."""
+    cell = demand.cell
+    while cell in owned:
+        cell = owned[cell][0]
+    return replace(demand, cell=cell)
 
 
 def _entry(
@@ -601,7 +643,7 @@ def _on_entry(
             for slot, template in templates.items():
                 if slot in before:
                     filled: list[Value] = []
-                    phi_operands(engine.b, template, before[slot], filled)
+                    phi_operands(engine.b, template, held_content(before.get, template, before[slot]), filled)
                     found.update(zip(placeholders_of(template), filled, strict=True))
         return v.mapped(value) if isinstance(v, DeferredRead) else found.get(v, v)
 

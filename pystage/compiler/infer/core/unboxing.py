@@ -15,7 +15,20 @@ from ...hlo.ir import Region
 from ...library.kernels.array_rows import has_arrays, is_element, with_shared
 from ...library.rules.rows import as_rows, common_rows, common_template, joined, template_of_list
 from ...values.boundary import Form
-from ...values.lattice import LISTS, Abstract, AnyList, Array, ArrayCell, Frozen, ListCell, Ref, Stamp, Tuple
+from ...values.lattice import (
+    LISTS,
+    Abstract,
+    AnyList,
+    Array,
+    ArrayCell,
+    Frozen,
+    ListCell,
+    MemberCell,
+    Pooled,
+    Ref,
+    Stamp,
+    Tuple,
+)
 from ...values.slots import Slot
 from ...values.state import Content, Lookup
 from ..aliases.merged import may_alias_cells
@@ -94,6 +107,8 @@ def _item(side: Side, item: Abstract) -> Abstract:
     if isinstance(item, Tuple):
         return Tuple(tuple([_item(side, part) for part in item.items]), item.cls)
     content = side.find(item.cell) if isinstance(item, Ref) else None
+    if isinstance(content, MemberCell):
+        return Pooled(content.pool, content.place)
     if not isinstance(item, Ref) or not isinstance(content, ArrayCell) or not is_element(content, item):
         return item
     stale = any(alias.stamp is Stamp.OUT_OF_DATE for alias in content.aliases)

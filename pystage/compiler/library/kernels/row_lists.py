@@ -687,7 +687,8 @@ def extended(ctx: Context, cell: AnyList, other: Abstract) -> RowsCell | None:
         return None
     if isinstance(more, RowsCell):
         return joined(ctx, cell, more)
-    longer = joined(ctx, cell, ListCell(tuple([unboxed(ctx, item) for item in more.items])))
+    like = cell.element if isinstance(cell, RowsCell) else None
+    longer = joined(ctx, cell, ListCell(tuple([unboxed(ctx, item, like) for item in more.items])))
     if longer is None or not has_arrays(longer.element):
         return longer
     for item in more.items:
@@ -701,7 +702,7 @@ def append(ctx: Context, ref: Ref, new: Abstract) -> None:
     if isinstance(cell, ListCell):
         ctx.write(ref.cell, replace(cell, items=(*cell.items, new)))
         return
-    longer = appended(ctx, cell, unboxed(ctx, new))
+    longer = appended(ctx, cell, unboxed(ctx, new, cell.element))
     if longer is None:  # its elements are known one by one, or it is refused
         ctx.write(ref.cell, ListCell((*list_items(ctx, cell), new), cell.aliases, cell.selector))
         return

@@ -7,7 +7,7 @@ the method bound to its receiver. Keys must be constants; indices of lists and t
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,7 @@ from ...values.lattice import (
 )
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables
-from ..kernels.array_rows import boxed, frozen, has_arrays, unboxed, with_shared
+from ..kernels.array_rows import are_members, boxed, frozen, has_arrays, unboxed, with_shared
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -87,7 +87,7 @@ def attribute_of_container(ctx: Context, value: Raw, name: str) -> Abstract | No
             flat = flat_of(ctx, value)
             if flat is not None and name != "__next__":
                 return flat_attribute(ctx, flat, name)
-            methods = _methods_of(ctx.state.get(value.cell))
+            methods = _methods_of(ctx.cell(value))
             return None if methods is None else _bound(methods, value, name)
         case _:
             return None
@@ -176,6 +176,8 @@ def _is_computed_slice(ctx: Context, index: SliceObject) -> bool:
 def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: str) -> Abstract:
     if is_computed_index(ctx, index):
         found = computed_item(ctx, items, index, kind)
+        if found is None:
+            found = _member(ctx, items, index, kind)
         if found is None and not ctx.can_be_unrolled(index):
             found = chosen_item(ctx, items, index, kind) or _copied_item(ctx, items, index, kind)
         if found is not None:
@@ -188,6 +190,32 @@ def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: 
         return items[position]
     except IndexError:
         ctx.raise_(IndexError(f"{kind} index out of range"))
+
+
+def _member(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) -> Abstract | None:
+    """`items[index]` of objects, which become members of a pool; None for others."""
+    if not are_members(ctx, items) and ctx.can_be_unrolled(index):
+        return None
+    if not _make_members(ctx, items):
+        return None
+    found = computed_item(ctx, tuple([unboxed(ctx, item) for item in items]), index, kind)
+    return None if found is None else boxed(ctx, found)
+
+
+def _make_members(ctx: Context, items: Sequence[Abstract]) -> bool:
+    """Makes the objects among items members of one pool, if they are lists, or more than a few; False for others."""
+    objects = [item for item in items if isinstance(item, Ref) and not ctx.is_ndarray(item)]
+    if len(objects) < len(items):
+        return False
+    few = len(items) <= MOST_BRANCHES and not all(isinstance(ctx.cell(each), LISTS) for each in objects)
+    return are_members(ctx, objects) or (not few and ctx.pooled(objects))
+
+
+def _of_members(ctx: Context, cell: ListCell, items: Sequence[Abstract]) -> ListCell:
+    """The list as it holds objects that are members of one pool; as it is where its `items` are none."""
+    if not _make_members(ctx, items):
+        return cell
+    return replace(cell, items=tuple([unboxed(ctx, item) for item in cell.items]))
 
 
 def _copied_item(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) -> Abstract | None:
@@ -295,7 +323,11 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
     """`container[index] = new` at a computed place, or of a list of rows; False where it is done item by item."""
     if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
         return False
-    held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
+    if isinstance(cell, RowsCell):
+        held = unboxed(ctx, new, cell.element)
+    else:
+        cell = _of_members(ctx, cell, (*cell.items, new))
+        held = unboxed(ctx, new)
     rows = row_lists.as_rows(ctx, cell, held)
     if rows is not None:
         place = row_lists.front(ctx, rows, index, row_lists.store_outside)

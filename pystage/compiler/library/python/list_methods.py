@@ -93,7 +93,7 @@ def insert(ctx: Context, self: Raw, index: Raw, object: Raw, /) -> Abstract:
     place, new = abstract(index), abstract(object)
     cell = _content(ctx, self)
     if (isinstance(cell, RowsCell) or is_computed_index(ctx, place)) and is_index(place):
-        held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
+        held = unboxed(ctx, new, cell.element) if isinstance(cell, RowsCell) else new
         longer = row_lists.inserted(ctx, cell, place, held)
         if longer is not None:
             return _replace_rows(ctx, self, with_shared(longer, has_arrays(held) and frozen(ctx, new)))

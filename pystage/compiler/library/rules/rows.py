@@ -29,6 +29,7 @@ from ...values.lattice import (
     Const,
     DictCell,
     ListCell,
+    Pooled,
     RowsCell,
     SetCell,
     TableCell,
@@ -36,6 +37,7 @@ from ...values.lattice import (
     is_number,
     same_constant,
 )
+from ...values.node import TreeNode
 from ...values.rows import stacked
 from ...values.walk import rebuild, values_of
 from .numbers import common_type, is_of_kind, joined_range, kinds_of, number_type, range_of, whole_of
@@ -67,6 +69,8 @@ def template_of(item: Abstract) -> Abstract | None:
             return item
         case Array():
             return rebuild(item, lambda v: _placeholder(v.type.dtype, v.type.static_shape))
+        case Pooled(pool):
+            return Pooled(pool, _placeholder(INT64))
         case Tuple(items, cls):
             parts = [template_of(part) for part in items]
             return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), cls)
@@ -118,6 +122,8 @@ def joined(a: Abstract | None, b: Abstract | None, loop: bool = False) -> Abstra
         return _joined_numbers(a, b, loop)
     if isinstance(a, Const) and isinstance(b, Const):
         return a if same_constant(a.value, b.value) else None
+    if isinstance(a, Pooled) and isinstance(b, Pooled):
+        return a if a.pool == b.pool else None
     if isinstance(a, Tuple) and isinstance(b, Tuple) and a.cls is b.cls and len(a.items) == len(b.items):
         parts = [joined(x, y, loop) for x, y in zip(a.items, b.items)]
         return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), a.cls)
@@ -172,7 +178,7 @@ def with_capacity(template: Abstract, capacity: int) -> Abstract:
     return rebuild(template, lambda v: _placeholder(v.type.dtype, (capacity, *v.type.static_shape)))
 
 
-def row_size(template: Abstract) -> int:
+def row_size(template: TreeNode) -> int:
     """The number of bytes that one element takes."""
     return sum([v.type.nbytes for v in values_of(template)]) or 1
 
@@ -243,6 +249,8 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
             for place, part in enumerate(template.items)
         ]
         return Tuple(tuple(parts), template.cls)
+    if isinstance(template, Pooled):
+        return Pooled(template.pool, _column(b, items, functools.partial(_place_of, b), _PLACE, capacity))
     if not isinstance(template, Array):
         return template
     columns = [_column(b, items, functools.partial(_value_of, b, template), template.value.type, capacity)]
@@ -254,6 +262,14 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
         if template.whole is not None:
             columns.append(_column(b, items, functools.partial(whole_of, b), ArrayType(INT64), capacity))
     return _with_values(template, columns)
+
+
+_PLACE = ArrayType(INT64)
+
+
+def _place_of(b: Builder, item: Abstract) -> Value:
+    assert isinstance(item, Pooled)
+    return b.op(Constant(np.asarray(item.place, INT64))) if isinstance(item.place, int) else item.place
 
 
 def _part(item: Abstract, place: int) -> Abstract:
@@ -287,7 +303,7 @@ def _column(
         column[at] = found
     else:
         return _of_constant(b, column)
-    return _padded(b, stacked(b, [of(item) for item in items]), capacity)
+    return padded(b, stacked(b, [of(item) for item in items]), capacity)
 
 
 def _constant(value: Value) -> Any:
@@ -303,22 +319,30 @@ def _of_constant(b: Builder, column: np.ndarray) -> Value:
     return b.op(Constant(column))
 
 
-def _padded(b: Builder, rows: Value, capacity: int) -> Value:
-    """The rows, and behind them zeros."""
-    count, *shape = rows.type.static_shape
+def padded(b: Builder, rows: Value, capacity: int, axis: int = 0) -> Value:
+    """The rows along an axis, and behind them zeros."""
+    rank, count = rows.type.rank, rows.type.static_shape[axis]
     if count >= capacity:
         return rows
     zero = b.op(Constant(np.zeros((), rows.type.dtype)))
-    none = (0,) * len(shape)
-    return b.op(Pad((0, *none), (capacity - count, *none), (0, *none)), rows, zero)
+    none = (0,) * rank
+    behind = tuple([capacity - count if each == axis else 0 for each in range(rank)])
+    return b.op(Pad(none, behind, none), rows, zero)
 
 
 def _converted(b: Builder, element: Abstract, template: Abstract, count: int, capacity: int) -> Abstract:
     """Rows as `capacity` rows of a template that covers them."""
+    return rebuild(retyped(b, element, template, (count,)), lambda v: padded(b, v, capacity))
+
+
+def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int, ...]) -> Abstract:
+    """Rows along axes of this shape as those of a template that covers them."""
     if isinstance(template, Tuple):
         assert isinstance(element, Tuple)
         pairs = zip(element.items, template.items, strict=True)
-        return Tuple(tuple([_converted(b, e, t, count, capacity) for e, t in pairs]), template.cls)
+        return Tuple(tuple([retyped(b, e, t, shape) for e, t in pairs]), template.cls)
+    if isinstance(template, Pooled):
+        return element
     if not isinstance(template, Array):
         return template
     assert isinstance(element, Array)
@@ -327,10 +351,10 @@ def _converted(b: Builder, element: Abstract, template: Abstract, count: int, ca
     if isinstance(template, GatedNumber):
         for kind in template.kinds[: len(template.tags)]:
             tag = is_of_kind(b, element, kind)
-            columns.append(tag if tag.type.shape else b.op(Broadcast((count,), ()), tag))
+            columns.append(tag if tag.type.shape else b.op(Broadcast(shape, ()), tag))
         if template.whole is not None:
             columns.append(whole_of(b, element))
-    return _with_values(template, [_padded(b, column, capacity) for column in columns])
+    return _with_values(template, columns)
 
 
 def _with_values(template: Array, columns: Sequence[Value]) -> Abstract:
