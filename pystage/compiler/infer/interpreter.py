@@ -254,5 +254,8 @@ class Interpreter(Engine):
     def pooled(self, objects: Sequence[Ref], pool: int | None = None) -> bool:
         return pools.pooled(self, [ref.cell for ref in objects], pool)
 
+    def united(self, first: int, second: int) -> bool:
+        return pools.united(self, first, second)
+
     def alias_if(self, ref: Ref, condition: Value) -> Ref:
         return coherent.alias_if(self, ref, condition)

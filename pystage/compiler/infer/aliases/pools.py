@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
@@ -29,7 +29,7 @@ from ...library.rules.pools import (
     template_of_pool,
     with_objects,
 )
-from ...ops import Compare, Select
+from ...ops import Add, Compare, Select
 from ...values.boundary import Form
 from ...values.capacity import Capacity
 from ...values.generators import GENERATORS
@@ -50,7 +50,9 @@ from ...values.lattice import (
     Tuple,
     Undef,
 )
+from ...values.node import TreeNode
 from ...values.state import new_pool
+from ...values.walk import map_children
 from ..core.engine import Engine
 from ..core.phi import selector_value
 from ..core.speculate import commit_unless
@@ -82,8 +84,12 @@ def _add(engine: Engine, cells: Iterable[int], pool: int | None, around: tuple[i
     there = [content for content in map(slots.get, numbers) if isinstance(content, MemberCell)]
     if pool is None:
         pool = there[0].pool if there else new_pool(engine.state)
+    for member in there:
+        if member.pool != pool and not united(engine, member.pool, pool):
+            raise _Unpoolable
+        pool = min(member.pool, pool)
     names = _names(engine, [c for c in numbers if not isinstance(slots.get(c), MemberCell)])
-    if any(member.pool != pool for member in there) or (names and pool in around):
+    if names and pool in around:
         raise _Unpoolable
     if names:
         _allocate(engine, names, pool, around)
@@ -253,6 +259,65 @@ class _Holding:
         held = Array(self._engine.contents(value), Form.NDARRAY)
         self.shared |= self._engine.freeze(value)
         return held
+
+
+# ---------------------------------------------------------------- two pools
+
+
+def united(engine: Engine, first: int, second: int) -> bool:
+    """Makes one pool of two, in all that refers to one of them; False where they cannot be, and nothing is done.
+
+    The later one must be the callee's at hand: its callers refer to other ones where nothing here sees it.
+    """
+    state, b = engine.state, engine.b
+    old, young = sorted((first, second))
+    if young <= engine.callees.first_cell:
+        return False
+    into, other = pool_at(engine, old), pool_at(engine, young)
+    a, c = template_of_pool(into), template_of_pool(other)
+    template = joined_contents(a, c) if a is not None and c is not None else a or c
+    if template is None:
+        return True
+    shift = into.length
+    if into.contents is None:
+        made = replace(other, stored=into.stored or other.stored)
+    elif other.contents is None:
+        made = into
+    else:
+        capacity = into.capacity + other.capacity
+        rows = converted(b, into, template, capacity)
+        moved = converted(b, other, template, other.capacity)
+        made = PoolCell(
+            with_objects(b, rows, shift, moved),
+            capacity,
+            added(engine, shift, other.length),
+            into.site or other.site,
+            into.stored or other.stored,
+            into.shared or other.shared,
+        )
+    state.set(old, made)
+    state.set(young, PoolCell())
+    for slot, content in list(state.slots.items()):
+        moved_content = _moved(engine, content, young, old, shift)
+        if moved_content is not content:
+            state.set(slot, moved_content)
+    return True
+
+
+def _moved(engine: Engine, x: Any, young: int, old: int, shift: int | Value) -> Any:
+    """What refers to the objects of a pool, which are now those of another from `shift` on."""
+    if isinstance(x, Pooled | MemberCell) and x.pool == young:
+        return replace(x, pool=old, place=_shifted(engine, x.place, shift))
+    if not isinstance(x, TreeNode):
+        return x
+    return map_children(x, lambda child: _moved(engine, child, young, old, shift))
+
+
+def _shifted(engine: Engine, place: int | Value, shift: int | Value) -> int | Value:
+    if isinstance(place, int) or not place.type.shape:
+        return added(engine, place, shift)
+    by = engine.broadcast(int_value(engine, shift), place.type.static_shape)
+    return engine.op(Add(), place, by)
 
 
 # ---------------------------------------------------------------- reading and storing

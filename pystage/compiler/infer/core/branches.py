@@ -19,7 +19,7 @@ from ...values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content, L
 from ...values.walk import rebuild, values_of
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import note_out_of_date, stamp_versions
-from ..aliases.pools import pooled
+from ..aliases.pools import pooled, united
 from ..exceptions.raising import attempt, error_of, expose_all, is_observable, is_running
 from ..telling.blame import MergeProvenance
 from .engine import Engine
@@ -144,7 +144,11 @@ def satisfied(engine: Engine, demands: Sequence[PoolDemand]) -> set[int]:
     for demand in demands:
         by_pool.setdefault(demand.pool, []).append(demand.cell)
     for pool, cells in by_pool.items():
-        if not pooled(engine, cells, pool):
+        for each in [c for c in cells if isinstance(engine.state.slots.get(c), PoolCell)]:
+            cells.remove(each)
+            if not united(engine, each, pool):
+                refused |= {each, pool}
+        if cells and not pooled(engine, cells, pool):
             refused.update(cells)
     return refused
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -119,7 +120,10 @@ Alternatives = tuple[list[Abstract], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class PoolDemand:
-    """The object of a cell of one side (0 or 1) must be a member of a pool, for the two to have common contents."""
+    """What must be done on one side (0 or 1), for the two to have common contents.
+
+    The object of a cell must be a member of a pool; or a pool, which the cell is then, be one with the other.
+    """
 
     side: int
     cell: int
@@ -147,7 +151,7 @@ class Join:
         trips: int | None = None,
         rolling: bool = False,
         capacity: Callable[[int, int, str], Capacity] | None = None,
-        unpoolable: Collection[int] = (),
+        unpoolable: AbstractSet[int] = frozenset(),
     ) -> None:
         self.state = state
         self.a = a
@@ -616,7 +620,9 @@ class Join:
 
     def _demand_alike(self, first: int, a: Content, second: int, b: Content) -> bool:
         """Demands that an object is a member of a pool that is one on the other side; False where that is not so."""
-        if isinstance(a, MemberCell) == isinstance(b, MemberCell):
+        if isinstance(a, MemberCell) and isinstance(b, MemberCell):
+            return self._demand_one_pool([a.pool, b.pool])
+        if not isinstance(a, MemberCell) and not isinstance(b, MemberCell):
             return False
         member, side, cell, other = (a, 1, second, b) if isinstance(a, MemberCell) else (b, 0, first, a)
         if not isinstance(other, POOLABLE) or cell in self._unpoolable:
@@ -646,10 +652,19 @@ class Join:
             return False
         if any(not isinstance(lookups[side](cell), POOLABLE) for side, cell in objects):
             return False
+        pools = [x.pool for _, x in values if isinstance(x, Pooled)]
+        self._demand_one_pool(pools)
         if objects:
-            pools = [x.pool for _, x in values if isinstance(x, Pooled)]
-            pool = pools[0] if pools else new_pool(self.state)
+            pool = min(pools) if pools else new_pool(self.state)
             self.demands += [PoolDemand(side, cell, pool) for side, cell in objects]
+        return True
+
+    def _demand_one_pool(self, pools: Sequence[int]) -> bool:
+        """Demands that pools are one; False where they are, or cannot be."""
+        known = sorted(set(pools))
+        if len(known) < 2 or self._unpoolable >= set(known):
+            return False
+        self.demands += [PoolDemand(side, each, known[0]) for side in (0, 1) for each in known[1:]]
         return True
 
     def _pool(self, a: PoolCell, b: PoolCell) -> Content:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import cast
 
@@ -538,7 +538,7 @@ def _join(
     before: dict[Slot, Content],
     guessed: set[Slot],
     optional: bool,
-    unpoolable: Collection[int],
+    unpoolable: set[int],
 ) -> Join:
     changes = result.changes
 

@@ -31,8 +31,10 @@ from ...values.lattice import (
 )
 from ...values.slots import Slot
 from ...values.state import Content, Lookup
+from ...values.walk import rebuild
 from ..aliases.merged import may_alias_cells
 from .engine import Engine
+from .phi import Deferred, DeferredRead
 
 WRITTEN_OUT = 64
 """A loop of fewer trips that adds arrays to a list is written out: its elements may be of any kind, and of another each."""
@@ -83,10 +85,14 @@ def unbox(engine: Engine, side: Side, lists: Iterable[int]) -> None:
         cell = side.find(slot)
         if not isinstance(cell, ListCell) or not cell.items:
             continue
-        held = ListCell(tuple([_item(side, item) for item in cell.items]), cell.aliases, cell.selector)
-        template = common_template(held.items)
-        assert template is not None
         with nullcontext() if side.region is None else engine.b.region(side.region):
+            items = [
+                rebuild(_item(side, item), lambda v: v.compute(engine.b) if isinstance(v, Deferred) else v)
+                for item in cell.items
+            ]
+            held = ListCell(tuple(items), cell.aliases, cell.selector)
+            template = common_template(held.items)
+            assert template is not None
             rows = as_rows(engine.b, held, template, len(held.items))
         shared = False
         for item in cell.items:
@@ -112,7 +118,8 @@ def _item(side: Side, item: Abstract) -> Abstract:
     if not isinstance(item, Ref) or not isinstance(content, ArrayCell) or not is_element(content, item):
         return item
     stale = any(alias.stamp is Stamp.OUT_OF_DATE for alias in content.aliases)
-    return item if stale else Array(content.value, Form.NDARRAY)
+    value = DeferredRead(content.value, item.path) if item.path else content.value
+    return item if stale else Array(value, Form.NDARRAY)
 
 
 def _froze(engine: Engine, side: Side, item: Abstract) -> bool:

@@ -23,6 +23,8 @@ from ...values.lattice import (
     RowsCell,
     Tuple,
 )
+from ...values.memory import is_row_major
+from ...values.views import path_type
 from ..context import Context
 from ..rules.pools import class_of_contents
 
@@ -52,7 +54,10 @@ def boxed(ctx: Context, element: Abstract) -> Abstract:
 
 
 def unboxed(ctx: Context, item: Abstract, like: Abstract | None = None) -> Abstract:
-    """What a list of rows holds of an item. Where `like`, an element of it, is an object of a pool, so is the item then."""
+    """What a list of rows holds of an item. Where `like`, an element of it, is an object of a pool, so is the item then.
+
+    The list may hold something else afterwards: where its objects and the item were of two pools, these are one.
+    """
     if isinstance(item, Tuple):
         others = like.items if isinstance(like, Tuple) else ()
         parts = [
@@ -67,6 +72,9 @@ def unboxed(ctx: Context, item: Abstract, like: Abstract | None = None) -> Abstr
     if isinstance(like, Pooled) and not isinstance(content, MemberCell | ArrayCell):
         ctx.pooled([item], like.pool)
         content = ctx.state.slots.get(item.cell)
+    if isinstance(like, Pooled) and isinstance(content, MemberCell) and content.pool != like.pool:
+        ctx.united(content.pool, like.pool)
+        content = ctx.state.slots.get(item.cell)
     return Pooled(content.pool, content.place) if isinstance(content, MemberCell) else item
 
 
@@ -78,13 +86,12 @@ def are_members(ctx: Context, items: Sequence[Abstract]) -> bool:
 
 
 def is_element(content: object, ref: Ref) -> bool:
-    """True for an array that a list of rows may hold a copy of: it owns its memory, which is writable."""
-    return (
-        not ref.path
-        and isinstance(content, ArrayCell)
-        and content.writable is True
-        and content.value.type.rank > 0
-    )
+    """True for an array that a list of rows may hold a copy of: it lies in memory as one of its own, and is writable."""
+    if not isinstance(content, ArrayCell) or content.writable is not True:
+        return False
+    base = content.value.type
+    shape = path_type(base, ref.path).shape
+    return len(shape) > 0 and is_row_major(base, ref.path) and not any(v.read_only for v in ref.path)
 
 
 def frozen(ctx: Context, item: Abstract) -> bool:

@@ -325,6 +325,7 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
         return False
     if isinstance(cell, RowsCell):
         held = unboxed(ctx, new, cell.element)
+        cell = ctx.settle(container)
     else:
         cell = _of_members(ctx, cell, (*cell.items, new))
         held = unboxed(ctx, new)

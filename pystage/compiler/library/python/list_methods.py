@@ -79,7 +79,8 @@ def append(ctx: Context, self: Raw, object: Raw, /) -> Abstract:
 @meaning(list.extend)
 def extend(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
     """`list.extend`, of an iterable whose length is known, or of a list."""
-    extended = row_lists.extended(ctx, _content(ctx, self), abstract(iterable))
+    _content(ctx, self)
+    extended = row_lists.extended(ctx, self, abstract(iterable))
     if extended is not None:
         return _replace_rows(ctx, self, extended)
     return replace_items(
@@ -94,7 +95,7 @@ def insert(ctx: Context, self: Raw, index: Raw, object: Raw, /) -> Abstract:
     cell = _content(ctx, self)
     if (isinstance(cell, RowsCell) or is_computed_index(ctx, place)) and is_index(place):
         held = unboxed(ctx, new, cell.element) if isinstance(cell, RowsCell) else new
-        longer = row_lists.inserted(ctx, cell, place, held)
+        longer = row_lists.inserted(ctx, _content(ctx, self), place, held)
         if longer is not None:
             return _replace_rows(ctx, self, with_shared(longer, has_arrays(held) and frozen(ctx, new)))
     items = list(_items(ctx, self))
