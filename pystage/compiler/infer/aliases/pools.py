@@ -120,10 +120,11 @@ def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ..
     contents = {number: _contents(engine, number) for number in names}
     cells = {number: engine.contents_at(number) for number in names}
     own = [number for number in names if not _is_another(cells[number])]
-    places: dict[int, int | Value] = {n: added(engine, before.length, i) for i, n in enumerate(own)}
+    rows_of: dict[int, int | Value] = {n: added(engine, before.length, i) for i, n in enumerate(own)}
+    places: dict[int, int | Value] = {}
     cls = class_of_contents(contents[names[0]])
     for number in names:
-        engine.state.set(number, MemberCell(cls, pool, _place(engine, number, cells, places)))
+        engine.state.set(number, MemberCell(cls, pool, _place(engine, number, cells, rows_of, places)))
     template = template_of_pool(before)
     holding = _Holding(engine, (*around, pool))
     held = held_contents([contents[number] for number in own], template, holding.held)
@@ -167,22 +168,30 @@ def _is_another(content: Cell) -> bool:
 
 
 def _place(
-    engine: Engine, number: int, cells: dict[int, Cell], places: dict[int, int | Value]
+    engine: Engine,
+    number: int,
+    cells: dict[int, Cell],
+    own: dict[int, int | Value],
+    found: dict[int, int | Value],
 ) -> int | Value:
-    """The row of a name: its own, or that of the alias that it is."""
-    content = cells[number]
-    aliases = aliases_of(content)
-    if not aliases:
-        return places[number]
-    merged = cast(Mergeable, content)
-    options = [places.get(number, 0)]
-    options += [_place(engine, a.cell, cells, places) if a.cell in cells else 0 for a in merged.aliases]
-    if isinstance(merged.selector, int):
-        return options[merged.selector]
+    """The row of a name: its `own`, or that of the alias that it is; each is `found` once."""
+    if number not in found:
+        merged = cast(Mergeable, cells[number])
+        options = [own.get(number, 0)]
+        for alias in aliases_of(merged):
+            options.append(_place(engine, alias.cell, cells, own, found) if alias.cell in cells else 0)
+        found[number] = _selected(engine, merged.selector if len(options) > 1 else 0, options)
+    return found[number]
+
+
+def _selected(engine: Engine, selector: int | Value, options: Sequence[int | Value]) -> int | Value:
+    """The option that the selector says."""
+    if isinstance(selector, int):
+        return options[selector]
     b = engine.b
     result = int_value(engine, options[0])
     for position, option in enumerate(options[1:], 1):
-        here = b.op(Compare("EQ"), merged.selector, selector_value(b, position))
+        here = b.op(Compare("EQ"), selector, selector_value(b, position))
         result = b.op(Select(), here, int_value(engine, option), result)
     return result
 

@@ -11,8 +11,21 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
-from ...values.lattice import LISTS, NONE, TRUE, Abstract, AnyList, Const, ListCell, Ref, RowsCell, Tuple
+from ...values.lattice import (
+    LISTS,
+    NONE,
+    TRUE,
+    Abstract,
+    AnyList,
+    Const,
+    ListCell,
+    MemberCell,
+    Ref,
+    RowsCell,
+    Tuple,
+)
 from ..context import Context, Raw
 from ..kernels import row_lists
 from ..kernels.array_rows import frozen, has_arrays, unboxed, with_shared
@@ -166,19 +179,29 @@ def copy(ctx: Context, self: Raw, /) -> Abstract:
 def sort(ctx: Context, self: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
     """`list.sort`; see `sorted`."""
     cell = _content(ctx, self)
+    before = _stamp(ctx, self)
     if isinstance(cell, RowsCell):
         rows = rows_in_order(ctx, cell, key, reverse)
-        _check_unchanged(ctx, self, cell)
+        _check_unchanged(ctx, self, before)
         return _replace_rows(ctx, self, rows)
     items = in_order(ctx, cell.items, key, reverse)
-    _check_unchanged(ctx, self, cell)
+    _check_unchanged(ctx, self, before)
     return replace_items(ctx, self, items)
 
 
-def _check_unchanged(ctx: Context, self: Raw, cell: AnyList) -> None:
+def _stamp(ctx: Context, self: Raw) -> object:
+    """What changes with a list; of one in a pool, with any of the lists there."""
+    cell = ctx.state.get(self.cell)
+    return ctx.state.get(cell.pool) if isinstance(cell, MemberCell) else _content(ctx, self)
+
+
+def _check_unchanged(ctx: Context, self: Raw, before: object) -> None:
     """Raises ValueError where the key function of a sort has changed the list."""
-    if _content(ctx, self) is not cell:
-        ctx.raise_(ValueError("list modified during sort"))
+    if _stamp(ctx, self) is before:
+        return
+    if isinstance(ctx.state.get(self.cell), MemberCell):
+        ctx.fail(NotKnown(span=ctx.span, what="whether a sort changes its own list, which is in a list"))
+    ctx.raise_(ValueError("list modified during sort"))
 
 
 @meaning(list.index, tuple.index)
