@@ -25,8 +25,9 @@ from ..telling.blame import MergeProvenance
 from .engine import Engine
 from .frame import PythonRaise
 from .induction_ranges import assume_ranges
-from .join import Join, PoolDemand
+from .join import Join
 from .phi import Placeholder, phi_operands
+from .pool_demands import PoolDemand
 from .resizing import fit_arm, met
 from .same import alike
 from .unboxing import Side, differing, unbox
@@ -93,9 +94,9 @@ def infer_if(
         )
         late = _join_versions(frame, arms, join)
         seen = _join(engine, predicate, frame, arms, join)
-        if join.demands:
+        if join.demands.found:
             for side, inferred in enumerate(arms):
-                unpoolable |= _pool(engine, inferred, [d for d in join.demands if d.side == side])
+                unpoolable |= _pool(engine, inferred, [d for d in join.demands.found if d.side == side])
             continue
         more = join.objects.shared()
         if not more:

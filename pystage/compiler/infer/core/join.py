@@ -9,10 +9,9 @@ them. Cells that the two sides created separately, and that are the same object 
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from ...diagnostics.codes_control import NoCommonType
@@ -21,20 +20,16 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT32, INT64, ArrayType
 from ...library.python.strings import is_string
 from ...library.rules.numbers import common_type, joined_range, kinds_of, number_type
-from ...library.rules.pools import Contents, joined_contents, list_template, template_of_pool
 from ...library.rules.row_index import index_type, numbers_in
 from ...library.rules.rows import (
     class_of_table,
     common_rows,
     entries_of,
     keys_in,
-    row_size,
-    row_template,
-    with_capacity,
 )
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
-from ...values.capacity import AllocationSite, Capacity
+from ...values.capacity import Capacity
 from ...values.gated import (
     Gated,
     GatedNumber,
@@ -52,7 +47,6 @@ from ...values.lattice import (
     AnyTable,
     Array,
     ArrayCell,
-    Cell,
     Closure,
     Const,
     DictCell,
@@ -65,7 +59,6 @@ from ...values.lattice import (
     ObjectCell,
     OutputCell,
     PoolCell,
-    Pooled,
     Ref,
     RowsCell,
     SetCell,
@@ -79,8 +72,8 @@ from ...values.lattice import (
     same_constant,
 )
 from ...values.slots import Slot
-from ...values.state import MISSING, Content, Lookup, State, new_pool
-from ...values.walk import cells_of, children, head, rebuild, values_of, with_children
+from ...values.state import MISSING, Content, Lookup, State
+from ...values.walk import cells_of, children, head, rebuild, with_children
 from ..aliases.alias_sets import joined_aliases, seen_through
 from ..aliases.merged import MERGEABLE, aliases_of
 from ..aliases.sides import are_of_one_class, are_unlike, joined_error, own_field
@@ -89,6 +82,7 @@ from ..telling.describe import describe_list, describe_table, describe_type
 from .conflicts import Conflicts
 from .held import held_list
 from .joined_objects import JoinedObjects
+from .joined_rows import JoinedRows, joined_count
 from .phi import (
     Placeholder,
     formatted_alike,
@@ -98,36 +92,14 @@ from .phi import (
     placeholder_for,
     positions_of,
 )
+from .pool_demands import PoolDemands
 
 MOST_PARTS = 4
 """How many alternatives a value may have."""
 MOST_STRINGS = 64
 """How many strings may be among them."""
-MOST_ROWS = 1 << 22
-"""The greatest capacity that a list gets because of how often a loop may run."""
-FIRST_CAPACITY = 64
-"""The capacity that a list has at first which gets longer in a loop that runs nobody knows how often."""
-
-FIRST_INNER = 8
-"""The capacity that lists in a list have at first which get longer in a loop."""
-
-POOLABLE = (ListCell, RowsCell, DictCell, ObjectCell)
-"""What may become an object of a pool."""
-
 Alternatives = tuple[list[Abstract], Sequence[int]]
 """Those of a gated φ that are values, and the positions in it of those of the second side."""
-
-
-@dataclass(frozen=True, slots=True)
-class PoolDemand:
-    """What must be done on one side (0 or 1), for the two to have common contents.
-
-    The object of a cell must be a member of a pool; or a pool, which the cell is then, be one with the other.
-    """
-
-    side: int
-    cell: int
-    pool: int
 
 
 class Join:
@@ -162,11 +134,9 @@ class Join:
         self.conflicts = Conflicts(state, (a, b), span, loop, provenance)
         self.grows = False
         self.retyped = False  # a number is of another kind after a trip than before it
-        self._trips = trips  # the greatest number of iterations of the loop, where that is known
         self._rolling = rolling  # whether it is inside of a rolled loop
-        self._capacity_here = capacity  # the capacity of what grows in the loop
-        self.demands: list[PoolDemand] = []
-        self._unpoolable = unpoolable  # the cells that cannot be members of a pool
+        self.demands = PoolDemands(state, (a, b), unpoolable)
+        self._joined_rows = JoinedRows(loop, trips, capacity)
         self._optional = optional  # whether something may stay None on one side only
         self.objects = JoinedObjects(state, a, b, self.entries, self._cells, owned, shared, carriers)
         for cell in self.objects.kept:
@@ -399,7 +369,7 @@ class Join:
         kind_a, kind_b = self.a(a.cell), self.b(b.cell)
         if not are_of_one_class(kind_a, kind_b):
             return self.conflict(a, b)
-        if self._demand_alike(a.cell, kind_a, b.cell, kind_b):
+        if self.demands.alike(a.cell, kind_a, b.cell, kind_b):
             return a
         if not self.loop and self._are_unlike(a, kind_a, b, kind_b):
             return self.conflict(a, b)
@@ -465,7 +435,7 @@ class Join:
     def cell(self, cell: int, a: Content, b: Content) -> None:
         """Joins the contents of a cell; the entry is there while its parts are joined (cycles)."""
         self.entries[cell] = (a if a is not MISSING else b, a, b)
-        if self._demand_alike(cell, a, cell, b):
+        if self.demands.alike(cell, a, cell, b):
             return
         if isinstance(a, LISTS) and isinstance(b, LISTS) and not _are_of_one_length(a, b):
             a, b = held_list(self.a, a), held_list(self.b, b)
@@ -535,11 +505,10 @@ class Join:
                     a.frozen or b.frozen,
                 )
             case MemberCell(), MemberCell() if a.pool == b.pool:
-                return (
-                    a if _is_same_count(a.place, b.place) else replace(a, place=Placeholder(ArrayType(INT64)))
-                )
+                return replace(a, place=joined_count(a.place, b.place))
             case PoolCell(), PoolCell():
-                return self._pool(a, b)
+                joined = self._joined_rows.pool(a, b)
+                return joined or self.conflicts.unknown("objects of one kind", "objects of another")
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
             case ErrorCell(), ErrorCell():
@@ -559,17 +528,11 @@ class Join:
     def _rows(self, a: AnyList, b: AnyList, is_table: bool = False) -> Content:
         """A list that has another length, or other elements, on either side: rows of what the elements have in common."""
         template = common_rows(a, b, self.loop)
-        if template is None and self._demand_elements(a, b):
+        if template is None and self.demands.elements(a, b):
             return a
         if template is None:
             return self._growth(*[describe_list(x) for x in (a, b)])
-        capacity, site = self._capacity(a, b, template, is_table)
-        element = rebuild(with_capacity(template, capacity), placeholder_for)
-        first, second = [x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
-        length = first if _is_same_count(first, second) else Placeholder(ArrayType(INT64))
-        selector = join_selectors(a.selector, b.selector)
-        shared = any(isinstance(x, RowsCell) and x.shared for x in (a, b))
-        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared)
+        return self._joined_rows.list(a, b, template, is_table)
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""
@@ -579,7 +542,7 @@ class Join:
         rows = self._rows(first, second, is_table=True)
         assert isinstance(rows, RowsCell)
         removed = [x.removed if isinstance(x, TableCell) else 0 for x in (a, b)]
-        count = removed[0] if _is_same_count(*removed) else Placeholder(ArrayType(INT64))
+        count = joined_count(*removed)
         selector = join_selectors(a.selector, b.selector)
         has_index = any(isinstance(x, TableCell) and x.index is not None for x in (a, b))
         is_indexed = (has_index or rows.site is not None) and bool(numbers_in(keys_in(rows)))
@@ -595,108 +558,6 @@ class Join:
             texts = [f"a dict with the keys in the order {list(x.entries)}" for x in (a, b)]
             return self.conflicts.unknown(*texts)
         return self._growth(*[describe_table(x) for x in (a, b)])
-
-    def _capacity(
-        self, a: AnyList | PoolCell, b: AnyList | PoolCell, template: Abstract | Cell, is_table: bool
-    ) -> tuple[int, AllocationSite | None]:
-        """How many rows a list, or a pool, has that is `a` or `b`, and the site that has its capacity.
-
-        One that gets longer in a loop by as much as is written has as many as all trips may need, where their number
-        is known; else the capacity of the loop as an allocation site. So has a dict always, which may meet a key again.
-        """
-        first, second = [len(x.items) if isinstance(x, ListCell) else x.capacity for x in (a, b)]
-        most = max(first, second, 1)
-        sites = [x.site for x in (a, b) if not isinstance(x, ListCell) and x.site is not None]
-        if sites or second <= first or self._capacity_here is None:
-            return most, sites[0] if sites else None
-        initial = FIRST_CAPACITY
-        if not is_table and self._trips is not None and first + self._trips * (second - first) <= MOST_ROWS:
-            initial = first + self._trips * (second - first)
-        what = "objects of a list" if isinstance(a, PoolCell) else "a list"
-        found = self._capacity_here(max(most, initial), row_size(template), what)
-        return found.size, found.site
-
-    # -- objects of pools
-
-    def _demand_alike(self, first: int, a: Content, second: int, b: Content) -> bool:
-        """Demands that an object is a member of a pool that is one on the other side; False where that is not so."""
-        if isinstance(a, MemberCell) and isinstance(b, MemberCell):
-            return self._demand_one_pool([a.pool, b.pool])
-        if not isinstance(a, MemberCell) and not isinstance(b, MemberCell):
-            return False
-        member, side, cell, other = (a, 1, second, b) if isinstance(a, MemberCell) else (b, 0, first, a)
-        if not isinstance(other, POOLABLE) or cell in self._unpoolable:
-            return False
-        self.demands.append(PoolDemand(side, cell, cast(MemberCell, member).pool))
-        return True
-
-    def _demand_elements(self, a: AnyList, b: AnyList) -> bool:
-        """Demands that the objects in two lists are members of one pool; False where there are none, or they cannot be."""
-        before = len(self.demands)
-        elements: list[tuple[int, Abstract]] = []
-        for side, cell in enumerate((a, b)):
-            found = cell.items if isinstance(cell, ListCell) else (cell.element,)
-            elements += [(side, each) for each in found]
-        return self._demand_column(elements) and len(self.demands) > before
-
-    def _demand_column(self, values: Sequence[tuple[int, Abstract]]) -> bool:
-        tuples = [(side, x) for side, x in values if isinstance(x, Tuple)]
-        if tuples and len({len(x.items) for _, x in tuples}) == 1 and len(tuples) == len(values):
-            count = len(tuples[0][1].items)
-            columns = [[(side, x.items[i]) for side, x in tuples] for i in range(count)]
-            return all(map(self._demand_column, columns))
-        lookups = (self.a, self.b)
-        plain = [(side, x.cell) for side, x in values if isinstance(x, Ref) and not x.path]
-        objects = [(side, cell) for side, cell in plain if not isinstance(lookups[side](cell), ArrayCell)]
-        if any(cell in self._unpoolable for _, cell in objects):
-            return False
-        if any(not isinstance(lookups[side](cell), POOLABLE) for side, cell in objects):
-            return False
-        pools = [x.pool for _, x in values if isinstance(x, Pooled)]
-        self._demand_one_pool(pools)
-        if objects:
-            pool = min(pools) if pools else new_pool(self.state)
-            self.demands += [PoolDemand(side, cell, pool) for side, cell in objects]
-        return True
-
-    def _demand_one_pool(self, pools: Sequence[int]) -> bool:
-        """Demands that pools are one; False where they are, or cannot be."""
-        known = sorted(set(pools))
-        if len(known) < 2 or self._unpoolable >= set(known):
-            return False
-        self.demands += [PoolDemand(side, each, known[0]) for side in (0, 1) for each in known[1:]]
-        return True
-
-    def _pool(self, a: PoolCell, b: PoolCell) -> Content:
-        """A pool with other objects, or other contents of them, on either side."""
-        first, second = template_of_pool(a), template_of_pool(b)
-        template = joined_contents(first, second, self.loop) if first and second else first or second
-        if template is None:
-            return self._growth("objects of one kind", "objects of another")
-        if isinstance(template, RowsCell):
-            template = self._with_inner_capacity(first, second, template)
-        capacity, site = self._capacity(a, b, template, False)
-        contents = _with_rows(template, capacity)
-        if a.contents is not None and b.contents is not None:  # what is the same on both sides stays
-            pairs = zip(values_of(a.contents), values_of(b.contents))
-            kept = {i: v for i, (v, w) in enumerate(pairs) if v is w}
-            if _types(a.contents) == _types(b.contents) == _types(contents):
-                at = itertools.count()
-                contents = rebuild(contents, lambda v: kept.get(next(at), v))
-        length = a.length if _is_same_count(a.length, b.length) else Placeholder(ArrayType(INT64))
-        return PoolCell(contents, capacity, length, site, a.stored or b.stored, a.shared or b.shared)
-
-    def _with_inner_capacity(self, a: Contents | None, b: Contents | None, template: RowsCell) -> RowsCell:
-        """The template of lists in a pool, with the capacity of the loop in which they get longer."""
-        first, second = [
-            len(x.items) if isinstance(x, ListCell) else x.capacity if isinstance(x, RowsCell) else 0
-            for x in (a, b)
-        ]
-        if template.site is not None or second <= first or self._capacity_here is None:
-            return template
-        element = row_template(template.element)
-        found = self._capacity_here(max(second, FIRST_INNER), row_size(element), "lists in a list")
-        return list_template(element, found.size, found.site, template.shared)
 
     def _fields(self, a: ObjectCell, b: ObjectCell) -> dict[str, Abstract]:
         joined: dict[str, Abstract] = {}
@@ -716,23 +577,6 @@ class Join:
 
 def _are_of_one_length(a: AnyList, b: AnyList) -> bool:
     return isinstance(a, ListCell) and isinstance(b, ListCell) and len(a.items) == len(b.items)
-
-
-def _with_rows(template: Contents, capacity: int) -> Contents:
-    """The contents of a pool with so many rows of this template, each a placeholder."""
-    found: Contents = rebuild(
-        template, lambda v: Placeholder(ArrayType(v.type.dtype, (capacity, *v.type.static_shape)))
-    )
-    return found
-
-
-def _types(contents: Cell) -> list[ArrayType]:
-    """The types of the arrays of a pool."""
-    return [v.type for v in values_of(contents)]
-
-
-def _is_same_count(a: int | Value, b: int | Value) -> bool:
-    return a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
 
 
 def _may_be_alternative(x: Abstract) -> bool:

@@ -43,7 +43,7 @@ from ...values.lattice import (
 from ...values.slots import Hidden, Purpose, Slot, Variable, is_temporary
 from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
 from ...values.views import View
-from ...values.walk import cells_of, nodes, rebuild, values_of
+from ...values.walk import nodes, rebuild, values_of
 from ..aliases.alias_sets import seen_through
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
@@ -56,9 +56,10 @@ from .engine import Engine
 from .frame import PythonRaise
 from .held import held_content
 from .induction_ranges import assume_ranges, induction_ranges, with_range
-from .join import Join, PoolDemand
+from .join import Join
 from .loop import Active, EntryContents, Loop, Pass, counter_of
 from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
+from .pool_demands import PoolDemand, carried_pools
 from .resizing import Resizing, can_make_room, fit, make_room, resizings
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
@@ -156,11 +157,11 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             optional = (loop.peeled or not certain) and not _is_counted(loop)
             while True:
                 join = _join(engine, loop, templates, owned, result, before, guessed, optional, unpoolable)
-                demands = [_on_entry_of(owned, demand) for demand in join.demands if demand.side == 0]
-                if demands or not join.demands:
+                demands = [d.on_entry(owned) for d in join.demands.found if d.side == 0]
+                if demands or not join.demands.found:
                     break
                 with at_end(engine, result.body, result.changes) as changes:
-                    unpoolable |= satisfied(engine, join.demands)
+                    unpoolable |= satisfied(engine, join.demands.found)
                 result.changes = changes
             if demands:
                 continue
@@ -577,7 +578,10 @@ def _join(
                 continue  # assigned and deleted again, as the counters of inner loops are
             elif _visible(slot, loop, engine.state) and not _of_one_trip(engine, slot, loop, head(slot)):
                 join.slot(slot)
-        _join_pools(join, pools)
+        while found_pools := carried_pools(pools, [entry[0] for entry in join.entries.values()], head):
+            for slot in found_pools:
+                pools.remove(slot)
+                join.slot(slot)
         found = join.objects.uncarried()
         if not found:
             break
@@ -590,28 +594,6 @@ def _join(
             engine.state.apart[merged] = loop
     join.objects.note_may_alias()
     return join
-
-
-def _join_pools(join: Join, pools: list[Slot]) -> None:
-    """Joins the pools that the body changes, but for those of objects that no trip leaves to the next one."""
-    carried: set[int] = set()
-    pending = [entry[0] for entry in join.entries.values()]
-    while pending:
-        for template in pending:
-            carried.update(cells_of(template))
-        pending = []
-        for slot in [s for s in pools if s in carried or cast(PoolCell, join.a(s)).contents is not None]:
-            pools.remove(slot)
-            join.slot(slot)
-            pending.append(join.entries[slot][0])
-
-
-def _on_entry_of(owned: EntryContents, demand: PoolDemand) -> PoolDemand:
-    """The same of the object that a carried one is when the loop begins."""
-    cell = demand.cell
-    while cell in owned:
-        cell = owned[cell][0]
-    return replace(demand, cell=cell)
 
 
 def _entry(
