@@ -396,6 +396,10 @@ class Exit:
         match element:
             case Pooled(pool, place):
                 return self.member(pool, place)
+            case Bounded(whole=Array() as whole, extents=extents):
+                cuts = [self.cut(each.axis, each.size) for each in extents]
+                made = ViewTemplate(self.output(whole.value, whole.form), (), self.engine.state.cell_number())
+                return ViewTemplate(made, tuple(cuts), self.engine.state.cell_number())
             case Tuple(items, cls):
                 identity = self.engine.state.cell_number()
                 return ContainerTemplate(
@@ -431,6 +435,13 @@ class Exit:
         whole = array.whole
         base = self.number(whole) if isinstance(whole, Array) else self.reference(whole)
         return ViewTemplate(base, tuple(steps), self.identity(array.outline))
+
+    def cut(self, axis: int, size: Value | None) -> Cut:
+        """The first elements of arrays along an axis, as many as `size` says of each."""
+        assert size is not None
+        b = self.engine.b
+        zero = broadcast(b, constant(b, 0, np.int64), size.type.static_shape)
+        return Cut(axis, self.output(zero, Form.PYTHON), 1, self.output(size, Form.PYTHON))
 
     def view_step(self, view: View) -> View | Box:
         """A view as the runtime makes it."""

@@ -133,6 +133,9 @@ class Evaluator(abc.ABC):
                 ]
             case ChoiceTemplate():
                 return self.selected(template)
+            case ViewTemplate():
+                view = self.make(template)
+                return lambda run, count: [view(_row(run, {}, row)) for row in range(count)]
             case MemberTemplate(pool=pool, place=OutputTemplate(index=index)):
                 find = self.objects(pool)
                 return lambda run, count: [
@@ -165,16 +168,15 @@ class Evaluator(abc.ABC):
         ]
 
         def find(run: Any, place: int) -> Any:
-            run = run.values.run if isinstance(run.values, _Row) else run
+            while isinstance(run.values, _Row):
+                run = run.values.run
             made = run.pools.get(identity)
             if made is None:
                 made = run.pools[identity] = {at(run): given(run) for at, given in known}
             if place not in made:
                 if _ROWS not in made:
                     made[_ROWS] = {n: np.asarray(run.values[n]) for n in pool.numbers}
-                row = copy.copy(run)
-                row.values, row.made = _Row(run, made[_ROWS], place), {}
-                made[place] = make(row)
+                made[place] = make(_row(run, made[_ROWS], place))
             return made[place]
 
         return find
@@ -210,6 +212,13 @@ def _place(place: int | OutputTemplate) -> Callable[[Any], int]:
         return lambda run: place
     index = place.index
     return lambda run: int(run.values[index])
+
+
+def _row(run: Any, rows: Mapping[int, Any], row: int) -> Any:
+    """The run in which each result is one of its rows; `rows` has those in host memory."""
+    inner = copy.copy(run)
+    inner.values, inner.made = _Row(run, rows, row), {}
+    return inner
 
 
 _ROWS = "rows"

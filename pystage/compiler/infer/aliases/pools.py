@@ -14,7 +14,8 @@ from typing import Any, cast
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
-from ...library.kernels.array_rows import boxed, is_element
+from ...library.kernels.array_rows import boxed
+from ...library.kernels.holding import frozen, unboxed
 from ...library.kernels.row_lists import added, int_value
 from ...library.rules.pools import (
     Contents,
@@ -30,12 +31,10 @@ from ...library.rules.pools import (
     with_objects,
 )
 from ...ops import Add, Compare, Select
-from ...values.boundary import Form
 from ...values.capacity import Capacity
 from ...values.generators import GENERATORS
 from ...values.lattice import (
     Abstract,
-    Array,
     ArrayCell,
     Cell,
     DictCell,
@@ -258,15 +257,11 @@ class _Holding:
         return isinstance(self._engine.state.slots.get(value.cell), ArrayCell)
 
     def _one(self, value: Abstract) -> Abstract:
-        if not isinstance(value, Ref):
-            return value
-        content = self._engine.state.slots.get(value.cell)
-        if isinstance(content, MemberCell):
-            return Pooled(content.pool, content.place)
-        if not is_element(content, value):
+        held = unboxed(self._engine, value)
+        if isinstance(held, Ref):
             raise _Unpoolable
-        held = Array(self._engine.contents(value), Form.NDARRAY)
-        self.shared |= self._engine.freeze(value)
+        if not isinstance(held, Pooled):
+            self.shared |= frozen(self._engine, value)
         return held
 
 

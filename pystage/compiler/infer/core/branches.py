@@ -30,7 +30,7 @@ from .phi import Placeholder, phi_operands
 from .pool_demands import PoolDemand
 from .resizing import fit_arm, met
 from .same import alike
-from .unboxing import Side, differing, unbox
+from .unboxing import differing, unbox
 
 Arm = Callable[[], None]
 
@@ -118,14 +118,13 @@ def _with_rows(
     """Makes rows of lists of arrays that the arms leave with different lengths; gives what the slots hold then."""
     first, second = [lookup(arm.changes, before) for arm in arms]
     if not any(arm.raises for arm in arms):
-        ours, theirs = [
-            Side(find, arm.changes.__setitem__, arm.region)
-            for find, arm in zip((first, second), arms, strict=True)
-        ]
-        lists = differing(ours, theirs, [s for s in {**arms[0].changes, **arms[1].changes} if s in before])
-        unbox(engine, ours, lists)
-        unbox(engine, theirs, lists)
-    return first, second
+        changed = [s for s in {**arms[0].changes, **arms[1].changes} if s in before]
+        lists = differing(first, second, changed)
+        for arm in arms if lists else ():
+            with at_end(engine, arm.region, arm.changes) as changes:
+                unbox(engine, lists)
+            arm.changes = changes
+    return lookup(arms[0].changes, before), lookup(arms[1].changes, before)
 
 
 def _pool(engine: Engine, arm: _InferredArm, demands: Sequence[PoolDemand]) -> set[int]:

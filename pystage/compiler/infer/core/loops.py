@@ -63,7 +63,7 @@ from .pool_demands import PoolDemand, carried_pools
 from .resizing import Resizing, can_make_room, fit, make_room, resizings
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
-from .unboxing import WRITTEN_OUT, Side, differing, unbox
+from .unboxing import WRITTEN_OUT, differing, unbox
 
 GENERALISE_LIMIT = 2
 """How often an inner loop begins the passes of one around it again."""
@@ -141,7 +141,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     unpoolable: set[int] = set()
     for _ in range(PASS_LIMIT):
         if entered or demands:  # known outside of the passes, each of which is taken back
-            unbox(engine, Side(lookup(Changes(), before), engine.state.set, None), entered)
+            unbox(engine, entered)
             unpoolable |= satisfied(engine, demands)
             templates, guessed, entered, demands = {}, set(), [], []
         with speculate(engine) as trial:
@@ -231,10 +231,12 @@ def _lists_of_arrays(
     def head(slot: Slot) -> Content:
         return templates.get(slot) or before.get(slot, cast(Content, MISSING))
 
-    entry = Side(head, engine.state.set, None)
-    end = Side(lookup(result.changes, before), result.changes.__setitem__, result.body)
-    lists = differing(entry, end, [slot for slot in result.changes if slot in before])
-    unbox(engine, end, lists)
+    end = lookup(result.changes, before)
+    lists = differing(head, end, [slot for slot in result.changes if slot in before])
+    if lists:
+        with at_end(engine, result.body, result.changes) as changes:
+            unbox(engine, lists)
+        result.changes = changes
     return lists
 
 

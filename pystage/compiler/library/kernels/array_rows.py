@@ -1,16 +1,16 @@
-"""Arrays and objects as elements of lists of rows: what a list holds of them, and what a reader gets.
+"""What a reader gets of an element of a list of rows that stands for an array or an object.
 
-In: elements of a list, and references. Out: elements that are contents of arrays (`Form.NDARRAY`) or which object of a pool
-it is (`Pooled`), or references. A list of rows holds a copy of each array, so that nobody may store into it any more, by
-whatever name it has (`ArrayCell.frozen`). Which elements are one object nothing tells (`RowsCell.shared`).
+In: elements as rows hold them (`holding.py`): contents of arrays (`Form.NDARRAY`, or `Bounded`), and which object of a pool
+it is (`Pooled`). Out: references. Which elements are one array nothing tells (`RowsCell.shared`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
+from ...hlo.types import INT64
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import (
     Abstract,
     Array,
@@ -23,8 +23,6 @@ from ...values.lattice import (
     RowsCell,
     Tuple,
 )
-from ...values.memory import is_row_major
-from ...values.views import path_type
 from ..context import Context
 from ..rules.pools import class_of_contents
 
@@ -33,7 +31,7 @@ def has_arrays(element: Abstract) -> bool:
     """True for an element, or rows of elements, in which there are contents of arrays."""
     if isinstance(element, Tuple):
         return any(map(has_arrays, element.items))
-    return isinstance(element, Array) and element.form is Form.NDARRAY
+    return isinstance(element, Bounded) or (isinstance(element, Array) and element.form is Form.NDARRAY)
 
 
 def boxed(ctx: Context, element: Abstract) -> Abstract:
@@ -44,6 +42,11 @@ def boxed(ctx: Context, element: Abstract) -> Abstract:
         return element if same else Tuple(tuple(parts), element.cls)
     if isinstance(element, Array) and element.form is Form.NDARRAY:
         return Ref(ctx.state.new_cell(ArrayCell(element.value, frozen=Frozen.COPY)))
+    if isinstance(element, Bounded):
+        assert isinstance(element.whole, Array)
+        whole = Ref(ctx.state.new_cell(ArrayCell(element.whole.value, frozen=Frozen.COPY)))
+        zero = ctx.constant(0, INT64)
+        return Bounded(whole, element.type, tuple([replace(each, start=zero) for each in element.extents]))
     if isinstance(element, Pooled):
         pool = ctx.state.get(element.pool)
         assert isinstance(pool, PoolCell) and pool.contents is not None
@@ -51,56 +54,6 @@ def boxed(ctx: Context, element: Abstract) -> Abstract:
             ctx.state.new_cell(MemberCell(class_of_contents(pool.contents), element.pool, element.place))
         )
     return element
-
-
-def unboxed(ctx: Context, item: Abstract, like: Abstract | None = None) -> Abstract:
-    """What a list of rows holds of an item. Where `like`, an element of it, is an object of a pool, so is the item then.
-
-    The list may hold something else afterwards: where its objects and the item were of two pools, these are one.
-    """
-    if isinstance(item, Tuple):
-        others = like.items if isinstance(like, Tuple) else ()
-        parts = [
-            unboxed(ctx, part, others[i] if i < len(others) else None) for i, part in enumerate(item.items)
-        ]
-        return Tuple(tuple(parts), item.cls)
-    if not isinstance(item, Ref):
-        return item
-    content = ctx.state.slots.get(item.cell)
-    if is_element(content, item):
-        return Array(ctx.contents(item), Form.NDARRAY)
-    if isinstance(like, Pooled) and not isinstance(content, MemberCell | ArrayCell):
-        ctx.pooled([item], like.pool)
-        content = ctx.state.slots.get(item.cell)
-    if isinstance(like, Pooled) and isinstance(content, MemberCell) and content.pool != like.pool:
-        ctx.united(content.pool, like.pool)
-        content = ctx.state.slots.get(item.cell)
-    return Pooled(content.pool, content.place) if isinstance(content, MemberCell) else item
-
-
-def are_members(ctx: Context, items: Sequence[Abstract]) -> bool:
-    """True for references to objects all of which are members of pools."""
-    return all(
-        isinstance(item, Ref) and isinstance(ctx.state.slots.get(item.cell), MemberCell) for item in items
-    )
-
-
-def is_element(content: object, ref: Ref) -> bool:
-    """True for an array that a list of rows may hold a copy of: it lies in memory as one of its own, and is writable."""
-    if not isinstance(content, ArrayCell) or content.writable is not True:
-        return False
-    base = content.value.type
-    shape = path_type(base, ref.path).shape
-    return len(shape) > 0 and is_row_major(base, ref.path) and not any(v.read_only for v in ref.path)
-
-
-def frozen(ctx: Context, item: Abstract) -> bool:
-    """Refuses stores into the arrays of an item from now on; gives whether one of them may be an element already."""
-    if isinstance(item, Tuple):
-        return max([frozen(ctx, part) for part in item.items], default=False)
-    return (
-        isinstance(item, Ref) and isinstance(ctx.state.slots.get(item.cell), ArrayCell) and ctx.freeze(item)
-    )
 
 
 def with_shared(rows: RowsCell, shared: bool) -> RowsCell:

@@ -62,7 +62,8 @@ from ..numpy.indexing.slices import progression
 from ..python.number_checks import refuse
 from ..rules import rows as templates
 from ..rules.promote import PYTHON_DTYPES, python_type
-from .array_rows import boxed, frozen, has_arrays, unboxed, with_shared
+from .array_rows import boxed, has_arrays, with_shared
+from .holding import frozen, unboxed
 from .structures import known_item, list_items, list_length
 
 MANY = 64

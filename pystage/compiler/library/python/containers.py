@@ -36,7 +36,8 @@ from ...values.lattice import (
 )
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables
-from ..kernels.array_rows import are_members, boxed, frozen, has_arrays, unboxed, with_shared
+from ..kernels.array_rows import boxed, has_arrays, with_shared
+from ..kernels.holding import are_members, frozen, unboxed
 from ..kernels.structures import (
     MISSING,
     abstract,

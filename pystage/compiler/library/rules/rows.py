@@ -19,6 +19,8 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, INT64, ArrayType, DType
 from ...ops import Broadcast, Constant, Convert, DynamicSlice, DynamicUpdateSlice, Pad, Reshape
+from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import GatedNumber, form_of
 from ...values.lattice import (
     NONE,
@@ -71,6 +73,8 @@ def template_of(item: Abstract) -> Abstract | None:
             return rebuild(item, lambda v: _placeholder(v.type.dtype, v.type.static_shape))
         case Pooled(pool):
             return Pooled(pool, _placeholder(INT64))
+        case Bounded(whole=Array(form=Form.NDARRAY)):
+            return rebuild(item, lambda v: _placeholder(v.type.dtype, v.type.static_shape))
         case Tuple(items, cls):
             parts = [template_of(part) for part in items]
             return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), cls)
@@ -124,10 +128,24 @@ def joined(a: Abstract | None, b: Abstract | None, loop: bool = False) -> Abstra
         return a if same_constant(a.value, b.value) else None
     if isinstance(a, Pooled) and isinstance(b, Pooled):
         return a if a.pool == b.pool else None
+    if isinstance(a, Bounded) and isinstance(b, Bounded):
+        return _joined_bounded(a, b, loop)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and a.cls is b.cls and len(a.items) == len(b.items):
         parts = [joined(x, y, loop) for x, y in zip(a.items, b.items)]
         return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), a.cls)
     return None
+
+
+def _joined_bounded(a: Bounded, b: Bounded, loop: bool) -> Bounded | None:
+    """Arrays of bounded extent have the greater bounds in common."""
+    assert isinstance(a.whole, Array) and isinstance(b.whole, Array)
+    axes = [extent.axis for extent in a.extents]
+    fixed = [[n for i, n in enumerate(x.type.static_shape) if i not in axes] for x in (a, b)]
+    if a.type.dtype != b.type.dtype or axes != [e.axis for e in b.extents] or fixed[0] != fixed[1]:
+        return None
+    shape = tuple(map(max, a.type.static_shape, b.type.static_shape))
+    whole = Array(_placeholder(a.type.dtype, shape), Form.NDARRAY, range=joined_range(a.whole, b.whole, loop))
+    return Bounded(whole, ArrayType(a.type.dtype, shape), a.extents)
 
 
 def _joined_numbers(a: Array, b: Array, loop: bool) -> Array | None:
@@ -170,6 +188,8 @@ def _as_wide(own: Array, wide: Array) -> bool:
 def _numbers(template: Abstract) -> list[Array]:
     if isinstance(template, Tuple):
         return [n for part in template.items for n in _numbers(part)]
+    if isinstance(template, Bounded) and isinstance(template.whole, Array):
+        return [template.whole]
     return [template] if isinstance(template, Array) else []
 
 
@@ -251,6 +271,8 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
         return Tuple(tuple(parts), template.cls)
     if isinstance(template, Pooled):
         return Pooled(template.pool, _column(b, items, functools.partial(_place_of, b), _PLACE, capacity))
+    if isinstance(template, Bounded):
+        return _bounded_rows(b, items, template, capacity)
     if not isinstance(template, Array):
         return template
     columns = [_column(b, items, functools.partial(_value_of, b, template), template.value.type, capacity)]
@@ -262,6 +284,20 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
         if template.whole is not None:
             columns.append(_column(b, items, functools.partial(whole_of, b), ArrayType(INT64), capacity))
     return _with_values(template, columns)
+
+
+def _bounded_rows(b: Builder, items: Sequence[Abstract], template: Bounded, capacity: int) -> Bounded:
+    """Arrays of bounded extent in the bounds of the template, and how many elements they have along each."""
+    arrays = [retyped(b, item, template, ()) for item in items]
+    columns = iter(zip(*map(values_of, arrays), strict=True)) if arrays else None
+
+    def column(v: Value) -> Value:
+        if columns is None:
+            zero = b.op(Constant(np.zeros((), v.type.dtype)))
+            return b.op(Broadcast((capacity, *v.type.static_shape), ()), zero)
+        return padded(b, stacked(b, next(columns)), capacity)
+
+    return rebuild(template, column)
 
 
 _PLACE = ArrayType(INT64)
@@ -343,6 +379,13 @@ def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int,
         return Tuple(tuple([retyped(b, e, t, shape) for e, t in pairs]), template.cls)
     if isinstance(template, Pooled):
         return element
+    if isinstance(template, Bounded):
+        assert isinstance(element, Bounded) and isinstance(element.whole, Array)
+        assert isinstance(template.whole, Array)
+        value, bounds = element.whole.value, template.type.static_shape
+        for extent in template.extents:
+            value = padded(b, value, bounds[extent.axis], len(shape) + extent.axis)
+        return replace(template, whole=replace(template.whole, value=value), extents=element.extents)
     if not isinstance(template, Array):
         return template
     assert isinstance(element, Array)
