@@ -32,11 +32,11 @@ from ...values.slots import Slot
 from ...values.state import ERROR, MISSING, Content
 from ...values.walk import rebuild
 from ..aliases.merged import may_alias_cells, stamp_versions, without_alias
+from ..aliases.pool_demands import held_content
 from ..exceptions.raising import carry_error, error_of, expose_all, is_observable
 from .branches import lookup, while_running
 from .constants import SourceLoop
 from .engine import Engine
-from .held import held_content
 from .induction_ranges import assume_ranges
 from .join import Join
 from .loop import EntryContents, Loop, Pass

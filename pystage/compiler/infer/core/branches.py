@@ -19,6 +19,7 @@ from ...values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content, L
 from ...values.walk import rebuild, values_of
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import note_out_of_date, stamp_versions
+from ..aliases.pool_demands import PoolDemand
 from ..aliases.pools import pooled, united
 from ..exceptions.raising import attempt, error_of, expose_all, is_observable, is_running
 from ..telling.blame import MergeProvenance
@@ -27,7 +28,6 @@ from .frame import PythonRaise
 from .induction_ranges import assume_ranges
 from .join import Join
 from .phi import Placeholder, phi_operands
-from .pool_demands import PoolDemand
 from .resizing import fit_arm, met
 from .same import alike
 from .unboxing import differing, unbox

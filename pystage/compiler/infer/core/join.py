@@ -76,11 +76,11 @@ from ...values.state import MISSING, Content, Lookup, State
 from ...values.walk import cells_of, children, head, rebuild, with_children
 from ..aliases.alias_sets import joined_aliases, seen_through
 from ..aliases.merged import MERGEABLE, aliases_of
+from ..aliases.pool_demands import PoolDemands, held_list
 from ..aliases.sides import are_of_one_class, are_unlike, joined_error, own_field
 from ..telling.blame import MergeProvenance
 from ..telling.describe import describe_list, describe_table, describe_type
 from .conflicts import Conflicts
-from .held import held_list
 from .joined_objects import JoinedObjects
 from .joined_rows import JoinedRows, joined_count
 from .phi import (
@@ -92,7 +92,6 @@ from .phi import (
     placeholder_for,
     positions_of,
 )
-from .pool_demands import PoolDemands
 
 MOST_PARTS = 4
 """How many alternatives a value may have."""

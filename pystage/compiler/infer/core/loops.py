@@ -47,6 +47,7 @@ from ...values.walk import nodes, rebuild, values_of
 from ..aliases.alias_sets import seen_through
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
+from ..aliases.pool_demands import PoolDemand, carried_pools, held_content
 from ..exceptions.raising import attempt, error_of
 from ..telling.blame import MergeProvenance, growth_note
 from .after_loops import finish, source_of
@@ -54,12 +55,10 @@ from .branches import at_end, infer_if, lookup, satisfied, settle_versions
 from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
 from .engine import Engine
 from .frame import PythonRaise
-from .held import held_content
 from .induction_ranges import assume_ranges, induction_ranges, with_range
 from .join import Join
 from .loop import Active, EntryContents, Loop, Pass, counter_of
 from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
-from .pool_demands import PoolDemand, carried_pools
 from .resizing import Resizing, can_make_room, fit, make_room, resizings
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate

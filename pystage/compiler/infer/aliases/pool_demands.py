@@ -7,10 +7,10 @@ of another one on either side. Out: demands; the join is done again once they ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 from ...values.lattice import (
     Abstract,
@@ -29,7 +29,7 @@ from ...values.lattice import (
 from ...values.slots import Slot
 from ...values.state import Content, Lookup, State, new_pool
 from ...values.walk import cells_of
-from .loop import EntryContents
+from ..core.loop import EntryContents
 
 POOLABLE = (ListCell, RowsCell, DictCell, ObjectCell)
 """What may become an object of a pool."""
@@ -111,6 +111,27 @@ class PoolDemands:
             return False
         self.found += [PoolDemand(side, each, known[0]) for side in (0, 1) for each in known[1:]]
         return True
+
+
+def held_list(find: Callable[[Any], Any], cell: AnyList) -> AnyList:
+    """The list with which object of a pool it is (`Pooled`) in place of each reference to one; `find` gives contents."""
+    if not isinstance(cell, ListCell):
+        return cell
+    return replace(cell, items=tuple([_held(find, item) for item in cell.items]))
+
+
+def held_content(find: Callable[[Any], Any], template: Content, content: Content) -> Content:
+    """The contents of a slot, of a list as its template has it."""
+    if isinstance(template, RowsCell) and isinstance(content, ListCell):
+        return held_list(find, content)
+    return content
+
+
+def _held(find: Callable[[Any], Any], item: Abstract) -> Abstract:
+    if isinstance(item, Tuple):
+        return Tuple(tuple([_held(find, part) for part in item.items]), item.cls)
+    content = find(item.cell) if isinstance(item, Ref) and not item.path else None
+    return Pooled(content.pool, content.place) if isinstance(content, MemberCell) else item
 
 
 def carried_pools(pools: list[Slot], templates: Sequence[Content], before: Lookup) -> list[Slot]:
