@@ -276,6 +276,37 @@ def within_a_trip(xs):
     return total
 
 
+@cases(SOME)
+def of_another_trip(xs):
+    best = []
+    for k in range(70):
+        found = []
+        for x in xs:
+            if x > k - 66:
+                found.append([x, k])
+        if len(found) > len(best) or k == 68:
+            best = found
+        if len(found) > 0:
+            found[0][1] += 1000
+    if best:
+        best[0][1] += 5
+    return best
+
+
+@cases.each((SOME,), (MANY,))
+def swapped_names(xs):
+    first, second = [[1]], [[2]]
+    for x in xs:
+        if x > 0:
+            first.append([x])
+        else:
+            second.append([x])
+        if x > 2:
+            first, second = second, first
+        first[0].append(1)
+    return first, second
+
+
 # ---------------------------------------------------------------- the caller's
 
 
@@ -298,6 +329,17 @@ def only_read(near, places):
         for w in near[k]:
             total += w
     return total, near[places[0]], near
+
+
+@cases([[1], [2], [3]], [[4], [], [6]], np.array([0, 1, 2, 0] * 5))
+def of_two_lists(first, second, places):
+    for k in places:
+        first[k].extend(second[k - 1])
+        second[k - 1] = first[k]
+        second[k - 1].append(1)
+        if len(first[k]) > 9:
+            first[k].clear()
+    return first[0] is second[1]
 
 
 def test_one_list_twice():

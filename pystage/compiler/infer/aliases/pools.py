@@ -22,6 +22,7 @@ from ...library.rules.pools import (
     as_objects,
     class_of_contents,
     converted,
+    first_objects,
     held_contents,
     joined_contents,
     object_at,
@@ -291,11 +292,19 @@ def united(engine: Engine, first: int, second: int) -> bool:
         capacity = into.capacity + other.capacity
         rows = converted(b, into, template, capacity)
         moved = converted(b, other, template, other.capacity)
+        contents, length = with_objects(b, rows, shift, moved), added(engine, shift, other.length)
+        site = into.site or other.site
+        if site is not None and isinstance(
+            length, Value
+        ):  # the capacity of a loop does not grow with its trips
+            capacity = max(into.capacity, other.capacity)
+            engine.needs_capacity(Capacity(site, capacity, size_of(template)), length)
+            contents = first_objects(b, contents, capacity)
         made = PoolCell(
-            with_objects(b, rows, shift, moved),
+            contents,
             capacity,
-            added(engine, shift, other.length),
-            into.site or other.site,
+            length,
+            site,
             into.stored or other.stored,
             into.shared or other.shared,
         )

@@ -371,7 +371,7 @@ class Join:
         if self.demands.alike(a.cell, kind_a, b.cell, kind_b):
             return a
         if not self.loop and self._are_unlike(a, kind_a, b, kind_b):
-            return self.conflict(a, b)
+            return a if self._demand_one_kind(kind_a, kind_b) else self.conflict(a, b)
         joined = joined_path(a.path, b.path)
         if joined is not None and a.cell == b.cell:
             return Ref(a.cell, joined)
@@ -382,6 +382,13 @@ class Join:
         if template is not None and isinstance(template[0], Unknown):
             return template[0]
         return Ref(merged)
+
+    def _demand_one_kind(self, a: Content, b: Content) -> bool:
+        """Demands that the objects in two lists of rows are members of one pool; False where there are none."""
+        if not isinstance(a, LISTS) or not isinstance(b, LISTS):
+            return False
+        rows = isinstance(a, RowsCell) or isinstance(b, RowsCell)
+        return rows and self.demands.elements(held_list(self.a, a), held_list(self.b, b))
 
     # -- cells
 

@@ -209,7 +209,7 @@ def _make_members(ctx: Context, items: Sequence[Abstract]) -> bool:
     if len(objects) < len(items):
         return False
     few = len(items) <= MOST_BRANCHES and not all(isinstance(ctx.cell(each), LISTS) for each in objects)
-    return are_members(ctx, objects) or (not few and ctx.pooled(objects))
+    return (are_members(ctx, objects) or not few) and ctx.pooled(objects)
 
 
 def _of_members(ctx: Context, cell: ListCell, items: Sequence[Abstract]) -> ListCell:
@@ -327,10 +327,11 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
     if isinstance(cell, RowsCell):
         held = unboxed(ctx, new, cell.element)
         cell = ctx.settle(container)
+        rows = row_lists.as_rows(ctx, cell, held)
     else:
-        cell = _of_members(ctx, cell, (*cell.items, new))
-        held = unboxed(ctx, new)
-    rows = row_lists.as_rows(ctx, cell, held)
+        members = _of_members(ctx, cell, (*cell.items, new))
+        held = unboxed(ctx, new) if members is not cell else new
+        rows = row_lists.as_rows(ctx, members, held)
     if rows is not None:
         place = row_lists.front(ctx, rows, index, row_lists.store_outside)
         shared = has_arrays(held) and frozen(ctx, new)

@@ -28,6 +28,7 @@ from ...ops import (
     DynamicUpdateSlice,
     Reshape,
     Select,
+    Slice,
 )
 from ...values.lattice import Abstract, Cell, DictCell, ListCell, ObjectCell, PoolCell, RowsCell
 from ...values.rows import row, stacked
@@ -285,6 +286,17 @@ def with_objects(
         return b.op(DynamicUpdateSlice(), rows, value, *_starts(b, rows, place))
 
     return rebuild(contents, stored)
+
+
+def first_objects(b: Builder, contents: Contents, count: int) -> Contents:
+    """The first rows of a pool."""
+
+    def first(rows: Value) -> Value:
+        _, *shape = rows.type.static_shape
+        return b.op(Slice((0,) * rows.type.rank, (count, *shape), (1,) * rows.type.rank), rows)
+
+    found: Contents = rebuild(contents, first)
+    return found
 
 
 def _starts(b: Builder, rows: Value, place: int | Value) -> list[Value]:
