@@ -126,6 +126,12 @@ class PlainContext(Context):
     def freeze(self, ref: Any) -> bool:
         return False
 
+    def pooled(self, objects: Any, pool: int | None = None) -> bool:
+        return False
+
+    def united(self, first: int, second: int) -> bool:
+        return False
+
     def can_grow(self) -> bool:
         return True
 

@@ -160,6 +160,41 @@ def compared(xs):
     return *same, [2, 1] in out, [2, 2] in out, out.index([3, 1]), out.count([1, 1])
 
 
+@cases.each((NONE,), (SOME,), (MANY,))
+def displays(xs):
+    some = []
+    for x in xs:
+        if x > 0:
+            some.append(x)
+    longer = [*some, 1]
+    both = [0, *some, *longer, *(1, 2), *some]
+    longer.append(3)
+    lists = [*[[x] for x in some], [9]]
+    lists[0].append(1)
+    twice = [*lists, *lists]
+    twice[-1].append(2)
+    return some, longer, both, lists, twice
+
+
+@cases(np.array([1, 2, 8, 10, 3, 9, 11, 13, 0, 1] * 12))
+@cases(np.array([1, 2, 8, 100]), raises=ValueError)
+def phrases(codes):
+    table = [[s] for s in range(8)]
+    last = table[codes[0]]
+    out = list(last)
+    for code in codes[1:]:
+        if code < len(table):
+            entry = table[code]
+        elif code == len(table):
+            entry = [*last, last[0]]
+        else:
+            raise ValueError(f"bad code {code}")
+        out.extend(entry)
+        table.append([*last, entry[0]])
+        last = entry
+    return out, table
+
+
 # ---------------------------------------------------------------- more names than one
 
 
