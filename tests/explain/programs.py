@@ -50,7 +50,7 @@ def appends(x):
     rows = []
     for i in range(10):
         if x[i] > 0:
-            rows.append([x[i]])
+            rows.append(f"{x[i]}")
     return rows
 
 

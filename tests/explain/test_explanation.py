@@ -73,7 +73,7 @@ def test_what_is_refused() -> None:
     (problem,) = explanation.problems
     assert problem.code == "PS301"
     found = marks(listing(explanation, "appends"))
-    assert [text for text, mark in found.items() if mark == Mark.REFUSED.value] == ["rows.append([x[i]])"]
+    assert [text for text, mark in found.items() if mark == Mark.REFUSED.value] == ['rows.append(f"{x[i]}")']
     assert found["if x[i] > 0:"] == "staged"
     text = str(explanation)
     assert "a call runs as Python" in text and "error[PS301]" in text

@@ -135,6 +135,11 @@ class PlainContext(Context):
         return 0
 
     def store_to_element(self, cell: int) -> None: ...
+    def pooled(self, objects: Any, pool: int | None = None) -> bool:
+        return False
+
+    def united(self, first: int, second: int) -> bool:
+        return False
 
     def can_grow(self) -> bool:
         return True

@@ -43,11 +43,14 @@ from pystage.compiler.values.lattice import (
     ListCell,
     Mapped,
     Meaning,
+    MemberCell,
     Method,
     NumberKind,
     ObjectCell,
     OutputCell,
     Partial,
+    PoolCell,
+    Pooled,
     Range,
     Ref,
     Reversed,
@@ -129,6 +132,7 @@ def samples() -> list[Abstract | Cell]:
         row(2),
         Tuple((n(), Const(1), x)),
         Tuple((n(), row(2)), type("Pair", (tuple,), {})),
+        Pooled(3, program(INT64)),
         SliceObject(n(INT64), Const(None), Const(2)),
         Range(n(INT64), n(INT64), Const(1)),
         Enumerate(x, n(INT64), Ref(3)),
@@ -200,6 +204,15 @@ def samples() -> list[Abstract | Cell]:
         ),
         ObjectCell(int, {"a": n(), "b": x}),
         ObjectCell(int, {"a": n(), "b": row(2)}, _Origin(), merged(3), program(INT32), frozen=True),
+        PoolCell(
+            ObjectCell(int, {"a": Array(program(INT64, 4), Form.PYTHON), "b": Pooled(3, program(INT64, 4))}),
+            4,
+            program(INT64),
+            PLACE,
+            True,
+            True,
+        ),
+        MemberCell(list, 3, program(INT64)),
         VariableCell(row(1)),
         IteratorCell(row(1), 2, ("a",)),
         ErrorCell(program(INT32), {(ArrayType(INT64), 0): program(INT64)}),
@@ -263,7 +276,7 @@ def parts(x: Any) -> Iterator[tuple[str, Any]]:
         part = getattr(x, name)
         if (type(x), name) in _OF_PATTERNS:
             continue
-        if name == "cell" or (name == "slot" and isinstance(part, int)):
+        if name == "cell" or (name in ("slot", "pool") and isinstance(part, int)):
             yield "cell", part
         elif isinstance(x, Closure) and name == "cells":
             yield from (("cell", cell) for _, cell in part)

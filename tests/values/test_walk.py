@@ -22,9 +22,11 @@ from pystage.compiler.values.boundary import (
     ContainerTemplate,
     Form,
     GeneratorTemplate,
+    MemberTemplate,
     OutputTemplate,
     Path,
     PathTemplate,
+    PoolTemplate,
     RowsTemplate,
 )
 from pystage.compiler.values.bounded import Extent
@@ -60,6 +62,7 @@ from .samples import label, merged, number, parts, program, row, samples
 def templates() -> list[TreeNode]:
     """A sample of each class of templates, and of what is in them."""
     first, second = OutputTemplate(0, Form.NDARRAY), OutputTemplate(1, Form.PYTHON, int)
+    pool = PoolTemplate(first, (0,), (second, 1), (ConstantTemplate(1), first), 6)
     return [
         first,
         ConstantTemplate(1),
@@ -67,6 +70,8 @@ def templates() -> list[TreeNode]:
         ContainerTemplate(dict, ("a", "b"), (first, ConstantTemplate(2)), 3),
         RowsTemplate(ContainerTemplate(tuple, (0, 1), (first, ConstantTemplate(2)), 3), second, 4),
         RowsTemplate(first, 2, 5),
+        pool,
+        MemberTemplate(pool, second),
         boundary.ViewTemplate(first, (Box((second, 0), (1, 2)), entire((2,))), 4),
         Box((second, 0), (1, 2)),
         boundary.Cut(0, first, 2, second),

@@ -6,7 +6,7 @@ import collections
 import types
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..frontend.same_code import nested_codes
 from ..hlo.ir import Value
 from ..library.kernels.array_rows import has_arrays
 from ..library.numpy.indexing.bounded import refuse
+from ..library.rules.pools import parts_of
 from ..library.rules.rows import from_first
 from ..ops import Select, constant
 from ..values.boundary import (
@@ -32,10 +33,12 @@ from ..values.boundary import (
     Form,
     GeneratorTemplate,
     Global,
+    MemberTemplate,
     Mutation,
     OutputTemplate,
     Path,
     PathTemplate,
+    PoolTemplate,
     RowsTemplate,
     Template,
     ViewStep,
@@ -53,6 +56,7 @@ from ..values.lattice import (
     Array,
     ArrayCell,
     Caught,
+    Cell,
     Closure,
     Const,
     DictCell,
@@ -60,10 +64,13 @@ from ..values.lattice import (
     Exc,
     Frozen,
     ListCell,
+    MemberCell,
     Method,
     ObjectCell,
     OutputCell,
     Partial,
+    PoolCell,
+    Pooled,
     Range,
     Ref,
     RowsCell,
@@ -82,7 +89,7 @@ from ..values.slots import Slot, Variable
 from ..values.state import ERROR, NOT_YET, OUTPUT, Content
 from ..values.text import caused
 from ..values.views import View, Window, broadcast
-from ..values.walk import children, head, keys
+from ..values.walk import children, head, keys, nodes
 from .aliases.merged import MERGEABLE, aliases_of, alone, may_alias_cells
 from .core.engine import Engine
 from .core.phi import SELECTOR, DeferredSelect
@@ -105,6 +112,7 @@ class Exit:
         self._functions: dict[Abstract, Template] = {}
         self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
+        self._pools: dict[int, PoolTemplate] = {}
 
     def output(
         self,
@@ -153,12 +161,21 @@ class Exit:
         assert isinstance(error, ErrorCell)
         contents = [*changed, *[v.content for v in error.versions], *map(slots.get, self._visible)]
         lists = [c.entries if isinstance(c, TableCell) else c for c in contents]
-        rows = [c for c in lists if isinstance(c, RowsCell) and has_arrays(c.element)]
+        rows = [
+            c
+            for c in lists
+            if (isinstance(c, RowsCell) and has_arrays(c.element))
+            or (
+                isinstance(c, PoolCell)
+                and c.contents is not None
+                and any(map(has_arrays, parts_of(c.contents)))
+            )
+        ]
         cells = [slots.get(n) for n in {**self._visible, **dict.fromkeys(initial)}]
         frozen = [
             cell.frozen for cell in cells if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT
         ]
-        shared = max([cell.shared for cell in rows], default=Sharing.NOT)
+        shared = max(map(_sharing, rows), default=Sharing.NOT)
         twice = shared is Sharing.TWICE or (shared is Sharing.ELSEWHERE and len(rows) > 1)
         if twice or (rows and frozen) or (Frozen.COPY in frozen and len(frozen) > 1):
             what = "an array that may be an element of a list, twice or beside that list,"
@@ -265,7 +282,8 @@ class Exit:
         if ref.cell in self._opened:
             raise DiagnosticError(CannotReturn(span=engine.b.span, what="what contains itself"))
         self._opened.add(ref.cell)
-        cell = engine.cell(ref)
+        content = engine.contents_at(ref.cell)
+        cell = content if isinstance(content, MemberCell) else engine.cell(ref)
         template = self._made[ref.cell] = self.chosen(cell, self.as_seen(ref, cell))
         return template
 
@@ -302,6 +320,8 @@ class Exit:
     def contents(self, ref: Ref, cell: Any) -> Template:
         """A new object with these contents."""
         match cell:
+            case MemberCell():
+                return self.member(cell.pool, cell.place)
             case ArrayCell(value, writable):
                 made = self.output(value, Form.NDARRAY, writable=writable is not False)
                 return ViewTemplate(made, (), ref.cell)
@@ -372,9 +392,66 @@ class Exit:
         number = self.engine.state.cell_number() if identity is None else identity
         return RowsTemplate(self.rows_of(x.element), length, number)
 
+    def member(self, pool: int, place: int | Value) -> MemberTemplate:
+        """An object of a pool, or what refers to one in each row of a list."""
+        at = place if isinstance(place, int) else self.output(place, Form.PYTHON)
+        return MemberTemplate(self.pool(pool), at)
+
+    def pool(self, number: int) -> PoolTemplate:
+        """The objects of a pool, of which some are the caller's."""
+        engine = self.engine
+        if number not in self._pools:
+            if number in self._opened:
+                raise DiagnosticError(CannotReturn(span=engine.b.span, what="what contains itself"))
+            self._opened.add(number)
+            pool = engine.state.get(number)
+            assert isinstance(pool, PoolCell) and pool.contents is not None
+            contents = self.contents_of_rows(pool.contents)
+            outputs = [node for node in nodes(contents) if isinstance(node, OutputTemplate)]
+            numbers = tuple([each.index for each in outputs if each.form is not Form.JAX])
+            places: list[int | OutputTemplate] = []
+            objects: list[Template] = []
+            for cell, (path, _) in engine.externals.initial.items():
+                member = engine.state.slots.get(cell)
+                if isinstance(member, MemberCell) and member.pool == number:
+                    place = member.place
+                    places.append(place if isinstance(place, int) else self.output(place, Form.PYTHON))
+                    objects.append(PathTemplate(path))
+            identity = engine.state.cell_number()
+            self._pools[number] = PoolTemplate(contents, numbers, tuple(places), tuple(objects), identity)
+        return self._pools[number]
+
+    def contents_of_rows(self, contents: Cell) -> Template:
+        """An object of a pool, with all rows of each number as a result."""
+        identity = self.engine.state.cell_number()
+        match contents:
+            case ListCell(items):
+                return ContainerTemplate(
+                    list, tuple(range(len(items))), tuple(map(self.rows_of, items)), identity
+                )
+            case DictCell(entries):
+                return ContainerTemplate(
+                    dict, tuple(entries), tuple(map(self.rows_of, entries.values())), identity
+                )
+            case ObjectCell(cls=cls, fields=fields):
+                return ContainerTemplate(
+                    cls, tuple(fields), tuple(map(self.rows_of, fields.values())), identity
+                )
+            case RowsCell(length=Value() as length):
+                return RowsTemplate(
+                    self.rows_of(contents.element), self.output(length, Form.PYTHON), identity
+                )
+        raise AssertionError("no contents of objects of a pool")
+
     def rows_of(self, element: Abstract) -> Template:
         """What the elements of a list are, with all rows of each number as a result."""
         match element:
+            case Pooled(pool, place):
+                return self.member(pool, place)
+            case Bounded(whole=Array() as whole, extents=extents):
+                cuts = [self.cut(each.axis, each.size) for each in extents]
+                made = ViewTemplate(self.output(whole.value, whole.form), (), self.engine.state.cell_number())
+                return ViewTemplate(made, tuple(cuts), self.engine.state.cell_number())
             case Tuple(items, cls):
                 identity = self.engine.state.cell_number()
                 return ContainerTemplate(
@@ -411,6 +488,13 @@ class Exit:
         base = self.number(whole) if isinstance(whole, Array) else self.reference(whole)
         return ViewTemplate(base, tuple(steps), self.identity(array.outline))
 
+    def cut(self, axis: int, size: Value | None) -> Cut:
+        """The first elements of arrays along an axis, as many as `size` says of each."""
+        assert size is not None
+        b = self.engine.b
+        zero = broadcast(b, constant(b, 0, np.int64), size.type.static_shape)
+        return Cut(axis, self.output(zero, Form.PYTHON), 1, self.output(size, Form.PYTHON))
+
     def view_step(self, view: View) -> View | Box:
         """A view as the runtime makes it."""
         if not isinstance(view, Window) or view.static:
@@ -444,7 +528,7 @@ class Exit:
 
     def chosen(self, cell: Any, own: Template) -> Template:
         """An object that is its own, or one that the caller has, or gets, under another name."""
-        if cell.selector == 0 or not self.may_be_visible(cell):
+        if isinstance(cell, MemberCell) or cell.selector == 0 or not self.may_be_visible(cell):
             return own
         objects: dict[Ref | None, Template] = {None: own}
         selector = self.position(cell, objects, {})
@@ -506,6 +590,10 @@ class Exit:
         if isinstance(slot, tuple):
             return self.assignment(slot, content)
         path, before = self.engine.externals.initial[slot]
+        if isinstance(content, MemberCell):
+            if not cast(PoolCell, self.engine.state.get(content.pool)).stored:
+                return []
+            content = self.engine.cell(Ref(slot))
         return self.mutation(path, before, content)
 
     def failure(self, mutations: list[Mutation]) -> tuple[list[Mutation], Failure | None]:
@@ -607,3 +695,10 @@ def _is_same(old: Any, new: Any) -> bool:
     if type(old) is type(new) and isinstance(old, Ref | Tuple | ListCell | RowsCell | DictCell | TableCell):
         return head(old) == head(new) and all(map(_is_same, children(old), children(new)))
     return bool(old == new)
+
+
+def _sharing(rows: RowsCell | PoolCell) -> Sharing:
+    """Whether arrays in a list or in the objects of a pool may be one object with others."""
+    if isinstance(rows, RowsCell):
+        return rows.shared
+    return Sharing.TWICE if rows.shared else Sharing.NOT

@@ -15,13 +15,25 @@ from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType, ShapeError
 from ..library.context import ExceptionCase, Raw
+from ..library.rules.pools import Contents
 from ..ops.host.draw import Action, Draw
 from ..stage import ir as stage
 from ..values.capacity import AllocationSite, Capacity
-from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, RowsCell, Stream, Unknown
+from ..values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Cell,
+    Const,
+    MemberCell,
+    Ref,
+    RowsCell,
+    Stream,
+    Unknown,
+)
 from ..values.state import ERROR
 from ..values.views import read_path
-from .aliases import coherent, element_stores
+from .aliases import coherent, element_stores, pools
 from .aliases.merged import aliases_of, may_alias_cells
 from .calls import printing
 from .calls.invoke import call
@@ -215,7 +227,10 @@ class Interpreter(Engine):
         return read_path(self.b, cell.value, ref.path)
 
     def write(self, cell: int, content: Cell) -> None:
-        if aliases_of(content):
+        member = self.state.slots.get(cell)
+        if isinstance(member, MemberCell):
+            pools.store(self, member, cast(Contents, content))
+        elif aliases_of(content):
             coherent.write_all(self, cell, content)
         else:
             raising.write(self, cell, content)
@@ -248,6 +263,12 @@ class Interpreter(Engine):
 
     def store_to_element(self, cell: int) -> None:
         element_stores.store(self, cell)
+
+    def pooled(self, objects: Sequence[Ref], pool: int | None = None) -> bool:
+        return pools.pooled(self, [ref.cell for ref in objects], pool)
+
+    def united(self, first: int, second: int) -> bool:
+        return pools.united(self, first, second)
 
     def alias_if(self, ref: Ref, condition: Value) -> Ref:
         return coherent.alias_if(self, ref, condition)

@@ -296,6 +296,14 @@ class Context(abc.ABC):
         """The source of the current instruction."""
         return self.b.span
 
+    @abc.abstractmethod
+    def pooled(self, objects: Sequence[Ref], pool: int | None = None) -> bool:
+        """Makes objects rows of one pool, of this one or of any; False where they cannot be, and nothing is done."""
+
+    @abc.abstractmethod
+    def united(self, first: int, second: int) -> bool:
+        """Makes one pool of two, in all that refers to one of them; False where they cannot be, and nothing is done."""
+
     def fail(self, diagnostic: Diagnostic) -> NoReturn:
         """Gives up on the current value for the reason `diagnostic`."""
         raise DiagnosticError(diagnostic)

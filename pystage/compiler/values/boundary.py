@@ -329,6 +329,28 @@ class RowsTemplate(TreeNode):
 
 
 @immutable
+class PoolTemplate(TreeNode):
+    """Objects of one kind: `contents` is one of them, with all their rows in each `OutputTemplate`.
+
+    Those in the rows `places` are `objects` of the caller's. `numbers`: the results that are no `jax.Array`.
+    """
+
+    contents: Template
+    numbers: tuple[int, ...]
+    places: tuple[int | OutputTemplate, ...]
+    objects: tuple[Template, ...]
+    identity: int
+
+
+@immutable
+class MemberTemplate(TreeNode):
+    """The object in a row of a pool, the same each time; in a row of a list, what is there says which."""
+
+    pool: PoolTemplate
+    place: int | OutputTemplate
+
+
+@immutable
 class ViewTemplate(TreeNode):
     """A new ndarray that is a view of another result or of an argument's memory (`x[1:]` of the argument `x`).
 
@@ -405,6 +427,7 @@ Template = (
     | PathTemplate
     | ContainerTemplate
     | RowsTemplate
+    | MemberTemplate
     | ViewTemplate
     | ChoiceTemplate
     | AbsentTemplate

@@ -9,10 +9,13 @@ makes what the plain run gives (`runtime/results/objects.py`), and the host, whi
 from __future__ import annotations
 
 import abc
+import copy
 import types
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
+
+import numpy as np
 
 from .boundary import (
     AbsentTemplate,
@@ -21,8 +24,10 @@ from .boundary import (
     ConstantTemplate,
     ContainerTemplate,
     GeneratorTemplate,
+    MemberTemplate,
     OutputTemplate,
     PathTemplate,
+    PoolTemplate,
     RowsTemplate,
     Template,
     ViewTemplate,
@@ -36,6 +41,8 @@ class Evaluation:
     values: Sequence[Any]
     made: dict[int, Any]
     """Objects by the identity of their templates; views by its complement."""
+    pools: dict[int, dict[Any, Any]] = field(init=False, default_factory=dict)
+    """The objects of pools by the identity of these and their rows."""
 
 
 Make = Callable[[Any], Any]
@@ -88,6 +95,8 @@ class Evaluator(abc.ABC):
                 )
             case ContainerTemplate():
                 return self._container(template)
+            case MemberTemplate():
+                return self.member(template)
             case RowsTemplate():
                 return once(template.identity, self.rows(template))
 
@@ -124,6 +133,14 @@ class Evaluator(abc.ABC):
                 ]
             case ChoiceTemplate():
                 return self.selected(template)
+            case ViewTemplate():
+                view = self.make(template)
+                return lambda run, count: [view(_row(run, {}, row)) for row in range(count)]
+            case MemberTemplate(pool=pool, place=OutputTemplate(index=index)):
+                find = self.objects(pool)
+                return lambda run, count: [
+                    find(run, place) for place in np.asarray(run.values[index][:count]).tolist()
+                ]
             case _:
                 make = self.make(template)
                 return lambda run, count: [make(run)] * count
@@ -137,6 +154,32 @@ class Evaluator(abc.ABC):
             return [options[which][row] for row, which in enumerate(run.values[selectors][:count].tolist())]
 
         return made
+
+    def member(self, member: MemberTemplate) -> Make:
+        """What finds an object of a pool."""
+        find, place = self.objects(member.pool), _place(member.place)
+        return lambda run: find(run, place(run))
+
+    def objects(self, pool: PoolTemplate) -> Callable[[Any, int], Any]:
+        """What finds the object in a row of a pool, which is made the first time."""
+        make, identity = self.make(pool.contents), pool.identity
+        known = [
+            (_place(place), self.make(given)) for place, given in zip(pool.places, pool.objects, strict=True)
+        ]
+
+        def find(run: Any, place: int) -> Any:
+            while isinstance(run.values, _Row):
+                run = run.values.run
+            made = run.pools.get(identity)
+            if made is None:
+                made = run.pools[identity] = {at(run): given(run) for at, given in known}
+            if place not in made:
+                if _ROWS not in made:
+                    made[_ROWS] = {n: np.asarray(run.values[n]) for n in pool.numbers}
+                made[place] = make(_row(run, made[_ROWS], place))
+            return made[place]
+
+        return find
 
     def same(self, same: PathTemplate) -> Make:
         """What finds an object of the caller's."""
@@ -162,6 +205,38 @@ class Evaluator(abc.ABC):
         if issubclass(cls, tuple):
             return once(identity, lambda run: tuple.__new__(cls, [child(run) for child in children]))
         return once(identity, lambda run: cls(*[child(run) for child in children]))
+
+
+def _place(place: int | OutputTemplate) -> Callable[[Any], int]:
+    """The row of a run that a template says."""
+    if isinstance(place, int):
+        return lambda run: place
+    index = place.index
+    return lambda run: int(run.values[index])
+
+
+def _row(run: Any, rows: Mapping[int, Any], row: int) -> Any:
+    """The run in which each result is one of its rows; `rows` has those in host memory."""
+    inner = copy.copy(run)
+    inner.values, inner.made = _Row(run, rows, row), {}
+    return inner
+
+
+_ROWS = "rows"
+"""The key of the arrays of a pool in host memory, beside the objects that were made of them."""
+
+
+class _Row:
+    """The results of a run in one of their rows; `rows` has those in host memory."""
+
+    def __init__(self, run: Evaluation, rows: Mapping[int, Any], row: int) -> None:
+        self.run = run
+        self._rows = rows
+        self._row = row
+
+    def __getitem__(self, index: int) -> Any:
+        found = self._rows.get(index)
+        return (self.run.values[index] if found is None else found)[self._row]
 
 
 def never(template: Template) -> Make:

@@ -124,6 +124,14 @@ class Tuple(Abstract):
 
 
 @immutable
+class Pooled(Abstract):
+    """A reference to the object at `place` in a pool, as lists of rows and other objects of pools hold it."""
+
+    pool: CellNumber
+    place: int | Value
+
+
+@immutable
 class SliceObject(Abstract):
     """A slice object; missing parts are `Const(None)`."""
 
@@ -497,6 +505,38 @@ class ObjectCell(Cell):
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
     frozen: bool = False
+
+
+@immutable
+class PoolCell(Cell):
+    """The memory of objects of one kind that lists of rows refer to: each is a row of `contents`.
+
+    `contents` are those of one of them, held as a list of rows holds an element, with one axis more in front of each
+    array; None before there is any. The first `length` of the `capacity` rows are objects; none is ever taken away, or
+    moved. `site`: as that of a list of rows. `stored`: whether the program has changed one of them. `shared`: arrays in
+    them may be one object with each other, or with what else refers to them.
+    """
+
+    contents: Cell | None = None
+    capacity: int = 0
+    length: int | Value = 0
+    site: AllocationSite | None = None
+    stored: bool = False
+    shared: bool = False
+
+
+@immutable
+class MemberCell(Cell):
+    """An object of a pool, an instance of `kind`: which it is, is all that there is of it."""
+
+    kind: type
+    pool: CellNumber
+    place: int | Value
+
+    @property
+    def cls(self) -> type | None:
+        """The user's class of an instance; None for a list or a dict."""
+        return None if self.kind in (list, dict) else self.kind
 
 
 @immutable

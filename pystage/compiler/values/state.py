@@ -21,6 +21,7 @@ from .lattice import (
     Const,
     ErrorCell,
     OutputCell,
+    PoolCell,
     Undef,
 )
 from .slots import Slot, is_temporary
@@ -53,6 +54,13 @@ class OrderSensitivity(enum.IntEnum):
     """Once any array is: a copy was made, which may be a view else."""
     ALWAYS = 3
     """It says in which order the elements come."""
+
+
+def new_pool(state: State) -> int:
+    """A pool without objects, which is there from the beginning of the program on."""
+    number = state.cell_number()
+    state.define(number, PoolCell())
+    return number
 
 
 class Changes(dict[Slot, Content]):

@@ -18,6 +18,7 @@ from .boundary import (
     Cut,
     Form,
     GeneratorTemplate,
+    MemberTemplate,
     OutputTemplate,
     PathTemplate,
     RowsTemplate,
@@ -47,6 +48,8 @@ def type_of_template(template: Template, types: Sequence[ArrayType]) -> str:
                 return f"({inner},)" if len(children) == 1 else f"({inner})"
             counted = issubclass(cls, list | dict | tuple | set | frozenset)
             return f"{cls.__name__} of {len(children)}" if counted else cls.__qualname__
+        case MemberTemplate(pool=pool):
+            return type_of_template(pool.contents, types)
         case RowsTemplate(element=element, length=length, cls=cls):
             size = length if isinstance(length, int) else "n"
             return f"{cls.__name__} of {size} × {type_of_template(element, types)}"

@@ -26,6 +26,7 @@ from ...compiler.values.boundary import (
     GeneratorTemplate,
     OutputTemplate,
     PathTemplate,
+    PoolTemplate,
     RowsTemplate,
     ViewStep,
     ViewTemplate,
@@ -108,6 +109,12 @@ class Objects(Evaluator):
             return lambda rows: np.asarray(rows).tolist()
         convert = self.conversion(output)
         return lambda rows: [convert(row) for row in np.asarray(rows)]
+
+    def objects(self, pool: PoolTemplate) -> Callable[[Any, int], Any]:
+        if self._traced:
+            what = "an object that a list of computed length refers to, where JAX traces the call,"
+            raise StagingError((CannotReturn(what=what),))
+        return super().objects(pool)
 
     def rows(self, rows: RowsTemplate) -> Make:
         if self._traced and not isinstance(rows.length, int):

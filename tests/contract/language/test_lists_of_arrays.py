@@ -188,6 +188,40 @@ def of_many_arrays(at):
     return rows[int(at)] * 2
 
 
+MASKS = [(np.random.default_rng(n).random((n, n)) < 0.3,) for n in (1, 5, 20, 80)]
+
+
+@cases.each(*MASKS)
+def sizes_that_only_a_run_knows(mask):
+    found = [np.flatnonzero(row) for row in mask]
+    total = 0
+    for k in np.arange(len(mask))[::-1]:
+        if len(found[k]):
+            total += found[k].sum() * (k + 1) + len(found[k])
+    return total
+
+
+@cases.each(*MASKS, (np.zeros((70, 3), bool),))
+def handed_back_in_their_sizes(mask):
+    out, beside = [], []
+    for row in mask:
+        places = np.flatnonzero(row)
+        if len(places) > 1:
+            out.append(places)
+            beside.append({"places": places * 2, "count": len(places)})
+    return out, beside, sum(each["places"].sum() for each in beside)
+
+
+@cases(np.arange(10.0), np.array([3, 0, 5, 1] * 20))
+def views(x, ends):
+    out = []
+    for k in ends:
+        if k > 1:
+            y = x * k
+            out.append(y[:3])
+    return out
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_program(function, args, options):
     check(function, *args, **options)

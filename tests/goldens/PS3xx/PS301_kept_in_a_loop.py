@@ -5,7 +5,7 @@ def f(x):
     kept = []
     for value in x:
         if value > 1.0:
-            kept.append([value])
+            kept.append(f"{value}")
     return kept
 
 

@@ -59,7 +59,7 @@ def frame() -> Frame:
 
 
 SOME = frame()
-ALONE = [frame(), CalleeScope(Region(), [], 0), TryBody(0, set()), Active(0, {}, {})]
+ALONE = [frame(), CalleeScope(Region(), [], 0, 0), TryBody(0, set()), Active(0, {}, {})]
 """What the engine holds one of for each function, loop or `try` that is being inferred."""
 
 
@@ -326,7 +326,7 @@ def test_a_speculation_in_a_callee_leaves_the_frame_of_its_caller() -> None:
     caller.handled = (NONE,)
     body = Region()
     with speculate(engine):
-        with engine.state.fork(), engine.b.isolated(body), engine.callees.enter(body, 0) as scope:
+        with engine.state.fork(), engine.b.isolated(body), engine.callees.enter(body, 0, 0) as scope:
             engine.frame = Frame(2, None, {}, "", caller=caller)  # type: ignore[arg-type]
             with speculate(engine):
                 engine.frame.handled = (NONE, NONE)

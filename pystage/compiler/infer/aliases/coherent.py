@@ -26,6 +26,7 @@ from ...values.lattice import (
     DictCell,
     Frozen,
     ListCell,
+    MemberCell,
     ObjectCell,
     Ref,
     Stamp,
@@ -37,6 +38,7 @@ from ..core.engine import Engine
 from ..core.phi import SELECTOR, selector_value
 from ..exceptions.raising import write
 from ..telling.describe import describe
+from . import pools
 from .element_stores import takes_stores
 from .merged import (
     ALIASES_PER_STEP,
@@ -317,6 +319,11 @@ def same_object(engine: Engine, a: Ref, b: Ref) -> Truth | None:
     """Whether two references are one object; None where that is not known."""
     if a.cell == b.cell and not (a.path or b.path):
         return True
+    first, second = engine.state.slots.get(a.cell), engine.state.slots.get(b.cell)
+    if isinstance(first, MemberCell) and isinstance(second, MemberCell):
+        return pools.same_member(engine, first, second)
+    if isinstance(first, MemberCell) or isinstance(second, MemberCell):
+        return False
     if is_frozen(engine, a.cell) and is_frozen(engine, b.cell):
         return None
     find = engine.state.slots.get
@@ -359,6 +366,8 @@ def negated(engine: Engine, truth: Truth) -> Truth:
 def cell(engine: Engine, ref: Ref) -> Cell:
     """The contents of a cell about to be read."""
     cell = engine.contents_at(ref.cell)
+    if isinstance(cell, MemberCell):
+        return pools.contents_of(engine, cell)
     return reconciled(engine, ref.cell) if aliases_of(cell) else cell
 
 
@@ -372,6 +381,8 @@ def settle(engine: Engine, ref: Ref) -> Cell:
     if isinstance(cell, ArrayCell) and is_frozen(engine, ref.cell) and not takes_stores(engine, ref.cell):
         what = "an array that may be an element of a list or dict that only the program knows"
         raise DiagnosticError(CannotStore(span=engine.b.span, what=what))
+    if isinstance(cell, MemberCell):
+        return pools.contents_of(engine, cell)
     if not aliases_of(cell):
         return cell
     cell = cast(Mergeable, reconciled(engine, ref.cell))

@@ -17,6 +17,7 @@ from ...values.lattice import (
     Cell,
     DictCell,
     ListCell,
+    MemberCell,
     ObjectCell,
     Ref,
     RowsCell,
@@ -130,7 +131,7 @@ def no_alias(state: State, find: Find, a: int, b: int) -> bool:
 
     Two that one join has merged are, if they are no-alias on either path; so are two that one loop carries apart.
     """
-    if a == b:
+    if a == b or any(isinstance(find(each), MemberCell) for each in (a, b)):
         return False
     one, other = may_alias_cells(find, a), may_alias_cells(find, b)
     if a in other or b in one:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...hlo.types import INT32, ArrayType
+from ...library.rules.pools import class_of_contents
 from ...library.rules.rows import class_of_table, common_rows, entries_of
 from ...values.exceptions import PayloadKey
 from ...values.lattice import (
@@ -16,6 +17,7 @@ from ...values.lattice import (
     DictCell,
     ErrorCell,
     ListCell,
+    MemberCell,
     ObjectCell,
     Ref,
     RowsCell,
@@ -32,6 +34,10 @@ from ..core.phi import Placeholder
 def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
     """True for two references to objects, with their contents, of which no cell can stand for both."""
     match of_a, of_b:
+        case MemberCell(), MemberCell():
+            return of_a.pool != of_b.pool
+        case (MemberCell(), _) | (_, MemberCell()):
+            return False
         case ArrayCell(), ArrayCell():
             return path_type(of_a.value.type, a.path) != path_type(of_b.value.type, b.path)
         case ListCell(), ListCell():
@@ -57,9 +63,22 @@ def _is_joined(a: AnyTable, b: AnyTable) -> bool:
 
 def are_of_one_class(of_a: Content, of_b: Content) -> bool:
     """True if the contents of two cells are those of objects of one kind: lists, arrays, instances."""
+    if isinstance(of_a, MemberCell) or isinstance(of_b, MemberCell):
+        return _class_of(of_a) is _class_of(of_b)
     if isinstance(of_a, TABLES) and isinstance(of_b, TABLES):
         return class_of_table(of_a) is class_of_table(of_b)
     return type(of_a) is type(of_b) or (isinstance(of_a, LISTS) and isinstance(of_b, LISTS))
+
+
+def _class_of(content: Content) -> type | None:
+    """The class of what may be an object of a pool; None for anything else."""
+    if isinstance(content, MemberCell):
+        return content.kind
+    return (
+        class_of_contents(content)
+        if isinstance(content, ListCell | RowsCell | DictCell | ObjectCell)
+        else None
+    )
 
 
 def own_field(cell: ObjectCell, name: str) -> Abstract:

@@ -74,9 +74,14 @@ class Callees:
         """The body of the innermost open callee; None in the program itself."""
         return self.open[-1].body if self.open else None
 
-    def enter(self, body: Region, try_depth: int) -> CalleeScope:
+    @property
+    def first_cell(self) -> int:
+        """Cells with greater numbers nobody outside of the innermost open callee refers to."""
+        return self.open[-1].first_cell if self.open else 0
+
+    def enter(self, body: Region, try_depth: int, first_cell: int) -> CalleeScope:
         """Inferring the function whose body is `body`, inside of so many bodies of `try`, in a `with` block."""
-        return CalleeScope(body, self.open, try_depth)
+        return CalleeScope(body, self.open, try_depth, first_cell)
 
     def note_observed(self, slot: Slot, outside: bool, bodies: Sequence[TryBody]) -> None:
         """Notes for the open callees what they depend on: whether their callers see what `slot` holds after a raise.

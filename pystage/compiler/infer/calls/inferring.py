@@ -118,7 +118,7 @@ class CalleeInference:
             state.fork() as changes,
             engine.b.isolated(self._body),
             engine.intervals.knowing({}),
-            engine.callees.enter(self._body, len(engine.raises.bodies)) as scope,
+            engine.callees.enter(self._body, len(engine.raises.bodies), state.next_cell) as scope,
         ):
             token = output_of(engine).token
             output = OutputCell(self._param(token) if isinstance(token, Value) else token)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -11,13 +12,15 @@ from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, ArrayType
 from ...ops import If, Not
 from ...values.boundary import Form
-from ...values.lattice import FALSE, Abstract, Array, ArrayCell, ErrorCell, Version
+from ...values.lattice import FALSE, Abstract, Array, ArrayCell, ErrorCell, PoolCell, Version
 from ...values.sites import contexts
 from ...values.slots import Hidden, Purpose, Slot, Variable, is_temporary_name
-from ...values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content
+from ...values.state import ERROR, MISSING, NOT_YET, OUTPUT, Changes, Content, Lookup
 from ...values.walk import rebuild, values_of
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import note_out_of_date, stamp_versions
+from ..aliases.pool_demands import PoolDemand
+from ..aliases.pools import pooled, united
 from ..exceptions.raising import attempt, error_of, expose_all, is_observable, is_running
 from ..telling.blame import MergeProvenance
 from .engine import Engine
@@ -27,7 +30,7 @@ from .join import Join
 from .phi import Placeholder, phi_operands
 from .resizing import fit_arm, met
 from .same import alike
-from .unboxing import Side, differing, unbox
+from .unboxing import differing, unbox
 
 Arm = Callable[[], None]
 
@@ -75,23 +78,26 @@ def infer_if(
         with engine.intervals.under(predicate, taken):
             arms.append(_arm(engine, arm))
     _meet(engine, frame, arms)
-    first, second = [lookup(arm.changes, before) for arm in arms]
-    if not any(arm.raises for arm in arms):
-        ours, theirs = [
-            Side(find, arm.changes.__setitem__, arm.region)
-            for find, arm in zip((first, second), arms, strict=True)
-        ]
-        lists = differing(ours, theirs, [s for s in {**arms[0].changes, **arms[1].changes} if s in before])
-        unbox(engine, ours, lists)
-        unbox(engine, theirs, lists)
     shared: set[int] = set()
+    unpoolable: set[int] = set()
     while True:
-        rolling = bool(engine.loops.active)
+        first, second = _with_rows(engine, arms, before)
         join = Join(
-            engine.state, first, second, engine.b.span, provenance=provenance, shared=shared, rolling=rolling
+            engine.state,
+            first,
+            second,
+            engine.b.span,
+            provenance=provenance,
+            shared=shared,
+            rolling=bool(engine.loops.active),
+            unpoolable=unpoolable,
         )
         late = _join_versions(frame, arms, join)
         seen = _join(engine, predicate, frame, arms, join)
+        if join.demands.found:
+            for side, inferred in enumerate(arms):
+                unpoolable |= _pool(engine, inferred, [d for d in join.demands.found if d.side == side])
+            continue
         more = join.objects.shared()
         if not more:
             break
@@ -106,6 +112,56 @@ def infer_if(
             engine.intervals.assume(predicate, not taken)
 
 
+def _with_rows(
+    engine: Engine, arms: list[_InferredArm], before: dict[Slot, Content]
+) -> tuple[Lookup, Lookup]:
+    """Makes rows of lists of arrays that the arms leave with different lengths; gives what the slots hold then."""
+    first, second = [lookup(arm.changes, before) for arm in arms]
+    if not any(arm.raises for arm in arms):
+        changed = [s for s in {**arms[0].changes, **arms[1].changes} if s in before]
+        lists = differing(first, second, changed)
+        for arm in arms if lists else ():
+            with at_end(engine, arm.region, arm.changes) as changes:
+                unbox(engine, lists)
+            arm.changes = changes
+    return lookup(arms[0].changes, before), lookup(arms[1].changes, before)
+
+
+def _pool(engine: Engine, arm: _InferredArm, demands: Sequence[PoolDemand]) -> set[int]:
+    """Makes members of objects at the end of an arm, as a join demands; gives the cells of those that cannot be."""
+    if not demands:
+        return set()
+    with at_end(engine, arm.region, arm.changes) as changes:
+        refused = satisfied(engine, demands)
+    arm.changes = changes
+    return refused
+
+
+def satisfied(engine: Engine, demands: Sequence[PoolDemand]) -> set[int]:
+    """Makes members of objects, as a join demands; gives the cells of those that cannot be."""
+    refused: set[int] = set()
+    by_pool: dict[int, list[int]] = {}
+    for demand in demands:
+        by_pool.setdefault(demand.pool, []).append(demand.cell)
+    for pool, cells in by_pool.items():
+        for each in [c for c in cells if isinstance(engine.state.slots.get(c), PoolCell)]:
+            cells.remove(each)
+            if not united(engine, each, pool):
+                refused |= {each, pool}
+        if cells and not pooled(engine, cells, pool):
+            refused.update(cells)
+    return refused
+
+
+@contextmanager
+def at_end(engine: Engine, region: Region, changes: Changes) -> Iterator[Changes]:
+    """Goes on at the end of a fork that left `changes`; gives what it leaves then."""
+    with engine.state.fork() as more, engine.b.region(region), engine.under_condition():
+        for slot, content in changes.items():
+            engine.state.set(slot, content)
+        yield more
+
+
 def _meet(engine: Engine, frame: int, arms: list[_InferredArm]) -> None:
     """Puts arrays of many sizes that the arms leave into common bounds."""
     if any(arm.raises for arm in arms):
@@ -115,9 +171,7 @@ def _meet(engine: Engine, frame: int, arms: list[_InferredArm]) -> None:
     slots = [s for s in dict.fromkeys([*changes[0], *changes[1]]) if relevant(s, frame, *changes, before)]
     targets = met(lookup(changes[0], before), lookup(changes[1], before), slots)
     for arm in arms if targets else ():
-        with engine.state.fork() as refit, engine.b.region(arm.region), engine.under_condition():
-            for slot, content in arm.changes.items():
-                engine.state.set(slot, content)
+        with at_end(engine, arm.region, arm.changes) as refit:
             fit_arm(engine, targets)
         arm.changes = refit
 
@@ -209,7 +263,7 @@ def _join_raising(
     slots = engine.state.slots
     made: list[_Seen] = []
     for slot in dict.fromkeys([*arms[0].changes, *arms[1].changes]):
-        if slot in (ERROR, OUTPUT) or (slot in slots and isinstance(slots[slot], ArrayCell)):
+        if slot in (ERROR, OUTPUT) or (slot in slots and isinstance(slots[slot], ArrayCell | PoolCell)):
             join.slot(slot)
             continue
         for side, arm in enumerate(arms):

@@ -64,6 +64,8 @@ class Frame:
 class CalleeScope:
     """A callee being inferred; `open` are all those that are, `try_depth` how many bodies of `try` are around it.
 
+    Cells with greater numbers than `first_cell` are its own.
+
     `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
     it changes, whether somebody outside of it sees them after a raise.
     """
@@ -73,6 +75,7 @@ class CalleeScope:
             "body": Fixed(),
             "open": Balanced(),
             "try_depth": Fixed(),
+            "first_cell": Fixed(),
             "crossed": Grows("at worst the summary of a callee serves for no other call"),
             "observed": Grows("at worst the summary of a callee serves for fewer calls"),
         }
@@ -81,6 +84,7 @@ class CalleeScope:
     body: Region
     open: list[CalleeScope]
     try_depth: int
+    first_cell: int
     crossed: bool = False
     observed: dict[Slot, bool] = field(default_factory=dict)
 

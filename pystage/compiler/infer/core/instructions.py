@@ -12,7 +12,7 @@ from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.kernels import row_tables, table_keys
-from ...library.kernels.row_lists import append
+from ...library.kernels.row_lists import append, extended
 from ...library.python import operators, strings
 from ...library.rules.classes import class_name
 from ...stage import ir as stage
@@ -220,6 +220,20 @@ def _spliced(e: Engine, items: tuple[stage.Item, ...]) -> list[Abstract]:
     return out
 
 
+def _joined_list(e: Engine, items: tuple[stage.Item, ...]) -> Ref:
+    """A new list of these, of which some are the elements of lists whose length only a run knows."""
+    made = Ref(e.state.new_cell(ListCell(())))
+    for item in items:
+        value = e.get(item.value) if item.star else e.operand(item.value)
+        longer = extended(e, made, value) if item.star else None
+        if longer is not None:
+            e.write(made.cell, longer)
+            continue
+        for each in listed(e, value) if item.star else [value]:
+            append(e, made, each)
+    return made
+
+
 def listed(e: Engine, value: Abstract) -> list[Abstract]:
     """The elements of an iterable that must have a known structure."""
     found = elements(e, value)
@@ -242,11 +256,7 @@ def _is_of_computed_length(e: Engine, item: stage.Item) -> bool:
 
 def _build(e: Engine, i: stage.Build) -> None:
     if i.kind is stage.Sequence.LIST and any(_is_of_computed_length(e, item) for item in i.items):
-        made = Ref(e.state.new_cell(ListCell(())))
-        for part in i.items:
-            value = e.get(part.value) if part.star else e.operand(part.value)
-            e.call(e.getattr(made, "extend" if part.star else "append"), [value])
-        e.put(i.dst, made)
+        e.put(i.dst, _joined_list(e, i.items))
         return
     items = _spliced(e, i.items)
     match i.kind:

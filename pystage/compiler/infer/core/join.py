@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, cast
 
@@ -26,12 +27,10 @@ from ...library.rules.rows import (
     entries_of,
     factory_of,
     keys_in,
-    row_size,
-    with_capacity,
 )
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
-from ...values.capacity import AllocationSite, Capacity
+from ...values.capacity import Capacity
 from ...values.gated import (
     Gated,
     GatedNumber,
@@ -42,6 +41,7 @@ from ...values.gated import (
     may_be_none,
 )
 from ...values.lattice import (
+    LISTS,
     NONE,
     Abstract,
     AnyList,
@@ -56,12 +56,13 @@ from ...values.lattice import (
     IteratorCell,
     ListCell,
     Meaning,
+    MemberCell,
     ObjectCell,
     OutputCell,
+    PoolCell,
     Ref,
     RowsCell,
     SetCell,
-    Sharing,
     TableCell,
     Text,
     Tuple,
@@ -76,11 +77,13 @@ from ...values.state import MISSING, Content, Lookup, State
 from ...values.walk import cells_of, children, head, rebuild, with_children
 from ..aliases.alias_sets import joined_aliases, seen_through
 from ..aliases.merged import MERGEABLE, aliases_of
+from ..aliases.pool_demands import PoolDemands, held_list
 from ..aliases.sides import are_of_one_class, are_unlike, joined_error, own_field
 from ..telling.blame import MergeProvenance
 from ..telling.describe import describe_list, describe_table, describe_type
 from .conflicts import Conflicts
 from .joined_objects import JoinedObjects
+from .joined_rows import JoinedRows, joined_count
 from .phi import (
     Placeholder,
     formatted_alike,
@@ -95,11 +98,6 @@ MOST_PARTS = 4
 """How many alternatives a value may have."""
 MOST_STRINGS = 64
 """How many strings may be among them."""
-MOST_ROWS = 1 << 22
-"""The greatest capacity that a list gets because of how often a loop may run."""
-FIRST_CAPACITY = 64
-"""The capacity that a list has at first which gets longer in a loop that runs nobody knows how often."""
-
 Alternatives = tuple[list[Abstract], Sequence[int]]
 """Those of a gated φ that are values, and the positions in it of those of the second side."""
 
@@ -124,7 +122,8 @@ class Join:
         optional: bool = True,
         trips: int | None = None,
         rolling: bool = False,
-        capacity: Callable[[int, int], Capacity] | None = None,
+        capacity: Callable[[int, int, str], Capacity] | None = None,
+        unpoolable: AbstractSet[int] = frozenset(),
     ) -> None:
         self.state = state
         self.a = a
@@ -135,9 +134,9 @@ class Join:
         self.conflicts = Conflicts(state, (a, b), span, loop, provenance)
         self.grows = False
         self.retyped = False  # a number is of another kind after a trip than before it
-        self._trips = trips  # the greatest number of iterations of the loop, where that is known
         self._rolling = rolling  # whether it is inside of a rolled loop
-        self._capacity_here = capacity  # the capacity of what grows in the loop
+        self.demands = PoolDemands(state, (a, b), unpoolable)
+        self._joined_rows = JoinedRows(loop, trips, capacity)
         self._optional = optional  # whether something may stay None on one side only
         self.objects = JoinedObjects(state, a, b, self.entries, self._cells, owned, shared, carriers)
         for cell in self.objects.kept:
@@ -370,8 +369,10 @@ class Join:
         kind_a, kind_b = self.a(a.cell), self.b(b.cell)
         if not are_of_one_class(kind_a, kind_b):
             return self.conflict(a, b)
+        if self.demands.alike(a.cell, kind_a, b.cell, kind_b):
+            return a
         if not self.loop and self._are_unlike(a, kind_a, b, kind_b):
-            return self.conflict(a, b)
+            return a if self._demand_one_kind(kind_a, kind_b) else self.conflict(a, b)
         joined = joined_path(a.path, b.path)
         if joined is not None and a.cell == b.cell:
             return Ref(a.cell, joined)
@@ -382,6 +383,13 @@ class Join:
         if template is not None and isinstance(template[0], Unknown):
             return template[0]
         return Ref(merged)
+
+    def _demand_one_kind(self, a: Content, b: Content) -> bool:
+        """Demands that the objects in two lists of rows are members of one pool; False where there are none."""
+        if not isinstance(a, LISTS) or not isinstance(b, LISTS):
+            return False
+        rows = isinstance(a, RowsCell) or isinstance(b, RowsCell)
+        return rows and self.demands.elements(held_list(self.a, a), held_list(self.b, b))
 
     # -- cells
 
@@ -416,7 +424,9 @@ class Join:
         merged = a.cell if a.cell in self.objects.owned and not a.path else self.state.cell_number()
         self.objects.merged[places] = merged
         sides = (self.a(a.cell), self.b(b.cell))
-        if all(isinstance(side, MERGEABLE) for side in sides):
+        if all(isinstance(side, MemberCell) for side in sides):
+            self.cell(merged, *sides)
+        elif all(isinstance(side, MERGEABLE) for side in sides):
             if merged not in self.objects.owned:
                 self.state.merged[merged] = None
                 if not self.loop:
@@ -432,6 +442,10 @@ class Join:
     def cell(self, cell: int, a: Content, b: Content) -> None:
         """Joins the contents of a cell; the entry is there while its parts are joined (cycles)."""
         self.entries[cell] = (a if a is not MISSING else b, a, b)
+        if self.demands.alike(cell, a, cell, b):
+            return
+        if isinstance(a, LISTS) and isinstance(b, LISTS) and not _are_of_one_length(a, b):
+            a, b = held_list(self.a, a), held_list(self.b, b)
         self.entries[cell] = (self._contents(a, b), a, b)
 
     def _contents(self, a: Content, b: Content) -> Content:
@@ -498,6 +512,11 @@ class Join:
                     join_selectors(a.selector, b.selector),
                     a.frozen or b.frozen,
                 )
+            case MemberCell(), MemberCell() if a.pool == b.pool:
+                return replace(a, place=joined_count(a.place, b.place))
+            case PoolCell(), PoolCell():
+                joined = self._joined_rows.pool(a, b)
+                return joined or self.conflicts.unknown("objects of one kind", "objects of another")
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
             case ErrorCell(), ErrorCell():
@@ -517,17 +536,11 @@ class Join:
     def _rows(self, a: AnyList, b: AnyList, is_table: bool = False) -> Content:
         """A list that has another length, or other elements, on either side: rows of what the elements have in common."""
         template = common_rows(a, b, self.loop)
+        if template is None and self.demands.elements(a, b):
+            return a
         if template is None:
             return self._growth(*[describe_list(x) for x in (a, b)])
-        capacity, site = self._capacity(a, b, template, is_table)
-        element = rebuild(with_capacity(template, capacity), placeholder_for)
-        first, second = [x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
-        length = first if _is_same_count(first, second) else Placeholder(ArrayType(INT64))
-        selector = join_selectors(a.selector, b.selector)
-        shared = max([x.shared for x in (a, b) if isinstance(x, RowsCell)], default=Sharing.NOT)
-        starts = [x.start if isinstance(x, RowsCell) and x.capacity == capacity else 0 for x in (a, b)]
-        start = starts[0] if _is_same_count(*starts) else Placeholder(ArrayType(INT64))
-        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared, start)
+        return self._joined_rows.list(a, b, template, is_table)
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""
@@ -537,7 +550,7 @@ class Join:
         rows = self._rows(first, second, is_table=True)
         assert isinstance(rows, RowsCell)
         removed = [x.removed if isinstance(x, TableCell) else 0 for x in (a, b)]
-        count = removed[0] if _is_same_count(*removed) else Placeholder(ArrayType(INT64))
+        count = joined_count(*removed)
         selector = join_selectors(a.selector, b.selector)
         has_index = any(isinstance(x, TableCell) and x.index is not None for x in (a, b))
         is_indexed = (has_index or rows.site is not None) and bool(numbers_in(keys_in(rows)))
@@ -560,25 +573,6 @@ class Join:
             return self.conflicts.unknown(*texts)
         return self._growth(*[describe_table(x) for x in (a, b)])
 
-    def _capacity(
-        self, a: AnyList, b: AnyList, template: Abstract, is_table: bool
-    ) -> tuple[int, AllocationSite | None]:
-        """How many rows a list has that is `a` or `b`, and the site that has its capacity.
-
-        One that gets longer in a loop by as much as is written has as many as all trips may need, where their number
-        is known; else the capacity of the loop as an allocation site. So has a dict always, which may meet a key again.
-        """
-        first, second = [x.capacity if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
-        most = max(first, second, 1)
-        sites = [x.site for x in (a, b) if isinstance(x, RowsCell) and x.site is not None]
-        if sites or second <= first or self._capacity_here is None:
-            return most, sites[0] if sites else None
-        initial = FIRST_CAPACITY
-        if not is_table and self._trips is not None and first + self._trips * (second - first) <= MOST_ROWS:
-            initial = first + self._trips * (second - first)
-        found = self._capacity_here(max(most, initial), row_size(template))
-        return found.size, found.site
-
     def _fields(self, a: ObjectCell, b: ObjectCell) -> dict[str, Abstract]:
         joined: dict[str, Abstract] = {}
         names = [*a.fields, *b.fields]
@@ -595,8 +589,8 @@ class Join:
         return self.conflicts.unknown(first, second)
 
 
-def _is_same_count(a: int | Value, b: int | Value) -> bool:
-    return a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
+def _are_of_one_length(a: AnyList, b: AnyList) -> bool:
+    return isinstance(a, ListCell) and isinstance(b, ListCell) and len(a.items) == len(b.items)
 
 
 def _may_be_alternative(x: Abstract) -> bool:

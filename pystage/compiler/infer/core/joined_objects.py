@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import cast
 
 from ...hlo.ir import Value
-from ...values.lattice import Alias, ArrayCell, Ref, Stamp, through
+from ...values.lattice import Alias, ArrayCell, MemberCell, Ref, Stamp, through
 from ...values.memory import is_row_major
 from ...values.slots import Slot
 from ...values.state import MISSING, Content, Lookup, State
@@ -118,6 +118,8 @@ class JoinedObjects:
             }
             for places, merged in self.merged.items():
                 for cell in may_alias_cells(lookup, places[side][0]):
+                    if isinstance(lookup(cell), MemberCell):
+                        continue  # which object it is, its place says
                     if cell not in self._state.slots and lookup(cell) is not MISSING:
                         names.setdefault(cell, set()).add(merged)
                 if self.is_rearranged(Ref(*places[side]), lookup):
@@ -172,7 +174,8 @@ class JoinedObjects:
         found: dict[int, dict[int, int]] = {cell: {cell: cell} for cell in self.adopted}
         for (_, (b, _)), merged in self.merged.items():
             for cell in may_alias_cells(self._b, b):
-                found.setdefault(cell, {})[merged] = b
+                if not isinstance(self._b(cell), MemberCell):
+                    found.setdefault(cell, {})[merged] = b
         return found
 
     def _is_outer(self, cell: int) -> bool:

@@ -34,6 +34,7 @@ from ...values.lattice import (
     Const,
     ErrorCell,
     ListCell,
+    PoolCell,
     Ref,
     Undef,
     Unknown,
@@ -46,10 +47,11 @@ from ...values.walk import nodes, rebuild, values_of
 from ..aliases.alias_sets import seen_through
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
+from ..aliases.pool_demands import PoolDemand, carried_pools, held_content
 from ..exceptions.raising import attempt, error_of
 from ..telling.blame import MergeProvenance, growth_note
 from .after_loops import finish, source_of
-from .branches import infer_if, lookup, settle_versions
+from .branches import at_end, infer_if, lookup, satisfied, settle_versions
 from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
 from .engine import Engine
 from .frame import PythonRaise
@@ -60,7 +62,7 @@ from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, place
 from .resizing import Resizing, can_make_room, fit, make_room, resizings
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
-from .unboxing import WRITTEN_OUT, Side, differing, unbox
+from .unboxing import WRITTEN_OUT, differing, unbox
 
 GENERALISE_LIMIT = 2
 """How often an inner loop begins the passes of one around it again."""
@@ -134,10 +136,13 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     ranges = induction_ranges(engine, loop.instruction, loop.frame)
     splits, retyped, parted = engine.splits, False, False
     entered: list[int] = []
+    demands: list[PoolDemand] = []
+    unpoolable: set[int] = set()
     for _ in range(PASS_LIMIT):
-        if entered:  # known outside of the passes, each of which is taken back
-            unbox(engine, Side(lookup(Changes(), before), engine.state.set, None), entered)
-            templates, guessed, entered = {}, set(), []
+        if entered or demands:  # known outside of the passes, each of which is taken back
+            unbox(engine, entered)
+            unpoolable |= satisfied(engine, demands)
+            templates, guessed, entered, demands = {}, set(), [], []
         with speculate(engine) as trial:
             result = _one_pass(engine, loop, templates, owned)
             if result is None:  # the condition is false on entry: the loop does not run, but the test does
@@ -149,7 +154,16 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             may_alias = len(engine.state.may_alias)
             certain = loop.certain or (result.first and isinstance(result.condition, Const))
             optional = (loop.peeled or not certain) and not _is_counted(loop)
-            join = _join(engine, loop, templates, owned, result.changes, before, guessed, optional)
+            while True:
+                join = _join(engine, loop, templates, owned, result, before, guessed, optional, unpoolable)
+                demands = [d.on_entry(owned) for d in join.demands.found if d.side == 0]
+                if demands or not join.demands.found:
+                    break
+                with at_end(engine, result.body, result.changes) as changes:
+                    unpoolable |= satisfied(engine, join.demands.found)
+                result.changes = changes
+            if demands:
+                continue
             same_aliasing = len(engine.state.may_alias) == may_alias  # as the pass took it
             retyped |= join.retyped
             parted |= bool(join.conflicts.found) and not join.grows
@@ -216,10 +230,12 @@ def _lists_of_arrays(
     def head(slot: Slot) -> Content:
         return templates.get(slot) or before.get(slot, cast(Content, MISSING))
 
-    entry = Side(head, engine.state.set, None)
-    end = Side(lookup(result.changes, before), result.changes.__setitem__, result.body)
-    lists = differing(entry, end, [slot for slot in result.changes if slot in before])
-    unbox(engine, end, lists)
+    end = lookup(result.changes, before)
+    lists = differing(head, end, [slot for slot in result.changes if slot in before])
+    if lists:
+        with at_end(engine, result.body, result.changes) as changes:
+            unbox(engine, lists)
+        result.changes = changes
     return lists
 
 
@@ -520,11 +536,14 @@ def _join(
     loop: Loop,
     templates: dict[Slot, Content],
     owned: EntryContents,
-    changes: Changes,
+    result: Pass,
     before: dict[Slot, Content],
     guessed: set[Slot],
     optional: bool,
+    unpoolable: set[int],
 ) -> Join:
+    changes = result.changes
+
     def head(slot: Slot) -> Content:
         found = templates.get(slot)
         if slot in guessed and isinstance(before.get(slot), Const):
@@ -548,15 +567,21 @@ def _join(
             carriers=carriers,
             optional=optional,
             trips=loop.trips,
-            capacity=lambda initial, itemsize: engine.capacity(initial, itemsize, "a list"),
+            capacity=engine.capacity,
+            unpoolable=unpoolable,
         )
-        for slot in list(templates) + [s for s in changes if s not in templates]:
+        pools = [s for s in changes if s not in templates and isinstance(before.get(s), PoolCell)]
+        for slot in list(templates) + [s for s in changes if s not in templates and s not in pools]:
             if isinstance(slot, int):
                 if slot in before and slot != ERROR:
                     join.slot(slot)
             elif isinstance(changes.get(slot), Undef) and isinstance(before.get(slot, Undef()), Undef):
                 continue  # assigned and deleted again, as the counters of inner loops are
             elif _visible(slot, loop, engine.state) and not _of_one_trip(engine, slot, loop, head(slot)):
+                join.slot(slot)
+        while found_pools := carried_pools(pools, [entry[0] for entry in join.entries.values()], head):
+            for slot in found_pools:
+                pools.remove(slot)
                 join.slot(slot)
         found = join.objects.uncarried()
         if not found:
@@ -601,7 +626,7 @@ def _on_entry(
             for slot, template in templates.items():
                 if slot in before:
                     filled: list[Value] = []
-                    phi_operands(engine.b, template, before[slot], filled)
+                    phi_operands(engine.b, template, held_content(before.get, template, before[slot]), filled)
                     found.update(zip(placeholders_of(template), filled, strict=True))
         return v.mapped(value) if isinstance(v, DeferredRead) else found.get(v, v)
 

@@ -16,6 +16,7 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import ArrayType
 from ...library.rules.numbers import is_of_kind, number_type, whole_of
+from ...library.rules.pools import converted, template_of_pool
 from ...library.rules.rows import as_rows, as_table, template_of_list
 from ...ops import Compare, Convert, Select, constant
 from ...values.bounded import Bounded
@@ -29,6 +30,7 @@ from ...values.lattice import (
     Const,
     ErrorCell,
     ObjectCell,
+    PoolCell,
     Ref,
     RowsCell,
     TableCell,
@@ -92,6 +94,8 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
             assert element is not None
             content = _aligned(template, as_rows(b, content, element, capacity))
             _child_operands(b, template, content, into)
+        case PoolCell() if isinstance(content, PoolCell):
+            _pool_operands(b, template, content, into)
         case TableCell(entries=entries, index=index) if isinstance(content, TABLES):
             entry = template_of_list(entries)
             assert entry is not None
@@ -99,6 +103,21 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
             _child_operands(b, template, content, into)
         case _:
             _child_operands(b, template, _aligned(template, content), into)
+
+
+def _pool_operands(b: Builder, template: PoolCell, content: PoolCell, into: list[Value]) -> None:
+    """The rows of a pool, as the template has them, and how many there are."""
+    of = template_of_pool(template)
+    if of is not None:
+        columns = values_of(cast(Cell, template.contents))
+        own: Sequence[Value | None] = [None] * len(columns)
+        if content.contents is not None:
+            own = values_of(converted(b, content, of, template.capacity))
+        for column, value in zip(columns, own, strict=True):
+            if isinstance(column, Placeholder):
+                into.append(zeros(b, column.type) if value is None else value)
+    if isinstance(template.length, Placeholder):
+        into.append(number(b, content.length, template.length.type))
 
 
 def _child_operands(b: Builder, template: TreeNode, content: TreeNode, into: list[Value]) -> None:

@@ -185,7 +185,7 @@ class Growing:
     def has_arrays(self) -> bool:
         """True if the first trip has appended arrays; lists of numbers are rows anyway (`RowsCell`)."""
         content = self.engine.contents_at(self.cell)
-        return isinstance(content, ListCell) and any(map(_has_arrays, content.items))
+        return isinstance(content, ListCell) and any(_has_arrays(self.engine, item) for item in content.items)
 
     def begin(self) -> None:
         """After the first trip: the others begin with an empty list."""
@@ -336,8 +336,10 @@ class Growing:
         return item
 
 
-def _has_arrays(item: Abstract) -> bool:
-    return isinstance(item, Ref) or (isinstance(item, Tuple) and any(map(_has_arrays, item.items)))
+def _has_arrays(engine: Engine, item: Abstract) -> bool:
+    if isinstance(item, Tuple):
+        return any(_has_arrays(engine, part) for part in item.items)
+    return isinstance(item, Ref) and isinstance(engine.state.slots.get(item.cell), ArrayCell)
 
 
 def _numbers(item: Abstract) -> list[Array]:

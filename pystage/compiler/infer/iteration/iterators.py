@@ -314,9 +314,9 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
             return known_range(value) is not None
         case Bounded():
             return False
-        case Ref() if isinstance(cell := engine.state.get(value.cell), RowsCell):
+        case Ref() if isinstance(cell := _content(engine, value), RowsCell):
             return isinstance(cell.length, int)
-        case Ref() | DictView() if isinstance(engine.state.get(value.cell), TableCell):
+        case Ref() | DictView() if isinstance(_content(engine, value), TableCell):
             return False
         case Ref() if is_deque(engine, value):
             return not isinstance(engine.cell(items_of(engine, value)), RowsCell)
@@ -326,6 +326,11 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
             return all(is_listed(engine, inner) for inner in inners)
         case _:
             return True
+
+
+def _content(engine: Engine, value: Ref | DictView) -> Any:
+    """What the cell holds of what is iterated over."""
+    return engine.cell(Ref(value.cell))
 
 
 def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
@@ -338,9 +343,9 @@ def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
     ):
         _take(engine, value)
     match value:
-        case Ref() if isinstance(engine.state.get(value.cell), LISTS):
+        case Ref() if isinstance(_content(engine, value), LISTS):
             return _list_steps(engine, value)
-        case Ref() if isinstance(engine.state.get(value.cell), DictCell):
+        case Ref() if isinstance(_content(engine, value), DictCell):
             return _dict_steps(engine, DictView("keys", value.cell))
         case Ref() if isinstance(engine.state.get(value.cell), IteratorCell):
             return _iterator_steps(engine, value)
@@ -465,9 +470,9 @@ def _row(row: list[Step]) -> Abstract:
 def rolled(engine: Engine, value: Abstract) -> Rolled | None:
     """How a rolled loop iterates over `value`; None where it must be unrolled over structure."""
     match value:
-        case Ref() if isinstance(engine.state.get(value.cell), RowsCell):
+        case Ref() if isinstance(_content(engine, value), RowsCell):
             return _rolled_list(engine, value)
-        case Ref() | DictView() if isinstance(engine.state.get(value.cell), TableCell):
+        case Ref() | DictView() if isinstance(_content(engine, value), TableCell):
             return _rolled_table(engine, value)
         case Ref() if is_deque(engine, value):
             return _rolled_deque(engine, value)

@@ -47,6 +47,7 @@ from ...values.lattice import (
     Exc,
     ListCell,
     Meaning,
+    MemberCell,
     Method,
     ObjectCell,
     Ref,
@@ -340,7 +341,7 @@ def _try(engine: Engine, value: Abstract, name: str, other: Abstract) -> Abstrac
 def _user_class(engine: Engine, value: Abstract) -> type | None:
     if isinstance(value, Ref):
         cell = engine.state.get(value.cell)
-        return cell.cls if isinstance(cell, ObjectCell) else None
+        return cell.cls if isinstance(cell, ObjectCell | MemberCell) else None
     if isinstance(value, Const):
         return type(value.value) if isinstance(value.value, enum.Enum) else None
     return value.cls if isinstance(value, Tuple) and value.cls is not tuple else None
@@ -391,7 +392,7 @@ def inplace(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstrac
     if found is not None:
         return found
     if isinstance(left, Ref) and isinstance(
-        engine.state.get(left.cell), ArrayCell | ListCell | RowsCell | DictCell | TableCell
+        engine.state.get(left.cell), ArrayCell | ListCell | RowsCell | DictCell | TableCell | MemberCell
     ):
         engine.settle(left)
     return operators.inplace(engine, op, left, right)
@@ -405,10 +406,17 @@ def compare_method(engine: Engine, op: str, left: Abstract, right: Abstract) -> 
         equal = _dispatch(engine, "__eq__", "__eq__", left, right)
         if equal is not None:
             return engine.negate(equal)
-    if found is None and op in ("==", "!=") and _user_class(engine, left) and _user_class(engine, right):
-        same = isinstance(left, Ref) and isinstance(right, Ref) and left.cell == right.cell
-        if isinstance(left, Ref) and isinstance(right, Ref):
-            return Const(same == (op == "=="))
+    are_objects = bool(_user_class(engine, left) and _user_class(engine, right))
+    if (
+        found is None
+        and op in ("==", "!=")
+        and isinstance(left, Ref)
+        and isinstance(right, Ref)
+        and are_objects
+    ):
+        same = engine.same_object(left, right)
+        if same is not None:
+            return same if op == "==" else engine.negate(same)
     return found
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from ...values.boundary import CallableMember, Path
-from ...values.lattice import NONE, Abstract, Const, ObjectCell, Ref, Super, Tuple
+from ...values.lattice import NONE, Abstract, Const, MemberCell, ObjectCell, Ref, Super, Tuple
 from ..calls.binding import refusal
 from ..core.engine import Engine
 from . import attributes, classes, objects
@@ -30,7 +30,7 @@ def call_written(
     """The call of a method that `dataclasses` wrote (not `__repr__` and `__hash__`); None for other functions."""
     receiver = args[0] if args else None
     cell = engine.state.get(receiver.cell) if isinstance(receiver, Ref) else None
-    if not isinstance(receiver, Ref) or not isinstance(cell, ObjectCell):
+    if not isinstance(receiver, Ref) or not isinstance(cell, ObjectCell | MemberCell) or cell.cls is None:
         return None
     name = function.__name__
     owner = next((c for c in cell.cls.__mro__ if vars(c).get(name) is function), None)

@@ -38,6 +38,7 @@ from ...values.lattice import (
     Exc,
     ListCell,
     Meaning,
+    MemberCell,
     Method,
     ObjectCell,
     Ref,
@@ -362,7 +363,7 @@ def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | Non
     """The special method `name` bound to an instance of a user class, or None."""
     if isinstance(value, Ref):
         cell = engine.state.get(value.cell)
-        if isinstance(cell, ObjectCell):
+        if isinstance(cell, ObjectCell | MemberCell) and cell.cls is not None:
             key = cell.cls, name
             if key in engine.externals.special_methods:
                 return Method(engine.externals.special_methods[key], value)

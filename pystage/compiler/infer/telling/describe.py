@@ -25,6 +25,7 @@ from ...values.lattice import (
     IteratorCell,
     ListCell,
     Mapped,
+    MemberCell,
     Method,
     ObjectCell,
     Range,
@@ -85,6 +86,8 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
                     return f"a dict with {len(cell.entries)} keys"
                 case ObjectCell():
                     return f"an instance of {cell.cls.__qualname__}"
+                case MemberCell(kind=kind):
+                    return f"a {kind.__name__}" if cell.cls is None else f"an instance of {kind.__qualname__}"
                 case IteratorCell():
                     return "an iterator"
                 case SetCell():
@@ -172,7 +175,7 @@ def short_type(value: Abstract, state: State) -> str:
                 case TableCell(container=cls, entries=entries):
                     size = entries.length if isinstance(entries.length, int) else "n"
                     return f"{cls.__name__} of {size}"
-                case ObjectCell(cls=cls):
+                case ObjectCell(cls=cls) | MemberCell(kind=cls):
                     return cls.__qualname__
         case Bounded():
             return short_array(value.type, value.form, [extent.axis for extent in value.extents])

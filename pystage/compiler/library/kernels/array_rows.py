@@ -1,61 +1,60 @@
-"""Arrays as elements of lists of rows: what a list holds of an array, and the array that a reader gets.
+"""What a reader gets of an element of a list of rows that stands for an array or an object.
 
-In: elements of a list, and references to arrays. Out: elements that are contents of arrays (`Form.NDARRAY`), or references
-to arrays. A list of rows holds a copy of each array, so that nobody may store into it any more, by whatever name it has
-(`ArrayCell.frozen`). Which elements are one object nothing tells (`RowsCell.shared`).
+In: elements as rows hold them (`holding.py`): contents of arrays (`Form.NDARRAY`, or `Bounded`), and which object of a pool
+it is (`Pooled`). Out: references. Which elements are one array nothing tells (`RowsCell.shared`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from ...hlo.types import INT64
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, ArrayCell, Frozen, Ref, RowsCell, Sharing, Tuple
+from ...values.bounded import Bounded
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Frozen,
+    MemberCell,
+    PoolCell,
+    Pooled,
+    Ref,
+    RowsCell,
+    Sharing,
+    Tuple,
+)
 from ..context import Context
+from ..rules.pools import class_of_contents
 
 
 def has_arrays(element: Abstract) -> bool:
     """True for an element, or rows of elements, in which there are contents of arrays."""
     if isinstance(element, Tuple):
         return any(map(has_arrays, element.items))
-    return isinstance(element, Array) and element.form is Form.NDARRAY
+    return isinstance(element, Bounded) or (isinstance(element, Array) and element.form is Form.NDARRAY)
 
 
 def boxed(ctx: Context, element: Abstract) -> Abstract:
-    """An element of a list as a reader gets it: arrays in place of their contents."""
-    if isinstance(element, Tuple) and has_arrays(element):
-        return Tuple(tuple([boxed(ctx, part) for part in element.items]), element.cls)
+    """An element of a list as a reader gets it: references in place of what rows hold of arrays and objects."""
+    if isinstance(element, Tuple):
+        parts = [boxed(ctx, part) for part in element.items]
+        same = all(new is old for new, old in zip(parts, element.items))
+        return element if same else Tuple(tuple(parts), element.cls)
     if isinstance(element, Array) and element.form is Form.NDARRAY:
         return Ref(ctx.state.new_cell(ArrayCell(element.value, frozen=Frozen.COPY)))
+    if isinstance(element, Bounded):
+        assert isinstance(element.whole, Array)
+        whole = Ref(ctx.state.new_cell(ArrayCell(element.whole.value, frozen=Frozen.COPY)))
+        zero = ctx.constant(0, INT64)
+        return Bounded(whole, element.type, tuple([replace(each, start=zero) for each in element.extents]))
+    if isinstance(element, Pooled):
+        pool = ctx.state.get(element.pool)
+        assert isinstance(pool, PoolCell) and pool.contents is not None
+        return Ref(
+            ctx.state.new_cell(MemberCell(class_of_contents(pool.contents), element.pool, element.place))
+        )
     return element
-
-
-def unboxed(ctx: Context, item: Abstract) -> Abstract:
-    """What a list of rows holds of an item: the contents of arrays in place of them."""
-    if isinstance(item, Tuple):
-        return Tuple(tuple([unboxed(ctx, part) for part in item.items]), item.cls)
-    if isinstance(item, Ref) and is_element(ctx.state.slots.get(item.cell), item):
-        return Array(ctx.contents(item), Form.NDARRAY)
-    return item
-
-
-def is_element(content: object, ref: Ref) -> bool:
-    """True for an array that a list of rows may hold a copy of: it owns its memory, which is writable."""
-    return (
-        not ref.path
-        and isinstance(content, ArrayCell)
-        and content.writable is True
-        and content.value.type.rank > 0
-    )
-
-
-def frozen(ctx: Context, item: Abstract) -> bool:
-    """Refuses stores into the arrays of an item from now on; gives whether one of them may be an element already."""
-    if isinstance(item, Tuple):
-        return max([frozen(ctx, part) for part in item.items], default=False)
-    return (
-        isinstance(item, Ref) and isinstance(ctx.state.slots.get(item.cell), ArrayCell) and ctx.freeze(item)
-    )
 
 
 def with_shared(rows: RowsCell, shared: bool, level: Sharing = Sharing.TWICE) -> RowsCell:

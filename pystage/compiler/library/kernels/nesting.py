@@ -40,7 +40,7 @@ def elements(ctx: Context, raw: Raw) -> list[Abstract] | None:
         return [Const(v) for v in raw.value]
     if isinstance(raw, Tuple):
         return list(raw.items)
-    if isinstance(raw, Ref) and isinstance(ctx.state.get(raw.cell), LISTS):
+    if isinstance(raw, Ref) and isinstance(ctx.cell(raw), LISTS):
         return list(list_items(ctx, ctx.cell(raw)))
     if isinstance(raw, Range) or (isinstance(raw, Const) and isinstance(raw.value, range)):
         return ctx.iterate(raw)

@@ -51,6 +51,7 @@ from ...values.lattice import (
     Const,
     IteratorCell,
     ListCell,
+    Pooled,
     Ref,
     RowsCell,
     SliceObject,
@@ -66,7 +67,8 @@ from ..python.number_checks import refuse
 from ..rules import rows as templates
 from ..rules.promote import PYTHON_DTYPES, python_type
 from ..rules.split import needs_split
-from .array_rows import boxed, frozen, has_arrays, unboxed, with_shared
+from .array_rows import boxed, has_arrays, with_shared
+from .holding import frozen, unboxed
 from .structures import known_item, list_items, list_length
 
 MANY = 64
@@ -728,8 +730,9 @@ def _numbers(element: Abstract) -> list[Array]:
     return [element] if isinstance(element, Array) else []
 
 
-def extended(ctx: Context, cell: AnyList, other: Abstract) -> RowsCell | None:
+def extended(ctx: Context, ref: Ref, other: Abstract) -> RowsCell | None:
     """The list with the elements of another one behind; None where neither is made of rows, or they have no template."""
+    cell: AnyList = ctx.settle(ref)
     content = ctx.cell(other) if isinstance(other, Ref) else None
     more: AnyList | None = content if isinstance(content, ListCell) else ctx.gathered(other)
     if more is None and isinstance(cell, RowsCell):
@@ -738,16 +741,47 @@ def extended(ctx: Context, cell: AnyList, other: Abstract) -> RowsCell | None:
     if more is None or not (isinstance(cell, RowsCell) or isinstance(more, RowsCell)):
         return None
     if isinstance(more, RowsCell):
-        longer = joined(ctx, cell, more)
+        if unite(ctx, cell, more):
+            cell = ctx.settle(ref)
+            gathered = ctx.gathered(other)
+            assert gathered is not None
+            more = gathered
+        longer = joined(ctx, with_members(ctx, cell, more), more)
         if longer is None and isinstance(content, IteratorCell):  # which has given its elements
             ctx.fail(NotKnown(span=ctx.span, what="the number of elements of an iterator"))
         return longer
-    longer = joined(ctx, cell, ListCell(tuple([unboxed(ctx, item) for item in more.items])))
+    held = with_members(ctx, more, cell)
+    cell = ctx.settle(ref)
+    longer = joined(ctx, cell, held)
     if longer is None or not has_arrays(longer.element):
         return longer
     for item in more.items:
         longer = with_shared(longer, frozen(ctx, item))
     return longer
+
+
+def with_members(ctx: Context, cell: AnyList, other: AnyList) -> AnyList:
+    """The list as rows hold it, with its objects in the pools of those of the other list."""
+    if isinstance(cell, RowsCell):
+        return cell
+    like = other.element if isinstance(other, RowsCell) else None
+    return replace(cell, items=tuple([unboxed(ctx, item, like) for item in cell.items]))
+
+
+def unite(ctx: Context, first: AnyList, second: AnyList) -> bool:
+    """Makes one pool of those of the objects in two lists; gives whether the lists hold something else therefore."""
+    if not isinstance(first, RowsCell) or not isinstance(second, RowsCell):
+        return False
+    return _unite(ctx, first.element, second.element)
+
+
+def _unite(ctx: Context, a: Abstract, b: Abstract) -> bool:
+    if isinstance(a, Tuple) and isinstance(b, Tuple):
+        united = [_unite(ctx, x, y) for x, y in zip(a.items, b.items)]
+        return any(united)
+    if not isinstance(a, Pooled) or not isinstance(b, Pooled) or a.pool == b.pool:
+        return False
+    return ctx.united(a.pool, b.pool)
 
 
 def append(ctx: Context, ref: Ref, new: Abstract) -> None:
@@ -756,7 +790,9 @@ def append(ctx: Context, ref: Ref, new: Abstract) -> None:
     if isinstance(cell, ListCell):
         ctx.write(ref.cell, replace(cell, items=(*cell.items, new)))
         return
-    longer = appended(ctx, cell, unboxed(ctx, new))
+    held = unboxed(ctx, new, cell.element)
+    cell = ctx.settle(ref)
+    longer = appended(ctx, cell, held)
     if longer is None:  # its elements are known one by one, or it is refused
         ctx.write(ref.cell, ListCell((*list_items(ctx, cell), new), cell.aliases, cell.selector))
         return

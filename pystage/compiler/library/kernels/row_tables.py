@@ -52,7 +52,8 @@ from ..context import Context
 from ..rules import row_index
 from ..rules import rows as templates
 from . import row_lists
-from .array_rows import boxed, copied, frozen, has_arrays, unboxed, with_shared
+from .array_rows import boxed, copied, has_arrays, with_shared
+from .holding import frozen, unboxed
 from .row_lists import Int, fold, int_value, truth_of, with_room
 from .table_keys import Found, as_numbers_of, is_of_rows, refuse_nan, same_keys
 

@@ -26,6 +26,7 @@ from ...values.lattice import (
     FlatIterator,
     IteratorCell,
     ListCell,
+    MemberCell,
     Range,
     Ref,
     RowsCell,
@@ -126,7 +127,7 @@ def new_turn(ctx: Context) -> Ref:
 
 def view_items(ctx: Context, view: DictView) -> list[Abstract]:
     """The keys, values or items of a dict."""
-    cell = ctx.state.get(view.cell)
+    cell = ctx.cell(Ref(view.cell))
     if isinstance(cell, TableCell):
         entries_of = list_items(ctx, cell.entries)
         pairs = [entry.items for entry in entries_of if isinstance(entry, Tuple)]
@@ -246,6 +247,8 @@ def type_name(ctx: Context, value: Raw) -> str:
                 case SetCell():
                     return "set"
                 case DictCell(container=cls) | TableCell(container=cls):
+                    return cls.__name__
+                case MemberCell(kind=cls):
                     return cls.__name__
                 case IteratorCell(source=FlatIterator()):
                     return "numpy.flatiter"

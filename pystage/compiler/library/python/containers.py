@@ -7,7 +7,7 @@ the method bound to its receiver. Keys must be constants; indices of lists and t
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,8 @@ from ...values.lattice import (
 )
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables
-from ..kernels.array_rows import boxed, frozen, has_arrays, unboxed, with_shared
+from ..kernels.array_rows import boxed, has_arrays, with_shared
+from ..kernels.holding import are_members, frozen, unboxed
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -90,7 +91,7 @@ def attribute_of_container(ctx: Context, value: Raw, name: str) -> Abstract | No
             flat = flat_of(ctx, value)
             if flat is not None and name != "__next__":
                 return flat_attribute(ctx, flat, name)
-            cell = ctx.state.get(value.cell)
+            cell = ctx.cell(value)
             if name == "default_factory" and isinstance(cell, DictCell | TableCell):
                 return cell.factory
             methods = _methods_of(cell)
@@ -192,6 +193,8 @@ def _is_computed_slice(ctx: Context, index: SliceObject) -> bool:
 def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: str) -> Abstract:
     if is_computed_index(ctx, index):
         found = computed_item(ctx, items, index, kind)
+        if found is None:
+            found = _member(ctx, items, index, kind)
         if found is None and not ctx.can_be_unrolled(index):
             found = chosen_item(ctx, items, index, kind) or _copied_item(ctx, items, index, kind)
         if found is not None:
@@ -204,6 +207,32 @@ def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: 
         return items[position]
     except IndexError:
         ctx.raise_(IndexError(f"{kind} index out of range"))
+
+
+def _member(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) -> Abstract | None:
+    """`items[index]` of objects, which become members of a pool; None for others."""
+    if not are_members(ctx, items) and ctx.can_be_unrolled(index):
+        return None
+    if not _make_members(ctx, items):
+        return None
+    found = computed_item(ctx, tuple([unboxed(ctx, item) for item in items]), index, kind)
+    return None if found is None else boxed(ctx, found)
+
+
+def _make_members(ctx: Context, items: Sequence[Abstract]) -> bool:
+    """Makes the objects among items members of one pool, if they are lists, or more than a few; False for others."""
+    objects = [item for item in items if isinstance(item, Ref) and not ctx.is_ndarray(item)]
+    if len(objects) < len(items):
+        return False
+    few = len(items) <= MOST_BRANCHES and not all(isinstance(ctx.cell(each), LISTS) for each in objects)
+    return (are_members(ctx, objects) or not few) and ctx.pooled(objects)
+
+
+def _of_members(ctx: Context, cell: ListCell, items: Sequence[Abstract]) -> ListCell:
+    """The list as it holds objects that are members of one pool; as it is where its `items` are none."""
+    if not _make_members(ctx, items):
+        return cell
+    return replace(cell, items=tuple([unboxed(ctx, item) for item in cell.items]))
 
 
 def _copied_item(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) -> Abstract | None:
@@ -313,8 +342,14 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
         return False
     if isinstance(new, Ref) and ctx.is_element(new, container, index):
         return True
-    held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
-    rows = row_lists.as_rows(ctx, cell, held)
+    if isinstance(cell, RowsCell):
+        held = unboxed(ctx, new, cell.element)
+        cell = ctx.settle(container)
+        rows = row_lists.as_rows(ctx, cell, held)
+    else:
+        members = _of_members(ctx, cell, (*cell.items, new))
+        held = unboxed(ctx, new) if members is not cell else new
+        rows = row_lists.as_rows(ctx, members, held)
     if rows is not None:
         place = row_lists.front(ctx, rows, index, row_lists.store_outside)
         shared = has_arrays(held) and frozen(ctx, new)

@@ -28,7 +28,8 @@ from ...values.lattice import (
 )
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables, table_keys
-from ..kernels.array_rows import frozen, has_arrays, unboxed
+from ..kernels.array_rows import has_arrays
+from ..kernels.holding import frozen, unboxed
 from ..kernels.structures import abstract, cell_of, elements_for, list_items, new_dict, new_list, type_name
 from ..registry import meaning, method_meaning
 from ..rules import rows as templates

@@ -51,8 +51,8 @@ def iter_(ctx: Context, iterable: Raw, /) -> Abstract:
     content = cell_of(ctx, iterable)
     if isinstance(content, DictCell):
         return _over(ctx, DictView("keys", cast(Ref, iterable).cell), tuple(content.entries))
-    if isinstance(iterable, DictView) and isinstance(ctx.state.get(iterable.cell), DictCell):
-        return _over(ctx, iterable, tuple(ctx.state.get(iterable.cell).entries))
+    if isinstance(iterable, DictView) and isinstance(entries := ctx.cell(Ref(iterable.cell)), DictCell):
+        return _over(ctx, iterable, tuple(entries.entries))
     if isinstance(content, LISTS) or (isinstance(content, ArrayCell) and shape_of(ctx, cast(Ref, iterable))):
         return _over(ctx, iterable)
     return new_iterator(ctx, listed(ctx, iterable, "iter()"))

@@ -11,11 +11,25 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
-from ...values.lattice import LISTS, NONE, TRUE, Abstract, AnyList, Const, ListCell, Ref, RowsCell, Tuple
+from ...values.lattice import (
+    LISTS,
+    NONE,
+    TRUE,
+    Abstract,
+    AnyList,
+    Const,
+    ListCell,
+    MemberCell,
+    Ref,
+    RowsCell,
+    Tuple,
+)
 from ..context import Context, Raw
 from ..kernels import row_lists
-from ..kernels.array_rows import frozen, has_arrays, unboxed, with_shared
+from ..kernels.array_rows import has_arrays, with_shared
+from ..kernels.holding import frozen, unboxed
 from ..kernels.structures import (
     abstract,
     cell_of,
@@ -79,7 +93,8 @@ def append(ctx: Context, self: Raw, object: Raw, /) -> Abstract:
 @meaning(list.extend)
 def extend(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
     """`list.extend`, of an iterable whose length is known, or of a list."""
-    extended = row_lists.extended(ctx, _content(ctx, self), abstract(iterable))
+    _content(ctx, self)
+    extended = row_lists.extended(ctx, self, abstract(iterable))
     if extended is not None:
         return _replace_rows(ctx, self, extended)
     return replace_items(
@@ -93,8 +108,8 @@ def insert(ctx: Context, self: Raw, index: Raw, object: Raw, /) -> Abstract:
     place, new = abstract(index), abstract(object)
     cell = _content(ctx, self)
     if (isinstance(cell, RowsCell) or is_computed_index(ctx, place)) and is_index(place):
-        held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
-        longer = row_lists.inserted(ctx, cell, place, held)
+        held = unboxed(ctx, new, cell.element) if isinstance(cell, RowsCell) else new
+        longer = row_lists.inserted(ctx, _content(ctx, self), place, held)
         if longer is not None:
             return _replace_rows(ctx, self, with_shared(longer, has_arrays(held) and frozen(ctx, new)))
     items = list(_items(ctx, self))
@@ -165,19 +180,29 @@ def copy(ctx: Context, self: Raw, /) -> Abstract:
 def sort(ctx: Context, self: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
     """`list.sort`; see `sorted`."""
     cell = _content(ctx, self)
+    before = _stamp(ctx, self)
     if isinstance(cell, RowsCell):
         rows = rows_in_order(ctx, cell, key, reverse)
-        _check_unchanged(ctx, self, cell)
+        _check_unchanged(ctx, self, before)
         return _replace_rows(ctx, self, rows)
     items = in_order(ctx, cell.items, key, reverse)
-    _check_unchanged(ctx, self, cell)
+    _check_unchanged(ctx, self, before)
     return replace_items(ctx, self, items)
 
 
-def _check_unchanged(ctx: Context, self: Raw, cell: AnyList) -> None:
+def _stamp(ctx: Context, self: Raw) -> object:
+    """What changes with a list; of one in a pool, with any of the lists there."""
+    cell = ctx.state.get(self.cell)
+    return ctx.state.get(cell.pool) if isinstance(cell, MemberCell) else _content(ctx, self)
+
+
+def _check_unchanged(ctx: Context, self: Raw, before: object) -> None:
     """Raises ValueError where the key function of a sort has changed the list."""
-    if _content(ctx, self) is not cell:
-        ctx.raise_(ValueError("list modified during sort"))
+    if _stamp(ctx, self) is before:
+        return
+    if isinstance(ctx.state.get(self.cell), MemberCell):
+        ctx.fail(NotKnown(span=ctx.span, what="whether a sort changes its own list, which is in a list"))
+    ctx.raise_(ValueError("list modified during sort"))
 
 
 @meaning(list.index, tuple.index)

@@ -113,7 +113,11 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
 def _concatenated(ctx: Context, left: Abstract, right: Abstract) -> Abstract | None:
     cells = [cell_of(ctx, x) for x in (left, right)]
     if all(isinstance(cell, LISTS) for cell in cells) and any(isinstance(cell, RowsCell) for cell in cells):
-        rows = row_lists.joined(ctx, *cells)
+        if row_lists.unite(ctx, *cells):
+            cells = [cell_of(ctx, x) for x in (left, right)]
+        first_list = row_lists.with_members(ctx, *cells)
+        second_list = row_lists.with_members(ctx, cell_of(ctx, right), cell_of(ctx, left))
+        rows = row_lists.joined(ctx, first_list, second_list)
         if rows is not None:
             return new_rows(ctx, rows)
     first, second = sequence_items(ctx, left), sequence_items(ctx, right)
@@ -149,8 +153,9 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
     new: Cell | None = None
     match ctx.settle(left):
         case (ListCell() | RowsCell()) as cell if op == "+":
-            rows = row_lists.extended(ctx, cell, right)
+            rows = row_lists.extended(ctx, left, right)
             if rows is not None:
+                cell = ctx.settle(left)
                 new = replace(rows, aliases=cell.aliases, selector=cell.selector)
             else:
                 added = ctx.iterate(right)

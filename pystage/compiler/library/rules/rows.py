@@ -20,6 +20,8 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, INT64, ArrayType, DType
 from ...ops import Broadcast, Concatenate, Constant, Convert, DynamicSlice, DynamicUpdateSlice, Pad, Reshape
+from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import GatedNumber, form_of
 from ...values.lattice import (
     NONE,
@@ -30,6 +32,7 @@ from ...values.lattice import (
     Const,
     DictCell,
     ListCell,
+    Pooled,
     RowsCell,
     SetCell,
     TableCell,
@@ -37,6 +40,7 @@ from ...values.lattice import (
     is_number,
     same_constant,
 )
+from ...values.node import TreeNode
 from ...values.rows import stacked
 from ...values.walk import rebuild, values_of
 from .numbers import common_type, is_of_kind, joined_range, kinds_of, number_type, range_of, whole_of
@@ -67,6 +71,10 @@ def template_of(item: Abstract) -> Abstract | None:
         case Const():
             return item
         case Array():
+            return rebuild(item, lambda v: _placeholder(v.type.dtype, v.type.static_shape))
+        case Pooled(pool):
+            return Pooled(pool, _placeholder(INT64))
+        case Bounded(whole=Array(form=Form.NDARRAY)):
             return rebuild(item, lambda v: _placeholder(v.type.dtype, v.type.static_shape))
         case Tuple(items, cls):
             parts = [template_of(part) for part in items]
@@ -119,10 +127,26 @@ def joined(a: Abstract | None, b: Abstract | None, loop: bool = False) -> Abstra
         return _joined_numbers(a, b, loop)
     if isinstance(a, Const) and isinstance(b, Const):
         return a if same_constant(a.value, b.value) else None
+    if isinstance(a, Pooled) and isinstance(b, Pooled):
+        return a if a.pool == b.pool else None
+    if isinstance(a, Bounded) and isinstance(b, Bounded):
+        return _joined_bounded(a, b, loop)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and a.cls is b.cls and len(a.items) == len(b.items):
         parts = [joined(x, y, loop) for x, y in zip(a.items, b.items)]
         return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), a.cls)
     return None
+
+
+def _joined_bounded(a: Bounded, b: Bounded, loop: bool) -> Bounded | None:
+    """Arrays of bounded extent have the greater bounds in common."""
+    assert isinstance(a.whole, Array) and isinstance(b.whole, Array)
+    axes = [extent.axis for extent in a.extents]
+    fixed = [[n for i, n in enumerate(x.type.static_shape) if i not in axes] for x in (a, b)]
+    if a.type.dtype != b.type.dtype or axes != [e.axis for e in b.extents] or fixed[0] != fixed[1]:
+        return None
+    shape = tuple(map(max, a.type.static_shape, b.type.static_shape))
+    whole = Array(_placeholder(a.type.dtype, shape), Form.NDARRAY, range=joined_range(a.whole, b.whole, loop))
+    return Bounded(whole, ArrayType(a.type.dtype, shape), a.extents)
 
 
 def _joined_numbers(a: Array, b: Array, loop: bool) -> Array | None:
@@ -165,6 +189,8 @@ def _as_wide(own: Array, wide: Array) -> bool:
 def _numbers(template: Abstract) -> list[Array]:
     if isinstance(template, Tuple):
         return [n for part in template.items for n in _numbers(part)]
+    if isinstance(template, Bounded) and isinstance(template.whole, Array):
+        return [template.whole]
     return [template] if isinstance(template, Array) else []
 
 
@@ -173,7 +199,7 @@ def with_capacity(template: Abstract, capacity: int) -> Abstract:
     return rebuild(template, lambda v: _placeholder(v.type.dtype, (capacity, *v.type.static_shape)))
 
 
-def row_size(template: Abstract) -> int:
+def row_size(template: TreeNode) -> int:
     """The number of bytes that one element takes."""
     return sum([v.type.nbytes for v in values_of(template)]) or 1
 
@@ -276,6 +302,10 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
             for place, part in enumerate(template.items)
         ]
         return Tuple(tuple(parts), template.cls)
+    if isinstance(template, Pooled):
+        return Pooled(template.pool, _column(b, items, functools.partial(_place_of, b), _PLACE, capacity))
+    if isinstance(template, Bounded):
+        return _bounded_rows(b, items, template, capacity)
     if not isinstance(template, Array):
         return template
     columns = [_column(b, items, functools.partial(_value_of, b, template), template.value.type, capacity)]
@@ -287,6 +317,28 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
         if template.whole is not None:
             columns.append(_column(b, items, functools.partial(whole_of, b), ArrayType(INT64), capacity))
     return _with_values(template, columns)
+
+
+def _bounded_rows(b: Builder, items: Sequence[Abstract], template: Bounded, capacity: int) -> Bounded:
+    """Arrays of bounded extent in the bounds of the template, and how many elements they have along each."""
+    arrays = [retyped(b, item, template, ()) for item in items]
+    columns = iter(zip(*map(values_of, arrays), strict=True)) if arrays else None
+
+    def column(v: Value) -> Value:
+        if columns is None:
+            zero = b.op(Constant(np.zeros((), v.type.dtype)))
+            return b.op(Broadcast((capacity, *v.type.static_shape), ()), zero)
+        return padded(b, stacked(b, next(columns)), capacity)
+
+    return rebuild(template, column)
+
+
+_PLACE = ArrayType(INT64)
+
+
+def _place_of(b: Builder, item: Abstract) -> Value:
+    assert isinstance(item, Pooled)
+    return b.op(Constant(np.asarray(item.place, INT64))) if isinstance(item.place, int) else item.place
 
 
 def _part(item: Abstract, place: int) -> Abstract:
@@ -320,7 +372,7 @@ def _column(
         column[at] = found
     else:
         return _of_constant(b, column)
-    return _padded(b, stacked(b, [of(item) for item in items]), capacity)
+    return padded(b, stacked(b, [of(item) for item in items]), capacity)
 
 
 def _constant(value: Value) -> Any:
@@ -336,22 +388,37 @@ def _of_constant(b: Builder, column: np.ndarray) -> Value:
     return b.op(Constant(column))
 
 
-def _padded(b: Builder, rows: Value, capacity: int) -> Value:
-    """The rows, and behind them zeros."""
-    count, *shape = rows.type.static_shape
+def padded(b: Builder, rows: Value, capacity: int, axis: int = 0) -> Value:
+    """The rows along an axis, and behind them zeros."""
+    rank, count = rows.type.rank, rows.type.static_shape[axis]
     if count >= capacity:
         return rows
     zero = b.op(Constant(np.zeros((), rows.type.dtype)))
-    none = (0,) * len(shape)
-    return b.op(Pad((0, *none), (capacity - count, *none), (0, *none)), rows, zero)
+    none = (0,) * rank
+    behind = tuple([capacity - count if each == axis else 0 for each in range(rank)])
+    return b.op(Pad(none, behind, none), rows, zero)
 
 
 def _converted(b: Builder, element: Abstract, template: Abstract, count: int, capacity: int) -> Abstract:
     """Rows as `capacity` rows of a template that covers them."""
+    return rebuild(retyped(b, element, template, (count,)), lambda v: padded(b, v, capacity))
+
+
+def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int, ...]) -> Abstract:
+    """Rows along axes of this shape as those of a template that covers them."""
     if isinstance(template, Tuple):
         assert isinstance(element, Tuple)
         pairs = zip(element.items, template.items, strict=True)
-        return Tuple(tuple([_converted(b, e, t, count, capacity) for e, t in pairs]), template.cls)
+        return Tuple(tuple([retyped(b, e, t, shape) for e, t in pairs]), template.cls)
+    if isinstance(template, Pooled):
+        return element
+    if isinstance(template, Bounded):
+        assert isinstance(element, Bounded) and isinstance(element.whole, Array)
+        assert isinstance(template.whole, Array)
+        value, bounds = element.whole.value, template.type.static_shape
+        for extent in template.extents:
+            value = padded(b, value, bounds[extent.axis], len(shape) + extent.axis)
+        return replace(template, whole=replace(template.whole, value=value), extents=element.extents)
     if not isinstance(template, Array):
         return template
     assert isinstance(element, Array)
@@ -360,10 +427,10 @@ def _converted(b: Builder, element: Abstract, template: Abstract, count: int, ca
     if isinstance(template, GatedNumber):
         for kind in template.kinds[: len(template.tags)]:
             tag = is_of_kind(b, element, kind)
-            columns.append(tag if tag.type.shape else b.op(Broadcast((count,), ()), tag))
+            columns.append(tag if tag.type.shape else b.op(Broadcast(shape, ()), tag))
         if template.whole is not None:
             columns.append(whole_of(b, element))
-    return _with_values(template, [_padded(b, column, capacity) for column in columns])
+    return _with_values(template, columns)
 
 
 def _with_values(template: Array, columns: Sequence[Value]) -> Abstract:

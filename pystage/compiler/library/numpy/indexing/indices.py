@@ -235,7 +235,7 @@ def _invalid(ctx: Context, value: object, jax: bool) -> None:
 
 
 def _is_list(ctx: Context, raw: Raw) -> bool:
-    return isinstance(raw, Ref) and isinstance(ctx.state.get(raw.cell), LISTS)
+    return isinstance(raw, Ref) and isinstance(ctx.cell(raw), LISTS)
 
 
 def known_sequence(ctx: Context, raw: Raw) -> np.ndarray | None:

@@ -30,8 +30,9 @@ from ....values.lattice import (
 from ...context import Context, Raw
 from ...kernels import deques as rings
 from ...kernels import row_lists
-from ...kernels.array_rows import frozen, has_arrays, unboxed, with_shared
+from ...kernels.array_rows import has_arrays, with_shared
 from ...kernels.deques import contents, is_deque, items_of, maxlen_of, new_deque
+from ...kernels.holding import frozen, unboxed
 from ...kernels.structures import (
     abstract,
     cell_of,

@@ -12,7 +12,8 @@ from typing import Any
 from ....values.lattice import LISTS, NONE, Abstract, Ref, RowsCell
 from ...context import Context, Raw
 from ...kernels import row_lists
-from ...kernels.array_rows import has_arrays, unboxed
+from ...kernels.array_rows import has_arrays
+from ...kernels.holding import unboxed
 from ...kernels.structures import abstract, cell_of, type_name
 from ...numpy.composed import composed
 from ...registry import meaning

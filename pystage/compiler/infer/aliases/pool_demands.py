@@ -1,0 +1,142 @@
+"""What a join demands, so that objects on its two sides are members of one pool.
+
+In: contents of the two sides that have nothing in common as long as an object is a member of a pool on one side only, or
+of another one on either side. Out: demands; the join is done again once they are satisfied on their side
+(`branches.satisfied`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from ...values.lattice import (
+    Abstract,
+    AnyList,
+    ArrayCell,
+    DictCell,
+    ListCell,
+    MemberCell,
+    ObjectCell,
+    PoolCell,
+    Pooled,
+    Ref,
+    RowsCell,
+    Tuple,
+)
+from ...values.slots import Slot
+from ...values.state import Content, Lookup, State, new_pool
+from ...values.walk import cells_of
+from ..core.loop import EntryContents
+
+POOLABLE = (ListCell, RowsCell, DictCell, ObjectCell)
+"""What may become an object of a pool."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDemand:
+    """What must be done on one side (0 or 1), for the two to have common contents.
+
+    The object of a cell must be a member of a pool; or a pool, which the cell is then, be one with the other.
+    """
+
+    side: int
+    cell: int
+    pool: int
+
+    def on_entry(self, owned: EntryContents) -> PoolDemand:
+        """The same of the object that one that a loop carries is when the loop begins."""
+        cell = self.cell
+        while cell in owned:
+            cell = owned[cell][0]
+        return replace(self, cell=cell)
+
+
+class PoolDemands:
+    """The demands of one join, of cells but those that are known to be `unpoolable`."""
+
+    def __init__(self, state: State, lookups: tuple[Lookup, Lookup], unpoolable: AbstractSet[int]) -> None:
+        self.found: list[PoolDemand] = []
+        self._state = state
+        self._lookups = lookups
+        self._unpoolable = unpoolable
+
+    def alike(self, first: int, a: Content, second: int, b: Content) -> bool:
+        """Demands that two objects are members of one pool, where one is a member; False where nothing is to be done."""
+        if isinstance(a, MemberCell) and isinstance(b, MemberCell):
+            return self._one_pool([a.pool, b.pool])
+        if not isinstance(a, MemberCell) and not isinstance(b, MemberCell):
+            return False
+        member, side, cell, other = (a, 1, second, b) if isinstance(a, MemberCell) else (b, 0, first, a)
+        if not isinstance(other, POOLABLE) or cell in self._unpoolable:
+            return False
+        self.found.append(PoolDemand(side, cell, cast(MemberCell, member).pool))
+        return True
+
+    def elements(self, a: AnyList, b: AnyList) -> bool:
+        """Demands that the objects in two lists are members of one pool; False where there are none, or they cannot be."""
+        before = len(self.found)
+        values: list[tuple[int, Abstract]] = []
+        for side, cell in enumerate((a, b)):
+            items = cell.items if isinstance(cell, ListCell) else (cell.element,)
+            values += [(side, each) for each in items]
+        return self._column(values) and len(self.found) > before
+
+    def _column(self, values: Sequence[tuple[int, Abstract]]) -> bool:
+        tuples = [(side, x) for side, x in values if isinstance(x, Tuple)]
+        if tuples and len({len(x.items) for _, x in tuples}) == 1 and len(tuples) == len(values):
+            count = len(tuples[0][1].items)
+            columns = [[(side, x.items[i]) for side, x in tuples] for i in range(count)]
+            return all(map(self._column, columns))
+        plain = [(side, x.cell) for side, x in values if isinstance(x, Ref) and not x.path]
+        contents = {(side, cell): self._lookups[side](cell) for side, cell in plain}
+        objects = {key: held for key, held in contents.items() if not isinstance(held, ArrayCell)}
+        if any(cell in self._unpoolable for _, cell in objects):
+            return False
+        if not all(isinstance(held, POOLABLE) for held in objects.values()):
+            return False
+        pools = [x.pool for _, x in values if isinstance(x, Pooled)]
+        self._one_pool(pools)
+        if objects:
+            pool = min(pools) if pools else new_pool(self._state)
+            self.found += [PoolDemand(side, cell, pool) for side, cell in objects]
+        return True
+
+    def _one_pool(self, pools: Sequence[int]) -> bool:
+        """Demands that pools are one; False where they are, or cannot be."""
+        known = sorted(set(pools))
+        if len(known) < 2 or self._unpoolable >= set(known):
+            return False
+        self.found += [PoolDemand(side, each, known[0]) for side in (0, 1) for each in known[1:]]
+        return True
+
+
+def held_list(find: Callable[[Any], Any], cell: AnyList) -> AnyList:
+    """The list with which object of a pool it is (`Pooled`) in place of each reference to one; `find` gives contents."""
+    if not isinstance(cell, ListCell):
+        return cell
+    return replace(cell, items=tuple([_held(find, item) for item in cell.items]))
+
+
+def held_content(find: Callable[[Any], Any], template: Content, content: Content) -> Content:
+    """The contents of a slot, of a list as its template has it."""
+    if isinstance(template, RowsCell) and isinstance(content, ListCell):
+        return held_list(find, content)
+    return content
+
+
+def _held(find: Callable[[Any], Any], item: Abstract) -> Abstract:
+    if isinstance(item, Tuple):
+        return Tuple(tuple([_held(find, part) for part in item.items]), item.cls)
+    content = find(item.cell) if isinstance(item, Ref) and not item.path else None
+    return Pooled(content.pool, content.place) if isinstance(content, MemberCell) else item
+
+
+def carried_pools(pools: list[Slot], templates: Sequence[Content], before: Lookup) -> list[Slot]:
+    """The pools that hold objects before a loop, or to whose objects something refers that the loop carries."""
+    carried: set[int] = set()
+    for template in templates:
+        carried.update(cells_of(template))
+    return [s for s in pools if s in carried or cast(PoolCell, before(s)).contents is not None]

@@ -1,0 +1,393 @@
+"""Objects of pools: how an object becomes a row of one (`PoolCell`), what it holds then, and stores into it.
+
+An object whose reference is an element of a list of rows lives in a pool, and its cell says which row it is (`MemberCell`).
+All names of one object are members with one place, so that what is stored through one is read through any other; `is`
+compares the places. A member is in no may-alias set: with an object go all merged cells that may be it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import collections
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from ...diagnostics.codes_mutation import CannotStore
+from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.ir import Value
+from ...library.kernels.array_rows import boxed
+from ...library.kernels.holding import frozen, unboxed
+from ...library.kernels.row_lists import added, int_value
+from ...library.rules.pools import (
+    Contents,
+    as_objects,
+    class_of_contents,
+    converted,
+    first_objects,
+    held_contents,
+    joined_contents,
+    object_at,
+    size_of,
+    template_of_contents,
+    template_of_pool,
+    with_objects,
+)
+from ...ops import Add, Compare, Select
+from ...values.capacity import Capacity
+from ...values.generators import GENERATORS
+from ...values.lattice import (
+    Abstract,
+    ArrayCell,
+    Cell,
+    DictCell,
+    ListCell,
+    MemberCell,
+    ObjectCell,
+    PoolCell,
+    Pooled,
+    Ref,
+    RowsCell,
+    Stamp,
+    Tuple,
+    Undef,
+)
+from ...values.node import TreeNode
+from ...values.state import new_pool
+from ...values.walk import map_children
+from ..core.engine import Engine
+from ..core.phi import selector_value
+from ..core.speculate import commit_unless
+from ..exceptions.raising import is_running
+from .merged import Mergeable, aliases_of, alone
+from .sides import own_field
+
+Truth = bool | Value
+
+
+class _Unpoolable(Exception):
+    """An object that cannot be a row of the pool."""
+
+
+def pooled(engine: Engine, cells: Iterable[int], pool: int | None = None) -> bool:
+    """Makes objects members of one pool; False where they cannot be, and nothing is done."""
+    try:
+        with commit_unless(engine, _Unpoolable):
+            _add(engine, cells, pool, ())
+    except _Unpoolable:
+        return False
+    return True
+
+
+def _add(engine: Engine, cells: Iterable[int], pool: int | None, around: tuple[int, ...]) -> None:
+    """Makes objects members of one pool; `around`: pools whose objects refer to them, and are being added themselves."""
+    slots = engine.state.slots
+    numbers = list(dict.fromkeys(cells))
+    there = [content for content in map(slots.get, numbers) if isinstance(content, MemberCell)]
+    if pool is None:
+        pool = there[0].pool if there else new_pool(engine.state)
+    for member in there:
+        if member.pool != pool and not united(engine, member.pool, pool):
+            raise _Unpoolable
+        pool = min(member.pool, pool)
+    names = _names(engine, [c for c in numbers if not isinstance(slots.get(c), MemberCell)])
+    if names and pool in around:
+        raise _Unpoolable
+    if names:
+        _allocate(engine, names, pool, around)
+
+
+def _names(engine: Engine, cells: list[int]) -> list[int]:
+    """The cells, with all merged cells that may be one of them, and what those may be."""
+    state = engine.state
+    found = dict.fromkeys(cells)
+    while True:
+        before = len(found)
+        for number in list(found):
+            for alias in aliases_of(state.slots.get(number)):
+                if alias.stamp is Stamp.UNRESOLVED or alias.ref.path:
+                    raise _Unpoolable
+                if alias.cell in state.slots:
+                    found[alias.cell] = None
+        for number in state.merged:
+            if number not in found and any(a.cell in found for a in aliases_of(state.slots.get(number))):
+                found[number] = None
+        if len(found) == before:
+            return list(found)
+
+
+def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ...]) -> None:
+    """Gives each object of its own a row, and makes all names members."""
+    b, before = engine.b, pool_at(engine, pool)
+    contents = {number: _contents(engine, number) for number in names}
+    cells = {number: engine.contents_at(number) for number in names}
+    own = [number for number in names if not _is_another(cells[number])]
+    rows_of: dict[int, int | Value] = {n: added(engine, before.length, i) for i, n in enumerate(own)}
+    places: dict[int, int | Value] = {}
+    cls = class_of_contents(contents[names[0]])
+    for number in names:
+        engine.state.set(number, MemberCell(cls, pool, _place(engine, number, cells, rows_of, places)))
+    template = template_of_pool(before)
+    holding = _Holding(engine, (*around, pool))
+    held = held_contents([contents[number] for number in own], template, holding.held)
+    template = _common(template, held)
+    count = added(engine, before.length, len(own))
+    capacity = before.capacity
+    if isinstance(count, int):
+        capacity = max(capacity, count)
+    elif before.site is None:
+        capacity += len(own)
+    else:
+        engine.needs_capacity(Capacity(before.site, capacity, size_of(template)), count)
+    if before.contents is None:
+        rows = as_objects(b, held, template, capacity)
+    else:
+        rows = with_objects(
+            b,
+            converted(b, before, template, capacity),
+            before.length,
+            as_objects(b, held, template, len(own)),
+        )
+    shared = before.shared or holding.shared
+    engine.state.set(pool, replace(before, contents=rows, capacity=capacity, length=count, shared=shared))
+
+
+def _common(template: Contents | None, held: Sequence[Contents]) -> Contents:
+    """The template of a pool with further objects."""
+    for each in held:
+        of = template_of_contents(each)
+        template = of if template is None else joined_contents(template, of)
+        if template is None:
+            raise _Unpoolable
+    assert template is not None
+    return template
+
+
+def _is_another(content: Cell) -> bool:
+    """True for a merged cell that certainly is one of its aliases."""
+    selector = getattr(content, "selector", 0)
+    return bool(aliases_of(content)) and isinstance(selector, int) and selector != 0
+
+
+def _place(
+    engine: Engine,
+    number: int,
+    cells: dict[int, Cell],
+    own: dict[int, int | Value],
+    found: dict[int, int | Value],
+) -> int | Value:
+    """The row of a name: its `own`, or that of the alias that it is; each is `found` once."""
+    if number not in found:
+        merged = cast(Mergeable, cells[number])
+        options = [own.get(number, 0)]
+        for alias in aliases_of(merged):
+            options.append(_place(engine, alias.cell, cells, own, found) if alias.cell in cells else 0)
+        found[number] = _selected(engine, merged.selector if len(options) > 1 else 0, options)
+    return found[number]
+
+
+def _selected(engine: Engine, selector: int | Value, options: Sequence[int | Value]) -> int | Value:
+    """The option that the selector says."""
+    if isinstance(selector, int):
+        return options[selector]
+    b = engine.b
+    result = int_value(engine, options[0])
+    for position, option in enumerate(options[1:], 1):
+        here = b.op(Compare("EQ"), selector, selector_value(b, position))
+        result = b.op(Select(), here, int_value(engine, option), result)
+    return result
+
+
+def _contents(engine: Engine, number: int) -> Contents:
+    """What an object holds that is to be a row."""
+    content = alone(engine.cell(Ref(number)))
+    match content:
+        case ListCell() | DictCell(container=builtins.dict):
+            return content
+        case RowsCell() if content.start == 0:
+            return content
+        case ObjectCell(cls=cls) if not (
+            content.frozen
+            or number in engine.constructing
+            or cls in GENERATORS
+            or issubclass(cls, BaseException | collections.deque)
+        ):
+            names = list(content.fields)
+            names += [n for n in (content.origin.names if content.origin else ()) if n not in content.fields]
+            fields = {name: own_field(content, name) for name in names}
+            if any(isinstance(value, Undef) for value in fields.values()):
+                raise _Unpoolable
+            return ObjectCell(cls, fields)
+    raise _Unpoolable
+
+
+def pool_at(engine: Engine, pool: int) -> PoolCell:
+    """A pool."""
+    content = engine.state.get(pool)
+    assert isinstance(content, PoolCell)
+    return content
+
+
+class _Holding:
+    """What rows hold of the parts of objects that become members, or are stored into one.
+
+    `around` are the pools of those objects. `shared`: one of the arrays may be an element of something already.
+    """
+
+    def __init__(self, engine: Engine, around: tuple[int, ...]) -> None:
+        self._engine = engine
+        self._around = around
+        self.shared = False
+
+    def held(self, values: Sequence[Abstract], like: Abstract | None) -> list[Abstract]:
+        """What rows hold of values at one place of many objects; `like`: what the pool has there."""
+        if values and all(isinstance(value, Tuple) for value in values):
+            tuples = cast("Sequence[Tuple]", values)
+            if len({(x.cls, len(x.items)) for x in tuples}) == 1:
+                return self._held_tuples(tuples, like)
+        objects = [v.cell for v in values if isinstance(v, Ref) and not self._is_array(v)]
+        if objects:
+            _add(self._engine, objects, like.pool if isinstance(like, Pooled) else None, self._around)
+        return [self._one(value) for value in values]
+
+    def _held_tuples(self, values: Sequence[Tuple], like: Abstract | None) -> list[Abstract]:
+        of = like.items if isinstance(like, Tuple) and len(like.items) == len(values[0].items) else None
+        columns = [
+            self.held([value.items[i] for value in values], None if of is None else of[i])
+            for i in range(len(values[0].items))
+        ]
+        return [Tuple(tuple([c[k] for c in columns]), x.cls) for k, x in enumerate(values)]
+
+    def _is_array(self, value: Ref) -> bool:
+        return isinstance(self._engine.state.slots.get(value.cell), ArrayCell)
+
+    def _one(self, value: Abstract) -> Abstract:
+        held = unboxed(self._engine, value)
+        if isinstance(held, Ref):
+            raise _Unpoolable
+        if not isinstance(held, Pooled):
+            self.shared |= frozen(self._engine, value)
+        return held
+
+
+# ---------------------------------------------------------------- two pools
+
+
+def united(engine: Engine, first: int, second: int) -> bool:
+    """Makes one pool of two, in all that refers to one of them; False where they cannot be, and nothing is done.
+
+    The later one must be the callee's at hand: its callers refer to other ones where nothing here sees it.
+    """
+    state, b = engine.state, engine.b
+    old, young = sorted((first, second))
+    if young <= engine.callees.first_cell:
+        return False
+    into, other = pool_at(engine, old), pool_at(engine, young)
+    a, c = template_of_pool(into), template_of_pool(other)
+    template = joined_contents(a, c) if a is not None and c is not None else a or c
+    if template is None:
+        return True
+    shift = into.length
+    if into.contents is None:
+        made = replace(other, stored=into.stored or other.stored)
+    elif other.contents is None:
+        made = into
+    else:
+        capacity = into.capacity + other.capacity
+        rows = converted(b, into, template, capacity)
+        moved = converted(b, other, template, other.capacity)
+        contents, length = with_objects(b, rows, shift, moved), added(engine, shift, other.length)
+        site = into.site or other.site
+        if site is not None and isinstance(
+            length, Value
+        ):  # the capacity of a loop does not grow with its trips
+            capacity = max(into.capacity, other.capacity)
+            engine.needs_capacity(Capacity(site, capacity, size_of(template)), length)
+            contents = first_objects(b, contents, capacity)
+        made = PoolCell(
+            contents,
+            capacity,
+            length,
+            site,
+            into.stored or other.stored,
+            into.shared or other.shared,
+        )
+    state.set(old, made)
+    state.set(young, PoolCell())
+    for slot, content in list(state.slots.items()):
+        moved_content = _moved(engine, content, young, old, shift)
+        if moved_content is not content:
+            state.set(slot, moved_content)
+    return True
+
+
+def _moved(engine: Engine, x: Any, young: int, old: int, shift: int | Value) -> Any:
+    """What refers to the objects of a pool, which are now those of another from `shift` on."""
+    if isinstance(x, Pooled | MemberCell) and x.pool == young:
+        return replace(x, pool=old, place=_shifted(engine, x.place, shift))
+    if not isinstance(x, TreeNode):
+        return x
+    return map_children(x, lambda child: _moved(engine, child, young, old, shift))
+
+
+def _shifted(engine: Engine, place: int | Value, shift: int | Value) -> int | Value:
+    if isinstance(place, int) or not place.type.shape:
+        return added(engine, place, shift)
+    by = engine.broadcast(int_value(engine, shift), place.type.static_shape)
+    return engine.op(Add(), place, by)
+
+
+# ---------------------------------------------------------------- reading and storing
+
+
+def contents_of(engine: Engine, member: MemberCell) -> Contents:
+    """What a member holds, for a read."""
+    found = _row(engine, member)
+    match found:
+        case ListCell(items):
+            return ListCell(tuple([boxed(engine, item) for item in items]))
+        case DictCell(entries):
+            return DictCell({key: boxed(engine, value) for key, value in entries.items()})
+        case ObjectCell(cls=cls, fields=fields):
+            return ObjectCell(cls, {name: boxed(engine, value) for name, value in fields.items()})
+        case RowsCell():
+            return found
+
+
+def _row(engine: Engine, member: MemberCell) -> Contents:
+    contents = pool_at(engine, member.pool).contents
+    assert contents is not None
+    found: Contents = object_at(engine.b, contents, member.place)
+    return found
+
+
+def store(engine: Engine, member: MemberCell, new: Contents) -> None:
+    """The object of a member holds `new`; what is stored after a raise nobody sees."""
+    b, pool = engine.b, pool_at(engine, member.pool)
+    like = template_of_pool(pool)
+    holding = _Holding(engine, ())
+    try:
+        with commit_unless(engine, _Unpoolable):
+            (held,) = held_contents([alone(new)], like, holding.held)
+            template = _common(like, [held])
+    except _Unpoolable:
+        what = "what the others do not have in common with it into an object that a list of computed length refers to"
+        raise DiagnosticError(CannotStore(span=b.span, what=what)) from None
+    pool = pool_at(engine, member.pool)
+    rows = converted(b, pool, template, pool.capacity)
+    old = as_objects(b, [object_at(b, rows, member.place)], template, 1)
+    one = as_objects(b, [held], template, 1)
+    stored = with_objects(b, rows, member.place, one, old, is_running(engine))
+    shared = pool.shared or holding.shared
+    engine.state.set(member.pool, replace(pool, contents=stored, stored=True, shared=shared))
+
+
+def same_member(engine: Engine, a: MemberCell, b: MemberCell) -> Truth:
+    """Whether two members are one object."""
+    if a.pool != b.pool:
+        return False
+    if isinstance(a.place, int) and isinstance(b.place, int):
+        return a.place == b.place
+    if a.place is b.place:
+        return True
+    return engine.b.op(Compare("EQ"), int_value(engine, a.place), int_value(engine, b.place))

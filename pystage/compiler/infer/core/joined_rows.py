@@ -1,0 +1,124 @@
+"""The templates of lists of rows and of pools that differ on the two sides of a join, with their capacities."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from ...hlo.ir import Value
+from ...hlo.types import INT64, ArrayType
+from ...library.rules.pools import Contents, joined_contents, list_template, template_of_pool
+from ...library.rules.rows import row_size, row_template, with_capacity
+from ...values.capacity import AllocationSite, Capacity
+from ...values.lattice import Abstract, AnyList, Cell, ListCell, PoolCell, RowsCell, Sharing
+from ...values.walk import rebuild, values_of
+from ..aliases.alias_sets import joined_aliases
+from .phi import Placeholder, join_selectors, placeholder_for
+
+MOST_ROWS = 1 << 22
+"""The greatest capacity that a list gets because of how often a loop may run."""
+FIRST_CAPACITY = 64
+"""The capacity that a list has at first which gets longer in a loop that runs nobody knows how often."""
+FIRST_INNER = 8
+"""The capacity that lists in a list have at first which get longer in a loop."""
+
+
+class JoinedRows:
+    """The templates of one join.
+
+    `loop`: of the entry of a loop and the end of its body. `trips`: the greatest number of its iterations, where that is
+    known. `capacity`: gives the capacity of what grows in it.
+    """
+
+    def __init__(
+        self, loop: bool, trips: int | None, capacity: Callable[[int, int, str], Capacity] | None
+    ) -> None:
+        self._loop = loop
+        self._trips = trips
+        self._capacity_here = capacity
+
+    def list(self, a: AnyList, b: AnyList, template: Abstract, is_table: bool) -> RowsCell:
+        """A list of other elements, or another length, on either side, of which all elements have the template."""
+        capacity, site = self._capacity(a, b, template, is_table)
+        element = rebuild(with_capacity(template, capacity), placeholder_for)
+        first, second = [x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
+        length = joined_count(first, second)
+        selector = join_selectors(a.selector, b.selector)
+        shared = max([x.shared for x in (a, b) if isinstance(x, RowsCell)], default=Sharing.NOT)
+        starts = [x.start if isinstance(x, RowsCell) and x.capacity == capacity else 0 for x in (a, b)]
+        start = joined_count(*starts)
+        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared, start)
+
+    def pool(self, a: PoolCell, b: PoolCell) -> PoolCell | None:
+        """A pool with other objects, or other contents of them, on either side; None where they have no template."""
+        first, second = template_of_pool(a), template_of_pool(b)
+        template = joined_contents(first, second, self._loop) if first and second else first or second
+        if template is None:
+            return None
+        if isinstance(template, RowsCell):
+            template = self._with_inner_capacity(first, second, template)
+        capacity, site = self._capacity(a, b, template, False)
+        contents = _with_rows(template, capacity)
+        if a.contents is not None and b.contents is not None:  # what is the same on both sides stays
+            pairs = zip(values_of(a.contents), values_of(b.contents))
+            kept = {i: v for i, (v, w) in enumerate(pairs) if v is w}
+            if _types(a.contents) == _types(b.contents) == _types(contents):
+                at = itertools.count()
+                contents = rebuild(contents, lambda v: kept.get(next(at), v))
+        length = joined_count(a.length, b.length)
+        return PoolCell(contents, capacity, length, site, a.stored or b.stored, a.shared or b.shared)
+
+    def _with_inner_capacity(self, a: Contents | None, b: Contents | None, template: RowsCell) -> RowsCell:
+        """The template of lists in a pool, with the capacity of the loop in which they get longer."""
+        first, second = [
+            len(x.items) if isinstance(x, ListCell) else x.capacity if isinstance(x, RowsCell) else 0
+            for x in (a, b)
+        ]
+        if template.site is not None or second <= first or self._capacity_here is None:
+            return template
+        element = row_template(template.element)
+        found = self._capacity_here(max(second, FIRST_INNER), row_size(element), "lists in a list")
+        return list_template(element, found.size, found.site, template.shared)
+
+    def _capacity(
+        self, a: AnyList | PoolCell, b: AnyList | PoolCell, template: Abstract | Cell, is_table: bool
+    ) -> tuple[int, AllocationSite | None]:
+        """How many rows a list, or a pool, has that is `a` or `b`, and the site that has its capacity.
+
+        One that gets longer in a loop by as much as is written has as many as all trips may need, where their number
+        is known; else the capacity of the loop as an allocation site. So has a dict always, which may meet a key again.
+        """
+        first, second = [len(x.items) if isinstance(x, ListCell) else x.capacity for x in (a, b)]
+        most = max(first, second, 1)
+        sites = [x.site for x in (a, b) if not isinstance(x, ListCell) and x.site is not None]
+        if sites or second <= first or self._capacity_here is None:
+            return most, sites[0] if sites else None
+        initial = FIRST_CAPACITY
+        if not is_table and self._trips is not None and first + self._trips * (second - first) <= MOST_ROWS:
+            initial = first + self._trips * (second - first)
+        what = "objects of a list" if isinstance(a, PoolCell) else "a list"
+        found = self._capacity_here(max(most, initial), row_size(template), what)
+        return found.size, found.site
+
+
+def is_same_count(a: int | Value, b: int | Value) -> bool:
+    """True for two counts that are certainly equal."""
+    return a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
+
+
+def joined_count(a: int | Value, b: int | Value) -> int | Value:
+    """The template of two counts."""
+    return a if is_same_count(a, b) else Placeholder(ArrayType(INT64))
+
+
+def _with_rows(template: Contents, capacity: int) -> Contents:
+    """The contents of a pool with so many rows of this template, each a placeholder."""
+    found: Contents = rebuild(
+        template, lambda v: Placeholder(ArrayType(v.type.dtype, (capacity, *v.type.static_shape)))
+    )
+    return found
+
+
+def _types(contents: Cell) -> list[ArrayType]:
+    """The types of the arrays of a pool."""
+    return [v.type for v in values_of(contents)]

@@ -1,0 +1,346 @@
+"""What the objects of a pool (`PoolCell`) hold: its templates, and the arrays that have one row for each object.
+
+In: contents of objects as rows hold them: numbers, tuples of them, contents of arrays (`Form.NDARRAY`) and references to
+objects of pools (`Pooled`), but no other references. A *template* of contents is one object with a placeholder for each
+array; `PoolCell.contents` is the same with one axis more in front of each. Objects have a template in common where they
+are instances of one class with the same attributes, dicts with the same keys in the same order, or lists: of one
+length, item by item, else as rows with a capacity of their own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...hlo.builder import Builder
+from ...hlo.ir import Op, Region, Value
+from ...hlo.types import INT64, ArrayType
+from ...ops import (
+    Broadcast,
+    Concatenate,
+    Constant,
+    Convert,
+    DynamicSlice,
+    DynamicUpdateSlice,
+    Reshape,
+    Select,
+    Slice,
+)
+from ...values.lattice import Abstract, Cell, DictCell, ListCell, ObjectCell, PoolCell, RowsCell, Sharing
+from ...values.rows import row, stacked
+from ...values.walk import rebuild, values_of
+from .rows import as_rows, joined, padded, retyped, row_template, rows_of, template_of
+
+_NOWHERE = Region()
+K = TypeVar("K")
+
+Contents = ListCell | RowsCell | DictCell | ObjectCell
+"""What an object of a pool may hold."""
+
+
+def _placeholder(type: ArrayType) -> Value:
+    return Value(type, _NOWHERE, 0)
+
+
+# ---------------------------------------------------------------- templates
+
+
+def class_of_contents(contents: Cell) -> type:
+    """The class of what holds these."""
+    if isinstance(contents, ObjectCell):
+        return contents.cls
+    return dict if isinstance(contents, DictCell) else list
+
+
+def template_of_contents(contents: Contents) -> Contents | None:
+    """The template of what one object holds; None where a part has none."""
+    match contents:
+        case ListCell(items):
+            parts = _templates(dict(enumerate(items)))
+            return None if parts is None else ListCell(tuple(parts.values()))
+        case RowsCell():
+            template = rebuild(contents, lambda v: _placeholder(v.type))
+            return replace(template, length=_placeholder(ArrayType(INT64)), aliases=(), selector=0)
+        case DictCell(entries):
+            entries_of = _templates(entries)
+            return None if entries_of is None else DictCell(entries_of)
+        case ObjectCell(cls=cls, fields=fields):
+            fields_of = _templates(fields)
+            return None if fields_of is None else ObjectCell(cls, fields_of)
+
+
+def _templates(parts: Mapping[K, Abstract]) -> dict[K, Abstract] | None:
+    found = {key: template_of(part) for key, part in parts.items()}
+    return None if None in found.values() else {k: v for k, v in found.items() if v is not None}
+
+
+def template_of_pool(pool: PoolCell) -> Contents | None:
+    """The template of the objects of a pool; None before there is any."""
+    if pool.contents is None:
+        return None
+    template: Any = rebuild(pool.contents, lambda v: _placeholder(_row_type(v)))
+    return template  # type: ignore[no-any-return]
+
+
+def _row_type(value: Value) -> ArrayType:
+    return ArrayType(value.type.dtype, value.type.static_shape[1:])
+
+
+def joined_contents(a: Contents | None, b: Contents | None, loop: bool = False) -> Contents | None:
+    """The template of objects that have one or the other; None where they have none in common."""
+    match a, b:
+        case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
+            return _joined_lists(a, b, loop)
+        case DictCell(), DictCell() if list(a.entries) == list(b.entries):
+            entries = _joined_parts(a.entries, b.entries, loop)
+            return None if entries is None else DictCell(entries)
+        case ObjectCell(), ObjectCell() if a.cls is b.cls and a.fields.keys() == b.fields.keys():
+            fields = _joined_parts(a.fields, b.fields, loop)
+            return None if fields is None else ObjectCell(a.cls, fields)
+    return None
+
+
+def _joined_parts(a: Mapping[K, Abstract], b: Mapping[K, Abstract], loop: bool) -> dict[K, Abstract] | None:
+    found = {key: joined(part, b[key], loop) for key, part in a.items()}
+    return None if None in found.values() else {k: v for k, v in found.items() if v is not None}
+
+
+def _joined_lists(a: ListCell | RowsCell, b: ListCell | RowsCell, loop: bool) -> ListCell | RowsCell | None:
+    if isinstance(a, ListCell) and isinstance(b, ListCell) and len(a.items) == len(b.items):
+        parts = _joined_parts(dict(enumerate(a.items)), dict(enumerate(b.items)), loop)
+        if parts is not None:
+            return ListCell(tuple(parts.values()))
+    sides = [x for x in (a, b) if isinstance(x, RowsCell) or x.items]
+    templates = [_element_of(x) for x in sides]
+    element = functools.reduce(lambda x, y: joined(x, y, loop), templates)
+    if element is None:
+        return None
+    capacity = max([x.capacity if isinstance(x, RowsCell) else len(x.items) for x in sides])
+    sites = [x.site for x in sides if isinstance(x, RowsCell) and x.site is not None]
+    shared = max([x.shared for x in sides if isinstance(x, RowsCell)], default=Sharing.NOT)
+    return list_template(element, capacity, sites[0] if sites else None, shared)
+
+
+def list_template(element: Abstract, capacity: int, site: Any, shared: Sharing = Sharing.NOT) -> RowsCell:
+    """The template of lists of such elements, of any length up to the capacity."""
+    many = rebuild(element, lambda v: _placeholder(ArrayType(v.type.dtype, (capacity, *v.type.static_shape))))
+    return RowsCell(many, capacity, _placeholder(ArrayType(INT64)), site, shared=shared)
+
+
+def _element_of(cell: ListCell | RowsCell) -> Abstract | None:
+    if isinstance(cell, RowsCell):
+        return row_template(cell.element)
+    found = [template_of(item) for item in cell.items]
+    return functools.reduce(joined, found)
+
+
+def parts_of(contents: Cell) -> list[Abstract]:
+    """The parts of what an object holds."""
+    match contents:
+        case ListCell(items):
+            return list(items)
+        case DictCell(entries):
+            return list(entries.values())
+        case ObjectCell(fields=fields):
+            return list(fields.values())
+        case RowsCell(element=element):
+            return [element]
+    return []
+
+
+def size_of(template: Cell) -> int:
+    """The number of bytes that one object takes."""
+    return sum([v.type.nbytes for v in values_of(template)]) or 1
+
+
+# ---------------------------------------------------------------- rows
+
+
+def as_objects(b: Builder, given: Sequence[Contents], template: Contents, capacity: int) -> Contents:
+    """Contents of objects, and behind them zeros, as `capacity` rows of the template, which covers them."""
+
+    def column(parts: Sequence[Abstract], of: Abstract) -> Abstract:
+        return rows_of(b, parts, of, capacity)
+
+    match template:
+        case ListCell(items):
+            lists = [x.items for x in given if isinstance(x, ListCell)]
+            return ListCell(tuple([column([x[i] for x in lists], t) for i, t in enumerate(items)]))
+        case DictCell(entries):
+            dicts = [x.entries for x in given if isinstance(x, DictCell)]
+            return DictCell({key: column([x[key] for x in dicts], t) for key, t in entries.items()})
+        case ObjectCell(cls=cls, fields=fields):
+            objects = [x.fields for x in given if isinstance(x, ObjectCell)]
+            return ObjectCell(cls, {n: column([x[n] for x in objects], t) for n, t in fields.items()})
+        case RowsCell(element=element, capacity=inner):
+            of = row_template(element)
+            lists_of_rows = [
+                as_rows(b, _plain(x), of, inner) for x in given if isinstance(x, ListCell | RowsCell)
+            ]
+            lengths = [_length(b, x) for x in lists_of_rows]
+            columns = iter(zip(*[values_of(x.element) for x in lists_of_rows], strict=True))
+            packed = rebuild(element, lambda v: _packed(b, next(columns), capacity))
+            return replace(template, element=packed, length=_packed(b, lengths, capacity))
+
+
+def _plain(x: ListCell | RowsCell) -> ListCell | RowsCell:
+    return replace(x, aliases=(), selector=0)
+
+
+def _length(b: Builder, x: RowsCell) -> Value:
+    return b.op(Constant(np.asarray(x.length, INT64))) if isinstance(x.length, int) else x.length
+
+
+def _packed(b: Builder, values: Sequence[Value], capacity: int) -> Value:
+    """Values of one type along a new axis, and behind them zeros."""
+    owners = [v.owner for v in values]
+    if all(isinstance(o, Op) and isinstance(o.kind, Constant) for o in owners):
+        known = np.stack([np.asarray(o.kind.data) for o in owners])  # type: ignore[union-attr]
+        return padded(b, b.op(Constant(known)), capacity)
+    return padded(b, stacked(b, values), capacity)
+
+
+def converted(b: Builder, pool: PoolCell, template: Contents, capacity: int) -> Contents:
+    """The rows of a pool as `capacity` rows of a template that covers them."""
+    contents, count = pool.contents, pool.capacity
+
+    def widened(element: Abstract, of: Abstract) -> Abstract:
+        return rebuild(retyped(b, element, of, (count,)), lambda v: padded(b, v, capacity))
+
+    match contents, template:
+        case ListCell(items), ListCell(of):
+            return ListCell(tuple(map(widened, items, of)))
+        case DictCell(entries), DictCell(of_entries):
+            return DictCell({key: widened(entries[key], t) for key, t in of_entries.items()})
+        case ObjectCell(fields=fields), ObjectCell(cls=cls, fields=of_fields):
+            return ObjectCell(cls, {name: widened(fields[name], t) for name, t in of_fields.items()})
+        case ListCell(items), RowsCell():
+            return _of_one_length(b, items, template, count, capacity)
+        case RowsCell(element=element, length=length), RowsCell(element=of_element, capacity=inner):
+            assert isinstance(length, Value)
+            typed = retyped(b, element, row_template(of_element), (count, contents.capacity))
+            grown = rebuild(typed, lambda v: padded(b, padded(b, v, inner, 1), capacity))
+            return replace(template, element=grown, length=padded(b, length, capacity))
+    raise AssertionError("a template that does not cover the objects of a pool")
+
+
+def _of_one_length(
+    b: Builder, items: Sequence[Abstract], template: RowsCell, count: int, capacity: int
+) -> RowsCell:
+    """Lists of one length as lists of any."""
+    of = row_template(template.element)
+    parts = [values_of(retyped(b, item, of, (count,))) for item in items]
+    columns = iter(zip(*parts, strict=True)) if parts else None
+
+    def beside(v: Value) -> Value:
+        dtype, shape = v.type.dtype, v.type.static_shape[1:]
+        if columns is None:
+            zero = b.op(Constant(np.zeros((), dtype)))
+            return b.op(Broadcast((capacity, template.capacity, *shape), ()), zero)
+        one = [b.op(Reshape((count, 1, *shape)), value) for value in next(columns)]
+        together = b.op(Concatenate(1), *one) if len(one) > 1 else one[0]
+        return padded(b, padded(b, together, template.capacity, 1), capacity)
+
+    length = b.op(Broadcast((capacity,), ()), b.op(Constant(np.asarray(len(items), INT64))))
+    return replace(template, element=rebuild(template.element, beside), length=length)
+
+
+def object_at(b: Builder, contents: Cell, place: int | Value) -> Any:
+    """What the object at a place of a pool holds."""
+
+    def of(rows: Value) -> Value:
+        if isinstance(place, int):
+            return row(b, rows, place)
+        shape = rows.type.static_shape[1:]
+        return b.op(Reshape(shape), b.op(DynamicSlice((1, *shape)), rows, *_starts(b, rows, place)))
+
+    return rebuild(contents, of)
+
+
+def with_objects(
+    b: Builder,
+    contents: Contents,
+    place: int | Value,
+    new: Contents,
+    old: Contents | None = None,
+    mask: Value | None = None,
+) -> Contents:
+    """The rows of a pool with those of `new` from a place on; where `mask` holds what differs from `old`."""
+    columns = iter(values_of(new))
+    before = iter(values_of(old)) if old is not None else None
+
+    def stored(rows: Value) -> Value:
+        value = next(columns)
+        kept = next(before) if before is not None else None
+        if value is kept:
+            return rows
+        if mask is not None and kept is not None:
+            each = b.op(Broadcast(value.type.static_shape, ()), mask)
+            value = b.op(Select(), each, value, kept)
+        if value.type == rows.type:
+            return value
+        return b.op(DynamicUpdateSlice(), rows, value, *_starts(b, rows, place))
+
+    return rebuild(contents, stored)
+
+
+def first_objects(b: Builder, contents: Contents, count: int) -> Contents:
+    """The first rows of a pool."""
+
+    def first(rows: Value) -> Value:
+        _, *shape = rows.type.static_shape
+        return b.op(Slice((0,) * rows.type.rank, (count, *shape), (1,) * rows.type.rank), rows)
+
+    found: Contents = rebuild(contents, first)
+    return found
+
+
+def _starts(b: Builder, rows: Value, place: int | Value) -> list[Value]:
+    zero = b.op(Constant(np.zeros((), INT64)))
+    first = b.op(Constant(np.asarray(place, INT64))) if isinstance(place, int) else place
+    if first.type.dtype != INT64:
+        first = b.op(Convert(INT64), first)
+    return [first, *[zero] * (rows.type.rank - 1)]
+
+
+Held = Callable[[Sequence[Abstract], Abstract | None], list[Abstract]]
+"""What rows hold of values that stand at one place of many objects; and what those have there that are in the pool."""
+
+
+def held_contents(given: Sequence[Contents], like: Contents | None, held: Held) -> list[Contents]:
+    """Contents of objects of one kind, with what `held` makes of their parts."""
+    first = given[0]
+    match first:
+        case ObjectCell():
+            objects = [x.fields for x in given if isinstance(x, ObjectCell)]
+            columns = _held_columns(objects, like.fields if isinstance(like, ObjectCell) else {}, held)
+            return [ObjectCell(first.cls, fields) for fields in columns]
+        case DictCell():
+            dicts = [x.entries for x in given if isinstance(x, DictCell)]
+            columns = _held_columns(dicts, like.entries if isinstance(like, DictCell) else {}, held)
+            return [DictCell(entries) for entries in columns]
+    known = [x for x in given if isinstance(x, ListCell)]
+    if all(len(x.items) == len(known[0].items) for x in known) and not isinstance(like, RowsCell):
+        by_place = [dict(enumerate(x.items)) for x in known]
+        by_item = _held_columns(
+            by_place, dict(enumerate(like.items)) if isinstance(like, ListCell) else {}, held
+        )
+        made = iter([ListCell(tuple(items.values())) for items in by_item])
+    else:
+        element = row_template(like.element) if isinstance(like, RowsCell) else None
+        flat = iter(held([item for x in known for item in x.items], element))
+        made = iter([ListCell(tuple([next(flat) for _ in x.items])) for x in known])
+    return [next(made) if isinstance(x, ListCell) else _plain(x) for x in given]  # type: ignore[arg-type]
+
+
+def _held_columns(
+    given: Sequence[Mapping[K, Abstract]], like: Mapping[K, Abstract], held: Held
+) -> list[dict[K, Abstract]]:
+    columns = {
+        key: held([parts[key] for parts in given], like.get(key)) for key in (given[0] if given else ())
+    }
+    return [{key: column[i] for key, column in columns.items()} for i in range(len(given))]
