@@ -195,3 +195,33 @@ def smallest_again(x, times):
 def test_operations_that_are_there_already_count_as_steps() -> None:
     steps = [Watch(lambda x, n=n: smallest_again(x, n), 0.5).engines[-1].effort.steps for n in (20, 40, 80)]
     assert steps[2] - steps[1] > 3 * (steps[1] - steps[0])  # each trip compares all elements once more
+
+
+def best_window(prices, fasts, slows):
+    results = {}
+    best = None
+    for fast in fasts:
+        for slow in slows:
+            if fast >= slow:
+                continue
+            total, equity = 0.0, [1.0]
+            mean = np.cumsum(prices)[slow:] / fast
+            for t in range(1, len(prices)):
+                if prices[t] > mean[-1]:
+                    total += prices[t] * fast
+                equity.append(total)
+            results[fast, slow] = (total, max(equity))
+            if best is None or results[fast, slow][0] > results[best][0]:
+                best = (fast, slow)
+    return best, results[best], len(results)
+
+
+@pytest.mark.parametrize("fasts", [[3], [1, 2, 3, 4]])
+def test_an_inference_too_large_begins_again_with_the_numbers_that_it_asked_for(fasts: list[int]) -> None:
+    """The sizes of slices are asked for in a first inference that goes on with the other numbers as inputs."""
+    check(best_window, np.arange(12.0), fasts, [2, 4, 6, 8])
+
+
+def test_a_grid_without_windows_has_no_best_one() -> None:
+    with pytest.raises(KeyError):
+        pystage.compile(best_window, fallback="error")(np.arange(12.0), [], [2, 4, 6, 8])

@@ -104,6 +104,7 @@ def infer_program(
             unrolled[restart.loop] = restart.why
             steps = engine.effort.steps
         except Exhausted:
+            engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
             raise StagingError((engine.effort.diagnostic(engine.b.span, unrolled),)) from None
         finally:
             engine.release()
