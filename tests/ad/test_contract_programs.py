@@ -59,4 +59,4 @@ def test_gradients_are_slopes(name: str, record_property: pytest.RecordProperty)
             wrong.append(f"{param.id}: {outcome.what} {outcome.text}")
     record_property("gradients of contract programs", dict(outcomes))
     assert not wrong, "\n\n".join(wrong)
-    assert outcomes["same"] or name in WITHOUT
+    assert outcomes["same"] or name in WITHOUT, dict(outcomes)

@@ -1,6 +1,5 @@
 """Functions that are explained: what the tests say of their lines stands in `test_explanation.py`."""
 
-import bisect
 import logging
 import os
 import random
@@ -181,12 +180,6 @@ def calls_what_logs(x):
 def logs_beside_a_statement(x):
     y = x * 2; LOG.info("beside")  # fmt: skip # noqa: E702
     return y
-
-
-def inserts(x):
-    found = []
-    bisect.insort(found, x.sum())
-    return found
 
 
 def times_and_logs(x):

@@ -51,7 +51,6 @@ def test_two_readings_of_a_clock_are_not_one_number() -> None:
     [
         programs.appends,
         programs.asks_often,
-        programs.inserts,
         programs.logs_beside_a_statement,
         programs.reads_a_clock_in_a_loop,
     ],

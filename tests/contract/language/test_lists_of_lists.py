@@ -19,6 +19,14 @@ PLACES = np.array([0, 3, 1, 2, 3, -1, 0] * 12)
 # ---------------------------------------------------------------- read and appended to
 
 
+@cases.each((np.array([0.5, 1.5, 2.25, 4.5, -1.25, 0.75]),), (np.array([2.5]),), (np.ones(0),))
+def squares_by_bucket(x):
+    buckets = [[] for _ in range(3)]
+    for v in x:
+        buckets[int(abs(v)) % 3].append(v * v)
+    return [sum(bucket) for bucket in buckets], buckets[1]
+
+
 @cases.each(*SIZES)
 def runs_of_equals(xs):
     out = []

@@ -259,7 +259,7 @@ def tile_by_a_value(x):
     return np.tile(x, int(x[-1]))
 
 
-@cases(np.array([2.0, 1.0]), refused="PS305")
+@cases(np.array([2.0, 1.0]), refused="PS504")
 def split_into_a_computed_number(x):
     return np.split(x, int(x[0]))
 

@@ -76,6 +76,7 @@ from ...values.slots import Slot
 from ...values.state import MISSING, Content, Lookup, State
 from ...values.walk import cells_of, children, head, rebuild, with_children
 from ..aliases.alias_sets import joined_aliases, seen_through
+from ..aliases.joined_rows import JoinedRows, joined_count
 from ..aliases.merged import MERGEABLE, aliases_of
 from ..aliases.pool_demands import PoolDemands, held_list
 from ..aliases.sides import are_of_one_class, are_unlike, joined_error, own_field
@@ -83,7 +84,6 @@ from ..telling.blame import MergeProvenance
 from ..telling.describe import describe_list, describe_table, describe_type
 from .conflicts import Conflicts
 from .joined_objects import JoinedObjects
-from .joined_rows import JoinedRows, joined_count
 from .phi import (
     Placeholder,
     formatted_alike,

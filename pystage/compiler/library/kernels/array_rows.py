@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...diagnostics.codes_constant import NotKnown
 from ...hlo.types import INT64
 from ...values.boundary import Form
 from ...values.bounded import Bounded
@@ -50,7 +51,8 @@ def boxed(ctx: Context, element: Abstract) -> Abstract:
         return Bounded(whole, element.type, tuple([replace(each, start=zero) for each in element.extents]))
     if isinstance(element, Pooled):
         pool = ctx.state.get(element.pool)
-        assert isinstance(pool, PoolCell) and pool.contents is not None
+        if not isinstance(pool, PoolCell) or pool.contents is None:  # lost with what was refused
+            ctx.fail(NotKnown(span=ctx.span, what="an object of a list"))
         return Ref(
             ctx.state.new_cell(MemberCell(class_of_contents(pool.contents), element.pool, element.place))
         )

@@ -12,8 +12,8 @@ from ...library.rules.rows import row_size, row_template, with_capacity
 from ...values.capacity import AllocationSite, Capacity
 from ...values.lattice import Abstract, AnyList, Cell, ListCell, PoolCell, RowsCell, Sharing
 from ...values.walk import rebuild, values_of
-from ..aliases.alias_sets import joined_aliases
-from .phi import Placeholder, join_selectors, placeholder_for
+from ..core.phi import Placeholder, join_selectors, placeholder_for
+from .alias_sets import joined_aliases
 
 MOST_ROWS = 1 << 22
 """The greatest capacity that a list gets because of how often a loop may run."""
