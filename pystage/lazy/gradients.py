@@ -80,7 +80,7 @@ def _run(
             raise StagingError((NoSuchArgument(argument=str(i), count=len(given)),))
         leaves, tree = jax.tree_util.tree_flatten(given[i])
         inside = not jax.tree_util.treedef_is_leaf(tree)
-        made = [leaf if inside and not _is_differentiable(leaf) else _Input(leaf) for leaf in leaves]
+        made = [leaf if inside and _passes_through(leaf) else _Input(leaf) for leaf in leaves]
         inputs += [m for m in made if isinstance(m, _Input)]
         trees.append((made, tree))
         given[i] = jax.tree_util.tree_unflatten(tree, [m.stand if isinstance(m, _Input) else m for m in made])
@@ -108,9 +108,17 @@ def _run(
 
 
 def _is_differentiable(leaf: Any) -> bool:
-    """True for numbers and arrays with fractions; others pass through the gradient of the structure that holds them."""
+    """True for numbers and arrays with fractions."""
     type_ = leaf.dtype if isinstance(leaf, LazyTensor | jax.Array) else np.asarray(leaf).dtype
     return is_floating(type_) or is_complex(type_)
+
+
+def _passes_through(leaf: Any) -> bool:
+    """True for what has no slope and stays as it is in the gradient of the structure that holds it."""
+    return isinstance(leaf, _WITHOUT_SLOPE) and not _is_differentiable(leaf)
+
+
+_WITHOUT_SLOPE = (int, str, bytes, np.generic, np.ndarray, LazyTensor)
 
 
 def _passed(leaf: Any) -> Any:
@@ -127,6 +135,9 @@ class _Input:
         array = np.asarray(leaf) if not isinstance(leaf, LazyTensor) else None
         if not _is_differentiable(leaf):
             type_ = leaf.dtype if array is None else array.dtype
+            if array is not None and not isinstance(leaf, (*_WITHOUT_SLOPE, list)):
+                what = f"a {type(leaf).__name__} where a function is not staged"
+                raise StagingError((NoDerivative(span=None, what=what),))
             raise TypeError(f"grad requires real- or complex-valued inputs, but got {type_}")
         if array is None:
             source = node_of(leaf)

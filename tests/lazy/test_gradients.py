@@ -152,6 +152,21 @@ def test_what_has_no_slope_passes_through_a_structure() -> None:
     np.testing.assert_array_equal(found["c"], counts)
 
 
+class Weights:
+    def __init__(self, w: Any) -> None:
+        self.w = w
+
+
+@pytest.mark.parametrize("argument", [Weights(np.ones(2)), [Weights(np.ones(2)), np.ones(2)]])
+def test_an_object_is_no_number(argument: Any) -> None:
+    def of_it(weights: Any) -> Any:
+        os.getpid()
+        return (weights[1] if isinstance(weights, list) else weights.w).sum()
+
+    with pytest.raises(pystage.StagingError, match="PS701"):
+        pystage.grad(of_it)(argument)
+
+
 def test_an_argument_that_the_call_does_not_have() -> None:
     with pytest.raises(pystage.StagingError, match="PS702"):
         pystage.grad(unstaged, 1)(np.ones(3))
