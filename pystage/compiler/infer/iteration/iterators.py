@@ -480,7 +480,7 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             return _rolled_range(engine, value)
         case Const(v) if isinstance(v, range):
             return _rolled_range(engine, Range(Const(v.start), Const(v.stop), Const(v.step)))
-        case Const(v) if isinstance(v, str | bytes) and len(v) > WRITTEN_OUT and is_of_few(v):
+        case Const(v) if isinstance(v, str | bytes) and len(v) >= WRITTEN_OUT and is_of_few(v):
             return Rolled(Const(len(v)), lambda i: cast(Abstract, container_getitem(engine, value, i)))
         case Array() if value.shape:
             return Rolled(Const(value.shape[0]), lambda i: array_getitem(engine, value, i))
@@ -533,9 +533,7 @@ def _rolled_items(engine: Engine, value: Ref | Tuple) -> Rolled | None:
     """A loop over a tuple or a list of many known elements, as over their rows; None without a common template."""
 
     def content() -> AnyList:
-        return (
-            ListCell(value.items) if isinstance(value, Tuple) else cast(AnyList, engine.state.get(value.cell))
-        )
+        return ListCell(value.items) if isinstance(value, Tuple) else cast(AnyList, _content(engine, value))
 
     before = content()
     if not isinstance(before, ListCell) or len(before.items) < WRITTEN_OUT:

@@ -12,13 +12,17 @@ from typing import Any
 from ...numpy.composed import composed
 
 
+def _end(a: Any, lo: Any, hi: Any) -> Any:
+    """The end of the part that is looked at; ValueError for one that begins before the first element."""
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    return len(a) if hi is None else hi
+
+
 @composed(bisect.bisect_left)
 def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     """The first place before which all elements are less than `x`."""
-    if lo < 0:
-        raise ValueError("lo must be non-negative")
-    if hi is None:
-        hi = len(a)
+    hi = _end(a, lo, hi)
     while lo < hi:
         middle = (lo + hi) // 2
         if (a[middle] if key is None else key(a[middle])) < x:
@@ -31,10 +35,7 @@ def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None)
 @composed(bisect.bisect_right)
 def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
     """The last place behind which all elements are greater than `x`."""
-    if lo < 0:
-        raise ValueError("lo must be non-negative")
-    if hi is None:
-        hi = len(a)
+    hi = _end(a, lo, hi)
     while lo < hi:
         middle = (lo + hi) // 2
         if x < (a[middle] if key is None else key(a[middle])):

@@ -62,16 +62,21 @@ def _drop(self: Any) -> None:
         del self[element]
 
 
-def _sum(self: Any, other: Any) -> Any:
+def _joined(self: Any, other: Any, join: Any) -> Any:
+    """What `join` makes of the counts of both, and the counts of the one without the other."""
     result: Any = collections.Counter()
     for element, count in self.items():
-        both = count + other[element]
+        both = join(count, other[element])
         if both > 0:
             result[element] = both
     for element, count in other.items():
         if element not in self and count > 0:
             result[element] = count
     return result
+
+
+def _sum(self: Any, other: Any) -> Any:
+    return _joined(self, other, lambda mine, theirs: mine + theirs)
 
 
 def _difference(self: Any, other: Any) -> Any:
@@ -87,16 +92,7 @@ def _difference(self: Any, other: Any) -> Any:
 
 
 def _union(self: Any, other: Any) -> Any:
-    result: Any = collections.Counter()
-    for element, count in self.items():
-        theirs = other[element]
-        most = theirs if count < theirs else count
-        if most > 0:
-            result[element] = most
-    for element, count in other.items():
-        if element not in self and count > 0:
-            result[element] = count
-    return result
+    return _joined(self, other, lambda mine, theirs: theirs if mine < theirs else mine)
 
 
 def _intersection(self: Any, other: Any) -> Any:
