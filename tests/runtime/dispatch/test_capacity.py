@@ -21,6 +21,7 @@ from checking import check
 import pystage
 from pystage.compiler.diagnostics.codes_runtime import ValueNotGiven
 from pystage.runtime.dispatch.dispatch import Dispatcher
+from pystage.runtime.guards.feedback import Feedback
 from pystage.runtime.reports.ledger import ledger
 from tests.runtime.growing import INITIAL, SMALL, count_below, total_below
 
@@ -672,3 +673,16 @@ def test_the_ledger_and_the_log(caplog: pytest.LogCaptureFixture, monkeypatch: p
         f"capacity for the numbers: {INITIAL} → {SMALL} (it was exceeded, {__file__}:"
     )
     assert f"capacity for the numbers: {INITIAL} → {SMALL}" in caplog.text
+
+
+def test_a_capacity_that_does_not_grow_ends_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    note = Feedback.note_outgrown
+
+    def forgetful(self: Feedback, outgrown: Any) -> Any:
+        change = note(self, outgrown)
+        self.capacities = {}
+        return change
+
+    monkeypatch.setattr(Feedback, "note_outgrown", forgetful)
+    with pytest.raises(RuntimeError, match="of `total` exceeds its capacity again, which has not grown"):
+        pystage.compile(total, fallback="error")(SMALL + 1)

@@ -58,7 +58,7 @@ class JoinedRows:
         if isinstance(template, RowsCell):
             template = self._with_inner_capacity(first, second, template)
         capacity, site = self._capacity(a, b, template, False)
-        contents = _with_rows(template, capacity)
+        contents = rebuild(with_capacity(template, capacity), placeholder_for)
         if a.contents is not None and b.contents is not None:  # what is the same on both sides stays
             pairs = zip(values_of(a.contents), values_of(b.contents))
             kept = {i: v for i, (v, w) in enumerate(pairs) if v is w}
@@ -109,14 +109,6 @@ def is_same_count(a: int | Value, b: int | Value) -> bool:
 def joined_count(a: int | Value, b: int | Value) -> int | Value:
     """The template of two counts."""
     return a if is_same_count(a, b) else Placeholder(ArrayType(INT64))
-
-
-def _with_rows(template: Contents, capacity: int) -> Contents:
-    """The contents of a pool with so many rows of this template, each a placeholder."""
-    found: Contents = rebuild(
-        template, lambda v: Placeholder(ArrayType(v.type.dtype, (capacity, *v.type.static_shape)))
-    )
-    return found
 
 
 def _types(contents: Cell) -> list[ArrayType]:

@@ -33,7 +33,7 @@ from ...ops import (
 from ...values.lattice import Abstract, Cell, DictCell, ListCell, ObjectCell, PoolCell, RowsCell, Sharing
 from ...values.rows import row, stacked
 from ...values.walk import rebuild, values_of
-from .rows import as_rows, joined, padded, retyped, row_template, rows_of, template_of
+from .rows import as_rows, joined, padded, retyped, row_template, rows_of, template_of, with_capacity
 
 _NOWHERE = Region()
 K = TypeVar("K")
@@ -127,7 +127,7 @@ def _joined_lists(a: ListCell | RowsCell, b: ListCell | RowsCell, loop: bool) ->
 
 def list_template(element: Abstract, capacity: int, site: Any, shared: Sharing = Sharing.NOT) -> RowsCell:
     """The template of lists of such elements, of any length up to the capacity."""
-    many = rebuild(element, lambda v: _placeholder(ArrayType(v.type.dtype, (capacity, *v.type.static_shape))))
+    many = with_capacity(element, capacity)
     return RowsCell(many, capacity, _placeholder(ArrayType(INT64)), site, shared=shared)
 
 

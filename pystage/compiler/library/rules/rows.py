@@ -12,7 +12,7 @@ import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -194,9 +194,13 @@ def _numbers(template: Abstract) -> list[Array]:
     return [template] if isinstance(template, Array) else []
 
 
-def with_capacity(template: Abstract, capacity: int) -> Abstract:
-    """The element of a list of so many rows, with a placeholder in place of each array."""
-    return rebuild(template, lambda v: _placeholder(v.type.dtype, (capacity, *v.type.static_shape)))
+N = TypeVar("N", bound=TreeNode)
+
+
+def with_capacity(template: N, capacity: int) -> N:
+    """So many rows of what a template describes, with a placeholder in place of each array."""
+    rows: N = rebuild(template, lambda v: _placeholder(v.type.dtype, (capacity, *v.type.static_shape)))
+    return rows
 
 
 def row_size(template: TreeNode) -> int:
