@@ -10,6 +10,7 @@ from collections.abc import Container
 from dataclasses import replace
 
 from ...diagnostics.codes_mutation import CannotStore
+from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType
 from ...library.rules.rows import with_row
@@ -20,6 +21,7 @@ from ...values.lattice import (
     ArrayCell,
     Const,
     Frozen,
+    PoolCell,
     Ref,
     RowsCell,
     Sharing,
@@ -73,10 +75,15 @@ def store(engine: Engine, cell: int) -> None:
 
 
 def note_store(engine: Engine, type: ArrayType, kept: Container[Slot]) -> None:
-    """Whatever may be an element of this type that was stored into, but for the slots `kept`, is out of date."""
+    """Whatever may be an element of this type that was stored into, but for the slots `kept`, is out of date.
+
+    PS503 where an object of a pool may hold it.
+    """
     engine.elements.stored.append(type)
     reason = CannotStore(span=engine.b.span, what="an array that may be an element and has another name")
     for slot, content in list(engine.state.slots.items()):
+        if isinstance(content, PoolCell) and _may_hold(content, type):
+            raise DiagnosticError(reason)
         kept_here = slot in kept or slot in engine.externals.initial
         if not kept_here and _may_be_element(engine, slot, content, type):
             engine.state.set(slot, Unknown(reason))
@@ -100,6 +107,16 @@ def _is_same_key(a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Const) and isinstance(b, Const):
         return type(a.value) is type(b.value) and bool(a.value == b.value)
     return a is b or (isinstance(a, Array) and isinstance(b, Array) and a.value is b.value)
+
+
+def _may_hold(pool: PoolCell, type: ArrayType) -> bool:
+    """True for a pool whose objects may hold an array of this type that is an element of a list or a dict too."""
+    contents = pool.contents
+    inner = isinstance(contents, RowsCell) and contents.shared is not Sharing.NOT
+    if contents is None or not (pool.shared or inner):
+        return False
+    held = [n for n in nodes(contents) if isinstance(n, Array) and n.form is Form.NDARRAY]
+    return any(n.dtype == type.dtype and n.rank > type.rank for n in held)
 
 
 def _may_be_element(engine: Engine, slot: Slot, content: object, type: ArrayType) -> bool:
