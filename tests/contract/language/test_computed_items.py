@@ -63,6 +63,26 @@ def of_bytes_and_of_repeated_names(x):
     return [DNA.encode()[i] for i in x], names[x[1]], names[x[3]] is None
 
 
+@cases(np.array([1, 12, 5]))
+def of_digits(x):
+    text = "0123456789" * 2
+    return (
+        int(text[x[0]]) + float(text[x[1]]),
+        text[x[2]] < "5",
+        {c: i for i, c in enumerate(text)}[text[x[0]]],
+    )
+
+
+@cases(2.0)
+def of_a_long_string_of_many_characters(x):
+    total = 0.0
+    for i, c in enumerate("0123456789" * 10):
+        total += x * int(c)
+        if c.isdigit() and c.upper() > "7":
+            total -= i
+    return total
+
+
 @cases(5.0)
 def of_a_string_beside_its_neighbours(x):
     text = DNA * 30

@@ -72,13 +72,19 @@ def _identity(item: Abstract) -> object:
     return (str, item.value) if isinstance(item, Const) and type(item.value) is str else (object, id(item))
 
 
+FEW_CHARACTERS = 4
+"""A loop over a string of more different ones is unrolled where it can be: a value has no more alternatives than these."""
+
+
 def is_of_few(text: str | bytes) -> bool:
-    """True for a string whose characters a program can tell apart at a computed place."""
-    return isinstance(text, bytes) or len(set(text)) <= MOST_BRANCHES
+    """True for a string over which a loop is rolled."""
+    return isinstance(text, bytes) or len(set(text)) <= FEW_CHARACTERS
 
 
 def computed_character(ctx: Context, text: str | bytes, index: Array) -> Abstract | None:
-    """`text[index]`; None for a string of many different characters."""
+    """`text[index]`; None for a string of many different characters, and where an unrolled loop knows the place."""
+    if not is_of_few(text) and ctx.can_be_unrolled(index):
+        return None
     items = tuple([Const(character) for character in text])
     if isinstance(text, bytes):
         return computed_item(ctx, items, index, "bytes")

@@ -17,6 +17,7 @@ from ...hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, SHORT_NAMES, DType, i
 from ...ops import Add, Complex, Divide, Imag, Multiply, Real, RoundNearestEven, Subtract
 from ...values.boundary import Form
 from ...values.bounded import Bounded
+from ...values.gated import Gated
 from ...values.lattice import Abstract, Array, Caught, Const, Exc, Ref, is_number
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
@@ -30,6 +31,7 @@ from ..rules.classes import c_name, scalar_class
 from ..rules.jax import canonical
 from ..rules.libraries import as_ndarray
 from ..rules.promote import Operand, kinds_of, value_of
+from ..rules.split import needs_split
 from .number_checks import check_integral
 
 # ---------------------------------------------------------------- to Python scalars
@@ -60,6 +62,8 @@ def to_python(ctx: Context, x: Raw, kind: type) -> Abstract:
 def _single(ctx: Context, x: Raw, name: str) -> Array:
     """The one element of an array of rank 0, or a number."""
     if not is_number(abstract(x)) and not ctx.is_ndarray(x):
+        if isinstance(x, Gated):
+            raise needs_split(x)
         types = type_name(ctx, x)
         ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{name}()", types=types))
     operand = ctx.read(x)
