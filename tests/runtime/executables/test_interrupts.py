@@ -171,10 +171,11 @@ def helper(x, i):
 def long(x):
     parts = {}
     for i in range(4000):
-        parts[i % 7, i] = helper(x, float(i))
-        x = x + parts[i % 7, i].sum()
+        parts["part %d" % i] = helper(x, float(i))
+        x = x + parts["part %d" % i].sum()
     return x, len(parts)
 
+pystage.config.program_limit = None
 staged = pystage.compile(long)
 interrupted(lambda: staged(np.ones(3)), after=1.5)
 
