@@ -11,7 +11,7 @@ from typing import Any
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.frontend import substituted
-from ..compiler.infer.telling.trail import Trail, watching
+from ..compiler.infer.diagnostics.trail import Trail, watching
 from ..compiler.pipeline import Infer, Staged
 from ..compiler.policy import is_library_file
 from ..runtime.dispatch.dispatch import Dispatcher

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
-from ..compiler.infer.telling.trail import FileLine, Trail
+from ..compiler.infer.diagnostics.trail import FileLine, Trail
 from ..compiler.policy import is_library_file
 from ..compiler.stage import ir as stage
 from ..compiler.stage.walk import walk

@@ -24,7 +24,7 @@ from ..compiler.diagnostics.codes_control import NeverSettles, NoCommonType
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
 from ..compiler.frontend.source import give_source
-from ..compiler.infer.telling.foreign import is_aside
+from ..compiler.infer.diagnostics.foreign import is_aside
 from ..runtime.arguments.abstract import ArraySpec, spec
 
 _numbers = itertools.count()

@@ -10,5 +10,5 @@ aliases/       merged cells: may-alias sets, version stamps, stores to all alias
 exceptions/    raise sites, the error cell, handlers
 iteration/     iterators, lists that grow in loops
 transforms/    grad, vjp, jvp, jacobian, vmap, custom rules; JAX's transforms of staged functions
-telling/       diagnostics in the user's words: places, causes, the trail of each line
+diagnostics/       diagnostics in the user's words: places, causes, the trail of each line
 """

@@ -93,7 +93,7 @@ from ..values.walk import children, head, keys, nodes
 from .aliases.merged import MERGEABLE, aliases_of, alone, may_alias_cells
 from .core.engine import Engine
 from .core.phi import SELECTOR, DeferredSelect
-from .telling.describe import describe
+from .diagnostics.describe import describe
 
 _PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
 

@@ -17,10 +17,10 @@ from ..library.kernels.structures import list_items
 from ..values.boundary import Path
 from ..values.lattice import Abstract, DictCell, ListCell, ObjectCell, Ref
 from .core.engine import Engine
+from .diagnostics import describe as texts
 from .objects import attributes, objects
 from .objects.shells import ObjectModel as ObjectModel
 from .objects.shells import Shells
-from .telling import describe as texts
 
 # ---------------------------------------------------------------- objects
 

@@ -45,12 +45,12 @@ from .core.loops import infer_loop
 from .core.reading import read
 from .core.split import run_split
 from .core.truth import truth
+from .diagnostics.recovery import recover
+from .diagnostics.reporting import report, shape_diagnostic
 from .exceptions import raising
 from .iteration.gathering import gathered
 from .iteration.iterators import elements
 from .objects import attributes
-from .telling.behind import look_behind
-from .telling.reporting import report, shape_diagnostic
 
 
 class Interpreter(Engine):
@@ -84,7 +84,7 @@ class Interpreter(Engine):
             self.state.set((self.frame.id, dst), unknown)
         if self.trail is not None:
             self.trail.refuse(self.frame, instr)
-            look_behind(self, instr, unknown)
+            recover(self, instr, unknown)
 
     def report(self, diagnostic: Diagnostic) -> Unknown:
         """Records a diagnostic with its place and the calls that led to it."""

@@ -36,8 +36,8 @@ from ...values.memory import is_row_major
 from ...values.views import may_be_one, read_path
 from ..core.engine import Engine
 from ..core.phi import SELECTOR, selector_value
+from ..diagnostics.describe import describe
 from ..exceptions.raising import write
-from ..telling.describe import describe
 from . import pools
 from .element_stores import takes_stores
 from .merged import (

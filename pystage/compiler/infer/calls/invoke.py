@@ -40,9 +40,9 @@ from ...values.lattice import (
     Unknown,
 )
 from ..core.engine import Engine
+from ..diagnostics.foreign import callable_name, is_foreign, unknown_call, whole_refusal
 from ..exceptions import initialisation
 from ..objects import dataclass_methods, namedtuples, objects
-from ..telling.foreign import callable_name, is_foreign, unknown_call, whole_refusal
 from .binding import bind
 from .callees import Callee
 from .calls import call_function

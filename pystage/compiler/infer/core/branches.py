@@ -21,8 +21,8 @@ from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import note_out_of_date, stamp_versions
 from ..aliases.pool_demands import PoolDemand
 from ..aliases.pools import pooled, united
+from ..diagnostics.provenance import MergeProvenance
 from ..exceptions.raising import attempt, error_of, expose_all, is_observable, is_running
-from ..telling.blame import MergeProvenance
 from .engine import Engine
 from .frame import PythonRaise
 from .induction_ranges import assume_ranges

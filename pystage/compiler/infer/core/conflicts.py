@@ -11,8 +11,8 @@ from ...diagnostics.span import Span
 from ...values.lattice import Abstract, Ref, Unknown
 from ...values.slots import Slot
 from ...values.state import Lookup, State
-from ..telling.blame import MergeProvenance, attribute_of, holder_of, name_of
-from ..telling.describe import describe
+from ..diagnostics.describe import describe
+from ..diagnostics.provenance import MergeProvenance, attribute_of, holder_of, name_of
 
 
 class Conflicts:

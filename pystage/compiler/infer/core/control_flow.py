@@ -30,6 +30,8 @@ from ...values.lattice import (
     Unknown,
 )
 from ...values.slots import Hidden, Purpose
+from ..diagnostics.describe import describe
+from ..diagnostics.provenance import MergeProvenance
 from ..exceptions import initialisation
 from ..exceptions.raising import attempt, raise_from, raise_now
 from ..iteration.appending import growing_lists, infer_appending
@@ -45,8 +47,6 @@ from ..iteration.iterators import (
     steps,
     take_all,
 )
-from ..telling.blame import MergeProvenance
-from ..telling.describe import describe
 from .branches import infer_if
 from .constants import UNROLL_LIMIT
 from .engine import Engine

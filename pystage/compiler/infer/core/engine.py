@@ -43,11 +43,11 @@ from ...values.lattice import (
 )
 from ...values.state import State
 from ..calls.callees import Callees
+from ..diagnostics.errors import Errors
+from ..diagnostics.trail import Watched, watched
 from ..exceptions.raises import Raises
 from ..objects.externals import Externals
 from ..objects.namespaces import Namespaces
-from ..telling.errors import Errors
-from ..telling.trail import Watched, watched
 from ..transforms.rules import CustomRules
 from .constants import ParameterOrigins, decided, demandable, is_computed, is_unrollable, known, unroll_around
 from .effects import Effects

@@ -36,10 +36,10 @@ from ...values.lattice import (
     VariableCell,
 )
 from ..calls.invoke import call
+from ..diagnostics.describe import describe
 from ..exceptions import handling, raising
 from ..iteration.iterators import check_iterable, elements
 from ..objects import attributes, objects
-from ..telling.describe import describe
 from . import control_flow
 from .engine import Engine
 from .frame import Frame

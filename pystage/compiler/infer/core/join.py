@@ -80,8 +80,8 @@ from ..aliases.joined_rows import JoinedRows, joined_count
 from ..aliases.merged import MERGEABLE, aliases_of
 from ..aliases.pool_demands import PoolDemands, held_list
 from ..aliases.sides import are_of_one_class, are_unlike, joined_error, own_field
-from ..telling.blame import MergeProvenance
-from ..telling.describe import describe_list, describe_table, describe_type
+from ..diagnostics.describe import describe_list, describe_table, describe_type
+from ..diagnostics.provenance import MergeProvenance
 from .conflicts import Conflicts
 from .joined_objects import JoinedObjects
 from .phi import (

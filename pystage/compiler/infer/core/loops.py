@@ -48,8 +48,8 @@ from ..aliases.alias_sets import seen_through
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..aliases.pool_demands import PoolDemand, carried_pools, held_content
+from ..diagnostics.provenance import MergeProvenance, growth_note
 from ..exceptions.raising import attempt, error_of
-from ..telling.blame import MergeProvenance, growth_note
 from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
 from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable

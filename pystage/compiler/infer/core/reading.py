@@ -29,7 +29,7 @@ from ...values.lattice import (
     Unknown,
 )
 from ...values.views import read_path
-from ..telling.describe import describe
+from ..diagnostics.describe import describe
 from .engine import Engine
 
 

@@ -18,8 +18,8 @@ from ...values.lattice import NONE, Abstract, Array, Caught, ClassOf, Const, Exc
 from ...values.walk import cells_of, rebuild
 from ..core.engine import Engine
 from ..objects import classes
-from ..telling.notes import add_note
 from . import initialisation
+from .notes import add_note
 
 
 def exception_attribute(engine: Engine, value: Exc | Caught, name: str) -> Abstract:

@@ -49,8 +49,8 @@ from ..core.branches import infer_if, put_back, settle_alike, while_running
 from ..core.engine import Engine
 from ..core.frame import PythonRaise
 from ..core.speculate import speculate
+from ..diagnostics.describe import describe
 from ..objects import objects
-from ..telling.describe import describe
 from .raising import attempt, code_value, error_of, guarding, has_raised, merged_payload, number
 
 Body = Callable[[], None]

@@ -63,8 +63,8 @@ from ...values.lattice import (
 from ..core.constants import UNROLL_LIMIT
 from ..core.engine import Engine
 from ..core.unboxing import WRITTEN_OUT
+from ..diagnostics.describe import describe
 from ..objects import objects
-from ..telling.describe import describe
 
 
 @dataclass(frozen=True, slots=True)

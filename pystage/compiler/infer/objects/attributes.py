@@ -60,9 +60,9 @@ from ...values.lattice import (
     Unknown,
 )
 from ..core.engine import Engine
+from ..diagnostics.describe import describe
+from ..diagnostics.foreign import unknown_item
 from ..exceptions import caught as exceptions
-from ..telling.describe import describe
-from ..telling.foreign import unknown_item
 from . import class_stores, classes, namedtuples, objects
 from .externals import is_opaque
 

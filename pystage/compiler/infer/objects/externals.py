@@ -65,7 +65,7 @@ from ...values.lattice import (
 )
 from ...values.state import State
 from ..core.constants import ParameterOrigins
-from ..telling.foreign import unsupported_class
+from ..diagnostics.foreign import unsupported_class
 from .classes import unsupported
 
 _BY_IDENTITY = (

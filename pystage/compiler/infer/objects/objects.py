@@ -48,8 +48,8 @@ from ...values.lattice import (
     Undef,
 )
 from ..core.engine import Engine
-from ..telling.describe import describe
-from ..telling.foreign import unsupported_class
+from ..diagnostics.describe import describe
+from ..diagnostics.foreign import unsupported_class
 from .classes import found, lookup_class, unsupported
 
 _FUNCTIONS = (types.FunctionType,)

@@ -36,11 +36,11 @@ from ..aliases.merged import CONTAINERS, aliases_of, stamp_versions
 from ..calls.calls import call_transformed, put_transformed
 from ..calls.summaries import Summary
 from ..core.engine import Engine
+from ..diagnostics.describe import describe
+from ..diagnostics.foreign import called_at
+from ..diagnostics.provenance import is_library
 from ..objects.copies import Copies, class_of, opened
 from ..objects.objects import completed
-from ..telling.blame import is_library
-from ..telling.describe import describe
-from ..telling.foreign import called_at
 
 Arguments = Sequence[Abstract]
 Named = Mapping[str, Abstract]

@@ -1,4 +1,4 @@
-"""Inference behind a refused instruction, for whoever wants all problems at once.
+"""Error recovery: inference goes on behind a refused instruction, for whoever wants all problems at once.
 
 A branch whose condition cannot be staged still has two arms, a loop a body: what is wrong there is wrong whatever the
 condition is. What they change is unknown from there on, and nothing of them becomes part of the program.
@@ -39,7 +39,7 @@ STEPS = 20_000
 """So many steps of inference are done behind one instruction."""
 
 
-def look_behind(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
+def recover(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
     """Infers the blocks of a refused instruction: reports what is wrong there, and makes unknown what they change.
 
     What was inferred before the instruction was refused is inferred once more, for its changes, and for problems that were

@@ -17,9 +17,9 @@ from ...values.state import ERROR
 from ...values.text import noted
 from ...values.walk import values_of
 from ..core.engine import Engine
-from ..exceptions.raises import Instance
-from ..exceptions.raising import chain_of, error_of, exception_template, keys_of, number
 from ..exits import Exit
+from .raises import Instance
+from .raising import chain_of, error_of, exception_template, keys_of, number
 
 
 def add_note(engine: Engine, caught: Caught, note: Abstract) -> Abstract:

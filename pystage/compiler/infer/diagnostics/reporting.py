@@ -10,9 +10,9 @@ from ...diagnostics.span import Span
 from ...values.lattice import Unknown
 from ..core.engine import Engine
 from ..core.frame import Frame
-from .blame import is_library, outside
 from .describe import describe
 from .foreign import at_users_call, is_foreign
+from .provenance import is_library, outside
 
 MAX_ARGUMENTS = 4
 """So many arguments of a call are described."""

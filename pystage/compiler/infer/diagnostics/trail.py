@@ -25,8 +25,8 @@ from ...values.slots import Slot
 from ...values.state import State
 from ..core.effort import Effort
 from ..core.frame import CalleeScope, Frame
-from .blame import assigned_before
 from .describe import short_type
+from .provenance import assigned_before
 
 FileLine = tuple[str, int]
 """A file and a line."""
