@@ -124,6 +124,13 @@ class Tuple(Abstract):
 
 
 @immutable
+class RowsTuple(Abstract):
+    """A tuple whose length the program computes: the rows of a list that nothing changes, of numbers and tuples of them."""
+
+    rows: RowsCell
+
+
+@immutable
 class Pooled(Abstract):
     """A reference to the object at `place` in a pool, as lists of rows and other objects of pools hold it."""
 

@@ -32,6 +32,7 @@ from ...values.lattice import (
     Range,
     Ref,
     RowsCell,
+    RowsTuple,
     SetCell,
     TableCell,
     Text,
@@ -58,6 +59,8 @@ def truth(engine: Engine, value: Raw) -> Abstract:
             return _array_truth(engine, only_element(engine, value, bool))
         case Tuple(items):
             return _instance_truth(engine, value, items)
+        case RowsTuple(rows):
+            return truth(engine, list_length(rows))
         case Exc() | Caught():
             return _instance_truth(engine, value, True)
         case Ref():

@@ -32,6 +32,7 @@ from ...values.lattice import (
     Ref,
     Reversed,
     RowsCell,
+    RowsTuple,
     SetCell,
     TableCell,
     Tuple,
@@ -75,6 +76,8 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
             return describe_type(value.type, value.form)
         case Tuple():
             return f"a {value.cls.__name__} of length {len(value.items)}"
+        case RowsTuple():
+            return "a tuple whose length the program computes"
         case Ref():
             cell = state.slots.get(value.cell) if lookup is None else lookup(value.cell)
             match cell:
@@ -161,6 +164,8 @@ def short_type(value: Abstract, state: State) -> str:
             return f"({inner},)" if len(value.items) == 1 else f"({inner})"
         case Tuple():
             return f"{value.cls.__name__} of {len(value.items)}"
+        case RowsTuple(rows):
+            return f"tuple of n × {short_type(row_template(rows.element), state)}"
         case Ref():
             match state.slots.get(value.cell):
                 case ArrayCell() as cell:

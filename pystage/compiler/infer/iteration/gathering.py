@@ -21,6 +21,7 @@ from ...values.lattice import (
     Ref,
     Reversed,
     RowsCell,
+    RowsTuple,
     TableCell,
     Zip,
 )
@@ -33,6 +34,8 @@ def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
     content = engine.cell(value) if isinstance(value, Ref) else None
     if isinstance(content, RowsCell):
         return content
+    if isinstance(value, RowsTuple):
+        return value.rows
     if isinstance(content, IteratorCell):
         return _gathered_rest(engine, cast(Ref, value), content)
     if is_deque(engine, value):

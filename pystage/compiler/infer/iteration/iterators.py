@@ -54,6 +54,7 @@ from ...values.lattice import (
     Ref,
     Reversed,
     RowsCell,
+    RowsTuple,
     SetCell,
     TableCell,
     Tuple,
@@ -149,6 +150,8 @@ def _elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
     match value:
         case Tuple(items):
             return list(items)
+        case RowsTuple(rows):
+            return list(list_items(engine, rows))
         case Const(v):
             return _constant_elements(engine, value, v)
         case Range():
@@ -312,7 +315,7 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
     match value:
         case Range():
             return known_range(value) is not None
-        case Bounded():
+        case Bounded() | RowsTuple():
             return False
         case Ref() if isinstance(cell := _content(engine, value), RowsCell):
             return isinstance(cell.length, int)
@@ -497,6 +500,8 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             return Rolled(
                 length, lambda i: array_getitem(engine, array, operators.binary(engine, "+", begin, i))
             )
+        case RowsTuple(rows):
+            return Rolled(list_length(rows), lambda i: item(engine, rows, place_of(i)))
         case Enumerate(inner, start):
             parts = rolled(engine, inner)
             if parts is None:

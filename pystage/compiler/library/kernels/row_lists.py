@@ -54,6 +54,7 @@ from ...values.lattice import (
     Pooled,
     Ref,
     RowsCell,
+    RowsTuple,
     SliceObject,
     Tuple,
     Unknown,
@@ -221,6 +222,11 @@ def from_end(ctx: Context, cell: RowsCell, index: Array) -> Value:
 def item_outside() -> None:
     """Raises what `l[i]` raises."""
     operator.getitem([], 0)
+
+
+def tuple_item_outside() -> None:
+    """Raises what `t[i]` raises."""
+    operator.getitem((), 0)
 
 
 def store_outside() -> None:
@@ -587,6 +593,47 @@ def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract 
     return ctx.branch(lengths, elements, lambda: FALSE)
 
 
+def ordered(
+    ctx: Context,
+    op: str,
+    left: AnyList,
+    right: AnyList,
+    same: Equal,
+    order: Callable[[Abstract, Abstract], Abstract],
+) -> Abstract | None:
+    """`left op right`: that of the first elements that differ, else of the lengths; None without a template in common."""
+    template = templates.common_rows(left, right)
+    if template is None:
+        return None
+    first, second = [
+        templates.as_rows(ctx.b, x, template, x.capacity if isinstance(x, RowsCell) else max(len(x.items), 1))
+        for x in (left, right)
+    ]
+    for cell in (first, second):
+        _refuse_arrays(ctx, cell)
+        _refuse_nan_rows(ctx, cell, "the order of two lists or tuples with NaN")
+    lengths = int_value(ctx, first.length), int_value(ctx, second.length)
+    shorter = replace(first, length=ctx.op(Minimum(), *lengths))
+
+    def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
+        return ctx.branch(same(each, item(ctx, second, place_of(position))), lambda: found, lambda: position)
+
+    def goes_on(found: Abstract) -> Abstract:
+        return truth_of(compared(ctx, "LT", place_of(found), 0))
+
+    place = fold(ctx, shorter, Const(-1), step, goes_on=goes_on)
+
+    def elements() -> Abstract:
+        at = place_of(place)
+        return order(item(ctx, first, at), item(ctx, second, at))
+
+    by_length = truth_of(ctx.op(Compare(_DIRECTIONS[op]), *lengths))
+    return ctx.branch(is_place_found(ctx, place), elements, lambda: by_length)
+
+
+_DIRECTIONS = {"<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
+
+
 def _refuse_arrays(ctx: Context, cell: RowsCell) -> None:
     """PS401 for arrays, which Python compares by the objects that they are first."""
     if has_arrays(cell.element):
@@ -595,12 +642,16 @@ def _refuse_arrays(ctx: Context, cell: RowsCell) -> None:
 
 def _refuse_nan(ctx: Context, value: Abstract, what: str) -> None:
     """PS401 where a number is NaN, which Python finds by the object that it is."""
-    numbers = [v for v in values_of(value) if is_floating(v.type.dtype) and not v.type.shape]
     reason = NotKnown(span=ctx.span, what=what)
     if any(isinstance(c, Const) and c.value != c.value for c in _parts(value)):
         ctx.fail(reason)
-    for number in numbers:
-        ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
+    for each in _parts(value):
+        if isinstance(each, RowsTuple):
+            _refuse_nan_rows(ctx, each.rows, what)
+            continue
+        for number in values_of(each):
+            if is_floating(number.type.dtype) and not number.type.shape:
+                ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
 
 
 def _parts(value: Abstract) -> list[Abstract]:
@@ -612,8 +663,11 @@ def _refuse_nan_rows(ctx: Context, cell: RowsCell, what: str) -> None:
     reason = NotKnown(span=ctx.span, what=what)
     inside = is_element(ctx, cell)
     for rows in values_of(cell.element):
-        if is_floating(rows.type.dtype) and rows.type.rank == 1:
-            bad = ctx.op(And(), inside, ctx.op(Compare("NE"), rows, rows))
+        if is_floating(rows.type.dtype):
+            bad, axes = ctx.op(Compare("NE"), rows, rows), tuple(range(1, rows.type.rank))
+            if axes:  # of tuples, whatever is behind their last elements
+                bad = ctx.op(Reduce(Maximum(), axes), bad, ctx.constant(False, BOOL))
+            bad = ctx.op(And(), inside, bad)
             any_bad = ctx.op(Reduce(Maximum(), (0,)), bad, ctx.constant(False, BOOL))
             ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
 
@@ -689,7 +743,7 @@ def in_order(
 
     `without_ties`: PS401 where two are equal, of what has no order.
     """
-    numbers = _numbers(keys.element)
+    numbers = _numbers(ctx, keys.element)
     if not all(map(_is_ordered, numbers)):
         _unordered(ctx)
     _refuse_nan_rows(ctx, keys, "the order of numbers of which one is NaN")
@@ -709,7 +763,7 @@ def _refuse_ties(ctx: Context, keys: RowsCell) -> None:
     """PS401 where two keys that stand side by side are equal."""
     reason = NotKnown(span=ctx.span, what=UNORDERED)
     same = is_element(ctx, replace(keys, length=_difference(ctx, keys.length, 1)))
-    for number, following in zip(_numbers(keys.element), _numbers(_shifted(ctx, keys.element, -1))):
+    for number, following in zip(_numbers(ctx, keys.element), _numbers(ctx, _shifted(ctx, keys.element, -1))):
         same = ctx.op(And(), same, ctx.op(Compare("EQ"), number.value, following.value))
     any_same = ctx.op(Reduce(Maximum(), (0,)), same, ctx.constant(False, BOOL))
     ctx.check(any_same, StagingError(()), refuse, [lambda: reason])
@@ -724,10 +778,44 @@ def _is_ordered(numbers: Array) -> bool:
     return exact and numbers.rank == 1 and not numbers.key_impl and numbers.dtype.kind in "biuf"
 
 
-def _numbers(element: Abstract) -> list[Array]:
+def _numbers(ctx: Context, element: Abstract) -> list[Array]:
     if isinstance(element, Tuple):
-        return [n for part in element.items for n in _numbers(part)]
+        return [n for part in element.items for n in _numbers(ctx, part)]
+    if isinstance(element, RowsTuple):
+        return _columns(ctx, element.rows)
     return [element] if isinstance(element, Array) else []
+
+
+MOST_COLUMNS = 64
+"""By tuples with more places than these nothing is sorted."""
+
+
+def _columns(ctx: Context, tuples: RowsCell) -> list[Array]:
+    """Rows of tuples as numbers that are in the order of these: of each place whether there is one, and which."""
+    found: list[Array] = []
+    if tuples.capacity > MOST_COLUMNS:
+        _unordered(ctx)
+    for place in range(tuples.capacity):
+        here = compared(ctx, "GT", tuples.length, ctx.broadcast(ctx.constant(place, INT64), _shape(tuples)))
+        assert isinstance(here, Value)
+        found.append(Array(here, Form.PYTHON))
+
+        def at(rows: Value, here: Value = here, place: int = place) -> Value:
+            count, _, *rest = rows.type.static_shape
+            none = (0,) * len(rest)
+            part = ctx.op(Slice((0, place, *none), (count, place + 1, *rest), (1,) * (2 + len(rest))), rows)
+            value = ctx.reshape(part, (count, *rest))
+            if rest:
+                _unordered(ctx)
+            return ctx.op(Select(), here, value, ctx.broadcast(ctx.constant(0, value.type.dtype), (count,)))
+
+        found += _numbers(ctx, rebuild(tuples.element, at))
+    return found
+
+
+def _shape(tuples: RowsCell) -> tuple[int, ...]:
+    assert isinstance(tuples.length, Value)
+    return tuples.length.type.static_shape
 
 
 def extended(ctx: Context, ref: Ref, other: Abstract) -> RowsCell | None:

@@ -30,6 +30,7 @@ from ...values.lattice import (
     Range,
     Ref,
     RowsCell,
+    RowsTuple,
     SetCell,
     SliceObject,
     TableCell,
@@ -180,6 +181,8 @@ def sequence_items(ctx: Context, value: Raw) -> tuple[Abstract, ...] | None:
     """The elements of a tuple or list; None for anything else. PS401 where only the program knows how many there are."""
     if isinstance(value, Tuple):
         return value.items
+    if isinstance(value, RowsTuple):
+        return list_items(ctx, value.rows)
     if isinstance(value, Const) and isinstance(value.value, tuple | list):
         return tuple([lift(ctx, v) for v in value.value])
     cell = cell_of(ctx, value)
@@ -190,14 +193,14 @@ def is_sequence(ctx: Context, value: Raw) -> bool:
     """True for a tuple or list."""
     if isinstance(value, Const):
         return isinstance(value.value, tuple | list)
-    return isinstance(value, Tuple) or isinstance(cell_of(ctx, value), LISTS)
+    return isinstance(value, Tuple | RowsTuple) or isinstance(cell_of(ctx, value), LISTS)
 
 
 def list_items(ctx: Context, cell: AnyList) -> tuple[Abstract, ...]:
     """The elements of a list one by one; PS401 where only the program knows how many there are."""
     if isinstance(cell, ListCell):
         return cell.items
-    count = ctx.known(list_length(cell), "the length of a list")
+    count = ctx.known(list_length(cell), "the length of a list or a tuple")
     return tuple([known_item(ctx, cell, place) for place in range(count)])
 
 
@@ -240,6 +243,8 @@ def type_name(ctx: Context, value: Raw) -> str:
             return type(known).__name__
         case Tuple(cls=cls):
             return cls.__name__
+        case RowsTuple():
+            return "tuple"
         case Ref():
             match ctx.state.get(value.cell):
                 case ListCell() | RowsCell():

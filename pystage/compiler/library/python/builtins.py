@@ -46,6 +46,7 @@ from ...values.lattice import (
     Range,
     Ref,
     RowsCell,
+    RowsTuple,
     SetCell,
     TableCell,
     Tuple,
@@ -446,7 +447,7 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
         return call_now(ctx, len, known)
     if isinstance(x, Range):
         return range_length(ctx, x)
-    cell = cell_of(ctx, x)
+    cell = x.rows if isinstance(x, RowsTuple) else cell_of(ctx, x)
     if isinstance(cell, LISTS):
         return list_length(cell)
     if isinstance(x, DictView):

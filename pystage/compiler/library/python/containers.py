@@ -29,13 +29,14 @@ from ...values.lattice import (
     Range,
     Ref,
     RowsCell,
+    RowsTuple,
     SetCell,
     SliceObject,
     TableCell,
     Tuple,
 )
 from ..context import Context, Raw
-from ..kernels import row_lists, row_tables
+from ..kernels import row_lists, row_tables, row_tuples
 from ..kernels.array_rows import boxed, has_arrays, with_shared
 from ..kernels.holding import are_members, frozen, unboxed
 from ..kernels.structures import (
@@ -53,7 +54,7 @@ from ..kernels.structures import (
 )
 from ..numpy.indexing.flat import flat_attribute, flat_of
 from ..rules.promote import fits, value_of
-from ..rules.rows import is_counter, is_dict
+from ..rules.rows import is_counter, is_dict, tuple_rows
 from . import dict_methods, list_methods, set_methods, strings
 from .collections import counters
 from .computed_items import (
@@ -80,6 +81,8 @@ def attribute_of_container(ctx: Context, value: Raw, name: str) -> Abstract | No
     match value:
         case Tuple():
             return _tuple_attribute(ctx, value, name)
+        case RowsTuple():
+            return _bound(list_methods.TUPLE_METHODS, value, name)
         case Range(start, stop, step) | SliceObject(start, stop, step):
             parts = {"start": start, "stop": stop, "step": step}
             return parts.get(name) or _known_method(ctx, value, name)
@@ -143,6 +146,11 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
     """`container[index]`; None where `container` is no container."""
     container = abstract(container)
     cell = cell_of(ctx, container)
+    tuple_cell = tuple_rows(container)
+    if tuple_cell is not None:
+        found = _of_tuple(ctx, tuple_cell, abstract(index))
+        if found is not None:
+            return found
     if isinstance(cell, LISTS):
         found = _of_rows(ctx, container, cell, abstract(index))
         if found is not None:
@@ -166,6 +174,16 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
         except (IndexError, KeyError, TypeError) as error:
             ctx.raise_(error)
     return None
+
+
+def _of_tuple(ctx: Context, cell: AnyList, index: Abstract) -> Abstract | None:
+    """An item or a slice of a tuple of computed length, and a computed slice of any tuple; None for others."""
+    if isinstance(index, SliceObject) and (isinstance(cell, RowsCell) or _is_computed_slice(ctx, index)):
+        rows = row_lists.as_rows(ctx, cell)
+        return None if rows is None else row_tuples.of_rows(ctx, row_lists.part(ctx, rows, index))
+    if not isinstance(cell, RowsCell) or not is_index(index):
+        return None
+    return row_lists.item(ctx, cell, row_lists.front(ctx, cell, index, row_lists.tuple_item_outside))
 
 
 def _of_rows(ctx: Context, container: Abstract, cell: AnyList, index: Abstract) -> Abstract | None:

@@ -21,11 +21,13 @@ from ...values.lattice import (
     Enumerate,
     Mapped,
     Reversed,
+    RowsTuple,
     SliceObject,
     Tuple,
     Zip,
 )
 from ..context import Context, Raw
+from ..kernels import row_tuples
 from ..kernels.deques import is_deque
 from ..kernels.structures import (
     MISSING,
@@ -71,7 +73,7 @@ def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
         return ctx.call(method, [])
     _check_reversible(ctx, sequence)
     inner = _iterable(ctx, sequence)
-    content = cell_of(ctx, inner)
+    content = inner.rows if isinstance(inner, RowsTuple) else cell_of(ctx, inner)
     count = list_length(content) if isinstance(content, LISTS) else None
     return Reversed(inner, count.value if isinstance(count, Const) else None, new_turn(ctx))
 
@@ -118,7 +120,10 @@ def list_(ctx: Context, iterable: Raw = (), /) -> Abstract:
 @meaning(tuple)
 def tuple_(ctx: Context, iterable: Raw = (), /) -> Abstract:
     """`tuple(iterable)`."""
-    return Tuple(tuple(listed(ctx, iterable, "tuple()")))
+    if isinstance(iterable, RowsTuple):
+        return iterable
+    rows = ctx.gathered(abstract(iterable)) if not ctx.is_ndarray(iterable) else None
+    return Tuple(tuple(listed(ctx, iterable, "tuple()"))) if rows is None else row_tuples.of_rows(ctx, rows)
 
 
 @meaning(dict)

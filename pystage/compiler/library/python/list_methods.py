@@ -24,6 +24,7 @@ from ...values.lattice import (
     MemberCell,
     Ref,
     RowsCell,
+    RowsTuple,
     Tuple,
 )
 from ..context import Context, Raw
@@ -78,8 +79,8 @@ def _replace_rows(ctx: Context, receiver: Raw, rows: RowsCell) -> Abstract:
 
 
 def _rows(ctx: Context, receiver: Raw) -> RowsCell | None:
-    """The rows of a list that has some."""
-    cell = cell_of(ctx, receiver)
+    """The rows of a list or a tuple that has some."""
+    cell = receiver.rows if isinstance(receiver, RowsTuple) else cell_of(ctx, receiver)
     return cell if isinstance(cell, RowsCell) else None
 
 
@@ -211,7 +212,7 @@ def index(ctx: Context, self: Raw, value: Raw, start: Raw = 0, stop: Raw = None,
     cell = _sequence(ctx, self)
     rows = _searched(ctx, cell, value) if start == 0 and stop is None else None
     if rows is not None:
-        kind = row_lists.tuple_missing if isinstance(self, Tuple) else row_lists.index_missing
+        kind = row_lists.tuple_missing if isinstance(self, Tuple | RowsTuple) else row_lists.index_missing
         place = _found(ctx, rows, value, kind, [value])
         return Const(place) if isinstance(place, int) else ctx.python(place, (0, rows.capacity - 1))
     items = _items(ctx, self)
@@ -220,7 +221,7 @@ def index(ctx: Context, self: Raw, value: Raw, start: Raw = 0, stop: Raw = None,
     ).indices(len(items))
     known = _find(ctx, items[first:last], value)
     if known is None:
-        text = "tuple.index(x): x not in tuple" if isinstance(self, Tuple) else "x is not in list"
+        text = "tuple.index(x): x not in tuple" if isinstance(self, Tuple | RowsTuple) else "x is not in list"
         ctx.raise_(ValueError(text))
     return Const(first + known)
 
@@ -244,6 +245,8 @@ def _same(ctx: Context, item: Abstract, value: Raw) -> Abstract:
 
 def _sequence(ctx: Context, self: Raw) -> AnyList:
     """A list, or a tuple as one."""
+    if isinstance(self, RowsTuple):
+        return self.rows
     return _content(ctx, self) if isinstance(self, Ref) else ListCell(_items(ctx, self))
 
 

@@ -39,6 +39,7 @@ from ...values.lattice import (
     ObjectCell,
     Ref,
     RowsCell,
+    RowsTuple,
     SetCell,
     TableCell,
     Tuple,
@@ -47,10 +48,11 @@ from ...values.lattice import (
 )
 from ...values.walk import head
 from ..context import Context
-from ..kernels import row_lists, row_tables
+from ..kernels import row_lists, row_tables, row_tuples
 from ..kernels.structures import (
     MISSING,
     cell_of,
+    is_sequence,
     known_object,
     list_items,
     new_list,
@@ -111,6 +113,11 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
 
 
 def _concatenated(ctx: Context, left: Abstract, right: Abstract) -> Abstract | None:
+    tuples = row_tuples.contents_of(left, right)
+    if tuples is not None:
+        rows = row_lists.joined(ctx, *tuples)
+        if rows is not None:
+            return row_tuples.of_rows(ctx, rows)
     cells = [cell_of(ctx, x) for x in (left, right)]
     if all(isinstance(cell, LISTS) for cell in cells) and any(isinstance(cell, RowsCell) for cell in cells):
         if row_lists.unite(ctx, *cells):
@@ -213,6 +220,18 @@ def compare(ctx: Context, op: str, left: Abstract, right: Abstract, element: Com
     sets = [known_set(ctx, x) for x in (left, right)]
     if None not in sets:
         return Const(_SET_OPERATORS[op](*sets))
+    cells = row_tuples.contents_of(left, right) or [cell_of(ctx, x) for x in (left, right)]
+    if _are_rows(cells):
+        found = row_lists.ordered(
+            ctx,
+            op,
+            cells[0],
+            cells[1],
+            lambda x, y: _truth(ctx, element("==", x, y)),
+            lambda x, y: _truth(ctx, element(op, x, y)),
+        )
+        if found is not None:
+            return found
     first, second = sequence_items(ctx, left), sequence_items(ctx, right)
     if first is None or second is None or is_list(ctx, left) != is_list(ctx, right):
         return None
@@ -250,12 +269,15 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
         return _equal_dicts(ctx, ctx.cell(Ref(left.cell)), ctx.cell(Ref(right.cell)), element)
     if (_are_items(left) or _are_items(right)) and known_set(ctx, right if _are_items(left) else left):
         ctx.fail(NotKnown(span=ctx.span, what="the items of a dict that are compared with a set"))
-    cells = [cell_of(ctx, x) for x in (left, right)]
-    if all(isinstance(cell, LISTS) for cell in cells) and any(isinstance(cell, RowsCell) for cell in cells):
+    cells = row_tuples.contents_of(left, right) or [cell_of(ctx, x) for x in (left, right)]
+    if _are_rows(cells):
         same = row_lists.equal(ctx, cells[0], cells[1], lambda x, y: _truth(ctx, element("==", x, y)))
         if same is not None:
             return same
-    first, second = sequence_items(ctx, left), sequence_items(ctx, right)
+    both = is_sequence(ctx, left) and is_sequence(ctx, right)
+    if both and is_list(ctx, left) != is_list(ctx, right):
+        return FALSE
+    first, second = [sequence_items(ctx, x) if both else None for x in (left, right)]
     if first is not None and second is not None:
         if is_list(ctx, left) != is_list(ctx, right) or len(first) != len(second):
             return FALSE
@@ -282,6 +304,11 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
     if MISSING not in known:
         return Const(bool(known[0] == known[1]))
     return FALSE
+
+
+def _are_rows(cells: Sequence[Any]) -> bool:
+    """True for the contents of lists, of which at least one consists of rows."""
+    return all(isinstance(cell, LISTS) for cell in cells) and any(isinstance(cell, RowsCell) for cell in cells)
 
 
 def _are_items(value: Abstract) -> bool:
@@ -328,6 +355,8 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
         return Const(ctx.known(item, "what is looked up in a set or dict") in known)
     if isinstance(container, Const) and isinstance(container.value, str | bytes | range):
         return Const(ctx.known(item, "what is looked up in a string") in container.value)
+    if isinstance(container, RowsTuple):
+        cell = container.rows
     if isinstance(cell, RowsCell):
         found = row_lists.find(ctx, cell, item, lambda x, y: _truth(ctx, equal(x, y)))
         return row_lists.is_place_found(ctx, found)
@@ -396,8 +425,8 @@ def is_(
     if isinstance(left, Bounded) and isinstance(right, Bounded):
         return _same_bounded(ctx, left, right)
     _refuse_exceptions(ctx, left, right)
-    both_tuples = isinstance(left, Tuple) and isinstance(right, Tuple)
-    if both_tuples and head(left) == head(right):  # one of them may be an element of a list of rows
+    both_tuples = isinstance(left, Tuple) and isinstance(right, Tuple) and head(left) == head(right)
+    if both_tuples or row_tuples.contents_of(left, right) is not None:  # one of them may be an element of a list of rows
         ctx.fail(IdentityNotKnown(span=ctx.span, what="two tuples"))
     classes = [class_of(ctx, x) if isinstance(x, Array | Const) else [] for x in (left, right)]
     if not set(classes[0]) & set(classes[1]):

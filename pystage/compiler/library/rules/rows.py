@@ -22,6 +22,7 @@ from ...hlo.types import BOOL, INT64, ArrayType, DType
 from ...ops import Broadcast, Concatenate, Constant, Convert, DynamicSlice, DynamicUpdateSlice, Pad, Reshape
 from ...values.boundary import Form
 from ...values.bounded import Bounded
+from ...values.capacity import AllocationSite
 from ...values.gated import GatedNumber, form_of
 from ...values.lattice import (
     NONE,
@@ -34,6 +35,7 @@ from ...values.lattice import (
     ListCell,
     Pooled,
     RowsCell,
+    RowsTuple,
     SetCell,
     TableCell,
     Tuple,
@@ -79,6 +81,25 @@ def template_of(item: Abstract) -> Abstract | None:
         case Tuple(items, cls):
             parts = [template_of(part) for part in items]
             return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), cls)
+        case RowsTuple(rows):
+            return tuple_template(row_template(rows.element), rows.capacity, rows.site)
+    return None
+
+
+def tuple_template(element: Abstract, capacity: int, site: AllocationSite | None = None) -> RowsTuple:
+    """The template of tuples of at most so many elements of a template."""
+    return RowsTuple(RowsCell(with_capacity(element, capacity), capacity, _placeholder(INT64), site))
+
+
+def tuple_rows(x: Abstract) -> AnyList | None:
+    """The elements of a tuple, as those of a list; None for anything else, and for a named tuple."""
+    match x:
+        case RowsTuple(rows):
+            return rows
+        case Tuple(items) if x.cls is tuple:
+            return ListCell(items)
+        case Const(value) if type(value) is tuple:
+            return ListCell(tuple(map(key_of, value)))
     return None
 
 
@@ -134,7 +155,22 @@ def joined(a: Abstract | None, b: Abstract | None, loop: bool = False) -> Abstra
     if isinstance(a, Tuple) and isinstance(b, Tuple) and a.cls is b.cls and len(a.items) == len(b.items):
         parts = [joined(x, y, loop) for x, y in zip(a.items, b.items)]
         return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), a.cls)
+    if isinstance(a, RowsTuple) or isinstance(b, RowsTuple):
+        return joined_tuples(a, b, loop)
     return None
+
+
+def joined_tuples(a: Abstract | None, b: Abstract | None, loop: bool = False) -> RowsTuple | None:
+    """The template of tuples of any length, of which two have one or the other; None where their elements have none."""
+    sides = [None if x is None else tuple_rows(x) for x in (a, b)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    element = common_rows(sides[0], sides[1], loop)
+    if element is None:
+        return None
+    capacity = max(1, *[x.capacity if isinstance(x, RowsCell) else len(x.items) for x in sides if x is not None])
+    sites = [x.site for x in sides if isinstance(x, RowsCell) and x.site is not None]
+    return tuple_template(element, capacity, sites[0] if sites else None)
 
 
 def _joined_bounded(a: Bounded, b: Bounded, loop: bool) -> Bounded | None:
@@ -191,6 +227,8 @@ def _numbers(template: Abstract) -> list[Array]:
         return [n for part in template.items for n in _numbers(part)]
     if isinstance(template, Bounded) and isinstance(template.whole, Array):
         return [template.whole]
+    if isinstance(template, RowsTuple):
+        return _numbers(template.rows.element)
     return [template] if isinstance(template, Array) else []
 
 
@@ -308,8 +346,8 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
         return Tuple(tuple(parts), template.cls)
     if isinstance(template, Pooled):
         return Pooled(template.pool, _column(b, items, functools.partial(_place_of, b), _PLACE, capacity))
-    if isinstance(template, Bounded):
-        return _bounded_rows(b, items, template, capacity)
+    if isinstance(template, Bounded | RowsTuple):
+        return _stacked_rows(b, items, template, capacity)
     if not isinstance(template, Array):
         return template
     columns = [_column(b, items, functools.partial(_value_of, b, template), template.value.type, capacity)]
@@ -323,8 +361,10 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
     return _with_values(template, columns)
 
 
-def _bounded_rows(b: Builder, items: Sequence[Abstract], template: Bounded, capacity: int) -> Bounded:
-    """Arrays of bounded extent in the bounds of the template, and how many elements they have along each."""
+def _stacked_rows(
+    b: Builder, items: Sequence[Abstract], template: Bounded | RowsTuple, capacity: int
+) -> Abstract:
+    """Arrays of bounded extent, or tuples, in the bounds of the template, and how many elements they have."""
     arrays = [retyped(b, item, template, ()) for item in items]
     columns = iter(zip(*map(values_of, arrays), strict=True)) if arrays else None
 
@@ -423,6 +463,8 @@ def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int,
         for extent in template.extents:
             value = padded(b, value, bounds[extent.axis], len(shape) + extent.axis)
         return replace(template, whole=replace(template.whole, value=value), extents=element.extents)
+    if isinstance(template, RowsTuple):
+        return RowsTuple(retyped_tuple(b, element, template.rows, shape))
     if not isinstance(template, Array):
         return template
     assert isinstance(element, Array)
@@ -435,6 +477,42 @@ def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int,
         if template.whole is not None:
             columns.append(whole_of(b, element))
     return _with_values(template, columns)
+
+
+def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int, ...]) -> RowsCell:
+    """The elements of a tuple as rows of a template that covers them; of tuples along axes of this shape."""
+    inner, axis, rows = row_template(template.element), len(shape), tuple_rows(x)
+    assert rows is not None
+    if isinstance(rows, RowsCell):
+        assert rows.start == 0
+        element = retyped(b, rows.element, inner, (*shape, rows.capacity))
+    elif shape and rows.items:
+        parts = [values_of(retyped(b, item, inner, shape)) for item in rows.items]
+        columns = iter([_along(b, axis, column) for column in zip(*parts, strict=True)])
+        element = rebuild(inner, lambda v: next(columns))
+    elif shape:
+        element = rebuild(
+            template.element,
+            lambda v: b.op(
+                Broadcast((*shape, *v.type.static_shape), ()), b.op(Constant(np.zeros((), v.type.dtype)))
+            ),
+        )
+    else:
+        element = rows_of(b, rows.items, inner, template.capacity)
+    element = rebuild(element, lambda v: padded(b, v, template.capacity, axis))
+    length = rows.length if isinstance(rows, RowsCell) else len(rows.items)
+    if isinstance(length, int):
+        length = b.op(Constant(np.asarray(length, INT64)))
+    if not length.type.shape and shape:
+        length = b.op(Broadcast(shape, ()), length)
+    return RowsCell(element, template.capacity, length, template.site)
+
+
+def _along(b: Builder, axis: int, values: Sequence[Value]) -> Value:
+    """The values along a new axis."""
+    shape = values[0].type.static_shape
+    wide = [b.op(Reshape((*shape[:axis], 1, *shape[axis:])), value) for value in values]
+    return b.op(Concatenate(axis), *wide) if len(wide) > 1 else wide[0]
 
 
 def _with_values(template: Array, columns: Sequence[Value]) -> Abstract:

@@ -1,0 +1,39 @@
+"""Tuples whose length the program computes (`RowsTuple`): the rows of a list that nothing changes.
+
+In: the rows of a list, or tuples. Out: a tuple, what two of them have in common. What wants the elements one by one
+asks for their number, as it does of a list (`list_items`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...values.gated import Gated
+from ...values.lattice import Abstract, AnyList, ListCell, Pooled, RowsTuple, Tuple
+from ...values.walk import nodes
+from ..context import Context
+from ..rules import rows as templates
+from .array_rows import has_arrays
+from .structures import list_items, list_length
+
+
+def of_rows(ctx: Context, rows: AnyList) -> Abstract:
+    """The tuple of the elements of a list; of arrays or objects, their number must be known."""
+    if isinstance(rows, ListCell) or isinstance(rows.length, int) or ctx.can_be_known(list_length(rows)):
+        return Tuple(list_items(ctx, rows))
+    if has_arrays(rows.element) or any(isinstance(node, Pooled | Gated) for node in nodes(rows.element)):
+        return Tuple(list_items(ctx, rows))
+    return RowsTuple(replace(templates.from_first(ctx.b, rows), aliases=(), selector=0))
+
+
+def listed(ctx: Context, value: Abstract) -> Abstract:
+    """A tuple of computed length as one of known length, PS401 where it has none; anything else as it is."""
+    return Tuple(list_items(ctx, value.rows)) if isinstance(value, RowsTuple) else value
+
+
+def contents_of(*values: Abstract) -> list[AnyList] | None:
+    """The elements of tuples of which at least one is of computed length, as those of lists; None for anything else."""
+    if not any(isinstance(value, RowsTuple) for value in values):
+        return None
+    found = [templates.tuple_rows(value) for value in values]
+    return None if None in found else [each for each in found if each is not None]
