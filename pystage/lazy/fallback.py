@@ -211,7 +211,7 @@ class _Loan(Replacement):
 
     def _alive(self) -> list[Tensor]:
         """The tensors of the call that own their memory and that somebody still holds, if only by a view."""
-        made = [tensor for arena in arenas() for tensor in arena.made_since(self._start.get(arena, -1))]
+        made = [tensor for arena in arenas() for tensor in arena.created_since(self._start.get(arena, -1))]
         return [tensor for tensor in made if isinstance(tensor, Tensor)]
 
     def _forget(self) -> None:

@@ -301,7 +301,7 @@ def return_(e: Engine, i: stage.Return) -> None:
 def exception_of(e: Engine, value: Abstract) -> Abstract:
     """The exception that `raise value` raises."""
     if isinstance(value, Const) and isinstance(value.value, type) and issubclass(value.value, BaseException):
-        return initialisation.made(e, Exc(value.value, ()))
+        return initialisation.initialised(e, Exc(value.value, ()))
     if isinstance(value, Exc | Caught) or (
         isinstance(value, Const) and isinstance(value.value, BaseException)
     ):

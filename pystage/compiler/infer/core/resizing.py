@@ -169,7 +169,7 @@ def _bounds(
 # ---------------------------------------------------------------- before the loop
 
 
-def can_make_room(engine: Engine, loop: Loop, found: Resizing) -> bool:
+def can_bound(engine: Engine, loop: Loop, found: Resizing) -> bool:
     """True if nobody can tell an array before the loop from the bounded one that takes its place."""
     array, holder = _at(engine, found), Holder(found.slot, _dead(engine, loop))
     shapes = _shapes(array, engine.state.get)
@@ -180,7 +180,7 @@ def can_make_room(engine: Engine, loop: Loop, found: Resizing) -> bool:
     return all(_is_private(engine, holder, x) for x in _arrays(array))
 
 
-def make_room(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
+def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
     """Makes arrays bounded that a loop makes longer or shorter."""
     for each in found:
         array = _at(engine, each)

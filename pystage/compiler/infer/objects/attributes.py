@@ -155,9 +155,9 @@ def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abst
         return found
     if is_opaque(v) or isinstance(v, types.FunctionType | types.BuiltinFunctionType):
         if hasattr(v, name):
-            return _held(engine, v, name)
+            return _attribute_of_constant(engine, v, name)
     elif hasattr(v, name) and not isinstance(getattr(type(v), name, None), types.FunctionType | property):
-        return _held(engine, v, name)
+        return _attribute_of_constant(engine, v, name)
     elif hasattr(type(v), name):
         raw = classes.lookup_class(type(v), name)
         if isinstance(raw, property):
@@ -167,7 +167,7 @@ def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abst
     raise objects.no_attribute(engine, value, name)
 
 
-def _held(engine: Engine, holder: Any, name: str) -> Abstract:
+def _attribute_of_constant(engine: Engine, holder: Any, name: str) -> Abstract:
     """An attribute of a constant object: what may change later is a value of the environment."""
     value = getattr(holder, name)
     own = isinstance(holder, types.FunctionType) and name in vars(holder)
