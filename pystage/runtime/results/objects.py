@@ -163,7 +163,7 @@ class Objects(Evaluator):
             array = base(run)
             for step in steps:
                 array = step(array, run)
-            return array.copy(order="K") if alone and isinstance(array, np.ndarray) else array
+            return _own_memory(array) if alone and isinstance(array, np.ndarray) else array
 
         return make
 
@@ -233,6 +233,13 @@ def _cut(cut: Cut, array: Any, run: Execution) -> Any:
     stop = start + size * cut.step
     part = slice(start, None if stop < 0 else stop, cut.step) if size else slice(0, 0)
     return array[(*[slice(None)] * cut.axis, part)]
+
+
+def _own_memory(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy that can be stored into if the array can."""
+    copy = array.copy(order="K")
+    copy.flags.writeable = array.flags.writeable
+    return copy
 
 
 def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -103,7 +103,7 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     overloaded = ctx.overloaded(op, left, right)
     if overloaded is not None:
         return overloaded
-    left, right = _beside_arrays(ctx, left, right)
+    left, right = _beside_arrays(ctx, op, left, right)
     if isinstance(left, Bounded) or isinstance(right, Bounded):
         if op == "@":
             return _matmul(ctx, abstract(left), abstract(right))
@@ -122,13 +122,20 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     return made if made is not None else no_such(ctx, op, left, right)
 
 
-def _beside_arrays(ctx: Context, left: Raw, right: Raw) -> tuple[Raw, Raw]:
-    """The operands; a list of rows beside an array as the array that NumPy makes of it."""
-    if isinstance(right, Bounded) or ctx.is_ndarray(right):
+def _beside_arrays(ctx: Context, op: str, left: Raw, right: Raw) -> tuple[Raw, Raw]:
+    """The operands; a list of rows beside an ndarray as the array that NumPy makes of it: JAX takes no lists."""
+    if _is_ndarray(ctx, right):
         left = array_of_rows(ctx, left)
-    if isinstance(left, Bounded) or ctx.is_ndarray(left):
+    if _is_ndarray(ctx, left):
         right = array_of_rows(ctx, right)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Bounded) and one.form is Form.JAX and is_sequence(ctx, other):
+            no_such(ctx, op, abstract(left), abstract(right))
     return left, right
+
+
+def _is_ndarray(ctx: Context, x: Raw) -> bool:
+    return x.form is not Form.JAX if isinstance(x, Bounded) else ctx.is_ndarray(x)
 
 
 def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
@@ -244,7 +251,7 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     overloaded = ctx.overloaded(op, left, right)
     if overloaded is not None:
         return overloaded
-    left, right = _beside_arrays(ctx, left, right)
+    left, right = _beside_arrays(ctx, op, left, right)
     if isinstance(left, Bounded) or isinstance(right, Bounded):
         return elementwise(
             ctx, f"the operator {op}", PYTHON_OPERATORS[op], lambda x, y: compare(ctx, op, x, y), left, right

@@ -201,10 +201,10 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 @composed_for_bounded(np.isin)
 def isin(element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False) -> Any:
     """Which elements are among others."""
-    ordered = np.sort(np.ravel(test_elements))
+    element, ordered = np.asarray(element), np.sort(np.ravel(test_elements))
     n = len(ordered)
     if n == 0:
-        found = np.zeros(np.shape(element), bool)
+        found = np.zeros(element.shape, bool)
     else:
         places = np.minimum(np.searchsorted(ordered, element), n - 1)
         found = ordered[places] == element

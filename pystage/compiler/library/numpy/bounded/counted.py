@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
@@ -55,10 +56,10 @@ def _sized(x: Any, weights: Any = None) -> None:
 
 @composed_for_computed(np.repeat, "repeats")
 def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    """Each element repeated, along an axis or flat."""
-    a = np.asarray(a)
+    """Each element repeated, along an axis or flat; of a `jax.Array` by its method."""
+    a = a if isinstance(a, jax.Array) else np.asarray(a)
     if axis is None:
-        a, axis = np.ravel(a), 0
+        a, axis = a.reshape(-1), 0
     axis = normalize_axis_index(axis, a.ndim)
     n = a.shape[axis]
     counts = np.asarray(repeats)

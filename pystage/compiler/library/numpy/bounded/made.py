@@ -90,8 +90,9 @@ def where(ctx: Context, condition: Raw, x: Raw = None, y: Raw = None, /) -> Abst
 
 @for_bounded(np.asarray, np.asanyarray, np.ascontiguousarray)
 def asarray(ctx: Context, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
-    """The array itself, or its elements in another type."""
-    assert isinstance(a, Bounded)
+    """The array itself, or its elements in another type; a new one of a list of bounded arrays."""
+    if not isinstance(a, Bounded):
+        return array(ctx, a, dtype)
     if is_none(dtype) or ctx.known(dtype, "the dtype of asarray") == a.type.dtype:
         return a
     return ctx.call(ctx.getattr(a, "astype"), [dtype])
