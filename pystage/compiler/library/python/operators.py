@@ -145,6 +145,8 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     extended; everything else is rebound to `left op right`. (An ndarray with a `jax.Array` too.)
     """
     left, right = abstract(left), abstract(right)
+    if _is_ndarray(ctx, left) and isinstance(right, Array | Bounded) and right.form is Form.JAX:
+        return binary(ctx, op, left, right)
     if isinstance(left, Bounded) and isinstance(left.whole, Ref):
         return _inplace_selected(ctx, op, left, right)
     if not ctx.is_ndarray(left):
@@ -152,8 +154,6 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         if made is None and not (is_number(left) and is_number(right) and op in _OF_ALL_NUMBERS):
             _try_samples(ctx, _INPLACE[op], left, right)
         return made if made is not None else binary(ctx, op, left, right)
-    if isinstance(right, Array) and right.form is Form.JAX:
-        return binary(ctx, op, left, right)
     assert isinstance(left, Ref)
     if op == "@":
         product = ctx.read(_matmul(ctx, left, right))
@@ -172,7 +172,7 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
 def _inplace_selected(ctx: Context, op: str, left: Bounded, right: Abstract) -> Abstract:
     """`left op= right` of a selection of an ndarray: what is not selected stays as it is."""
     assert isinstance(left.whole, Ref)
-    if op == "@" or (isinstance(right, Array) and right.rank and right.form is Form.JAX):
+    if op == "@":
         refuse(ctx, f"the operator {op}=", left)
 
     def plain(ours: np.ndarray, theirs: np.ndarray) -> None:
