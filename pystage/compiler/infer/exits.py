@@ -408,7 +408,8 @@ class Exit:
             assert isinstance(pool, PoolCell) and pool.contents is not None
             contents = self.contents_of_rows(pool.contents)
             outputs = [node for node in nodes(contents) if isinstance(node, OutputTemplate)]
-            numbers = tuple([each.index for each in outputs if each.form is not Form.JAX])
+            arrays = {each.index for each in outputs if each.form is Form.JAX}
+            numbers = tuple([each.index for each in outputs if each.index not in arrays])
             places: list[int | OutputTemplate] = []
             objects: list[Template] = []
             for cell, (path, _) in engine.externals.initial.items():
