@@ -330,6 +330,21 @@ def copies(x, k):
     return made, y, z, x
 
 
+@cases.each(*[(X, n) for n in (-9, -2, 0, 1, 3, 99)])
+def without_a_part(x, n):
+    found = [e for e in x if e > 0]
+    first, last, middle, twice = list(found), list(found), list(found), [1, 2, 3, 4]
+    del first[:n]
+    del last[n:]
+    del middle[1:n]
+    del twice[n - 2 : n]
+    del found[1:]
+    last.append(2.0)
+    if n > 1:
+        del middle[-n:]
+    return first, last, middle, twice, found, len(first)
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

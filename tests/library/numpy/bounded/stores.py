@@ -112,3 +112,20 @@ def stored_masked(r: Any) -> Any:
     a[a > 1] *= 2
     a[a < 0] = np.sort(a[a < 0])
     return a
+
+
+def into_itself(y: Any, z: Any) -> Any:
+    a, b = y.copy(), np.arange(len(y))
+    np.maximum(a, 1, out=a)
+    np.add(a, z, a)
+    np.multiply(b, 2, out=(b,))
+    np.add(1, 2, out=b[1:])
+    return a, b
+
+
+def at_a_list(x: Any, y: Any, t: Any) -> Any:
+    found = [n for n in range(6) if x[n] > t]
+    a, b = x.copy(), y.copy()
+    a[found] = 0
+    b[[n % 1 for n in found]] += 1
+    return x[found], y[[n % 1 for n in found]], a, b
