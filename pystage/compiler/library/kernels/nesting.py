@@ -72,7 +72,10 @@ def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument
     raise AssertionError(f"NumPy makes an array of {ragged!r}")
 
 
-_NO_INDEX = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
+_NO_INDEX = (
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays"
+    " are valid indices"
+)
 
 
 def _refuse_index() -> None:

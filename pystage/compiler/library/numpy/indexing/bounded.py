@@ -437,7 +437,7 @@ def flipped(ctx: Context, array: Bounded, axes: Sequence[int]) -> Bounded:
 
 
 def forwards(ctx: Context, array: Bounded) -> Bounded:
-    """The same elements in places that ascend: of an axis in reverse, in a view of the whole in reverse."""
+    """The same array with places that ascend: of an axis in reverse, in a view of the whole in reverse."""
     turned = [e for e in array.extents if e.mask is None and e.step < 0]
     if not turned:
         return array
@@ -446,7 +446,8 @@ def forwards(ctx: Context, array: Bounded) -> Bounded:
         last = ctx.constant(array.bound(extent) - 1, INT64)
         assert extent.start is not None
         extents.append(replace(extent, start=ctx.op(Subtract(), last, extent.start), step=-extent.step))
-    return bounded(ctx, viewed(ctx, array.whole, Flipped(tuple([e.axis for e in turned]))), extents)
+    made = bounded(ctx, viewed(ctx, array.whole, Flipped(tuple([e.axis for e in turned]))), extents)
+    return replace(made, identity=array.identity)
 
 
 def raveled(ctx: Context, array: Bounded) -> Bounded:
