@@ -157,22 +157,6 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     return np.asarray(arr)[indices]
 
 
-@composed_for_bounded(np.polyval)
-def polyval(p: Any, x: Any) -> Any:
-    """The value of a polynomial, whose coefficients begin with that of the highest power."""
-    coefficients = np.asarray(p)
-    if coefficients.ndim != 1:
-        size_depends("np.polyval of a matrix", "take the polynomials one by one")
-    at = np.asarray(x)
-    kind = np.result_type(coefficients, at)
-    if len(coefficients) == 0 and kind != at.dtype:
-        size_depends("np.polyval of no coefficients", "give at least one")
-    found = np.zeros_like(at).astype(kind)
-    for coefficient in coefficients:
-        found = found * at + coefficient
-    return found[()]
-
-
 # ---------------------------------------------------------------- products
 
 
