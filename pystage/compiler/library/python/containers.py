@@ -371,7 +371,12 @@ def _stored(ctx: Context, item: Abstract, new: Abstract, at: Value, place: int) 
 
 
 def _delete_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract) -> bool:
-    """`del container[index]` at a computed place, or of a list of rows; False where it is done item by item."""
+    """`del container[index]` at computed places, or of a list of rows; False where it is done item by item."""
+    known = known_object(ctx, index)
+    if isinstance(known, slice):
+        index = SliceObject(Const(known.start), Const(known.stop), Const(known.step))
+    if isinstance(index, SliceObject):
+        return _delete_rows(ctx, container, cell, index)
     if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
         return False
     rows = row_lists.as_rows(ctx, cell)
@@ -379,6 +384,19 @@ def _delete_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract) ->
         return False
     place = row_lists.front(ctx, rows, index, row_lists.store_outside)
     ctx.write(container.cell, row_lists.without(ctx, rows, place))
+    return True
+
+
+def _delete_rows(ctx: Context, container: Ref, cell: AnyList, index: SliceObject) -> bool:
+    """`del container[start:stop]` where only the program knows which these are; False for others."""
+    settled = isinstance(cell, ListCell) or isinstance(cell.length, int)
+    steps = not (isinstance(index.step, Const) and index.step.value in (None, 1))
+    if steps or (settled and not _is_computed_slice(ctx, index)):
+        return False
+    rows = row_lists.as_rows(ctx, cell)
+    if rows is None:
+        return False
+    ctx.write(container.cell, row_lists.without_part(ctx, rows, index))
     return True
 
 
