@@ -106,7 +106,7 @@ class _Loops(Rewriter):
         if before:
             bytes = b.op(Pad((before,), (0,), (0,)), bytes, b.op(Constant(np.zeros((), np.uint8))))
         read = b.op(BitcastConvert(UINT64), b.op(Reshape((words, WORD)), bytes))
-        types = [v.type for v in carried]
+        types = tuple([v.type for v in carried])
         condition, body = Region(types), Region(types)
         with b.region(condition):
             condition.results = (b.op(Compare("LT"), condition.params[0], self._number(words)),)

@@ -124,7 +124,7 @@ def for_(e: Engine, i: stage.For) -> None:
     if isinstance(iterable, Ref) and isinstance(e.state.get(iterable.cell), ObjectCell):
         iterable = iterator_of(e, iterable)
     parts = None if i in e.loops.unrolled else rolled(e, iterable)
-    if parts is None:
+    if parts is None or (i.until is None and _is_one_trip(parts)):
         _unrolled_for(e, i, iterable)
     else:
         take_all(e, iterable)
@@ -136,6 +136,11 @@ def for_(e: Engine, i: stage.For) -> None:
             _after_last_trip(e, i, parts.at_end)
         for cell, content in shared if i.until is None else ():
             e.state.set(cell, at_end(e, content))
+
+
+def _is_one_trip(parts: Rolled) -> bool:
+    """True for a loop of one trip, known now, which is no loop of the program."""
+    return parts.length_now is None and isinstance(parts.length, Const) and parts.length.value == 1
 
 
 def _after_last_trip(e: Engine, i: stage.For, check: Callable[[bool], None]) -> None:
