@@ -50,7 +50,7 @@ _GATHER_BITS = np.full((), 0x0102040810204080, np.uint64)
 
 def _places_of_bits() -> np.ndarray:
     """For each byte, the places of its bits that are set, and zeros."""
-    made = np.zeros((1 << WORD, WORD), np.int64)
+    made = np.zeros((1 << WORD, WORD), np.int8)
     for byte, row in enumerate(made):
         places = [place for place in range(WORD) if byte >> place & 1]
         row[: len(places)] = places
@@ -130,7 +130,9 @@ class _Loops(Rewriter):
         begin = b.op(Multiply(), at, self._number(WORD))
         if before:
             begin = b.op(Subtract(), begin, self._number(before))
-        found = b.op(Add(), b.op(Reshape((WORD,)), row), b.op(Broadcast((WORD,), ()), begin))
+        found = b.op(
+            Add(), b.op(Convert(INT64), b.op(Reshape((WORD,)), row)), b.op(Broadcast((WORD,), ()), begin)
+        )
         if before:
             found = b.op(Maximum(), found, b.op(Broadcast((WORD,), ()), self._number(0)))
         places = b.op(DynamicUpdateSlice(), places, found, count)
