@@ -37,10 +37,10 @@ def keep_scratch(function: Function) -> Function:
 def _find(region: Region, loops: tuple[Op, ...], found: _Pads) -> None:
     """Adds the paddings of a region; `loops` are those around it, the first of which makes more than one trip."""
     for op in region.ops:
-        if isinstance(op.kind, Pad) and op.kind.loose and op.results[0].type.nbytes >= LARGE:
-            if _last(op, region) not in region.results:
-                for loop in loops:
-                    found[loop].append(op)
+        loose = isinstance(op.kind, Pad) and op.kind.loose and op.results[0].type.nbytes >= LARGE
+        if loose and loops and _last(op, region) not in region.results:
+            for loop in loops:
+                found[loop].append(op)
         for inner in op.regions:
             body = isinstance(op.kind, While) and inner is op.regions[1]
             _find(inner, (*loops, op) if body and (loops or not _is_branch(op)) else (), found)

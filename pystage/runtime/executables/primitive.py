@@ -26,8 +26,8 @@ from ...compiler.passes.host_calls import on_host
 from ...compiler.passes.kernel_outlining import outline_kernels
 from ...compiler.passes.load_fences import fence_loads
 from ...compiler.passes.mask_loops import mask_loops
-from ...compiler.passes.scratch import keep_scratch
 from ...compiler.passes.outlining import outline_segments
+from ...compiler.passes.scratch import keep_scratch
 from ...compiler.passes.store_fences import fence_stores
 from ...compiler.pipeline import Staged
 from .compiler_options import options_for
