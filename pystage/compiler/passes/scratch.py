@@ -78,10 +78,11 @@ class _Keeping(Rewriter):
         if op in self._pads:
             self._loop(op, self._pads[op])
         elif op in self._memory:
-            zeros = [constant(self.b, 0, np.int64)] * op.results[0].type.rank
-            rows = self.new(op.operands[0])
-            made = self.b.op(DynamicUpdateSlice(), self._memory[op], rows, *zeros)
-            self.values[op.results[0]] = made
+            rows, memory = self.new(op.operands[0]), self._memory[op]
+            if rows.type.size:
+                zeros = [constant(self.b, 0, np.int64)] * rows.type.rank
+                memory = self.b.op(DynamicUpdateSlice(), memory, rows, *zeros)
+            self.values[op.results[0]] = memory
         else:
             self.copy(op)
 

@@ -67,6 +67,22 @@ def several_lists_of_one_trip(x, sizes):
 
 
 @cases.each(*INPUTS)
+def lists_that_begin_empty(x, sizes):
+    out = np.zeros((len(sizes), 4))
+    for t in range(len(sizes)):
+        found, pairs = [], [(0, 1.5)]
+        for i in range(sizes[t]):
+            if x[i] % 3:
+                found.append(x[i])
+                pairs.append((i, x[i] * 0.5))
+        out[t, 0] = len(found)
+        out[t, 1] = sum(found)
+        out[t, 2] = 501 in found
+        out[t, 3] = pairs[len(pairs) // 2][1] + pairs[0][1] + pairs[-1][0]
+    return out
+
+
+@cases.each(*INPUTS)
 def lists_of_some_trips(x, sizes):
     last, total = -1, 0
     for t in range(len(sizes)):

@@ -375,8 +375,14 @@ def _column(
             break
         column[at] = found
     else:
-        return _of_constant(b, column)
+        if column.nbytes < _FILLED:
+            return _of_constant(b, column)
+        return padded(b, b.op(Constant(column[: len(items)])), capacity, loose=True)
     return padded(b, stacked(b, [of(item) for item in items]), capacity, loose=True)
+
+
+_FILLED = 4096
+"""So many bytes of known rows are a constant; of more, the memory behind the rows may be left as it is."""
 
 
 def _constant(value: Value) -> Any:
