@@ -306,3 +306,15 @@ def test_one_selected_element_beside_several_is_refused_when_it_happens():
     assert pystage.compile(g)(V, bounds[:2]) == pytest.approx(g(V, bounds[:2]))
     with pytest.raises(pystage.StagingError, match="PS221"):
         pystage.compile(g)(V, bounds[1:])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8, np.int32])
+@pytest.mark.parametrize("rows", [40, 511, 512, 700])
+def test_sums_of_many_elements_in_loops_are_the_librarys(rows, dtype):
+    def of_rows_that_change(x, n):
+        for i in range(n):
+            sums = x.sum(axis=1)
+            x[i, 0] = x.max(axis=0)[i % 8] + x.dtype.type(sums[i] > 0)
+        return x
+
+    check(of_rows_that_change, (np.arange(rows * 8).reshape(rows, 8) % 5).astype(dtype), 20)
