@@ -107,6 +107,8 @@ class Objects(Evaluator):
             return list
         if output.form is Form.PYTHON:
             return lambda rows: np.asarray(rows).tolist()
+        if output.form is Form.SCALAR and len(self._types[output.index].shape) == 1:
+            return lambda rows: list(np.asarray(rows))
         convert = self.conversion(output)
         return lambda rows: [convert(row) for row in np.asarray(rows)]
 

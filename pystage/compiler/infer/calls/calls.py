@@ -15,9 +15,9 @@ from ...analysis.variables import calls_of_itself
 from ...diagnostics.codes_calls import EndlessRecursion, NotServed
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Function as HloFunction
-from ...hlo.ir import Region, Value
+from ...hlo.ir import Op, Region, Value
 from ...hlo.walk import callees, functions
-from ...ops import Call
+from ...ops import Call, Constant
 from ...ops.host.draw import Draw
 from ...values.lattice import NONE, Abstract, Ref, Undef, VariableCell
 from ...values.slots import Hidden, Purpose, Slot
@@ -212,6 +212,8 @@ def _apply(
     elif body.results or not summary.pure:
         results = engine.b.apply(Call(summary.function), actual, pure=summary.pure).results
         mapping.update(zip(body.results, results, strict=True))
+        numbers = [(v, v.owner) for v in body.results if not v.type.rank and isinstance(v.owner, Op)]
+        mapping.update({v: engine.b.op(o.kind) for v, o in numbers if isinstance(o.kind, Constant)})
     cells = dict(zip(summary.parameters, canonical.cells, strict=True))
     for cell in summary.made:
         cells[cell] = state.cell_number()

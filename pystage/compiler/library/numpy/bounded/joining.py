@@ -110,7 +110,9 @@ def _one_after_another(ctx: Context, parts: Sequence[Abstract], at: int, dtype: 
         ctx.needs_capacity(capacity, begins[-1])
     within = capacity is not None and not any(isinstance(part, Bounded) for part in parts[1:])
     value = values[0] if within else joined.value
-    for begin, each in list(zip(begins, values))[within:]:
+    computed = [isinstance(part, Bounded) and isinstance(part.axes[at], Extent) for part in parts]
+    placed = 1 + next((i for i, c in enumerate(computed) if c), len(parts))  # so many stand where they belong
+    for begin, each in list(zip(begins, values))[placed:]:
         starts = [begin if axis == at else begins[0] for axis in range(each.type.rank)]
         if each.type.size:
             value = ctx.op(DynamicUpdateSlice(), value, each, *starts)
