@@ -483,5 +483,6 @@ def _complex_first(kinds: tuple[NumberKind, ...]) -> bool:
 
 
 def _matmul(ctx: Context, left: Abstract, right: Abstract) -> Abstract:
-    function = jnp.matmul if is_jax(left) or is_jax(right) else np.matmul
+    of_jax = any(isinstance(x, Array | Bounded) and x.form is Form.JAX for x in (left, right))
+    function = jnp.matmul if of_jax else np.matmul
     return ctx.call(Const(function), [left, right])

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import jax
 import numpy as np
 
 from ....hlo.ir import Value
@@ -211,9 +212,13 @@ def outer(a: Any, b: Any) -> Any:
 
 @composed_for_bounded(np.take)
 def take(a: Any, indices: Any, axis: Any = None, *, mode: Any = "raise") -> Any:
-    """The elements at indices along an axis, or of the flat array."""
+    """The elements at indices along an axis, or of the flat array; of a `jax.Array` by its method, which takes no list."""
+    if isinstance(indices, list):
+        a = np.asarray(a)
+    if isinstance(a, jax.Array) and mode == "raise":
+        raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")
     if axis is None:
-        a, axis = np.ravel(a), 0
+        a, axis = a.reshape(-1), 0
     if a.shape[axis] == 0 and np.size(indices) > 0:
         raise IndexError("cannot do a non-empty take from an empty axes.")
     if mode == "clip":

@@ -34,7 +34,7 @@ from .bounded import (
     refuse,
     where,
 )
-from .indices import is_index
+from .indices import check_no_sequence, is_index
 
 
 def inside_indices(ctx: Context, index: Bounded) -> Value:
@@ -285,6 +285,8 @@ def _entries(ctx: Context, array: Bounded, index: Raw) -> list[Any]:
     given = list(index.items) if isinstance(index, Tuple) else [abstract(index)]
     found: list[Any] = []
     for raw in given:
+        if array.form is Form.JAX:
+            check_no_sequence(ctx, raw)
         if isinstance(raw, Const) and isinstance(raw.value, slice):
             raw = SliceObject(Const(raw.value.start), Const(raw.value.stop), Const(raw.value.step))
         found.append(None if isinstance(raw, Const) and raw.value is None else raw)
