@@ -115,7 +115,7 @@ def _found_or_stored(
     def new() -> Abstract:
         nonlocal shared
         value = missing()
-        held = unboxed(ctx, value)
+        held = row_tables.held_value(ctx, ref, value)
         shared = (has_arrays(held) and frozen(ctx, value)) or shared
         return held
 
