@@ -69,7 +69,9 @@ def next_capacities(
     An element of each of many lists takes what it takes in all of them, which the capacity of their site says.
     Where one element too many was added, others of the same size grow along: what one loop appends to grows together.
     """
-    capacity = max([exceeded.capacity, *[c for c in capacities if c.site == exceeded.capacity.site]], key=_itemsize)
+    capacity = max(
+        [exceeded.capacity, *[c for c in capacities if c.site == exceeded.capacity.site]], key=_itemsize
+    )
     left = limit - sum(c.bytes for c in capacities if c.site != capacity.site)
     if exceeded.needed > left // capacity.itemsize:
         return None

@@ -53,7 +53,7 @@ from ..rules import row_index
 from ..rules import rows as templates
 from . import row_lists
 from .array_rows import boxed, copied, has_arrays, with_shared
-from .holding import frozen, unboxed
+from .holding import frozen, make_members, unboxed
 from .row_lists import Int, fold, int_value, truth_of, with_room
 from .table_keys import Found, as_numbers_of, is_of_rows, refuse_nan, same_keys
 
@@ -163,8 +163,20 @@ def contains(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
 
 def lookup(ctx: Context, cell: AnyTable, key: Abstract) -> tuple[Found, Value, TableCell] | None:
     """As `find`, of a dict in any form, and it as rows; None where the key must be known."""
-    table = as_table(ctx, cell) if is_of_rows(ctx, cell, key) else None
+    if not is_of_rows(ctx, cell, key):
+        return None
+    table = as_table(ctx, cell)
+    if table is None and isinstance(cell, DictCell) and not _can_be_unrolled(ctx, key):
+        members = make_members(ctx, list(cell.entries.values()))
+        table = as_table(ctx, unboxed_entries(ctx, cell)) if members else None
     return None if table is None else (*find(ctx, table, key), table)
+
+
+def _can_be_unrolled(ctx: Context, key: Abstract) -> bool:
+    """True for a key that a loop around gives where it is written out."""
+    if isinstance(key, Tuple):
+        return any(_can_be_unrolled(ctx, part) for part in key.items)
+    return isinstance(key, Array) and ctx.can_be_unrolled(key)
 
 
 def value_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
