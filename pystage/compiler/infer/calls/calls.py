@@ -19,9 +19,9 @@ from ...hlo.ir import Op, Region, Value
 from ...hlo.walk import callees, functions
 from ...ops import Call, Constant
 from ...ops.host.draw import Draw
-from ...values.lattice import NONE, Abstract, Ref, Undef, VariableCell
+from ...values.lattice import NONE, Abstract, PoolCell, Ref, Undef, VariableCell
 from ...values.slots import Hidden, Purpose, Slot
-from ...values.state import OUTPUT, Content
+from ...values.state import OUTPUT, Content, new_pool
 from ...values.walk import rebuild
 from ..aliases.element_stores import note_store
 from ..aliases.merged import aliases_of, stamp_versions
@@ -215,8 +215,8 @@ def _apply(
         numbers = [(v, v.owner) for v in body.results if not v.type.rank and isinstance(v.owner, Op)]
         mapping.update({v: engine.b.op(o.kind) for v, o in numbers if isinstance(o.kind, Constant)})
     cells = dict(zip(summary.parameters, canonical.cells, strict=True))
-    for cell in summary.made:
-        cells[cell] = state.cell_number()
+    for cell, made in summary.made.items():
+        cells[cell] = new_pool(state) if isinstance(made, PoolCell) else state.cell_number()
 
     def value(v: Value) -> Value:
         return mapping.get(v, v)

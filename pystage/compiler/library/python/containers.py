@@ -37,7 +37,7 @@ from ...values.lattice import (
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables
 from ..kernels.array_rows import boxed, has_arrays, with_shared
-from ..kernels.holding import are_members, frozen, unboxed
+from ..kernels.holding import are_members, frozen, make_members, unboxed
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -213,24 +213,15 @@ def _member(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) 
     """`items[index]` of objects, which become members of a pool; None for others."""
     if not are_members(ctx, items) and ctx.can_be_unrolled(index):
         return None
-    if not _make_members(ctx, items):
+    if not make_members(ctx, items):
         return None
     found = computed_item(ctx, tuple([unboxed(ctx, item) for item in items]), index, kind)
     return None if found is None else boxed(ctx, found)
 
 
-def _make_members(ctx: Context, items: Sequence[Abstract]) -> bool:
-    """Makes the objects among items members of one pool, if they are lists, or more than a few; False for others."""
-    objects = [item for item in items if isinstance(item, Ref) and not ctx.is_ndarray(item)]
-    if len(objects) < len(items):
-        return False
-    few = len(items) <= MOST_BRANCHES and not all(isinstance(ctx.cell(each), LISTS) for each in objects)
-    return (are_members(ctx, objects) or not few) and ctx.pooled(objects)
-
-
 def _of_members(ctx: Context, cell: ListCell, items: Sequence[Abstract]) -> ListCell:
     """The list as it holds objects that are members of one pool; as it is where its `items` are none."""
-    if not _make_members(ctx, items):
+    if not make_members(ctx, items):
         return cell
     return replace(cell, items=tuple([unboxed(ctx, item) for item in cell.items]))
 
