@@ -174,8 +174,8 @@ class _Loan(Replacement):
             array = self._array(owner)[...]
             for step in tensor._path:
                 array = view_maker(step)(array)
-            if array.flags.writeable and not tensor._kind.writable:
-                array.flags.writeable = False
+        if array.flags.writeable and not tensor._kind.writable:
+            array.flags.writeable = False
         self._arrays[id(tensor)] = weakref.ref(tensor), array
         return array
 

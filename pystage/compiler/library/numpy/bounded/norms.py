@@ -30,7 +30,7 @@ def norm(ctx: Context, x: Raw, ord: Raw = None, axis: Raw = None, keepdims: Raw 
 
 
 def _norm(x: Any, order: Any, axis: Any, keepdims: Any) -> Any:
-    sizes = np.abs(x * 1.0)
+    sizes = np.abs(x if x.dtype.kind in "fc" else x.astype(float))
     if order is None or order == 2:
         return np.sqrt(np.sum(sizes * sizes, axis=axis, keepdims=keepdims))
     if order == np.inf:
