@@ -45,7 +45,7 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -
 
         return _compiled(gradient, "grad", fun, lazy_gradient(fun, several, has_aux, value=False))
 
-    return _made(make, "grad", fun, argnums, has_aux)
+    return _cached(make, "grad", fun, argnums, has_aux)
 
 
 def value_and_grad(
@@ -64,7 +64,7 @@ def value_and_grad(
             value_and_gradient, "value_and_grad", fun, lazy_gradient(fun, several, has_aux, value=True)
         )
 
-    return _made(make, "value_and_grad", fun, argnums, has_aux)
+    return _cached(make, "value_and_grad", fun, argnums, has_aux)
 
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -81,7 +81,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         return _compiled(directional, "jvp", fun)
 
     with AT_THE_CALL:
-        result: tuple[Any, Any] = _made(make, "jvp", fun, None)(tuple(primals), tuple(tangents))
+        result: tuple[Any, Any] = _cached(make, "jvp", fun, None)(tuple(primals), tuple(tangents))
     return result
 
 
@@ -108,8 +108,8 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[
 
     kept = copy.deepcopy(primals)
     with AT_THE_CALL:
-        result = _made(forward, "vjp", fun, None)(*primals)
-    run = _made(backward, "pullback", fun, None, has_aux)
+        result = _cached(forward, "vjp", fun, None)(*primals)
+    run = _cached(backward, "pullback", fun, None, has_aux)
 
     def pullback(cotangent: Any) -> Any:
         with AT_THE_CALL:
@@ -131,7 +131,7 @@ def checkpoint(fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
 
         return _compiled(again, "checkpoint", fun)
 
-    return _made(make, "checkpoint", fun, None)
+    return _cached(make, "checkpoint", fun, None)
 
 
 def jacobian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[..., Any]:
@@ -148,7 +148,7 @@ def jacobian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[
 
         return _compiled(derivative, "jacobian", fun)
 
-    return _made(make, "jacobian", fun, argnums)
+    return _cached(make, "jacobian", fun, argnums)
 
 
 def hessian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[..., Any]:
@@ -163,7 +163,7 @@ def hessian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[.
 
         return _compiled(second_derivative, "hessian", fun)
 
-    return _made(make, "hessian", fun, argnums)
+    return _cached(make, "hessian", fun, argnums)
 
 
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> CompiledFunction[..., Any]:
@@ -185,7 +185,7 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Compil
 
         return _compiled(mapped, "vmap", fun)
 
-    return _made(make, "vmap", fun, in_axes, out_axes)
+    return _cached(make, "vmap", fun, in_axes, out_axes)
 
 
 class custom_vjp:
@@ -253,7 +253,7 @@ _kept: OrderedDict[Any, CompiledFunction[..., Any]] = OrderedDict()
 _lock = threading.Lock()
 
 
-def _made(
+def _cached(
     make: Callable[[Any], CompiledFunction[..., Any]], name: str, fun: Any, where: Any, *options: Any
 ) -> CompiledFunction[..., Any]:
     """What `make` makes of `where`, once for the same function and options; a list is a tuple to it."""

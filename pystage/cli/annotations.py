@@ -90,10 +90,10 @@ def argument_of(annotation: Any, sizes: Mapping[str, int]) -> Any:
     if typing.get_origin(annotation) is tuple and Ellipsis not in typing.get_args(annotation):
         return tuple([argument_of(part, sizes) for part in typing.get_args(annotation)])
     if annotation is np.ndarray or annotation is jax.Array:
-        raise NotAnArgument(f"`{shown(annotation)}` says no shape and no element type")
+        raise NotAnArgument(f"`{annotation_text(annotation)}` says no shape and no element type")
     if isinstance(annotation, type):
         return instance_of(annotation, sizes)
-    raise NotAnArgument(f"`{shown(annotation)}` is no annotation that says shape and element type")
+    raise NotAnArgument(f"`{annotation_text(annotation)}` is no annotation that says shape and element type")
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def _of_jaxtyping(annotation: Any) -> ArrayAnnotation:
     wanted = ("float64", "int64", "complex128", *_PREFERRED) if kind is np.ndarray else _PREFERRED
     dtypes = [name for name in (*wanted, *allowed) if name in allowed and name in _SHORT]
     if not dtypes:
-        raise NotAnArgument(f"`{shown(annotation)}` says no element type")
+        raise NotAnArgument(f"`{annotation_text(annotation)}` says no element type")
     dims: list[str] = []
     for part in str(annotation.dim_str).split():
         dim = (part.partition("=")[2] or part).lstrip("#?")
@@ -228,7 +228,9 @@ def _of_jaxtyping(annotation: Any) -> ArrayAnnotation:
         else:
             dims.append("_" if dim.startswith("_") else dim)
     short = tuple(dict.fromkeys(_SHORT[name] for name in dtypes))
-    return ArrayAnnotation(short, tuple(dims), "ndarray" if kind is np.ndarray else "jax", shown(annotation))
+    return ArrayAnnotation(
+        short, tuple(dims), "ndarray" if kind is np.ndarray else "jax", annotation_text(annotation)
+    )
 
 
 def instance_of(cls: Any, sizes: Mapping[str, int]) -> Any:
@@ -237,9 +239,11 @@ def instance_of(cls: Any, sizes: Mapping[str, int]) -> Any:
     A field that is not annotated as an array or a number has its default. `NotAnArgument` where that does not say enough.
     """
     annotations = _annotations(cls)
-    twice = next((held for held, count in _held(cls, Counter()).items() if count > 1), None)
+    twice = next((held for held, count in _count_classes(cls, Counter()).items() if count > 1), None)
     if twice is not None:
-        raise NotAnArgument(f"`{shown(cls)}` holds several `{shown(twice)}`, whose dimensions may differ")
+        raise NotAnArgument(
+            f"`{annotation_text(cls)}` holds several `{annotation_text(twice)}`, whose dimensions may differ"
+        )
     if hasattr(cls, "_fields"):
         return tuple.__new__(cls, [argument_of(annotations[name], sizes) for name in cls._fields])
     defaults = _fields(cls, annotations)
@@ -251,7 +255,7 @@ def instance_of(cls: Any, sizes: Mapping[str, int]) -> Any:
             raise
         except NotAnArgument as error:
             if default is dataclasses.MISSING:
-                raise NotAnArgument(f"the field `{name}` of `{shown(cls)}`: {error}") from None
+                raise NotAnArgument(f"the field `{name}` of `{annotation_text(cls)}`: {error}") from None
             value = default
         object.__setattr__(made, name, value)
     return made
@@ -266,10 +270,10 @@ def _annotations(cls: type) -> dict[str, Any]:
     return found
 
 
-def _held(annotation: Any, found: Counter[type]) -> Counter[type]:
+def _count_classes(annotation: Any, found: Counter[type]) -> Counter[type]:
     """How often an object of each class with annotated fields stands in what an annotation describes."""
     for part in typing.get_args(annotation):
-        _held(part, found)
+        _count_classes(part, found)
     if (
         isinstance(annotation, type)
         and annotation not in _WITHOUT_FIELDS
@@ -278,7 +282,7 @@ def _held(annotation: Any, found: Counter[type]) -> Counter[type]:
         fields = _annotations(annotation)
         found[annotation] += bool(fields)
         for said in fields.values() if found[annotation] == 1 else ():
-            _held(said, found)
+            _count_classes(said, found)
     return found
 
 
@@ -286,11 +290,13 @@ def _fields(cls: Any, annotations: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a class with their defaults."""
     if dataclasses.is_dataclass(cls):
         if hasattr(cls, "__post_init__"):
-            raise NotAnArgument(f"`{shown(cls)}` computes fields in `__post_init__`")
+            raise NotAnArgument(f"`{annotation_text(cls)}` computes fields in `__post_init__`")
         return {field.name: field.default for field in dataclasses.fields(cls)}
     names = [name for name, said in annotations.items() if typing.get_origin(said) is not typing.ClassVar]
     if not names:
-        raise NotAnArgument(f"`{shown(cls)}` says no shape and no element type, and has no annotated fields")
+        raise NotAnArgument(
+            f"`{annotation_text(cls)}` says no shape and no element type, and has no annotated fields"
+        )
     return {name: vars(cls).get(name, dataclasses.MISSING) for name in names}
 
 
@@ -308,7 +314,7 @@ def evaluated(annotations: Mapping[str, Any], namespace: Mapping[str, Any]) -> d
     return found
 
 
-def shown(annotation: Any) -> str:
+def annotation_text(annotation: Any) -> str:
     """An annotation as the user wrote it, classes by their own names."""
     name = None if typing.get_origin(annotation) is not None else getattr(annotation, "__qualname__", None)
     text: str = name or repr(annotation)

@@ -12,7 +12,7 @@ from ..compiler.diagnostics.span import Span
 from ..compiler.hlo.ir import Function
 from ..compiler.hlo.walk import callees
 from ..runtime.reports.hlo_text import SourceLocation
-from .programs import place_of
+from .programs import location_of
 from .targets import is_ours
 
 _Key = tuple[str, str]
@@ -43,7 +43,7 @@ def calls_of(function: Function, definition: Span | None, name: str) -> Calls:
     """The calls in a program whose function is defined there, and called so by the user."""
     graph = _Graph()
     root = graph.add(function, _key(definition) or ("", name))
-    graph.places[root] = place_of(definition)
+    graph.places[root] = location_of(definition)
     return replace(graph.tree(root, (), set()), name=name)
 
 
@@ -63,7 +63,7 @@ class _Graph:
         self._seen.add((function, own))
         self._calls.setdefault(own, {})
         if function.span is not None:
-            self.places[own] = place_of(function.span)
+            self.places[own] = location_of(function.span)
         for op in function.body.walk():
             inside = _key(op.span) or own
             if inside != own:
@@ -71,14 +71,14 @@ class _Graph:
             for callee in callees(op):
                 key = self.add(callee, inside)
                 if key != inside:
-                    self._call(inside, key, place_of(op.span))
+                    self._call(inside, key, location_of(op.span))
         return own
 
     def _inlined(self, own: _Key, inside: _Key, span: Span | None) -> None:
         """A function whose operations stand among those of another, without a call."""
         if inside not in self._calls:
             self._call(own, inside, None)
-            self.places.setdefault(inside, place_of(span))
+            self.places.setdefault(inside, location_of(span))
 
     def _call(self, caller: _Key, callee: _Key, at: SourceLocation | None) -> None:
         self._calls.setdefault(callee, {})

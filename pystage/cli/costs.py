@@ -49,7 +49,7 @@ from ..compiler.ops import (
     While,
 )
 from ..runtime.reports.hlo_text import SourceLocation
-from .programs import place_of
+from .programs import location_of
 
 _NO_COST = (Constant, Iota, Reshape, BitcastConvert, Call, If, Case, While)
 """What gives other operations their values, or counts as what it holds."""
@@ -114,7 +114,7 @@ class _Costs:
 
     def _region(self, region: Region) -> Iterator[tuple[SourceLocation | None, Cost]]:
         for op in region.ops:
-            yield place_of(op.span), cost_of(op)
+            yield location_of(op.span), cost_of(op)
             if isinstance(op.kind, While):
                 inside = _sum(item for inner in op.regions for item in self._region(inner))
                 yield from [(place, cost.repeated(op.kind.trip_count)) for place, cost in inside.items()]

@@ -44,7 +44,7 @@ def excerpts(places: Iterable[SourceLocation]) -> list[Excerpt]:
 
 def _excerpt(file: str, lines: set[int]) -> Excerpt:
     source = linecache.getlines(file)
-    numbers = sorted(_shown(source, lines))
+    numbers = sorted(_enclosing_lines(source, lines))
     if not numbers:
         return Excerpt(file, ())
     colored = source_lines(source)
@@ -52,7 +52,7 @@ def _excerpt(file: str, lines: set[int]) -> Excerpt:
     return Excerpt(file, tuple([Row(n, colored[n - 1], n != last + 1) for last, n in zip(before, numbers)]))
 
 
-def _shown(source: Sequence[str], lines: set[int]) -> set[int]:
+def _enclosing_lines(source: Sequence[str], lines: set[int]) -> set[int]:
     """The lines of the innermost functions, or else statements of the module, in which `lines` stand."""
     shown = {line for line in lines if 0 < line <= len(source)}
     try:

@@ -22,7 +22,7 @@ from .callgraph import Calls, calls_of
 from .colors import STYLES, program_line
 from .costs import Cost, costs_of
 from .excerpts import Excerpt, excerpts
-from .programs import Programs, Stage, StageListing, place_of
+from .programs import Programs, Stage, StageListing, location_of
 from .quantities import amount, bytes_text
 from .targets import NamedTarget, plain
 
@@ -116,7 +116,7 @@ def contents(target: NamedTarget) -> Contents:
     return Contents(
         name_of(target),
         str(staged),
-        place_of(definition),
+        location_of(definition),
         tuple([programs.listing(stage) for stage in TITLES]),
         calls=calls_of(
             staged.program.function, None if _is_transform(target) else definition, name_of(target)
@@ -133,7 +133,7 @@ def failed(target: NamedTarget, error: StagingError) -> Contents:
     except StagingError:
         listings = ()
     problems = tuple([_problem(diagnostic) for diagnostic in error.diagnostics])
-    return Contents(name_of(target), "", place_of(_definition(target)), listings, problems)
+    return Contents(name_of(target), "", location_of(_definition(target)), listings, problems)
 
 
 def _is_transform(target: NamedTarget) -> bool:
@@ -150,9 +150,9 @@ def _problem(diagnostic: Diagnostic) -> Problem:
         diagnostic.code,
         diagnostic.headline,
         diagnostic.caret_label,
-        tuple([(note.text, place_of(note.span)) for note in diagnostic.notes]),
+        tuple([(note.text, location_of(note.span)) for note in diagnostic.notes]),
         diagnostic.advice,
-        place_of(diagnostic.span),
+        location_of(diagnostic.span),
     )
 
 

@@ -66,7 +66,7 @@ class StageListing:
         comment = "#" if self.stage in (Stage.LOWERED, Stage.TYPED) else "//"
         rows = []
         for line in self.lines:
-            where = f"  {comment} {shown(line.place)}" if line.place else ""
+            where = f"  {comment} {location_comment(line.place)}" if line.place else ""
             rows.append(f"{line.text:<{_COLUMN}}{where}" if where else line.text)
         return "\n".join(rows) + "\n"
 
@@ -121,12 +121,12 @@ class Programs:
         )
 
 
-def place_of(span: Span | None) -> SourceLocation | None:
+def location_of(span: Span | None) -> SourceLocation | None:
     """The file and the line of a span in the user's source."""
     return (span.file, span.line) if span is not None and span.line and not is_ours(span.file) else None
 
 
-def shown(place: SourceLocation) -> str:
+def location_comment(place: SourceLocation) -> str:
     """A location as a comment shows it."""
     return f"{os.path.basename(place[0])}:{place[1]}"
 
@@ -135,7 +135,7 @@ def _places(roots: Iterable[Function]) -> Iterator[SourceLocation]:
     for root in roots:
         for function in functions(root):
             for span in [function.span, *[op.span for op in function.body.walk()]]:
-                place = place_of(span)
+                place = location_of(span)
                 if place:
                     yield place
 
@@ -143,5 +143,5 @@ def _places(roots: Iterable[Function]) -> Iterator[SourceLocation]:
 def _listing_of_spans(stage: Stage, lines: Iterable[tuple[str, Span | None]]) -> StageListing:
     return StageListing(
         stage,
-        tuple([Line(text, place_of(span), _NO_OPERATION.match(text) is None) for text, span in lines]),
+        tuple([Line(text, location_of(span), _NO_OPERATION.match(text) is None) for text, span in lines]),
     )

@@ -144,7 +144,7 @@ def as_text(main: ModuleType, here: str, *, color: bool = False, width: int = 11
 def _advice(main: ModuleType, here: str) -> str:
     """What to decorate: functions of the script that name NumPy or JAX."""
     found = [
-        f"`{name}` ({_place(definition_of(value), here)})"
+        f"`{name}` ({_location(definition_of(value), here)})"
         for name, value in vars(main).items()
         if isinstance(value, FunctionType) and value.__globals__ is vars(main) and _is_over_arrays(value)
     ]
@@ -171,7 +171,7 @@ def _table(accounts: list[Account], here: str) -> Table:
     for account in accounts:
         fallen, python = account.as_python
         table.add_row(
-            f"{account.name}  {_place(account.span, here)}",
+            f"{account.name}  {_location(account.span, here)}",
             f"{account.calls:,}",
             f"{account.programs:,}",
             _seconds(account.inference),
@@ -196,7 +196,7 @@ def _details(account: Account, here: str) -> Iterator[Text]:
         yield Text.assemble(
             (f"{account.name} ran as Python", "bold"),
             f" {_count(fallback.calls, 'time')}, {_seconds(fallback.seconds)}: {fallback.code}: {fallback.headline}",
-            f"  {_place(fallback.span, here)}",
+            f"  {_location(fallback.span, here)}",
         )
 
 
@@ -221,7 +221,7 @@ def _seen(change: Change, here: str) -> Change:
     return replace(change, span=span)
 
 
-def _place(span: Span | None, here: str) -> str:
+def _location(span: Span | None, here: str) -> str:
     return "" if span is None else f"{os.path.relpath(span.file, here)}:{span.line}"
 
 

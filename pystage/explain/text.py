@@ -161,7 +161,7 @@ def _document(explanation: Explanation, full: bool) -> Group:
             parts += [Text(), _heading(listing), _table(listing, full)]
     left = [each for each in others if each is not None and each not in shown]
     if left:
-        names = ", ".join([f"{each.name} ({_place(each)})" for each in left])
+        names = ", ".join([f"{each.name} ({_location(each)})" for each in left])
         parts += [Text(), Text(f"called, and staged: {names}", "dim")]
     return Group(*parts)
 
@@ -217,10 +217,10 @@ def _demands(staged: Staged) -> Iterable[Text]:
 
 
 def _heading(listing: Listing) -> Text:
-    return Text.assemble((listing.name, "bold"), (f"  {_place(listing)}", "dim"))
+    return Text.assemble((listing.name, "bold"), (f"  {_location(listing)}", "dim"))
 
 
-def _place(listing: Listing) -> str:
+def _location(listing: Listing) -> str:
     return f"{os.path.relpath(listing.span.file)}:{listing.span.line}"
 
 

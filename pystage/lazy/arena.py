@@ -70,7 +70,7 @@ class Arena:
         found = [reference() for reference in list(self._tensors.values())]
         return [tensor for tensor in found if tensor is not None]
 
-    def made_since(self, number: int) -> list[Registered]:
+    def created_since(self, number: int) -> list[Registered]:
         """The tensors that are alive and were made after `now` gave this number."""
         found = [reference() for reference in list(self._tensors.values()) if reference.number > number]
         return [tensor for tensor in found if tensor is not None]

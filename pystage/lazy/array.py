@@ -510,17 +510,17 @@ def _is_numpys(key: Any) -> bool:
 def _with_numbers(key: Any) -> Any:
     """An index with integers in place of lazy NumPy scalars: NumPy gives views for these."""
     if isinstance(key, Tensor):
-        return _place(key) if _is_place(key) else key
-    if type(key) is tuple and any(map(_is_place, key)):
-        return tuple([_place(k) if _is_place(k) else k for k in key])
+        return _as_index(key) if _is_index(key) else key
+    if type(key) is tuple and any(map(_is_index, key)):
+        return tuple([_as_index(k) if _is_index(k) else k for k in key])
     return key
 
 
-def _place(key: Any) -> Any:
+def _as_index(key: Any) -> Any:
     return host_view(key, "an index")[()]
 
 
-def _is_place(key: Any) -> bool:
+def _is_index(key: Any) -> bool:
     return isinstance(key, Tensor) and key._kind.form is Form.SCALAR and key._kind.type.dtype.kind in "iu"
 
 

@@ -174,8 +174,8 @@ class _Loan(Replacement):
             array = self._array(owner)[...]
             for step in tensor._path:
                 array = view_maker(step)(array)
-            if array.flags.writeable and not tensor._kind.writable:
-                array.flags.writeable = False
+        if array.flags.writeable and not tensor._kind.writable:
+            array.flags.writeable = False
         self._arrays[id(tensor)] = weakref.ref(tensor), array
         return array
 
@@ -211,7 +211,7 @@ class _Loan(Replacement):
 
     def _alive(self) -> list[Tensor]:
         """The tensors of the call that own their memory and that somebody still holds, if only by a view."""
-        made = [tensor for arena in arenas() for tensor in arena.made_since(self._start.get(arena, -1))]
+        made = [tensor for arena in arenas() for tensor in arena.created_since(self._start.get(arena, -1))]
         return [tensor for tensor in made if isinstance(tensor, Tensor)]
 
     def _forget(self) -> None:

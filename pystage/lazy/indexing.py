@@ -85,7 +85,7 @@ def _basic(key: Any, shape: tuple[int, ...]) -> Basic | None:
             items.append(_part(part, shape[axis]))
             axis += 1
         else:
-            items.append(_place(int(part), axis, shape, key))
+            items.append(_front_index(int(part), axis, shape, key))
             axis += 1
     element = integers == len(parts) == len(shape)
     return Basic(basic_views(items, shape), element)
@@ -103,7 +103,7 @@ def _part(part: slice, extent: int) -> SliceIndex:
     return SliceIndex(start, size, step) if size else SliceIndex(0, 0, 1)
 
 
-def _place(index: int, axis: int, shape: tuple[int, ...], key: Any) -> IntegerIndex:
+def _front_index(index: int, axis: int, shape: tuple[int, ...], key: Any) -> IntegerIndex:
     extent = shape[axis]
     if not -extent <= index < extent:
         np.broadcast_to(np.False_, shape)[key]  # raises

@@ -89,6 +89,7 @@ class Recipe:
     """
 
     __slots__ = (
+        "argument_at",
         "cost",
         "device",
         "failure",
@@ -96,7 +97,6 @@ class Recipe:
         "mutations",
         "name",
         "only",
-        "place_of",
         "result",
         "steps",
         "takes",
@@ -114,7 +114,7 @@ class Recipe:
         result: Template | None = None,
         mutations: Sequence[Mutation] = (),
         failure: Failure | None = None,
-        place_of: PlaceOf | None = None,
+        argument_at: PlaceOf | None = None,
     ) -> None:
         self.name = name
         self.function = function
@@ -126,7 +126,7 @@ class Recipe:
         self.result = result
         self.mutations = mutations
         self.failure = failure
-        self.place_of = place_of
+        self.argument_at = argument_at
         self.viewed: int | None = None
         self.steps: tuple[View, ...] = ()
 
@@ -182,7 +182,7 @@ def recipe_for(
         only = kind_of(only.type, only.form, device, ordered=False)
     if only is not None and not program.mutations and program.failure is None:
         return Recipe(name, staged.function, takes, device, only), demanded
-    if any(m.kind is not Write.ARRAY for m in program.mutations) or not _is_made(program.result):
+    if any(m.kind is not Write.ARRAY for m in program.mutations) or not _is_recordable(program.result):
         return Refused("it changes or gives other things than arrays, numbers and tuples"), demanded
     made = Recipe(
         name,
@@ -192,7 +192,7 @@ def recipe_for(
         result=program.result,
         mutations=program.mutations,
         failure=program.failure,
-        place_of=functools.partial(_place_of, function, len(args)),
+        argument_at=functools.partial(_argument_at, function, len(args)),
     )
     template = program.result
     if isinstance(template, ViewTemplate) and not (made.mutations or made.failure):
@@ -226,7 +226,9 @@ def _depends_on_order(template: Template, changes: bool) -> bool:
     return isinstance(template, PathTemplate) and not changes
 
 
-def _place_of(function: Any, count: int, path: Path, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _argument_at(
+    function: Any, count: int, path: Path, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
     """What stands at the path of an argument in a call of `function` with `count` arguments by position."""
     starts = [(positional_path(function, i), args[i]) for i in range(count)]
     starts += [(keyword_path(function, name), value) for name, value in kwargs.items()]
@@ -238,11 +240,11 @@ def _place_of(function: Any, count: int, path: Path, args: Sequence[Any], kwargs
     raise AssertionError(f"no argument at {path}")
 
 
-def _is_made(template: Template) -> bool:
+def _is_recordable(template: Template) -> bool:
     """True for a result that a recorded call can give."""
     if isinstance(template, ContainerTemplate):
         is_plain = template.cls is list or issubclass(template.cls, tuple)
-        return is_plain and all(map(_is_made, template.children))
+        return is_plain and all(map(_is_recordable, template.children))
     if isinstance(template, ViewTemplate) and any(isinstance(step, Cut) for step in template.steps):
         return False  # its size is known only once it is computed
     return isinstance(template, OutputTemplate | ViewTemplate | ConstantTemplate | PathTemplate)

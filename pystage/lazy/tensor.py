@@ -547,8 +547,8 @@ class _Finish(Evaluator):
         return Window(tuple(starts), box.sizes)
 
     def _argument(self, path: Path) -> Any:
-        assert self._recipe.place_of is not None
-        return self._recipe.place_of(path, self._args, self._kwargs)
+        assert self._recipe.argument_at is not None
+        return self._recipe.argument_at(path, self._args, self._kwargs)
 
     def _store(self, mutation: Mutation) -> None:
         target = self._argument(mutation.target)

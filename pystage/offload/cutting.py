@@ -21,9 +21,9 @@ from .runs import (
     Variables,
     blocks_of,
     how_of,
+    jump_key,
     never_cut,
     own_statements,
-    place_of,
     returns_for_jumps,
     sets_numpy,
     works,
@@ -124,7 +124,7 @@ class Cutting:
         ends = statements[0], statements[-1]
         found = self._runs.get(ends)
         if found is None:
-            has_room = self.variables.has_room(statements)
+            has_room = self.variables.has_lines(statements)
             found = self.variables.run(statements) if has_room else "it shares its line"
             self._runs[ends] = found
         return found if isinstance(found, StatementRun) else None
@@ -306,7 +306,7 @@ class ResidualWriter:
         for statement in own_statements(made):
             if isinstance(statement, ast.Return | ast.Break | ast.Continue):
                 how = how_of(statement)
-                statement.origins = [place_of(j) for j in run.jumps if how_of(j) == how]  # type: ignore[union-attr]
+                statement.origins = [jump_key(j) for j in run.jumps if how_of(j) == how]  # type: ignore[union-attr]
         return made
 
 

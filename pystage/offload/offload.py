@@ -218,9 +218,9 @@ class OffloadedFunction:
     def seed_from(self, caller: Cutting) -> None:
         """Takes over what the cut of a function that calls this one says of it, before it is tried."""
         if not self._cuttings and not self._seeds:
-            self.seed([d for reason in list(caller.stays.values()) for d in self._told_by(reason)])
+            self.seed([d for reason in list(caller.stays.values()) for d in self._diagnostics_of(reason)])
 
-    def _told_by(self, reason: Reason) -> tuple[Diagnostic, ...]:
+    def _diagnostics_of(self, reason: Reason) -> tuple[Diagnostic, ...]:
         source = self._source
         return () if source is None else inner_diagnostics(reason, source.first, source.last, source.file)
 
@@ -250,7 +250,7 @@ class OffloadedFunction:
 
     def is_called_by(self, cutting: Cutting) -> bool:
         """True if a statement that stays calls the function."""
-        return any(self._told_by(reason) for reason in cutting.stays.values())
+        return any(self._diagnostics_of(reason) for reason in cutting.stays.values())
 
     def _name(self) -> str:
         return str(getattr(self.fn, "__qualname__", self.fn))

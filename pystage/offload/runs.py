@@ -235,7 +235,7 @@ class Variables:
         give_source(made.__code__, text, line)
         return made
 
-    def has_room(self, statements: Sequence[ast.stmt]) -> bool:
+    def has_lines(self, statements: Sequence[ast.stmt]) -> bool:
         """True if these statements share no line with others, and there are lines for a header before them."""
         first, last = statements[0], statements[-1]
         before = self.source.line(first.lineno)[: first.col_offset].strip()
@@ -332,10 +332,10 @@ def _noted(run: StatementRun, end: ast.stmt, place: ast.stmt) -> list[ast.stmt]:
 class _Returns(ast.NodeTransformer):
     def __init__(self, run: StatementRun) -> None:
         self._run = run
-        self._at = {place_of(jump): jump for jump in run.jumps}
+        self._at = {jump_key(jump): jump for jump in run.jumps}
 
     def _jump(self, node: ast.stmt) -> ast.stmt | list[ast.stmt]:
-        origins = [self._at.get(place) for place in getattr(node, "origins", [place_of(node)])]
+        origins = [self._at.get(place) for place in getattr(node, "origins", [jump_key(node)])]
         jumps = [jump for jump in origins if jump is not None]
         if not jumps:
             return node
@@ -358,7 +358,7 @@ class _Returns(ast.NodeTransformer):
         return node
 
 
-def place_of(jump: ast.stmt) -> tuple[str, int, int]:
+def jump_key(jump: ast.stmt) -> tuple[str, int, int]:
     """What tells one jump of a function from the others, in a copy too."""
     return how_of(jump), jump.lineno, jump.col_offset
 

@@ -58,6 +58,12 @@ def matrices(x):
     return m @ x[:2], x[:2] @ m.T, m.T @ m, m @ m.T, m.sum(axis=0), m.var(axis=0), m.prod(axis=1), m * x[:2]
 
 
+def systems(x):
+    y = x[x > 0]
+    a = np.outer(y, y) + 3 * np.eye(len(y))
+    return np.linalg.solve(a, y), np.linalg.inv(a).sum(), np.linalg.slogdet(a)[1], np.linalg.cholesky(a).sum()
+
+
 def columns(x):
     m = x.reshape(2, 5)
     y = np.sqrt(m[:, m[0] > 0])
@@ -143,6 +149,7 @@ PROGRAMS = (
     products,
     with_numbers,
     matrices,
+    systems,
     columns,
     in_order,
     stored,

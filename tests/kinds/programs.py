@@ -23,7 +23,7 @@ cumsum() flatten() item(1) max() mean() min() prod() ptp() ravel() repeat(2) res
 reshape(-1) round() round(1) searchsorted(0.5) sort() squeeze() std() std(ddof=1) sum() sum(axis=0)
 sum(keepdims=True) take(1,mode='clip') tolist() transpose() var() view() dot(y) nonzero()[0]
 sum(dtype=np.float32) mean(dtype=np.float16) sum(initial=1.0) max(initial=5.0) tobytes() fill(2.0) put(0,1.0)
-partition(1) argpartition(1)[1] choose([x,x]) compress([True,False,True,True]) byteswap() sum(where=c) __len__()
+partition([0,1,2]) argpartition(1)[1] choose([x,x]) compress([True,False,True,True]) byteswap() sum(where=c) __len__()
 __array__() is_deleted() devices() block_until_ready()
 """)
 MATRIX_METHODS = words("""

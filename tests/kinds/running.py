@@ -30,7 +30,7 @@ LIMIT = 20
 """Seconds that a plain run may take: numbers of few digits may never reach what a loop waits for."""
 
 WIDER = {"float64": 1e-4, "float32": 2e-3, "float16": 2e-2, "bfloat16": 1e-1}
-"""Tolerances where numbers of few digits have gone in, which programs add up and may widen afterwards."""
+"""Tolerances where numbers of few digits have gone in, which programs add up and may widen or store afterwards."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,11 @@ class Kind:
 
     @property
     def tolerance(self) -> Mapping[str, float]:
-        """How far results may differ, by element type."""
-        return TOLERANCES if self.floats is None and self.x64 else WIDER
+        """How far results may differ, by element type: of a wider one by as much as the floats that went in."""
+        if self.floats is None and self.x64:
+            return TOLERANCES
+        least = WIDER.get(np.dtype(self.floats).name, 0.0) if self.floats is not None else 0.0
+        return {name: max(tolerance, least) for name, tolerance in WIDER.items()}
 
 
 KINDS = (

@@ -111,6 +111,7 @@ def test_imaginary_parts_of_real_tensors_are_read_only() -> None:
             assert not part.flags.writeable
             with pytest.raises(ValueError, match="read-only"):
                 part[:0] = 1.0
+    assert not pystage.lazy.fallback.run_lazily(lambda x: x.imag, (np.ones(3),), {}, 0).flags.writeable
 
 
 HELD = np.zeros(5)

@@ -25,7 +25,7 @@ def files_of(paths: Iterable[str]) -> list[Path]:
     """The Python files under paths and in modules, each once, in order. `UsageError` where there are none."""
     found: dict[Path, None] = {}
     for path in paths:
-        under = list(_under(_place(path)))
+        under = list(_under(_path_of(path)))
         if not under:
             raise UsageError(f"there is no Python file in {path}")
         found |= dict.fromkeys(under)
@@ -60,7 +60,7 @@ def _is_from(module: ModuleType, root: Path) -> bool:
     return file is not None and root in Path(file).parents and package_of_file(file) is None
 
 
-def _place(path: str) -> Path:
+def _path_of(path: str) -> Path:
     """The file or the folder of a path or of a module."""
     place = Path(path)
     if place.exists():

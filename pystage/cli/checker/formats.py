@@ -42,7 +42,7 @@ def _object(finding: Finding) -> dict[str, Any]:
     return {
         "code": diagnostic.code,
         "severity": finding.severity,
-        **_place(finding.span),
+        **_range(finding.span),
         "message": diagnostic.headline,
         "notes": [_note(note) for note in diagnostic.notes],
         "help": diagnostic.advice or None,
@@ -50,14 +50,14 @@ def _object(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _place(span: Span) -> dict[str, Any]:
+def _range(span: Span) -> dict[str, Any]:
     """A place, with columns from 1; the end column is exclusive."""
     end = {"line": span.end_line, "column": span.end_column + 1}
     return {"file": span.file, "line": span.line, "column": span.column + 1, "end": end}
 
 
 def _note(note: Note) -> dict[str, Any]:
-    return {"message": note.text, **({} if note.span is None else _place(note.span))}
+    return {"message": note.text, **({} if note.span is None else _range(note.span))}
 
 
 def sarif(findings: Sequence[Finding], color: bool) -> str:

@@ -37,15 +37,17 @@ class Generic:
                 said = probing.says(key, names)
                 notes = [said] if said is not None else []
                 if names.unnamed:
-                    notes.append(f"the sizes are those with {_told(names.a)}")
+                    notes.append(f"the sizes are those with {_sizes_text(names.a)}")
             else:
                 only, other, of = (a, b, with_a) if key in with_a else (b, a, with_b)
                 names = Naming(only, other, self.fixed.keys())
                 one = names.diagnostic(of[key], None)
-                notes = [f"it depends on sizes: so with {_told(names.a)}, not with {_told(names.b)}"]
+                notes = [
+                    f"it depends on sizes: so with {_sizes_text(names.a)}, not with {_sizes_text(names.b)}"
+                ]
             found.append(replace(one, notes=(*map(Note, notes), *one.notes)))
         return found
 
 
-def _told(sizes: Mapping[str, int]) -> str:
+def _sizes_text(sizes: Mapping[str, int]) -> str:
     return ", ".join([f"{name} = {size}" for name, size in sizes.items()])

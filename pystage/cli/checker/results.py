@@ -22,7 +22,7 @@ from ...compiler.values.boundary import (
     ViewTemplate,
 )
 from ...runtime.arguments.abstract import ArraySpec
-from ..annotations import ArrayAnnotation, NotAnArgument, array_annotation, shown, size_of
+from ..annotations import ArrayAnnotation, NotAnArgument, annotation_text, array_annotation, size_of
 
 _KINDS = {bool: "b", int: "biu", float: "biufV", complex: "biufcV"}
 """The kinds of element types that a number of such a class may have; V: bfloat16."""
@@ -82,7 +82,7 @@ class Results:
         if Ellipsis in parts:
             return
         if not isinstance(template, ContainerTemplate) or not issubclass(template.cls, tuple):
-            yield Mismatch(what, str(found), shown(annotation))
+            yield Mismatch(what, str(found), annotation_text(annotation))
         elif len(template.children) != len(parts):
             said = f"a tuple of {len(parts)}"
             yield Mismatch(what, str(found), said)

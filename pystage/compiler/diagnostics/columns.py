@@ -23,7 +23,7 @@ def width_of(char: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownLine:
+class DisplayLine:
     """A source line as it is shown: `text` without tabs, `cells[i]` the first cell of the character `i` of the source."""
 
     text: str
@@ -55,7 +55,7 @@ class ShownLine:
         return (ELLIPSIS if before else "") + "".join(kept) + (ELLIPSIS if after else "")
 
 
-def line_of(source: str) -> ShownLine:
+def line_of(source: str) -> DisplayLine:
     """A source line, without its end, as it is shown."""
     shown: list[str] = []
     cells = [0]
@@ -67,10 +67,10 @@ def line_of(source: str) -> ShownLine:
             width = width_of(char)
             shown.append(char)
         cells.append(cells[-1] + width)
-    return ShownLine("".join(shown), tuple(cells))
+    return DisplayLine("".join(shown), tuple(cells))
 
 
-def window_around(line: ShownLine, first: int, last: int, width: int) -> tuple[int, int]:
+def window_around(line: DisplayLine, first: int, last: int, width: int) -> tuple[int, int]:
     """The cells of a line that are shown where only `width` fit: those around the cells from `first` up to `last`."""
     if line.width <= width:
         return 0, line.width

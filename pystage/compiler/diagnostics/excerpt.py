@@ -10,7 +10,7 @@ import linecache
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .columns import ShownLine, line_of, window_around
+from .columns import DisplayLine, line_of, window_around
 from .span import Span
 
 Piece = tuple[str, str]
@@ -82,7 +82,7 @@ def _marks(place: MarkedSpan) -> Iterator[tuple[int, _Mark]]:
 
 
 def _source(
-    line: ShownLine, marks: Sequence[_Mark], number: int, margin: int, room: int
+    line: DisplayLine, marks: Sequence[_Mark], number: int, margin: int, room: int
 ) -> Iterator[list[Piece]]:
     """One line of the source, and a line for each mark under it, the rightmost first."""
     ranges = [_cells(line, mark) for mark in marks]
@@ -98,7 +98,7 @@ def _source(
         yield [(" " * margin + " | ", "place"), (text + label, mark.place.style)]
 
 
-def _cells(line: ShownLine, mark: _Mark) -> tuple[int, int]:
+def _cells(line: DisplayLine, mark: _Mark) -> tuple[int, int]:
     """The cells that a mark underlines in a line."""
     start = line.indent if mark.start is None else line.cell(mark.start)
     end = line.width if mark.end is None else line.cell(mark.end)

@@ -121,14 +121,14 @@ def _error(diagnostic: Diagnostic) -> FrontendError:
     return FrontendError((diagnostic,))
 
 
-def _place(code: CodeType) -> Span:
+def _span_of(code: CodeType) -> Span:
     line = code.co_firstlineno
     return Span(code.co_filename, line, 0, line, 0, code.co_qualname)
 
 
 def _changed(code: CodeType) -> SourceChanged:
     module = code.co_filename.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
-    return SourceChanged(function=code.co_qualname, module=module, span=_place(code))
+    return SourceChanged(function=code.co_qualname, module=module, span=_span_of(code))
 
 
 def _load(code: CodeType, module_globals: dict[str, Any] | None) -> _File:
@@ -137,7 +137,7 @@ def _load(code: CodeType, module_globals: dict[str, Any] | None) -> _File:
     linecache.checkcache(name)
     lines = linecache.getlines(name, module_globals)
     if not lines:
-        raise _error(SourceNotFound(function=code.co_qualname, span=_place(code)))
+        raise _error(SourceNotFound(function=code.co_qualname, span=_span_of(code)))
     known = _files.get(name)
     if known is not None and known.lines == lines:
         return known
@@ -180,7 +180,7 @@ def _find(code: CodeType, file: _File) -> _Definition:
     positions = _positions(code)
     covering = [c for c in candidates if positions and all(c.contains(p) for p in positions)]
     if not covering:
-        raise _error(AmbiguousLambda(count=len(candidates), span=_place(code)))
+        raise _error(AmbiguousLambda(count=len(candidates), span=_span_of(code)))
     return min(covering, key=_Definition.extent)
 
 

@@ -29,7 +29,9 @@ Line = tuple[str, Span | None]
 
 def print_function(function: Function, *, spans: bool = True) -> str:
     """The text of `function` and of all functions that it calls; without source lines if not `spans`."""
-    return "".join([_with_place(text, span if spans else None) + "\n" for text, span in lines_of(function)])
+    return "".join(
+        [_with_location(text, span if spans else None) + "\n" for text, span in lines_of(function)]
+    )
 
 
 def lines_of(function: Function) -> Iterator[Line]:
@@ -142,6 +144,6 @@ def _array(data: np.ndarray) -> str:
     return f"[{shown}, …]" if data.size > _SHOWN_ELEMENTS else f"[{shown}]"
 
 
-def _with_place(line: str, span: Span | None) -> str:
+def _with_location(line: str, span: Span | None) -> str:
     """The line, with its source location as a comment in a column of its own."""
     return f"{line:<{_SPAN_COLUMN}}  # {os.path.basename(span.file)}:{span.line}" if span else line

@@ -276,7 +276,7 @@ class _Entry:
 
     def check(self) -> None:
         """Raises everything that was found."""
-        found = self.engine.errors.told()
+        found = self.engine.errors.reported()
         if found:
             raise StagingError(found)
 

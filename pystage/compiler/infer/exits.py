@@ -11,14 +11,16 @@ from typing import Any, cast
 import numpy as np
 
 from ..diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
+from ..diagnostics.codes_types import IdentityNotKnown
 from ..diagnostics.diagnostic import DiagnosticError
+from ..diagnostics.errors import StagingError
 from ..frontend.same_code import nested_codes
 from ..hlo.ir import Value
 from ..library.kernels.array_rows import has_arrays
 from ..library.numpy.indexing.bounded import refuse
 from ..library.rules.pools import parts_of
 from ..library.rules.rows import from_first
-from ..ops import Select, constant
+from ..ops import And, Compare, Select, constant
 from ..values.boundary import (
     AbsentTemplate,
     Box,
@@ -113,6 +115,7 @@ class Exit:
         self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
         self._pools: dict[int, PoolTemplate] = {}
+        self._bounded: list[Bounded] = []
 
     def output(
         self,
@@ -408,7 +411,8 @@ class Exit:
             assert isinstance(pool, PoolCell) and pool.contents is not None
             contents = self.contents_of_rows(pool.contents)
             outputs = [node for node in nodes(contents) if isinstance(node, OutputTemplate)]
-            numbers = tuple([each.index for each in outputs if each.form is not Form.JAX])
+            arrays = {each.index for each in outputs if each.form is Form.JAX}
+            numbers = tuple([each.index for each in outputs if each.index not in arrays])
             places: list[int | OutputTemplate] = []
             objects: list[Template] = []
             for cell, (path, _) in engine.externals.initial.items():
@@ -486,7 +490,34 @@ class Exit:
             steps.append(Cut(extent.axis, start, extent.step, size))
         whole = array.whole
         base = self.number(whole) if isinstance(whole, Array) else self.reference(whole)
+        if array.outline not in self._views:
+            for other in self._bounded:
+                self.refuse_if_one(array, other)
+            self._bounded.append(array)
         return ViewTemplate(base, tuple(steps), self.identity(array.outline))
+
+    def refuse_if_one(self, array: Bounded, other: Bounded) -> None:
+        """The run ends (PS210) where two arrays have the same elements, of which one may be the other."""
+        engine, span = self.engine, self.engine.b.span
+        first, second = array.whole, other.whole
+        if array.objects.isdisjoint(other.objects) or not (
+            isinstance(first, Ref) and isinstance(second, Ref)
+        ):
+            return
+        found = engine.same_object(Ref(first.cell), Ref(second.cell))
+        if isinstance(found, Const) and not found.value:
+            return
+        same = found.value if isinstance(found, Array) else constant(engine.b, True, np.bool_)
+        for ours, theirs in zip(array.extents, other.extents):
+            for a, b in ((ours.start, theirs.start), (ours.size, theirs.size)):
+                if a is not None and b is not None:
+                    same = engine.b.op(And(), same, engine.b.op(Compare("EQ"), a, b))
+
+        def refuse_identity() -> None:
+            what = "two arrays whose sizes are not known while compiling"
+            raise StagingError((IdentityNotKnown(span=span, what=what),))
+
+        engine.check(same, StagingError(()), refuse_identity, [])
 
     def cut(self, axis: int, size: Value | None) -> Cut:
         """The first elements of arrays along an axis, as many as `size` says of each."""

@@ -46,11 +46,14 @@ from ..ops import (
 )
 from ..ops.elementwise.base import Elementwise
 
-LARGEST = 32_768
+LARGEST = 65_536
 """Bytes that an operation of a kernel reads and writes at most: XLA divides larger ones among threads."""
 
 LEAST = 1_024
 """A loop whose trips touch fewer bytes is one that XLA chooses itself."""
+
+LIBRARY = 4_096
+"""XLA:CPU gives reductions of so many elements to a library, which it cannot do in a kernel."""
 
 _HOLDERS = (Call, Case, If, While)
 _PARTS = (DynamicSlice, Gather, Slice)
@@ -161,7 +164,9 @@ class _Kernels(Rewriter):
 
 
 def _is_library_call(op: Op) -> bool:
-    """True for a product for which XLA:CPU may have a library: all but inner products of 64-bit numbers."""
+    """True for what XLA:CPU may give to a library: large reductions, and products but inner ones of 64-bit numbers."""
+    if isinstance(op.kind, Reduce | ReduceWith):
+        return op.operands[0].type.size >= LIBRARY
     return isinstance(op.kind, DotGeneral) and any(
         len(v.type.shape) > 1 or v.type.dtype.itemsize < 8 for v in op.operands
     )

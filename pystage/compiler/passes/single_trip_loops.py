@@ -70,7 +70,7 @@ class _Looping(Rewriter):
         storing = [
             any(region.results[i] is not array for i, array in stores.arrays.items()) for region in op.regions
         ]
-        others = self._before(op, predicate, stores.others, storing)
+        others = self._initial_values(op, predicate, stores.others, storing)
         carried = [*self.new_all(list(stores.arrays.values())), *others]
         for side, region in enumerate(op.regions):
             if storing[side]:
@@ -79,7 +79,7 @@ class _Looping(Rewriter):
         for index, value in zip((*stores.arrays, *stores.others), carried, strict=True):
             self.values[op.results[index]] = value
 
-    def _before(
+    def _initial_values(
         self, op: Op, predicate: Value, others: Sequence[int], storing: Sequence[bool]
     ) -> list[Value]:
         """The initial values of the other results: those of the arm that stores nothing, if there is one."""

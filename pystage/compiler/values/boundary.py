@@ -332,7 +332,7 @@ class RowsTemplate(TreeNode):
 class PoolTemplate(TreeNode):
     """Objects of one kind: `contents` is one of them, with all their rows in each `OutputTemplate`.
 
-    Those in the rows `places` are `objects` of the caller's. `numbers`: the results that are no `jax.Array`.
+    Those in the rows `places` are `objects` of the caller's. `numbers`: the results that nothing takes as a `jax.Array`.
     """
 
     contents: Template

@@ -6,7 +6,7 @@ Such an array is a whole, whose extents are known, and for each bounded axis the
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ..hlo.ir import Value
@@ -117,6 +117,11 @@ class Bounded(Selection):
         return self.identity, whole, *[(e.axis, e.mask, e.start, e.step, e.size) for e in self.extents]
 
     @property
+    def objects(self) -> frozenset[Hashable]:
+        """The objects that it is on some path, as far as it was one on each path that met."""
+        return frozenset(_leaves(self.identity))
+
+    @property
     def rank(self) -> int:
         """The number of axes."""
         return self.type.rank
@@ -128,3 +133,11 @@ class Bounded(Selection):
     def bound(self, extent: Extent) -> int:
         """How many elements the whole has along `extent`: at most as many belong to it."""
         return self.type.static_shape[extent.axis]
+
+
+def _leaves(identity: Hashable) -> Iterator[Hashable]:
+    if isinstance(identity, tuple):
+        for each in identity:
+            yield from _leaves(each)
+    else:
+        yield identity

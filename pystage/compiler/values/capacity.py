@@ -66,9 +66,12 @@ def next_capacities(
 ) -> dict[AllocationSite, int] | None:
     """What grows for the next specialisation, of all that may take `limit` bytes; None where that does not suffice.
 
+    An element of each of many lists takes what it takes in all of them, which the capacity of their site says.
     Where one element too many was added, others of the same size grow along: what one loop appends to grows together.
     """
-    capacity = exceeded.capacity
+    capacity = max(
+        [exceeded.capacity, *[c for c in capacities if c.site == exceeded.capacity.site]], key=_itemsize
+    )
     left = limit - sum(c.bytes for c in capacities if c.site != capacity.site)
     if exceeded.needed > left // capacity.itemsize:
         return None
@@ -79,6 +82,10 @@ def next_capacities(
             found[other.site] = other.grown(other.size, (left + other.bytes) // other.itemsize)
             left -= (found[other.site] - other.size) * other.itemsize
     return found
+
+
+def _itemsize(capacity: Capacity) -> int:
+    return capacity.itemsize
 
 
 class Reexecution(threading.local):

@@ -157,14 +157,15 @@ class Evaluator(abc.ABC):
 
     def member(self, member: MemberTemplate) -> Make:
         """What finds an object of a pool."""
-        find, place = self.objects(member.pool), _place(member.place)
+        find, place = self.objects(member.pool), _row_number(member.place)
         return lambda run: find(run, place(run))
 
     def objects(self, pool: PoolTemplate) -> Callable[[Any, int], Any]:
         """What finds the object in a row of a pool, which is made the first time."""
         make, identity = self.make(pool.contents), pool.identity
         known = [
-            (_place(place), self.make(given)) for place, given in zip(pool.places, pool.objects, strict=True)
+            (_row_number(place), self.make(given))
+            for place, given in zip(pool.places, pool.objects, strict=True)
         ]
 
         def find(run: Any, place: int) -> Any:
@@ -207,7 +208,7 @@ class Evaluator(abc.ABC):
         return once(identity, lambda run: cls(*[child(run) for child in children]))
 
 
-def _place(place: int | OutputTemplate) -> Callable[[Any], int]:
+def _row_number(place: int | OutputTemplate) -> Callable[[Any], int]:
     """The row of a run that a template says."""
     if isinstance(place, int):
         return lambda run: place

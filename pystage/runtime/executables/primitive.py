@@ -27,6 +27,7 @@ from ...compiler.passes.kernel_outlining import outline_kernels
 from ...compiler.passes.load_fences import fence_loads
 from ...compiler.passes.mask_loops import mask_loops
 from ...compiler.passes.outlining import outline_segments
+from ...compiler.passes.scratch import keep_scratch
 from ...compiler.passes.store_fences import fence_stores
 from ...compiler.pipeline import Staged
 from .compiler_options import options_for
@@ -79,13 +80,13 @@ def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple
 def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
     """The program as it is emitted for these platforms: on CPUs with loads kept apart from stores, in segments, the
     convolutions of loops with channels last. Where it runs `alone`, in this process and on one device, the places of masks
-    are found in loops, small loops are kernels (among several XLA would put the exchange of parts into them), and NumPy does
-    what it does faster."""
+    are found in loops, loops keep the memory of their lists, small loops are kernels (among several XLA would put the
+    exchange of parts into them), and NumPy does what it does faster."""
     if "cpu" not in platforms:
         return function
     alone = alone and len(platforms) == 1
     if alone:
-        function = mask_loops(function)
+        function = keep_scratch(mask_loops(function))
     function = fence_stores(function)
     loops = While in kinds(function)
     if loops:

@@ -30,7 +30,7 @@ from ...compiler.values.boundary import (
 )
 from ...compiler.values.capacity import AllocationSite
 from ..outcomes import Outgrown
-from ..reports.ledger import Change, shown_value
+from ..reports.ledger import Change, value_text
 from .environment import Reader
 
 Leaves = tuple[str, ...]
@@ -111,7 +111,7 @@ class Feedback:
             if _is_value(each) and type(now) in (int, tuple) and type(now) is type(each.expected):
                 self.changing[each.path.key] = each.path
             known = _is_value(each) and now is not ...
-            old, new = (shown_value(each.expected), shown_value(now)) if known else ("what it was", "another")  # type: ignore[union-attr]
+            old, new = (value_text(each.expected), value_text(now)) if known else ("what it was", "another")  # type: ignore[union-attr]
             found.append(Change(str(each.path), old, new))
         return found
 

@@ -38,7 +38,7 @@ class _Writer:
 
     def source(self, steps: Sequence[Perform | Repeat]) -> str:
         """The function `take`."""
-        self._note_made(steps)
+        self._note_created(steps)
         self._all(steps, [], "        ")
         head = ["def take(p, o, t):", "    at = 0", "    left = p.left", "    try:"]
         for i, type in enumerate(self._types):
@@ -56,10 +56,10 @@ class _Writer:
         values = "".join([f"v{i}, " for i in range(len(self._types))])
         return "\n".join([*head, *self._lines, "        pass", *tail, f"    return [{values}]"])
 
-    def _note_made(self, steps: Sequence[Perform | Repeat]) -> None:
+    def _note_created(self, steps: Sequence[Perform | Repeat]) -> None:
         for step in steps:
             if isinstance(step, Repeat):
-                self._note_made(step.steps)
+                self._note_created(step.steps)
             elif step.action.makes and step.into is not None:
                 self._made.add(step.into)
 
@@ -93,7 +93,7 @@ class _Writer:
         elif step.action.makes:
             self._lines.append(f"{indent}p.made({step.into}, lambda: {call})")
         else:
-            self._lines.append(f"{indent}{self._place(step.into, trips)} = {call}")
+            self._lines.append(f"{indent}{self._location(step.into, trips)} = {call}")
 
     def _at_once(
         self, steps: Sequence[Perform], inner: tuple[int, ...], trips: list[int], indent: str
@@ -108,9 +108,9 @@ class _Writer:
         for i, step in enumerate(steps):
             assert step.into is not None
             part = f"w[{':, ' * len(inner)}{i}]" if count > 1 else "w"
-            self._lines.append(f"{indent}{self._place(step.into, trips)} = {part}")
+            self._lines.append(f"{indent}{self._location(step.into, trips)} = {part}")
 
-    def _place(self, draw: int, trips: list[int]) -> str:
+    def _location(self, draw: int, trips: list[int]) -> str:
         index = ", ".join([f"i{n}" for n in range(len(trips))])
         return f"v{draw}[{index}]" if trips else f"v{draw}"
 

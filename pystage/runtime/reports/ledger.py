@@ -185,7 +185,7 @@ def _changes(before: Known, now: Known) -> tuple[Change, ...]:
         earlier_guard, path = earlier_guards.get(key), str(guard.path)
         if earlier_guard is None or path in demands or _is_same(earlier_guard.expected, guard.expected):
             continue
-        old_value, new_value = shown_value(earlier_guard.expected), shown_value(guard.expected)
+        old_value, new_value = value_text(earlier_guard.expected), value_text(guard.expected)
         found.append(Change(path, old_value, new_value, "captured as a constant"))
     return tuple(found)
 
@@ -196,15 +196,15 @@ def _changes_of(path: str, old: Spec, new: Spec) -> Sequence[Change]:
             return (
                 []
                 if (old.type, old.form) == (new.type, new.form)
-                else [Change(path, _shown(old), _shown(new))]
+                else [Change(path, _spec_text(old), _spec_text(new))]
             )
         case StaticSpec(), StaticSpec():
-            return [] if _is_same(old.value, new.value) else [Change(path, _shown(old), _shown(new))]
+            return [] if _is_same(old.value, new.value) else [Change(path, _spec_text(old), _spec_text(new))]
         case StructureSpec(), StructureSpec() if old.cls is new.cls and old.keys == new.keys:
             children = zip(old.keys, old.children, new.children, strict=True)
             access = "[{!r}]" if issubclass(old.cls, (tuple, list, dict)) else ".{}"
             return [c for key, a, b in children for c in _changes_of(path + access.format(key), a, b)]
-    return [Change(path, _shown(old), _shown(new))]
+    return [Change(path, _spec_text(old), _spec_text(new))]
 
 
 _PLAIN = (int, float, complex, bool, str, bytes, type(None))
@@ -217,7 +217,7 @@ def _is_same(a: object, b: object) -> bool:
     return a is b or (type(a) is type(b) and type(a) in _PLAIN and repr(a) == repr(b))
 
 
-def shown_value(value: object) -> str:
+def value_text(value: object) -> str:
     """A value in a few characters; of other than Python's own types the name, since their `repr` is the user's."""
     if type(value) not in _PLAIN:
         return str(getattr(value, "__qualname__", None) or f"a {type(value).__name__}")
@@ -225,12 +225,12 @@ def shown_value(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:36]} …"
 
 
-def _shown(spec: Spec) -> str:
+def _spec_text(spec: Spec) -> str:
     match spec:
         case LeafSpec():
             return f"{spec.type} ({spec.form.value})"
         case StaticSpec(value=value):
-            return shown_value(value)
+            return value_text(value)
         case StructureSpec():
             return f"{spec.cls.__name__} of {len(spec.keys)}"
     raise AssertionError(type(spec).__name__)

@@ -107,6 +107,8 @@ class Objects(Evaluator):
             return list
         if output.form is Form.PYTHON:
             return lambda rows: np.asarray(rows).tolist()
+        if output.form is Form.SCALAR and len(self._types[output.index].shape) == 1:
+            return lambda rows: list(np.asarray(rows))
         convert = self.conversion(output)
         return lambda rows: [convert(row) for row in np.asarray(rows)]
 
@@ -163,7 +165,7 @@ class Objects(Evaluator):
             array = base(run)
             for step in steps:
                 array = step(array, run)
-            return array.copy(order="K") if alone and isinstance(array, np.ndarray) else array
+            return _own_memory(array) if alone and isinstance(array, np.ndarray) else array
 
         return make
 
@@ -233,6 +235,13 @@ def _cut(cut: Cut, array: Any, run: Execution) -> Any:
     stop = start + size * cut.step
     part = slice(start, None if stop < 0 else stop, cut.step) if size else slice(0, 0)
     return array[(*[slice(None)] * cut.axis, part)]
+
+
+def _own_memory(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A copy that can be stored into if the array can."""
+    copy = array.copy(order="K")
+    copy.flags.writeable = array.flags.writeable
+    return copy
 
 
 def _read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

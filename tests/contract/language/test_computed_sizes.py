@@ -330,6 +330,45 @@ def copies(x, k):
     return made, y, z, x
 
 
+@cases.each(*[(X, n) for n in (-9, -2, 0, 1, 3, 99)])
+def without_a_part(x, n):
+    found = [e for e in x if e > 0]
+    first, last, middle, twice = list(found), list(found), list(found), [1, 2, 3, 4]
+    del first[:n]
+    del last[n:]
+    del middle[1:n]
+    del twice[n - 2 : n]
+    del found[1:]
+    last.append(2.0)
+    if n > 1:
+        del middle[-n:]
+    return first, last, middle, twice, found, len(first)
+
+
+@cases.each((X,), (NONE,), (ALL,), (X[4:6],))
+def reversed_and_shorter(x):
+    y = x[x > 0]
+    z = y[::-1]
+    while len(z) > 1:
+        z = z[z != z[0]]
+    w = np.flip(y)[:-1]
+    while len(w) > 2:
+        w = w[1:]
+    w += 1
+    return y, z, w
+
+
+@cases.each((X, 1), (ALL, 2))
+@cases(NONE, 2, refused="PS210")
+def reversed_by_two_names(x, n):
+    y = x[x > 0]
+    z = y[::-1]
+    w = z
+    while len(z) > n:
+        z = z[z != z[0]]
+    return y, z, w
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

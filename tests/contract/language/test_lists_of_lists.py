@@ -395,6 +395,18 @@ def test_one_list_twice():
     check(called, [1], PLACES)
 
 
+@cases([1, 2], [3], np.array([0, 1, 1, 0]))
+def changed_before_it_is_an_element(first, second, places):
+    for k in places:
+        one = first if k == 0 else second
+        one.append(k)
+    out = []
+    for k in places:
+        if k >= 0:
+            out.append(first)
+    return len(out)
+
+
 # ---------------------------------------------------------------- exceptions
 
 

@@ -304,6 +304,22 @@ def changed_by_callees(xs, places):
     return out
 
 
+def kept_if_positive(pairs, pair):
+    """What a callee puts into a list of its caller's."""
+    if pair.x > 0:
+        pairs.append(pair)
+
+
+@cases.each((NONE,), (SOME[:1],), (SOME,), (MANY,))
+def kept_by_callees(xs):
+    out = []
+    for x in xs:
+        kept_if_positive(out, Pair(x, x))
+    if out:
+        out[-1].x = 77
+    return out
+
+
 # ---------------------------------------------------------------- dicts
 
 

@@ -378,6 +378,48 @@ def added_at(x, i):
     return y, x
 
 
+@cases(X, K[2])
+@cases(X, K[5], refused="PS210")
+def maybe_shorter(x, k):
+    y = x[x > 0]
+    z = y
+    while len(z) > k[0]:
+        z = z[1:]
+    return y, [z]
+
+
+@cases(X, K[3])
+@cases(X, K[1], refused="PS210")
+def maybe_another(x, k):
+    y = x[x > 0]
+    z = y
+    if k[0] > 3:
+        z = y[1:]
+    return {"y": y}, z
+
+
+@cases.each((X, K[1]), (NONE, K[3]), (X, K[3]))
+def maybe_a_copy(x, k):
+    y = x[x > -9]
+    z = y.copy()
+    if k[0] > 3:
+        z = x[x > 0]
+    return y, z
+
+
+@cases.each((M, K[0]), (M, K[2]), (M, K[4]))
+@cases(M, K[1], refused="PS221")
+@cases(M, K[3], refused="PS221")
+def flat_part(m, k):
+    return m[:, : k[0]].ravel()
+
+
+@cases.each((M, K[0]), (M, K[2]), (M, K[3]))
+@cases(M, K[1], refused="PS221")
+def flat_part_of_columns(m, k):
+    return m.T[: k[0], ::2].reshape(-1)
+
+
 @cases(M, K[2], refused="PS606")
 @cases(M, K[1], refused="PS606")
 def flattened_as_a_view_or_a_copy(m, k):

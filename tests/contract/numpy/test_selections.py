@@ -246,6 +246,41 @@ def ranks(x):
     return r
 
 
+MASKS = [RNG.uniform(size=n) < d for n in (0, 1, 7, 8, 9, 15, 16, 23, 100) for d in (0.0, 0.3, 0.9, 1.0)]
+
+
+@cases.each(*[(mask,) for mask in MASKS])
+def places_and_their_number(mask):
+    found = np.flatnonzero(mask)
+    return found, len(found), np.sum(mask), found + np.count_nonzero(mask)
+
+
+@cases.each(*[(mask,) for mask in MASKS])
+def one_selection_after_another(mask):
+    x = np.arange(len(mask))
+    found = x[mask]
+    first = np.concatenate(([7, 8], found, [9], found, x))
+    second = np.concatenate((found, np.append(found, 5), found[1:]))
+    return first, second, np.diff(np.append(np.append(0, found), len(x)))
+
+
+@cases.each(([1, 2, 3, 3], 0), ([1], 2))
+def loops_of_one_trip(xs, k):
+    total, seen = 0, []
+    for i in range(1):
+        total += xs[i] + k
+        if k > 1:
+            continue
+        seen.append(i)
+    for i in range(1):
+        if k > 1:
+            break
+        total += 100
+    else:
+        total += 1000
+    return total, seen, i
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)
@@ -271,3 +306,15 @@ def test_one_selected_element_beside_several_is_refused_when_it_happens():
     assert pystage.compile(g)(V, bounds[:2]) == pytest.approx(g(V, bounds[:2]))
     with pytest.raises(pystage.StagingError, match="PS221"):
         pystage.compile(g)(V, bounds[1:])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8, np.int32])
+@pytest.mark.parametrize("rows", [40, 511, 512, 700])
+def test_sums_of_many_elements_in_loops_are_the_librarys(rows, dtype):
+    def of_rows_that_change(x, n):
+        for i in range(n):
+            sums = x.sum(axis=1)
+            x[i, 0] = x.max(axis=0)[i % 8] + x.dtype.type(sums[i] > 0)
+        return x
+
+    check(of_rows_that_change, (np.arange(rows * 8).reshape(rows, 8) % 5).astype(dtype), 20)

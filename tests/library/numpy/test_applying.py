@@ -43,6 +43,11 @@ def along_an_axis(x: Any) -> Any:
     )
 
 
+@cases(X, raises=ValueError)
+def along_no_lines(x: Any) -> Any:
+    return np.apply_along_axis(np.sum, 1, x[:0])
+
+
 @cases.each((X, 0.5), (X[0], X), (2.0, 0.5))
 def every_element(x: Any, y: Any) -> Any:
     return np.vectorize(_root)(x, y), ROOTS(x), WHOLE(x)

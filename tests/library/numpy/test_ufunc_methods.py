@@ -97,9 +97,21 @@ def nothing_to_fold(v: Any) -> Any:
     return np.subtract.reduce(v[:0])
 
 
+@cases.each((V, [0, 2]), (V, [2, 0, 1, 1]), (V, []))
+@cases(V, [1, 9], raises=IndexError)
+@cases(V, [1, -1], raises=IndexError)
+def reduceat(v: Any, places: Any) -> Any:
+    return np.add.reduceat(v, places), np.maximum.reduceat(v, places), np.logical_or.reduceat(v > 1, places)
+
+
 @cases(V, refused="PS604")
-def reduceat(v: Any) -> Any:
-    return np.add.reduceat(v, [0, 1])
+def reduceat_of_rows(v: Any) -> Any:
+    return np.add.reduceat(v[None], [0])
+
+
+@cases(V, refused="PS203")
+def reduceat_of_fractions(v: Any) -> Any:
+    return np.add.reduceat(v, [0.5])
 
 
 @cases(V, refused="PS203")

@@ -95,13 +95,13 @@ class _Replaced:
     by: dict[int, Abstract]
     next: int = 0
 
-    def made(self, part: Any) -> Any:
+    def rebuilt(self, part: Any) -> Any:
         """A part, or what replaces it."""
         number = self.next
         self.next += 1
         held = self.parts.children(part)
         children, structure = held if held is not None else ([], None)
-        inner = [self.made(child) for child in children]
+        inner = [self.rebuilt(child) for child in children]
         if number in self.by:
             for own in range(number + 1, self.next):
                 if own in self.by:
@@ -152,4 +152,4 @@ def tree_at(
         if len(given) != len(numbers):
             _refuse(ctx, "`where` must return a sequence of leaves of the same length as `replace`.")
     by = dict(zip(numbers, given, strict=True))
-    return lifted(ctx, _Replaced(parts, by).made(tree))
+    return lifted(ctx, _Replaced(parts, by).rebuilt(tree))

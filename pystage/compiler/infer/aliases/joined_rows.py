@@ -55,9 +55,10 @@ class JoinedRows:
         template = joined_contents(first, second, self._loop) if first and second else first or second
         if template is None:
             return None
-        if isinstance(template, RowsCell):
-            template = self._with_inner_capacity(first, second, template)
         capacity, site = self._capacity(a, b, template, False)
+        if isinstance(template, RowsCell):
+            template = self._with_inner_capacity(first, second, template, capacity)
+            capacity, site = self._capacity(a, b, template, False)  # of objects of this size
         contents = rebuild(with_capacity(template, capacity), placeholder_for)
         if a.contents is not None and b.contents is not None:  # what is the same on both sides stays
             pairs = zip(values_of(a.contents), values_of(b.contents))
@@ -68,8 +69,10 @@ class JoinedRows:
         length = joined_count(a.length, b.length)
         return PoolCell(contents, capacity, length, site, a.stored or b.stored, a.shared or b.shared)
 
-    def _with_inner_capacity(self, a: Contents | None, b: Contents | None, template: RowsCell) -> RowsCell:
-        """The template of lists in a pool, with the capacity of the loop in which they get longer."""
+    def _with_inner_capacity(
+        self, a: Contents | None, b: Contents | None, template: RowsCell, count: int
+    ) -> RowsCell:
+        """The template of lists in a pool of so many, with the capacity of the loop in which they get longer."""
         first, second = [
             len(x.items) if isinstance(x, ListCell) else x.capacity if isinstance(x, RowsCell) else 0
             for x in (a, b)
@@ -77,7 +80,8 @@ class JoinedRows:
         if template.site is not None or second <= first or self._capacity_here is None:
             return template
         element = row_template(template.element)
-        found = self._capacity_here(max(second, FIRST_INNER), row_size(element), "lists in a list")
+        itemsize = row_size(element) * count
+        found = self._capacity_here(max(second, FIRST_INNER), itemsize, "lists in a list")
         return list_template(element, found.size, found.site, template.shared)
 
     def _capacity(

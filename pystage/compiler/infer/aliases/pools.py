@@ -148,8 +148,11 @@ def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ..
             before.length,
             as_objects(b, held, template, len(own)),
         )
+    initial = engine.externals.initial
+    stored = before.stored or any(n in initial and cells[n] is not initial[n][1] for n in names)
     shared = before.shared or holding.shared
-    engine.state.set(pool, replace(before, contents=rows, capacity=capacity, length=count, shared=shared))
+    made = PoolCell(rows, capacity, count, before.site, stored, shared)
+    engine.state.set(pool, made)
 
 
 def _common(template: Contents | None, held: Sequence[Contents]) -> Contents:

@@ -15,13 +15,13 @@ from ...analysis.variables import calls_of_itself
 from ...diagnostics.codes_calls import EndlessRecursion, NotServed
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Function as HloFunction
-from ...hlo.ir import Region, Value
+from ...hlo.ir import Op, Region, Value
 from ...hlo.walk import callees, functions
-from ...ops import Call
+from ...ops import Call, Constant
 from ...ops.host.draw import Draw
-from ...values.lattice import NONE, Abstract, Ref, Undef, VariableCell
+from ...values.lattice import NONE, Abstract, PoolCell, Ref, Undef, VariableCell
 from ...values.slots import Hidden, Purpose, Slot
-from ...values.state import OUTPUT, Content
+from ...values.state import OUTPUT, Content, new_pool
 from ...values.walk import rebuild
 from ..aliases.element_stores import note_store
 from ..aliases.merged import aliases_of, stamp_versions
@@ -212,9 +212,11 @@ def _apply(
     elif body.results or not summary.pure:
         results = engine.b.apply(Call(summary.function), actual, pure=summary.pure).results
         mapping.update(zip(body.results, results, strict=True))
+        numbers = [(v, v.owner) for v in body.results if not v.type.rank and isinstance(v.owner, Op)]
+        mapping.update({v: engine.b.op(o.kind) for v, o in numbers if isinstance(o.kind, Constant)})
     cells = dict(zip(summary.parameters, canonical.cells, strict=True))
-    for cell in summary.made:
-        cells[cell] = state.cell_number()
+    for cell, made in summary.made.items():
+        cells[cell] = new_pool(state) if isinstance(made, PoolCell) else state.cell_number()
 
     def value(v: Value) -> Value:
         return mapping.get(v, v)

@@ -167,7 +167,7 @@ class CalleeInference:
             run.result,
             reached,
             outer,
-            _made(changes, kept, {*cells, *outer}) if makes_cells else {},
+            _allocated(changes, kept, {*cells, *outer}) if makes_cells else {},
             error if error is not run.error else None,
             output if output is not run.output else None,
         )
@@ -185,7 +185,9 @@ class CalleeInference:
         return found
 
 
-def _made(changes: Mapping[Slot, Content], roots: Sequence[Content], outside: Set[Slot]) -> dict[int, Cell]:
+def _allocated(
+    changes: Mapping[Slot, Content], roots: Sequence[Content], outside: Set[Slot]
+) -> dict[int, Cell]:
     """The cells that the callee made and that can still be reached; those `outside` were there before."""
     found: dict[int, Cell] = {}
     pending = list(roots)

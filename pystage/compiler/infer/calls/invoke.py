@@ -133,7 +133,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         if issubclass(value, tuple) and hasattr(value, "_fields"):
             return namedtuples.construct(engine, value, args, kwargs)
         made = objects.construct(engine, value, args, kwargs)
-        return initialisation.made(engine, made) if isinstance(made, Exc) else made
+        return initialisation.initialised(engine, made) if isinstance(made, Exc) else made
     if isinstance(value, functools.partial):
         read, path = engine.externals.value, Path(CallableMember(value, "partial"))
         inner = read(path.attribute("func"), value.func)

@@ -25,6 +25,7 @@ from ...values.lattice import (
     Const,
     Exc,
     ObjectCell,
+    Range,
     Ref,
     Undef,
     Unknown,
@@ -41,6 +42,7 @@ from ..iteration.iterators import (
     at_end,
     iterator_of,
     iterators_in,
+    known_range,
     object_items,
     obstacle,
     rolled,
@@ -124,7 +126,7 @@ def for_(e: Engine, i: stage.For) -> None:
     if isinstance(iterable, Ref) and isinstance(e.state.get(iterable.cell), ObjectCell):
         iterable = iterator_of(e, iterable)
     parts = None if i in e.loops.unrolled else rolled(e, iterable)
-    if parts is None:
+    if parts is None or (i.until is None and _is_one_trip(iterable)):
         _unrolled_for(e, i, iterable)
     else:
         take_all(e, iterable)
@@ -136,6 +138,12 @@ def for_(e: Engine, i: stage.For) -> None:
             _after_last_trip(e, i, parts.at_end)
         for cell, content in shared if i.until is None else ():
             e.state.set(cell, at_end(e, content))
+
+
+def _is_one_trip(iterable: Abstract) -> bool:
+    """True for a range of one number, known now: it makes no loop of the program."""
+    found = known_range(iterable) if isinstance(iterable, Range) else None
+    return found is not None and len(found[:2]) == 1
 
 
 def _after_last_trip(e: Engine, i: stage.For, check: Callable[[bool], None]) -> None:
@@ -301,7 +309,7 @@ def return_(e: Engine, i: stage.Return) -> None:
 def exception_of(e: Engine, value: Abstract) -> Abstract:
     """The exception that `raise value` raises."""
     if isinstance(value, Const) and isinstance(value.value, type) and issubclass(value.value, BaseException):
-        return initialisation.made(e, Exc(value.value, ()))
+        return initialisation.initialised(e, Exc(value.value, ()))
     if isinstance(value, Exc | Caught) or (
         isinstance(value, Const) and isinstance(value.value, BaseException)
     ):

@@ -60,6 +60,7 @@ from ...values.lattice import (
     ObjectCell,
     OutputCell,
     PoolCell,
+    Pooled,
     Ref,
     RowsCell,
     SetCell,
@@ -180,6 +181,8 @@ class Join:
             return self.conflict(a, b)  # they share variables with other functions
         if isinstance(a, Text) and isinstance(b, Text) and not formatted_alike(a, b):
             return self.conflict(a, b)
+        if isinstance(a, Pooled) and isinstance(b, Pooled) and a.pool == b.pool:
+            return Pooled(a.pool, joined_count(a.place, b.place))
         if type(a) is type(b) and not isinstance(a, Const | Array | Ref):
             return self._structure(a, b)
         return self.conflict(a, b)

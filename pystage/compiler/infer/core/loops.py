@@ -59,7 +59,7 @@ from .induction_ranges import assume_ranges, induction_ranges, with_range
 from .join import Join
 from .loop import Active, EntryContents, Loop, Pass, counter_of
 from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
-from .resizing import Resizing, can_make_room, fit, make_room, resizings
+from .resizing import Resizing, can_bound, fit, make_bounded, resizings
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
 from .unboxing import WRITTEN_OUT, differing, unbox
@@ -194,12 +194,12 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 loop = replace(loop, certain=True)
             resized = resizings(before, lookup(result.changes, before), list(join.entries))
             if join.conflicts.found and resized and loop.resized < RESIZE_LIMIT:
-                possible = [each for each in resized if can_make_room(engine, loop, each)]
+                possible = [each for each in resized if can_bound(engine, loop, each)]
                 if not loop.peeled and len(possible) < len(resized):
                     return functools.partial(_peel, engine, loop)
                 if possible:
                     reason = join.conflicts.found[0].reason
-                    return functools.partial(_with_room, engine, loop, possible, reason)
+                    return functools.partial(_with_capacity, engine, loop, possible, reason)
             if join.conflicts.found and (join.grows or loop.peeled):
                 _unroll_growing(engine, loop, join.conflicts.found[0].reason)
             if join.conflicts.found and loop.certain and not loop.peeled and not join.grows:
@@ -402,7 +402,7 @@ def _peel(engine: Engine, loop: Loop) -> None:
     infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
 
 
-def _with_room(engine: Engine, loop: Loop, found: list[Resizing], reason: Diagnostic) -> None:
+def _with_capacity(engine: Engine, loop: Loop, found: list[Resizing], reason: Diagnostic) -> None:
     """Infers a loop with arrays that it makes longer or shorter bounded before it.
 
     One of few trips in which something is refused of bounded arrays is written out in place of that.
@@ -411,7 +411,7 @@ def _with_room(engine: Engine, loop: Loop, found: list[Resizing], reason: Diagno
     few = first is not None and (first.trips or 0) < WRITTEN_OUT
     try:
         with commit_unless(engine, _RefusedOfBounded) as trial:
-            make_room(engine, loop, found)
+            make_bounded(engine, loop, found)
             try:
                 infer_loop(engine, replace(loop, resized=loop.resized + 1))
             except DiagnosticError:

@@ -17,7 +17,7 @@ from ...analysis.induction import recurrence
 from ...analysis.variables import of_trips
 from ...hlo.ir import Op, Value
 from ...hlo.types import INT64, ArrayType
-from ...library.numpy.indexing.bounded import bounded, compact, count, elements
+from ...library.numpy.indexing.bounded import bounded, compact, count, elements, forwards
 from ...ops import Constant, Pad, Slice, constant
 from ...stage import ir as stage
 from ...stage.walk import walk
@@ -40,7 +40,7 @@ from ...values.node import TreeNode
 from ...values.slots import Slot, is_temporary
 from ...values.state import Content, Lookup
 from ...values.views import path_type
-from ...values.walk import cells_of, children, head, with_children
+from ...values.walk import cells_of, children, head, nodes, with_children
 from ..aliases.merged import aliases_of, may_alias_cells
 from .engine import Engine
 from .loop import Loop
@@ -162,6 +162,7 @@ def _bounds(
         fixed = all(isinstance(side, int) for side in sides) and len(set(sizes)) == 1
         most, own = max(sizes[len(first) :]), max(sizes[: len(first)])
         settled = isinstance(sides[0], Extent) and (sides[0].capacity is not None or most <= own)
+        settled &= len({side.step for side in sides if isinstance(side, Extent)}) == 1
         found.append(None if fixed or settled else most)
     return None if all(n is None for n in found) and len(first) == 1 else tuple(found)
 
@@ -169,18 +170,19 @@ def _bounds(
 # ---------------------------------------------------------------- before the loop
 
 
-def can_make_room(engine: Engine, loop: Loop, found: Resizing) -> bool:
+def can_bound(engine: Engine, loop: Loop, found: Resizing) -> bool:
     """True if nobody can tell an array before the loop from the bounded one that takes its place."""
     array, holder = _at(engine, found), Holder(found.slot, _dead(engine, loop))
     shapes = _shapes(array, engine.state.get)
     if shapes is not None and isinstance(array, Ref | Bounded):
         own = shapes[0][0].static_shape
-        if not any(most is not None and most > n for most, n in zip(found.bounds, own)):
+        side_by_side = not isinstance(array, Bounded) or _is_side_by_side(array)
+        if side_by_side and not any(most is not None and most > n for most, n in zip(found.bounds, own)):
             return _is_only_name(engine, holder, array)
     return all(_is_private(engine, holder, x) for x in _arrays(array))
 
 
-def make_room(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
+def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
     """Makes arrays bounded that a loop makes longer or shorter."""
     for each in found:
         array = _at(engine, each)
@@ -241,11 +243,34 @@ def _with(content: Any, place: Place, new: Abstract) -> Any:
 def _is_only_name(engine: Engine, holder: Holder, array: Abstract) -> bool:
     """True if the object, which may be a view of what has other names, has no name but the one of the holder."""
     if isinstance(array, Bounded):
-        return True
+        return not _is_turned(array) or _is_only_bounded(engine, holder, array)
     assert isinstance(array, Ref)
     if not array.path:
         return _is_private(engine, holder, array)
     return engine.state.paths_to(array.cell).count(array.path) == 1
+
+
+def _is_turned(array: Bounded) -> bool:
+    """True for an array in reverse along some axis."""
+    return any(e.mask is None and e.step < 0 for e in array.extents)
+
+
+def _is_side_by_side(array: Bounded) -> bool:
+    """True if the elements are neighbours in the whole, in one direction or the other."""
+    return all(e.mask is None and abs(e.step) == 1 for e in array.extents)
+
+
+def _is_only_bounded(engine: Engine, holder: Holder, array: Bounded) -> bool:
+    """True if no other name is this bounded array."""
+    engine.state.step(1 + len(engine.state.slots) // 128)
+    names = [
+        node
+        for slot, content in engine.state.slots.items()
+        if isinstance(content, TreeNode) and not is_temporary(slot) and slot not in holder.dead
+        for node in nodes(content)
+        if isinstance(node, Bounded) and node.identity == array.identity
+    ]
+    return len(names) <= 1
 
 
 def _is_private(engine: Engine, holder: Holder, array: Abstract) -> bool:
@@ -345,6 +370,8 @@ def fitted(
     if own.dtype != type.dtype or own.rank != type.rank:
         return None
     array = _as_bounded(engine, value, axes, capacities)
+    if _is_turned(array) and _is_only_bounded(engine, holder, array):
+        array = forwards(engine, array)
     for axis, along in enumerate(array.axes):
         if axis not in capacities and not (isinstance(along, int) and along == type.static_shape[axis]):
             return None
@@ -391,7 +418,8 @@ def _as_bounded(
         if isinstance(along, int):
             extents.append(extent_of(Progression(zero, 1, constant(engine.b, along, INT64)), axis))
     whole = value.whole if isinstance(value, Bounded) else cast(Ref, value)
-    return bounded(engine, whole, extents)
+    made = bounded(engine, whole, extents)
+    return replace(made, identity=value.identity) if isinstance(value, Bounded) else made
 
 
 def _with_capacities(engine: Engine, array: Bounded, capacities: Mapping[int, Capacity | None]) -> Bounded:

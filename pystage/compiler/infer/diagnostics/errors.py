@@ -61,7 +61,7 @@ class Errors:
         """Drops all but the first `mark`."""
         del self.found[mark:], self.reasons[mark:], self.others[mark:], self.again[mark:]
 
-    def told(self) -> tuple[Diagnostic, ...]:
+    def reported(self) -> tuple[Diagnostic, ...]:
         """The diagnostics as the user gets them: each with the places of all calls that lead to it."""
         return tuple(
             [

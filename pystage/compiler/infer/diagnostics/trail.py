@@ -211,7 +211,7 @@ class Trail:
         """The loops that were run."""
         done = [] if self._watched is None else self._watched.effort.loops()
         return [
-            LoopSeen(_place(loop), frozenset(map(_place, walk([loop]))), times if written else None)
+            LoopSeen(_line_of(loop), frozenset(map(_line_of, walk([loop]))), times if written else None)
             for loop, written, times in done
         ]
 
@@ -219,7 +219,7 @@ class Trail:
         return [] if self._watched is None else functions(Function("", self._watched.root))
 
 
-def _place(instr: stage.Instr) -> FileLine:
+def _line_of(instr: stage.Instr) -> FileLine:
     return instr.span.file, instr.span.line
 
 

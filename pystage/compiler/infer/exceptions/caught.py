@@ -39,7 +39,7 @@ def exception_attribute(engine: Engine, value: Exc | Caught, name: str) -> Abstr
     if found is None and isinstance(made, Exc):
         found = initialisation.attribute(engine, made, name)
     elif found is None and isinstance(value, Caught):
-        found = _by_place(engine, value, name)
+        found = _by_site(engine, value, name)
     if found is None:
         what = f"`{name}` of an exception that the program has raised"
         raise DiagnosticError(HandlerAtRunTime(span=engine.b.span, what=what))
@@ -62,7 +62,7 @@ def _first_argument(engine: Engine, value: Exc | Caught, name: str) -> Abstract 
     return NONE if raised and all(isinstance(r, BaseException) and not r.args for r in raised) else None
 
 
-def _by_place(engine: Engine, caught: Caught, name: str) -> Abstract | None:
+def _by_site(engine: Engine, caught: Caught, name: str) -> Abstract | None:
     """An attribute of an exception that may come from several places, all of which are known to make it."""
     origins = sorted({origin for _, origin, _ in caught.sites})
     made = {origin: instance_at(engine, caught, origin) for origin in origins}

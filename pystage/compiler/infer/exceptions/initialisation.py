@@ -23,7 +23,7 @@ from ..objects import classes, objects
 from .raising import error_of
 
 
-def made(engine: Engine, exception: Exc) -> Exc:
+def initialised(engine: Engine, exception: Exc) -> Exc:
     """The exception, as it is made; raises what its `__init__` raises, and PS308 if that changes something else."""
     if not is_initialised(exception):
         return exception

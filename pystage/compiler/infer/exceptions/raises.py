@@ -71,6 +71,6 @@ class Raises:
     def note_capacity(self, capacity: Capacity) -> Capacity:
         """Notes a capacity, of several for one allocation site the largest; gives it."""
         known = self.capacities.get(capacity.site)
-        if known is None or known.size < capacity.size:
+        if known is None or (known.size, known.itemsize) < (capacity.size, capacity.itemsize):
             self.capacities[capacity.site] = capacity
         return capacity

@@ -30,7 +30,7 @@ from ...library.python.streams import STREAMS, stream_attribute
 from ...library.registry import method_of
 from ...policy import USER, package_of_module
 from ...values.boundary import CallableMember, Form, Global, GuardKind, Path
-from ...values.bounded import Selection
+from ...values.bounded import Bounded, Selection
 from ...values.gated import Gated
 from ...values.generators import GENERATORS
 from ...values.lattice import (
@@ -155,9 +155,9 @@ def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abst
         return found
     if is_opaque(v) or isinstance(v, types.FunctionType | types.BuiltinFunctionType):
         if hasattr(v, name):
-            return _held(engine, v, name)
+            return _attribute_of_constant(engine, v, name)
     elif hasattr(v, name) and not isinstance(getattr(type(v), name, None), types.FunctionType | property):
-        return _held(engine, v, name)
+        return _attribute_of_constant(engine, v, name)
     elif hasattr(type(v), name):
         raw = classes.lookup_class(type(v), name)
         if isinstance(raw, property):
@@ -167,7 +167,7 @@ def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abst
     raise objects.no_attribute(engine, value, name)
 
 
-def _held(engine: Engine, holder: Any, name: str) -> Abstract:
+def _attribute_of_constant(engine: Engine, holder: Any, name: str) -> Abstract:
     """An attribute of a constant object: what may change later is a value of the environment."""
     value = getattr(holder, name)
     own = isinstance(holder, types.FunctionType) and name in vars(holder)
@@ -265,7 +265,7 @@ def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
     if method is not None:
         return engine.call(method, [index])
     if is_array(engine, obj) or (isinstance(obj, Const) and hasattr(obj.value, "dtype")):
-        return array_getitem(engine, obj, index_arrays(engine, index) if isinstance(obj, Ref) else index)
+        return array_getitem(engine, obj, index_arrays(engine, index) if _takes_lists(obj) else index)
     if isinstance(obj, Const) and (
         isinstance(obj.value, type | types.GenericAlias) or type(obj.value).__module__ == "typing"
     ):
@@ -283,6 +283,11 @@ def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
     return found
 
 
+def _takes_lists(array: Abstract) -> bool:
+    """True for an ndarray, of which lists are indices; a `jax.Array` refuses them."""
+    return isinstance(array, Ref) or (isinstance(array, Bounded) and array.form is Form.NDARRAY)
+
+
 def type_name(engine: Engine, value: Abstract) -> str:
     """The name of the value's class, for Python's own messages."""
     found = class_of(engine, value).value
@@ -297,6 +302,7 @@ def setitem(engine: Engine, obj: Abstract, index: Abstract, value: Abstract) -> 
     elif is_array(engine, obj):
         if isinstance(obj, Ref):
             engine.settle(obj)
+        if _takes_lists(obj):
             index, value = index_arrays(engine, index), array_of_rows(engine, value)
         array_setitem(engine, obj, index, value)
     elif (flat := flat_of(engine, obj)) is not None:

@@ -117,7 +117,7 @@ class Shells:
                 object.__setattr__(made, name, self._known(own, name) if known else self.shell(own))
         else:
             self._refuse("it is given what is no module")
-        self._refs[id(made)] = ref, made, _held(made)
+        self._refs[id(made)] = ref, made, _contents(made)
 
     def _known(self, value: Abstract, name: str) -> Any:
         """An attribute that is no data, and so a part of the structure."""
@@ -161,14 +161,14 @@ class Shells:
     def _content(self, thing: Any) -> Any:
         if isinstance(thing, list | dict):
             return container_of(list(thing) if isinstance(thing, list) else dict(thing), self.lifted)
-        return ObjectCell(type(thing), {name: self.lifted(x) for name, x in _held(thing).items()})
+        return ObjectCell(type(thing), {name: self.lifted(x) for name, x in _contents(thing).items()})
 
     def _write_back(self) -> None:
         """Stores what the function has stored into shells."""
         for ref, made, before in list(self._refs.values()):
             if before is None:
                 continue
-            after = _held(made)
+            after = _contents(made)
             if isinstance(made, list | dict):
                 if not _is_same(before, after):
                     self._engine.settle(ref)
@@ -185,7 +185,7 @@ class Shells:
         self._engine.fail(NotServed(span=self._engine.b.span, name=self._name, why=why, instead=instead))
 
 
-def _held(made: Any) -> dict[Any, Any]:
+def _contents(made: Any) -> dict[Any, Any]:
     """What a list, a dict or an object holds."""
     if isinstance(made, list):
         return dict(enumerate(made))

@@ -204,7 +204,7 @@ def mapped(
 
     def put(summary: Summary, actual: Sequence[Value]) -> Mapping[Value, Value]:
         if summary.reached or summary.outer:
-            raise DiagnosticError(StoreInMapped(span=_place_of_change(summary) or engine.b.span))
+            raise DiagnosticError(StoreInMapped(span=_location_of_change(summary) or engine.b.span))
         if summary.output is not None:
             raise DiagnosticError(_not_mapped("print", engine.b.span))
         flags = tuple([v in given.actual for v in actual])
@@ -214,7 +214,7 @@ def mapped(
     return _Axes(engine).moved(result, out_axes)
 
 
-def _place_of_change(summary: Summary) -> Span | None:
+def _location_of_change(summary: Summary) -> Span | None:
     """The location where a callee computed the last value that it stored."""
     changed = [
         v for content in (*summary.reached.values(), *summary.outer.values()) for v in values_of(content)

@@ -11,11 +11,12 @@ from dataclasses import replace
 
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.lattice import Abstract, Array, ArrayCell, MemberCell, Pooled, Ref, Tuple
+from ...values.lattice import LISTS, Abstract, Array, ArrayCell, MemberCell, Pooled, Ref, Tuple
 from ...values.memory import is_row_major
 from ...values.views import path_type
 from ..context import Context
 from ..numpy.indexing.bounded import compact, elements
+from ..python.computed_items import MOST_BRANCHES
 
 
 def unboxed(ctx: Context, item: Abstract, like: Abstract | None = None) -> Abstract:
@@ -50,6 +51,15 @@ def are_members(ctx: Context, items: Sequence[Abstract]) -> bool:
     return all(
         isinstance(item, Ref) and isinstance(ctx.state.slots.get(item.cell), MemberCell) for item in items
     )
+
+
+def make_members(ctx: Context, items: Sequence[Abstract]) -> bool:
+    """Makes the objects among items members of one pool, if they are lists, or more than a few; False for others."""
+    objects = [item for item in items if isinstance(item, Ref) and not ctx.is_ndarray(item)]
+    if len(objects) < len(items):
+        return False
+    few = len(items) <= MOST_BRANCHES and not all(isinstance(ctx.cell(each), LISTS) for each in objects)
+    return (are_members(ctx, objects) or not few) and ctx.pooled(objects)
 
 
 def is_element(content: object, ref: Ref) -> bool:

@@ -57,6 +57,14 @@ def is_contiguous(ctx: Context, ref: Ref, order: str = "C") -> Truth:
     return _everywhere(ctx, ref, holds)
 
 
+def strides_of(ctx: Context, ref: Ref) -> set[tuple[int, ...]]:
+    """How far apart the elements are along each axis, in elements, in each memory that `ref` may be."""
+    origins = [origin for origin, _ in ctx.memory_of(ref)]
+    ctx.state.rely_on_layout([origin.cell for origin in origins], OrderSensitivity.IF_ANY_STORED)
+    arrays = [_stand_in(ctx, origin) for origin in origins]
+    return {tuple([n // array.itemsize for n in array.strides]) for array in arrays}
+
+
 def keeps_order(ctx: Context, ref: Ref) -> bool:
     """True if the order in memory (K, A) certainly is the row-major one."""
     origins = [origin for origin, _ in ctx.memory_of(ref)]

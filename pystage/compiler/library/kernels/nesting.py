@@ -13,7 +13,7 @@ import numpy as np
 
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
-from ...hlo.types import FLOAT64, INT64
+from ...hlo.types import BOOL, FLOAT64, INT64, is_integer
 from ...ops import Compare, Concatenate, Slice
 from ...values.boundary import Form
 from ...values.gated import GatedNumber, number_of_kind
@@ -72,15 +72,31 @@ def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument
     raise AssertionError(f"NumPy makes an array of {ragged!r}")
 
 
-def array_of_rows(ctx: Context, raw: Raw) -> Raw:
-    """An argument of a function of NumPy: of a list whose length only the program knows, the array that NumPy makes."""
+_NO_INDEX = (
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays"
+    " are valid indices"
+)
+
+
+def _refuse_index() -> None:
+    raise IndexError(_NO_INDEX)
+
+
+def array_of_rows(ctx: Context, raw: Raw, as_index: bool = False) -> Raw:
+    """An argument of a function of NumPy: of a list whose length only the program knows, the array that NumPy makes.
+
+    NumPy makes one of float64 of an empty list; of an index, one of integers.
+    """
     cell = cell_of(ctx, raw)
     if not isinstance(cell, RowsCell) or isinstance(cell.length, int) or ctx.can_be_known(list_length(cell)):
         return raw
     array = _of_rows(ctx, NUMPY, cell.element, "array")
     if array is None:
         ctx.fail(NotKnown(span=ctx.span, what="the element type of an array of numbers of several kinds"))
-    if array.rank > 1 or array.dtype != FLOAT64:
+    if as_index and not (is_integer(array.dtype) or array.dtype == BOOL):
+        some = ctx.op(Compare("NE"), cell.length, ctx.constant(0, INT64))
+        ctx.check(some, IndexError(_NO_INDEX), _refuse_index, [])
+    if array.rank > 1 or not (is_integer(array.dtype) if as_index else array.dtype == FLOAT64):
         empty = ctx.op(Compare("EQ"), cell.length, ctx.constant(0, INT64))
         reason = NotKnown(span=ctx.span, what="the array of an empty list")
         ctx.check(empty, StagingError(()), refuse, [lambda: reason])
@@ -103,8 +119,8 @@ def arrays_of_rows(ctx: Context, raw: Raw) -> Raw:
 def index_arrays(ctx: Context, index: Abstract) -> Abstract:
     """An index of an ndarray, with the arrays that NumPy makes of lists whose length only the program knows."""
     if isinstance(index, Tuple) and index.cls is tuple:
-        return Tuple(tuple([array_of_rows(ctx, part) for part in index.items]))
-    made: Abstract = array_of_rows(ctx, index)
+        return Tuple(tuple([array_of_rows(ctx, part, as_index=True) for part in index.items]))
+    made: Abstract = array_of_rows(ctx, index, as_index=True)
     return made
 
 

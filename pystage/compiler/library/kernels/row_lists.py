@@ -424,6 +424,17 @@ def without(ctx: Context, cell: RowsCell, place: Int) -> RowsCell:
     return replace(cell, element=element, length=count)
 
 
+def without_part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
+    """The list without the elements of `l[start:stop]`."""
+    capacity = cell.capacity
+    left = progression(ctx, entry, ctx.python(int_value(ctx, cell.length), (0, capacity)))
+    places = _places(ctx, capacity)
+    moved = ctx.op(Add(), places, ctx.broadcast(left.count, (capacity,)))
+    behind = ctx.op(Compare("GE"), places, ctx.broadcast(left.start, (capacity,)))
+    element = _chosen(ctx, behind, taken_rows(ctx, cell.element, moved), cell.element)
+    return replace(cell, element=element, length=_difference(ctx, cell.length, left.count))
+
+
 def popped(ctx: Context, cell: RowsCell, index: Abstract) -> tuple[Abstract, RowsCell]:
     """What `l.pop(index)` gives, and leaves."""
     check(ctx, compared(ctx, "EQ", cell.length, 0), IndexError(), pop_empty)

@@ -9,7 +9,7 @@ common with the other entries asks for the key (`Context.known`), as do keys tha
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -53,7 +53,7 @@ from ..rules import row_index
 from ..rules import rows as templates
 from . import row_lists
 from .array_rows import boxed, copied, has_arrays, with_shared
-from .holding import frozen, unboxed
+from .holding import frozen, make_members, unboxed
 from .row_lists import Int, fold, int_value, truth_of, with_room
 from .table_keys import Found, as_numbers_of, is_of_rows, refuse_nan, same_keys
 
@@ -163,8 +163,20 @@ def contains(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
 
 def lookup(ctx: Context, cell: AnyTable, key: Abstract) -> tuple[Found, Value, TableCell] | None:
     """As `find`, of a dict in any form, and it as rows; None where the key must be known."""
-    table = as_table(ctx, cell) if is_of_rows(ctx, cell, key) else None
+    if not is_of_rows(ctx, cell, key):
+        return None
+    table = as_table(ctx, cell)
+    if table is None and isinstance(cell, DictCell) and not _can_be_unrolled(ctx, key):
+        members = make_members(ctx, list(cell.entries.values()))
+        table = as_table(ctx, unboxed_entries(ctx, cell)) if members else None
     return None if table is None else (*find(ctx, table, key), table)
+
+
+def _can_be_unrolled(ctx: Context, key: Abstract) -> bool:
+    """True for a key that a loop around gives where it is written out."""
+    if isinstance(key, Tuple):
+        return any(_can_be_unrolled(ctx, part) for part in key.items)
+    return isinstance(key, Array) and ctx.can_be_unrolled(key)
 
 
 def value_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
@@ -206,7 +218,8 @@ def store(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> bool
         return False
     if isinstance(value, Ref) and ctx.is_element(value, ref, key):
         return True
-    held = unboxed(ctx, value)
+    held = held_value(ctx, ref, value)
+    cell = ctx.settle(ref)
     if as_table(ctx, unboxed_entries(ctx, cell), Tuple((key, held))) is None:
         return False
     shared = has_arrays(held) and frozen(ctx, value)
@@ -214,6 +227,33 @@ def store(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> bool
         shared = max([shared, *[frozen(ctx, each) for each in cell.entries.values()]])
     store_held(ctx, ref, key, held, shared)
     return True
+
+
+def held_value(ctx: Context, ref: Ref, value: Abstract) -> Abstract:
+    """What rows hold of a value of a dict; objects become members of the pool of the other values."""
+    cell = ctx.settle(ref)
+    if isinstance(cell, TableCell) and not is_empty(cell):
+        return unboxed(ctx, value, _pair(cell.entries.element)[1])
+    others = list(cell.entries.values()) if isinstance(cell, DictCell) else []
+    pool_together(ctx, [*others, value])
+    return unboxed(ctx, value)
+
+
+def pool_together(ctx: Context, values: Sequence[Abstract]) -> None:
+    """Makes the objects at each place of values, which are no arrays, members of one pool, if they can be."""
+    tuples = [value for value in values if isinstance(value, Tuple)]
+    if tuples and len(tuples) == len(values) and len({len(value.items) for value in tuples}) == 1:
+        for column in zip(*[value.items for value in tuples]):
+            pool_together(ctx, column)
+        return
+    objects = [value for value in values if isinstance(value, Ref) and not ctx.is_ndarray(value)]
+    if objects:
+        ctx.pooled(objects)
+
+
+def is_empty(cell: AnyTable) -> bool:
+    """True for a dict or a set that has no entries as far as is known now, and so none that it holds a kind of."""
+    return length(cell) == 0 if isinstance(length(cell), int) else False
 
 
 def unboxed_entries(ctx: Context, cell: AnyTable) -> AnyTable:

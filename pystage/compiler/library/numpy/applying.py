@@ -31,7 +31,10 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     outer = lines.shape[:-1]
     flat = lines.reshape(-1, lines.shape[-1])
     if len(flat) == 0:
-        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+        try:
+            raise StopIteration
+        except StopIteration:
+            raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0") from None
     first = np.asarray(func1d(flat[0], *args, **kwargs))
     result = np.empty((len(flat), *first.shape), first.dtype)
     result[0] = first

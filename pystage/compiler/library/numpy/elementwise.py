@@ -17,7 +17,7 @@ from ...diagnostics.codes_types import ArgumentNotStaged, NoCast, NotNumeric
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, UINT64, DType, is_integer
 from ...values.boundary import Form
-from ...values.bounded import Bounded
+from ...values.bounded import Bounded, Extent
 from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple, is_number
 from ..context import Context, Raw
@@ -38,10 +38,11 @@ from ..rules.promote import (
     value_of,
 )
 from ..rules.split import NeedsSplit, split_operation
-from .indexing.beside import elementwise
-from .indexing.bounded import only_where
+from .indexing.beside import elementwise, same_places
+from .indexing.bounded import only_where, refuse, same_number
 from .indexing.stores import cast, dtype_of, shape_text, store_through
 from .indexing.stores import shape_of as target_shape
+from .indexing.subscripts import store_selected
 
 DTypeMap = Callable[[DType], DType]
 
@@ -212,6 +213,9 @@ def call_numpy(
             whole = functools.partial(call_numpy, ctx, function, out=out, where=where, dtype=dtype)
             return elementwise(ctx, f"np.{function.name}", function.ufunc, lambda *x: whole(x), *args)
         return apply_numpy(ctx, function, [ctx.number(a) for a in args])
+    target = out.items[0] if isinstance(out, Tuple) and len(out.items) == 1 else out
+    if isinstance(target, Bounded) and without_options(where, dtype):
+        return _into_bounded(ctx, function, args, target)
     operands = [ctx.read(a) for a in args]
     loop = _loop_with_dtype(ctx, function, operands, dtype)
     if _default(out):
@@ -220,6 +224,32 @@ def call_numpy(
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="where without out"))
         return apply_loop(ctx, function, operands, loop)
     return _into(ctx, function, operands, loop, out, where)
+
+
+def _into_bounded(
+    ctx: Context, function: ElementwiseFunction, args: Sequence[Raw], target: Bounded
+) -> Abstract:
+    """The result stored into a bounded array that certainly has its size."""
+    name = f"np.{function.name}"
+    made = call_numpy(ctx, function, args, None, True, None)
+    if isinstance(made, Bounded) or shape_of(ctx.read(made)):
+        alike = isinstance(made, Bounded) and len(made.axes) == len(target.axes)
+        sizes = zip(made.axes, target.axes) if isinstance(made, Bounded) else ()
+        if not alike or not all(_has_size(ctx, own, wanted) for own, wanted in sizes):
+            refuse(ctx, f"{name} into an array that may have another size", target)
+    number = made if isinstance(made, Bounded) else ctx.read(made)
+    dtype = np.asarray(number.value).dtype if isinstance(number, Const) else number.type.dtype
+    if not np.can_cast(dtype, target.type.dtype, "same_kind"):
+        ctx.fail(NoCast(span=ctx.span, operation=name, source=str(dtype), target=str(target.type.dtype)))
+    store_selected(ctx, target, made)
+    return target
+
+
+def _has_size(ctx: Context, own: Extent | int, wanted: Extent | int) -> bool:
+    """True if two axes certainly have as many elements."""
+    if isinstance(own, int) or isinstance(wanted, int):
+        return own == wanted
+    return same_places(ctx, own, wanted) or (own.size is not None and same_number(ctx, own.size, wanted.size))
 
 
 def without_options(*options: Raw) -> bool:

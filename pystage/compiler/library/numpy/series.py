@@ -179,6 +179,10 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None) -> Any:
         raise ValueError("expected deg >= 0")
     if at.ndim != 1:
         raise TypeError("expected 1D vector for x")
+    if len(at) == 0:
+        raise TypeError("expected non-empty vector for x")
+    if values.ndim < 1 or values.ndim > 2:
+        raise TypeError("expected 1D or 2D array for y")
     if len(at) != len(values):
         raise TypeError("expected x and y to have same length")
     if rcond is None:

@@ -202,9 +202,47 @@ def accumulated(ufunc: Any, array: Any, axis: Any) -> Any:
 def reduceat(
     ctx: Context, ufunc: np.ufunc, array: Raw, indices: Raw, axis: Raw = 0, dtype: Raw = None, out: Raw = None
 ) -> Abstract:
-    """Refused: the slices that it combines have sizes of their own."""
-    why = "slices of several sizes are combined; write a loop over them"
-    ctx.fail(WrongArguments(span=ctx.span, name=_name(ufunc, "reduceat"), why=why))
+    """The elements of a vector between neighbours among `indices` combined; one element where the second is not greater."""
+    name = _name(ufunc, "reduceat")
+    for argument, value in (("dtype", dtype), ("out", out)):
+        if not is_none(value):
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument=argument))
+    given = array if isinstance(array, Bounded) else nested(ctx, NUMPY, array, name)
+    if ufunc not in _PARTS or given.rank != 1 or ctx.known(axis, f"the axis of {name}") not in (0, -1):
+        why = "it combines slices of several sizes; write a loop over them"
+        ctx.fail(WrongArguments(span=ctx.span, name=name, why=why))
+    places = indices.type if isinstance(indices, Bounded) else nested(ctx, NUMPY, indices, name).value.type
+    if places.rank != 1 or (places.dtype.kind not in "iu" and places.static_shape != (0,)):
+        ctx.fail(
+            ArgumentNotStaged(
+                span=ctx.span, function=name, argument="indices other than a vector of integers"
+            )
+        )
+    return run_program(ctx, combined_parts, [Const(ufunc), as_ndarray(ctx, array), indices])
+
+
+_PARTS = (np.add, np.multiply, np.maximum, np.minimum, np.logical_and, np.logical_or)
+"""The ufuncs that `reduceat` is staged of."""
+
+
+def combined_parts(ufunc: Any, array: Any, indices: Any) -> Any:
+    """The results of `reduceat` in an array of their own."""
+    lines = np.asarray(array)
+    places = np.asarray(indices).astype(np.intp)
+    n, count = len(lines), len(places)
+    outside = (places < 0) | (places >= n)
+    if outside.any():
+        found = places[np.argmax(outside)]
+        raise IndexError(f"index {found} out-of-bounds in {ufunc.__name__}.reduceat [0, {n})")
+    wide = np.sum(lines[:0]).dtype if ufunc is np.add or ufunc is np.multiply else ufunc(lines, lines).dtype
+    result = np.zeros(count, wide)
+    for i in range(count):
+        value = lines[places[i]].astype(wide)
+        end = n if i + 1 == count else places[i + 1]
+        for j in range(places[i] + 1, end):
+            value = ufunc(value, lines[j])
+        result[i] = value
+    return result
 
 
 # ---------------------------------------------------------------- outer

@@ -38,7 +38,7 @@ from ...values.lattice import (
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables, row_tuples
 from ..kernels.array_rows import boxed, has_arrays, with_shared
-from ..kernels.holding import are_members, frozen, unboxed
+from ..kernels.holding import are_members, frozen, make_members, unboxed
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -231,24 +231,15 @@ def _member(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) 
     """`items[index]` of objects, which become members of a pool; None for others."""
     if not are_members(ctx, items) and ctx.can_be_unrolled(index):
         return None
-    if not _make_members(ctx, items):
+    if not make_members(ctx, items):
         return None
     found = computed_item(ctx, tuple([unboxed(ctx, item) for item in items]), index, kind)
     return None if found is None else boxed(ctx, found)
 
 
-def _make_members(ctx: Context, items: Sequence[Abstract]) -> bool:
-    """Makes the objects among items members of one pool, if they are lists, or more than a few; False for others."""
-    objects = [item for item in items if isinstance(item, Ref) and not ctx.is_ndarray(item)]
-    if len(objects) < len(items):
-        return False
-    few = len(items) <= MOST_BRANCHES and not all(isinstance(ctx.cell(each), LISTS) for each in objects)
-    return (are_members(ctx, objects) or not few) and ctx.pooled(objects)
-
-
 def _of_members(ctx: Context, cell: ListCell, items: Sequence[Abstract]) -> ListCell:
     """The list as it holds objects that are members of one pool; as it is where its `items` are none."""
-    if not _make_members(ctx, items):
+    if not make_members(ctx, items):
         return cell
     return replace(cell, items=tuple([unboxed(ctx, item) for item in cell.items]))
 
@@ -389,7 +380,12 @@ def _stored(ctx: Context, item: Abstract, new: Abstract, at: Value, place: int) 
 
 
 def _delete_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract) -> bool:
-    """`del container[index]` at a computed place, or of a list of rows; False where it is done item by item."""
+    """`del container[index]` at computed places, or of a list of rows; False where it is done item by item."""
+    known = known_object(ctx, index)
+    if isinstance(known, slice):
+        index = SliceObject(Const(known.start), Const(known.stop), Const(known.step))
+    if isinstance(index, SliceObject):
+        return _delete_rows(ctx, container, cell, index)
     if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
         return False
     rows = row_lists.as_rows(ctx, cell)
@@ -397,6 +393,19 @@ def _delete_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract) ->
         return False
     place = row_lists.front(ctx, rows, index, row_lists.store_outside)
     ctx.write(container.cell, row_lists.without(ctx, rows, place))
+    return True
+
+
+def _delete_rows(ctx: Context, container: Ref, cell: AnyList, index: SliceObject) -> bool:
+    """`del container[start:stop]` where only the program knows which these are; False for others."""
+    settled = isinstance(cell, ListCell) or isinstance(cell.length, int)
+    steps = not (isinstance(index.step, Const) and index.step.value in (None, 1))
+    if steps or (settled and not _is_computed_slice(ctx, index)):
+        return False
+    rows = row_lists.as_rows(ctx, cell)
+    if rows is None:
+        return False
+    ctx.write(container.cell, row_lists.without_part(ctx, rows, index))
     return True
 
 

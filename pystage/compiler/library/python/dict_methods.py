@@ -29,7 +29,7 @@ from ...values.lattice import (
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables, table_keys
 from ..kernels.array_rows import has_arrays
-from ..kernels.holding import frozen, unboxed
+from ..kernels.holding import frozen
 from ..kernels.structures import abstract, cell_of, elements_for, list_items, new_dict, new_list, type_name
 from ..registry import meaning, method_meaning
 from ..rules import rows as templates
@@ -115,7 +115,7 @@ def _found_or_stored(
     def new() -> Abstract:
         nonlocal shared
         value = missing()
-        held = unboxed(ctx, value)
+        held = row_tables.held_value(ctx, ref, value)
         shared = (has_arrays(held) and frozen(ctx, value)) or shared
         return held
 

@@ -103,7 +103,7 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     overloaded = ctx.overloaded(op, left, right)
     if overloaded is not None:
         return overloaded
-    left, right = _beside_arrays(ctx, left, right)
+    left, right = _beside_arrays(ctx, op, left, right)
     if isinstance(left, Bounded) or isinstance(right, Bounded):
         if op == "@":
             return _matmul(ctx, abstract(left), abstract(right))
@@ -122,13 +122,20 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     return made if made is not None else no_such(ctx, op, left, right)
 
 
-def _beside_arrays(ctx: Context, left: Raw, right: Raw) -> tuple[Raw, Raw]:
-    """The operands; a list of rows beside an array as the array that NumPy makes of it."""
-    if isinstance(right, Bounded) or ctx.is_ndarray(right):
+def _beside_arrays(ctx: Context, op: str, left: Raw, right: Raw) -> tuple[Raw, Raw]:
+    """The operands; a list of rows beside an ndarray as the array that NumPy makes of it: JAX takes no lists."""
+    if _is_ndarray(ctx, right):
         left = array_of_rows(ctx, left)
-    if isinstance(left, Bounded) or ctx.is_ndarray(left):
+    if _is_ndarray(ctx, left):
         right = array_of_rows(ctx, right)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Bounded) and one.form is Form.JAX and is_sequence(ctx, other):
+            no_such(ctx, op, abstract(left), abstract(right))
     return left, right
+
+
+def _is_ndarray(ctx: Context, x: Raw) -> bool:
+    return x.form is not Form.JAX if isinstance(x, Bounded) else ctx.is_ndarray(x)
 
 
 def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
@@ -138,6 +145,8 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     extended; everything else is rebound to `left op right`. (An ndarray with a `jax.Array` too.)
     """
     left, right = abstract(left), abstract(right)
+    if _is_ndarray(ctx, left) and isinstance(right, Array | Bounded) and right.form is Form.JAX:
+        return binary(ctx, op, left, right)
     if isinstance(left, Bounded) and isinstance(left.whole, Ref):
         return _inplace_selected(ctx, op, left, right)
     if not ctx.is_ndarray(left):
@@ -145,8 +154,6 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         if made is None and not (is_number(left) and is_number(right) and op in _OF_ALL_NUMBERS):
             _try_samples(ctx, _INPLACE[op], left, right)
         return made if made is not None else binary(ctx, op, left, right)
-    if isinstance(right, Array) and right.form is Form.JAX:
-        return binary(ctx, op, left, right)
     assert isinstance(left, Ref)
     if op == "@":
         product = ctx.read(_matmul(ctx, left, right))
@@ -165,7 +172,7 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
 def _inplace_selected(ctx: Context, op: str, left: Bounded, right: Abstract) -> Abstract:
     """`left op= right` of a selection of an ndarray: what is not selected stays as it is."""
     assert isinstance(left.whole, Ref)
-    if op == "@" or (isinstance(right, Array) and right.rank and right.form is Form.JAX):
+    if op == "@":
         refuse(ctx, f"the operator {op}=", left)
 
     def plain(ours: np.ndarray, theirs: np.ndarray) -> None:
@@ -244,7 +251,7 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     overloaded = ctx.overloaded(op, left, right)
     if overloaded is not None:
         return overloaded
-    left, right = _beside_arrays(ctx, left, right)
+    left, right = _beside_arrays(ctx, op, left, right)
     if isinstance(left, Bounded) or isinstance(right, Bounded):
         return elementwise(
             ctx, f"the operator {op}", PYTHON_OPERATORS[op], lambda x, y: compare(ctx, op, x, y), left, right
@@ -476,5 +483,6 @@ def _complex_first(kinds: tuple[NumberKind, ...]) -> bool:
 
 
 def _matmul(ctx: Context, left: Abstract, right: Abstract) -> Abstract:
-    function = jnp.matmul if is_jax(left) or is_jax(right) else np.matmul
+    of_jax = any(isinstance(x, Array | Bounded) and x.form is Form.JAX for x in (left, right))
+    function = jnp.matmul if of_jax else np.matmul
     return ctx.call(Const(function), [left, right])

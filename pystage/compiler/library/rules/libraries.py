@@ -9,7 +9,7 @@ from __future__ import annotations
 import abc
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -242,9 +242,15 @@ def refuse_forgotten(ctx: Context, method: str, given: Mapping[str, Raw]) -> Non
 
 def as_ndarray(ctx: Context, raw: Raw) -> Raw:
     """`np.asarray` of a `jax.Array`, which may not be stored to; whatever else there is as it is."""
+    if isinstance(raw, Bounded) and isinstance(raw.whole, Array):
+        return replace(raw.anew(), whole=_read_only(ctx, raw.whole))
     if not isinstance(raw, Array) or raw.form is not Form.JAX or raw.key_impl is not None:
         return raw
-    return Ref(ctx.state.new_cell(ArrayCell(raw.value, writable=False)))
+    return _read_only(ctx, raw)
+
+
+def _read_only(ctx: Context, array: Array) -> Ref:
+    return Ref(ctx.state.new_cell(ArrayCell(array.value, writable=False)))
 
 
 def _form_of(value: object) -> Form:
@@ -347,6 +353,7 @@ def under(
     call.__name__ = name
     call.__doc__ = function.__doc__
     call.__signature__ = signature  # type: ignore[attr-defined]
+    call.converts = not delegates and not rules.is_jax  # type: ignore[attr-defined]
     return call
 
 

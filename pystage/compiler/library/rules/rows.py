@@ -415,8 +415,14 @@ def _column(
             break
         column[at] = found
     else:
-        return _of_constant(b, column)
-    return padded(b, stacked(b, [of(item) for item in items]), capacity)
+        if column.nbytes < _FILLED:
+            return _of_constant(b, column)
+        return padded(b, b.op(Constant(column[: len(items)])), capacity, loose=True)
+    return padded(b, stacked(b, [of(item) for item in items]), capacity, loose=True)
+
+
+_FILLED = 4096
+"""So many bytes of known rows are a constant; of more, the memory behind the rows may be left as it is."""
 
 
 def _constant(value: Value) -> Any:
@@ -432,20 +438,20 @@ def _of_constant(b: Builder, column: np.ndarray) -> Value:
     return b.op(Constant(column))
 
 
-def padded(b: Builder, rows: Value, capacity: int, axis: int = 0) -> Value:
-    """The rows along an axis, and behind them zeros."""
+def padded(b: Builder, rows: Value, capacity: int, axis: int = 0, loose: bool = False) -> Value:
+    """The rows along an axis, and behind them zeros; `loose`: or anything else."""
     rank, count = rows.type.rank, rows.type.static_shape[axis]
     if count >= capacity:
         return rows
     zero = b.op(Constant(np.zeros((), rows.type.dtype)))
     none = (0,) * rank
     behind = tuple([capacity - count if each == axis else 0 for each in range(rank)])
-    return b.op(Pad(none, behind, none), rows, zero)
+    return b.op(Pad(none, behind, none, loose), rows, zero)
 
 
 def _converted(b: Builder, element: Abstract, template: Abstract, count: int, capacity: int) -> Abstract:
     """Rows as `capacity` rows of a template that covers them."""
-    return rebuild(retyped(b, element, template, (count,)), lambda v: padded(b, v, capacity))
+    return rebuild(retyped(b, element, template, (count,)), lambda v: padded(b, v, capacity, loose=True))
 
 
 def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int, ...]) -> Abstract:

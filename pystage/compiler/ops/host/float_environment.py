@@ -6,12 +6,12 @@ XLA's threads flush subnormal numbers to zero: in what they call, `1e-310 > 0` i
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-_SIZE = 256
+_Environment = ctypes.c_char * 256
 """More bytes than any platform's `fenv_t` has."""
 
 
@@ -36,17 +36,20 @@ _LIBRARY = _library()
 _DEFAULT = None if _LIBRARY is None else _default(_LIBRARY)
 
 
-@contextmanager
-def _ordinary() -> Iterator[None]:
-    found = ctypes.create_string_buffer(_SIZE)
-    _LIBRARY.fegetenv(found)
-    _LIBRARY.fesetenv(_DEFAULT)
-    try:
-        yield
-    finally:
-        _LIBRARY.fesetenv(found)
-
-
 def with_ordinary_floats(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` with subnormal numbers, as it runs when Python calls it."""
-    return function if _LIBRARY is None else _ordinary()(function)
+    if _LIBRARY is None:
+        return function
+    get, set = _LIBRARY.fegetenv, _LIBRARY.fesetenv
+
+    @functools.wraps(function)
+    def called(*args: Any) -> Any:
+        found = _Environment()
+        get(found)
+        set(_DEFAULT)
+        try:
+            return function(*args)
+        finally:
+            set(found)
+
+    return called

@@ -63,7 +63,7 @@ def recurrence(c: Calculus, way: Direction, factors: Value, terms: Value) -> Val
     return terms
 
 
-def before(c: Calculus, way: Direction, product: Value) -> Value:
+def exclusive(c: Calculus, way: Direction, product: Value) -> Value:
     """The running product up to the element before each; 1 for the first."""
     at = c.iota(INT64, product.type.static_shape, way.axis)
     first = product.type.static_shape[way.axis] - 1 if way.backwards else 0
@@ -73,13 +73,13 @@ def before(c: Calculus, way: Direction, product: Value) -> Value:
 
 def product_tangent(c: Calculus, way: Direction, x: Value, product: Value, tangent: Value) -> Value:
     """The tangent of a running product of `x`."""
-    return recurrence(c, way, x, c.mul(before(c, way, product), tangent))
+    return recurrence(c, way, x, c.mul(exclusive(c, way, product), tangent))
 
 
 def product_cotangent(c: Calculus, way: Direction, x: Value, product: Value, cotangent: Value) -> Value:
     """The cotangent of `x`, of whose running product this is the cotangent."""
     following = way.opposite.shifted(c, x, 1)
-    return c.mul(before(c, way, product), recurrence(c, way.opposite, following, cotangent))
+    return c.mul(exclusive(c, way, product), recurrence(c, way.opposite, following, cotangent))
 
 
 @dataclass(frozen=True, slots=True)

@@ -456,12 +456,13 @@ class Pad(HloOp):
     """The operand with copies of a scalar around it and between its elements. StableHLO: pad.
 
     For each axis, `low` and `high` count the copies before and after (elements are cut off where they are
-    negative), `interior` those between two neighbours.
+    negative), `interior` those between two neighbours. `loose`: what is added means nothing, and may be anything.
     """
 
     low: tuple[int, ...]
     high: tuple[int, ...]
     interior: tuple[int, ...]
+    loose: bool = False
 
     opcode = "pad"
     linear = (0, 1)
@@ -510,7 +511,7 @@ class Pad(HloOp):
         array, filling = operands
         if batched[1]:
             raise NotBatched("a batched fill value")
-        kind = Pad((0, *self.low), (0, *self.high), (0, *self.interior))
+        kind = Pad((0, *self.low), (0, *self.high), (0, *self.interior), self.loose)
         return (c.op(kind, array, filling),)
 
     @classmethod

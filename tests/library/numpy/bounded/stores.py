@@ -85,3 +85,47 @@ def chosen(y: Any) -> Any:
     if len(y) > 2:
         return y.sum()
     return y.size * 1.0
+
+
+def stored_at_pairs(y: Any) -> Any:
+    a = np.outer(y, y)
+    a[np.arange(len(y)), np.arange(len(y))] = 0
+    a[np.triu_indices(len(y), 1)] += 1
+    return a
+
+
+def stored_in_columns(r: Any) -> Any:
+    a = r.copy()
+    a[np.arange(len(r)), np.arange(len(r)) % 3] -= 1
+    return a
+
+
+def stored_on_a_grid(m: Any, x: Any, t: Any) -> Any:
+    a = m.copy()
+    a[np.ix_(x > t, m[0] > 1)] = 3
+    a[np.ix_(x > t, [0, 1])] += m[x > t, :2]
+    return a
+
+
+def stored_masked(r: Any) -> Any:
+    a = r.copy()
+    a[a > 1] *= 2
+    a[a < 0] = np.sort(a[a < 0])
+    return a
+
+
+def into_itself(y: Any, z: Any) -> Any:
+    a, b = y.copy(), np.arange(len(y))
+    np.maximum(a, 1, out=a)
+    np.add(a, z, a)
+    np.multiply(b, 2, out=(b,))
+    np.add(1, 2, out=b[1:])
+    return a, b
+
+
+def at_a_list(x: Any, y: Any, t: Any) -> Any:
+    found = [n for n in range(6) if x[n] > t]
+    a, b = x.copy(), y.copy()
+    a[found] = 0
+    b[[n % 1 for n in found]] += 1
+    return x[found], y[[n % 1 for n in found]], a, b

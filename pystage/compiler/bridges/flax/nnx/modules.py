@@ -146,7 +146,7 @@ def _gradients(
         def moved(within: Context, *given: Abstract, **named: Abstract) -> Abstract:
             own = list(given[count:])
             for (position, _), part, values in zip(chosen, parts, given):
-                own[position] = part.holding(within, values, own[position])
+                own[position] = part.with_values(within, values, own[position])
             return within.call(f, own, named)
 
         by = Const(tuple(range(count)))
@@ -204,7 +204,7 @@ class _Differentiated:
             self._variables = list(_variables(ctx, self._state))
             self.values = Tuple(tuple([ctx.getattr(v, "_raw_value") for v in self._variables]))
 
-    def holding(self, ctx: Context, values: Abstract, argument: Abstract) -> Abstract:
+    def with_values(self, ctx: Context, values: Abstract, argument: Abstract) -> Abstract:
         """The argument with other values."""
         if self._state is None:
             return values

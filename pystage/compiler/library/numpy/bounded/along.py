@@ -6,18 +6,21 @@ from typing import Any
 
 import numpy as np
 
+from ....diagnostics.codes_constant import NotKnown
+from ....diagnostics.errors import StagingError
 from ....hlo.ir import Value
-from ....hlo.types import BOOL, DType, is_complex, is_floating
-from ....ops import Not, Select
+from ....hlo.types import BOOL, INT64, DType, is_complex, is_floating
+from ....ops import Compare, Not, Select
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import Abstract, Array, Const, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import sequence_items
+from ...python.number_checks import refuse as refuse_number
 from ...rules.bounds import ends_of
 from ...rules.jax import axis_of, is_none
-from ..composed import NO_SUBTRACTION
+from ..composed import NO_SUBTRACTION, run_program
 from ..indexing.beside import placed, result_with
-from ..indexing.bounded import bounded, compact, elements, length, raveled, refuse, where
+from ..indexing.bounded import bounded, compact, elements, length, raveled, refuse, size, where
 from ..indexing.subscripts import array_getitem
 from .serving import composed_for_bounded, for_bounded, from_front, made_whole
 
@@ -100,6 +103,26 @@ def diff(a: Any, n: Any = 1, axis: Any = -1) -> Any:
         else:
             a = np.moveaxis(diff(np.moveaxis(a, axis, 0), 1, 0), 0, axis)
     return a
+
+
+@for_bounded(np.polyval)
+def polyval(ctx: Context, p: Raw, x: Raw) -> Abstract:
+    """The value of a polynomial, coefficients of high powers first; the run ends where there are none."""
+    if isinstance(p, Bounded):
+        if p.rank != 1:
+            refuse(ctx, "np.polyval of several polynomials", p)
+        none = ctx.op(Compare("EQ"), size(ctx, p).value, ctx.constant(0, INT64))
+        reason = NotKnown(span=ctx.span, what="the element type of np.polyval of no coefficients")
+        ctx.check(none, StagingError(()), refuse_number, [lambda: reason])
+    return run_program(ctx, _polyval, (p, x))
+
+
+def _polyval(p: Any, x: Any) -> Any:
+    coefficients, at = np.asarray(p), np.asarray(x)
+    found = np.zeros_like(at).astype(np.result_type(coefficients, at))
+    for coefficient in coefficients:
+        found = found * at + coefficient
+    return found[()]
 
 
 @composed_for_bounded(np.median)
@@ -201,10 +224,10 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 @composed_for_bounded(np.isin)
 def isin(element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False) -> Any:
     """Which elements are among others."""
-    ordered = np.sort(np.ravel(test_elements))
+    element, ordered = np.asarray(element), np.sort(np.ravel(test_elements))
     n = len(ordered)
     if n == 0:
-        found = np.zeros(np.shape(element), bool)
+        found = np.zeros(element.shape, bool)
     else:
         places = np.minimum(np.searchsorted(ordered, element), n - 1)
         found = ordered[places] == element

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import jax
 import numpy as np
 
 from ....hlo.ir import Value
@@ -110,7 +111,9 @@ def _one_after_another(ctx: Context, parts: Sequence[Abstract], at: int, dtype: 
         ctx.needs_capacity(capacity, begins[-1])
     within = capacity is not None and not any(isinstance(part, Bounded) for part in parts[1:])
     value = values[0] if within else joined.value
-    for begin, each in list(zip(begins, values))[within:]:
+    computed = [isinstance(part, Bounded) and isinstance(part.axes[at], Extent) for part in parts]
+    placed = 1 + next((i for i, c in enumerate(computed) if c), len(parts))  # so many stand where they belong
+    for begin, each in list(zip(begins, values))[placed:]:
         starts = [begin if axis == at else begins[0] for axis in range(each.type.rank)]
         if each.type.size:
             value = ctx.op(DynamicUpdateSlice(), value, each, *starts)
@@ -209,9 +212,13 @@ def outer(a: Any, b: Any) -> Any:
 
 @composed_for_bounded(np.take)
 def take(a: Any, indices: Any, axis: Any = None, *, mode: Any = "raise") -> Any:
-    """The elements at indices along an axis, or of the flat array."""
+    """The elements at indices along an axis, or of the flat array; of a `jax.Array` by its method, which takes no list."""
+    if isinstance(indices, list):
+        a = np.asarray(a)
+    if isinstance(a, jax.Array) and mode == "raise":
+        raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")
     if axis is None:
-        a, axis = np.ravel(a), 0
+        a, axis = a.reshape(-1), 0
     if a.shape[axis] == 0 and np.size(indices) > 0:
         raise IndexError("cannot do a non-empty take from an empty axes.")
     if mode == "clip":

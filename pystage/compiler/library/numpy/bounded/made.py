@@ -12,14 +12,14 @@ import numpy as np
 
 from ....diagnostics.codes_types import MaskedUse
 from ....diagnostics.errors import StagingError
-from ....hlo.ir import Op
-from ....hlo.types import INT64, is_complex
-from ....ops import Compare, Divide, Multiply, Or, Pad, Remainder, Slice
+from ....hlo.ir import Op, Value
+from ....hlo.types import BOOL, INT64, is_complex
+from ....ops import And, Compare, Divide, Multiply, Or, Pad, Remainder, Select, Slice
 from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.lattice import Abstract, Array, Const, Ref, Tuple
 from ....values.views import RealOrImaginary, Reshaped
 from ...context import Context, Raw
-from ...kernels.layout import is_contiguous, note_possible_copy
+from ...kernels.layout import is_contiguous, note_possible_copy, strides_of
 from ...kernels.structures import abstract
 from ...registry import meaning_of
 from ...rules.jax import axes_of, axis_of, is_none
@@ -47,9 +47,7 @@ by_element((np.unravel_index,), "indices")
 by_element((np.clip, jnp.clip), "a", "arr", "a_min", "a_max", "min", "max")
 by_element((np.round, np.around, jnp.round), "a")
 by_element((np.angle,), "z")
-by_element(
-    (np.nan_to_num, np.sinc, np.isreal, np.iscomplex, np.isposinf, np.isneginf, np.i0, np.polyval), "x"
-)
+by_element((np.nan_to_num, np.sinc, np.isreal, np.iscomplex, np.isposinf, np.isneginf, np.i0), "x")
 by_element((np.power, np.float_power), "x1", "x2")
 by_element((np.isclose, jnp.isclose), "a", "b")
 by_element((np.zeros_like, np.ones_like, np.full_like, np.copy), "a")
@@ -90,8 +88,9 @@ def where(ctx: Context, condition: Raw, x: Raw = None, y: Raw = None, /) -> Abst
 
 @for_bounded(np.asarray, np.asanyarray, np.ascontiguousarray)
 def asarray(ctx: Context, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
-    """The array itself, or its elements in another type."""
-    assert isinstance(a, Bounded)
+    """The array itself, or its elements in another type; a new one of a list of bounded arrays."""
+    if not isinstance(a, Bounded):
+        return array(ctx, a, dtype)
     if is_none(dtype) or ctx.known(dtype, "the dtype of asarray") == a.type.dtype:
         return a
     return ctx.call(ctx.getattr(a, "astype"), [dtype])
@@ -187,17 +186,39 @@ def ravel(ctx: Context, a: Raw, order: Raw = "C") -> Abstract:
 
 
 def _refuse_views(ctx: Context, array: Bounded) -> None:
-    """The run ends (PS221) where a flat array is a view in the plain run: where an axis has one element."""
-    span, single = ctx.span, None
-    for extent in array.extents:
-        here = ctx.op(Compare("EQ"), count(ctx, array, extent).value, ctx.constant(1, INT64))
-        single = here if single is None else ctx.op(Or(), single, here)
+    """The run ends (PS221) where a flat array is a view in the plain run, whose elements are equally far apart."""
+    span = ctx.span
+    assert isinstance(array.whole, Ref)
+    found: Value | None = None
+    for strides in sorted(strides_of(ctx, array.whole)):
+        here = _equally_far(ctx, array, strides)
+        found = here if found is None else ctx.op(Or(), found, here)
+    assert found is not None
 
     def refuse_view() -> None:
         raise StagingError((MaskedUse(span=span, what="a flat view of one row or column"),))
 
-    if single is not None:
-        ctx.check(single, StagingError(()), refuse_view, [])
+    ctx.check(found, StagingError(()), refuse_view, [])
+
+
+def _equally_far(ctx: Context, array: Bounded, strides: Sequence[int]) -> Value:
+    """Whether there are elements, equally far apart in a whole with these strides: axes of one element do not count."""
+    holds, reached = (
+        ctx.constant(True, BOOL),
+        ctx.constant(0, INT64),
+    )  # how far apart the last elements are; at first 0
+    for along, stride in reversed(list(zip(array.axes, strides))):
+        if isinstance(along, Extent):
+            own, apart = count(ctx, array, along).value, ctx.constant(stride * along.step, INT64)
+        else:
+            own, apart = ctx.constant(along, INT64), ctx.constant(stride, INT64)
+        single = ctx.op(Compare("EQ"), own, ctx.constant(1, INT64))
+        first = ctx.op(Compare("EQ"), reached, ctx.constant(0, INT64))
+        fits = ctx.op(Or(), ctx.op(Or(), single, first), ctx.op(Compare("EQ"), apart, reached))
+        some = ctx.op(Compare("GT"), own, ctx.constant(0, INT64))
+        holds = ctx.op(And(), holds, ctx.op(And(), some, fits))
+        reached = ctx.op(Select(), single, reached, ctx.op(Multiply(), apart, own))
+    return holds
 
 
 def _is_view(ctx: Context, array: Bounded) -> bool:

@@ -19,14 +19,18 @@ from .serving import for_bounded
 @for_bounded(np.linalg.norm)
 def norm(ctx: Context, x: Raw, ord: Raw = None, axis: Raw = None, keepdims: Raw = False) -> Abstract:
     """As `np.linalg.norm`; the norms of matrices need their size."""
-    of_all = is_none(axis) and (is_none(ord) or (isinstance(x, Bounded) and x.rank == 1))
+    of_two = isinstance(x, Bounded) and x.rank == 2
+    order = None if is_none(ord) else ctx.known(ord, "the order of norm")
+    if of_two and is_none(axis) and order == "fro":
+        order = None
+    of_all = is_none(axis) and (order is None or (isinstance(x, Bounded) and x.rank == 1))
     if not of_all and (is_none(axis) or not isinstance(ctx.known(axis, "the axis of norm"), int)):
         refuse(ctx, "the norm of a matrix", x)
-    return run_program(ctx, _norm, (x, Const(ctx.known(ord, "the order of norm")), axis, keepdims), {})
+    return run_program(ctx, _norm, (x, Const(order), axis, keepdims), {})
 
 
 def _norm(x: Any, order: Any, axis: Any, keepdims: Any) -> Any:
-    sizes = np.abs(x * 1.0)
+    sizes = np.abs(x if x.dtype.kind in "fc" else x.astype(float))
     if order is None or order == 2:
         return np.sqrt(np.sum(sizes * sizes, axis=axis, keepdims=keepdims))
     if order == np.inf:

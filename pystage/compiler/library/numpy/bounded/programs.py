@@ -374,6 +374,8 @@ def digitize(x: Any, bins: Any, right: Any = False) -> Any:
     if n < 2:
         return np.searchsorted(edges, x, side=side)
     falling = edges[0] > edges[-1]
+    if np.any(edges[:-1] < edges[1:]) and np.any(edges[:-1] > edges[1:]):
+        raise ValueError("bins must be monotonically increasing or decreasing")
     found = np.searchsorted(np.where(falling, edges[::-1], edges), x, side=side)
     return np.where(falling, n - found, found)
 

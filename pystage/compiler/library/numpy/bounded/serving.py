@@ -25,6 +25,7 @@ from ...context import Context, Raw
 from ...kernels.structures import sequence_items
 from ...registry import meaning_of, replace_meaning
 from ...rules.jax import axis_of, is_none
+from ...rules.libraries import as_ndarray
 from ...rules.split import needs_split
 from .. import (  # noqa: F401  (they declare the meanings of what is served here)
     applying,
@@ -143,6 +144,9 @@ def _serve(function: Any, made: Meaning, computed: Sequence[str] = ()) -> None:
     @functools.wraps(unbounded)
     def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
         args = tuple([_decided(ctx, a) for a in args])
+        if getattr(unbounded, "converts", False):
+            args = tuple([as_ndarray(ctx, arg) for arg in args])
+            kwargs = {key: as_ndarray(ctx, arg) for key, arg in kwargs.items()}
         if any(is_bounded(ctx, a) for a in (*args, *kwargs.values())):
             return serve(ctx, *args, **kwargs)
         if computed:

@@ -49,7 +49,7 @@ from .bounded import (
     where_of,
     with_masks,
 )
-from .size_checks import Axis, PlacedOperand, SizeChecks, operand, sample
+from .size_checks import AlignedOperand, Axis, SizeChecks, operand, sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def same_places(ctx: Context, a: Extent, b: Extent) -> bool:
     return a.step == b.step and same_number(ctx, a.start, b.start) and same_number(ctx, a.size, b.size)
 
 
-_Anchored = tuple[list[Raw], list[PlacedOperand | None], dict[int, Anchor]]
+_Anchored = tuple[list[Raw], list[AlignedOperand | None], dict[int, Anchor]]
 """Arguments, those that are arrays as operands, and where their elements come to stand."""
 
 
@@ -170,7 +170,7 @@ def _anchored(
 
 
 def _anchor(
-    ctx: Context, anchors: dict[int, Anchor], back: int, at: list[tuple[int, PlacedOperand]], loose: set[int]
+    ctx: Context, anchors: dict[int, Anchor], back: int, at: list[tuple[int, AlignedOperand]], loose: set[int]
 ) -> None:
     """Decides where the elements along one axis stand; adds to `loose` the operands that have to be compact for that."""
     extents = [(i, o, a) for i, o in at if isinstance(a := o.axes[-back], Extent)]
@@ -200,7 +200,7 @@ def _at_anchors(
     return wholes, anchors
 
 
-def _beside(ctx: Context, arg: Raw, o: PlacedOperand, anchors: dict[int, Anchor], sizes: SizeChecks) -> Raw:
+def _beside(ctx: Context, arg: Raw, o: AlignedOperand, anchors: dict[int, Anchor], sizes: SizeChecks) -> Raw:
     """The argument with its elements at the anchors; itself where they are."""
     value = o.value
     for back, anchor in anchors.items():
@@ -211,7 +211,7 @@ def _beside(ctx: Context, arg: Raw, o: PlacedOperand, anchors: dict[int, Anchor]
 
 
 def _placed(
-    ctx: Context, value: Value, o: PlacedOperand, back: int, anchor: Anchor, sizes: SizeChecks
+    ctx: Context, value: Value, o: AlignedOperand, back: int, anchor: Anchor, sizes: SizeChecks
 ) -> Value:
     """`value`, of the operand `o`, with its elements along one axis at the anchor."""
     if len(o.axes) < back:
@@ -239,7 +239,7 @@ def _placed(
 
 def together(
     ctx: Context, name: str, plain: Callable[..., Any], args: Sequence[Raw], axes: Sequence[int]
-) -> list[PlacedOperand]:
+) -> list[AlignedOperand]:
     """Two arrays whose elements along one axis of each are combined one by one, beside each other there."""
     masked = [with_masks(ctx, arg) if isinstance(arg, Bounded) else arg for arg in args]
     if _are_masked_alike(masked, axes):
@@ -277,7 +277,7 @@ def _are_masked_alike(args: Sequence[Raw], axes: Sequence[int]) -> bool:
     return len(masks) == len(args) and masks[0] is not None and masks[0] is masks[1]
 
 
-def _exact(ctx: Context, o: PlacedOperand, axis: int, size: int, sizes: SizeChecks) -> PlacedOperand:
+def _exact(ctx: Context, o: AlignedOperand, axis: int, size: int, sizes: SizeChecks) -> AlignedOperand:
     """An operand that must have `size` elements along a bounded axis."""
     extent = o.axes[axis]
     assert isinstance(extent, Extent) and extent.progression is not None
@@ -410,7 +410,7 @@ def beside(
         if [e.mask for e in masked.extents] == [e.mask for e in target.extents]:
             value, o = masked, operand(ctx, masked)
             assert o is not None
-    own = PlacedOperand(elements(ctx, target), target.axes, target.form, target.weak)
+    own = AlignedOperand(elements(ctx, target), target.axes, target.form, target.weak)
     anchors: dict[int, Anchor] = {}
     loose = False
     for back in range(1, min(len(own.axes), len(o.axes)) + 1):
@@ -439,7 +439,7 @@ def beside(
 def _stored_at(
     ctx: Context,
     value: Value,
-    o: PlacedOperand,
+    o: AlignedOperand,
     back: int,
     anchor: Anchor,
     target: Bounded,

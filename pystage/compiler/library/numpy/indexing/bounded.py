@@ -436,6 +436,20 @@ def flipped(ctx: Context, array: Bounded, axes: Sequence[int]) -> Bounded:
     return bounded(ctx, viewed(ctx, array.whole, Flipped(turned)) if turned else array.whole, extents)
 
 
+def forwards(ctx: Context, array: Bounded) -> Bounded:
+    """The same array with places that ascend: of an axis in reverse, in a view of the whole in reverse."""
+    turned = [e for e in array.extents if e.mask is None and e.step < 0]
+    if not turned:
+        return array
+    extents = [e for e in array.extents if e not in turned]
+    for extent in turned:
+        last = ctx.constant(array.bound(extent) - 1, INT64)
+        assert extent.start is not None
+        extents.append(replace(extent, start=ctx.op(Subtract(), last, extent.start), step=-extent.step))
+    made = bounded(ctx, viewed(ctx, array.whole, Flipped(tuple([e.axis for e in turned]))), extents)
+    return replace(made, identity=array.identity)
+
+
 def raveled(ctx: Context, array: Bounded) -> Bounded:
     """All elements along one axis: a copy, or a view of a vector."""
     if array.rank == 1:

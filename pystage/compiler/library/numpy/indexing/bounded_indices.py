@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....hlo.ir import Value
-from ....hlo.types import BOOL, INT64, ArrayType, is_integer
+from ....hlo.types import BOOL, INT64, is_integer
 from ....ops import Add, And, Compare, Maximum, Minimum, Or, Reduce, Select, Subtract
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
@@ -27,13 +27,14 @@ from .bounded import (
     count,
     elements,
     first_elements,
+    forwards,
     mask_along,
     part_along,
     place_of,
     refuse,
     where,
 )
-from .indices import is_index
+from .indices import check_no_sequence, is_index
 
 
 def inside_indices(ctx: Context, index: Bounded) -> Value:
@@ -78,7 +79,7 @@ def index_of_wholes(ctx: Context, shape: tuple[int, ...], index: Raw, jax: bool)
     if any(isinstance(item, Bounded) and not is_integer(item.type.dtype) for item in items):
         ctx.raise_(IndexError("arrays used as indices must be of integer (or boolean) type"))
     positions = [i for i, item in enumerate(items) if i in arrays or _is_array(ctx, item)]
-    wholes, found = placed(ctx, "indexing", np.broadcast_arrays, [items[i] for i in positions])
+    wholes, found = placed(ctx, "indexing", _indexed, [items[i] for i in positions])
     values = [read.value for x in wholes if isinstance(read := ctx.read(x), Array)]
     shape = np.broadcast_shapes(*[v.type.static_shape for v in values])
     extents = [e.moved(len(shape)) for e in found]
@@ -90,6 +91,11 @@ def index_of_wholes(ctx: Context, shape: tuple[int, ...], index: Raw, jax: bool)
         chosen = ctx.op(Select(), bounds_checks, ctx.broadcast(value, shape), zero)
         items[i] = ctx.jax(chosen) if jax else ctx.ndarray(chosen)
     return BoundedIndex(Tuple(tuple(items)), batch if extents else None)
+
+
+def _indexed(*positions: np.ndarray) -> None:
+    """What NumPy raises of arrays of indices whose shapes do not go together."""
+    np.zeros((1,) * len(positions), np.int8)[tuple([np.zeros(p.shape, np.intp) for p in positions])]
 
 
 def _first_bounded(items: Sequence[Abstract]) -> int:
@@ -120,12 +126,20 @@ def index_of_whole(ctx: Context, array: Bounded, index: Raw) -> tuple[Ref | Arra
 
     The last says whether the plain run returns a copy.
     """
+    mask = index.items[0] if isinstance(index, Tuple) and len(index.items) == 1 else abstract(index)
+    if array.rank > 1 and _mask_rank(ctx, mask) == array.rank:
+        array = forwards(ctx, array)
+        return array.whole, Tuple((_mask_of_whole(ctx, array, mask),)), [], True
     entries = _entries(ctx, array, index)
+    if any(_mask_rank(ctx, e) for e in entries):
+        array = forwards(ctx, array)
     extents: list[Extent] = []
     inner: list[Abstract] = []
     copies = False
     axis = at = 0
-    arrays = sum([not (e is None or isinstance(e, SliceObject) or is_index(e)) for e in entries])
+    arrays = [e for e in entries if not (e is None or isinstance(e, SliceObject) or is_index(e))]
+    if len(arrays) > 1 or (arrays and (any(map(is_index, entries)) or _rank(ctx, arrays[0]) != 1)):
+        return _index_by_arrays(ctx, array, entries)
     for entry in entries:
         if entry is None:
             inner.append(NONE)
@@ -147,8 +161,6 @@ def index_of_whole(ctx: Context, array: Bounded, index: Raw) -> tuple[Ref | Arra
         elif is_index(entry):
             inner.append(_one_place(ctx, array, own, entry))
         else:
-            if arrays > 1 or any(map(is_index, entries)):
-                refuse(ctx, "indexing with another array", array)
             found, chosen = _some_places(ctx, array, own, entry)
             if chosen is not None:
                 extents.append(replace(chosen, axis=at))
@@ -156,6 +168,112 @@ def index_of_whole(ctx: Context, array: Bounded, index: Raw) -> tuple[Ref | Arra
             copies = True
             at += 1
     return array.whole, Tuple(tuple(inner)), extents, copies
+
+
+def _mask_rank(ctx: Context, entry: Any) -> int:
+    """The number of axes of a mask; 0 for other entries."""
+    if entry is None or isinstance(entry, SliceObject | Const | Tuple) or is_index(entry):
+        return 0
+    array = entry if isinstance(entry, Bounded) else ctx.read(entry)
+    return array.rank if isinstance(array, Bounded | Array) and array.type.dtype == BOOL else 0
+
+
+def _mask_of_whole(ctx: Context, array: Bounded, mask: Abstract) -> Abstract:
+    """A mask of all axes of a bounded array, which must have its shape, as one of the whole."""
+
+    def plain(theirs: np.ndarray, ours: np.ndarray) -> None:
+        np.zeros(theirs.shape, np.int8)[ours.astype(np.bool_)]
+
+    here = where(ctx, array)
+    target = Bounded(ctx.jax(here), here.type, array.extents)
+    axes = mask.axes if isinstance(mask, Bounded) else ctx.read(mask).shape  # type: ignore[union-attr]
+    if not all(e.ordered for e in array.extents) or any(
+        isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(array.axes, axes)
+    ):
+        refuse(ctx, "indexing with a mask", array)
+    chosen = ctx.read(beside(ctx, "indexing", plain, target, mask, broadcasts=False))
+    assert isinstance(chosen, Array)
+    both = ctx.op(And(), here, chosen.value)
+    return ctx.jax(both) if array.form is Form.JAX else ctx.ndarray(both)
+
+
+def _index_by_arrays(
+    ctx: Context, array: Bounded, entries: Sequence[Any]
+) -> tuple[Ref | Array, Tuple, list[Extent], bool]:
+    """As `index_of_whole`, with arrays that together name elements, along axes of their own; integers are among them.
+
+    Those stand where the first of them does, or in front where something else is between them.
+    """
+    inner: list[Abstract] = []
+    extents: dict[int, Extent] = {}
+    ranks: dict[int, int] = {}
+    axis = 0
+    for i, entry in enumerate(entries):
+        if entry is None:
+            inner.append(NONE)
+            continue
+        own = array.axes[axis]
+        axis += 1
+        if isinstance(entry, SliceObject):
+            if isinstance(own, int):
+                inner.append(entry)
+                continue
+            if not ctx.can_be_known(entry.step):
+                refuse(ctx, "a slice of a computed step", array)
+            extents[i] = own if _is_all(entry) else part_along(ctx, array, own, entry)
+            inner.append(SliceObject(Const(None), Const(None), Const(None)))
+        elif is_index(entry):
+            ranks[i] = 0
+            inner.append(entry if isinstance(own, int) else _one_place(ctx, array, own, entry))
+        else:
+            ranks[i] = _rank(ctx, entry)
+            if _mask_rank(ctx, entry):
+                entry, own = _where_masked(ctx, array, axis - 1, entry), array.type.static_shape[axis - 1]
+            inner.append(entry if isinstance(own, int) else _places_by_array(ctx, array, own, entry))
+    batch, named = max(ranks.values()), sorted(ranks)
+    together = named == list(range(named[0], named[-1] + 1))
+    found: list[Extent] = []
+    for i, extent in extents.items():
+        before = i - sum([n < i for n in named])
+        found.append(replace(extent, axis=before + (batch if not together or i > named[0] else 0)))
+    return array.whole, Tuple(tuple(inner)), found, True
+
+
+def _where_masked(ctx: Context, array: Bounded, axis: int, mask: Abstract) -> Abstract:
+    """The positions in the whole along an axis that a vector of bools selects."""
+    own = array.axes[axis]
+    if _mask_rank(ctx, mask) != 1:
+        refuse(ctx, "indexing with a mask and another array", array)
+    if isinstance(own, Extent):
+        chosen = _mask_along(ctx, array, own, mask)
+        return ctx.call(Const(np.flatnonzero), [ctx.ndarray(chosen)])
+    exact = _exact_mask(ctx, mask, (own,)) if isinstance(mask, Bounded) else mask
+    read = ctx.read(exact)
+    if not isinstance(read, Array) or read.shape != (own,):
+        refuse(ctx, "indexing with a mask and another array", array)
+    return ctx.call(Const(np.flatnonzero), [ctx.ndarray(read.value)])
+
+
+def _rank(ctx: Context, entry: Abstract) -> int:
+    """The number of axes of an array of indices."""
+    if isinstance(entry, Bounded):
+        return entry.rank
+    read = ctx.read(entry)
+    return read.rank if isinstance(read, Array) else 1
+
+
+def _places_by_array(ctx: Context, array: Bounded, extent: Extent, entry: Abstract) -> Abstract:
+    """The positions in the whole along a bounded axis of elements that an array of integers names."""
+    form = ctx.jax if array.form is Form.JAX else ctx.ndarray
+    if isinstance(entry, Bounded):
+        if not is_integer(entry.type.dtype):
+            ctx.raise_(IndexError("arrays used as indices must be of integer (or boolean) type"))
+        positions = _places(ctx, array, extent, inside_indices(ctx, entry), where(ctx, entry))
+        return bounded(ctx, form(positions), entry.extents)
+    read = ctx.read(entry)
+    if not isinstance(read, Array) or not is_integer(read.dtype):
+        refuse(ctx, "indexing with a list and another array", array)
+    return form(_places(ctx, array, extent, read.value, None))
 
 
 def _is_all(entry: SliceObject) -> bool:
@@ -167,6 +285,8 @@ def _entries(ctx: Context, array: Bounded, index: Raw) -> list[Any]:
     given = list(index.items) if isinstance(index, Tuple) else [abstract(index)]
     found: list[Any] = []
     for raw in given:
+        if array.form is Form.JAX:
+            check_no_sequence(ctx, raw)
         if isinstance(raw, Const) and isinstance(raw.value, slice):
             raw = SliceObject(Const(raw.value.start), Const(raw.value.stop), Const(raw.value.step))
         found.append(None if isinstance(raw, Const) and raw.value is None else raw)
@@ -235,23 +355,22 @@ def _masked_places(
     ctx: Context, array: Bounded, extent: Extent, mask: Bounded
 ) -> tuple[Abstract, Extent | None]:
     """As `_some_places`, of a mask that has as many elements as the axis."""
+    chosen = _mask_along(ctx, array, extent, mask)
+    full = SliceObject(Const(None), Const(None), Const(None))
+    return full, Extent(extent.axis, chosen, ordered=extent.ordered)
+
+
+def _mask_along(ctx: Context, array: Bounded, extent: Extent, mask: Abstract) -> Value:
+    """Which places of the whole along an axis a mask selects, which must have as many elements as the axis."""
 
     def plain(theirs: np.ndarray, ours: np.ndarray) -> None:
         np.zeros(theirs.shape, np.int8)[ours.astype(np.bool_)]
 
-    line = Bounded(
-        ctx.jax(mask_along(ctx, array, extent)),
-        ArrayType(BOOL, (array.bound(extent),)),
-        (replace(extent, axis=0),),
-    )
+    own = mask_along(ctx, array, extent)
+    line = Bounded(ctx.jax(own), own.type, (replace(extent, axis=0),))
     here = ctx.read(beside(ctx, "indexing", plain, line, mask, broadcasts=False))
     assert isinstance(here, Array)
-    if extent.mask is None and extent.step < 0:
-        refuse(ctx, "a mask of elements in reverse", array)
-    chosen = ctx.op(And(), mask_along(ctx, array, extent), here.value)
-    return SliceObject(Const(None), Const(None), Const(None)), Extent(
-        extent.axis, chosen, ordered=extent.ordered
-    )
+    return ctx.op(And(), own, here.value)
 
 
 def _places(ctx: Context, array: Bounded, extent: Extent, given: Value, counted: Value | None) -> Value:
@@ -268,12 +387,12 @@ def _places(ctx: Context, array: Bounded, extent: Extent, given: Value, counted:
     axis = extent.axis
 
     def look_up(numbers: np.ndarray, n: int) -> None:
-        for i in numbers:
+        for i in numbers.ravel():
             if not -n <= i < n:
                 raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
 
     if array.form is not Form.JAX:
-        bad = ctx.op(Reduce(Or(), (0,)), outside, ctx.constant(False, BOOL))
+        bad = ctx.op(Reduce(Or(), tuple(range(len(shape)))), outside, ctx.constant(False, BOOL))
         seen = number if counted is None else ctx.op(Select(), counted, number, zero)
         ctx.check(
             bad, IndexError("index is out of bounds"), look_up, [ctx.ndarray(seen), count(ctx, array, extent)]

@@ -197,10 +197,8 @@ def _entry(ctx: Context, raw: Raw, jax: bool) -> _Entry:
             return raw
         if not isinstance(value, tuple):
             _invalid(ctx, value, jax)
-    if jax and (isinstance(raw, Tuple) or _is_list(ctx, raw)):
-        text = "Using a non-tuple sequence for multidimensional indexing is not allowed"
-        see = "See https://github.com/jax-ml/jax/issues/4564 for more information."
-        ctx.raise_(TypeError(f"{text}; use `arr[array(seq)]` instead of `arr[seq]`. {see}"))
+    if jax:
+        check_no_sequence(ctx, raw)
     known = known_sequence(ctx, raw)
     if known is not None:
         return _checked(ctx, Array(ctx.constant(known, known.dtype), Form.NDARRAY), jax, listed=True)
@@ -225,6 +223,14 @@ def _checked(ctx: Context, array: Array, jax: bool, listed: bool) -> Array:
     if array.form is Form.NDARRAY and not listed:
         ctx.raise_(IndexError("arrays used as indices must be of integer (or boolean) type"))
     ctx.raise_(IndexError(_NUMPY_INVALID))
+
+
+def check_no_sequence(ctx: Context, raw: Raw) -> None:
+    """The program raises JAX's TypeError for a list or tuple as an index."""
+    if isinstance(raw, Tuple) or _is_list(ctx, raw):
+        text = "Using a non-tuple sequence for multidimensional indexing is not allowed"
+        see = "See https://github.com/jax-ml/jax/issues/4564 for more information."
+        ctx.raise_(TypeError(f"{text}; use `arr[array(seq)]` instead of `arr[seq]`. {see}"))
 
 
 def _invalid(ctx: Context, value: object, jax: bool) -> None:

@@ -24,7 +24,7 @@ Axis = Extent | int
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedOperand:
+class AlignedOperand:
     """What is combined: an array and its axes, some of which may be bounded."""
 
     value: Value
@@ -46,21 +46,21 @@ class PlacedOperand:
         return self.value.type.static_shape[-back]
 
 
-def operand(ctx: Context, raw: Raw) -> PlacedOperand | None:
+def operand(ctx: Context, raw: Raw) -> AlignedOperand | None:
     """An argument as what is combined; None for a number, which needs no place."""
     if isinstance(raw, Bounded):
-        return PlacedOperand(belonging(ctx, raw), raw.axes, raw.form, raw.weak)
+        return AlignedOperand(belonging(ctx, raw), raw.axes, raw.form, raw.weak)
     read = ctx.read(raw)
     if not isinstance(read, Array):
         return None
-    return PlacedOperand(read.value, read.shape, read.form, read.weak)
+    return AlignedOperand(read.value, read.shape, read.form, read.weak)
 
 
 class SizeChecks:
     """The sizes of operands, and what the plain run's function raises of those that differ."""
 
     def __init__(
-        self, ctx: Context, name: str, plain: Callable[..., Any], operands: Sequence[PlacedOperand | None]
+        self, ctx: Context, name: str, plain: Callable[..., Any], operands: Sequence[AlignedOperand | None]
     ) -> None:
         self.ctx = ctx
         self.name = name
@@ -128,7 +128,7 @@ class SizeChecks:
         return ValueError("shape mismatch")
 
 
-def _count_of(ctx: Context, o: PlacedOperand, at: int, axis: Extent) -> Array:
+def _count_of(ctx: Context, o: AlignedOperand, at: int, axis: Extent) -> Array:
     if axis.size is not None:
         return ctx.python(axis.size)
     whole = ctx.jax(o.value)

@@ -16,6 +16,7 @@ from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, UINT64, ArrayType
 from ....ops import Clamp, Compare, Iota, Remainder, Select
 from ....values.boundary import Form
+from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Const, NumberKind, Ref, SliceObject, Tuple
 from ....values.views import Reshaped
 from ...context import Context, Raw
@@ -328,22 +329,29 @@ def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> A
     return joined(ctx, NUMPY, [ArrayArgument(p) for p in pieces], at, None, "insert")
 
 
+def _places_along(ctx: Context, a: Raw) -> Abstract:
+    """An argument of `np.ix_` as a vector of integers."""
+    array: Abstract = as_ndarray(ctx, as_array(ctx, NUMPY, a, "ix_"))
+    operand = NUMPY.operand(ctx, array, "ix_")
+    if operand.rank != 1:
+        ctx.raise_(ValueError("Cross index must be 1 dimensional"))
+    if operand.dtype == BOOL:
+        return ctx.call(Const(np.flatnonzero), [array])
+    if operand.shape == (0,) and not ctx.is_ndarray(a):  # NumPy takes an empty list for one of integers
+        array = NUMPY.array(ctx, ctx.constant(np.zeros(0, np.int64), INT64))
+    return array
+
+
 @meaning(np.ix_)
 def ix_(ctx: Context, *args: Raw) -> Abstract:
-    """Vectors of integers along axes of their own, as an index of all their combinations."""
+    """Vectors along axes of their own, as an index of all their combinations; of bools the places of those that are true."""
+    places = [_places_along(ctx, a) for a in args]
+    if any(isinstance(each, Bounded) for each in places):
+        return ctx.call(Const(np.ix_), places)
     made: list[Abstract] = []
-    for i, a in enumerate(args):
-        array = as_ndarray(ctx, as_array(ctx, NUMPY, a, "ix_"))
-        shape = NUMPY.operand(ctx, array, "ix_").shape
-        if shape == (0,) and not ctx.is_ndarray(a):  # NumPy takes an empty list for one of integers
-            array = NUMPY.array(ctx, ctx.constant(np.zeros(0, np.int64), INT64))
-        if len(shape) != 1 or NUMPY.operand(ctx, array, "ix_").dtype == BOOL:
-            ctx.fail(
-                ArgumentNotStaged(
-                    span=ctx.span, function="np.ix_", argument="arrays other than vectors of integers"
-                )
-            )
-        wide = tuple([shape[0] if k == i else 1 for k in range(len(args))])
-        assert isinstance(array, Ref)
-        made.append(Ref(array.cell, (*array.path, Reshaped(wide))))
+    for i, each in enumerate(places):
+        (count,) = NUMPY.operand(ctx, each, "ix_").shape
+        wide = tuple([count if k == i else 1 for k in range(len(args))])
+        assert isinstance(each, Ref)
+        made.append(Ref(each.cell, (*each.path, Reshaped(wide))))
     return Tuple(tuple(made))

@@ -20,7 +20,7 @@ from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
 from ..indexing.beside import result_with, together
 from ..indexing.bounded import refuse, where_of
-from ..indexing.size_checks import PlacedOperand, operand
+from ..indexing.size_checks import AlignedOperand, operand
 
 
 def of_bounded(ctx: Context, function: str, a: Raw, b: Raw) -> Abstract | None:
@@ -43,7 +43,7 @@ def of_bounded(ctx: Context, function: str, a: Raw, b: Raw) -> Abstract | None:
     return result_with(ctx, made, free)
 
 
-def _with_zeros(ctx: Context, o: PlacedOperand, axis: int) -> Value:
+def _with_zeros(ctx: Context, o: AlignedOperand, axis: int) -> Value:
     """The elements of an operand, zero where they do not belong to it along the axis that is summed.
 
     And along the other axis, over which the derivative by the other operand sums.

@@ -37,7 +37,7 @@ _SLOGDET, _EIGH, _EIG = type(np.linalg.slogdet(_ONE)), type(np.linalg.eigh(_ONE)
 _SVD, _QR = type(np.linalg.svd(_ONE)), type(np.linalg.qr(_ONE))
 
 
-def _computed_in(ctx: Context, *dtypes: DType) -> DType:
+def computed_in(ctx: Context, *dtypes: DType) -> DType:
     """The element type in which LAPACK computes with operands of these types."""
     for dtype in dtypes:
         if dtype in (FLOAT16, BFLOAT16):
@@ -55,7 +55,7 @@ def _matrices(ctx: Context, a: Raw, name: str, square: bool = False) -> Value:
     if given.rank < 2:
         text = f"{given.rank}-dimensional array given. Array must be at least two-dimensional"
         ctx.raise_(np.linalg.LinAlgError(text))
-    return ctx.convert(given.value, _computed_in(ctx, given.dtype))
+    return ctx.convert(given.value, computed_in(ctx, given.dtype))
 
 
 def _named(ctx: Context, cls: type, values: list[Value]) -> Tuple:
@@ -119,7 +119,7 @@ def solve(ctx: Context, a: Raw, b: Raw) -> Abstract:
     """The `x` of `a @ x = b`; `b` is one vector if it has one axis, else matrices."""
     matrices = _matrices(ctx, a, "solve", square=True)
     right = nested(ctx, NUMPY, b, "np.linalg.solve")
-    dtype = _computed_in(ctx, matrices.type.dtype, right.dtype)
+    dtype = computed_in(ctx, matrices.type.dtype, right.dtype)
     count = matrices.type.static_shape[-1]
     vector = right.rank == 1
     if right.rank == 0 or right.shape[-1 if vector else -2] != count:
@@ -175,7 +175,7 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
     rows, columns = matrix.type.static_shape
     if right.rank not in (1, 2) or right.shape[0] != rows:
         ctx.raise_(np.linalg.LinAlgError("Incompatible dimensions"))
-    dtype = _computed_in(ctx, matrix.type.dtype, right.dtype)
+    dtype = computed_in(ctx, matrix.type.dtype, right.dtype)
     share = ctx.known(rcond, "rcond of np.linalg.lstsq")
     precision = np.finfo(dtype)  # type: ignore[type-var]
     share = float(precision.eps) * max(rows, columns) if share is None else share
@@ -343,6 +343,8 @@ def inverse_or_nan(ctx: Context, a: Raw) -> Abstract:
 def cond(x: Any, p: Any = None) -> Any:
     """How much the solution of a system may change with its right-hand side, in the norm `p`."""
     a = np.asarray(x)
+    if a.ndim > 1 and a.shape[-1] * a.shape[-2] == 0:
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p is None or p == 2 or p == -2:
         values = np.linalg.svd(a, compute_uv=False)
         return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.types import BFLOAT16, is_complex
-from ....values.lattice import Abstract, Const, Ref, Tuple
+from ....values.lattice import Abstract, Const, Tuple
 from ...context import Context, Raw
 from ...kernels.nesting import nested
 from ...kernels.structures import abstract
@@ -174,9 +174,9 @@ def matrix_power(ctx: Context, a: Raw, n: Raw) -> Abstract:
     exponent = integer(ctx, n, "the exponent of np.linalg.matrix_power")
     given = nested(ctx, NUMPY, a, "matrix_power")
     check_square(ctx, given.shape)
+    if exponent == 1:
+        return ctx.call(Const(np.asanyarray), [a])
     base: Abstract = NUMPY.array(ctx, given.value)
-    if exponent == 1 and isinstance(a, Ref) and ctx.is_ndarray(a):  # NumPy gives the array itself
-        return a
     if exponent < 0:
         base, exponent = ctx.call(Const(np.linalg.inv), [base]), -exponent
     if exponent == 0:

@@ -25,7 +25,7 @@ from ...kernels.nesting import nested
 from ...kernels.structures import abstract
 from ...registry import meaning
 from ...rules.jax import UnservedPrecision, axes_of, axis_of, is_none, precision_name
-from ...rules.libraries import JAX, NUMPY, ArrayArgument, Rules, twins
+from ...rules.libraries import JAX, NUMPY, ArrayArgument, Rules, as_ndarray, twins
 from ...rules.promote import broadcast_shape, numpy_loop
 from ..indexing.stores import store_out
 from ..joining import part
@@ -130,6 +130,7 @@ def product_dtype(ctx: Context, ufunc: np.ufunc, left: ArrayArgument, right: Arr
 @meaning(np.matmul)
 def numpy_matmul(ctx: Context, x1: Raw, x2: Raw, out: Raw = None, dtype: Raw = None) -> Abstract:
     """`np.matmul`."""
+    x1, x2 = as_ndarray(ctx, x1), as_ndarray(ctx, x2)
     selected = of_bounded(ctx, "matmul", x1, x2)
     if selected is not None:
         return selected

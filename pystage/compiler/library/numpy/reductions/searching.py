@@ -5,6 +5,8 @@ A binary search runs for all needles at once: its size grows with the logarithm 
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -30,6 +32,7 @@ from ....values.boundary import Form
 from ....values.lattice import Abstract, Array
 from ...context import Context, Raw
 from ...jax.tail import jax_call
+from ...kernels.arithmetic import any_of
 from ...kernels.nesting import nested
 from ...kernels.structures import lift
 from ...rules.jax import integer, is_none
@@ -127,10 +130,7 @@ def searchsorted(
 
 @twins(np.digitize, None, delegates=False)
 def digitize(ctx: Context, rules: Rules, x: Raw, bins: Raw, right: Raw = False) -> Abstract:
-    """The number of the bin that each element falls into; the bins ascend or descend.
-
-    Bins that the program computes are taken to be monotonic.
-    """
+    """The number of the bin that each element falls into; the bins ascend or descend."""
     cast_text = "Cannot cast array data from {!r} to {!r} according to the rule 'safe'"
     for given, text in ((x, "x may not be complex"), (bins, cast_text)):
         dtype = nested(ctx, rules, given, "digitize").dtype
@@ -143,9 +143,11 @@ def digitize(ctx: Context, rules: Rules, x: Raw, bins: Raw, right: Raw = False) 
     if known is not None:
         steps = [known[1:] >= known[:-1], known[1:] <= known[:-1]]
         if not any(s.all() for s in steps):
-            ctx.raise_(ValueError("bins must be monotonically increasing or decreasing"))
+            ctx.raise_(ValueError(_NOT_MONOTONIC))
     if size < 2:
         return rules.result(ctx, count_preceding(ctx, values, needles, side))
+    if known is None:
+        _check_monotonic(ctx, values)
     ends = [ctx.reshape(part(ctx, values, 0, i, i + 1), ()) for i in (0, size - 1)]
     falling = ctx.op(Compare("GT"), *ends)
     turned = ctx.op(Reverse((0,)), values)
@@ -154,6 +156,21 @@ def digitize(ctx: Context, rules: Rules, x: Raw, bins: Raw, right: Raw = False) 
     shape = needles.type.static_shape
     rest = ctx.op(Subtract(), ctx.broadcast(ctx.constant(size, INT64), shape), found)
     return rules.result(ctx, ctx.op(Select(), ctx.broadcast(falling, shape), rest, found))
+
+
+def _check_monotonic(ctx: Context, bins: Value) -> None:
+    """The program raises ValueError where some bin is less than the one before it, and some greater."""
+    size = bins.type.static_shape[0]
+    pairs = [part(ctx, bins, 0, 0, size - 1), part(ctx, bins, 0, 1, size)]
+    rises, falls = [any_of(ctx, ctx.op(Compare(way), *pairs)) for way in ("LT", "GT")]
+    ctx.check(ctx.op(And(), rises, falls), ValueError(_NOT_MONOTONIC), _refuse_bins, [])
+
+
+_NOT_MONOTONIC = "bins must be monotonically increasing or decreasing"
+
+
+def _refuse_bins() -> NoReturn:
+    raise ValueError(_NOT_MONOTONIC)
 
 
 @twins(np.bincount, None, delegates=False)
