@@ -269,9 +269,9 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
         return _equal_dicts(ctx, ctx.cell(Ref(left.cell)), ctx.cell(Ref(right.cell)), element)
     if (_are_items(left) or _are_items(right)) and known_set(ctx, right if _are_items(left) else left):
         ctx.fail(NotKnown(span=ctx.span, what="the items of a dict that are compared with a set"))
-    cells = row_tuples.contents_of(left, right) or [cell_of(ctx, x) for x in (left, right)]
-    if _are_rows(cells):
-        same = row_lists.equal(ctx, cells[0], cells[1], lambda x, y: _truth(ctx, element("==", x, y)))
+    rows: Sequence[Any] = row_tuples.contents_of(left, right) or [cell_of(ctx, x) for x in (left, right)]
+    if _are_rows(rows):
+        same = row_lists.equal(ctx, rows[0], rows[1], lambda x, y: _truth(ctx, element("==", x, y)))
         if same is not None:
             return same
     both = is_sequence(ctx, left) and is_sequence(ctx, right)
