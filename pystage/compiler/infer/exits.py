@@ -76,6 +76,7 @@ from ..values.lattice import (
     Range,
     Ref,
     RowsCell,
+    RowsTuple,
     SetCell,
     Sharing,
     SliceObject,
@@ -199,6 +200,8 @@ class Exit:
                 return self.number(value)
             case Tuple():
                 return self.container(value)
+            case RowsTuple(rows):
+                return replace(self.rows(rows, None), cls=tuple)
             case Ref():
                 return self.reference(value)
             case Range(start, stop, step) | SliceObject(start, stop, step):
@@ -461,6 +464,9 @@ class Exit:
                 return ContainerTemplate(
                     cls, tuple(range(len(items))), tuple(map(self.rows_of, items)), identity
                 )
+            case RowsTuple(RowsCell(element=inner, length=Value() as length)):
+                count = self.output(length, Form.PYTHON)
+                return RowsTemplate(self.rows_of(inner), count, self.engine.state.cell_number(), tuple)
             case GatedNumber(kinds=kinds, tags=tags):
                 options = [
                     self.rows_of(number_of_kind(self.engine.b, element, place)) for place in range(len(kinds))

@@ -59,6 +59,8 @@ def _contained(cls: type, elements: list[Any]) -> Any:
     """A new container of its elements, or entries."""
     if cls is list:
         return elements
+    if cls is tuple:
+        return tuple(elements)
     if cls is set:
         return {key for key, _ in elements}
     made = cls()
@@ -133,9 +135,9 @@ class Evaluator(abc.ABC):
                 ]
             case ChoiceTemplate():
                 return self.selected(template)
-            case ViewTemplate():
-                view = self.make(template)
-                return lambda run, count: [view(_row(run, {}, row)) for row in range(count)]
+            case ViewTemplate() | RowsTemplate():
+                make = self.make(template)
+                return lambda run, count: [make(_row(run, {}, row)) for row in range(count)]
             case MemberTemplate(pool=pool, place=OutputTemplate(index=index)):
                 find = self.objects(pool)
                 return lambda run, count: [

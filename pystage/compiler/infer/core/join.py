@@ -22,11 +22,14 @@ from ...library.python.strings import is_string
 from ...library.rules.numbers import common_type, joined_range, kinds_of, number_type
 from ...library.rules.row_index import index_type, numbers_in
 from ...library.rules.rows import (
+    are_of_two_lengths,
+    can_be_in_tuples,
     class_of_table,
     common_rows,
     entries_of,
     factory_of,
     keys_in,
+    tuple_rows,
 )
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
@@ -63,6 +66,7 @@ from ...values.lattice import (
     Pooled,
     Ref,
     RowsCell,
+    RowsTuple,
     SetCell,
     TableCell,
     Text,
@@ -181,11 +185,23 @@ class Join:
             return self.conflict(a, b)  # they share variables with other functions
         if isinstance(a, Text) and isinstance(b, Text) and not formatted_alike(a, b):
             return self.conflict(a, b)
+        if isinstance(a, RowsTuple) or isinstance(b, RowsTuple) or (
+            (self.loop or self._rolling) and are_of_two_lengths(a, b)
+        ):
+            return self._tuple_of_rows(a, b)
         if isinstance(a, Pooled) and isinstance(b, Pooled) and a.pool == b.pool:
             return Pooled(a.pool, joined_count(a.place, b.place))
         if type(a) is type(b) and not isinstance(a, Const | Array | Ref):
             return self._structure(a, b)
         return self.conflict(a, b)
+
+    def _tuple_of_rows(self, a: Abstract, b: Abstract) -> Abstract:
+        """A tuple of another length on either side: rows of what the elements have in common."""
+        first, second = tuple_rows(a), tuple_rows(b)
+        template = common_rows(first, second, self.loop) if first is not None and second is not None else None
+        if first is None or second is None or template is None or not can_be_in_tuples(template):
+            return self.conflict(a, b)
+        return RowsTuple(self._joined_rows.list(first, second, template, False))
 
     def conflict(self, a: Abstract, b: Abstract) -> Gated | Unknown:
         """No common meaning: one or the other, as the path says; in a loop an error where the value is used."""
@@ -600,7 +616,7 @@ def _may_be_alternative(x: Abstract) -> bool:
     """True for what may be one thing beside another."""
     if isinstance(x, Tuple):
         return all(map(_may_be_alternative, x.items))
-    return isinstance(x, Const | Array | Bounded | Ref | Text | Meaning)
+    return isinstance(x, Const | Array | Bounded | Ref | RowsTuple | Text | Meaning)
 
 
 def _same_but_for_numbers(x: Any, y: Any) -> bool:

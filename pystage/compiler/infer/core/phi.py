@@ -17,7 +17,7 @@ from ...hlo.ir import Region, Value
 from ...hlo.types import ArrayType
 from ...library.rules.numbers import is_of_kind, number_type, whole_of
 from ...library.rules.pools import converted, template_of_pool
-from ...library.rules.rows import as_rows, as_table, template_of_list
+from ...library.rules.rows import as_rows, as_table, joined_tuples, template_of, template_of_list, tuple_rows
 from ...ops import Compare, Convert, Select, constant
 from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of, where_assigned
@@ -33,6 +33,7 @@ from ...values.lattice import (
     PoolCell,
     Ref,
     RowsCell,
+    RowsTuple,
     TableCell,
     Text,
     Tuple,
@@ -94,6 +95,8 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
             assert element is not None
             content = _aligned(template, as_rows(b, content, element, capacity))
             _child_operands(b, template, content, into)
+        case RowsTuple(rows):
+            phi_operands(b, rows, tuple_rows(cast(Abstract, content)) or Undef(), into)
         case PoolCell() if isinstance(content, PoolCell):
             _pool_operands(b, template, content, into)
         case TableCell(entries=entries, index=index) if isinstance(content, TABLES):
@@ -212,6 +215,8 @@ def is_alike(a: Abstract, b: Abstract) -> bool:
             for v in (a, b)
         ]
         return x == y
+    if isinstance(a, RowsTuple) or isinstance(b, RowsTuple):
+        return joined_tuples(template_of(a), template_of(b)) is not None
     if isinstance(a, Tuple) and isinstance(b, Tuple):
         return a.cls is b.cls and len(a.items) == len(b.items) and all(map(is_alike, a.items, b.items))
     if isinstance(a, Const) and isinstance(b, Const):

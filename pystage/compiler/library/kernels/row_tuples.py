@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...values.gated import Gated
-from ...values.lattice import Abstract, AnyList, ListCell, Pooled, RowsTuple, Tuple
-from ...values.walk import nodes
+from ...values.lattice import Abstract, AnyList, ListCell, RowsTuple, Tuple
 from ..context import Context
 from ..rules import rows as templates
-from .array_rows import has_arrays
 from .structures import list_items, list_length
 
 
@@ -21,7 +18,7 @@ def of_rows(ctx: Context, rows: AnyList) -> Abstract:
     """The tuple of the elements of a list; of arrays or objects, their number must be known."""
     if isinstance(rows, ListCell) or isinstance(rows.length, int) or ctx.can_be_known(list_length(rows)):
         return Tuple(list_items(ctx, rows))
-    if has_arrays(rows.element) or any(isinstance(node, Pooled | Gated) for node in nodes(rows.element)):
+    if not templates.can_be_in_tuples(rows.element):
         return Tuple(list_items(ctx, rows))
     return RowsTuple(replace(templates.from_first(ctx.b, rows), aliases=(), selector=0))
 

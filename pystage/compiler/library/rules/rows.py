@@ -23,7 +23,7 @@ from ...ops import Broadcast, Concatenate, Constant, Convert, DynamicSlice, Dyna
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.capacity import AllocationSite
-from ...values.gated import GatedNumber, form_of
+from ...values.gated import Gated, GatedNumber, form_of
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -44,7 +44,7 @@ from ...values.lattice import (
 )
 from ...values.node import TreeNode
 from ...values.rows import stacked
-from ...values.walk import rebuild, values_of
+from ...values.walk import nodes, rebuild, values_of
 from .numbers import common_type, is_of_kind, joined_range, kinds_of, number_type, range_of, whole_of
 from .promote import PYTHON_DTYPES, fits
 from .row_index import index_of, index_type
@@ -101,6 +101,21 @@ def tuple_rows(x: Abstract) -> AnyList | None:
         case Const(value) if type(value) is tuple:
             return ListCell(tuple(map(key_of, value)))
     return None
+
+
+def are_of_two_lengths(a: Abstract, b: Abstract) -> bool:
+    """True for two tuples of known lengths that differ."""
+    first, second = tuple_rows(a), tuple_rows(b)
+    known = isinstance(first, ListCell) and isinstance(second, ListCell)
+    return known and len(first.items) != len(second.items)  # type: ignore[union-attr]
+
+
+def can_be_in_tuples(template: Abstract) -> bool:
+    """True for a template of elements that tuples of computed length may have: of no objects, and of no arrays of NumPy."""
+    return not any(
+        isinstance(node, Pooled | Bounded | Gated) or (isinstance(node, Array) and node.form is Form.NDARRAY)
+        for node in nodes(template)
+    )
 
 
 def template_of_list(cell: AnyList) -> Abstract | None:
