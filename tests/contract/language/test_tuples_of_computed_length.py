@@ -262,7 +262,7 @@ def beside_none(x):
     for v in x:
         if v > 0:
             t = (v,) if t is None else t + (v,)
-    return t
+    return t, t is None
 
 
 @cases.each(*FEW)
@@ -310,7 +310,7 @@ def repeated(n):
 @cases.each((np.arange(6),), (np.arange(2),), (np.arange(0),))
 def starred(x):
     t = tuple(int(v) for v in x if v % 2 == 0)
-    return [*t, 1], (*t, 2), max(*t, 5, 6)
+    return [*t, 1], (*t, 2), (0, *t, *t)
 
 
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, cast
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
-from ...library.kernels import row_tables, table_keys
+from ...library.kernels import row_lists, row_tables, row_tuples, table_keys
 from ...library.kernels.row_lists import append, extended
 from ...library.python import operators, strings
 from ...library.rules.classes import class_name
@@ -28,6 +28,7 @@ from ...values.lattice import (
     ListCell,
     Ref,
     RowsCell,
+    RowsTuple,
     SetCell,
     SliceObject,
     TableCell,
@@ -251,12 +252,18 @@ def _is_of_computed_length(e: Engine, item: stage.Item) -> bool:
     if isinstance(value, DictView):
         cell = e.cell(Ref(value.cell))
     rows = cell.entries if isinstance(cell, TableCell) else cell
+    if isinstance(value, RowsTuple):
+        rows = value.rows
     return isinstance(rows, RowsCell) and not isinstance(rows.length, int)
 
 
 def _build(e: Engine, i: stage.Build) -> None:
     if i.kind is stage.Sequence.LIST and any(_is_of_computed_length(e, item) for item in i.items):
         e.put(i.dst, _joined_list(e, i.items))
+        return
+    if i.kind is stage.Sequence.TUPLE and any(_is_of_computed_length(e, item) for item in i.items):
+        made = _joined_list(e, i.items)
+        e.put(i.dst, row_tuples.of_rows(e, e.state.get(made.cell)))
         return
     items = _spliced(e, i.items)
     match i.kind:
@@ -343,8 +350,12 @@ def _join(e: Engine, i: stage.JoinStrings) -> None:
 def _unpack(e: Engine, i: stage.Unpack) -> None:
     value = e.get(i.src)
     check_iterable(e, value, "cannot unpack non-iterable {} object")
-    items = listed(e, value)
     count = len(i.dsts)
+    rows = row_tuples.rows_of_numbers(e, value)
+    if rows is not None:
+        _unpack_rows(e, i, rows)
+        return
+    items = listed(e, value)
     if i.star is None:
         if len(items) < count:
             e.raise_(ValueError(f"not enough values to unpack (expected {count}, got {len(items)})"))
@@ -361,6 +372,27 @@ def _unpack(e: Engine, i: stage.Unpack) -> None:
     e.put(i.dsts[i.star], Ref(e.state.new_cell(ListCell(tuple(items[i.star : len(items) - after])))))
     for dst, item in zip(i.dsts[i.star + 1 :], items[len(items) - after :]):
         e.put(dst, item)
+
+
+def _unpack_rows(e: Engine, i: stage.Unpack, rows: RowsCell) -> None:
+    """Unpacks what has a computed length: the program raises where that is another one."""
+    count, length = len(i.dsts), row_lists.list_length(rows)
+    fallback, star = ValueError(), i.star
+    if star is None:
+        bad = row_lists.compared(e, "NE", rows.length, count)
+        row_lists.check(e, bad, fallback, row_tuples.unpack, [length, Const(count)])
+        for place, dst in enumerate(i.dsts):
+            e.put(dst, row_lists.item(e, rows, place))
+        return
+    bad = row_lists.compared(e, "LT", rows.length, count - 1)
+    row_lists.check(e, bad, fallback, row_tuples.unpack_with_rest, [length, Const(count - 1)])
+    after = count - star - 1
+    for place, dst in enumerate(i.dsts[:star]):
+        e.put(dst, row_lists.item(e, rows, place))
+    rest = SliceObject(Const(star), Const(-after) if after else NONE, NONE)
+    e.put(i.dsts[star], Ref(e.state.new_cell(row_lists.part(e, rows, rest))))
+    for place, dst in enumerate(i.dsts[star + 1 :], -after):
+        e.put(dst, row_lists.item(e, rows, row_lists.added(e, rows.length, place)))
 
 
 def _make_function(e: Engine, i: stage.MakeFunction) -> None:

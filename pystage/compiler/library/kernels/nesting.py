@@ -17,7 +17,7 @@ from ...hlo.types import BOOL, FLOAT64, INT64, is_integer
 from ...ops import Compare, Concatenate, Slice
 from ...values.boundary import Form
 from ...values.gated import GatedNumber, number_of_kind
-from ...values.lattice import LISTS, Abstract, Array, Const, ListCell, Range, Ref, RowsCell, Tuple
+from ...values.lattice import LISTS, Abstract, Array, Const, ListCell, Range, Ref, RowsCell, RowsTuple, Tuple
 from ...values.rows import stacked
 from ..context import Context, Raw
 from ..numpy.indexing.bounded import first_elements
@@ -87,7 +87,7 @@ def array_of_rows(ctx: Context, raw: Raw, as_index: bool = False) -> Raw:
 
     NumPy makes one of float64 of an empty list; of an index, one of integers.
     """
-    cell = cell_of(ctx, raw)
+    cell = raw.rows if isinstance(raw, RowsTuple) else cell_of(ctx, raw)
     if not isinstance(cell, RowsCell) or isinstance(cell.length, int) or ctx.can_be_known(list_length(cell)):
         return raw
     array = _of_rows(ctx, NUMPY, cell.element, "array")
@@ -118,6 +118,8 @@ def arrays_of_rows(ctx: Context, raw: Raw) -> Raw:
 
 def index_arrays(ctx: Context, index: Abstract) -> Abstract:
     """An index of an ndarray, with the arrays that NumPy makes of lists whose length only the program knows."""
+    if isinstance(index, RowsTuple):  # of which each element is an index
+        return Tuple(list_items(ctx, index.rows))
     if isinstance(index, Tuple) and index.cls is tuple:
         return Tuple(tuple([array_of_rows(ctx, part, as_index=True) for part in index.items]))
     made: Abstract = array_of_rows(ctx, index, as_index=True)

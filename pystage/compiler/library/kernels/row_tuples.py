@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...values.lattice import Abstract, AnyList, ListCell, RowsTuple, Tuple
+from ...values.lattice import Abstract, AnyList, ListCell, RowsCell, RowsTuple, Tuple
 from ..context import Context
 from ..rules import rows as templates
-from .structures import list_items, list_length
+from .structures import cell_of, list_items, list_length
 
 
 def of_rows(ctx: Context, rows: AnyList) -> Abstract:
@@ -34,3 +34,23 @@ def contents_of(*values: Abstract) -> list[AnyList] | None:
         return None
     found = [templates.tuple_rows(value) for value in values]
     return None if None in found else [each for each in found if each is not None]
+
+
+def rows_of_numbers(ctx: Context, value: Abstract) -> RowsCell | None:
+    """The elements of a tuple or list of computed length, of numbers; None for anything else, and where it can be known."""
+    rows = value.rows if isinstance(value, RowsTuple) else cell_of(ctx, value)
+    if not isinstance(rows, RowsCell) or isinstance(rows.length, int) or ctx.can_be_known(list_length(rows)):
+        return None
+    return templates.from_first(ctx.b, rows) if templates.can_be_in_tuples(rows.element) else None
+
+
+def unpack(got: int, count: int) -> None:
+    """Raises what unpacking so many values into `count` names raises."""
+    if got < count:
+        raise ValueError(f"not enough values to unpack (expected {count}, got {got})")
+    raise ValueError(f"too many values to unpack (expected {count})")
+
+
+def unpack_with_rest(got: int, count: int) -> None:
+    """Raises what unpacking so many values into `count` names and a starred one raises."""
+    raise ValueError(f"not enough values to unpack (expected at least {count}, got {got})")
