@@ -43,6 +43,7 @@ from ...values.lattice import (
     ListCell,
     Ref,
     RowsCell,
+    RowsTuple,
     SetCell,
     TableCell,
     Tuple,
@@ -55,7 +56,7 @@ from . import row_lists
 from .array_rows import boxed, copied, has_arrays, with_shared
 from .holding import frozen, make_members, unboxed
 from .row_lists import Int, fold, int_value, truth_of, with_room
-from .table_keys import Found, as_numbers_of, is_of_rows, refuse_nan, same_keys
+from .table_keys import Found, as_numbers_of, has_tuples, is_of_rows, refuse_nan, same_keys
 
 
 def _pair(entry: Abstract) -> tuple[Abstract, Abstract]:
@@ -90,7 +91,8 @@ def keys_alone(cell: AnyTable) -> AnyTable:
 def find(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
     """Whether there is an entry with this key, and the place of it."""
     refuse_nan(ctx, key)
-    return _indexed(ctx, cell, key)[:2] if cell.index is not None else _scanned(ctx, cell, key)
+    indexed = cell.index is not None and not has_tuples(key)
+    return _indexed(ctx, cell, key)[:2] if indexed else _scanned(ctx, cell, key)
 
 
 def _indexed(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value, Value, Value]:
@@ -341,6 +343,8 @@ def _is_told_by_value(number: Array) -> bool:
 def _numbers(element: Abstract) -> list[Array]:
     if isinstance(element, Tuple):
         return [n for part in element.items for n in _numbers(part)]
+    if isinstance(element, RowsTuple):
+        return _numbers(element.rows.element)
     return [element] if isinstance(element, Array) else []
 
 

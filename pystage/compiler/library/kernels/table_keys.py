@@ -12,15 +12,29 @@ import numpy as np
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
-from ...hlo.types import FLOAT64, INT64, UINT64, is_floating
-from ...ops import And, Compare, Convert
+from ...hlo.types import BOOL, FLOAT64, INT64, UINT64, ArrayType, is_floating
+from ...ops import And, Compare, Convert, Iota, Or, Reduce, Slice
 from ...values.boundary import Form
 from ...values.gated import Gated, GatedNumber
-from ...values.lattice import Abstract, AnyTable, Array, Const, TableCell, Tuple, is_number
+from ...values.lattice import (
+    Abstract,
+    AnyList,
+    AnyTable,
+    Array,
+    Const,
+    ListCell,
+    RowsCell,
+    RowsTuple,
+    TableCell,
+    Tuple,
+    is_number,
+)
+from ...values.walk import nodes, rebuild, values_of
 from ..context import Context
 from ..python.number_checks import refuse
 from ..rules.numbers import kinds_of
 from ..rules.promote import fits
+from ..rules.rows import as_rows, row_at, row_template, template_of_list, tuple_rows
 from ..rules.split import needs_split
 
 Found = bool | Value
@@ -33,6 +47,8 @@ def is_computed_key(ctx: Context, key: Abstract) -> bool:
         raise needs_split(key)
     if isinstance(key, Tuple):
         return _is_key(key) and any(is_computed_key(ctx, part) for part in key.items)
+    if isinstance(key, RowsTuple):
+        return _is_key(key)
     return isinstance(key, Array) and _is_key(key) and ctx.is_computed(key)
 
 
@@ -45,7 +61,14 @@ def _is_key(key: Abstract) -> bool:
             return not key.rank and key.form in (Form.PYTHON, Form.SCALAR) and key.dtype.kind in "biuf"
         case Tuple(items):
             return all(map(_is_key, items))
+        case RowsTuple(rows):
+            return _is_key(row_template(rows.element)) and not has_tuples(rows.element)
     return False
+
+
+def has_tuples(key: Abstract) -> bool:
+    """True for a key in which there is a tuple of computed length; keys with such have no index."""
+    return any(isinstance(node, RowsTuple) for node in nodes(key))
 
 
 def is_of_rows(ctx: Context, cell: AnyTable, key: Abstract) -> bool:
@@ -57,6 +80,8 @@ def is_of_rows(ctx: Context, cell: AnyTable, key: Abstract) -> bool:
 
 def same_keys(ctx: Context, column: Abstract, key: Abstract) -> Found | Value:
     """Which rows of the keys equal `key`: a bool for each, or for all."""
+    if isinstance(column, RowsTuple) or isinstance(key, RowsTuple):
+        return _same_tuples(ctx, column, key)
     if isinstance(column, Tuple) and isinstance(key, Tuple):
         if len(column.items) != len(key.items):
             return False
@@ -72,11 +97,63 @@ def same_keys(ctx: Context, column: Abstract, key: Abstract) -> Found | Value:
     return False
 
 
+def _same_tuples(ctx: Context, column: Abstract, key: Abstract) -> Found:
+    """Which tuples of a column equal `key`, one of them of computed length: as many elements, and each the same."""
+    rows = ListCell(key.items) if isinstance(key, Tuple) else tuple_rows(key)
+    if rows is None or not isinstance(column, Tuple | RowsTuple):
+        return False
+    if isinstance(column, Tuple):
+        return _same_as_known(ctx, column, rows)
+    lengths = column.rows.length
+    assert isinstance(lengths, Value)
+    count, capacity = lengths.type.static_shape[0], column.rows.capacity
+    found: Found = ctx.op(Compare("EQ"), lengths, ctx.broadcast(_count(ctx, rows), (count,)))
+    element = template_of_list(rows)
+    if isinstance(rows, ListCell) and not rows.items:
+        return found
+    if element is None:  # elements of several classes, of which a column has one
+        return False
+    whole = as_rows(ctx.b, rows, element, max(capacity, rows.capacity if isinstance(rows, RowsCell) else len(rows.items)))
+
+    def first(value: Value) -> Value:
+        shape = value.type.static_shape
+        part = ctx.op(Slice((0,) * len(shape), (capacity, *shape[1:]), (1,) * len(shape)), value)
+        return ctx.broadcast(part, (count, *part.type.static_shape))
+
+    same = same_keys(ctx, column.rows.element, rebuild(whole.element, first))
+    if same is True:
+        return found
+    shape = (count, capacity)
+    places = ctx.op(Iota(ArrayType(INT64, shape), 1))
+    outside = ctx.op(Compare("GE"), places, ctx.broadcast(ctx.reshape(lengths, (count, 1)), shape))
+    each = outside if same is False else ctx.op(Or(), outside, same)
+    every = ctx.op(Reduce(And(), (1,)), each, ctx.constant(True, BOOL))
+    return ctx.op(And(), found, every)
+
+
+def _same_as_known(ctx: Context, column: Tuple, rows: AnyList) -> Found:
+    """Which tuples of a column, all as long as is known, equal one of computed length."""
+    assert isinstance(rows, RowsCell)
+    if len(column.items) > rows.capacity:
+        return False
+    found: Found = ctx.op(Compare("EQ"), _count(ctx, rows), ctx.constant(len(column.items), INT64))
+    for place, part in enumerate(column.items):
+        element = row_at(ctx.b, rows.element, ctx.constant(place, INT64))
+        found = _both(ctx, found, same_keys(ctx, part, element))
+    return found
+
+
+def _count(ctx: Context, rows: AnyList) -> Value:
+    length = rows.length if isinstance(rows, RowsCell) else len(rows.items)
+    return ctx.constant(length, INT64) if isinstance(length, int) else length
+
+
 def _both(ctx: Context, a: Found, b: Found) -> Found:
     if isinstance(a, bool) or isinstance(b, bool):
         known, other = (a, b) if isinstance(a, bool) else (b, a)
         return other if known else False
-    return ctx.op(And(), a, b)
+    shape = max(a.type.static_shape, b.type.static_shape, key=len)
+    return ctx.op(And(), ctx.broadcast(a, shape), ctx.broadcast(b, shape))
 
 
 def _same_numbers(ctx: Context, column: Array, key: Array | Const) -> Found:
@@ -123,12 +200,28 @@ def refuse_nan(ctx: Context, key: Abstract) -> None:
     if isinstance(key, Tuple):
         for part in key.items:
             refuse_nan(ctx, part)
+    elif isinstance(key, RowsTuple):
+        _refuse_nan_inside(ctx, key.rows)
     elif is_number(key) and not (isinstance(key, Const) and not isinstance(key.value, float | np.floating)):
         assert isinstance(key, Array | Const)
         number = _number(ctx, key)
         if is_floating(number.type.dtype):
             reason = NotKnown(span=ctx.span, what="whether a key is the same NaN")
             ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
+
+
+def _refuse_nan_inside(ctx: Context, rows: RowsCell) -> None:
+    inside = ctx.op(
+        Compare("LT"),
+        ctx.op(Iota(ArrayType(INT64, (rows.capacity,)), 0)),
+        ctx.broadcast(_count(ctx, rows), (rows.capacity,)),
+    )
+    reason = NotKnown(span=ctx.span, what="whether a key is the same NaN")
+    for numbers in values_of(rows.element):
+        if is_floating(numbers.type.dtype):
+            bad = ctx.op(And(), inside, ctx.op(Compare("NE"), numbers, numbers))
+            any_bad = ctx.op(Reduce(Or(), (0,)), bad, ctx.constant(False, BOOL))
+            ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
 
 
 def as_numbers_of(ctx: Context, keys: Abstract, key: Abstract) -> list[Value] | None:

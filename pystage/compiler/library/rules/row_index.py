@@ -34,7 +34,8 @@ from ...ops import (
     While,
     Xor,
 )
-from ...values.lattice import Abstract, Array, Tuple
+from ...values.lattice import Abstract, Array, RowsTuple, Tuple
+from ...values.walk import nodes
 
 WIDTH = 8
 FREE = -1
@@ -61,7 +62,9 @@ def empty_index(b: Builder, capacity: int) -> Value:
 
 
 def numbers_in(keys: Abstract) -> list[Array]:
-    """The numbers of which keys consist."""
+    """The numbers of which keys consist; none of keys with tuples of computed length, of which there is no index."""
+    if any(isinstance(node, RowsTuple) for node in nodes(keys)):
+        return []
     if isinstance(keys, Tuple):
         return [n for part in keys.items for n in numbers_in(part)]
     return [keys] if isinstance(keys, Array) else []

@@ -10,6 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ....diagnostics.codes_constant import NotKnown
 from ....diagnostics.codes_types import MaskedUse
 from ....diagnostics.errors import StagingError
 from ....hlo.ir import Op, Value
@@ -135,7 +136,8 @@ def size_(ctx: Context, a: Raw, axis: Raw = None) -> Abstract:
 @for_bounded(np.transpose)
 def transpose(ctx: Context, a: Raw, axes: Raw = None) -> Abstract:
     """The axes in the order named, or reversed."""
-    assert isinstance(a, Bounded)
+    if not isinstance(a, Bounded):  # then the axes are
+        ctx.fail(NotKnown(span=ctx.span, what="the axes of transpose"))
     if is_none(axes):
         return transposed(ctx, a, range(a.rank)[::-1])
     order = axes_of(ctx, axes, a.rank, "transpose", repeated="repeated axis in transpose")
