@@ -194,6 +194,29 @@ def longest_of_a_list(x):
     return best, len(out)
 
 
+@cases.each(*FEW)
+def of_any_length_in_a_list(x):
+    out = [(0,)]
+    for i in range(len(x)):
+        if x[i] > 0:
+            out.append((i, i + 1))
+        elif x[i] < -0.7:
+            out.append((i, i + 1, i + 2))
+    return out, out[-1], (0,) in out, (0, 1) in out
+
+
+@cases.each(*FEW)
+def subsets(x):
+    found = [()]
+    for v in x[:4]:
+        if v > 0:
+            longer = []
+            for old in found:
+                longer.append(old + (v,))
+            found = found + longer
+    return found, len(found)
+
+
 @cases.each(*[(np.array(a),) for a in ([1, 2, 1, 2, 3], [0], [5, 5, 5])], (np.zeros(0, int),))
 def keys_of_a_dict(x):
     d = {}

@@ -8,9 +8,26 @@ from collections.abc import Callable
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType
 from ...library.rules.pools import Contents, joined_contents, list_template, template_of_pool
-from ...library.rules.rows import row_size, row_template, with_capacity
+from ...library.rules.rows import (
+    row_size,
+    row_template,
+    template_of_list,
+    tuple_rows,
+    tuple_template,
+    with_capacity,
+)
 from ...values.capacity import AllocationSite, Capacity
-from ...values.lattice import Abstract, AnyList, Cell, ListCell, PoolCell, RowsCell, Sharing
+from ...values.lattice import (
+    Abstract,
+    AnyList,
+    Cell,
+    ListCell,
+    PoolCell,
+    RowsCell,
+    RowsTuple,
+    Sharing,
+    Tuple,
+)
 from ...values.walk import rebuild, values_of
 from ..core.phi import Placeholder, join_selectors, placeholder_for
 from .alias_sets import joined_aliases
@@ -40,9 +57,10 @@ class JoinedRows:
     def list(self, a: AnyList, b: AnyList, template: Abstract, is_table: bool) -> RowsCell:
         """A list of other elements, or another length, on either side, of which all elements have the template."""
         capacity, site = self._capacity(a, b, template, is_table)
+        first, second = [template_of_list(x, ragged=True) for x in (a, b)]
+        template = self._with_room_in_tuples(first, second, template, capacity)
         element = rebuild(with_capacity(template, capacity), placeholder_for)
-        first, second = [x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)]
-        length = joined_count(first, second)
+        length = joined_count(*[x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)])
         selector = join_selectors(a.selector, b.selector)
         shared = max([x.shared for x in (a, b) if isinstance(x, RowsCell)], default=Sharing.NOT)
         starts = [x.start if isinstance(x, RowsCell) and x.capacity == capacity else 0 for x in (a, b)]
@@ -84,6 +102,30 @@ class JoinedRows:
         found = self._capacity_here(max(second, FIRST_INNER), itemsize, "lists in a list")
         return list_template(element, found.size, found.site, template.shared)
 
+    def _with_room_in_tuples(
+        self, a: Abstract | None, b: Abstract | None, template: Abstract, count: int
+    ) -> Abstract:
+        """The template of so many elements, with the capacity of the loop in which tuples among them get longer."""
+        if isinstance(template, Tuple):
+            sides = [x.items if isinstance(x, Tuple) else (None,) * len(template.items) for x in (a, b)]
+            parts = zip(*sides, template.items, strict=True)
+            return Tuple(
+                tuple([self._with_room_in_tuples(x, y, part, count) for x, y, part in parts]), template.cls
+            )
+        if (
+            not isinstance(template, RowsTuple)
+            or template.rows.site is not None
+            or self._capacity_here is None
+        ):
+            return template
+        first, second = [None if x is None else tuple_rows(x) for x in (a, b)]
+        if first is None or second is None or most_rows(second) <= most_rows(first):
+            return template
+        element = row_template(template.rows.element)
+        itemsize = row_size(element) * count
+        found = self._capacity_here(max(most_rows(second), FIRST_INNER), itemsize, "tuples in a list")
+        return tuple_template(element, found.size, found.site)
+
     def _capacity(
         self, a: AnyList | PoolCell, b: AnyList | PoolCell, template: Abstract | Cell, is_table: bool
     ) -> tuple[int, AllocationSite | None]:
@@ -92,7 +134,7 @@ class JoinedRows:
         One that gets longer in a loop by as much as is written has as many as all trips may need, where their number
         is known; else the capacity of the loop as an allocation site. So has a dict always, which may meet a key again.
         """
-        first, second = [len(x.items) if isinstance(x, ListCell) else x.capacity for x in (a, b)]
+        first, second = map(most_rows, (a, b))
         most = max(first, second, 1)
         sites = [x.site for x in (a, b) if not isinstance(x, ListCell) and x.site is not None]
         if sites or second <= first or self._capacity_here is None:
@@ -103,6 +145,11 @@ class JoinedRows:
         what = "objects of a list" if isinstance(a, PoolCell) else "a list"
         found = self._capacity_here(max(most, initial), row_size(template), what)
         return found.size, found.site
+
+
+def most_rows(x: AnyList | PoolCell) -> int:
+    """How many elements a list has, or there is memory for."""
+    return len(x.items) if isinstance(x, ListCell) else x.capacity
 
 
 def is_same_count(a: int | Value, b: int | Value) -> bool:

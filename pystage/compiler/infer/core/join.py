@@ -185,8 +185,10 @@ class Join:
             return self.conflict(a, b)  # they share variables with other functions
         if isinstance(a, Text) and isinstance(b, Text) and not formatted_alike(a, b):
             return self.conflict(a, b)
-        if isinstance(a, RowsTuple) or isinstance(b, RowsTuple) or (
-            (self.loop or self._rolling) and are_of_two_lengths(a, b)
+        if (
+            isinstance(a, RowsTuple)
+            or isinstance(b, RowsTuple)
+            or ((self.loop or self._rolling) and are_of_two_lengths(a, b))
         ):
             return self._tuple_of_rows(a, b)
         if isinstance(a, Pooled) and isinstance(b, Pooled) and a.pool == b.pool:
@@ -554,7 +556,7 @@ class Join:
 
     def _rows(self, a: AnyList, b: AnyList, is_table: bool = False) -> Content:
         """A list that has another length, or other elements, on either side: rows of what the elements have in common."""
-        template = common_rows(a, b, self.loop)
+        template = common_rows(a, b, self.loop, ragged=True)
         if template is None and self.demands.elements(a, b):
             return a
         if template is None:
@@ -564,7 +566,7 @@ class Join:
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""
         first, second = entries_of(a), entries_of(b)
-        if class_of_table(a) is not class_of_table(b) or common_rows(first, second) is None:
+        if class_of_table(a) is not class_of_table(b) or common_rows(first, second, ragged=True) is None:
             return self._unlike_tables(a, b)
         rows = self._rows(first, second, is_table=True)
         assert isinstance(rows, RowsCell)

@@ -90,7 +90,7 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
                 into.append(materialise(b, cast(Abstract, content), value.type))
             if type(template) is GatedNumber:
                 _number_operands(b, template, cast(Abstract, content), into)
-        case RowsCell(capacity=capacity) if isinstance(content, LISTS):
+        case RowsCell(capacity=capacity) if isinstance(content, LISTS) and not _are_stacked(template):
             element = template_of_list(template)
             assert element is not None
             content = _aligned(template, as_rows(b, content, element, capacity))
@@ -106,6 +106,11 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
             _child_operands(b, template, content, into)
         case _:
             _child_operands(b, template, _aligned(template, content), into)
+
+
+def _are_stacked(rows: RowsCell) -> bool:
+    """True for the rows of all tuples in a list, which were converted with this."""
+    return isinstance(rows.length, Value) and bool(rows.length.type.shape)
 
 
 def _pool_operands(b: Builder, template: PoolCell, content: PoolCell, into: list[Value]) -> None:

@@ -59,7 +59,7 @@ from ...values.lattice import (
     Tuple,
     Unknown,
 )
-from ...values.walk import rebuild, values_of
+from ...values.walk import nodes, rebuild, values_of
 from ..context import Context, Raw
 from ..numpy.indexing.bounded import compact, elements
 from ..numpy.indexing.bounded import count as bounded_count
@@ -86,13 +86,14 @@ Int = int | Value
 
 def as_rows(ctx: Context, cell: AnyList, *also: Abstract) -> RowsCell | None:
     """The list as rows that can hold `also` besides its elements; None where they have no template in common."""
-    template = templates.template_of_list(cell)
+    ragged = isinstance(cell, RowsCell) or any(isinstance(n, RowsTuple) for item in also for n in nodes(item))
+    template = templates.template_of_list(cell, ragged)
     known = isinstance(cell, ListCell) and not cell.items
     for item in also:
         other = templates.template_of(item)
         if other is None or (template is None and not known):
             return None
-        template = other if template is None else templates.joined(template, other)
+        template = other if template is None else templates.joined(template, other, ragged=ragged)
         known = False
     if template is None:
         return None
@@ -299,7 +300,7 @@ def appended(ctx: Context, cell: AnyList, new: Abstract) -> RowsCell | None:
 
 def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     """The elements of the first list, and behind them those of the second."""
-    template = templates.common_rows(first, second)
+    template = templates.common_rows(first, second, ragged=True)
     if isinstance(second, ListCell) and not second.items:
         return as_rows(ctx, first)
     if isinstance(first, ListCell) and not first.items:

@@ -113,7 +113,9 @@ def _same_tuples(ctx: Context, column: Abstract, key: Abstract) -> Found:
         return found
     if element is None:  # elements of several classes, of which a column has one
         return False
-    whole = as_rows(ctx.b, rows, element, max(capacity, rows.capacity if isinstance(rows, RowsCell) else len(rows.items)))
+    whole = as_rows(
+        ctx.b, rows, element, max(capacity, rows.capacity if isinstance(rows, RowsCell) else len(rows.items))
+    )
 
     def first(value: Value) -> Value:
         shape = value.type.static_shape

@@ -308,7 +308,9 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
 
 def _are_rows(cells: Sequence[Any]) -> bool:
     """True for the contents of lists, of which at least one consists of rows."""
-    return all(isinstance(cell, LISTS) for cell in cells) and any(isinstance(cell, RowsCell) for cell in cells)
+    return all(isinstance(cell, LISTS) for cell in cells) and any(
+        isinstance(cell, RowsCell) for cell in cells
+    )
 
 
 def _are_items(value: Abstract) -> bool:
@@ -426,7 +428,9 @@ def is_(
         return _same_bounded(ctx, left, right)
     _refuse_exceptions(ctx, left, right)
     both_tuples = isinstance(left, Tuple) and isinstance(right, Tuple) and head(left) == head(right)
-    if both_tuples or row_tuples.contents_of(left, right) is not None:  # one of them may be an element of a list of rows
+    if (
+        both_tuples or row_tuples.contents_of(left, right) is not None
+    ):  # one of them may be an element of a list of rows
         ctx.fail(IdentityNotKnown(span=ctx.span, what="two tuples"))
     classes = [class_of(ctx, x) if isinstance(x, Array | Const) else [] for x in (left, right)]
     if not set(classes[0]) & set(classes[1]):

@@ -118,11 +118,14 @@ def can_be_in_tuples(template: Abstract) -> bool:
     )
 
 
-def template_of_list(cell: AnyList) -> Abstract | None:
-    """The template that all elements of a list have in common; None where there is none, as of an empty list."""
+def template_of_list(cell: AnyList, ragged: bool = False) -> Abstract | None:
+    """The template that all elements of a list have in common; None where there is none, as of an empty list.
+
+    `ragged`: tuples of several lengths have one, that of tuples of computed length.
+    """
     if isinstance(cell, RowsCell):
         return row_template(cell.element)
-    return common_template(cell.items)
+    return common_template(cell.items, ragged)
 
 
 def row_template(element: Abstract) -> Abstract:
@@ -130,17 +133,17 @@ def row_template(element: Abstract) -> Abstract:
     return rebuild(element, lambda v: _placeholder(v.type.dtype, v.type.static_shape[1:]))
 
 
-def common_rows(a: AnyList, b: AnyList, loop: bool = False) -> Abstract | None:
+def common_rows(a: AnyList, b: AnyList, loop: bool = False, ragged: bool = False) -> Abstract | None:
     """The template that the elements of two lists have in common; of an empty one, that of the other."""
-    first, second = template_of_list(a), template_of_list(b)
+    first, second = template_of_list(a, ragged), template_of_list(b, ragged)
     if isinstance(b, ListCell) and not b.items:
         return first
     if isinstance(a, ListCell) and not a.items:
         return second
-    return joined(first, second, loop)
+    return joined(first, second, loop, ragged)
 
 
-def common_template(items: Sequence[Abstract]) -> Abstract | None:
+def common_template(items: Sequence[Abstract], ragged: bool = False) -> Abstract | None:
     """The template that all of at least one elements have in common."""
     found: Abstract | None = None
     seen: set[Any] = set()
@@ -149,7 +152,7 @@ def common_template(items: Sequence[Abstract]) -> Abstract | None:
         if key in seen:
             continue
         template = template_of(item)
-        found = template if position == 0 else joined(found, template)
+        found = template if position == 0 else joined(found, template, ragged=ragged)
         if found is None:
             return None
         if key is not None:
@@ -157,7 +160,9 @@ def common_template(items: Sequence[Abstract]) -> Abstract | None:
     return found
 
 
-def joined(a: Abstract | None, b: Abstract | None, loop: bool = False) -> Abstract | None:
+def joined(
+    a: Abstract | None, b: Abstract | None, loop: bool = False, ragged: bool = False
+) -> Abstract | None:
     """The template of what has one or the other; None where they have none in common. `loop`: bounds are widened."""
     if isinstance(a, Array) and isinstance(b, Array):
         return _joined_numbers(a, b, loop)
@@ -168,10 +173,13 @@ def joined(a: Abstract | None, b: Abstract | None, loop: bool = False) -> Abstra
     if isinstance(a, Bounded) and isinstance(b, Bounded):
         return _joined_bounded(a, b, loop)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and a.cls is b.cls and len(a.items) == len(b.items):
-        parts = [joined(x, y, loop) for x, y in zip(a.items, b.items)]
+        parts = [joined(x, y, loop, ragged) for x, y in zip(a.items, b.items)]
         return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), a.cls)
     if isinstance(a, RowsTuple) or isinstance(b, RowsTuple):
         return joined_tuples(a, b, loop)
+    if ragged and a is not None and b is not None and are_of_two_lengths(a, b):
+        found = joined_tuples(a, b, loop)
+        return found if found is not None and can_be_in_tuples(found) else None
     return None
 
 
@@ -183,7 +191,9 @@ def joined_tuples(a: Abstract | None, b: Abstract | None, loop: bool = False) ->
     element = common_rows(sides[0], sides[1], loop)
     if element is None:
         return None
-    capacity = max(1, *[x.capacity if isinstance(x, RowsCell) else len(x.items) for x in sides if x is not None])
+    capacity = max(
+        1, *[x.capacity if isinstance(x, RowsCell) else len(x.items) for x in sides if x is not None]
+    )
     sites = [x.site for x in sides if isinstance(x, RowsCell) and x.site is not None]
     return tuple_template(element, capacity, sites[0] if sites else None)
 
