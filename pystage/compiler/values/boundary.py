@@ -317,7 +317,8 @@ class ContainerTemplate(TreeNode):
 class RowsTemplate(TreeNode):
     """A new list of elements that are rows of results: `element` is one of them, with all its rows in each `OutputTemplate`.
 
-    The first `length` of them are elements, of a tuple where `cls` is that. Of a dict or a set, as `cls` says, they are pairs of a key and a value.
+    The first `length` of them are elements. `cls`: `list`, `tuple`, or a dict or set, of which they are pairs of a key and
+    a value.
     `factory`: the `default_factory` of a `defaultdict`.
     """
 

@@ -39,6 +39,7 @@ from ...values.lattice import (
     Const,
     Ref,
     RowsCell,
+    RowsTuple,
     Unknown,
 )
 from ...values.state import State
@@ -276,6 +277,8 @@ class Engine(Context):
             value = self.narrowed(value)
             if isinstance(value, Gated):
                 raise needs_split(value)
+        if isinstance(value, RowsTuple):
+            return tuple([self.known(item, what) for item in list_items(self, value.rows)])
         cell = self.state.slots.get(value.cell) if type(value) is Ref else None
         if isinstance(cell, RowsCell):
             return [self.known(item, what) for item in list_items(self, cell)]

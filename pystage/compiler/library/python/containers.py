@@ -178,7 +178,7 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
 
 def _of_tuple(ctx: Context, cell: AnyList, index: Abstract) -> Abstract | None:
     """An item or a slice of a tuple of computed length, and a computed slice of any tuple; None for others."""
-    if isinstance(index, SliceObject) and (isinstance(cell, RowsCell) or _is_computed_slice(ctx, index)):
+    if isinstance(index, SliceObject) and (isinstance(cell, RowsCell) or _must_be_of_rows(ctx, index)):
         rows = row_lists.as_rows(ctx, cell)
         return None if rows is None else row_tuples.of_rows(ctx, row_lists.part(ctx, rows, index))
     if not isinstance(cell, RowsCell) or not is_index(index):
@@ -206,6 +206,12 @@ def _of_rows(ctx: Context, container: Abstract, cell: AnyList, index: Abstract) 
 
 def _is_computed_slice(ctx: Context, index: SliceObject) -> bool:
     return any(is_computed_index(ctx, end) for end in (index.start, index.stop))
+
+
+def _must_be_of_rows(ctx: Context, index: SliceObject) -> bool:
+    """True for a slice whose ends are known in no trip of a loop that may be written out."""
+    ends = [end for end in (index.start, index.stop) if is_computed_index(ctx, end)]
+    return bool(ends) and not any(ctx.can_be_unrolled(end) for end in ends if isinstance(end, Array))
 
 
 def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: str) -> Abstract:
