@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -11,19 +12,23 @@ from ...analysis.induction import recurrence
 from ...hlo.builder import Builder
 from ...hlo.ir import Value
 from ...hlo.types import INT64
-from ...library.kernels.structures import list_length
+from ...library.kernels.row_lists import MANY
+from ...library.kernels.structures import list_items, list_length
 from ...library.rules.numbers import kinds_of
+from ...library.rules.rows import tuple_rows
 from ...ops import Add, Constant, Multiply, While
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, restrict
 from ...values.lattice import (
     LISTS,
     Abstract,
+    AnyList,
     Array,
     Cell,
     Const,
     ErrorCell,
     ObjectCell,
     RowsCell,
+    RowsTuple,
     Tuple,
     Unknown,
     is_number,
@@ -94,6 +99,9 @@ def finish(
         if isinstance(content, RowsCell):
             complete = keys is None or not is_observable(engine, slot)
             content = _counted_rows(engine, loop, content, entries[slot], begins[slot], last[slot], complete)
+        if isinstance(content, RowsTuple):
+            sides = [tuple_rows(cast(Abstract, x)) for x in (entries[slot], begins[slot], last[slot])]
+            content = _counted_tuple(engine, loop, content, sides, keys is None)
         after[slot] = content
     for slot, content in after.items():
         engine.state.set(slot, content)
@@ -159,6 +167,21 @@ def _counted_rows(
         added = b.op(Multiply(), source.length.value, b.op(Constant(np.asarray(step, INT64))))
         length = b.op(Add(), added, b.op(Constant(np.asarray(before.value, INT64))))
     return replace(rows, length=length)
+
+
+def _counted_tuple(
+    engine: Engine, loop: Loop, content: RowsTuple, sides: Sequence[AnyList | None], complete: bool
+) -> Abstract:
+    """What a tuple is after a loop in which every trip adds as many elements; of few, each of them."""
+    entry, begin, end = sides
+    if entry is None or begin is None or end is None:
+        return content
+    rows = _counted_rows(engine, loop, content.rows, entry, begin, end, complete)
+    if not isinstance(rows.length, int):
+        return RowsTuple(rows)
+    if rows.length > MANY:
+        return content
+    return Tuple(list_items(engine, rows))
 
 
 def _after_a_trip(b: Builder, content: Content, end: Content) -> Content:

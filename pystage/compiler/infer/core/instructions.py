@@ -13,6 +13,7 @@ from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.kernels import row_lists, row_tables, row_tuples, table_keys
 from ...library.kernels.row_lists import append, extended
+from ...library.kernels.structures import list_length
 from ...library.python import operators, strings
 from ...library.rules.classes import class_name
 from ...stage import ir as stage
@@ -376,7 +377,7 @@ def _unpack(e: Engine, i: stage.Unpack) -> None:
 
 def _unpack_rows(e: Engine, i: stage.Unpack, rows: RowsCell) -> None:
     """Unpacks what has a computed length: the program raises where that is another one."""
-    count, length = len(i.dsts), row_lists.list_length(rows)
+    count, length = len(i.dsts), list_length(rows)
     fallback, star = ValueError(), i.star
     if star is None:
         bad = row_lists.compared(e, "NE", rows.length, count)

@@ -88,8 +88,13 @@ def array_of_rows(ctx: Context, raw: Raw, as_index: bool = False) -> Raw:
     NumPy makes one of float64 of an empty list; of an index, one of integers.
     """
     cell = raw.rows if isinstance(raw, RowsTuple) else cell_of(ctx, raw)
-    if not isinstance(cell, RowsCell) or isinstance(cell.length, int) or ctx.can_be_known(list_length(cell)):
+    if not isinstance(cell, RowsCell) or isinstance(cell.length, int):
         return raw
+    extent = list_length(cell)
+    if ctx.can_be_known(extent):
+        return raw
+    if isinstance(raw, RowsTuple) and isinstance(extent, Array) and ctx.can_be_unrolled(extent):
+        return Tuple(list_items(ctx, cell))
     array = _of_rows(ctx, NUMPY, cell.element, "array")
     if array is None:
         ctx.fail(NotKnown(span=ctx.span, what="the element type of an array of numbers of several kinds"))

@@ -107,12 +107,14 @@ def _same_tuples(ctx: Context, column: Abstract, key: Abstract) -> Found:
     lengths = column.rows.length
     assert isinstance(lengths, Value)
     count, capacity = lengths.type.static_shape[0], column.rows.capacity
-    found: Found = ctx.op(Compare("EQ"), lengths, ctx.broadcast(_count(ctx, rows), (count,)))
+    found = ctx.op(Compare("EQ"), lengths, ctx.broadcast(_count(ctx, rows), (count,)))
     element = template_of_list(rows)
     if isinstance(rows, ListCell) and not rows.items:
         return found
-    if element is None:  # elements of several classes, of which a column has one
-        return False
+    if element is None:
+        ctx.fail(
+            NotKnown(span=ctx.span, what="the key of a dict or set, a tuple of elements of these kinds,")
+        )
     whole = as_rows(
         ctx.b, rows, element, max(capacity, rows.capacity if isinstance(rows, RowsCell) else len(rows.items))
     )
@@ -128,7 +130,7 @@ def _same_tuples(ctx: Context, column: Abstract, key: Abstract) -> Found:
     shape = (count, capacity)
     places = ctx.op(Iota(ArrayType(INT64, shape), 1))
     outside = ctx.op(Compare("GE"), places, ctx.broadcast(ctx.reshape(lengths, (count, 1)), shape))
-    each = outside if same is False else ctx.op(Or(), outside, same)
+    each = ctx.op(Or(), outside, same) if isinstance(same, Value) else outside
     every = ctx.op(Reduce(And(), (1,)), each, ctx.constant(True, BOOL))
     return ctx.op(And(), found, every)
 
