@@ -228,6 +228,16 @@ def into_a_list(xs, k):
     return d, lists, lists[0] is lists[-1]
 
 
+@cases(SOME)
+def of_displays(xs):
+    d = {int(xs[0]): [1], int(xs[1]): [2, 3]}
+    one = dict.fromkeys([int(x) for x in xs], [])
+    for x in xs:
+        one[int(x)].append(x)
+    d[int(xs[1])].append(4)
+    return d, one
+
+
 # ---------------------------------------------------------------- known keys, the caller's
 
 
