@@ -65,7 +65,7 @@ class Request:
 
     `value_of` gives the value of a dynamic leaf, or None where only its type is known; `path_of` says in
     words where it stands, and `given` what was given instead of a value. `demands` and `fixed` say what is
-    known to be wanted as constants, of the leaves and of the world, and `changing` which of the world's
+    known to be wanted as constants, of the leaves and of the environment, and `changing` which of its
     integers are known to change. `capacities` are those that runs turned out to need. `skips_writes`: a call that
     has printed may be executed again. `traced`: JAX traces the call, so that no other program can be executed in its place.
     """
@@ -92,7 +92,7 @@ class Staged:
 
     `program` is as inferred; `function` is the simplified one, and takes those parameters of the program's
     function whose indices are in `kept`. `weak` are the results of JAX's weak type. `static` are the leaves
-    on whose value the program was specialised, `fixed` the numbers of the world; `demands` says why of both.
+    on whose value the program was specialised, `fixed` the values of the environment; `demands` says why of both.
     `prints`: the program calls the host while it runs.
     """
 
@@ -108,7 +108,7 @@ class Staged:
 
     @property
     def fixed(self) -> dict[PathKey, Demand]:
-        """The numbers of the world that had to be constants."""
+        """The values of the environment that had to be constants."""
         return {d.place.key: d for d in self.demands if isinstance(d.place, Path)}
 
     @property
@@ -204,7 +204,7 @@ _Inferred = tuple[Program, dict[int, Any], tuple[Demand, ...]]
 def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
     """Inference, again with each value that it asks for.
 
-    What does not stage because numbers of the world are inputs may stage with constants: first those that
+    What does not stage because values of the environment are inputs may stage with constants: first those that
     decide a branch or a trip count are constants, then all. Where that does not help, the first error counts.
     """
     demands = {i: replace(d, value=static[i]) for i, d in request.demands.items() if i in static}
@@ -238,8 +238,8 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
             decide = True
             continue
         guarded = {g.path.key: g.expected for g in program.guards if g.kind is GuardKind.EQUAL}
-        world = [replace(d, value=guarded[key]) for key, d in fixed.items() if key in guarded]
-        return program, static, (*demands.values(), *world)
+        environment = [replace(d, value=guarded[key]) for key, d in fixed.items() if key in guarded]
+        return program, static, (*demands.values(), *environment)
 
 
 def _answer(

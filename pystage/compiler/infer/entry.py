@@ -197,28 +197,28 @@ class _Entry:
         A call with one object as two arguments is distinguished by its `pattern`; this is about the environment.
         """
         engine = self.engine
-        world = engine.externals
+        externals = engine.externals
         if not (engine.externals.depends_on_identity or any(m.kind is not Write.ARRAY for m in mutations)):
             return
         arrays = engine.externals.depends_on_identity
         found = [
             path
-            for path, content in world.initial.values()
+            for path, content in externals.initial.values()
             if not isinstance(content, VariableCell) and (arrays or not isinstance(content, ArrayCell))
         ]
         paths = list({path.key: path for path in found}.values())
         if len(paths) > 1 and any(not isinstance(p.root, Argument) for p in paths):
-            world.guard(GuardKind.DISTINCT, paths[0], tuple(paths))
+            externals.guard(GuardKind.DISTINCT, paths[0], tuple(paths))
 
     def note_writable(self, mutations: Sequence[Mutation]) -> None:
         """Notes which of the caller's arrays that the program stores into are writable, and which are read-only."""
-        world, stored = self.engine.externals, self.engine.state.stored
+        externals, stored = self.engine.externals, self.engine.state.stored
         if not stored:
             return
         changed = {m.target for m in mutations if m.kind is Write.ARRAY}
-        for cell, (path, content) in world.initial.items():
+        for cell, (path, content) in externals.initial.items():
             if isinstance(content, ArrayCell) and (cell in stored or path in changed or not content.writable):
-                world.guard(GuardKind.WRITABLE, path, content.writable)
+                externals.guard(GuardKind.WRITABLE, path, content.writable)
 
     def in_order(self, mutations: Sequence[Mutation]) -> tuple[Path, ...]:
         """The caller's arrays whose memory must lie in row-major order."""

@@ -14,6 +14,7 @@ NONE = np.zeros(0, np.int64)
 SOME = np.array([1, -2, 3, 2, 5, -1, 1, 4])
 MANY = np.tile(SOME, 20)
 SIZES = [(NONE,), (SOME[:1],), (SOME,), (MANY,)]
+SOME_AND_NONE = [(SOME,), (NONE,)]
 EDGES = np.array([[0, 1], [1, 2], [2, 5], [5, 0], [3, 1]])
 GRAPHS = [(EDGES[:0],), (EDGES[:1],), (EDGES,), (np.tile(EDGES, (15, 1)),)]
 
@@ -48,7 +49,7 @@ def made_if_missing(xs):
     return places, sorted(places)
 
 
-@cases.each(*SIZES)
+@cases.each(*SOME_AND_NONE)
 def made_with_an_element(xs):
     places = {}
     for x in xs:
@@ -60,7 +61,7 @@ def made_with_an_element(xs):
     return places
 
 
-@cases.each(*SIZES)
+@cases.each(*SOME_AND_NONE)
 def got_or_empty(xs):
     places = {}
     for x in xs:
@@ -106,7 +107,7 @@ def by_pairs(edges):
     return found, out
 
 
-@cases.each(*SIZES)
+@cases.each(*SOME_AND_NONE)
 def dicts_of_lists_of_lists(xs):
     groups = {}
     for x in xs:
@@ -117,7 +118,7 @@ def dicts_of_lists_of_lists(xs):
     return groups
 
 
-@cases.each(*SIZES)
+@cases.each(*SOME_AND_NONE)
 def every_method(xs):
     d = {}
     for x in xs:
@@ -133,7 +134,7 @@ def every_method(xs):
     return d, [k for k, v in d.items() if v[0] < 1], [min(v) for v in d.values()]
 
 
-@cases.each(*SIZES)
+@cases.each(*SOME_AND_NONE)
 def taken_out(xs):
     d = {}
     out = []
@@ -152,7 +153,7 @@ def taken_out(xs):
 # ---------------------------------------------------------------- more names than one
 
 
-@cases.each(*SIZES)
+@cases.each(*SOME_AND_NONE)
 def kept_by_a_variable(xs):
     d = {}
     last = [0]
@@ -166,7 +167,7 @@ def kept_by_a_variable(xs):
     return d, last
 
 
-@cases.each(*SIZES)
+@cases.each(*SOME_AND_NONE)
 def under_two_keys(xs):
     d = {}
     for x in xs:
@@ -202,7 +203,7 @@ def default_that_is_not_stored(xs, k):
     return d, default, found is default, again is found
 
 
-@cases.each(*SIZES)
+@cases.each(*SOME_AND_NONE)
 def copied(xs):
     d = {}
     for x in xs:
@@ -226,6 +227,16 @@ def into_a_list(xs, k):
         lists.append(one)
     lists[k].append(44)
     return d, lists, lists[0] is lists[-1]
+
+
+@cases(SOME)
+def of_displays(xs):
+    d = {int(xs[0]): [1], int(xs[1]): [2, 3]}
+    one = dict.fromkeys([int(x) for x in xs], [])
+    for x in xs:
+        one[int(x)].append(x)
+    d[int(xs[1])].append(4)
+    return d, one
 
 
 # ---------------------------------------------------------------- known keys, the caller's
@@ -275,7 +286,7 @@ def submit(orders, order):
         orders[order.number] = order
 
 
-@cases.each(*SIZES)
+@cases.each(*SOME_AND_NONE)
 def objects(xs):
     orders = {}
     filled = 0
@@ -290,7 +301,7 @@ def objects(xs):
     return {k: (o.number, o.quantity) for k, o in orders.items()}, filled, len(orders)
 
 
-@cases.each(*SIZES)
+@cases.each(*SOME_AND_NONE)
 def records(xs):
     found = {}
     for x in xs:

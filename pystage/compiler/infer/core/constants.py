@@ -77,7 +77,7 @@ class ParameterOrigins:
     """Where the parameters of regions come from, noted while inferring.
 
     `names` says what the caller calls a parameter of the program. `places` maps one that is a Python or NumPy
-    scalar to its argument leaf, or to its path in the environment, `world` the latter to their values; `operands` a
+    scalar to its argument leaf, or to its path in the environment, `environment` the latter to their values; `operands` a
     parameter of a callee to the value it was called with; `loops` the body of a rolled loop to its place in the source;
     `entries` a parameter of such a body to the numbers that its slot holds when the loop begins, if there are only such.
     `crossings` counts how often an evaluation went from a callee to its caller. `ask` gives the values of
@@ -89,7 +89,7 @@ class ParameterOrigins:
         {
             "names": Grows("what was read of the environment stays an input"),
             "places": Grows("what was read of the environment stays an input"),
-            "world": Grows("what was read of the environment stays an input"),
+            "environment": Grows("what was read of the environment stays an input"),
             "operands": Grows("it is about parameters, each of one function"),
             "loops": Grows("it is about regions, each of one pass"),
             "entries": Grows("it is about regions, each of one pass"),
@@ -104,7 +104,7 @@ class ParameterOrigins:
 
     names: dict[Value, Path] = field(default_factory=dict)
     places: dict[Value, int | Path] = field(default_factory=dict)
-    world: dict[Value, Any] = field(default_factory=dict)
+    environment: dict[Value, Any] = field(default_factory=dict)
     operands: dict[Value, Value] = field(default_factory=dict)
     loops: dict[Region, SourceLoop] = field(default_factory=dict)
     entries: dict[Value, tuple[Value, ...]] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class ParameterOrigins:
         place = self.places[parameter]
         need = NeedsConstant(place, span, reason)
         if isinstance(place, Path):
-            value = self.world[parameter]
+            value = self.environment[parameter]
         else:
             value = self.ask(place) if self.ask is not None else None
         if value is None:
@@ -401,6 +401,6 @@ def is_computed(origins: ParameterOrigins, value: Array) -> bool:
 def decided(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> Abstract:
     """`value`, as a constant where nothing but numbers of the environment decides it: these are demanded."""
     array, blockers = evaluate(origins, value.value)
-    if array is None and not (blockers and all(b in origins.world for b in blockers)):
+    if array is None and not (blockers and all(b in origins.environment for b in blockers)):
         return value
     return Const(_known_array(origins, value, what, span))

@@ -147,7 +147,7 @@ def _is_one_trip(iterable: Abstract) -> bool:
 
 
 def _after_last_trip(e: Engine, i: stage.For, check: Callable[[bool], None]) -> None:
-    """Checks what a loop has gone over, unless a `break` or `return` has left it."""
+    """Checks what a loop has iterated over, unless a `break` or `return` has left it."""
 
     def checked() -> Abstract:
         check(True)

@@ -315,7 +315,7 @@ class Externals:
         self.hidden.append((HiddenInput(path, type_, form, weak, self._b.span), value))
         if form in (Form.PYTHON, Form.SCALAR):
             self._origins.places[value] = path
-            self._origins.world[value] = obj
+            self._origins.environment[value] = obj
             self.statics.inputs[path.key] = path, obj
         if form is not Form.NDARRAY:
             return Array(value, form, weak, key_impl=key_impl)

@@ -116,15 +116,15 @@ class Leaves(Copies):
                 state.set(original, rebuild(state.get(number), self.number, self.owner))
 
     def hand_over(self, results: Sequence[Abstract]) -> None:
-        """Puts the caller's objects in place of the call's own in all that the results, the arguments and the world reach.
+        """Puts the caller's objects in place of the call's own in all that results, arguments and environment reach.
 
         So too in merged cells, which one of those may be.
         """
         state = self.engine.state
         variables = self.engine.namespaces.written(self.engine.state)
-        world = [*self.fresh.values(), *self.engine.externals.captured]
+        captured = [*self.fresh.values(), *self.engine.externals.captured]
         values = [cast(Abstract, state.get(variable)) for variable in variables]
-        reached = state.reachable([*results, *values, *map(Ref, world)])
+        reached = state.reachable([*results, *values, *map(Ref, captured)])
         slots: list[Slot] = [*reached, *[c for c in state.merged if c in state.slots], *variables]
         found = [slot for slot in slots if self._names_own(state.get(slot))]
         for slot in dict.fromkeys(found):

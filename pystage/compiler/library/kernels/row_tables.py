@@ -472,8 +472,8 @@ def store_all(ctx: Context, ref: Ref, entries: AnyList) -> None:
 
 def store_certainly(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> None:
     """Stores an entry; PS401 where its key must be known."""
+    held = held_value(ctx, ref, value)
     cell = ctx.settle(ref)
-    held = unboxed(ctx, value)
     if isinstance(cell, TableCell) or held is not value:
         stored = store(ctx, ref, key, value)
     else:
