@@ -118,6 +118,12 @@ def compared(x):
     return t == u, t != u, t < u, t <= u, t > u, t >= u, t == (1.0, 2.0, 3.0), t == list(t), t == ()
 
 
+@cases.each(*[(X, y) for y in (X, X[:3], -X, X[:0])], (X[:0], X[:0]), (X > 0, X > 1))
+def in_order(x, y):
+    t, u = tuple(v for v in x if v != 0), tuple(v for v in y if v != 0)
+    return t < u, t <= u, t > u, t >= u, list(t) < list(u), list(t) >= list(u)
+
+
 @cases.each(*FEW)
 def truth_and_membership(x):
     t = tuple(v for v in x if v > 0)

@@ -140,7 +140,8 @@ def side_by_side(x):
 @cases(X)
 def in_order(x):
     y = x[x != 0]
-    return np.sort(y), np.argsort(y), np.cumsum(y), np.diff(y), y.cumprod(), np.sort(y[::-1])[:2]
+    ends = np.diff(y, prepend=-1), np.diff(y, 2, append=[5, 6])
+    return ends, np.sort(y), np.argsort(y), np.cumsum(y), np.diff(y), y.cumprod(), np.sort(y[::-1])[:2]
 
 
 @cases.each((X,))

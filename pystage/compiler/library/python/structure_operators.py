@@ -228,7 +228,7 @@ def compare(ctx: Context, op: str, left: Abstract, right: Abstract, element: Com
             cells[0],
             cells[1],
             lambda x, y: _truth(ctx, element("==", x, y)),
-            lambda x, y: _truth(ctx, element(op, x, y)),
+            functools.partial(element, op),
         )
         if found is not None:
             return found

@@ -185,6 +185,13 @@ def test_diff(n: int) -> None:
     check_call(np.diff, sample("int64"), n=Known(n), axis=Known(0))
     check_call(jnp.diff, jnp.asarray(sample("int32")), n=Known(n), axis=Known(0))
     check_call(np.diff, 3.0)
+    for dtype in ("int32", "float32", "bool"):
+        for ends in ({"prepend": 1}, {"append": 2.5}, {"prepend": [1], "append": np.float32(3)}):
+            check_call(np.diff, sample(dtype)[0], **ends)
+    check_call(np.diff, sample("int64"), n=Known(2), axis=Known(0), prepend=1, append=sample("int64")[:1])
+    check_call(np.diff, sample("int64"), n=Known(0), prepend=1)
+    check_call(np.diff, sample("int64"), prepend=[1, 2])
+    check_call(jnp.diff, jnp.asarray(sample("int32")), prepend=1, append=Known(None))
 
 
 def test_out() -> None:

@@ -93,8 +93,14 @@ def _same_size(*keys: Any) -> None:
 
 
 @composed_for_bounded(np.diff)
-def diff(a: Any, n: Any = 1, axis: Any = -1) -> Any:
+def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
     """The differences of neighbours."""
+    if n == 0:
+        return a
+    if prepend is not np._NoValue:
+        a = np.concatenate((_as_end_of(a, prepend, axis), a), axis)
+    if append is not np._NoValue:
+        a = np.concatenate((a, _as_end_of(a, append, axis)), axis)
     for _ in range(n):
         if a.ndim == 1:
             a = a[1:] != a[:-1] if a.dtype == bool else a[1:] - a[:-1]
@@ -103,6 +109,16 @@ def diff(a: Any, n: Any = 1, axis: Any = -1) -> Any:
         else:
             a = np.moveaxis(diff(np.moveaxis(a, axis, 0), 1, 0), 0, axis)
     return a
+
+
+def _as_end_of(a: Any, end: Any, axis: Any) -> Any:
+    """What is put before or behind an array: of a number, one along the axis."""
+    end = np.asarray(end)
+    if end.ndim:
+        return end
+    shape = list(a.shape)
+    shape[axis] = 1
+    return np.broadcast_to(end, tuple(shape))
 
 
 @for_bounded(np.polyval)

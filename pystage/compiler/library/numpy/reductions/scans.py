@@ -12,12 +12,14 @@ from ....hlo.ir import Value
 from ....hlo.op import HloOp
 from ....hlo.types import BOOL, is_complex, is_floating
 from ....ops import Add, Compare, Multiply, ReduceWindow, Select, Slice, Subtract, Xor
-from ....values.lattice import Abstract
+from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
+from ...kernels.nesting import nested
 from ...kernels.reducing import neutral, wider
 from ...rules.jax import axis_of, integer, is_none
 from ...rules.libraries import Rules, twins
 from ..indexing.stores import cast
+from ..joining import joined
 from .sums import accumulator
 
 
@@ -88,9 +90,23 @@ def nancumprod(
     return _scan("nancumprod", Multiply(), ctx, rules, a, axis, dtype, True)
 
 
+def _is_absent(rules: Rules, end: Raw) -> bool:
+    """True for an end of `np.diff` that is not given."""
+    value = end.value if isinstance(end, Const) else end
+    return value is np._NoValue or (rules.is_jax and value is None)
+
+
 @twins(np.diff, jnp.diff, delegates=False)
-def diff(ctx: Context, rules: Rules, a: Raw, n: Raw = 1, axis: Raw = -1) -> Abstract:
-    """Differences of neighbours along `axis`, `n` times."""
+def diff(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    n: Raw = 1,
+    axis: Raw = -1,
+    prepend: Raw = np._NoValue,
+    append: Raw = np._NoValue,
+) -> Abstract:
+    """Differences of neighbours along `axis`, `n` times, of an array with others before and behind it."""
     operand = rules.operand(ctx, a, "diff")
     if not operand.rank:
         ctx.raise_(ValueError("diff requires input that is at least one dimensional"))
@@ -98,6 +114,13 @@ def diff(ctx: Context, rules: Rules, a: Raw, n: Raw = 1, axis: Raw = -1) -> Abst
     if times < 0:
         ctx.raise_(ValueError(f"order must be non-negative but got {times}"))
     at = axis_of(ctx, axis, operand.rank, "diff")
+    given = [end for end in (prepend, a, append) if not _is_absent(rules, end)]
+    if len(given) > 1 and times:
+        parts = [nested(ctx, rules, part, "diff") for part in given]
+        shape = tuple([1 if i == at else m for i, m in enumerate(operand.shape)])
+        same_rank = [part if part.rank else part.of(ctx.broadcast(part.value, shape)) for part in parts]
+        a = joined(ctx, rules, same_rank, axis_of(ctx, at, same_rank[0].rank, "concatenate"), None, "diff")
+        operand = rules.operand(ctx, a, "diff")
     value = operand.value
     for _ in range(times):
         shape = value.type.static_shape
