@@ -11,6 +11,8 @@ Where all that is loaded between two stores flows into the second one, and nowhe
 XLA makes one operation of them and that store. They are kept apart from the first store by a call that takes and
 returns the array. A call with one result costs nothing; each of several costs a store of its address.
 
+The arms of a branch in a loop are in order each by itself: what one stores into is the array that the trip had before.
+
 A loop with one store, to which all loads flow, is in place as it is and stays so. Nothing outside of loops changes.
 """
 
@@ -28,7 +30,7 @@ from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import ArrayType
 from ..hlo.walk import kinds
-from ..ops import Call, DynamicSlice, DynamicUpdateSlice, Gather, Scatter, Slice, While
+from ..ops import Call, Case, DynamicSlice, DynamicUpdateSlice, Gather, If, Scatter, Slice, While
 
 
 def fence_loads(function: Function) -> Function:
@@ -122,12 +124,23 @@ class _LoadFencing(Rewriter):
         elif isinstance(op.kind, Call) and any(v in self._trip.states for v in op.operands):
             callee = self._callee(op.kind.function)
             self.define(op, self.append(op, Call(callee), self.new_all(op.operands)))
+        elif isinstance(op.kind, If | Case) and (held := self._trip.read_by(op)):
+            operands, arms = self.new_all(op.operands), tuple([self._arm(arm, held) for arm in op.regions])
+            self.define(op, self.append(op, op.kind, operands, arms))
         else:
             self.copy(op)
 
     def _body(self, old: Region) -> Region:
         with self._within(_trip_of(old, self._buffers)):
             return super().region(old)
+
+    def _arm(self, old: Region, held: Sequence[Value]) -> Region:
+        """An arm of a branch, in which the arrays `held` of the trip around have an order of their own."""
+        outer = {value: self.values[value] for value in held}
+        with self._within(_trip_of(old, self._buffers, held)):
+            arm = super().region(old)
+        self.values.update(outer)
+        return arm
 
     def _callee(self, old: Function) -> Function:
         """`old` as a function that stays one: what it loads is then loaded before its call is done."""
@@ -202,9 +215,9 @@ def _order_function(kept: int, types: tuple[ArrayType, ...]) -> Function:
     return Function("after", body, fence=True)
 
 
-def _trip_of(region: Region, buffers: Buffers) -> _Trip:
-    """The arrays that `region` stores into and that XLA would not keep in place by itself."""
-    states = {p: p for p in region.params if p.type.shape}
+def _trip_of(region: Region, buffers: Buffers, held: Sequence[Value] = ()) -> _Trip:
+    """The arrays, parameters or `held`, that `region` stores into and that XLA would not keep in place by itself."""
+    states = {p: p for p in (*region.params, *held) if p.type.shape}
     stores: dict[Value, list[Op]] = {}
     for op in region.ops:
         for result in op.results:

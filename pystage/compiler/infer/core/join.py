@@ -20,7 +20,7 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT32, INT64, ArrayType
 from ...library.python.strings import is_string
 from ...library.rules.numbers import common_type, joined_range, kinds_of, number_type
-from ...library.rules.row_index import index_type, numbers_in
+from ...library.rules.row_index import has_numbers, index_type
 from ...library.rules.rows import (
     are_of_two_lengths,
     can_be_in_tuples,
@@ -574,7 +574,7 @@ class Join:
         count = joined_count(*removed)
         selector = join_selectors(a.selector, b.selector)
         has_index = any(isinstance(x, TableCell) and x.index is not None for x in (a, b))
-        is_indexed = (has_index or rows.site is not None) and bool(numbers_in(keys_in(rows)))
+        is_indexed = (has_index or rows.site is not None) and has_numbers(keys_in(rows))
         index = Placeholder(index_type(rows.capacity)) if is_indexed else None
         aliases, factory = joined_aliases(a, b), self._factory(a, b)
         return TableCell(class_of_table(a), rows, count, index, aliases, selector, factory)

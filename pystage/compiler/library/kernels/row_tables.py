@@ -56,7 +56,7 @@ from . import row_lists
 from .array_rows import boxed, copied, has_arrays, with_shared
 from .holding import frozen, make_members, unboxed
 from .row_lists import Int, fold, int_value, truth_of, with_room
-from .table_keys import Found, as_numbers_of, has_tuples, is_of_rows, refuse_nan, same_keys
+from .table_keys import Found, as_numbers_of, is_of_rows, refuse_nan, same_keys
 
 
 def _pair(entry: Abstract) -> tuple[Abstract, Abstract]:
@@ -91,8 +91,7 @@ def keys_alone(cell: AnyTable) -> AnyTable:
 def find(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
     """Whether there is an entry with this key, and the place of it."""
     refuse_nan(ctx, key)
-    indexed = cell.index is not None and not has_tuples(key)
-    return _indexed(ctx, cell, key)[:2] if indexed else _scanned(ctx, cell, key)
+    return _indexed(ctx, cell, key)[:2] if cell.index is not None else _scanned(ctx, cell, key)
 
 
 def _indexed(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value, Value, Value]:

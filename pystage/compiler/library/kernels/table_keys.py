@@ -29,11 +29,13 @@ from ...values.lattice import (
     Tuple,
     is_number,
 )
+from ...values.rows import stacked
 from ...values.walk import nodes, rebuild, values_of
 from ..context import Context
 from ..python.number_checks import refuse
 from ..rules.numbers import kinds_of
 from ..rules.promote import fits
+from ..rules.row_index import digest
 from ..rules.rows import as_rows, row_at, row_template, template_of_list, tuple_rows
 from ..rules.split import needs_split
 
@@ -67,7 +69,7 @@ def _is_key(key: Abstract) -> bool:
 
 
 def has_tuples(key: Abstract) -> bool:
-    """True for a key in which there is a tuple of computed length; keys with such have no index."""
+    """True for a key in which there is a tuple of computed length."""
     return any(isinstance(node, RowsTuple) for node in nodes(key))
 
 
@@ -228,8 +230,33 @@ def _refuse_nan_inside(ctx: Context, rows: RowsCell) -> None:
             ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
 
 
+def _as_numbers_of_tuples(ctx: Context, keys: RowsCell, key: Abstract) -> list[Value] | None:
+    """As `as_numbers_of`, of keys that are tuples of computed length."""
+    rows = ListCell(key.items) if isinstance(key, Tuple) else tuple_rows(key)
+    if rows is None:
+        return None
+    element, count = row_template(row_template(keys.element)), _count(ctx, rows)
+    if isinstance(rows, ListCell):
+        if not rows.items:
+            return [count, count]
+        parts = [as_numbers_of(ctx, element, item) for item in rows.items]
+        known = [part for part in parts if part is not None]
+        columns = [stacked(ctx.b, column) for column in zip(*known, strict=True)]
+        return None if len(known) < len(parts) else [count, digest(ctx.b, columns, count)]
+    found = as_numbers_of(ctx, element, rows.element)
+    return None if found is None else [count, digest(ctx.b, found, count)]
+
+
 def as_numbers_of(ctx: Context, keys: Abstract, key: Abstract) -> list[Value] | None:
-    """The numbers of a key in the types of those of the keys; None for one that is none of those, whatever they are."""
+    """The numbers of a key, as `numbers_in` gives those of the keys; None for one that is none of those, whatever they are."""
+    if isinstance(keys, RowsTuple):
+        return _as_numbers_of_tuples(ctx, keys.rows, key)
+    if isinstance(keys, Tuple) and isinstance(key, RowsTuple):
+        if len(keys.items) > key.rows.capacity:
+            return None
+        places = range(len(keys.items))
+        items = tuple([row_at(ctx.b, key.rows.element, ctx.constant(place, INT64)) for place in places])
+        key = Tuple(items)  # one of another length is told by its length when they are compared
     if isinstance(keys, Tuple) and isinstance(key, Tuple):
         if len(keys.items) != len(key.items):
             return None

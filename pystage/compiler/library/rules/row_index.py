@@ -61,25 +61,65 @@ def empty_index(b: Builder, capacity: int) -> Value:
     return b.op(Broadcast(index_type(capacity).static_shape, ()), _constant(b, FREE, INT32))
 
 
-def numbers_in(keys: Abstract) -> list[Array]:
-    """The numbers of which keys consist; none of keys with tuples of computed length, of which there is no index."""
-    if any(isinstance(node, RowsTuple) for node in nodes(keys)):
-        return []
+def has_numbers(keys: Abstract) -> bool:
+    """True for keys of which there is an index: not all of them are one constant."""
+    return any(isinstance(node, Array | RowsTuple) for node in nodes(keys))
+
+
+def numbers_in(b: Builder, keys: Abstract) -> list[Value]:
+    """The numbers that give the buckets of keys, int64 or float64; of a tuple of computed length its length and digest."""
     if isinstance(keys, Tuple):
-        return [n for part in keys.items for n in numbers_in(part)]
-    return [keys] if isinstance(keys, Array) else []
+        return [n for part in keys.items for n in numbers_in(b, part)]
+    if isinstance(keys, RowsTuple):
+        length = keys.rows.length
+        assert isinstance(length, Value)
+        return [length, digest(b, numbers_in(b, keys.rows.element), length)]
+    return [wide(b, keys.value)] if isinstance(keys, Array) else []
+
+
+def are_hashed_alike(a: Abstract, b: Abstract) -> bool:
+    """True for keys of which equal ones have the same numbers."""
+    if isinstance(a, Tuple) and isinstance(b, Tuple):
+        return len(a.items) == len(b.items) and all(map(are_hashed_alike, a.items, b.items))
+    if isinstance(a, RowsTuple) and isinstance(b, RowsTuple):
+        return are_hashed_alike(a.rows.element, b.rows.element)
+    if isinstance(a, Array) and isinstance(b, Array):
+        return is_floating(a.dtype) == is_floating(b.dtype)
+    return type(a) is type(b)
+
+
+def digest(b: Builder, columns: Sequence[Value], length: Value) -> Value:
+    """An int64 of the elements of a tuple, of which `columns` have the numbers along the last axis; the same for equal ones."""
+    if not columns:
+        return length
+    shape = columns[0].type.static_shape
+    places = b.op(Iota(ArrayType(INT64, shape), len(shape) - 1))
+    factor = b.op(Broadcast(shape, ()), _constant(b, _FACTOR, UINT64))
+    half = b.op(Broadcast(shape, ()), _constant(b, 32, UINT64))
+    found = b.op(Multiply(), b.op(Convert(UINT64), places), factor)
+    for column in columns:
+        found = b.op(Multiply(), b.op(Xor(), found, _bits(b, column)), factor)
+        found = b.op(Xor(), found, b.op(ShiftRightLogical(), found, half))
+    lengths = b.op(Reshape((*length.type.static_shape, 1)), length)
+    inside = b.op(Compare("LT"), places, b.op(Broadcast(shape, tuple(range(len(shape)))), lengths))
+    none = b.op(Broadcast(shape, ()), _constant(b, 0, UINT64))
+    each = b.op(Select(), inside, found, none)
+    return b.op(BitcastConvert(INT64), b.op(Reduce(Add(), (len(shape) - 1,)), each, _constant(b, 0, UINT64)))
+
+
+def _bits(b: Builder, number: Value) -> Value:
+    """The bits of a number, or of an array of them, int64 or float64; 0.0 and -0.0 have the same."""
+    if not is_floating(number.type.dtype):
+        return b.op(Convert(UINT64), number)
+    zero = b.op(Broadcast(number.type.static_shape, ()), _constant(b, 0.0, FLOAT64))
+    return b.op(BitcastConvert(UINT64), b.op(Add(), number, zero))
 
 
 def bucket_of(b: Builder, numbers: Sequence[Value], buckets: int) -> Value:
     """The bucket in which a key of these numbers, int64 or float64 each, is looked for first."""
     found = _constant(b, 0, UINT64)
     for number in numbers:
-        if is_floating(number.type.dtype):
-            number = b.op(Add(), number, _constant(b, 0.0, FLOAT64))  # no -0.0
-            bits = b.op(BitcastConvert(UINT64), number)
-        else:
-            bits = b.op(Convert(UINT64), number)
-        found = b.op(Multiply(), b.op(Xor(), found, bits), _constant(b, _FACTOR, UINT64))
+        found = b.op(Multiply(), b.op(Xor(), found, _bits(b, number)), _constant(b, _FACTOR, UINT64))
         found = b.op(Xor(), found, b.op(ShiftRightLogical(), found, _constant(b, 32, UINT64)))
     inside = b.op(And(), found, _constant(b, buckets - 1, UINT64))
     return b.op(Convert(INT64), inside)
@@ -133,14 +173,14 @@ def index_of(b: Builder, keys: Abstract, capacity: int, length: int | Value) -> 
     end = _constant(b, length, INT64) if isinstance(length, int) else length
     zero = _constant(b, 0, INT64)
     types = (zero.type, index.type)
+    columns = numbers_in(b, keys)
     condition, body = Region(types), Region(types)
     with b.region(condition):
         condition.results = (b.op(Compare("LT"), condition.params[0], end),)
     with b.region(body):
         place, found = body.params
-        columns = [number.value for number in numbers_in(keys)]
         numbers = [b.op(Reshape(()), b.op(DynamicSlice((1,)), column, place)) for column in columns]
-        bucket = bucket_of(b, [wide(b, number) for number in numbers], buckets_for(capacity))
+        bucket = bucket_of(b, numbers, buckets_for(capacity))
         slot = _unused_slot(b, found, bucket, buckets_for(capacity))
         body.results = (
             b.op(Add(), place, _constant(b, 1, INT64)),

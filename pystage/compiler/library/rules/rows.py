@@ -47,7 +47,7 @@ from ...values.rows import stacked
 from ...values.walk import nodes, rebuild, values_of
 from .numbers import common_type, is_of_kind, joined_range, kinds_of, number_type, range_of, whole_of
 from .promote import PYTHON_DTYPES, fits
-from .row_index import index_of, index_type, numbers_in
+from .row_index import are_hashed_alike, has_numbers, index_of, index_type
 
 _NOWHERE = Region()
 
@@ -322,11 +322,14 @@ def as_table(b: Builder, cell: AnyTable, template: Abstract, capacity: int, is_i
 
 def index_for(b: Builder, cell: AnyTable, rows: RowsCell) -> Value | None:
     """The index of a dict or set whose entries are now these rows; None for keys that have none."""
-    if not numbers_in(keys_in(rows)):
+    keys = keys_in(rows)
+    if not has_numbers(keys):
         return None
     index = cell.index if isinstance(cell, TableCell) else None
     if index is not None and index.type == index_type(rows.capacity):
-        return index
+        assert isinstance(cell, TableCell)
+        if are_hashed_alike(keys_in(cell.entries), keys):
+            return index
     return index_of(b, keys_in(rows), rows.capacity, rows.length)
 
 
