@@ -22,6 +22,8 @@ WITHOUT = {
     "contract.exceptions.test_contexts",
     "contract.language.test_type_errors",
     "contract.language.test_computed_sets",
+    "contract.containers.test_dicts_of_lists",
+    "contract.containers.test_lists_of_each_trip",
     "errors.test_messages",
 }
 """Modules of which no program has a derivative: how far a program has come is for the host to know, and what it draws;

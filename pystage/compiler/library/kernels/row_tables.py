@@ -254,7 +254,8 @@ def pool_together(ctx: Context, values: Sequence[Abstract]) -> None:
 
 def is_empty(cell: AnyTable) -> bool:
     """True for a dict or a set that has no entries as far as is known now, and so none that it holds a kind of."""
-    return length(cell) == 0 if isinstance(length(cell), int) else False
+    count = length(cell)
+    return isinstance(count, int) and count == 0
 
 
 def unboxed_entries(ctx: Context, cell: AnyTable) -> AnyTable:

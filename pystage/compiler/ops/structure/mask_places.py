@@ -26,7 +26,7 @@ from .shapes import Broadcast, Constant, Iota, Reshape
 
 @dataclass(frozen=True)
 class MaskPlaces(HloOp):
-    """The places along the last axis at which a mask is true, in order, and zeros after the last, as int64.
+    """The places along the last axis at which a mask is true, in order, as int64; after the last, any places.
 
     It is emitted as running sums and a scatter, which devices with many threads compute; a CPU's loop
     (`passes/mask_loops.py`) passes over the mask once.

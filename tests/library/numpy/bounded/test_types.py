@@ -57,7 +57,7 @@ def program(text: str) -> Callable[..., Any]:
 @pytest.mark.parametrize("array", ARRAYS)
 def test_types(array: str, text: str) -> None:
     if (array, text) in ALLOWED:
-        return
+        pytest.skip(ALLOWED[array, text])
     plain = program(text)
     staged = pystage.compile(plain, fallback="error")
     for mask in MASKS:

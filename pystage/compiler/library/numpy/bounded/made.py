@@ -205,10 +205,8 @@ def _refuse_views(ctx: Context, array: Bounded) -> None:
 
 def _equally_far(ctx: Context, array: Bounded, strides: Sequence[int]) -> Value:
     """Whether there are elements, equally far apart in a whole with these strides: axes of one element do not count."""
-    holds, reached = (
-        ctx.constant(True, BOOL),
-        ctx.constant(0, INT64),
-    )  # how far apart the last elements are; at first 0
+    holds = ctx.constant(True, BOOL)
+    reached = ctx.constant(0, INT64)  # how far the axes so far reach; 0 while each has one element
     for along, stride in reversed(list(zip(array.axes, strides))):
         if isinstance(along, Extent):
             own, apart = count(ctx, array, along).value, ctx.constant(stride * along.step, INT64)

@@ -139,14 +139,14 @@ def _serve(function: Any, made: Meaning, computed: Sequence[str] = ()) -> None:
             accepted.bind(ctx, *args, **kwargs)
         except TypeError:
             refuse(ctx, f"np.{function.__name__} with these arguments", *args)
+        if getattr(unbounded, "converts", False):
+            args = tuple([as_ndarray(ctx, arg) for arg in args])
+            kwargs = {key: as_ndarray(ctx, arg) for key, arg in kwargs.items()}
         return made(ctx, *args, **kwargs)
 
     @functools.wraps(unbounded)
     def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
         args = tuple([_decided(ctx, a) for a in args])
-        if getattr(unbounded, "converts", False):
-            args = tuple([as_ndarray(ctx, arg) for arg in args])
-            kwargs = {key: as_ndarray(ctx, arg) for key, arg in kwargs.items()}
         if any(is_bounded(ctx, a) for a in (*args, *kwargs.values())):
             return serve(ctx, *args, **kwargs)
         if computed:
