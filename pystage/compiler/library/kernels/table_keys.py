@@ -248,7 +248,7 @@ def _as_numbers_of_tuples(ctx: Context, keys: RowsCell, key: Abstract) -> list[V
 
 
 def as_numbers_of(ctx: Context, keys: Abstract, key: Abstract) -> list[Value] | None:
-    """The numbers of a key, as `numbers_in` gives those of the keys; None for one that is none of those, whatever they are."""
+    """The numbers of a key, as `numbers_in` gives those of the keys; None for one that is none of those."""
     if isinstance(keys, RowsTuple):
         return _as_numbers_of_tuples(ctx, keys.rows, key)
     if isinstance(keys, Tuple) and isinstance(key, RowsTuple):

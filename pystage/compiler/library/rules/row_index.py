@@ -89,7 +89,7 @@ def are_hashed_alike(a: Abstract, b: Abstract) -> bool:
 
 
 def digest(b: Builder, columns: Sequence[Value], length: Value) -> Value:
-    """An int64 of the elements of a tuple, of which `columns` have the numbers along the last axis; the same for equal ones."""
+    """An int64, the same for equal tuples, of whose elements `columns` have the numbers along the last axis."""
     if not columns:
         return length
     shape = columns[0].type.static_shape
