@@ -19,7 +19,7 @@ from ...frontend import FrontendError, stage_function
 from ...library.jax.jit import under_jit
 from ...library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
 from ...library.jax.transformed import is_transformed, transformation_of
-from ...library.kernels.nesting import arrays_of_rows
+from ...library.kernels.rows_as_arrays import arrays_of_rows
 from ...library.registry import accepts, meaning_of, signature_of
 from ...library.rules.classes import class_name, is_generated
 from ...library.rules.jax import AxisProblem
@@ -116,7 +116,8 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     meaning = meaning_of(value)
     if meaning is not None:
         if _is_of_numpy(value):
-            args = [arrays_of_rows(engine, a) for a in args]
+            joined = 1 if getattr(meaning, "joins_rows", False) else 0
+            args = [*args[:joined], *[arrays_of_rows(engine, a) for a in args[joined:]]]
             kwargs = {name: arrays_of_rows(engine, a) for name, a in kwargs.items()}
         return call_meaning(engine, callable_name(value), meaning, args, kwargs)
     staged = getattr(value, "__pystage_function__", None)

@@ -13,7 +13,7 @@ import numpy as np
 from ...diagnostics.codes_calls import NoSuchAttribute, NotServed
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
-from ...library.kernels.nesting import array_of_rows, index_arrays
+from ...library.kernels.rows_as_arrays import array_of_rows, index_arrays
 from ...library.numpy.array_attributes import array_attribute, set_array_attribute
 from ...library.numpy.indexing.flat import flat_getitem, flat_of, flat_setitem
 from ...library.numpy.indexing.grids import grid_of

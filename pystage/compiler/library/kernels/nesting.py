@@ -11,22 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ...diagnostics.codes_constant import NotKnown
-from ...diagnostics.errors import StagingError
-from ...hlo.types import BOOL, FLOAT64, INT64, is_integer
-from ...ops import Compare, Concatenate, Slice
+from ...hlo.types import FLOAT64, INT64
+from ...ops import Slice
 from ...values.boundary import Form
-from ...values.gated import GatedNumber, number_of_kind
-from ...values.lattice import LISTS, Abstract, Array, Const, ListCell, Range, Ref, RowsCell, RowsTuple, Tuple
+from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, RowsCell, Tuple
 from ...values.rows import stacked
 from ..context import Context, Raw
-from ..numpy.indexing.bounded import first_elements
 from ..numpy.indexing.indices import known_sequence
-from ..python.number_checks import refuse
 from ..rules.jax import canonical
 from ..rules.libraries import NUMPY, ArrayArgument, Rules
 from ..rules.rows import row_at
-from .structures import cell_of, list_items, list_length, new_list, sequence_items
+from .rows_as_arrays import column
+from .structures import cell_of, list_items
 
 
 def stack_nested(ctx: Context, value: Raw) -> Array:
@@ -72,99 +68,15 @@ def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument
     raise AssertionError(f"NumPy makes an array of {ragged!r}")
 
 
-_NO_INDEX = (
-    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays"
-    " are valid indices"
-)
-
-
-def _refuse_index() -> None:
-    raise IndexError(_NO_INDEX)
-
-
-def array_of_rows(ctx: Context, raw: Raw, as_index: bool = False) -> Raw:
-    """An argument of a function of NumPy: of a list whose length only the program knows, the array that NumPy makes.
-
-    NumPy makes one of float64 of an empty list; of an index, one of integers.
-    """
-    cell = raw.rows if isinstance(raw, RowsTuple) else cell_of(ctx, raw)
-    if not isinstance(cell, RowsCell) or isinstance(cell.length, int):
-        return raw
-    extent = list_length(cell)
-    if ctx.can_be_known(extent):
-        return raw
-    if isinstance(raw, RowsTuple) and isinstance(extent, Array) and ctx.can_be_unrolled(extent):
-        return Tuple(list_items(ctx, cell))
-    array = _of_rows(ctx, NUMPY, cell.element, "array")
-    if array is None:
-        ctx.fail(NotKnown(span=ctx.span, what="the element type of an array of numbers of several kinds"))
-    if as_index and not (is_integer(array.dtype) or array.dtype == BOOL):
-        some = ctx.op(Compare("NE"), cell.length, ctx.constant(0, INT64))
-        ctx.check(some, IndexError(_NO_INDEX), _refuse_index, [])
-    if array.rank > 1 or not (is_integer(array.dtype) if as_index else array.dtype == FLOAT64):
-        empty = ctx.op(Compare("EQ"), cell.length, ctx.constant(0, INT64))
-        reason = NotKnown(span=ctx.span, what="the array of an empty list")
-        ctx.check(empty, StagingError(()), refuse, [lambda: reason])
-    return first_elements(ctx, ctx.ndarray(array.value), {0: cell.length})
-
-
-def arrays_of_rows(ctx: Context, raw: Raw) -> Raw:
-    """As `array_of_rows`, also of such lists that a list or tuple holds."""
-    items = (
-        sequence_items(ctx, raw)
-        if isinstance(raw, Tuple) or isinstance(cell_of(ctx, raw), ListCell)
-        else None
-    )
-    made = [array_of_rows(ctx, item) for item in items or ()]
-    if items is None or all(new is item for new, item in zip(made, items, strict=True)):
-        return array_of_rows(ctx, raw)
-    return Tuple(tuple(made), raw.cls) if isinstance(raw, Tuple) else new_list(ctx, made)
-
-
-def index_arrays(ctx: Context, index: Abstract) -> Abstract:
-    """An index of an ndarray, with the arrays that NumPy makes of lists whose length only the program knows."""
-    if isinstance(index, RowsTuple):  # of which each element is an index
-        return Tuple(list_items(ctx, index.rows))
-    if isinstance(index, Tuple) and index.cls is tuple:
-        return Tuple(tuple([array_of_rows(ctx, part, as_index=True) for part in index.items]))
-    made: Abstract = array_of_rows(ctx, index, as_index=True)
-    return made
-
-
-def _of_rows(ctx: Context, rules: Rules, element: Abstract, function: str) -> ArrayArgument | None:
-    """The array of all rows; None where their element type is not one, or they are no numbers."""
-    if isinstance(element, Tuple):
-        parts = [_of_rows(ctx, rules, part, function) for part in element.items]
-        columns = [part for part in parts if part is not None]
-        if not columns or len(columns) < len(parts) or len({part.shape for part in columns}) > 1:
-            return None
-        values, weak = rules.common(ctx, columns)
-        wide = [ctx.reshape(v, (v.type.static_shape[0], 1, *v.type.static_shape[1:])) for v in values]
-        return ArrayArgument(ctx.op(Concatenate(1), *wide), weak)
-    if not isinstance(element, Array) or element.key_impl:
-        return None
-    sample = row_at(ctx.b, element, ctx.constant(0, INT64))
-    assert isinstance(sample, Array)
-    samples = [sample]
-    if isinstance(sample, GatedNumber):
-        samples = [number_of_kind(ctx.b, sample, at) for at in range(len(sample.kinds))]
-        if sample.whole is not None:
-            return None
-    types = {rules.common_dtype(ctx, [rules.operand(ctx, each, function)]) for each in samples}
-    if len(types) > 1:
-        return None
-    dtype, weak = types.pop()
-    return ArrayArgument(ctx.convert(element.value, dtype), weak)
-
-
 def _known_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument | None:
     """The array of a list of rows of known length."""
     cell = cell_of(ctx, raw)
     if not isinstance(cell, RowsCell) or not isinstance(cell.length, int) or not cell.length:
         return None
-    array = _of_rows(ctx, rules, cell.element, function)
-    if array is None:
+    found = column(ctx, rules, cell.element, function)
+    if found is None or found.lengths:
         return None
+    array = found.array
     rest = array.shape[1:]
     part = Slice((0,) * array.rank, (cell.length, *rest), (1,) * array.rank)
     return ArrayArgument(ctx.op(part, array.value), array.weak)

@@ -26,8 +26,8 @@ from ...values.bounded import Bounded
 from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Unknown, is_number
 from ..context import Context, Raw
-from ..kernels.nesting import array_of_rows
 from ..kernels.powers import check_power, special_power
+from ..kernels.rows_as_arrays import array_of_rows
 from ..kernels.structures import MISSING, abstract, call_now, is_sequence, known_object, type_name
 from ..numpy import ufuncs as u
 from ..numpy.elementwise import (

@@ -17,6 +17,7 @@ from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.capacity import Capacity
 from ....values.lattice import NONE, Abstract, Array, Const, SliceObject, Tuple
 from ...context import Context, Raw
+from ...kernels.rows_as_arrays import arrays_of_rows, chained, rank_of_rows
 from ...kernels.structures import sequence_items
 from ...rules.jax import axis_of, is_none
 from ..composed import run_program, size_depends
@@ -39,7 +40,24 @@ def _rank(ctx: Context, part: Abstract) -> int:
     return 0 if o is None else len(o.axes)
 
 
-@for_bounded(np.concatenate)
+def _rows(function: Any, chains: Any = lambda rank: False) -> Any:
+    """What a function takes in place of a list whose length, or that of whose elements, only the program knows.
+
+    Where it chains arrays of such a rank along their first axis, they need not be of one length.
+    """
+
+    def rows(ctx: Context, arrays: Raw, axis: Raw = 0, *args: Raw, **kwargs: Raw) -> Raw:
+        rank, at = rank_of_rows(ctx, arrays), axis.value if isinstance(axis, Const) else axis
+        if rank is not None and chains(rank) and at in (None, 0, -rank):
+            found = chained(ctx, arrays, function)
+            if found is not None:
+                return Tuple((found,))
+        return arrays_of_rows(ctx, arrays, function)
+
+    return rows
+
+
+@for_bounded(np.concatenate, rows=_rows(np.concatenate, lambda rank: True))
 def concatenate(
     ctx: Context, arrays: Raw, axis: Raw = 0, out: Raw = None, *, dtype: Raw = None, casting: Raw = None
 ) -> Abstract:
@@ -138,7 +156,7 @@ def append(ctx: Context, arr: Raw, values: Raw, axis: Raw = None) -> Abstract:
     return ctx.call(Const(np.concatenate), [Tuple(parts), Const(0) if is_none(axis) else axis])
 
 
-@composed_for_bounded(np.stack)
+@composed_for_bounded(np.stack, rows=_rows(np.stack))
 def stack(arrays: Any, axis: Any = 0) -> Any:
     """The arrays, all of one shape, along a new axis; those of a list of computed length are the rows of one."""
     if isinstance(arrays, np.ndarray):
@@ -148,7 +166,7 @@ def stack(arrays: Any, axis: Any = 0) -> Any:
     return np.concatenate([np.expand_dims(a, axis) for a in arrays], axis=axis)
 
 
-@for_bounded(np.vstack)
+@for_bounded(np.vstack, rows=_rows(np.vstack, lambda rank: rank > 1))
 def vstack(ctx: Context, tup: Raw, *, dtype: Raw = None, casting: Raw = "same_kind") -> Abstract:
     """One below the other: along the first axis, vectors as rows."""
     if not is_none(dtype):
@@ -167,17 +185,19 @@ def _of_rows(tup: Any) -> Any:
     return np.copy(tup)
 
 
-@for_bounded(np.hstack)
+@for_bounded(np.hstack, rows=_rows(np.hstack, lambda rank: rank == 1))
 def hstack(ctx: Context, tup: Raw, *, dtype: Raw = None, casting: Raw = "same_kind") -> Abstract:
     """Side by side: along the second axis, vectors along their only one."""
     if not is_none(dtype):
         refuse(ctx, "np.hstack with a dtype", tup)
+    if isinstance(tup, Bounded):
+        return ctx.call(Const(np.concatenate), [tup, Const(0 if tup.rank == 2 else 1)])
     parts = [ctx.call(Const(np.atleast_1d), [part]) for part in _parts(ctx, tup, "np.hstack")]
     at = 0 if parts and _rank(ctx, parts[0]) == 1 else 1
     return ctx.call(Const(np.concatenate), [Tuple(tuple(parts)), Const(at)])
 
 
-@composed_for_bounded(np.column_stack)
+@composed_for_bounded(np.column_stack, rows=_rows(np.column_stack))
 def column_stack(tup: Any) -> Any:
     """Vectors as the columns of a matrix."""
     return np.concatenate([a[:, None] if np.ndim(a) == 1 else a for a in map(np.asarray, tup)], axis=1)

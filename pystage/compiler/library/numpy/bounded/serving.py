@@ -83,23 +83,28 @@ def _may_be_bounded(value: Abstract) -> bool:
     return isinstance(value, Gated) and any(isinstance(each, Bounded) for each in alternatives(value))
 
 
-def for_bounded(*functions: Any) -> Callable[[Meaning], Meaning]:
-    """Declares what the functions mean where some argument is bounded: `(ctx, …)` with the parameters of the function."""
+def for_bounded(*functions: Any, rows: Meaning | None = None) -> Callable[[Meaning], Meaning]:
+    """Declares what the functions mean where some argument is bounded: `(ctx, …)` with the parameters of the function.
+
+    Of functions that join arrays, `rows` gives what they take in place of a list whose length only the program knows.
+    """
 
     def declare(made: Meaning) -> Meaning:
         for function in functions:
-            _serve(function, made)
+            _serve(function, made, rows=rows)
         return made
 
     return declare
 
 
-def composed_for_bounded(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def composed_for_bounded(
+    *functions: Any, rows: Meaning | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """As `for_bounded`, by a plain Python function, which is staged."""
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
         for function in functions:
-            _serve(function, meaning_by(program))
+            _serve(function, meaning_by(program), rows=rows)
         return program
 
     return declare
@@ -127,7 +132,7 @@ def _is_computed(ctx: Context, raw: Raw) -> bool:
     return items is not None and any(_is_computed(ctx, item) for item in items)
 
 
-def _serve(function: Any, made: Meaning, computed: Sequence[str] = ()) -> None:
+def _serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Meaning | None = None) -> None:
     """Has `made` serve the calls of `function` in which some argument is bounded, or one of these is `computed`."""
     plain = meaning_of(function)
     if plain is None:
@@ -147,6 +152,8 @@ def _serve(function: Any, made: Meaning, computed: Sequence[str] = ()) -> None:
     @functools.wraps(unbounded)
     def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
         args = tuple([_decided(ctx, a) for a in args])
+        if rows is not None and args:
+            args = (rows(ctx, *args, **kwargs), *args[1:])
         if any(is_bounded(ctx, a) for a in (*args, *kwargs.values())):
             return serve(ctx, *args, **kwargs)
         if computed:
@@ -156,6 +163,7 @@ def _serve(function: Any, made: Meaning, computed: Sequence[str] = ()) -> None:
         return unbounded(ctx, *args, **kwargs)
 
     call.__signature__ = inspect.signature(unbounded)  # type: ignore[attr-defined]
+    call.joins_rows = rows is not None  # type: ignore[attr-defined]
     replace_meaning(function, call)
 
 

@@ -48,7 +48,10 @@ def _store(ctx: Context, heap: Raw, place: Raw, item: Raw) -> Abstract:
     """Stores an element, without a check of the place."""
     assert isinstance(heap, Ref)
     cell, new = ctx.settle(heap), abstract(item)
-    rows = row_lists.as_rows(ctx, cell, unboxed(ctx, new)) if isinstance(cell, RowsCell) else None
+    rows = None
+    if isinstance(cell, RowsCell):
+        new = unboxed(ctx, new, cell.element)
+        rows = row_lists.as_rows(ctx, cell, new)
     if rows is None or has_arrays(rows.element):
         container_setitem(ctx, heap, place, item)
     else:
