@@ -1,7 +1,8 @@
-"""Lists of arrays that paths leave with different lengths become rows, before the paths are joined.
+"""Lists and dicts of arrays that paths leave with different lengths, or keys, become rows, before the paths are joined.
 
-In: the two sides of a join, and slots that differ. Out: of a list with arrays among its elements, which has another
-length on either side, each side holds the rows (`RowsCell`) with copies of the arrays, into which no store goes any more.
+In: the two sides of a join, and slots that differ. Out: of a list, or the entries of a dict, with arrays in it, which has
+another length on either side, each side holds the rows (`RowsCell`) with copies of the arrays, into which no store goes
+any more.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from typing import cast
 from ...hlo.types import INT64, ArrayType
 from ...library.kernels.array_rows import has_arrays, with_shared
 from ...library.kernels.holding import frozen, is_element, unboxed
-from ...library.rules.rows import as_rows, common_rows, common_template, joined, template_of_list
+from ...library.rules.rows import (
+    as_rows,
+    class_of_table,
+    common_rows,
+    common_template,
+    entries_of,
+    joined,
+    template_of_list,
+)
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.lattice import (
@@ -22,11 +31,13 @@ from ...values.lattice import (
     AnyList,
     Array,
     ArrayCell,
+    DictCell,
     ListCell,
     MemberCell,
     Pooled,
     Ref,
     Stamp,
+    TableCell,
     Tuple,
 )
 from ...values.slots import Slot
@@ -40,18 +51,33 @@ WRITTEN_OUT = 64
 
 
 def differing(a: Lookup, b: Lookup, slots: Iterable[Slot]) -> list[int]:
-    """The lists of arrays among `slots` that have another length on either side, and can be rows."""
+    """The lists and dicts of arrays among `slots` that differ in length, or keys, on either side, and can be rows."""
     found: list[int] = []
     for slot in slots:
-        first, second = (a(slot), b(slot)) if isinstance(slot, int) else (None, None)
-        if isinstance(first, LISTS) and isinstance(second, LISTS) and _are_to_be_rows(a, first, b, second):
+        contents = [x(slot) if isinstance(slot, int) else None for x in (a, b)]
+        first, second = map(_rows_of, contents)
+        if first is None or second is None or _are_joined_one_by_one(*contents):
+            continue
+        if _are_to_be_rows(a, first, b, second):
             found.append(cast(int, slot))
     return found
 
 
+def _rows_of(content: object) -> AnyList | None:
+    """A list, or the entries of a dict as a list."""
+    if isinstance(content, DictCell | TableCell):
+        return entries_of(content)
+    return content if isinstance(content, LISTS) else None
+
+
+def _are_joined_one_by_one(a: object, b: object) -> bool:
+    """True for lists of one length and for dicts with the same keys in the same order."""
+    if isinstance(a, DictCell) and isinstance(b, DictCell):
+        return list(a.entries) == list(b.entries)
+    return isinstance(a, ListCell) and isinstance(b, ListCell) and len(a.items) == len(b.items)
+
+
 def _are_to_be_rows(a: Lookup, first: AnyList, b: Lookup, second: AnyList) -> bool:
-    if isinstance(first, ListCell) and isinstance(second, ListCell) and len(first.items) == len(second.items):
-        return False
     if common_rows(first, second) is not None:
         return False
     sides = [
@@ -62,22 +88,30 @@ def _are_to_be_rows(a: Lookup, first: AnyList, b: Lookup, second: AnyList) -> bo
     return template is not None and has_arrays(template)
 
 
-def unbox(engine: Engine, lists: Iterable[int]) -> None:
-    """The lists as rows; an empty one has no template and stays what it is."""
+def unbox(engine: Engine, slots: Iterable[int]) -> None:
+    """The lists and dicts as rows; an empty one has no template and stays what it is."""
     state = engine.state
-    for slot in lists:
+    for slot in slots:
         cell = state.get(slot)
-        if not isinstance(cell, ListCell) or not cell.items:
+        rows = _rows_of(cell)
+        if not isinstance(rows, ListCell) or not rows.items:
             continue
-        held = ListCell(tuple([unboxed(engine, item) for item in cell.items]), cell.aliases, cell.selector)
+        held = ListCell(tuple([unboxed(engine, item) for item in rows.items]), rows.aliases, rows.selector)
         template = common_template(held.items)
         if template is None:
             continue
-        rows = as_rows(engine.b, held, template, len(held.items))
+        made = as_rows(engine.b, held, template, len(held.items))
         shared = False
-        for item in cell.items:
+        for item in rows.items:
             shared |= frozen(engine, item)
-        state.set(slot, with_shared(rows, shared))
+        made = with_shared(made, shared)
+        if isinstance(cell, DictCell):
+            state.set(
+                slot,
+                TableCell(class_of_table(cell), made, 0, None, cell.aliases, cell.selector, cell.factory),
+            )
+        else:
+            state.set(slot, made)
 
 
 def _outline_of_list(find: Lookup, cell: AnyList) -> AnyList:
