@@ -42,6 +42,7 @@ from ...values.lattice import (
 from ...values.state import State
 from .frame import Restart
 
+FEW_TRIPS = 16
 UNROLL_LIMIT = 4096
 """The most trips that a loop is unrolled to."""
 
@@ -389,7 +390,7 @@ def unroll_around(origins: ParameterOrigins, value: Array) -> None:
 def is_unrollable(origins: ParameterOrigins, value: Array) -> bool:
     """True if `value` is known once a loop around is written out."""
     loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
-    return loop is not None and (loop.trips or 0) <= UNROLL_LIMIT
+    return loop is not None and (loop.trips or 0) <= FEW_TRIPS
 
 
 def is_computed(origins: ParameterOrigins, value: Array) -> bool:

@@ -46,7 +46,7 @@ from ...values.views import path_type
 from .engine import Engine
 from .phi import Placeholder
 
-WRITTEN_OUT = 64
+WRITTEN_OUT = 16
 """A loop of fewer trips that adds arrays to a list is written out: its elements may be of any kind, and of another each."""
 
 

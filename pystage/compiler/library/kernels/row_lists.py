@@ -279,13 +279,18 @@ def with_room(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[RowsC
     """The list with a capacity for so many elements more, at most `most`; and its length then."""
     new = added(ctx, cell.length, more)
     if isinstance(new, int) or cell.site is None:
-        capacity = max(cell.capacity, new if isinstance(new, int) else cell.capacity + most)
+        capacity = _amortised(cell.capacity, new if isinstance(new, int) else cell.capacity + most)
         template = templates.template_of_list(cell)
         assert template is not None
         return templates.as_rows(ctx.b, cell, template, capacity), new
     itemsize = templates.row_size(templates.row_template(cell.element))
     ctx.needs_capacity(Capacity(cell.site, cell.capacity, itemsize), new)
     return cell, new
+
+
+def _amortised(capacity: int, needed: int) -> int:
+    """The capacity of a list that needs so much: where it gets larger, a power of two, as it may get longer again."""
+    return capacity if needed <= capacity else 1 << (needed - 1).bit_length()
 
 
 def appended(ctx: Context, cell: AnyList, new: Abstract) -> RowsCell | None:
