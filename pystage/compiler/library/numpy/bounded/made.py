@@ -44,7 +44,6 @@ _LIBRARY = str(Path(__file__).parents[2])
 """Programs of the library store into no flat array that they are given."""
 
 by_element((np.where, jnp.where), "condition", "x", "y")
-by_element((np.unravel_index,), "indices")
 by_element((np.clip, jnp.clip), "a", "arr", "a_min", "a_max", "min", "max")
 by_element((np.round, np.around, jnp.round), "a")
 by_element((np.angle,), "z")

@@ -280,7 +280,6 @@ for _function in (
     np.blackman,
     np.bartlett,
     np.broadcast_shapes,
-    np.ravel_multi_index,
 ):
     _known_only(_function)
 
