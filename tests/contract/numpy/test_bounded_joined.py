@@ -1,4 +1,4 @@
-"""Matrices of computed size joined along axes of computed size; tests of membership and covariances of such arrays."""
+"""Matrices of computed size joined along several axes and indexed on grids; membership and covariances of such arrays."""
 
 from __future__ import annotations
 
@@ -64,6 +64,26 @@ def grown_along_both(m, k):
 def among(m, k):
     some = np.flatnonzero(m[0] < k[0])
     return np.isin(m, some), np.isin(3, some), np.isin(some, [0, 1], invert=True), np.isin(m[0, 0], some)
+
+
+@cases.each(*[(M, k) for k in K])
+def on_grids_of_lists(m, k):
+    inside, outside = [i for i in range(4) if i < k[0]], [i for i in range(4) if i >= k[0]]
+    found = m[np.ix_(inside, outside)], m[np.ix_(outside, [0, 2])], np.ix_(inside, outside)
+    m[np.ix_(inside, inside)] = -1
+    m[np.ix_([3], inside)] += 10
+    return found, m
+
+
+@cases.each(*[(M, k) for k in K])
+def on_grids_of_growing_lists(m, k):
+    inside, outside, total = [0], [1, 2, 3], 0.0
+    while outside and len(inside) < k[0] + 1:
+        part = m[np.ix_(inside, outside)]
+        i, j = np.unravel_index(part.argmin(), part.shape)
+        total = total * 2 + part[i, j]
+        inside.append(outside.pop(int(j)))
+    return inside, outside, total, m[np.ix_(inside, outside)]
 
 
 @cases.each((M, K[0]), (M, K[2]), (M, K[3]))

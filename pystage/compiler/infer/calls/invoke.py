@@ -116,7 +116,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     meaning = meaning_of(value)
     if meaning is not None:
         if _is_of_numpy(value):
-            args = [arrays_of_rows(engine, a) for a in args]
+            args = [arrays_of_rows(engine, a, of_integers=value is np.ix_) for a in args]
             kwargs = {name: arrays_of_rows(engine, a) for name, a in kwargs.items()}
         return call_meaning(engine, callable_name(value), meaning, args, kwargs)
     staged = getattr(value, "__pystage_function__", None)

@@ -82,10 +82,10 @@ def _refuse_index() -> None:
     raise IndexError(_NO_INDEX)
 
 
-def array_of_rows(ctx: Context, raw: Raw, as_index: bool = False) -> Raw:
+def array_of_rows(ctx: Context, raw: Raw, as_index: bool = False, of_integers: bool = False) -> Raw:
     """An argument of a function of NumPy: of a list whose length only the program knows, the array that NumPy makes.
 
-    NumPy makes one of float64 of an empty list; of an index, one of integers.
+    NumPy makes one of float64 of an empty list; of an index, or where the function makes it `of_integers`, one of integers.
     """
     cell = raw.rows if isinstance(raw, RowsTuple) else cell_of(ctx, raw)
     if not isinstance(cell, RowsCell) or isinstance(cell.length, int):
@@ -101,14 +101,14 @@ def array_of_rows(ctx: Context, raw: Raw, as_index: bool = False) -> Raw:
     if as_index and not (is_integer(array.dtype) or array.dtype == BOOL):
         some = ctx.op(Compare("NE"), cell.length, ctx.constant(0, INT64))
         ctx.check(some, IndexError(_NO_INDEX), _refuse_index, [])
-    if array.rank > 1 or not (is_integer(array.dtype) if as_index else array.dtype == FLOAT64):
+    if array.rank > 1 or not (is_integer(array.dtype) if as_index or of_integers else array.dtype == FLOAT64):
         empty = ctx.op(Compare("EQ"), cell.length, ctx.constant(0, INT64))
         reason = NotKnown(span=ctx.span, what="the array of an empty list")
         ctx.check(empty, StagingError(()), refuse, [lambda: reason])
     return first_elements(ctx, ctx.ndarray(array.value), {0: cell.length})
 
 
-def arrays_of_rows(ctx: Context, raw: Raw) -> Raw:
+def arrays_of_rows(ctx: Context, raw: Raw, of_integers: bool = False) -> Raw:
     """As `array_of_rows`, also of such lists that a list or tuple holds."""
     items = (
         sequence_items(ctx, raw)
@@ -117,7 +117,7 @@ def arrays_of_rows(ctx: Context, raw: Raw) -> Raw:
     )
     made = [array_of_rows(ctx, item) for item in items or ()]
     if items is None or all(new is item for new, item in zip(made, items, strict=True)):
-        return array_of_rows(ctx, raw)
+        return array_of_rows(ctx, raw, of_integers=of_integers)
     return Tuple(tuple(made), raw.cls) if isinstance(raw, Tuple) else new_list(ctx, made)
 
 
