@@ -8,7 +8,18 @@ from __future__ import annotations
 import numpy as np
 
 from ..hlo.types import ArrayType
-from .views import Diagonal, Flipped, Permuted, RealOrImaginary, Repeated, Reshaped, Strided, View, Window
+from .views import (
+    Diagonal,
+    Flipped,
+    Permuted,
+    RealOrImaginary,
+    Repeated,
+    Reshaped,
+    SlidingWindows,
+    Strided,
+    View,
+    Window,
+)
 
 
 def stand_in(base: ArrayType, path: tuple[View, ...]) -> np.ndarray:
@@ -41,6 +52,8 @@ def _through(array: np.ndarray, view: View) -> np.ndarray:
             return array.diagonal(offset, -2, -1)
         case Repeated(new_shape=shape):
             return np.broadcast_to(array, shape)
+        case SlidingWindows(sizes=sizes, axes=axes):
+            return np.lib.stride_tricks.sliding_window_view(array, sizes, axes)
         case RealOrImaginary():
             return array.imag if view.imaginary else array.real
     raise AssertionError(f"an unknown view {view!r}")

@@ -272,6 +272,48 @@ class Repeated(View):
         return self.new_shape
 
 
+@dataclass(frozen=True, slots=True)
+class SlidingWindows(View):
+    """All windows of `sizes` along `axes`, as axes behind the others (`sliding_window_view`). Such a view is read-only."""
+
+    sizes: tuple[int, ...]
+    axes: tuple[int, ...]
+
+    @property
+    def read_only(self) -> bool:
+        return True
+
+    def read(self, b: Builder, base: Value) -> Value:
+        if 0 in self.shape(base.type):
+            return broadcast(b, constant(b, 0, base.type.dtype), self.shape(base.type))
+        for size, axis in zip(self.sizes, self.axes):
+            base = self._windows(b, base, size, axis)
+        return base
+
+    def shape(self, base: ArrayType) -> tuple[int, ...]:
+        extents = list(base.static_shape)
+        for size, axis in zip(self.sizes, self.axes):
+            extents[axis] -= size - 1
+        return *extents, *self.sizes
+
+    @staticmethod
+    def _windows(b: Builder, base: Value, size: int, axis: int) -> Value:
+        """The windows along one axis: in a row of copies of it, those of `count + 1` elements begin one further each."""
+        rank = base.type.rank
+        others = [at for at in range(rank) if at != axis]
+        line = b.op(Transpose((*others, axis)), base)
+        *outer, count = line.type.static_shape
+        copies = b.op(Broadcast((*outer, size + 1, count), (*range(rank - 1), rank)), line)
+        flat = b.op(Reshape((*outer, (size + 1) * count)), copies)
+        start, steps = (0,) * rank, (1,) * (rank + 1)
+        flat = b.op(Slice(start, (*outer, size * (count + 1)), steps[1:]), flat)
+        shifted = b.op(Reshape((*outer, size, count + 1)), flat)
+        found = b.op(Slice((*start, 0), (*outer, size, count - size + 1), steps), shifted)
+        order = list(range(rank - 1))
+        order.insert(axis, rank)
+        return b.op(Transpose((*order, rank - 1)), found)
+
+
 def read_path(b: Builder, base: Value, path: tuple[View, ...]) -> Value:
     """The array at the end of `path`."""
     for view in path:

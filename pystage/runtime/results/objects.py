@@ -39,6 +39,7 @@ from ...compiler.values.views import (
     RealOrImaginary,
     Repeated,
     Reshaped,
+    SlidingWindows,
     Strided,
     Window,
 )
@@ -213,6 +214,8 @@ def view_maker(view: views.View) -> Callable[[Any], Any]:
             return lambda array: _writable_diagonal(array, offset)
         case Repeated(new_shape):
             return lambda array: np.broadcast_to(array, new_shape)
+        case SlidingWindows(sizes, axes):
+            return lambda array: np.lib.stride_tricks.sliding_window_view(array, sizes, axes)
     raise AssertionError(f"an unknown view {view!r}")
 
 

@@ -27,6 +27,25 @@ def affine(x, scale=2.0, *, shift=1.0):
     return x * scale + shift
 
 
+def of_four(x, b=1.0, c=1.0, *, d=3.0, e=3.0):
+    if x > 0:
+        return x + b * 10 + c * 100 + d * 1000 + e * 10_000
+    return x - b
+
+
+def first_named(x, **named):
+    for name in named:
+        return name, named[name] + x
+
+
+@cases(1.0)
+@cases(-1.0)
+def the_same_values_for_other_parameters(x):
+    found = [of_four(x, b=2.0), of_four(x, c=2.0), of_four(x, d=5.0), of_four(x, e=5.0), of_four(x)]
+    found += [of_four(x, c=2.0, b=4.0), of_four(x, b=2.0, c=4.0), of_four(c=x, x=4.0), of_four(b=x, x=4.0)]
+    return found, first_named(x, a=1.0), first_named(x, b=1.0)
+
+
 def total_of(*values, **named):
     total = 0.0
     for value in values:

@@ -22,7 +22,10 @@ def bind(
     defaults: Mapping[str, Abstract],
     engine: Engine,
 ) -> dict[str, Abstract]:
-    """Binds arguments to parameters as Python does; its TypeErrors are raised by the program."""
+    """Binds arguments to parameters as Python does; its TypeErrors are raised by the program.
+
+    The values are in the order of the parameters, by which calls are compared.
+    """
     ordered = [*params.positional_only, *params.positional]
     bound: dict[str, Abstract] = dict(zip(ordered, args))
     extra = args[len(ordered) :]
@@ -35,14 +38,11 @@ def bind(
         else:
             fits = fits and params.double_star is not None
             rest[key] = value
-    for each in (*ordered, *params.keyword_only):
-        if each not in bound:
-            if each in defaults:
-                bound[each] = defaults[each]
-            else:
-                fits = False
-    if not fits:
+    names = (*ordered, *params.keyword_only)
+    given = {**defaults, **bound}
+    if not fits or not given.keys() >= set(names):
         engine.raise_(refusal(_signature(params, defaults), name, len(args), kwargs))
+    bound = {each: given[each] for each in names}
     if params.star is not None:
         bound[params.star] = Tuple(tuple(extra))
     if params.double_star is not None:

@@ -19,7 +19,7 @@ from ...frontend import FrontendError, stage_function
 from ...library.jax.jit import under_jit
 from ...library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
 from ...library.jax.transformed import is_transformed, transformation_of
-from ...library.kernels.rows_as_arrays import arrays_of_rows
+from ...library.kernels.rows_as_arrays import OF_ANY_TYPE, arrays_of_rows
 from ...library.registry import accepts, meaning_of, signature_of
 from ...library.rules.classes import class_name, is_generated
 from ...library.rules.jax import AxisProblem
@@ -117,7 +117,11 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     if meaning is not None:
         if _is_of_numpy(value):
             joined = 1 if getattr(meaning, "joins_rows", False) else 0
-            args = [*args[:joined], *[arrays_of_rows(engine, a) for a in args[joined:]]]
+            of_any_type = value in OF_ANY_TYPE
+            args = [
+                *args[:joined],
+                *[arrays_of_rows(engine, a, of_any_type=of_any_type) for a in args[joined:]],
+            ]
             kwargs = {name: arrays_of_rows(engine, a) for name, a in kwargs.items()}
         return call_meaning(engine, callable_name(value), meaning, args, kwargs)
     staged = getattr(value, "__pystage_function__", None)

@@ -14,9 +14,13 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...library.kernels import row_lists, row_tables, row_tuples, table_keys
 from ...library.kernels.row_lists import append, extended
 from ...library.kernels.structures import list_length
+from ...library.numpy.indexing.bounded import length as bounded_length
+from ...library.numpy.indexing.bounded import refuse
+from ...library.numpy.indexing.subscripts import array_getitem
 from ...library.python import operators, strings
 from ...library.rules.classes import class_name
 from ...stage import ir as stage
+from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated, may_be_unassigned, where_assigned
 from ...values.lattice import (
     LISTS,
@@ -352,6 +356,9 @@ def _unpack(e: Engine, i: stage.Unpack) -> None:
     value = e.get(i.src)
     check_iterable(e, value, "cannot unpack non-iterable {} object")
     count = len(i.dsts)
+    if isinstance(value, Bounded) and isinstance(value.axes[0], Extent):
+        _unpack_bounded(e, i, value)
+        return
     rows = row_tuples.rows_of_numbers(e, value)
     if rows is not None:
         _unpack_rows(e, i, rows)
@@ -376,24 +383,56 @@ def _unpack(e: Engine, i: stage.Unpack) -> None:
 
 
 def _unpack_rows(e: Engine, i: stage.Unpack, rows: RowsCell) -> None:
-    """Unpacks what has a computed length: the program raises where that is another one."""
-    count, length = len(i.dsts), list_length(rows)
-    fallback, star = ValueError(), i.star
+    """Unpacks a list or a tuple of computed length."""
+
+    def rest(part: SliceObject) -> Ref:
+        return Ref(e.state.new_cell(row_lists.part(e, rows, part)))
+
+    def element(place: int) -> Abstract:
+        return row_lists.item(e, rows, place if place >= 0 else row_lists.added(e, rows.length, place))
+
+    _unpack_computed(e, i, list_length(rows), element, rest)
+
+
+def _unpack_bounded(e: Engine, i: stage.Unpack, array: Bounded) -> None:
+    """Unpacks an array whose first axis has a computed size."""
+
+    def rest(part: SliceObject) -> Ref:
+        rows = row_lists.of_array(e, array_getitem(e, array, part))
+        if rows is None:
+            refuse(e, "a starred name for the rows of an array", array)
+        return Ref(e.state.new_cell(rows))
+
+    _unpack_computed(e, i, bounded_length(e, array), lambda at: array_getitem(e, array, Const(at)), rest)
+
+
+def _unpack_computed(
+    e: Engine,
+    i: stage.Unpack,
+    length: Abstract,
+    element: Callable[[int], Abstract],
+    rest: Callable[[SliceObject], Abstract],
+) -> None:
+    """Unpacks what has a computed length: the program raises where that is another one.
+
+    `element` gives what stands at a place, counted from the end where that is negative, and `rest` the list of a part.
+    """
+    count, star = len(i.dsts), i.star
+    own = row_lists.place_of(length)
     if star is None:
-        bad = row_lists.compared(e, "NE", rows.length, count)
-        row_lists.check(e, bad, fallback, row_tuples.unpack, [length, Const(count)])
+        bad = row_lists.compared(e, "NE", own, count)
+        row_lists.check(e, bad, ValueError(), row_tuples.unpack, [length, Const(count)])
         for place, dst in enumerate(i.dsts):
-            e.put(dst, row_lists.item(e, rows, place))
+            e.put(dst, element(place))
         return
-    bad = row_lists.compared(e, "LT", rows.length, count - 1)
-    row_lists.check(e, bad, fallback, row_tuples.unpack_with_rest, [length, Const(count - 1)])
+    bad = row_lists.compared(e, "LT", own, count - 1)
+    row_lists.check(e, bad, ValueError(), row_tuples.unpack_with_rest, [length, Const(count - 1)])
     after = count - star - 1
     for place, dst in enumerate(i.dsts[:star]):
-        e.put(dst, row_lists.item(e, rows, place))
-    rest = SliceObject(Const(star), Const(-after) if after else NONE, NONE)
-    e.put(i.dsts[star], Ref(e.state.new_cell(row_lists.part(e, rows, rest))))
+        e.put(dst, element(place))
+    e.put(i.dsts[star], rest(SliceObject(Const(star), Const(-after) if after else NONE, NONE)))
     for place, dst in enumerate(i.dsts[star + 1 :], -after):
-        e.put(dst, row_lists.item(e, rows, row_lists.added(e, rows.length, place)))
+        e.put(dst, element(place))
 
 
 def _make_function(e: Engine, i: stage.MakeFunction) -> None:

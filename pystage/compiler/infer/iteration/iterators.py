@@ -184,6 +184,8 @@ def _elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
             return [engine.call(function, list(args)) for args in zip(*cast("list[list[Abstract]]", lists))]
         case Array():
             return _array_elements(engine, value)
+        case Bounded(axes=(int(), *_)):
+            return _array_elements(engine, value)
         case _:
             return None
 
@@ -297,11 +299,12 @@ def _check_strict(engine: Engine, lengths: list[int]) -> None:
 
 
 def _array_elements(engine: Engine, value: Abstract) -> list[Abstract]:
-    array = cast(Array, engine.read(value))
-    if not array.shape:
+    axes = value.axes if isinstance(value, Bounded) else cast(Array, engine.read(value)).shape
+    if not axes:
         engine.raise_(TypeError("iteration over a 0-d array"))
-    _check_count(engine, array.shape[0])
-    return [array_getitem(engine, value, Const(i)) for i in range(array.shape[0])]
+    count = cast(int, axes[0])
+    _check_count(engine, count)
+    return [array_getitem(engine, value, Const(i)) for i in range(count)]
 
 
 # ---------------------------------------------------------------- one by one

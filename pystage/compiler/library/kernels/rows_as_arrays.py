@@ -244,12 +244,20 @@ _NO_INDEX = (
 )
 
 
+OF_ANY_TYPE = (np.isin, np.ix_)
+"""Functions that make the same of an empty list, whatever the type of its elements would be."""
+
+
 def _refuse_index() -> None:
     raise IndexError(_NO_INDEX)
 
 
 def array_of_rows(
-    ctx: Context, raw: Raw, as_index: bool = False, function: Callable[..., Any] = np.array
+    ctx: Context,
+    raw: Raw,
+    as_index: bool = False,
+    function: Callable[..., Any] = np.array,
+    of_any_type: bool = False,
 ) -> Raw:
     """An argument of `function`, one of NumPy: of a list whose length only the program knows, the array that NumPy makes.
 
@@ -261,7 +269,7 @@ def array_of_rows(
     extent = list_length(cell)
     if isinstance(raw, RowsTuple) and isinstance(extent, Array) and ctx.can_be_unrolled(extent):
         return Tuple(list_items(ctx, cell))
-    return _array(ctx, cell, as_index, function)
+    return _array(ctx, cell, as_index, function, of_any_type)
 
 
 def _cell_of_rows(ctx: Context, raw: Raw) -> RowsCell | None:
@@ -287,7 +295,9 @@ def _refuse_empty(ctx: Context, length: Value) -> None:
     ctx.check(empty, StagingError(()), refuse, [lambda: reason])
 
 
-def _array(ctx: Context, cell: RowsCell, as_index: bool, function: Callable[..., Any]) -> Raw:
+def _array(
+    ctx: Context, cell: RowsCell, as_index: bool, function: Callable[..., Any], of_any_type: bool
+) -> Raw:
     found = column(ctx, NUMPY, cell.element, "array")
     if found is None:
         ctx.fail(NotKnown(span=ctx.span, what="the element type of an array of numbers of several kinds"))
@@ -295,10 +305,10 @@ def _array(ctx: Context, cell: RowsCell, as_index: bool, function: Callable[...,
     if as_index and not (is_integer(array.dtype) or array.dtype == BOOL):
         some = ctx.op(Compare("NE"), length, ctx.constant(0, INT64))
         ctx.check(some, IndexError(_NO_INDEX), _refuse_index, [])
-    is_usual = array.rank == 1 and (is_integer(array.dtype) if as_index else array.dtype == FLOAT64)
+    is_usual = of_any_type or (is_integer(array.dtype) if as_index else array.dtype == FLOAT64)
     if function is not np.array:
         _raise_of_none(ctx, cell, function)
-    elif not isinstance(cell.length, int) and not is_usual:
+    elif not isinstance(cell.length, int) and not (array.rank == 1 and is_usual):
         _refuse_empty(ctx, length)
     sizes = {} if isinstance(cell.length, int) else {0: length}
     for each in found.lengths:
@@ -352,7 +362,9 @@ def _raise_of_none(ctx: Context, cell: RowsCell, function: Callable[..., Any]) -
         ctx.check(empty, ValueError(), function, [Const(())])
 
 
-def arrays_of_rows(ctx: Context, raw: Raw, function: Callable[..., Any] = np.array) -> Raw:
+def arrays_of_rows(
+    ctx: Context, raw: Raw, function: Callable[..., Any] = np.array, of_any_type: bool = False
+) -> Raw:
     """As `array_of_rows`, also of such lists that a list or tuple holds."""
     items = (
         sequence_items(ctx, raw)
@@ -361,7 +373,7 @@ def arrays_of_rows(ctx: Context, raw: Raw, function: Callable[..., Any] = np.arr
     )
     made = [array_of_rows(ctx, item) for item in items or ()]
     if items is None or all(new is item for new, item in zip(made, items, strict=True)):
-        return array_of_rows(ctx, raw, function=function)
+        return array_of_rows(ctx, raw, function=function, of_any_type=of_any_type)
     return Tuple(tuple(made), raw.cls) if isinstance(raw, Tuple) else new_list(ctx, made)
 
 

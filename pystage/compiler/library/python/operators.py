@@ -160,6 +160,10 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         store_result(ctx, left, value_of(ctx, product, kinds_of(product)[0].dtype), "np.matmul")
         return left
     function = FUNCTIONS[op]
+    if isinstance(right, Bounded):
+        check_writable(ctx, left, "output array")
+        whole = Bounded(left, ctx.contents(left).type, ())
+        right = abstract(beside(ctx, f"the operator {op}=", _in_memory(op), whole, right))
     operands = [ctx.read(left), ctx.read(right)]
     if op == "**":
         check_power(ctx, operands)
@@ -169,15 +173,20 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     return left
 
 
+def _in_memory(op: str) -> Callable[..., None]:
+    """What `left op= right` computes, for the exceptions that it raises."""
+
+    def plain(ours: np.ndarray, theirs: np.ndarray) -> None:
+        FUNCTIONS[op].ufunc(ours, theirs, out=np.empty(ours.shape, ours.dtype), casting="same_kind")
+
+    return plain
+
+
 def _inplace_selected(ctx: Context, op: str, left: Bounded, right: Abstract) -> Abstract:
     """`left op= right` of a selection of an ndarray: what is not selected stays as it is."""
     assert isinstance(left.whole, Ref)
     if op == "@":
         refuse(ctx, f"the operator {op}=", left)
-
-    def plain(ours: np.ndarray, theirs: np.ndarray) -> None:
-        FUNCTIONS[op].ufunc(ours, theirs, out=np.empty(ours.shape, ours.dtype), casting="same_kind")
-
     check_writable(ctx, left.whole, "output array")
     masked = with_masks(ctx, left)
     beside_it = with_masks(ctx, right) if isinstance(right, Bounded) else right
@@ -188,7 +197,7 @@ def _inplace_selected(ctx: Context, op: str, left: Bounded, right: Abstract) -> 
             inplace(ctx, op, whole, other)
         store_through(ctx, left.whole, elements(ctx, in_order(ctx, bounded(ctx, whole, masked.extents))))
         return left
-    other = beside(ctx, f"the operator {op}=", plain, left, right)
+    other = beside(ctx, f"the operator {op}=", _in_memory(op), left, right)
     copy = ctx.ndarray(belonging(ctx, left))
     with computing_for(ctx, own_anchors(left)):
         inplace(ctx, op, copy, other)

@@ -19,6 +19,12 @@ def put(y: Any) -> Any:
     return a
 
 
+def diagonal_filled(m: Any, value: Any) -> Any:
+    a = m.copy()
+    np.fill_diagonal(a, value)
+    return a
+
+
 def put_masked(y: Any) -> Any:
     a = y.copy()
     np.putmask(a, a > 1, 7.0)

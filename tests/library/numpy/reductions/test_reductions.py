@@ -167,12 +167,6 @@ def test_ddof(ddof: float) -> None:
 
 def test_average() -> None:
     x, w = RNG.standard_normal((3, 4)), RNG.random((3, 4))
-    check_call(np.average, x)
-    check_call(np.average, x, axis=Known(1), weights=w)
-    check_call(np.average, x, axis=Known(1), weights=w[0])
-    check_call(np.average, x, weights=w, returned=Known(True))
-    check_call(np.average, x.astype(int), weights=w.astype(np.float32))
-    check_call(np.average, x, weights=w[0])
     check_call(
         jnp.average, jnp.asarray(x, jnp.float32), axis=Known(1), weights=jnp.asarray(w[0], jnp.float32)
     )

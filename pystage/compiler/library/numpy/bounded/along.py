@@ -247,7 +247,7 @@ def isin(element: Any, test_elements: Any, assume_unique: Any = False, invert: A
     else:
         places = np.minimum(np.searchsorted(ordered, element), n - 1)
         found = ordered[places] == element
-    return ~found if invert else found
+    return np.asarray(~found if invert else found)
 
 
 @for_bounded(np.searchsorted)

@@ -193,6 +193,28 @@ def _nothing(a: Any, axis: Any, count: Any) -> Any:
     return np.zeros(tuple(extents), a.dtype)
 
 
+@composed_for_computed(np.unravel_index, "shape")
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> Any:
+    """The index along each axis of elements counted in C order or, with "F", in Fortran order."""
+    extents = (shape,) if np.ndim(shape) == 0 else tuple(shape)
+    flat = np.asarray(indices)
+    if flat.dtype.kind not in "biu":
+        raise TypeError("only int indices permitted")
+    size = 1
+    for extent in extents:
+        size = size * extent
+    outside = (flat < 0) | (flat >= size)
+    if np.any(outside):
+        raise ValueError(
+            f"index {int(np.ravel(flat)[np.ravel(outside)][0])} is out of bounds for array with size {size}"
+        )
+    found, rest = [], flat.astype(np.intp)
+    for extent in extents if order == "F" else extents[::-1]:
+        found.append(rest % max(extent, 1))
+        rest = rest // max(extent, 1)
+    return tuple(found if order == "F" else found[::-1])
+
+
 # ---------------------------------------------------------------- parts
 
 

@@ -15,13 +15,13 @@ from ....ops import Add, DynamicUpdateSlice, Slice
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.capacity import Capacity
-from ....values.lattice import NONE, Abstract, Array, Const, SliceObject, Tuple
+from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
 from ...context import Context, Raw
 from ...kernels.rows_as_arrays import arrays_of_rows, chained, rank_of_rows
-from ...kernels.structures import sequence_items
+from ...kernels.structures import abstract, sequence_items
 from ...rules.jax import axis_of, is_none
 from ..composed import run_program, size_depends
-from ..indexing.beside import elementwise
+from ..indexing.beside import elementwise, placed
 from ..indexing.bounded import bounded, compact, count, raveled, refuse
 from ..indexing.size_checks import operand
 from ..indexing.subscripts import array_getitem
@@ -81,7 +81,7 @@ def concatenate(
     across = [isinstance(p, Bounded) and any(e.axis != at for e in p.extents) for p in parts]
     if any(across):
         if any(along):
-            refuse(ctx, "np.concatenate of arrays that are bounded along several axes", *parts)
+            return _along_several(ctx, parts, at, dtype)
         return _side_by_side(ctx, parts, at, dtype)
     return _one_after_another(ctx, parts, at, dtype)
 
@@ -107,7 +107,24 @@ def _side_by_side(ctx: Context, parts: Sequence[Abstract], at: int, dtype: Raw) 
     return elementwise(ctx, "np.concatenate", plain, whole, *parts, apart=at)
 
 
-def _one_after_another(ctx: Context, parts: Sequence[Abstract], at: int, dtype: Raw) -> Abstract:
+def _along_several(ctx: Context, parts: Sequence[Abstract], at: int, dtype: Raw) -> Abstract:
+    """Arrays that are bounded along the axis along which they are joined, and along others."""
+    parts = [compact(ctx, part) if isinstance(part, Bounded) else part for part in parts]
+    across: list[Abstract] = []
+    for part in parts:
+        others = [e for e in part.extents if e.axis != at] if isinstance(part, Bounded) else []
+        whole = part.whole if isinstance(part, Bounded) else part
+        across.append(bounded(ctx, whole, others) if others and isinstance(whole, Ref | Array) else whole)
+    wholes, extents = placed(ctx, "np.concatenate", lambda *given: np.concatenate(given, at), across, at)
+    lines: list[Abstract] = []
+    for part, whole in zip(parts, map(abstract, wholes)):
+        own = [e for e in part.extents if e.axis == at] if isinstance(part, Bounded) else []
+        lines.append(bounded(ctx, whole, own) if own and isinstance(whole, Ref | Array) else whole)
+    made = _one_after_another(ctx, lines, at, dtype)
+    return bounded(ctx, made.whole, [*made.extents, *[e.moved(made.rank) for e in extents]])
+
+
+def _one_after_another(ctx: Context, parts: Sequence[Abstract], at: int, dtype: Raw) -> Bounded:
     """Arrays of which some are bounded along the axis along which they are joined: each is written where the last ended.
 
     Where the first is bounded by a capacity, so is the result.

@@ -17,9 +17,10 @@ from ....hlo.ir import Op, Value
 from ....hlo.types import BOOL, INT64, is_complex
 from ....ops import And, Compare, Divide, Multiply, Or, Pad, Remainder, Select, Slice
 from ....values.bounded import Bounded, Extent, Progression, extent_of
-from ....values.lattice import Abstract, Array, Const, Ref, Tuple
+from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
 from ....values.views import RealOrImaginary, Reshaped
 from ...context import Context, Raw
+from ...kernels import row_lists
 from ...kernels.layout import is_contiguous, note_possible_copy, strides_of
 from ...kernels.structures import abstract
 from ...registry import meaning_of
@@ -38,13 +39,13 @@ from ..indexing.bounded import (
     transposed,
     viewed,
 )
+from ..indexing.subscripts import array_getitem
 from .serving import by_element, for_bounded, made_whole
 
 _LIBRARY = str(Path(__file__).parents[2])
 """Programs of the library store into no flat array that they are given."""
 
 by_element((np.where, jnp.where), "condition", "x", "y")
-by_element((np.unravel_index,), "indices")
 by_element((np.clip, jnp.clip), "a", "arr", "a_min", "a_max", "min", "max")
 by_element((np.round, np.around, jnp.round), "a")
 by_element((np.angle,), "z")
@@ -168,6 +169,41 @@ def moveaxis(ctx: Context, a: Raw, source: Raw, destination: Raw) -> Abstract:
     order = [axis for axis in range(a.rank) if axis != here]
     order.insert(there, here)
     return transposed(ctx, a, order)
+
+
+@for_bounded(np.squeeze)
+def squeeze(ctx: Context, a: Raw, axis: Raw = None) -> Abstract:
+    """Without axes of one element; the run ends (PS221) where it finds one element along an axis that is not named."""
+    assert isinstance(a, Bounded)
+    span = ctx.span
+    named = (
+        None if is_none(axis) else axes_of(ctx, axis, a.rank, "squeeze", repeated="duplicate value in 'axis'")
+    )
+    axes = [i for i, n in enumerate(a.axes) if n == 1] if named is None else named
+    if len(axes) == a.rank:
+        refuse(ctx, "np.squeeze of all axes", a)
+
+    def refuse_axis(n: int) -> None:
+        raise StagingError(
+            (MaskedUse(span=span, what="np.squeeze of an array with one element along an axis"),)
+        )
+
+    for at, along in enumerate(a.axes):
+        own = count(ctx, a, along) if isinstance(along, Extent) else Const(along)
+        if at in axes and own != Const(1):
+            differs = row_lists.compared(ctx, "NE", own.value, 1)
+            row_lists.check(ctx, differs, ValueError(), _no_squeeze, [own])
+        elif at not in axes and named is None and isinstance(along, Extent):
+            one = row_lists.compared(ctx, "EQ", own.value, 1)
+            row_lists.check(ctx, one, StagingError(()), refuse_axis, [own])
+    if not axes:
+        return a
+    full = SliceObject(NONE, NONE, NONE)
+    return array_getitem(ctx, a, Tuple(tuple([Const(0) if i in axes else full for i in range(a.rank)])))
+
+
+def _no_squeeze(n: int) -> None:
+    np.squeeze(np.broadcast_to(np.int8(0), (n,)), 0)
 
 
 @for_bounded(np.ravel)

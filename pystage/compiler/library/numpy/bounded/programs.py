@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 
-from ..composed import size_depends
+from ....values.bounded import Bounded
+from ....values.lattice import Abstract, Ref
+from ...context import Context, Raw
+from ..composed import run_program, size_depends
+from ..indexing.flat_stores import refuse_own_memory
 from .along import at_shares, checked_shares, is_weak
-from .serving import composed_for_bounded, composed_for_computed
+from .serving import composed_for_bounded, composed_for_computed, for_bounded
 
 # ---------------------------------------------------------------- shapes
 
@@ -258,38 +263,6 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any 
 # ---------------------------------------------------------------- statistics
 
 
-@composed_for_bounded(np.average)
-def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False
-) -> Any:
-    """The mean, or the weighted mean."""
-    given = np.asarray(a)
-    if returned or keepdims:
-        size_depends("np.average with keepdims or returned", "compute the sums")
-    if weights is None:
-        found = given.mean(axis=axis)
-        if np.size(found) == 0:
-            raise ZeroDivisionError("division by zero")
-        return found
-    heavy = np.asarray(weights)
-    if heavy.ndim != given.ndim:
-        size_depends("np.average with weights along one axis", "compute the sums")
-    for own, other in zip(given.shape, heavy.shape):
-        if own != other:
-            raise (
-                TypeError("Axis must be specified when shapes of a and weights differ.")
-                if axis is None
-                else ValueError("Shape of weights must be consistent with shape of a along specified axis.")
-            )
-    kind = np.result_type(given.dtype, heavy.dtype)
-    if not np.issubdtype(given.dtype, np.inexact):
-        kind = np.result_type(given.dtype, heavy.dtype, np.float64)
-    total = heavy.sum(axis=axis, dtype=kind)
-    if np.any(total == 0):
-        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
-    return (given.astype(kind) * heavy.astype(kind)).sum(axis=axis) / total
-
-
 @composed_for_bounded(np.nanquantile)
 def nanquantile(a: Any, q: Any, axis: Any = None) -> Any:
     """The quantiles of what is not NaN; NaN where there is nothing else."""
@@ -424,6 +397,32 @@ def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) ->
         pair = f"from {given.dtype!r} to {dst.dtype!r}"
         raise TypeError(f"Cannot cast array data {pair} according to the rule '{casting}'")
     dst[...] = src
+
+
+@for_bounded(np.fill_diagonal)
+def fill_diagonal(ctx: Context, a: Raw, val: Raw, wrap: Raw = False) -> Abstract:
+    """Stores into the main diagonal, in place."""
+    array = a.whole if isinstance(a, Bounded) else a
+    if isinstance(array, Ref):
+        refuse_own_memory(ctx, val, array, "np.fill_diagonal")
+    return run_program(ctx, _fill_diagonal, (a, val, wrap))
+
+
+def _fill_diagonal(a: Any, val: Any, wrap: Any) -> None:
+    if isinstance(a, jax.Array) or wrap:
+        size_depends("np.fill_diagonal of a jax.Array, or with wrap", "store at the indices")
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    count = a.shape[0]
+    for extent in a.shape[1:]:
+        if a.ndim > 2 and extent != count:
+            raise ValueError("All dimensions of input must be of equal length")
+        count = min(count, extent)
+    places, values = np.arange(count), np.asarray(val, a.dtype)
+    if values.ndim == 0:
+        a[(places,) * a.ndim] = values
+    elif values.size > 0:
+        a[(places,) * a.ndim] = np.ravel(values)[places % values.size]
 
 
 @composed_for_bounded(np.putmask)

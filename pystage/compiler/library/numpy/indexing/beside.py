@@ -122,10 +122,13 @@ def _members(ctx: Context, anchors: Mapping[int, Anchor], shape: tuple[int, ...]
 
 
 def placed(
-    ctx: Context, name: str, plain: Callable[..., Any], args: Sequence[Raw]
+    ctx: Context, name: str, plain: Callable[..., Any], args: Sequence[Raw], apart: int | None = None
 ) -> tuple[list[Raw], list[Extent]]:
-    """The arguments as wholes whose elements stand beside each other, and the bounded axes, counted from the last."""
-    found = _anchored(ctx, args, None)
+    """The arguments as wholes whose elements stand beside each other, and the bounded axes, counted from the last.
+
+    `apart`: as for `elementwise`.
+    """
+    found = _anchored(ctx, args, apart)
     assert found is not None
     wholes, anchors = _at_anchors(ctx, name, plain, found)
     return wholes, [replace(a.extent, axis=-back) for back, a in anchors.items() if a.extent is not None]

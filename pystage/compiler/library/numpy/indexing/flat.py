@@ -32,7 +32,7 @@ from ...kernels.structures import abstract
 from ...rules.casting import array_value
 from ...rules.libraries import NUMPY
 from .bounds_checks import check_inside
-from .flat_stores import store_until_outside
+from .flat_stores import refuse_own_memory, store_until_outside
 from .indices import from_front, is_index
 from .stores import dtype_of, shape_of
 from .subscripts import array_getitem, array_setitem
@@ -181,12 +181,7 @@ def _given(ctx: Context, flat: FlatIterator, raw: Raw) -> Abstract | None:
     read = nested(ctx, NUMPY, value, "a store into x.flat")
     if not read.value.type.size:
         return None
-    if isinstance(value, Ref) and ctx.is_ndarray(value) and read.value.type.size > 1:
-        cells = [{ref.cell for ref, _ in ctx.memory_of(each)} for each in (value, flat.array)]
-        if cells[0] & cells[1]:
-            _refuse(
-                ctx, "a store of an array into its own memory by x.flat", "store a copy: x.flat[…] = y.copy()"
-            )
+    refuse_own_memory(ctx, value, flat.array, "x.flat")
     if not read.shape:
         return Array(array_value(ctx, value, dtype_of(ctx, flat.array), "a store into x.flat"), Form.SCALAR)
     if elements(ctx, value) is not None:

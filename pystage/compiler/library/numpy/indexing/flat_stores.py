@@ -7,13 +7,35 @@ from typing import Any
 
 import numpy as np
 
+from ....diagnostics.codes_calls import NotServed
 from ....hlo.ir import Value
 from ....hlo.types import INT64
+from ....values.bounded import Bounded
 from ....values.lattice import Array, Ref
-from ...context import Context
+from ...context import Context, Raw
 from .bounds_checks import check_inside, until_outside
 from .gathering import Fancy, gather, scatter
 from .stores import shape_of, store_through
+
+
+def refuse_own_memory(ctx: Context, value: Raw, target: Ref, by: str) -> None:
+    """Fails for the elements of an array that may share memory with `target`.
+
+    A sequential store reads what it has stored before.
+    """
+    read = value.whole if isinstance(value, Bounded) else value
+    if not isinstance(read, Ref) or not ctx.is_ndarray(read) or ctx.contents(read).type.size < 2:
+        return
+    cells = [{ref.cell for ref, _ in ctx.memory_of(each)} for each in (read, target)]
+    if cells[0] & cells[1]:
+        ctx.fail(
+            NotServed(
+                span=ctx.span,
+                name=f"a store of an array into its own memory by {by}",
+                why="what NumPy makes of it depends on more than the values",
+                instead="store a copy: `y.copy()`",
+            )
+        )
 
 
 def store_until_outside(

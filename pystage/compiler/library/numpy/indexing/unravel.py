@@ -1,4 +1,4 @@
-"""`np.unravel_index`: flat indices as one index per axis."""
+"""`np.unravel_index`: flat indices as one index per axis; and `np.ravel_multi_index`, which goes the other way."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from ...kernels.structures import lift
 from ...registry import meaning
 from ...rules.jax import ints
 from ...rules.libraries import NUMPY
+from ..composed import composed
 from .bounds_checks import check_inside
 
 _OUTSIDE = ValueError("index is out of bounds for array")
@@ -55,3 +56,35 @@ def _indices(ctx: Context, flat: Value, extents: tuple[int, ...], fortran: bool)
         found.append(ctx.op(Remainder(), flat, like(ctx, flat, max(extent, 1))))
         flat = ctx.op(Divide(), flat, like(ctx, flat, max(extent, 1)))
     return found if fortran else found[::-1]
+
+
+@composed(np.ravel_multi_index)
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Any = "C") -> Any:
+    """The places of elements counted in C order or, with "F", in Fortran order, of one index for each axis."""
+    extents = (dims,) if np.ndim(dims) == 0 else tuple(dims)
+    count = len(extents)
+    given = [np.asarray(each) for each in multi_index]
+    if len(given) != count:
+        raise ValueError(f"parameter multi_index must be a sequence of length {count}")
+    for each in given:
+        if each.dtype.kind not in "biu":
+            raise TypeError("only int indices permitted")
+    indices = [each.astype(np.intp) for each in given]
+    zero = 0 * indices[0]
+    for each in indices[1:]:
+        zero = zero + 0 * each
+    modes = (mode,) * count if isinstance(mode, str) else mode
+    found, factor = zero, 1
+    for axis in range(count) if order == "F" else range(count - 1, -1, -1):
+        index, extent = indices[axis] + zero, extents[axis]
+        if extent == 0 and index.size > 0:
+            raise ValueError("cannot unravel if shape has zero entries (is empty).")
+        if modes[axis] == "wrap":
+            index = index % max(extent, 1)
+        elif modes[axis] == "clip":
+            index = np.minimum(np.maximum(index, 0), extent - 1)
+        elif np.any((index < 0) | (index >= extent)):
+            raise ValueError("invalid entry in coordinates array")
+        found = found + index * factor
+        factor = factor * extent
+    return found

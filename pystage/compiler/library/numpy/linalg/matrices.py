@@ -23,6 +23,7 @@ from ...rules.casting import array_value
 from ...rules.jax import axis_of, integer, is_none
 from ...rules.libraries import NUMPY, Rules, twins, with_views
 from ..creation import check_order, filled, type_argument
+from ..indexing.flat_stores import refuse_own_memory
 from ..indexing.stores import cast, dtype_of, fit, shape_of, store_through
 from ..reductions.sums import accumulator
 
@@ -205,7 +206,10 @@ def fill_diagonal(ctx: Context, a: Raw, val: Raw, wrap: Raw = False) -> Abstract
     limit = (size - 1) * step + 1 if size else 0
     views = (Reshaped((math.prod(shape),)), Strided((0,), (limit,), (step,)))
     target = Ref(a.cell, (*a.path, *views))
+    refuse_own_memory(ctx, val, a, "np.fill_diagonal")
     new = array_value(ctx, val, dtype_of(ctx, a), "the stored value")
+    if not new.type.size:
+        return lift(ctx, None)
     if new.type.rank:
         new = _recycled(ctx, ctx.reshape(new, (new.type.size,)), size)
     store_through(ctx, target, fit(ctx, new, (size,)), memory="underlying array")
@@ -215,8 +219,6 @@ def fill_diagonal(ctx: Context, a: Raw, val: Raw, wrap: Raw = False) -> Abstract
 def _recycled(ctx: Context, value: Value, size: int) -> Value:
     """A vector repeated or cut to `size` elements."""
     (own,) = value.type.static_shape
-    if own == 0:
-        ctx.raise_(ValueError("cannot copy sequence with size 0 to array axis"))
     times = -(-size // own)
     flat = ctx.reshape(ctx.op(Broadcast((times, own), (1,)), value), (times * own,))
     return read_path(ctx.b, flat, (Strided((0,), (size,), (1,)),))
@@ -278,7 +280,6 @@ for _function in (
     np.blackman,
     np.bartlett,
     np.broadcast_shapes,
-    np.ravel_multi_index,
 ):
     _known_only(_function)
 

@@ -20,6 +20,64 @@ meaning(np.amax)(under(NUMPY, max_, np.amax, delegates=True, fold=True))
 meaning(np.amin)(under(NUMPY, min_, np.amin, delegates=True, fold=True))
 
 
+# ---------------------------------------------------------------- means
+
+
+@composed(np.average)
+def average(
+    a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False
+) -> Any:
+    """The mean, or with weights `sum(a * weights) / sum(weights)`; and, if `returned`, what was divided by."""
+    given = np.asarray(a)
+    if axis is not None:
+        axis = normalize_axis_tuple(axis, given.ndim, argname="axis")
+    if weights is None:
+        found = given.mean(axis, keepdims=keepdims)
+        total = np.asarray(given.size / np.size(found), found.dtype)[()]
+    else:
+        heavy = _weights_along(given, np.asarray(weights), axis)
+        kind = np.result_type(given.dtype, heavy.dtype)
+        if given.dtype.kind in "biu":
+            kind = np.result_type(kind, np.float64)
+        total = heavy.sum(axis=axis, dtype=kind, keepdims=keepdims)
+        if np.any(total == 0):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        found = (given.astype(kind) * heavy.astype(kind)).sum(axis=axis, keepdims=keepdims) / total
+    if not returned:
+        return found
+    if np.ndim(found) == 0:
+        return found, total
+    return found, np.zeros_like(found) + total
+
+
+def _weights_along(a: Any, weights: Any, axis: Any) -> Any:
+    """Weights of the elements of `a`, or of those along some axes, with the axes of `a`."""
+    rank = a.ndim
+    if weights.ndim == rank and (axis is None or len(axis) < rank or axis == tuple(range(rank))):
+        for own, other in zip(a.shape, weights.shape):
+            if own != other:
+                raise (TypeError(_DIFFER) if axis is None else ValueError(_INCONSISTENT))
+        return weights
+    if axis is None:
+        raise TypeError(_DIFFER)
+    if a.shape == weights.shape:
+        return weights
+    if weights.ndim != len(axis):
+        raise ValueError(_INCONSISTENT)
+    for at, other in zip(axis, weights.shape):
+        if a.shape[at] != other:
+            raise ValueError(_INCONSISTENT)
+    weights = np.transpose(weights, [axis.index(at) for at in sorted(axis)])
+    for at in range(rank):
+        if at not in axis:
+            weights = np.expand_dims(weights, at)
+    return weights
+
+
+_DIFFER = "Axis must be specified when shapes of a and weights differ."
+_INCONSISTENT = "Shape of weights must be consistent with shape of a along specified axis."
+
+
 # ---------------------------------------------------------------- covariances
 
 

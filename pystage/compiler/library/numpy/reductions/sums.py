@@ -316,7 +316,7 @@ def nanstd(
     return _spread("nanstd", ctx, rules, a, axis, dtype, ddof, keepdims)
 
 
-@twins(np.average, jnp.average, delegates=False)
+@twins(None, jnp.average)
 def average(
     ctx: Context,
     rules: Rules,
@@ -337,8 +337,6 @@ def average(
         values = rules.operand(ctx, a, "average")
         dtype, _ = rules.common_dtype(ctx, [values, given])
         dtype = rules.inexact(ctx, dtype)
-        if not rules.is_jax and values.dtype.kind in "biu":
-            dtype = np.result_type(dtype, np.float64)
         own = given.shape
         if own != of.extents:
             if len(of.axes) != 1 or own != (of.extents[of.axes[0]],):
