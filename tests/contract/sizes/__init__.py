@@ -1,0 +1,1 @@
+"""Arrays whose sizes only the run knows."""
