@@ -795,7 +795,23 @@ def _numbers(ctx: Context, element: Abstract) -> list[Array]:
         return [n for part in element.items for n in _numbers(ctx, part)]
     if isinstance(element, RowsTuple):
         return _columns(ctx, element.rows)
+    if isinstance(element, Gated):
+        return [_ranks(ctx, element)]
     return [element] if isinstance(element, Array) else []
+
+
+def _ranks(ctx: Context, rows: Gated) -> Array:
+    """Rows of strings as their places in the order of these; PS401 of anything else."""
+    if not all(map(templates.is_known_string, rows.options)):
+        _unordered(ctx)
+    strings = [option.value for option in rows.options]  # type: ignore[attr-defined]
+    order = sorted(strings)
+    shape = rows.tags[0].type.static_shape
+    rank = ctx.broadcast(ctx.constant(order.index(strings[-1]), INT64), shape)
+    for tag, string in zip(rows.tags, strings):
+        here = ctx.broadcast(ctx.constant(order.index(string), INT64), shape)
+        rank = ctx.op(Select(), tag, here, rank)
+    return Array(rank, Form.PYTHON)
 
 
 MOST_COLUMNS = 64

@@ -31,6 +31,7 @@ from ...ops import (
     Subtract,
     While,
 )
+from ...values.gated import Gated
 from ...values.lattice import (
     FALSE,
     NONE,
@@ -48,7 +49,7 @@ from ...values.lattice import (
     TableCell,
     Tuple,
 )
-from ...values.walk import rebuild, values_of
+from ...values.walk import inner, rebuild, values_of
 from ..context import Context
 from ..rules import row_index
 from ..rules import rows as templates
@@ -341,8 +342,8 @@ def _is_told_by_value(number: Array) -> bool:
 
 
 def _numbers(element: Abstract) -> list[Array]:
-    if isinstance(element, Tuple):
-        return [n for part in element.items for n in _numbers(part)]
+    if isinstance(element, Tuple | Gated):
+        return [n for part in inner(element) for n in _numbers(part)]
     if isinstance(element, RowsTuple):
         return _numbers(element.rows.element)
     return [element] if isinstance(element, Array) else []
