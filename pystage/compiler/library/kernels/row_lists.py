@@ -84,9 +84,13 @@ Int = int | Value
 # ---------------------------------------------------------------- what a list is
 
 
-def as_rows(ctx: Context, cell: AnyList, *also: Abstract) -> RowsCell | None:
-    """The list as rows that can hold `also` besides its elements; None where they have no template in common."""
-    ragged = isinstance(cell, RowsCell) or any(isinstance(n, RowsTuple) for item in also for n in nodes(item))
+def as_rows(ctx: Context, cell: AnyList, *also: Abstract, ragged: bool = False) -> RowsCell | None:
+    """The list as rows that can hold `also` besides its elements; None where they have no template in common.
+
+    `ragged`: they may be tuples of several lengths, and one of several things.
+    """
+    ragged |= isinstance(cell, RowsCell)
+    ragged |= any(isinstance(node, RowsTuple | Gated) for item in also for node in nodes(item))
     template = templates.template_of_list(cell, ragged)
     known = isinstance(cell, ListCell) and not cell.items
     for item in also:

@@ -46,14 +46,19 @@ Found = bool | Value
 
 
 def is_computed_key(ctx: Context, key: Abstract) -> bool:
-    """True for a key that only a run knows: a number, or a tuple with such a number in it."""
+    """True for a key that only a run knows: a number, or a tuple with such a number in it, or with one of several things."""
     if isinstance(key, Gated):
         raise needs_split(key)
     if isinstance(key, Tuple):
-        return _is_key(key) and any(is_computed_key(ctx, part) for part in key.items)
+        return _is_key(key) and any(isinstance(x, Gated) or is_computed_key(ctx, x) for x in key.items)
     if isinstance(key, RowsTuple):
         return _is_key(key)
     return isinstance(key, Array) and _is_key(key) and ctx.is_computed(key)
+
+
+def has_alternatives(key: Abstract) -> bool:
+    """True for a key with one of several things in it."""
+    return any(isinstance(node, Gated) for node in nodes(key))
 
 
 def _is_key(key: Abstract) -> bool:
