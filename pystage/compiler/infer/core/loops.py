@@ -48,7 +48,7 @@ from ..aliases.alias_sets import seen_through
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..aliases.pool_demands import PoolDemand, carried_pools, held_content
-from ..diagnostics.provenance import MergeProvenance, growth_note
+from ..diagnostics.provenance import MergeProvenance, unlike_note
 from ..exceptions.raising import attempt, error_of
 from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
@@ -369,7 +369,7 @@ def _unroll_growing(engine: Engine, loop: Loop, reason: Diagnostic) -> None:
     """
     first = _growing_unrollable(engine, loop)
     if first is not None and (first.trips or 0) <= UNROLL_LIMIT:
-        unroll(first, growth_note(reason))
+        unroll(first, unlike_note(reason))
 
 
 def _growing_unrollable(engine: Engine, loop: Loop) -> SourceLoop | None:
@@ -421,7 +421,7 @@ def _with_capacity(engine: Engine, loop: Loop, found: list[Resizing], reason: Di
             if few and trial.refused:
                 raise _RefusedOfBounded
     except _RefusedOfBounded:
-        unroll(cast(SourceLoop, first), growth_note(reason))
+        unroll(cast(SourceLoop, first), unlike_note(reason))
 
 
 def _one_pass(

@@ -513,8 +513,8 @@ def _matches(template: Gated, x: Abstract, option: int, axes: int) -> list[int]:
     """Which of the alternatives of `x`, rows along so many axes, are one option of a template that covers it."""
 
     def position(each: Abstract) -> int:
-        own = rebuild(each, lambda v: _placeholder(v.type.dtype, v.type.static_shape[axes:]))
-        own = own if axes else template_of(each)
+        rows = rebuild(each, lambda v: _placeholder(v.type.dtype, v.type.static_shape[axes:]))
+        own = rows if axes else template_of(each)
         return next(i for i, other in enumerate(template.options) if joined(other, own) is not None)
 
     return [place for place, each in enumerate(alternatives(x)) if position(each) == option]
