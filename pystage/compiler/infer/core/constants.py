@@ -44,6 +44,9 @@ from .frame import Restart
 
 UNROLL_LIMIT = 4096
 """The most trips that a loop is unrolled to."""
+WRITTEN_OUT = 64
+"""A loop of fewer trips that adds arrays, or what is one of several things, to a list is written out: its elements may be
+of any kind, and of another each."""
 
 
 @dataclass(frozen=True, slots=True)

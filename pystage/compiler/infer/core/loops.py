@@ -52,7 +52,7 @@ from ..diagnostics.provenance import MergeProvenance, unlike_note
 from ..exceptions.raising import attempt, error_of
 from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
-from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
+from .constants import UNROLL_LIMIT, WRITTEN_OUT, SourceLoop, unroll, unrollable
 from .engine import Engine
 from .frame import PythonRaise
 from .induction_ranges import assume_ranges, induction_ranges, with_range
@@ -62,7 +62,7 @@ from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, place
 from .resizing import Resizing, can_bound, fit, make_bounded, resizings
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
-from .unboxing import WRITTEN_OUT, differing, unbox
+from .unboxing import differing, unbox
 
 GENERALISE_LIMIT = 2
 """How often an inner loop begins the passes of one around it again."""

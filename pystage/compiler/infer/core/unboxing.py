@@ -35,9 +35,6 @@ from ...values.views import path_type
 from .engine import Engine
 from .phi import Placeholder
 
-WRITTEN_OUT = 64
-"""A loop of fewer trips that adds arrays to a list is written out: its elements may be of any kind, and of another each."""
-
 
 def differing(a: Lookup, b: Lookup, slots: Iterable[Slot]) -> list[int]:
     """The lists of arrays among `slots` that have another length on either side, and can be rows."""

@@ -42,11 +42,11 @@ from ...values.slots import Hidden, Name, Purpose, Slot, Variable, is_temporary
 from ...values.state import Content
 from ...values.walk import cells_of
 from ..aliases.merged import aliases_of
+from ..core.constants import WRITTEN_OUT
 from ..core.engine import Engine
 from ..core.frame import Frame, Restart
 from ..core.phi import materialise
 from ..core.speculate import commit_unless
-from ..core.unboxing import WRITTEN_OUT
 from ..exceptions.raising import is_observable
 
 NUMBERS = 16

@@ -61,9 +61,8 @@ from ...values.lattice import (
     Unknown,
     Zip,
 )
-from ..core.constants import UNROLL_LIMIT
+from ..core.constants import UNROLL_LIMIT, WRITTEN_OUT
 from ..core.engine import Engine
-from ..core.unboxing import WRITTEN_OUT
 from ..diagnostics.describe import describe
 from ..objects import objects
 

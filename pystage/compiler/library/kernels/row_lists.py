@@ -588,7 +588,7 @@ def count(ctx: Context, cell: RowsCell, value: Abstract, same: Equal) -> Abstrac
 
 def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract | None:
     """`left == right`: as many elements, and each equal to the other; None where they have no template in common."""
-    template = templates.common_rows(left, right)
+    template = templates.common_rows(left, right, ragged=True)
     if template is None:
         return None
     first, second = [
@@ -618,7 +618,7 @@ def ordered(
     order: Callable[[Abstract, Abstract], Abstract],
 ) -> Abstract | None:
     """`left op right`: that of the first elements that differ, else of the lengths; None without a template in common."""
-    template = templates.common_rows(left, right)
+    template = templates.common_rows(left, right, ragged=True)
     if template is None:
         return None
     first, second = [

@@ -83,8 +83,8 @@ def template_of(item: Abstract) -> Abstract | None:
                 return None
             dtype, form, _ = number_type(item)
             return Array(_placeholder(dtype), form, False, range_of(item))
-        case Const():
-            return item
+        case Const(value):
+            return NONE if value is None else item
         case Array():
             return rebuild(item, lambda v: _placeholder(v.type.dtype, v.type.static_shape))
         case Pooled(pool):
