@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -191,6 +192,74 @@ def tells_by_name(x):
     for name in found:
         total += weights[name]
     return total
+
+
+# ---------------------------------------------------------------- objects
+
+
+@dataclass
+class Trade:
+    """A trade as scripts keep it."""
+
+    kind: str
+    price: float
+    end: int | None = None
+
+
+@cases.each(*SIZES)
+def objects_of_two_kinds(x):
+    found = []
+    for v in x:
+        if v > 0.6:
+            found.append(Trade("long", v))
+        elif v < 0.4:
+            found.append(Trade("short", v))
+    total = 0.0
+    for trade in found:
+        total += trade.price if trade.kind == "long" else -trade.price
+    return found, total
+
+
+@cases.each(*SIZES)
+def objects_that_change(x):
+    found = []
+    for i, v in enumerate(x):
+        if v > 0.6:
+            found.append(Trade("open", v))
+        elif found and v < 0.2:
+            found[-1].end = i
+            found[-1].kind = "closed"
+    return found, sum(trade.end is None for trade in found), [t.kind for t in found]
+
+
+@cases.each((X,), (X[:4],), (X[:1],))
+def stores_another_kind(x):
+    found = []
+    for v in x:
+        if v > 0:
+            found.append(Trade("open", v))
+    found[0].kind = "closed"
+    return found
+
+
+@cases.each(*SIZES)
+def dicts_of_two_kinds(x):
+    found = []
+    for i, v in enumerate(x):
+        if v > 0.6:
+            found.append({"name": "up", "at": i})
+        elif v < 0.2:
+            found.append({"name": "down", "at": i})
+    found.sort(key=lambda d: (d["name"], -d["at"]))
+    return found
+
+
+@cases(2.5)
+def objects_known_in_each_trip(x):
+    names, found = ("p", "q", "r"), []
+    for i in range(6):
+        found.append(Trade(names[i % 3], x * i))
+    return found, {trade.kind: trade for trade in found}, ",".join([trade.kind for trade in found])
 
 
 # ---------------------------------------------------------------- few trips, which are written out

@@ -78,6 +78,7 @@ from ...values.lattice import (
     is_number,
     same_constant,
 )
+from ...values.node import TreeNode
 from ...values.slots import Slot
 from ...values.state import MISSING, Content, Lookup, State
 from ...values.walk import cells_of, children, head, nodes, rebuild, with_children
@@ -543,6 +544,12 @@ class Join:
                 return replace(a, place=joined_count(a.place, b.place))
             case PoolCell(), PoolCell():
                 joined = self._joined_rows.pool(a, b)
+                if (
+                    joined is not None
+                    and joined.contents is not None
+                    and self._is_written_out(joined.contents)
+                ):
+                    return self._growth("objects of one kind", "objects of another")
                 return joined or self.conflicts.unknown("objects of one kind", "objects of another")
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
@@ -569,7 +576,7 @@ class Join:
             return self._growth(*[describe_list(x) for x in (a, b)])
         return self._joined_rows.list(a, b, template, is_table)
 
-    def _is_written_out(self, template: Abstract) -> bool:
+    def _is_written_out(self, template: TreeNode) -> bool:
         """True in a loop of few trips for elements that are one of several things, each of which is known in its trip."""
         return self._few and any(isinstance(node, Gated) for node in nodes(template))
 
