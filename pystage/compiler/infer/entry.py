@@ -91,7 +91,7 @@ def infer_program(
     `static` gives the values of argument leaves that inference demanded (`NeedsConstant`). Raises
     `StagingError` with every independent diagnostic.
     """
-    unrolled: dict[stage.Instr, Note | None] = {}
+    unrolled: dict[stage.Instr, Note] = {}
     steps = 0
     for _ in range(RESTART_LIMIT):
         engine = Interpreter(bool(jax.config.jax_enable_x64), unrolled, steps)
@@ -105,7 +105,7 @@ def infer_program(
             steps = engine.effort.steps
         except Exhausted:
             engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
-            raise StagingError((engine.effort.diagnostic(engine.b.span, unrolled),)) from None
+            raise StagingError((engine.effort.diagnostic(engine.b.span),)) from None
         finally:
             engine.release()
     raise StagingError((InternalError(text="inference does not settle which loops to unroll"),))
@@ -270,7 +270,7 @@ class _Entry:
             failure=failure,
             draws=None if draws is None else replace(draws, groups=draw_groups),
             in_order=self.in_order(mutations),
-            multiplied=engine.effort.multiplied(engine.loops.unrolled),
+            multiplied=engine.effort.multiplied(),
             capacities=tuple(engine.raises.capacities.values()),
         )
 

@@ -467,6 +467,8 @@ class Exit:
             case RowsTuple(RowsCell(element=inner, length=Value() as length)):
                 count = self.output(length, Form.PYTHON)
                 return RowsTemplate(self.rows_of(inner), count, self.engine.state.cell_number(), tuple)
+            case Gated(options=alternatives, tags=tags):
+                return self.selected(tags, list(map(self.rows_of, alternatives)))
             case GatedNumber(kinds=kinds, tags=tags):
                 options = [
                     self.rows_of(number_of_kind(self.engine.b, element, place)) for place in range(len(kinds))

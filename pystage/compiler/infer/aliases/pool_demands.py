@@ -15,6 +15,7 @@ from typing import Any, cast
 from ...values.lattice import (
     Abstract,
     AnyList,
+    AnyTable,
     ArrayCell,
     DictCell,
     ListCell,
@@ -24,6 +25,7 @@ from ...values.lattice import (
     Pooled,
     Ref,
     RowsCell,
+    TableCell,
     Tuple,
 )
 from ...values.slots import Slot
@@ -121,10 +123,19 @@ def held_list(find: Callable[[Any], Any], cell: AnyList) -> AnyList:
 
 
 def held_content(find: Callable[[Any], Any], template: Content, content: Content) -> Content:
-    """The contents of a slot, of a list as its template has it."""
+    """The contents of a slot, of a list or a dict as its template has it."""
     if isinstance(template, RowsCell) and isinstance(content, ListCell):
         return held_list(find, content)
+    if isinstance(template, TableCell) and isinstance(content, DictCell):
+        return held_table(find, content)
     return content
+
+
+def held_table(find: Callable[[Any], Any], cell: AnyTable) -> AnyTable:
+    """As `held_list`, of the values of a dict."""
+    if not isinstance(cell, DictCell):
+        return cell
+    return replace(cell, entries={key: _held(find, value) for key, value in cell.entries.items()})
 
 
 def _held(find: Callable[[Any], Any], item: Abstract) -> Abstract:

@@ -294,7 +294,7 @@ class Hoist:
     def _may_be_known(self, loop: SourceLoop) -> bool:
         """True if inference begins again, knowing how often a loop runs that it did not know this time."""
         if isinstance(loop.instruction, stage.While) and loop.instruction not in self._unrolled:
-            raise Restart(loop.instruction)
+            raise Restart(loop.instruction, Note("how often a loop that draws goes on must be known"))
         if loop.length is None:
             return False
         try:
@@ -311,7 +311,7 @@ class Hoist:
         makers = [d for d in self._found(op) if isinstance(d.kind, Draw) and d.kind.action.makes]
         source = self._origins.loops.get(body)
         if makers and source is not None and source.trips is not None and source.trips <= UNROLL_LIMIT:
-            raise Restart(source.instruction)
+            raise Restart(source.instruction, Note("each trip of it makes a generator"))
         if makers:
             self._refuse(op, "each trip of a loop makes a generator")
         return bool(makers)

@@ -42,9 +42,11 @@ from ...values.lattice import (
 from ...values.state import State
 from .frame import Restart
 
-FEW_TRIPS = 16
 UNROLL_LIMIT = 4096
 """The most trips that a loop is unrolled to."""
+WRITTEN_OUT = 16
+"""A loop of fewer trips is written out where that makes more of it known: an index, or of what kind the elements of a list
+are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +292,7 @@ def _known_array(origins: ParameterOrigins, value: Array, what: str, span: Span 
     loop = _blocking_loop(origins, blockers)
     if loop is not None:
         _demand_trips(origins, loop, what, span)
-        unroll(loop, Note(f"{what} must be known in every trip", span))
+        unroll(loop, known_in_every_trip(what, span))
     raise DiagnosticError(NotKnown(span=span, what=what, notes=_reasons(origins, value.value, blockers)))
 
 
@@ -323,7 +325,7 @@ def _demand_trips(origins: ParameterOrigins, loop: SourceLoop, what: str, span: 
     origins.ask_for_demands()
 
 
-def unroll(loop: SourceLoop, why: Note | None = None) -> NoReturn:
+def unroll(loop: SourceLoop, why: Note) -> NoReturn:
     """Begins again with `loop` written out, for the reason `why`; PS402 where it has too many trips."""
     if loop.trips is not None and loop.trips > UNROLL_LIMIT:
         span = loop.instruction.span
@@ -380,17 +382,22 @@ def demandable(origins: ParameterOrigins, value: Array) -> bool:
     return array is not None or all(b in origins.places for b in blockers)
 
 
-def unroll_around(origins: ParameterOrigins, value: Array) -> None:
-    """Begins again with the loop around written out that decides `value`, if there is one."""
+def unroll_around(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> None:
+    """Begins again with the loop around written out that decides `value`, if there is one; `what` says what that is."""
     loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
     if loop is not None and (loop.trips or 0) <= UNROLL_LIMIT:
-        unroll(loop)
+        unroll(loop, known_in_every_trip(what, span))
+
+
+def known_in_every_trip(what: str, span: Span | None) -> Note:
+    """For what a loop is written out."""
+    return Note(f"{what} must be known in every trip", span)
 
 
 def is_unrollable(origins: ParameterOrigins, value: Array) -> bool:
     """True if `value` is known once a loop around is written out."""
     loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
-    return loop is not None and (loop.trips or 0) <= FEW_TRIPS
+    return loop is not None and (loop.trips or 0) < WRITTEN_OUT
 
 
 def is_computed(origins: ParameterOrigins, value: Array) -> bool:

@@ -11,7 +11,7 @@ from typing import cast
 from ...analysis.induction import InductionVariable, Recurrence
 from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import HandlerAtRunTime, NoCommonType, NotIterable
-from ...diagnostics.diagnostic import DiagnosticError
+from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...library.kernels.deques import is_deque
 from ...library.python import operators
 from ...stage import ir as stage
@@ -48,6 +48,7 @@ from ..iteration.iterators import (
     rolled,
     steps,
     take_all,
+    written_out,
 )
 from .branches import infer_if
 from .constants import UNROLL_LIMIT
@@ -95,12 +96,12 @@ def while_(e: Engine, i: stage.While) -> None:
     for times in range(1, UNROLL_LIMIT + 1):
         undecided = _undecided(e, test)
         if undecided is not None and not e.can_be_known(undecided):  # from here on only the run time knows
-            e.unroll_around(undecided)
+            e.unroll_around(undecided, "whether this loop goes on", i.span)
             infer_loop(e, Loop(test, body, frame.id))
             return
         if not e.known(e.truth(test()), "whether this loop goes on"):
             return
-        with e.effort.trip(i, times):
+        with e.effort.trip(i, times, e.loops.unrolled[i]):
             e.run_block(i.body)
         if e.errors.found:  # what would end the loop may be what was refused
             raise DiagnosticError(e.errors.found[-1])
@@ -108,9 +109,7 @@ def while_(e: Engine, i: stage.While) -> None:
 
 
 def _too_many(e: Engine, i: stage.Instr, trips: int) -> TooManyToUnroll:
-    why = e.loops.unrolled.get(i)
-    notes = () if why is None else (why,)
-    return TooManyToUnroll(span=i.span, notes=notes, trips=trips, limit=UNROLL_LIMIT)
+    return TooManyToUnroll(span=i.span, notes=(e.loops.unrolled[i],), trips=trips, limit=UNROLL_LIMIT)
 
 
 def _undecided(e: Engine, test: Callable[[], Abstract]) -> Abstract | None:
@@ -174,7 +173,8 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
         position = cast(Abstract, e.state.get(counter))
         now = length if parts.length_now is None else parts.length_now()
         if trips is not None and not (isinstance(now, Const) and now.value == trips):
-            raise Restart(i)  # the body makes longer or shorter what it goes over
+            text = "its body makes longer or shorter what it iterates over"
+            raise Restart(i, Note(text, i.span, text))
         more = operators.compare(e, "<", position, now)
         if i.until is None:
             return more
@@ -220,10 +220,15 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
 
     times = 0
 
+    why = e.loops.unrolled.get(i)
+    if why is None:
+        what = describe(written_out(e, iterable), e.state)
+        why = Note(f"each element of {what} is code of its own")
+
     def trip(item: Step) -> None:
         nonlocal times
         times += 1
-        with e.effort.trip(i, times):
+        with e.effort.trip(i, times, why):
             e.b.span = i.span
             e.put(i.target, item())
             e.run_block(i.body)

@@ -6,7 +6,7 @@ is the same on every machine. Past a limit inference ends (`Exhausted`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
@@ -30,6 +30,7 @@ class Exhausted(Exception):
 @dataclass(slots=True)
 class _Done:
     times: int = 0
+    why: Note | None = None
     steps: int = 0
     open: int = 0
 
@@ -107,9 +108,10 @@ class Effort:
         done.times += 1
         return Again(self, done)
 
-    def trip(self, loop: stage.Instr, number: int) -> Again:
-        """For a `with` block: the trip of this number, from 1, of a loop that is written out."""
+    def trip(self, loop: stage.Instr, number: int, why: Note | None) -> Again:
+        """For a `with` block: the trip of this number, from 1, of a loop that is written out, for the reason `why`."""
         done = self._done.setdefault((loop, True), _Done())
+        done.why = why
         done.times = max(done.times, number)
         return Again(self, done)
 
@@ -117,19 +119,19 @@ class Effort:
         """The loops that were run: whether each was written out, and how often its body was inferred."""
         return [(loop, written, done.times) for (loop, written), done in self._done.items()]
 
-    def multiplied(self, reasons: Mapping[stage.Instr, Note | None]) -> tuple[Multiplied, ...]:
+    def multiplied(self) -> tuple[Multiplied, ...]:
         """The loops of which something was done more than once."""
         steps = max(self._run + self._builder.made, 1)
         return tuple(
             [
-                Multiplied(loop.span, written, done.times, done.steps / steps, reasons.get(loop))
+                Multiplied(loop.span, written, done.times, done.steps / steps, done.why)
                 for (loop, written), done in self._done.items()
                 if done.times > 1
             ]
         )
 
-    def diagnostic(self, where: Span | None, reasons: Mapping[stage.Instr, Note | None]) -> ProgramTooLarge:
+    def diagnostic(self, where: Span | None) -> ProgramTooLarge:
         """Why inference ended, which stood at `where`."""
         assert self._limit is not None
         size = f"over {self._limit * PER_SECOND:,.0f} steps to find out its types"
-        return too_large(size, self._limit, self.multiplied(reasons), where, 0.0)
+        return too_large(size, self._limit, self.multiplied(), where, 0.0)

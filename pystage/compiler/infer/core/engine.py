@@ -17,6 +17,7 @@ import jax
 from ....config import config
 from ...analysis.intervals import Intervals
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
+from ...diagnostics.span import Span
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL
@@ -101,7 +102,7 @@ class Engine(Context):
         }
     )
 
-    def __init__(self, x64: bool, unrolled: Mapping[stage.Instr, Note | None], before: int = 0) -> None:
+    def __init__(self, x64: bool, unrolled: Mapping[stage.Instr, Note], before: int = 0) -> None:
         self.root = Region()
         self.b = Builder(self.root)
         self.effort = Effort(self.b, config.program_limit, before)
@@ -303,10 +304,10 @@ class Engine(Context):
             return demandable(self.origins, value)
         return isinstance(value, Const) or not isinstance(value, Abstract)
 
-    def unroll_around(self, value: Abstract) -> None:
+    def unroll_around(self, value: Abstract, what: str, span: Span | None) -> None:
         """Begins again with the loop around written out that decides `value`, if there is one."""
         if isinstance(value, Array):
-            unroll_around(self.origins, value)
+            unroll_around(self.origins, value, what, span)
 
     def decided(self, value: Abstract, what: str) -> Abstract:
         """`value`, known now where only numbers of the environment decide it and inputs would not do."""

@@ -121,7 +121,7 @@ class Restart(Exception):
     the time of all goes into repeating what stands before the loop.
     """
 
-    def __init__(self, loop: stage.Instr, why: Note | None = None) -> None:
+    def __init__(self, loop: stage.Instr, why: Note) -> None:
         super().__init__(loop)
         self.loop = loop
         self.why = why

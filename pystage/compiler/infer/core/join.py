@@ -46,6 +46,7 @@ from ...values.gated import (
 from ...values.lattice import (
     LISTS,
     NONE,
+    TABLES,
     Abstract,
     AnyList,
     AnyTable,
@@ -77,17 +78,19 @@ from ...values.lattice import (
     is_number,
     same_constant,
 )
+from ...values.node import TreeNode
 from ...values.slots import Slot
 from ...values.state import MISSING, Content, Lookup, State
-from ...values.walk import cells_of, children, head, rebuild, with_children
+from ...values.walk import cells_of, children, head, nodes, rebuild, with_children
 from ..aliases.alias_sets import joined_aliases, seen_through
 from ..aliases.joined_rows import JoinedRows, joined_count
 from ..aliases.merged import MERGEABLE, aliases_of
-from ..aliases.pool_demands import PoolDemands, held_list
+from ..aliases.pool_demands import PoolDemands, held_list, held_table
 from ..aliases.sides import are_of_one_class, are_unlike, joined_error, own_field
 from ..diagnostics.describe import describe_list, describe_table, describe_type
 from ..diagnostics.provenance import MergeProvenance
 from .conflicts import Conflicts
+from .constants import WRITTEN_OUT
 from .joined_objects import JoinedObjects
 from .phi import (
     Placeholder,
@@ -141,6 +144,8 @@ class Join:
         self.retyped = False  # a number is of another kind after a trip than before it
         self._rolling = rolling  # whether it is inside of a rolled loop
         self.demands = PoolDemands(state, (a, b), unpoolable)
+        written = loop and provenance is not None  # not one of the library's own
+        self._few = written and trips is not None and trips < WRITTEN_OUT
         self._joined_rows = JoinedRows(loop, trips, capacity)
         self._optional = optional  # whether something may stay None on one side only
         self.objects = JoinedObjects(state, a, b, self.entries, self._cells, owned, shared, carriers)
@@ -467,6 +472,8 @@ class Join:
             return
         if isinstance(a, LISTS) and isinstance(b, LISTS) and not _are_of_one_length(a, b):
             a, b = held_list(self.a, a), held_list(self.b, b)
+        if isinstance(a, TABLES) and isinstance(b, TABLES) and not _have_the_same_keys(a, b):
+            a, b = held_table(self.a, a), held_table(self.b, b)
         self.entries[cell] = (self._contents(a, b), a, b)
 
     def _contents(self, a: Content, b: Content) -> Content:
@@ -501,7 +508,7 @@ class Join:
                 )
             case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
                 return self._rows(a, b)
-            case DictCell(), DictCell() if list(a.entries) == list(b.entries) and a.container is b.container:
+            case DictCell(), DictCell() if _have_the_same_keys(a, b) and a.container is b.container:
                 entries = {k: self.join(v, b.entries[k]) for k, v in a.entries.items()}
                 return replace(
                     a,
@@ -537,6 +544,12 @@ class Join:
                 return replace(a, place=joined_count(a.place, b.place))
             case PoolCell(), PoolCell():
                 joined = self._joined_rows.pool(a, b)
+                if (
+                    joined is not None
+                    and joined.contents is not None
+                    and self._is_written_out(joined.contents)
+                ):
+                    return self._growth("objects of one kind", "objects of another")
                 return joined or self.conflicts.unknown("objects of one kind", "objects of another")
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
@@ -559,17 +572,24 @@ class Join:
         template = common_rows(a, b, self.loop, ragged=True)
         if template is None and self.demands.elements(a, b):
             return a
-        if template is None:
+        if template is None or self._is_written_out(template):
             return self._growth(*[describe_list(x) for x in (a, b)])
         return self._joined_rows.list(a, b, template, is_table)
+
+    def _is_written_out(self, template: TreeNode) -> bool:
+        """True in a loop of few trips for elements that are one of several things, each of which is known in its trip."""
+        return self._few and any(isinstance(node, Gated) for node in nodes(template))
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""
         first, second = entries_of(a), entries_of(b)
-        if class_of_table(a) is not class_of_table(b) or common_rows(first, second, ragged=True) is None:
-            return self._unlike_tables(a, b)
+        same_class = class_of_table(a) is class_of_table(b)
+        if not same_class or common_rows(first, second, ragged=True) is None:
+            demanded = same_class and self.demands.elements(first, second)
+            return a if demanded else self._unlike_tables(a, b)
         rows = self._rows(first, second, is_table=True)
-        assert isinstance(rows, RowsCell)
+        if not isinstance(rows, RowsCell):
+            return self._unlike_tables(a, b)
         removed = [x.removed if isinstance(x, TableCell) else 0 for x in (a, b)]
         count = joined_count(*removed)
         selector = join_selectors(a.selector, b.selector)
@@ -612,6 +632,11 @@ class Join:
 
 def _are_of_one_length(a: AnyList, b: AnyList) -> bool:
     return isinstance(a, ListCell) and isinstance(b, ListCell) and len(a.items) == len(b.items)
+
+
+def _have_the_same_keys(a: AnyTable, b: AnyTable) -> bool:
+    """True for two dicts with the same known keys, in one order."""
+    return isinstance(a, DictCell) and isinstance(b, DictCell) and list(a.entries) == list(b.entries)
 
 
 def _may_be_alternative(x: Abstract) -> bool:

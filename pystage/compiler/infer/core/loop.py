@@ -98,6 +98,6 @@ class Loops:
         }
     )
 
-    unrolled: Mapping[stage.Instr, Note | None]
+    unrolled: Mapping[stage.Instr, Note]
     active: list[Active] = field(default_factory=list)
     retyped: set[stage.Instr] = field(default_factory=set)

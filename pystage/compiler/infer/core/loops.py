@@ -48,11 +48,11 @@ from ..aliases.alias_sets import seen_through
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..aliases.pool_demands import PoolDemand, carried_pools, held_content
-from ..diagnostics.provenance import MergeProvenance, growth_note
+from ..diagnostics.provenance import MergeProvenance, unlike_note
 from ..exceptions.raising import attempt, error_of
 from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
-from .constants import UNROLL_LIMIT, SourceLoop, unroll, unrollable
+from .constants import UNROLL_LIMIT, WRITTEN_OUT, SourceLoop, unroll, unrollable
 from .engine import Engine
 from .frame import PythonRaise
 from .induction_ranges import assume_ranges, induction_ranges, with_range
@@ -62,7 +62,7 @@ from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, place
 from .resizing import Resizing, can_bound, fit, make_bounded, resizings
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
-from .unboxing import WRITTEN_OUT, differing, unbox
+from .unboxing import differing, unbox
 
 GENERALISE_LIMIT = 2
 """How often an inner loop begins the passes of one around it again."""
@@ -369,7 +369,7 @@ def _unroll_growing(engine: Engine, loop: Loop, reason: Diagnostic) -> None:
     """
     first = _growing_unrollable(engine, loop)
     if first is not None and (first.trips or 0) <= UNROLL_LIMIT:
-        unroll(first, growth_note(reason))
+        unroll(first, unlike_note(reason))
 
 
 def _growing_unrollable(engine: Engine, loop: Loop) -> SourceLoop | None:
@@ -421,7 +421,7 @@ def _with_capacity(engine: Engine, loop: Loop, found: list[Resizing], reason: Di
             if few and trial.refused:
                 raise _RefusedOfBounded
     except _RefusedOfBounded:
-        unroll(cast(SourceLoop, first), growth_note(reason))
+        unroll(cast(SourceLoop, first), unlike_note(reason))
 
 
 def _one_pass(

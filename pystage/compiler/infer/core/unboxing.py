@@ -46,9 +46,6 @@ from ...values.views import path_type
 from .engine import Engine
 from .phi import Placeholder
 
-WRITTEN_OUT = 16
-"""A loop of fewer trips that adds arrays to a list is written out: its elements may be of any kind, and of another each."""
-
 
 def differing(a: Lookup, b: Lookup, slots: Iterable[Slot]) -> list[int]:
     """The lists and dicts of arrays among `slots` that differ in length, or keys, on either side, and can be rows."""

@@ -88,10 +88,14 @@ def _last_store(block: stage.Block, name: Name) -> Span | None:
     return spans[-1] if spans else None
 
 
-def growth_note(reason: Diagnostic) -> Growth | None:
-    """What may have another length after each trip of a loop, and the line that changes it."""
-    if not isinstance(reason, NeverSettles | NoCommonType) or not reason.is_about_length:
-        return None
+def unlike_note(reason: Diagnostic) -> Note:
+    """What is something else after each trip of a loop, or may have another length, and the line that changes it."""
+    if not isinstance(reason, NeverSettles | NoCommonType):
+        return Note(f"every trip is code of its own: {reason.headline}", reason.span, reason.headline)
+    if not reason.is_about_length:
+        found = [note.span for note in reason.blame() if note.span is not None]
+        text = f"{reason.headline}, so that every trip is code of its own"
+        return Note(text, found[-1] if found else reason.span, text)
     spans = [note.span for note in reason.blame() if note.text == _CHANGES]
     depends = isinstance(reason, NoCommonType)
     changes = "may change its length here" if depends else "has another length after each trip"

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType
@@ -41,11 +42,11 @@ from ...values.slots import Hidden, Name, Purpose, Slot, Variable, is_temporary
 from ...values.state import Content
 from ...values.walk import cells_of
 from ..aliases.merged import aliases_of
+from ..core.constants import WRITTEN_OUT
 from ..core.engine import Engine
 from ..core.frame import Frame, Restart
 from ..core.phi import materialise
 from ..core.speculate import commit_unless
-from ..core.unboxing import WRITTEN_OUT
 from ..exceptions.raising import is_observable
 
 NUMBERS = 16
@@ -194,6 +195,11 @@ class Growing:
         self.before = cast(ListCell, self.engine.contents_at(self.cell)).items
         state.set(self.cell, _EMPTY)
 
+    def _restart(self) -> Restart:
+        """For what is no row: inference begins again with the loop written out."""
+        text = "what the trips append to a list are no rows of arrays, so that every trip is code of its own"
+        return Restart(self.loop, Note(text, self.loop.span, text))
+
     def begin_trip(self) -> None:
         """Before a trip: the cells that it makes have greater numbers."""
         self._trip_began = self.engine.state.cell_number()
@@ -204,7 +210,7 @@ class Growing:
         state = self.engine.state
         content = state.get(self.cell)
         if not isinstance(content, ListCell) or aliases_of(content):
-            raise Restart(self.loop)
+            raise self._restart()
         state.set(self.cell, _EMPTY)
         arrays = [item.cell for item in content.items if isinstance(item, Ref)]
         self._kept = {}
@@ -212,7 +218,7 @@ class Growing:
         numbers = _numbers(Tuple(items))
         differs = self.items is not None and not _similar(Tuple(items), Tuple(self.items))
         if differs or len(set(arrays)) < len(arrays) or len(numbers) > NUMBERS:
-            raise Restart(self.loop)
+            raise self._restart()
         self.items = items
         self.slots = [self._slot(j, n) for j, n in enumerate(self._all_numbers())]
         at = materialise(self.engine.b, binary(self.engine, "-", position, Const(1)), ArrayType(INT64))
@@ -238,7 +244,7 @@ class Growing:
         state = self.engine.state
         rows_of_list = [s for s in state.slots if self._is_rows(s)]
         if self.loop in self.engine.loops.retyped:  # the second trip may append numbers of another type
-            raise Restart(self.loop)
+            raise self._restart()
         assert self.items is not None
         arrays = [cast(Array, state.get(slot)).value for slot in self.slots]
         appended: list[Abstract] = []
@@ -277,7 +283,7 @@ class Growing:
         held = self.engine.state.get((self.frame.id, name))
         held = where_assigned(held) if may_be_unassigned(held) else held
         if not isinstance(held, Ref) or held.path:
-            raise Restart(self.loop)
+            raise self._restart()
         return held
 
     def _row_of(self, item: Abstract, position: int = -1) -> Abstract:
@@ -287,9 +293,9 @@ class Growing:
                 try:
                     return Array(constant(self.engine.b, value), Form.PYTHON)
                 except OverflowError:
-                    raise Restart(self.loop) from None
+                    raise self._restart() from None
             case GatedNumber():
-                raise Restart(self.loop)
+                raise self._restart()
             case Const() | Array():
                 return item
             case Tuple(items, cls):
@@ -299,7 +305,7 @@ class Growing:
                 own = isinstance(content, ArrayCell) and content.writable is True and not aliases_of(content)
                 if own and self._stays_as_it_is(cell, position):
                     return Array(content.value, Form.NDARRAY)
-        raise Restart(self.loop)
+        raise self._restart()
 
     def _stays_as_it_is(self, cell: int, position: int) -> bool:
         """True for an array that no later trip stores into: nobody else has it, or one variable, and no trip stores

@@ -61,9 +61,8 @@ from ...values.lattice import (
     Unknown,
     Zip,
 )
-from ..core.constants import UNROLL_LIMIT
+from ..core.constants import UNROLL_LIMIT, WRITTEN_OUT
 from ..core.engine import Engine
-from ..core.unboxing import WRITTEN_OUT
 from ..diagnostics.describe import describe
 from ..objects import objects
 
@@ -666,6 +665,16 @@ def _is_same_length(a: Abstract, b: Abstract) -> bool:
 
 def obstacle(engine: Engine, value: Abstract) -> Abstract:
     """What no loop iterates over: `value`, or what the iterator `value` iterates over."""
+    return _part(value, lambda each: steps(engine, each) is None and rolled(engine, each) is None)
+
+
+def written_out(engine: Engine, value: Abstract) -> Abstract:
+    """What no loop is rolled over: `value`, or what the iterator `value` iterates over."""
+    return _part(value, lambda each: rolled(engine, each) is None)
+
+
+def _part(value: Abstract, holds: Callable[[Abstract], bool]) -> Abstract:
+    """The first part of which something holds among those that an iterator iterates over; `value` where there is none."""
     match value:
         case Enumerate(inner=inner) | Reversed(inner=inner):
             inners: tuple[Abstract, ...] = (inner,)
@@ -673,8 +682,8 @@ def obstacle(engine: Engine, value: Abstract) -> Abstract:
             pass
         case _:
             return value
-    found = [each for each in inners if steps(engine, each) is None and rolled(engine, each) is None]
-    return obstacle(engine, found[0]) if found else value
+    found = [each for each in inners if holds(each)]
+    return _part(found[0], holds) if found else value
 
 
 def _rolled_range(engine: Engine, value: Range) -> Rolled:

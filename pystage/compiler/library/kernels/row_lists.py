@@ -84,9 +84,13 @@ Int = int | Value
 # ---------------------------------------------------------------- what a list is
 
 
-def as_rows(ctx: Context, cell: AnyList, *also: Abstract) -> RowsCell | None:
-    """The list as rows that can hold `also` besides its elements; None where they have no template in common."""
-    ragged = isinstance(cell, RowsCell) or any(isinstance(n, RowsTuple) for item in also for n in nodes(item))
+def as_rows(ctx: Context, cell: AnyList, *also: Abstract, ragged: bool = False) -> RowsCell | None:
+    """The list as rows that can hold `also` besides its elements; None where they have no template in common.
+
+    `ragged`: they may be tuples of several lengths, and one of several things.
+    """
+    ragged |= isinstance(cell, RowsCell)
+    ragged |= any(isinstance(node, RowsTuple | Gated) for item in also for node in nodes(item))
     template = templates.template_of_list(cell, ragged)
     known = isinstance(cell, ListCell) and not cell.items
     for item in also:
@@ -589,7 +593,7 @@ def count(ctx: Context, cell: RowsCell, value: Abstract, same: Equal) -> Abstrac
 
 def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract | None:
     """`left == right`: as many elements, and each equal to the other; None where they have no template in common."""
-    template = templates.common_rows(left, right)
+    template = templates.common_rows(left, right, ragged=True)
     if template is None:
         return None
     first, second = [
@@ -619,7 +623,7 @@ def ordered(
     order: Callable[[Abstract, Abstract], Abstract],
 ) -> Abstract | None:
     """`left op right`: that of the first elements that differ, else of the lengths; None without a template in common."""
-    template = templates.common_rows(left, right)
+    template = templates.common_rows(left, right, ragged=True)
     if template is None:
         return None
     first, second = [
@@ -800,7 +804,23 @@ def _numbers(ctx: Context, element: Abstract) -> list[Array]:
         return [n for part in element.items for n in _numbers(ctx, part)]
     if isinstance(element, RowsTuple):
         return _columns(ctx, element.rows)
+    if isinstance(element, Gated):
+        return [_ranks(ctx, element)]
     return [element] if isinstance(element, Array) else []
+
+
+def _ranks(ctx: Context, rows: Gated) -> Array:
+    """Rows of strings as their places in the order of these; PS401 of anything else."""
+    if not all(map(templates.is_known_string, rows.options)):
+        _unordered(ctx)
+    strings = [option.value for option in rows.options]  # type: ignore[attr-defined]
+    order = sorted(strings)
+    shape = rows.tags[0].type.static_shape
+    rank = ctx.broadcast(ctx.constant(order.index(strings[-1]), INT64), shape)
+    for tag, string in zip(rows.tags, strings):
+        here = ctx.broadcast(ctx.constant(order.index(string), INT64), shape)
+        rank = ctx.op(Select(), tag, here, rank)
+    return Array(rank, Form.PYTHON)
 
 
 MOST_COLUMNS = 64

@@ -31,6 +31,7 @@ from ...ops import (
     Subtract,
     While,
 )
+from ...values.gated import Gated
 from ...values.lattice import (
     FALSE,
     NONE,
@@ -48,7 +49,7 @@ from ...values.lattice import (
     TableCell,
     Tuple,
 )
-from ...values.walk import rebuild, values_of
+from ...values.walk import inner, rebuild, values_of
 from ..context import Context
 from ..rules import row_index
 from ..rules import rows as templates
@@ -56,7 +57,7 @@ from . import row_lists
 from .array_rows import boxed, copied, has_arrays, with_shared
 from .holding import frozen, make_members, unboxed
 from .row_lists import Int, fold, int_value, truth_of, with_room
-from .table_keys import Found, as_numbers_of, is_of_rows, refuse_nan, same_keys
+from .table_keys import Found, as_numbers_of, has_alternatives, is_of_rows, refuse_nan, same_keys
 
 
 def _pair(entry: Abstract) -> tuple[Abstract, Abstract]:
@@ -68,9 +69,12 @@ def _pair(entry: Abstract) -> tuple[Abstract, Abstract]:
 # ---------------------------------------------------------------- lookup
 
 
-def as_table(ctx: Context, cell: AnyTable, *also: Abstract) -> TableCell | None:
-    """The dict or set as rows that can hold the entries `also`; None where they have no template in common."""
-    entries = row_lists.as_rows(ctx, templates.entries_of(cell), *also)
+def as_table(ctx: Context, cell: AnyTable, *also: Abstract, ragged: bool = False) -> TableCell | None:
+    """The dict or set as rows that can hold the entries `also`; None where they have no template in common.
+
+    `ragged`: as for `row_lists.as_rows`.
+    """
+    entries = row_lists.as_rows(ctx, templates.entries_of(cell), *also, ragged=ragged)
     if entries is None and not also and length(cell) == 0:
         entries = RowsCell(Tuple((NONE, NONE)), 1, 0)
     if entries is None:
@@ -158,7 +162,7 @@ def contains(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
     """`key in d`; None where it must be known."""
     if not is_of_rows(ctx, cell, key):
         return None
-    table = as_table(ctx, keys_alone(cell))
+    table = as_table(ctx, keys_alone(cell), ragged=has_alternatives(key))
     return None if table is None else truth_of(find(ctx, table, key)[0])
 
 
@@ -166,7 +170,7 @@ def lookup(ctx: Context, cell: AnyTable, key: Abstract) -> tuple[Found, Value, T
     """As `find`, of a dict in any form, and it as rows; None where the key must be known."""
     if not is_of_rows(ctx, cell, key):
         return None
-    table = as_table(ctx, cell)
+    table = as_table(ctx, cell, ragged=has_alternatives(key))
     if table is None and isinstance(cell, DictCell) and not _can_be_unrolled(ctx, key):
         members = make_members(ctx, list(cell.entries.values()))
         table = as_table(ctx, unboxed_entries(ctx, cell)) if members else None
@@ -341,8 +345,8 @@ def _is_told_by_value(number: Array) -> bool:
 
 
 def _numbers(element: Abstract) -> list[Array]:
-    if isinstance(element, Tuple):
-        return [n for part in element.items for n in _numbers(part)]
+    if isinstance(element, Tuple | Gated):
+        return [n for part in inner(element) for n in _numbers(part)]
     if isinstance(element, RowsTuple):
         return _numbers(element.rows.element)
     return [element] if isinstance(element, Array) else []

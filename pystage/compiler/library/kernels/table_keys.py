@@ -5,7 +5,8 @@ In: abstract keys, and rows of keys. Out: truths. As Python does, numbers are co
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import functools
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -15,8 +16,9 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT64, INT64, UINT64, ArrayType, is_floating
 from ...ops import And, Compare, Convert, Iota, Or, Reduce, Slice
 from ...values.boundary import Form
-from ...values.gated import Gated, GatedNumber
+from ...values.gated import Gated, GatedNumber, tag_of
 from ...values.lattice import (
+    NONE,
     Abstract,
     AnyList,
     AnyTable,
@@ -44,14 +46,19 @@ Found = bool | Value
 
 
 def is_computed_key(ctx: Context, key: Abstract) -> bool:
-    """True for a key that only a run knows: a number, or a tuple with such a number in it."""
+    """True for a key that only a run knows: a number, or a tuple with such a number in it, or with one of several things."""
     if isinstance(key, Gated):
         raise needs_split(key)
     if isinstance(key, Tuple):
-        return _is_key(key) and any(is_computed_key(ctx, part) for part in key.items)
+        return _is_key(key) and any(isinstance(x, Gated) or is_computed_key(ctx, x) for x in key.items)
     if isinstance(key, RowsTuple):
         return _is_key(key)
     return isinstance(key, Array) and _is_key(key) and ctx.is_computed(key)
+
+
+def has_alternatives(key: Abstract) -> bool:
+    """True for a key with one of several things in it."""
+    return any(isinstance(node, Gated) for node in nodes(key))
 
 
 def _is_key(key: Abstract) -> bool:
@@ -61,7 +68,7 @@ def _is_key(key: Abstract) -> bool:
             return isinstance(value, Hashable) and not isinstance(value, complex | np.complexfloating)
         case Array():
             return not key.rank and key.form in (Form.PYTHON, Form.SCALAR) and key.dtype.kind in "biuf"
-        case Tuple(items):
+        case Tuple(items) | Gated(options=items):
             return all(map(_is_key, items))
         case RowsTuple(rows):
             return _is_key(row_template(rows.element)) and not has_tuples(rows.element)
@@ -75,13 +82,15 @@ def has_tuples(key: Abstract) -> bool:
 
 def is_of_rows(ctx: Context, cell: AnyTable, key: Abstract) -> bool:
     """True where an operation with this key is one on rows."""
-    if isinstance(key, Gated):
-        raise needs_split(key)
     return _is_key(key) if isinstance(cell, TableCell) else is_computed_key(ctx, key)
 
 
 def same_keys(ctx: Context, column: Abstract, key: Abstract) -> Found | Value:
     """Which rows of the keys equal `key`: a bool for each, or for all."""
+    if isinstance(column, Gated):
+        return _same_as_any(ctx, column, [same_keys(ctx, option, key) for option in column.options])
+    if isinstance(key, Gated):
+        return _same_as_any(ctx, key, [same_keys(ctx, column, option) for option in key.options])
     if isinstance(column, RowsTuple) or isinstance(key, RowsTuple):
         return _same_tuples(ctx, column, key)
     if isinstance(column, Tuple) and isinstance(key, Tuple):
@@ -97,6 +106,15 @@ def same_keys(ctx: Context, column: Abstract, key: Abstract) -> Found | Value:
         assert isinstance(key, Array | Const)
         return _same_numbers(ctx, column, key)
     return False
+
+
+def _same_as_any(ctx: Context, one: Gated, same: Sequence[Found]) -> Found:
+    """What holds where the alternative that a key is has been found the same."""
+    found: Found = False
+    for position, each in enumerate(same):
+        if each is not False:
+            found = _either(ctx, found, _both(ctx, tag_of(ctx.b, one, position), each))
+    return found
 
 
 def _same_tuples(ctx: Context, column: Abstract, key: Abstract) -> Found:
@@ -158,8 +176,19 @@ def _both(ctx: Context, a: Found, b: Found) -> Found:
     if isinstance(a, bool) or isinstance(b, bool):
         known, other = (a, b) if isinstance(a, bool) else (b, a)
         return other if known else False
+    return ctx.op(And(), *_of_one_shape(ctx, a, b))
+
+
+def _either(ctx: Context, a: Found, b: Found) -> Found:
+    if isinstance(a, bool) or isinstance(b, bool):
+        known, other = (a, b) if isinstance(a, bool) else (b, a)
+        return True if known else other
+    return ctx.op(Or(), *_of_one_shape(ctx, a, b))
+
+
+def _of_one_shape(ctx: Context, a: Value, b: Value) -> list[Value]:
     shape = max(a.type.static_shape, b.type.static_shape, key=len)
-    return ctx.op(And(), ctx.broadcast(a, shape), ctx.broadcast(b, shape))
+    return [ctx.broadcast(a, shape), ctx.broadcast(b, shape)]
 
 
 def _same_numbers(ctx: Context, column: Array, key: Array | Const) -> Found:
@@ -206,6 +235,12 @@ def refuse_nan(ctx: Context, key: Abstract) -> None:
     if isinstance(key, Tuple):
         for part in key.items:
             refuse_nan(ctx, part)
+    elif isinstance(key, Gated):
+        for position, option in enumerate(key.options):
+            if not values_of(option):
+                continue
+            holds = Array(tag_of(ctx.b, key, position), Form.PYTHON)
+            ctx.branch(holds, functools.partial(_refused_nan, ctx, option), lambda: NONE)
     elif isinstance(key, RowsTuple):
         _refuse_nan_inside(ctx, key.rows)
     elif is_number(key) and not (isinstance(key, Const) and not isinstance(key.value, float | np.floating)):
@@ -214,6 +249,11 @@ def refuse_nan(ctx: Context, key: Abstract) -> None:
         if is_floating(number.type.dtype):
             reason = NotKnown(span=ctx.span, what="whether a key is the same NaN")
             ctx.check(ctx.op(Compare("NE"), number, number), StagingError(()), refuse, [lambda: reason])
+
+
+def _refused_nan(ctx: Context, key: Abstract) -> Abstract:
+    refuse_nan(ctx, key)
+    return NONE
 
 
 def _refuse_nan_inside(ctx: Context, rows: RowsCell) -> None:
@@ -262,6 +302,8 @@ def as_numbers_of(ctx: Context, keys: Abstract, key: Abstract) -> list[Value] | 
             return None
         parts = [as_numbers_of(ctx, part, other) for part, other in zip(keys.items, key.items)]
         return None if None in parts else [n for part in parts if part is not None for n in part]
+    if isinstance(keys, Gated):
+        return []  # whichever it is, it is not looked at to find a key
     if isinstance(keys, Const) and isinstance(key, Const):
         return [] if keys.value == key.value else None
     if not isinstance(keys, Array) or not is_number(key):

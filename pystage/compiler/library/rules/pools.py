@@ -105,7 +105,7 @@ def joined_contents(a: Contents | None, b: Contents | None, loop: bool = False) 
 
 
 def _joined_parts(a: Mapping[K, Abstract], b: Mapping[K, Abstract], loop: bool) -> dict[K, Abstract] | None:
-    found = {key: joined(part, b[key], loop) for key, part in a.items()}
+    found = {key: joined(part, b[key], loop, ragged=True) for key, part in a.items()}
     return None if None in found.values() else {k: v for k, v in found.items() if v is not None}
 
 

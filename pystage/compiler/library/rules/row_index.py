@@ -35,7 +35,6 @@ from ...ops import (
     Xor,
 )
 from ...values.lattice import Abstract, Array, RowsTuple, Tuple
-from ...values.walk import nodes
 
 WIDTH = 8
 FREE = -1
@@ -62,8 +61,10 @@ def empty_index(b: Builder, capacity: int) -> Value:
 
 
 def has_numbers(keys: Abstract) -> bool:
-    """True for keys of which there is an index: not all of them are one constant."""
-    return any(isinstance(node, Array | RowsTuple) for node in nodes(keys))
+    """True for keys of which there is an index: not all of them are one constant, or one of several things."""
+    if isinstance(keys, Tuple):
+        return any(map(has_numbers, keys.items))
+    return isinstance(keys, Array | RowsTuple)
 
 
 def numbers_in(b: Builder, keys: Abstract) -> list[Value]:

@@ -2,8 +2,9 @@
 
 A *template* is one element with a placeholder for each of its numbers. An *element* of a `RowsCell` is the same with an
 array in each place, which has one row for each element of the list. Elements have a template in common where they
-are numbers of one shape, whatever their kinds, tuples of such, or one constant. Of arrays there are their contents
-(`Form.NDARRAY`; `kernels/array_rows.py`).
+are numbers of one shape, whatever their kinds, tuples of such, or one constant; of others, as of different strings, the
+template is a gated φ of theirs, whose tags have rows too. Of arrays there are their contents (`Form.NDARRAY`;
+`kernels/array_rows.py`).
 """
 
 from __future__ import annotations
@@ -16,14 +17,26 @@ from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 
+from ...diagnostics.codes_control import NoCommonType
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, INT64, ArrayType, DType
-from ...ops import Broadcast, Concatenate, Constant, Convert, DynamicSlice, DynamicUpdateSlice, Pad, Reshape
+from ...ops import (
+    Broadcast,
+    Concatenate,
+    Constant,
+    Convert,
+    DynamicSlice,
+    DynamicUpdateSlice,
+    Or,
+    Pad,
+    Reshape,
+    Select,
+)
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.capacity import AllocationSite
-from ...values.gated import Gated, GatedNumber, form_of
+from ...values.gated import Gated, GatedNumber, alternatives, form_of, is_absent, tag_of
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -44,7 +57,7 @@ from ...values.lattice import (
 )
 from ...values.node import TreeNode
 from ...values.rows import stacked
-from ...values.walk import nodes, rebuild, values_of
+from ...values.walk import inner, nodes, rebuild, values_of
 from .numbers import common_type, is_of_kind, joined_range, kinds_of, number_type, range_of, whole_of
 from .promote import PYTHON_DTYPES, fits
 from .row_index import are_hashed_alike, has_numbers, index_of, index_type
@@ -70,8 +83,8 @@ def template_of(item: Abstract) -> Abstract | None:
                 return None
             dtype, form, _ = number_type(item)
             return Array(_placeholder(dtype), form, False, range_of(item))
-        case Const():
-            return item
+        case Const(value):
+            return NONE if value is None else item
         case Array():
             return rebuild(item, lambda v: _placeholder(v.type.dtype, v.type.static_shape))
         case Pooled(pool):
@@ -83,7 +96,28 @@ def template_of(item: Abstract) -> Abstract | None:
             return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), cls)
         case RowsTuple(rows):
             return tuple_template(row_template(rows.element), rows.capacity, rows.site)
+        case Gated(options, tags, reason):
+            found = [template_of(option) for option in options]
+            if not all(map(_may_be_alternative, found)):
+                return None
+            alternatives_of = tuple([each for each in found if each is not None])
+            return Gated(alternatives_of, tuple([_placeholder(BOOL) for _ in tags]), reason)
     return None
+
+
+MOST_ALTERNATIVES = 4
+"""How many alternatives an element of a list of rows may have."""
+MOST_STRINGS = 64
+"""How many strings may be among them."""
+
+
+def _may_be_alternative(template: Abstract | None) -> bool:
+    """True for the template of what may be one of several things: numbers, constants, tuples of such."""
+    if isinstance(template, Tuple):
+        return all(map(_may_be_alternative, template.items))
+    if isinstance(template, Array):
+        return not template.shape and not template.key_impl and template.form is not Form.NDARRAY
+    return isinstance(template, Const)
 
 
 def tuple_template(element: Abstract, capacity: int, site: AllocationSite | None = None) -> RowsTuple:
@@ -121,7 +155,8 @@ def can_be_in_tuples(template: Abstract) -> bool:
 def template_of_list(cell: AnyList, ragged: bool = False) -> Abstract | None:
     """The template that all elements of a list have in common; None where there is none, as of an empty list.
 
-    `ragged`: tuples of several lengths have one, that of tuples of computed length.
+    `ragged`: tuples of several lengths have one, that of tuples of computed length, and so has what is one of
+    several things.
     """
     if isinstance(cell, RowsCell):
         return row_template(cell.element)
@@ -166,21 +201,61 @@ def joined(
     """The template of what has one or the other; None where they have none in common. `loop`: bounds are widened."""
     if isinstance(a, Array) and isinstance(b, Array):
         return _joined_numbers(a, b, loop)
-    if isinstance(a, Const) and isinstance(b, Const):
-        return a if same_constant(a.value, b.value) else None
+    if isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value):
+        return a
     if isinstance(a, Pooled) and isinstance(b, Pooled):
         return a if a.pool == b.pool else None
     if isinstance(a, Bounded) and isinstance(b, Bounded):
         return _joined_bounded(a, b, loop)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and a.cls is b.cls and len(a.items) == len(b.items):
         parts = [joined(x, y, loop, ragged) for x, y in zip(a.items, b.items)]
-        return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), a.cls)
+        if None not in parts:
+            return Tuple(tuple([p for p in parts if p is not None]), a.cls)
     if isinstance(a, RowsTuple) or isinstance(b, RowsTuple):
         return joined_tuples(a, b, loop)
     if ragged and a is not None and b is not None and are_of_two_lengths(a, b):
         found = joined_tuples(a, b, loop)
-        return found if found is not None and can_be_in_tuples(found) else None
+        if found is not None and can_be_in_tuples(found):
+            return found
+    if a is not None and b is not None and (ragged or isinstance(a, Gated) or isinstance(b, Gated)):
+        return _joined_alternatives(a, b, loop)
     return None
+
+
+def _joined_alternatives(a: Abstract, b: Abstract, loop: bool) -> Gated | None:
+    """The template of what is one thing or another; None where they are too many."""
+    options = list(alternatives(a))
+    for other in alternatives(b):
+        both = [joined(each, other, loop) for each in options]
+        here = next((place for place, each in enumerate(both) if each is not None), None)
+        if here is None:
+            options.append(other)
+        else:
+            options[here] = both[here] or other
+    options.sort(key=lambda option: not is_absent(option))
+    strings = sum([is_known_string(option) for option in options])
+    many = strings > MOST_STRINGS or len(options) - strings > MOST_ALTERNATIVES
+    if many or not all(map(_may_be_alternative, options)):
+        return None
+    reasons = [each.reason for each in (a, b) if isinstance(each, Gated)]
+    reason = reasons[0] if reasons else NoCommonType(what="an element", first=_short(a), second=_short(b))
+    return Gated(tuple(options), tuple([_placeholder(BOOL) for _ in options[1:]]), reason)
+
+
+def is_known_string(value: Abstract) -> bool:
+    """True for a string that is known while compiling."""
+    return isinstance(value, Const) and type(value.value) is str
+
+
+def _short(x: Abstract) -> str:
+    match x:
+        case Const(value):
+            return repr(value)
+        case Array():
+            return f"a number of type {x.dtype}"
+        case Tuple(items):
+            return f"a tuple of {len(items)}"
+    return "something else"
 
 
 def joined_tuples(a: Abstract | None, b: Abstract | None, loop: bool = False) -> RowsTuple | None:
@@ -233,10 +308,15 @@ def _joined_numbers(a: Array, b: Array, loop: bool) -> Array | None:
 def covers(template: Abstract, item: Abstract) -> bool:
     """True if elements of this template may be what `item` is a template of: no wider one is needed."""
     both = joined(template, item)
-    if both is None:
+    if both is None or _alternatives_in(template) != _alternatives_in(both):
         return False
     numbers = zip(_numbers(template), _numbers(both))
     return all(_as_wide(own, wide) for own, wide in numbers)
+
+
+def _alternatives_in(template: Abstract) -> list[int]:
+    """Of how many alternatives each gated φ in a template is."""
+    return [len(node.options) for node in nodes(template) if isinstance(node, Gated)]
 
 
 def _as_wide(own: Array, wide: Array) -> bool:
@@ -248,8 +328,8 @@ def _as_wide(own: Array, wide: Array) -> bool:
 
 
 def _numbers(template: Abstract) -> list[Array]:
-    if isinstance(template, Tuple):
-        return [n for part in template.items for n in _numbers(part)]
+    if isinstance(template, Tuple | Gated):
+        return [n for part in inner(template) for n in _numbers(part)]
     if isinstance(template, Bounded) and isinstance(template.whole, Array):
         return [template.whole]
     if isinstance(template, RowsTuple):
@@ -378,6 +458,8 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
         return Pooled(template.pool, _column(b, items, functools.partial(_place_of, b), _PLACE, capacity))
     if isinstance(template, Bounded | RowsTuple):
         return _stacked_rows(b, items, template, capacity)
+    if isinstance(template, Gated):
+        return _rows_of_alternatives(b, items, template, capacity)
     if not isinstance(template, Array):
         return template
     columns = [_column(b, items, functools.partial(_value_of, b, template), template.value.type, capacity)]
@@ -405,6 +487,66 @@ def _stacked_rows(
         return padded(b, stacked(b, next(columns)), capacity)
 
     return rebuild(template, column)
+
+
+def _rows_of_alternatives(b: Builder, items: Sequence[Abstract], template: Gated, capacity: int) -> Abstract:
+    """The alternatives of each item side by side, zeros for those that it has not, and which of them it is."""
+
+    def of(item: Abstract, option: int) -> Abstract:
+        return _alternative(b, item, template, option, ())
+
+    def tag(item: Abstract, option: int) -> Value:
+        return _is_alternative(b, item, template, option, ())
+
+    options = [
+        rows_of(b, [of(item, place) for item in items], option, capacity)
+        for place, option in enumerate(template.options)
+    ]
+    tags = [
+        _column(b, items, functools.partial(tag, option=place), ArrayType(BOOL), capacity)
+        for place in range(len(template.tags))
+    ]
+    return Gated(tuple(options), tuple(tags), template.reason)
+
+
+def _matches(template: Gated, x: Abstract, option: int, axes: int) -> list[int]:
+    """Which of the alternatives of `x`, rows along so many axes, are one option of a template that covers it."""
+
+    def position(each: Abstract) -> int:
+        rows = rebuild(each, lambda v: _placeholder(v.type.dtype, v.type.static_shape[axes:]))
+        own = rows if axes else template_of(each)
+        return next(i for i, other in enumerate(template.options) if joined(other, own) is not None)
+
+    return [place for place, each in enumerate(alternatives(x)) if position(each) == option]
+
+
+def _alternative(b: Builder, x: Abstract, template: Gated, option: int, shape: tuple[int, ...]) -> Abstract:
+    """What `x`, rows along axes of this shape, is where it is one option of a template; zeros where it never is."""
+    of, found = template.options[option], _matches(template, x, option, len(shape))
+    if not found:
+        return rebuild(of, lambda v: _zeros(b, (*shape, *v.type.static_shape), v.type.dtype))
+    if not isinstance(x, Gated):
+        return retyped(b, x, of, shape)
+    first, *rest = [(place, retyped(b, x.options[place], of, shape)) for place in found]
+    result = first[1]
+    for place, other in rest:
+        values, tag = iter(values_of(other)), tag_of(b, x, place)
+        result = rebuild(result, lambda v: b.op(Select(), tag, next(values), v))  # noqa: B023
+    return result
+
+
+def _is_alternative(b: Builder, x: Abstract, template: Gated, option: int, shape: tuple[int, ...]) -> Value:
+    """Whether `x`, rows along axes of this shape, is one option of a template."""
+    found = _matches(template, x, option, len(shape))
+    if not isinstance(x, Gated):
+        return b.op(Broadcast(shape, ()), b.op(Constant(np.asarray(bool(found)))))
+    if not found:
+        return b.op(Broadcast(shape, ()), b.op(Constant(np.asarray(False))))
+    return functools.reduce(lambda p, q: b.op(Or(), p, q), [tag_of(b, x, place) for place in found])
+
+
+def _zeros(b: Builder, shape: tuple[int, ...], dtype: DType) -> Value:
+    return b.op(Broadcast(shape, ()), b.op(Constant(np.zeros((), dtype))))
 
 
 _PLACE = ArrayType(INT64)
@@ -501,11 +643,14 @@ def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int,
         return replace(template, whole=replace(template.whole, value=value), extents=element.extents)
     if isinstance(template, RowsTuple):
         return RowsTuple(retyped_tuple(b, element, template.rows, shape))
+    if isinstance(template, Gated):
+        places = range(len(template.options))
+        options = tuple([_alternative(b, element, template, place, shape) for place in places])
+        tags = tuple([_is_alternative(b, element, template, place, shape) for place in places[:-1]])
+        return Gated(options, tags, template.reason)
     if not isinstance(template, Array):
         return template
-    assert isinstance(element, Array)
-    value = element.value
-    columns = [value if value.type.dtype == template.dtype else b.op(Convert(template.dtype), value)]
+    columns = [_value_of(b, template, element)]
     if isinstance(template, GatedNumber):
         for kind in template.kinds[: len(template.tags)]:
             tag = is_of_kind(b, element, kind)
