@@ -64,6 +64,8 @@ from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
 from .unboxing import differing, unbox
 
+_FEW_TRIPS = 64
+"""A loop of fewer trips is written out where something is refused of it as a loop."""
 GENERALISE_LIMIT = 2
 """How often an inner loop begins the passes of one around it again."""
 
@@ -408,7 +410,7 @@ def _with_capacity(engine: Engine, loop: Loop, found: list[Resizing], reason: Di
     One of few trips in which something is refused of bounded arrays is written out in place of that.
     """
     first = _growing_unrollable(engine, loop)
-    few = first is not None and (first.trips or 0) < WRITTEN_OUT
+    few = first is not None and (first.trips or 0) < _FEW_TRIPS
     try:
         with commit_unless(engine, _RefusedOfBounded) as trial:
             make_bounded(engine, loop, found)
