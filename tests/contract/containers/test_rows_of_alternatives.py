@@ -313,6 +313,17 @@ def few_trips_over_data(x):
     return found, ways
 
 
+def of_unlike_keys(x):
+    found = [{"values": x}]
+    if x.sum() > 0:
+        found.append({"value": x})
+    return found
+
+
+def test_refused():
+    check(of_unlike_keys, X, refused="PS301")
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_rows_of_alternatives(function, args, options):
     check(function, *args, **options)
