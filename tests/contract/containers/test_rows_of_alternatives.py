@@ -153,6 +153,28 @@ def none_or_a_number(x):
 
 
 @cases.each(*SIZES)
+def looks_for_kinds(x):
+    found = []
+    for v in x:
+        if v > 0.6:
+            found.append("x")
+        elif v > 0.4:
+            found.append(True)
+        elif v > 0.2:
+            found.append(None)
+        else:
+            found.append(2.0)
+    return 1 in found, None in found, "x" in found, found.count(1), found.count(None), found == found
+
+
+@cases(None)
+@cases(X[0])
+def tuples_with_alternatives(v):
+    first = (None if v is None or v > 0.5 else v, 1)
+    return first == (None, 1), (v, 1) in [first, (2.0, 1)]
+
+
+@cases.each(*SIZES)
 def open_periods(x):
     periods = []
     start = None
@@ -289,6 +311,17 @@ def few_trips_over_data(x):
             found.append("b")
             ways["down"] = v
     return found, ways
+
+
+def of_unlike_keys(x):
+    found = [{"values": x}]
+    if x.sum() > 0:
+        found.append({"value": x})
+    return found
+
+
+def test_refused():
+    check(of_unlike_keys, X, refused="PS301")
 
 
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)

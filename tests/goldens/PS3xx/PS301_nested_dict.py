@@ -2,14 +2,14 @@ import numpy as np
 
 
 def f(x):
-    tree = {}
+    tree = {"right": {"values": x}}
     if x.sum() > 0:
         tree["left"] = {"value": x}
     return tree
 
 
 def rewritten(x):
-    tree = {"left": None}
+    tree = {"right": {"values": x}, "left": None}
     if x.sum() > 0:
         tree["left"] = {"value": x}
     return tree

@@ -2,19 +2,16 @@ import numpy as np
 
 
 def f(x):
-    seen = {"none"}
-    for key, name in enumerate(("a", "b", "c")):
-        if x[key] > 0:
-            seen.add(name)
+    seen = {b"a", b"b", b"c", b"d"}
+    if x[0] > 0:
+        seen.add(b"e")
     return len(seen)
 
 
 def rewritten(x):
-    seen = np.zeros(3, bool)
-    for key in range(3):
-        if x[key] > 0:
-            seen[key] = True
-    return 1 + int(seen.sum())
+    seen = np.ones(5, bool)
+    seen[4] = x[0] > 0
+    return int(seen.sum())
 
 
 arguments = (np.array([1.0, -1.0, 2.0]),)

@@ -2,11 +2,11 @@ import numpy as np
 
 
 def f(labels):
-    return {"size": labels.size, int(labels.max()): labels.sum()}
+    return {"size": labels, int(labels.max()): labels.sum()}
 
 
 def rewritten(labels):
-    return {"size": labels.size, "label": int(labels.max()), "sum": labels.sum()}
+    return {"size": labels, "label": int(labels.max()), "sum": labels.sum()}
 
 
 arguments = (np.array([2, 1, 0]),)

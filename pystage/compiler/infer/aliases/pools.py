@@ -129,6 +129,8 @@ def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ..
         engine.state.set(number, MemberCell(cls, pool, _place(engine, number, cells, rows_of, places)))
     template = template_of_pool(before)
     holding = _Holding(engine, (*around, pool))
+    if len({_names_of_parts(contents[number]) for number in own}) > 1:
+        raise _Unpoolable
     held = held_contents([contents[number] for number in own], template, holding.held)
     template = _common(template, held)
     count = added(engine, before.length, len(own))
@@ -153,6 +155,16 @@ def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ..
     shared = before.shared or holding.shared
     made = PoolCell(rows, capacity, count, before.site, stored, shared)
     engine.state.set(pool, made)
+
+
+def _names_of_parts(contents: Contents) -> tuple[Any, ...] | None:
+    """The class and the attributes of an object, the keys of a dict; None for lists."""
+    match contents:
+        case ObjectCell(cls=cls, fields=fields):
+            return (cls, *fields)
+        case DictCell(entries=entries):
+            return tuple(entries)
+    return None
 
 
 def _common(template: Contents | None, held: Sequence[Contents]) -> Contents:

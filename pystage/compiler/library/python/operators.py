@@ -23,7 +23,7 @@ from ...hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating
 from ...ops import Negate, Not, Select
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.gated import GatedNumber
+from ...values.gated import Gated, GatedNumber
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Unknown, is_number
 from ..context import Context, Raw
 from ..kernels.powers import check_power, special_power
@@ -52,7 +52,7 @@ from ..numpy.indexing.stores import check_writable, store_through
 from ..rules.classes import class_of
 from ..rules.jax import is_jax
 from ..rules.promote import LoopTypes, Operand, Rule, kinds_of, resolve, value_of
-from ..rules.split import NeedsSplit, split_operation
+from ..rules.split import NeedsSplit, split_operation, split_value
 from . import strings
 from . import structure_operators as structure
 from .collections import counters
@@ -271,6 +271,13 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         if found is not None:
             return found
     left, right = strings.known(ctx, left), strings.known(ctx, right)
+    for value in (left, right):
+        if isinstance(value, Gated):  # a part of a container: an operand is split with its instruction
+            return split_value(
+                ctx,
+                value,
+                lambda one: compare(ctx, op, *[one if x is value else x for x in (left, right)]),  # noqa: B023
+            )
     if isinstance(left, Const) and isinstance(right, Const):
         return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
     if _numeric_pair(ctx, op, left, right):
