@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
+import pystage
 import pytest
 from checking import Cases, check
 
@@ -313,6 +314,28 @@ def records(xs):
         one["sum"] += x / 2
         one["all"].append(int(x))
     return found
+
+
+# ---------------------------------------------------------------- known keys, looked up by an index
+
+
+def before(n):
+    """Of every third place but the first, the two before it."""
+    return {j: [j - 1, j - 2] for j in range(3, n, 3)}
+
+
+@cases.each((4, before(4)), (20, before(20)), (20, {}))
+def successors(n, preds):
+    found = [[] for _ in range(n)]
+    for j in range(n):
+        for p in preds.get(j, []):
+            found[p].append(j)
+    return found, [len(preds.get(j, [])) for j in range(n)]
+
+
+def test_a_loop_that_looks_up_lists_stays_a_loop():
+    sizes = [len(str(pystage.code_hlo(successors, n, before(n))).splitlines()) for n in (20, 40)]
+    assert sizes[1] < 1.2 * sizes[0]
 
 
 # ---------------------------------------------------------------- exceptions

@@ -130,6 +130,12 @@ def none_to_concatenate(x):
     return np.concatenate([x[:i] for i in range(len(x)) if x[i] > 10])
 
 
+@cases.each((X,), (-X,), (X[:0],))
+def members_of_a_list_that_may_be_empty(x):
+    large = [int(v) for v in x if v > 2]
+    return np.isin(np.arange(5), large), np.isin(3, large), x[np.ix_([i for i in range(len(x)) if x[i] > 2])]
+
+
 @cases.each((np.array([5, 3, 8, 1, 9, 2]),), (np.array([4]),))
 def lists_in_a_heap(counts):
     heap = [(int(n), i, [int(n) * 2]) for i, n in enumerate(counts)]
