@@ -1,13 +1,13 @@
 """Which parameters of the widest tests run: a sixteenth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
 
 Those tests run each function of JAX for every element type, form and setting, or programs that other tests run too; JAX
-compiles each of the calls by itself.
+compiles each of the calls by itself. Of programs that run for several sizes each, a third runs.
 """
 
 from __future__ import annotations
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ ALL = bool(os.environ.get("PYSTAGE_ALL_TESTS"))
 TESTS = Path(__file__).resolve().parent
 KEPT = 16
 """One of so many parameters is kept."""
+KEPT_OF_SIZES = 3
+"""One of so many is kept of programs for several sizes, which are four mostly: of programs side by side, other sizes."""
 
 WIDE = {
     "ad/test_custom.py": {"test_under_transformations_of_jax"},
@@ -53,6 +55,17 @@ WIDE = {
 }
 """By module, the tests that are sampled."""
 
+SIZES = {
+    "contract/containers/test_tuples_of_computed_length.py": {"test_tuples_of_computed_length"},
+    "contract/containers/test_rows_of_alternatives.py": {"test_rows_of_alternatives"},
+    "contract/containers/test_dicts_of_lists.py": {"test_dicts_of_lists"},
+    "contract/sizes/test_arrays_of_lists.py": {"test_plain_and_staged_agree"},
+    "contract/sizes/test_bounded_in_place.py": {"test_plain_and_staged_agree"},
+    "contract/sizes/test_bounded_joined.py": {"test_plain_and_staged_agree"},
+    "contract/sizes/test_bounded_unpacked.py": {"test_plain_and_staged_agree"},
+}
+"""By module, the tests whose programs run for several sizes."""
+
 LONG = {"contract/test_examples.py": {"test_a_fit_by_derivatives_of_solvers"}}
 """By module, tests that run only with all: what they compile, others compile too."""
 
@@ -66,6 +79,7 @@ def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
     kept: list[Any] = []
     left_out: list[Any] = []
     places: defaultdict[tuple[Any, str], dict[int, int]] = defaultdict(dict)
+    number: Counter[Any] = Counter()
     for item in items:
         module = Path(item.path).relative_to(TESTS).as_posix()
         name = getattr(item, "originalname", item.name)
@@ -75,7 +89,11 @@ def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
             place += seen.setdefault(id(item.callspec.params[argument]), len(seen))
         wide = name in WIDE.get(module, ())
         long = name in LONG.get(module, ())
-        (left_out if (long or (wide and place % KEPT)) and not ALL else kept).append(item)
+        left = long or (wide and place % KEPT)
+        if name in SIZES.get(module, ()):
+            left = number[item.function] % KEPT_OF_SIZES
+            number[item.function] += 1
+        (left_out if left and not ALL else kept).append(item)
     return kept, left_out
 
 
