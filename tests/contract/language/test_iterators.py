@@ -256,6 +256,13 @@ def iterators_over_lists_of_computed_length(x):
     return first, list(it), sum(it), list(late), max(late, default=-1.0)
 
 
+@cases(X)
+def into_a_list_of_strings(x):
+    found = ["a"]
+    found.extend(v for v in x if v > 1)
+    return found
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_iterators(function, args, options):
     check(function, *args, **options)
@@ -274,7 +281,7 @@ def test_what_a_loop_that_may_end_early_leaves_is_refused():
 
 
 def into_a_list_of_others(x):
-    found = ["a"]
+    found = [x]
     found.extend(v for v in x if v > 1)
     return found
 

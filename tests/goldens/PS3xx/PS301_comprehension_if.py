@@ -2,11 +2,11 @@ import numpy as np
 
 
 def f(x):
-    return {name: x for name in ("low", "high") if x.sum() > len(name)}
+    return {name: range(len(name)) for name in ("low", "high") if x.sum() > len(name)}
 
 
 def rewritten(x):
-    return {name: x if x.sum() > len(name) else None for name in ("low", "high")}
+    return {name: range(len(name)) if x.sum() > len(name) else None for name in ("low", "high")}
 
 
 arguments = (np.arange(3.0),)

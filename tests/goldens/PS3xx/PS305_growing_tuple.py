@@ -5,7 +5,7 @@ def f(x):
     path = ()
     while x > 1.0:
         x = x / 2
-        path = (*path, x)
+        path = (path, x)
     return path
 
 

@@ -1,19 +1,16 @@
 import numpy as np
 
-SCALES = {"low": 0.5, "middle": 1.0, "high": 2.0}
-LEVELS = ("low", "middle", "high")
-
 
 def f(x):
     for i in range(3_000):
-        x[i] = x[i - 1] * SCALES[LEVELS[i % 3]] + 1.0
+        x[i] = np.round(x[i - 1] * 1.01, i % 3)
     return x.sum()
 
 
 def rewritten(x):
-    scales = np.array([0.5, 1.0, 2.0])
     for i in range(3_000):
-        x[i] = x[i - 1] * scales[i % 3] + 1.0
+        scale = 10.0 ** (i % 3)
+        x[i] = np.round(x[i - 1] * 1.01 * scale) / scale
     return x.sum()
 
 

@@ -172,13 +172,16 @@ def test_in_a_loop_what_has_no_common_meaning_never_settles() -> None:
 
 # -- cells
 
+RANGE = Range(Const(0), Const(1), Const(1))
+"""What lists of rows do not hold."""
+
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        (ListCell((Const(1),)), ListCell((Const(1), NONE)), ("a list of length 1", "a list of length 2")),
+        (ListCell((Const(1),)), ListCell((Const(1), RANGE)), ("a list of length 1", "a list of length 2")),
         (
-            DictCell({"a": Const(1), "b": Const(1)}),
+            DictCell({"a": Const(1), "b": RANGE}),
             DictCell({"a": Const(1)}),
             ("a dict with the keys ['a', 'b']", "a dict with the keys ['a']"),
         ),
@@ -213,7 +216,7 @@ def test_the_contents_of_cells_are_joined() -> None:
     for old, new in [
         (IteratorCell(x, 1), IteratorCell(x, 2)),
         (IteratorCell(x), IteratorCell()),
-        (DictCell({"a": x, "b": x}), DictCell({"b": x, "a": x})),
+        (DictCell({"a": x, "b": RANGE}), DictCell({"b": RANGE, "a": x})),
         (ListCell(()), DictCell({})),
     ]:
         assert isinstance(Joined(Ref(4), Ref(4), {4: old}, {4: new}).content(4), Unknown)
