@@ -173,10 +173,10 @@ def test_a_loop_whose_end_is_refused_is_not_written_out_further(function: Callab
 
 
 def counted_down(x):
-    left = [1.0, "a", 3.5]
+    left = [1.0, range(2), 3.5]
     while left:
         each = left.pop()
-        x = x if each == "a" else x * each
+        x = x if isinstance(each, range) else x * each
     return x
 
 
