@@ -122,6 +122,55 @@ def after_an_exception(keys, vals):
     return d
 
 
+# ---------------------------------------------------------------- other keys on other paths
+
+
+@cases(V[0], 0.5)
+@cases(V[1], 0.5)
+def one_key_more(x, k):
+    d = {1: x * 1.5}
+    if x[0] > k:
+        d[2] = x * 2
+    return d, len(d), sum(v.sum() for v in d.values())
+
+
+@cases(V[0], 0.5)
+@cases(V[1], 0.5)
+def stored_into_what_may_be_there(x, k):
+    d = {}
+    if x[0] > k:
+        d["x"] = x * 2
+    if "x" in d:
+        d["x"][0] = 7.0
+    return d
+
+
+@cases({}, V[0], 0.5)
+@cases({}, V[1], 0.5)
+def put_into_the_callers(d, x, k):
+    if x[0] > k:
+        d["x"] = x * 2
+    return len(d)
+
+
+def scaled(x, place):
+    return x * place, np.full(len(x), place)
+
+
+@cases(V[1], [(1, 2, 3.0), (0, 1, 2.0), (1, 0, 1.0), (2, 1, 2.0)])
+@cases(V[1] * 0, [(1, 2, 3.0), (0, 1, 2.0)])
+def results_kept_by_known_keys(x, trips):
+    kept, found = {}, []
+    for place, other, weight in trips:
+        if x[place] == x[other]:
+            continue
+        if place not in kept:
+            kept[place] = scaled(x, place)
+        first, second = kept[place]
+        found.append(float(first[other] * weight) + int(second[place]))
+    return found, {place: float(pair[0].max()) for place, pair in kept.items()}
+
+
 @pytest.mark.parametrize(("program", "args", "options"), cases.params)
 def test_arrays_are_as_in_the_plain_run(program, args, options):
     check(program, *args, **options)
@@ -301,6 +350,17 @@ def test_one_array_under_two_keys_is_not_handed_back():
         return d
 
     check(twice, K, V, refused="PS504")
+
+
+def test_a_store_into_what_a_path_has_put_in_is_refused():
+    def by_another_name(x, k):
+        d, y = {}, x * 2
+        if x[0] > k:
+            d["x"] = y
+        y[0] = 7.0
+        return d
+
+    check(by_another_name, V[1], 0.5, refused="PS503")
 
 
 # ---------------------------------------------------------------- derivatives

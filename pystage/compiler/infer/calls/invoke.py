@@ -115,14 +115,10 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         return _call_own(engine, value, args, kwargs)
     meaning = meaning_of(value)
     if meaning is not None:
-        if _is_of_numpy(value):
-            joined = 1 if getattr(meaning, "joins_rows", False) else 0
+        if _is_of_numpy(value) and not getattr(meaning, "joins_rows", False):
             of_any_type = value in OF_ANY_TYPE
-            args = [
-                *args[:joined],
-                *[arrays_of_rows(engine, a, of_any_type=of_any_type) for a in args[joined:]],
-            ]
-            kwargs = {name: arrays_of_rows(engine, a) for name, a in kwargs.items()}
+            args = [arrays_of_rows(engine, a, of_any_type=of_any_type) for a in args]
+            kwargs = {name: arrays_of_rows(engine, a, of_any_type=of_any_type) for name, a in kwargs.items()}
         return call_meaning(engine, callable_name(value), meaning, args, kwargs)
     staged = getattr(value, "__pystage_function__", None)
     if staged is not None:

@@ -218,6 +218,8 @@ def _common_length(
     """The length that all rows have; the program raises what `function` raises where one has another."""
     lengths = each.of_each
     shape = lengths.type.static_shape
+    if not lengths.type.size:
+        return ctx.constant(0, INT64)
     flat = ctx.reshape(lengths, (lengths.type.size,))
     first = _item(ctx, flat, ctx.constant(0, INT64))
     differs = ctx.op(Compare("NE"), flat, ctx.broadcast(first, flat.type.static_shape))
