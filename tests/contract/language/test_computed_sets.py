@@ -25,6 +25,12 @@ def made_in_all_ways(a):
     return {int(x) for x in a}, {int(a[0]), int(a[1])}, set(rows), len(set(rows)), set(sorted(set(rows)))
 
 
+@cases.each((-1,), (4,))
+def in_the_order_of_what_is_specialised_on(axis):
+    axes = tuple({3 + a if a < 0 else a for a in (axis, 0, -2)})
+    return axes, [a * 2 for a in {axis, axis + 9}], list({str(a) for a in axes})
+
+
 @cases.each((X, X[2:]), (X, X + 1), (X[:0], X), interpreted=False, runs=1)
 def algebra(a, b):
     s, t = {int(x) for x in a}, {int(x) for x in b}

@@ -584,9 +584,12 @@ class Join:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""
         first, second = entries_of(a), entries_of(b)
         same_class = class_of_table(a) is class_of_table(b)
-        if not same_class or common_rows(first, second, ragged=True) is None:
+        template = common_rows(first, second, ragged=True) if same_class else None
+        if template is None:
             demanded = same_class and self.demands.elements(first, second)
             return a if demanded else self._unlike_tables(a, b)
+        if self._is_written_out(template):
+            return self._unlike_tables(a, b)
         rows = self._rows(first, second, is_table=True)
         if not isinstance(rows, RowsCell):
             return self._unlike_tables(a, b)

@@ -17,6 +17,7 @@ from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
+from ...hlo.ir import Value
 from ...library.kernels.deques import contents, is_deque, items_of
 from ...library.kernels.row_lists import as_rows, check, compared, item, place_of
 from ...library.kernels.row_tables import view_rows
@@ -33,6 +34,7 @@ from ...library.python.iterators import is_iterator, taken
 from ...library.python.number_checks import refuse
 from ...library.python.ranges import range_element, range_length
 from ...library.rules.classes import not_iterable
+from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.lattice import (
     LISTS,
@@ -61,6 +63,7 @@ from ...values.lattice import (
     Unknown,
     Zip,
 )
+from ...values.walk import values_of
 from ..core.constants import UNROLL_LIMIT, WRITTEN_OUT
 from ..core.engine import Engine
 from ..diagnostics.describe import describe
@@ -575,10 +578,17 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
 
 
 def ordered(engine: Engine, value: Ref | DictView) -> DictView:
-    """The view of a dict that a loop goes over; PS401 for a set, whose order depends on the hashes of its elements."""
+    """The view of a dict that a loop goes over.
+
+    Of a set, whose order depends on the hashes of its elements, these must be known.
+    """
     cell = cast(TableCell, engine.cell(Ref(value.cell)))
     if cell.container is set:
-        raise DiagnosticError(NotKnown(span=engine.b.span, what="the order of a set of computed elements"))
+        what = "the order of a set of computed elements"
+        for number in (cell.entries.length, *values_of(cell.entries.element)):
+            if isinstance(number, Value):
+                engine.known(Array(number, Form.NDARRAY), what)
+        raise DiagnosticError(NotKnown(span=engine.b.span, what=what))
     return value if isinstance(value, DictView) else DictView("keys", value.cell)
 
 

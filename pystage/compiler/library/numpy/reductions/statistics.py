@@ -123,7 +123,8 @@ def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) ->
     c = np.asarray(np.cov(x, y, rowvar, dtype=dtype))
     if c.ndim == 0:
         return c / c
-    deviations = np.sqrt(np.real(np.diag(c)))
+    place = np.arange(len(c))
+    deviations = np.sqrt(np.real(c[place, place]))
     c = c / deviations[:, None] / deviations[None, :]
     if np.iscomplexobj(c):
         return np.clip(c.real, -1, 1) + 1j * np.clip(c.imag, -1, 1)
