@@ -147,6 +147,11 @@ def _child(path: Path, step: PathStep, key: Any) -> Path:
     )
 
 
+def _largest_extent(params: Sequence[Value]) -> int:
+    """How many elements the largest of these has along an axis, or how many they are, if these are more."""
+    return max([len(params), *[extent for p in params for extent in p.type.static_shape]])
+
+
 class _Entry:
     """The entry of one program: abstract arguments from specs, and the program from what comes out."""
 
@@ -168,6 +173,7 @@ class _Entry:
         engine = self.engine
         abstract = [self.argument(spec, positional_path(function, i)) for i, spec in enumerate(args)]
         named = {k: self.argument(spec, keyword_path(function, k)) for k, spec in kwargs.items()}
+        engine.externals.extent = _largest_extent(engine.root.params)
         if engine.externals.statics.skips_writes:
             skip_writes(engine)
         found: list[Abstract] = []

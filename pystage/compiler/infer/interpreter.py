@@ -18,7 +18,7 @@ from ..library.context import ExceptionCase, Raw
 from ..library.rules.pools import Contents
 from ..ops.host.draw import Action, Draw
 from ..stage import ir as stage
-from ..values.capacity import AllocationSite, Capacity
+from ..values.capacity import AllocationSite, Capacity, first_size
 from ..values.lattice import (
     Abstract,
     Array,
@@ -197,8 +197,12 @@ class Interpreter(Engine):
     def check_first(self, bad: Value, cases: Sequence[ExceptionCase]) -> None:
         raising.check_first(self, bad, cases)
 
-    def capacity(self, initial: int, itemsize: int = 8, what: str = "what grows here") -> Capacity:
+    def capacity(
+        self, initial: int, itemsize: int = 8, what: str = "what grows here", with_inputs: bool = False
+    ) -> Capacity:
         site = AllocationSite(self.b.span, what)
+        if with_inputs:
+            initial = first_size(initial, itemsize, self.externals.extent)
         size = max(initial, self.externals.statics.capacities.get(site, 0))
         return self.raises.note_capacity(Capacity(site, size, itemsize))
 

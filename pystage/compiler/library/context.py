@@ -174,11 +174,14 @@ class Context(abc.ABC):
         """The program raises here, if the scalar bool `bad` holds, by the first of the cases that does."""
 
     @abc.abstractmethod
-    def capacity(self, initial: int, itemsize: int = 8, what: str = "what grows here") -> Capacity:
+    def capacity(
+        self, initial: int, itemsize: int = 8, what: str = "what grows here", with_inputs: bool = False
+    ) -> Capacity:
         """The capacity, in this specialisation, of what the instruction at hand allocates; at least `initial` elements.
 
         `itemsize` is the number of bytes that an element takes. `what` says in words what it is, as `the list`, and tells
-        apart several that one instruction allocates. It is the same in every pass over the instruction and every call.
+        apart several that one instruction allocates. `with_inputs`: large inputs probably make it large.
+        It is the same in every pass over the instruction and every call.
         """
 
     @abc.abstractmethod

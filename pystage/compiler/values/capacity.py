@@ -16,6 +16,16 @@ from ..hlo.immutable import immutable_value
 
 _SMALL_BYTES = 1 << 15
 _LARGE_BYTES = 1 << 24
+_MOST_AT_FIRST = 1024
+
+
+def first_size(least: int, itemsize: int, extent: int) -> int:
+    """How many elements there is memory for at first in what may grow with the inputs.
+
+    As many as the largest input has along an axis, `extent`, rounded up to a power of two, where that is not much.
+    """
+    most = min(_MOST_AT_FIRST, _SMALL_BYTES // max(itemsize, 1))
+    return max(least, min(1 << (max(extent, 1) - 1).bit_length(), most))
 
 
 @immutable_value

@@ -54,6 +54,23 @@ def test_it_is_remembered() -> None:
     assert f"capacity {16 * SMALL} (the numbers, {__file__}:" in signature
 
 
+@pytest.mark.parametrize(("n", "grows"), [(0, False), (60, False), (400, False), (5000, True)])
+def test_what_large_inputs_fill_has_the_capacity_at_once(n: int, grows: bool, monkeypatch: Any) -> None:
+    def program(x: Any) -> Any:
+        kept = [v for v in x if v > 0.5]
+        seen = set()
+        for v in x:
+            if v > 0.5:
+                seen.add(int(v * 1000))
+        return kept, np.bincount((x * n).astype(int)), len(seen)
+
+    outgrown: list[Any] = []
+    note = Feedback.note_outgrown
+    monkeypatch.setattr(Feedback, "note_outgrown", lambda self, end: outgrown.append(end) or note(self, end))
+    check(program, np.random.default_rng(0).random(n), runs=1, interpreted=False)
+    assert bool(outgrown) == grows
+
+
 # ---------------------------------------------------------------- what is around it
 
 

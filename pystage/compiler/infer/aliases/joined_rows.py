@@ -47,9 +47,7 @@ class JoinedRows:
     known. `capacity`: gives the capacity of what grows in it.
     """
 
-    def __init__(
-        self, loop: bool, trips: int | None, capacity: Callable[[int, int, str], Capacity] | None
-    ) -> None:
+    def __init__(self, loop: bool, trips: int | None, capacity: Callable[..., Capacity] | None) -> None:
         self._loop = loop
         self._trips = trips
         self._capacity_here = capacity
@@ -139,11 +137,13 @@ class JoinedRows:
         sites = [x.site for x in (a, b) if not isinstance(x, ListCell) and x.site is not None]
         if sites or second <= first or self._capacity_here is None:
             return most, sites[0] if sites else None
-        initial = FIRST_CAPACITY
-        if not is_table and self._trips is not None and first + self._trips * (second - first) <= MOST_ROWS:
-            initial = first + self._trips * (second - first)
+        initial, counted = FIRST_CAPACITY, False
+        if self._trips is not None and not is_table:
+            needed = first + self._trips * (second - first)
+            if counted := needed <= MOST_ROWS:
+                initial = needed
         what = "objects of a list" if isinstance(a, PoolCell) else "a list"
-        found = self._capacity_here(max(most, initial), row_size(template), what)
+        found = self._capacity_here(max(most, initial), row_size(template), what, with_inputs=not counted)
         return found.size, found.site
 
 

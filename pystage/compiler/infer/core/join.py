@@ -130,7 +130,7 @@ class Join:
         optional: bool = True,
         trips: int | None = None,
         rolling: bool = False,
-        capacity: Callable[[int, int, str], Capacity] | None = None,
+        capacity: Callable[..., Capacity] | None = None,
         unpoolable: AbstractSet[int] = frozenset(),
     ) -> None:
         self.state = state

@@ -124,6 +124,7 @@ class Externals:
             "_state": Fixed(),
             "_origins": Fixed(),
             "statics": Fixed(),
+            "extent": Fixed(),
             "keep": Grows("objects that are kept alive"),
             "special_methods": Grows("it is about classes, which do not change"),
             "library_attributes": Grows("it is about modules, which do not change"),
@@ -175,6 +176,8 @@ class Externals:
         """True once the program depends on the caller's objects being different ones."""
         self._closure_cells: dict[int, tuple[int, Any]] = {}
         self.statics = Statics({}, no_value)
+        self.extent = 0
+        """How many elements the largest argument has along an axis, or how many numbers the arguments hold."""
 
     def global_variable(self, namespace: dict[str, Any], name: str) -> Abstract | None:
         """The value of a module's variable or of a builtin; None if there is no such name."""

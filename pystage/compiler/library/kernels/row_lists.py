@@ -386,7 +386,7 @@ def repeated(ctx: Context, cell: ListCell, count: Abstract) -> RowsCell | None:
     if count.rank or count.dtype.kind not in "iu" or not ctx.is_computed(count):
         return None
     number = ctx.op(Maximum(), ctx.convert(count.value, INT64), ctx.constant(0, INT64))
-    capacity = ctx.capacity(MANY, templates.row_size(template), "a list")
+    capacity = ctx.capacity(MANY, templates.row_size(template), "a list", with_inputs=True)
     ctx.needs_capacity(capacity, number)
     return _of_equal(ctx, cell.items[0], template, capacity.size, number, capacity.site)
 

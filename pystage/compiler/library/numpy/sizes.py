@@ -67,7 +67,7 @@ def bound_of(ctx: Context, number: Array, function: str) -> int:
     _, high = ctx.range_of(number)
     if high <= MOST_ELEMENTS:
         return max(int(high), 0)
-    capacity = ctx.capacity(_INITIAL, what=f"the result of {function}")
+    capacity = ctx.capacity(_INITIAL, what=f"the result of {function}", with_inputs=True)
     ctx.needs_capacity(capacity, ctx.convert(number.value, INT64))
     return capacity.size
 
