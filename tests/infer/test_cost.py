@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pystage
+from pystage.compiler.infer.core.frame import Restart
 from tests.checking import check
 
 from .engines import Watch
@@ -32,6 +33,21 @@ def test_nesting_does_not_multiply_the_passes() -> None:
     assert len(watch.body_passes) == 6
     assert max(watch.body_passes) <= 4
     check(six_levels, np.ones(3), 2, interpreted=False)
+
+
+def axis_in_a_while_loop(x, m):
+    n = 0
+    while x[n] > 0:
+        x = np.sum(m, axis=n % 2) * x
+        n += 1
+    return x
+
+
+def test_a_while_loop_that_only_the_run_enters_is_not_tried_written_out(monkeypatch: Any) -> None:
+    restarts: list[Any] = []
+    monkeypatch.setattr(Restart, "__init__", lambda self, loop, why: restarts.append(loop))
+    check(axis_in_a_while_loop, np.ones(3), np.ones((3, 3)), refused="PS401")
+    assert not restarts
 
 
 def settling_late(x, n):

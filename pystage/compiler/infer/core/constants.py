@@ -382,6 +382,13 @@ def demandable(origins: ParameterOrigins, value: Array) -> bool:
     return array is not None or all(b in origins.places for b in blockers)
 
 
+def is_decidable(origins: ParameterOrigins, value: Array) -> bool:
+    """True if `value` is known now, once numbers are demanded, or once loops around are written out."""
+    return (
+        demandable(origins, value) or _blocking_loop(origins, evaluate(origins, value.value)[1]) is not None
+    )
+
+
 def unroll_around(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> None:
     """Begins again with the loop around written out that decides `value`, if there is one; `what` says what that is."""
     loop = _blocking_loop(origins, evaluate(origins, value.value)[1])

@@ -26,7 +26,7 @@ class Loop:
     loop of the source, which could be unrolled; `certain`: it runs at least once; `peeled`: its first trip
     stands before it. `runs` is a number of the program that says how often it runs, where that is not known.
     `guessed`: the first pass takes for carried what the source says that the body assigns. `resized`: how often arrays
-    were made bounded before it.
+    were made bounded before it. `undecided`: only the run knows whether it is entered, so that no trip can be written out.
     """
 
     test: Callable[[], Abstract]
@@ -39,6 +39,7 @@ class Loop:
     runs: Abstract | None = None
     guessed: bool = True
     resized: int = 0
+    undecided: bool = False
 
 
 def counter_of(frame: int, loop: stage.Instr) -> Variable:

@@ -52,7 +52,7 @@ from ..diagnostics.provenance import MergeProvenance, unlike_note
 from ..exceptions.raising import attempt, error_of
 from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
-from .constants import UNROLL_LIMIT, WRITTEN_OUT, SourceLoop, unroll, unrollable
+from .constants import UNROLL_LIMIT, WRITTEN_OUT, SourceLoop, is_decidable, unroll, unrollable
 from .engine import Engine
 from .frame import PythonRaise
 from .induction_ranges import assume_ranges, induction_ranges, with_range
@@ -349,6 +349,8 @@ def _certainly_entered(engine: Engine, loop: Loop) -> bool:
     """True if the test is not false at once: a loop that never runs leaves everything known."""
     with speculate(engine):
         condition = _tested(engine, loop)
+        if isinstance(loop.instruction, stage.While) and isinstance(condition, Array):
+            loop.undecided = not is_decidable(engine.origins, condition)
     if not isinstance(condition, Const):
         return True
     loop.certain = loop.certain or bool(condition.value)
@@ -451,7 +453,7 @@ def _one_pass(
         entered.get(slot) is not content and _visible(slot, loop, state) for slot, content in tested.items()
     )
     source = source_of(loop)
-    if source is not None:
+    if source is not None and not loop.undecided:
         engine.origins.loops[body] = source
     entries = {slot: state.slots.get(owned[slot][0] if slot in owned else slot) for slot in templates}
     with state.fork() as changes, b.region(body), engine.under_condition():

@@ -88,7 +88,7 @@ def tile(A: Any, reps: Any) -> Any:
     a = np.asarray(A)
     while a.ndim < len(counts):
         a = np.expand_dims(a, 0)
-    for axis in range(-len(counts), 0):
+    for axis in tuple(range(-len(counts), 0)):
         n = a.shape[axis]
         a = np.take(a, np.arange(n * max(int(counts[axis]), 0)) % max(n, 1), axis=axis)
     return a

@@ -116,7 +116,7 @@ def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "x
     grids = []
     for vector, own in zip(vectors, axes):
         grid = vector
-        for axis in range(rank):
+        for axis in tuple(range(rank)):
             if axis != own:
                 grid = np.expand_dims(grid, axis)
         for other, axis in zip(vectors, axes):
@@ -136,7 +136,7 @@ def ix_(*args: Any) -> Any:
             raise ValueError("Cross index must be 1 dimensional")
         if places.dtype == bool:
             places = np.flatnonzero(places)
-        for axis in range(len(args)):
+        for axis in tuple(range(len(args))):
             if axis != own:
                 places = np.expand_dims(places, axis)
         made.append(places)
@@ -245,7 +245,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     a, b = np.asarray(a1), np.asarray(a2)
     if a.ndim != b.ndim:
         return False
-    for axis in range(a.ndim):
+    for axis in tuple(range(a.ndim)):
         if a.shape[axis] != b.shape[axis]:
             return False
     same = a == b

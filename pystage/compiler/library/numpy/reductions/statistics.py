@@ -68,7 +68,7 @@ def _weights_along(a: Any, weights: Any, axis: Any) -> Any:
         if a.shape[at] != other:
             raise ValueError(_INCONSISTENT)
     weights = np.transpose(weights, [axis.index(at) for at in sorted(axis)])
-    for at in range(rank):
+    for at in tuple(range(rank)):
         if at not in axis:
             weights = np.expand_dims(weights, at)
     return weights
