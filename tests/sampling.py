@@ -1,7 +1,7 @@
 """Which parameters of the widest tests run: a sixteenth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
 
 Those tests run each function of JAX for every element type, form and setting, or programs that other tests run too; JAX
-compiles each of the calls by itself. Of programs that run for several sizes each, a third runs.
+compiles each of the calls by itself. Of the inputs of a program (`checking.Cases`) a third runs.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ ALL = bool(os.environ.get("PYSTAGE_ALL_TESTS"))
 TESTS = Path(__file__).resolve().parent
 KEPT = 16
 """One of so many parameters is kept."""
-KEPT_OF_SIZES = 3
-"""One of so many is kept of programs for several sizes, which are four mostly: of programs side by side, other sizes."""
+KEPT_OF_INPUTS = 3
+"""One of so many inputs of a program is kept: of programs side by side, other inputs."""
 
 WIDE = {
     "ad/test_custom.py": {"test_under_transformations_of_jax"},
@@ -55,17 +55,6 @@ WIDE = {
 }
 """By module, the tests that are sampled."""
 
-SIZES = {
-    "contract/containers/test_tuples_of_computed_length.py": {"test_tuples_of_computed_length"},
-    "contract/containers/test_rows_of_alternatives.py": {"test_rows_of_alternatives"},
-    "contract/containers/test_dicts_of_lists.py": {"test_dicts_of_lists"},
-    "contract/sizes/test_arrays_of_lists.py": {"test_plain_and_staged_agree"},
-    "contract/sizes/test_bounded_in_place.py": {"test_plain_and_staged_agree"},
-    "contract/sizes/test_bounded_joined.py": {"test_plain_and_staged_agree"},
-    "contract/sizes/test_bounded_unpacked.py": {"test_plain_and_staged_agree"},
-}
-"""By module, the tests whose programs run for several sizes."""
-
 LONG = {"contract/test_examples.py": {"test_a_fit_by_derivatives_of_solvers"}}
 """By module, tests that run only with all: what they compile, others compile too."""
 
@@ -79,7 +68,7 @@ def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
     kept: list[Any] = []
     left_out: list[Any] = []
     places: defaultdict[tuple[Any, str], dict[int, int]] = defaultdict(dict)
-    number: Counter[Any] = Counter()
+    inputs = _Inputs(items)
     for item in items:
         module = Path(item.path).relative_to(TESTS).as_posix()
         name = getattr(item, "originalname", item.name)
@@ -90,11 +79,37 @@ def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
         wide = name in WIDE.get(module, ())
         long = name in LONG.get(module, ())
         left = long or (wide and place % KEPT)
-        if name in SIZES.get(module, ()):
-            left = number[item.function] % KEPT_OF_SIZES
-            number[item.function] += 1
+        left = left or inputs.left(item)
         (left_out if left and not ALL else kept).append(item)
     return kept, left_out
+
+
+class _Inputs:
+    """The inputs of each program of a test: how many there are, and how many were met so far."""
+
+    def __init__(self, items: list[Any]) -> None:
+        programs = [found for found in map(_program, items) if found is not None]
+        self.all = Counter(programs)
+        self.place = {program: place for place, program in enumerate(self.all)}
+        self.met: Counter[Any] = Counter()
+
+    def left(self, item: Any) -> bool:
+        """True for a test of an input that is left out; at least one of each program is not."""
+        program = _program(item)
+        if program is None:
+            return False
+        each = min(KEPT_OF_INPUTS, self.all[program])
+        met = self.met[program]
+        self.met[program] += 1
+        return met % each != self.place[program] % each
+
+
+def _program(item: Any) -> Any:
+    """The test and the program of `checking.Cases` that it runs; None for another test."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    if "args" not in params or "options" not in params:
+        return None
+    return item.function, params.get("function", params.get("program"))
 
 
 def _first_arguments(item: Any) -> list[str]:
