@@ -56,7 +56,7 @@ class JoinedRows:
         """A list of other elements, or another length, on either side, of which all elements have the template."""
         capacity, site = self._capacity(a, b, template, is_table)
         first, second = [template_of_list(x, ragged=True) for x in (a, b)]
-        template = self._with_room_in_tuples(first, second, template, capacity)
+        template = self._with_tuple_capacity(first, second, template, capacity)
         element = rebuild(with_capacity(template, capacity), placeholder_for)
         length = joined_count(*[x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)])
         selector = join_selectors(a.selector, b.selector)
@@ -100,7 +100,7 @@ class JoinedRows:
         found = self._capacity_here(max(second, FIRST_INNER), itemsize, "lists in a list")
         return list_template(element, found.size, found.site, template.shared)
 
-    def _with_room_in_tuples(
+    def _with_tuple_capacity(
         self, a: Abstract | None, b: Abstract | None, template: Abstract, count: int
     ) -> Abstract:
         """The template of so many elements, with the capacity of the loop in which tuples among them get longer."""
@@ -108,7 +108,7 @@ class JoinedRows:
             sides = [x.items if isinstance(x, Tuple) else (None,) * len(template.items) for x in (a, b)]
             parts = zip(*sides, template.items, strict=True)
             return Tuple(
-                tuple([self._with_room_in_tuples(x, y, part, count) for x, y, part in parts]), template.cls
+                tuple([self._with_tuple_capacity(x, y, part, count) for x, y, part in parts]), template.cls
             )
         if (
             not isinstance(template, RowsTuple)

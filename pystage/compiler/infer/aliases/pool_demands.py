@@ -115,32 +115,32 @@ class PoolDemands:
         return True
 
 
-def held_list(find: Callable[[Any], Any], cell: AnyList) -> AnyList:
+def unboxed_list(find: Callable[[Any], Any], cell: AnyList) -> AnyList:
     """The list with which object of a pool it is (`Pooled`) in place of each reference to one; `find` gives contents."""
     if not isinstance(cell, ListCell):
         return cell
-    return replace(cell, items=tuple([_held(find, item) for item in cell.items]))
+    return replace(cell, items=tuple([_unboxed(find, item) for item in cell.items]))
 
 
-def held_content(find: Callable[[Any], Any], template: Content, content: Content) -> Content:
+def unboxed_content(find: Callable[[Any], Any], template: Content, content: Content) -> Content:
     """The contents of a slot, of a list or a dict as its template has it."""
     if isinstance(template, RowsCell) and isinstance(content, ListCell):
-        return held_list(find, content)
+        return unboxed_list(find, content)
     if isinstance(template, TableCell) and isinstance(content, DictCell):
-        return held_table(find, content)
+        return unboxed_table(find, content)
     return content
 
 
-def held_table(find: Callable[[Any], Any], cell: AnyTable) -> AnyTable:
-    """As `held_list`, of the values of a dict."""
+def unboxed_table(find: Callable[[Any], Any], cell: AnyTable) -> AnyTable:
+    """As `unboxed_list`, of the values of a dict."""
     if not isinstance(cell, DictCell):
         return cell
-    return replace(cell, entries={key: _held(find, value) for key, value in cell.entries.items()})
+    return replace(cell, entries={key: _unboxed(find, value) for key, value in cell.entries.items()})
 
 
-def _held(find: Callable[[Any], Any], item: Abstract) -> Abstract:
+def _unboxed(find: Callable[[Any], Any], item: Abstract) -> Abstract:
     if isinstance(item, Tuple):
-        return Tuple(tuple([_held(find, part) for part in item.items]), item.cls)
+        return Tuple(tuple([_unboxed(find, part) for part in item.items]), item.cls)
     content = find(item.cell) if isinstance(item, Ref) and not item.path else None
     return Pooled(content.pool, content.place) if isinstance(content, MemberCell) else item
 

@@ -17,20 +17,20 @@ from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...library.kernels.array_rows import boxed
-from ...library.kernels.holding import frozen, unboxed
 from ...library.kernels.row_lists import added, int_value
+from ...library.kernels.unboxing import frozen, unboxed
 from ...library.rules.pools import (
     Contents,
     as_objects,
     class_of_contents,
     converted,
     first_objects,
-    held_contents,
     joined_contents,
     object_at,
     size_of,
     template_of_contents,
     template_of_pool,
+    unboxed_contents,
     with_objects,
 )
 from ...ops import Add, Compare, Select
@@ -128,11 +128,11 @@ def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ..
     for number in names:
         engine.state.set(number, MemberCell(cls, pool, _place(engine, number, cells, rows_of, places)))
     template = template_of_pool(before)
-    holding = _Holding(engine, (*around, pool))
+    unboxing = _Unboxing(engine, (*around, pool))
     if len({_names_of_parts(contents[number]) for number in own}) > 1:
         raise _Unpoolable
-    held = held_contents([contents[number] for number in own], template, holding.held)
-    template = _common(template, held)
+    objects = unboxed_contents([contents[number] for number in own], template, unboxing.unboxed)
+    template = _common(template, objects)
     count = added(engine, before.length, len(own))
     capacity = before.capacity
     if isinstance(count, int):
@@ -142,17 +142,17 @@ def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ..
     else:
         engine.needs_capacity(Capacity(before.site, capacity, size_of(template)), count)
     if before.contents is None:
-        rows = as_objects(b, held, template, capacity)
+        rows = as_objects(b, objects, template, capacity)
     else:
         rows = with_objects(
             b,
             converted(b, before, template, capacity),
             before.length,
-            as_objects(b, held, template, len(own)),
+            as_objects(b, objects, template, len(own)),
         )
     initial = engine.externals.initial
     stored = before.stored or any(n in initial and cells[n] is not initial[n][1] for n in names)
-    shared = before.shared or holding.shared
+    shared = before.shared or unboxing.shared
     made = PoolCell(rows, capacity, count, before.site, stored, shared)
     engine.state.set(pool, made)
 
@@ -167,9 +167,9 @@ def _names_of_parts(contents: Contents) -> tuple[Any, ...] | None:
     return None
 
 
-def _common(template: Contents | None, held: Sequence[Contents]) -> Contents:
+def _common(template: Contents | None, objects: Sequence[Contents]) -> Contents:
     """The template of a pool with further objects."""
-    for each in held:
+    for each in objects:
         of = template_of_contents(each)
         template = of if template is None else joined_contents(template, of)
         if template is None:
@@ -243,7 +243,7 @@ def pool_at(engine: Engine, pool: int) -> PoolCell:
     return content
 
 
-class _Holding:
+class _Unboxing:
     """What rows hold of the parts of objects that become members, or are stored into one.
 
     `around` are the pools of those objects. `shared`: one of the arrays may be an element of something already.
@@ -254,21 +254,21 @@ class _Holding:
         self._around = around
         self.shared = False
 
-    def held(self, values: Sequence[Abstract], like: Abstract | None) -> list[Abstract]:
+    def unboxed(self, values: Sequence[Abstract], like: Abstract | None) -> list[Abstract]:
         """What rows hold of values at one place of many objects; `like`: what the pool has there."""
         if values and all(isinstance(value, Tuple) for value in values):
             tuples = cast("Sequence[Tuple]", values)
             if len({(x.cls, len(x.items)) for x in tuples}) == 1:
-                return self._held_tuples(tuples, like)
+                return self._unboxed_tuples(tuples, like)
         objects = [v.cell for v in values if isinstance(v, Ref) and not self._is_array(v)]
         if objects:
             _add(self._engine, objects, like.pool if isinstance(like, Pooled) else None, self._around)
         return [self._one(value) for value in values]
 
-    def _held_tuples(self, values: Sequence[Tuple], like: Abstract | None) -> list[Abstract]:
+    def _unboxed_tuples(self, values: Sequence[Tuple], like: Abstract | None) -> list[Abstract]:
         of = like.items if isinstance(like, Tuple) and len(like.items) == len(values[0].items) else None
         columns = [
-            self.held([value.items[i] for value in values], None if of is None else of[i])
+            self.unboxed([value.items[i] for value in values], None if of is None else of[i])
             for i in range(len(values[0].items))
         ]
         return [Tuple(tuple([c[k] for c in columns]), x.cls) for k, x in enumerate(values)]
@@ -277,12 +277,12 @@ class _Holding:
         return isinstance(self._engine.state.slots.get(value.cell), ArrayCell)
 
     def _one(self, value: Abstract) -> Abstract:
-        held = unboxed(self._engine, value)
-        if isinstance(held, Ref):
+        part = unboxed(self._engine, value)
+        if isinstance(part, Ref):
             raise _Unpoolable
-        if not isinstance(held, Pooled):
+        if not isinstance(part, Pooled):
             self.shared |= frozen(self._engine, value)
-        return held
+        return part
 
 
 # ---------------------------------------------------------------- two pools
@@ -380,20 +380,20 @@ def store(engine: Engine, member: MemberCell, new: Contents) -> None:
     """The object of a member holds `new`; what is stored after a raise nobody sees."""
     b, pool = engine.b, pool_at(engine, member.pool)
     like = template_of_pool(pool)
-    holding = _Holding(engine, ())
+    unboxing = _Unboxing(engine, ())
     try:
         with commit_unless(engine, _Unpoolable):
-            (held,) = held_contents([alone(new)], like, holding.held)
-            template = _common(like, [held])
+            (content,) = unboxed_contents([alone(new)], like, unboxing.unboxed)
+            template = _common(like, [content])
     except _Unpoolable:
         what = "what the others do not have in common with it into an object that a list of computed length refers to"
         raise DiagnosticError(CannotStore(span=b.span, what=what)) from None
     pool = pool_at(engine, member.pool)
     rows = converted(b, pool, template, pool.capacity)
     old = as_objects(b, [object_at(b, rows, member.place)], template, 1)
-    one = as_objects(b, [held], template, 1)
+    one = as_objects(b, [content], template, 1)
     stored = with_objects(b, rows, member.place, one, old, is_running(engine))
-    shared = pool.shared or holding.shared
+    shared = pool.shared or unboxing.shared
     engine.state.set(member.pool, replace(pool, contents=stored, stored=True, shared=shared))
 
 

@@ -37,7 +37,7 @@ from ...values.slots import Slot
 from ...values.state import ERROR, MISSING, Content
 from ...values.walk import rebuild
 from ..aliases.merged import may_alias_cells, stamp_versions, without_alias
-from ..aliases.pool_demands import held_content
+from ..aliases.pool_demands import unboxed_content
 from ..exceptions.raising import carry_error, error_of, expose_all, is_observable
 from .branches import lookup, while_running
 from .constants import SourceLoop
@@ -64,7 +64,7 @@ def finish(
     entries: dict[Slot, Content] = {}
     for slot, template in templates.items():
         entry = owned[slot][1]() if isinstance(slot, int) and slot in owned else before.get(slot, MISSING)
-        entries[slot] = held_content(before.get, template, cast(Content, entry))
+        entries[slot] = unboxed_content(before.get, template, cast(Content, entry))
         phi_operands(b, template, entries[slot], initial)
     end = lookup(result.changes, before)
     carried: list[Value] = []

@@ -418,7 +418,7 @@ def _unpack_computed(
     `element` gives what stands at a place, counted from the end where that is negative, and `rest` the list of a part.
     """
     count, star = len(i.dsts), i.star
-    own = row_lists.place_of(length)
+    own = row_lists.int_of(length)
     if star is None:
         bad = row_lists.compared(e, "NE", own, count)
         row_lists.check(e, bad, ValueError(), row_tuples.unpack, [length, Const(count)])

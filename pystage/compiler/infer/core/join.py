@@ -85,7 +85,7 @@ from ...values.walk import cells_of, children, head, nodes, rebuild, with_childr
 from ..aliases.alias_sets import joined_aliases, seen_through
 from ..aliases.joined_rows import JoinedRows, joined_count
 from ..aliases.merged import MERGEABLE, aliases_of
-from ..aliases.pool_demands import PoolDemands, held_list, held_table
+from ..aliases.pool_demands import PoolDemands, unboxed_list, unboxed_table
 from ..aliases.sides import are_of_one_class, are_unlike, joined_error, own_field
 from ..diagnostics.describe import describe_list, describe_table, describe_type
 from ..diagnostics.provenance import MergeProvenance
@@ -415,7 +415,7 @@ class Join:
         if not isinstance(a, LISTS) or not isinstance(b, LISTS):
             return False
         rows = isinstance(a, RowsCell) or isinstance(b, RowsCell)
-        return rows and self.demands.elements(held_list(self.a, a), held_list(self.b, b))
+        return rows and self.demands.elements(unboxed_list(self.a, a), unboxed_list(self.b, b))
 
     # -- cells
 
@@ -471,9 +471,9 @@ class Join:
         if self.demands.alike(cell, a, cell, b):
             return
         if isinstance(a, LISTS) and isinstance(b, LISTS) and not _are_of_one_length(a, b):
-            a, b = held_list(self.a, a), held_list(self.b, b)
+            a, b = unboxed_list(self.a, a), unboxed_list(self.b, b)
         if isinstance(a, TABLES) and isinstance(b, TABLES) and not _have_the_same_keys(a, b):
-            a, b = held_table(self.a, a), held_table(self.b, b)
+            a, b = unboxed_table(self.a, a), unboxed_table(self.b, b)
         self.entries[cell] = (self._contents(a, b), a, b)
 
     def _contents(self, a: Content, b: Content) -> Content:

@@ -47,7 +47,7 @@ from ...values.walk import nodes, rebuild, values_of
 from ..aliases.alias_sets import seen_through
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
-from ..aliases.pool_demands import PoolDemand, carried_pools, held_content
+from ..aliases.pool_demands import PoolDemand, carried_pools, unboxed_content
 from ..diagnostics.provenance import MergeProvenance, unlike_note
 from ..exceptions.raising import attempt, error_of
 from .after_loops import finish, source_of
@@ -630,7 +630,9 @@ def _on_entry(
             for slot, template in templates.items():
                 if slot in before:
                     filled: list[Value] = []
-                    phi_operands(engine.b, template, held_content(before.get, template, before[slot]), filled)
+                    phi_operands(
+                        engine.b, template, unboxed_content(before.get, template, before[slot]), filled
+                    )
                     found.update(zip(placeholders_of(template), filled, strict=True))
         return v.mapped(value) if isinstance(v, DeferredRead) else found.get(v, v)
 

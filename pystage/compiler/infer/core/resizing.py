@@ -67,7 +67,7 @@ class Resizing:
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class ArraySlot:
     """The slot in which an array is; names in `dead`, variables that are assigned before they are read, do not count."""
 
     slot: Slot
@@ -172,14 +172,14 @@ def _bounds(
 
 def can_bound(engine: Engine, loop: Loop, found: Resizing) -> bool:
     """True if nobody can tell an array before the loop from the bounded one that takes its place."""
-    array, holder = _at(engine, found), Holder(found.slot, _dead(engine, loop))
+    array, owner = _at(engine, found), ArraySlot(found.slot, _dead(engine, loop))
     shapes = _shapes(array, engine.state.get)
     if shapes is not None and isinstance(array, Ref | Bounded):
         own = shapes[0][0].static_shape
         side_by_side = not isinstance(array, Bounded) or _is_side_by_side(array)
         if side_by_side and not any(most is not None and most > n for most, n in zip(found.bounds, own)):
-            return _is_only_name(engine, holder, array)
-    return all(_is_private(engine, holder, x) for x in _arrays(array))
+            return _is_only_name(engine, owner, array)
+    return all(_is_private(engine, owner, x) for x in _arrays(array))
 
 
 def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
@@ -196,8 +196,8 @@ def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
                 continue
             capacities[axis] = capacity = _capacity(engine, loop, each, axis, shape, most, type)
             shape[axis] = capacity.size
-        holder = Holder(each.slot, _dead(engine, loop))
-        made = fitted(engine, holder, array, ArrayType(type.dtype, tuple(shape)), capacities)
+        owner = ArraySlot(each.slot, _dead(engine, loop))
+        made = fitted(engine, owner, array, ArrayType(type.dtype, tuple(shape)), capacities)
         assert made is not None
         content = engine.state.get(each.slot)
         engine.state.set(each.slot, _with(content, each.place, made))
@@ -240,13 +240,13 @@ def _with(content: Any, place: Place, new: Abstract) -> Any:
     return with_children(content, parts)
 
 
-def _is_only_name(engine: Engine, holder: Holder, array: Abstract) -> bool:
-    """True if the object, which may be a view of what has other names, has no name but the one of the holder."""
+def _is_only_name(engine: Engine, owner: ArraySlot, array: Abstract) -> bool:
+    """True if the object, which may be a view of what has other names, has no name but the one of the owner."""
     if isinstance(array, Bounded):
-        return not _is_turned(array) or _is_only_bounded(engine, holder, array)
+        return not _is_turned(array) or _is_only_bounded(engine, owner, array)
     assert isinstance(array, Ref)
     if not array.path:
-        return _is_private(engine, holder, array)
+        return _is_private(engine, owner, array)
     return engine.state.paths_to(array.cell).count(array.path) == 1
 
 
@@ -260,31 +260,31 @@ def _is_side_by_side(array: Bounded) -> bool:
     return all(e.mask is None and abs(e.step) == 1 for e in array.extents)
 
 
-def _is_only_bounded(engine: Engine, holder: Holder, array: Bounded) -> bool:
+def _is_only_bounded(engine: Engine, owner: ArraySlot, array: Bounded) -> bool:
     """True if no other name is this bounded array."""
     engine.state.step(1 + len(engine.state.slots) // 128)
     names = [
         node
         for slot, content in engine.state.slots.items()
-        if isinstance(content, TreeNode) and not is_temporary(slot) and slot not in holder.dead
+        if isinstance(content, TreeNode) and not is_temporary(slot) and slot not in owner.dead
         for node in nodes(content)
         if isinstance(node, Bounded) and node.identity == array.identity
     ]
     return len(names) <= 1
 
 
-def _is_private(engine: Engine, holder: Holder, array: Abstract) -> bool:
-    """True if an array has no name but the one of the holder; a view shares its memory, and is an object of its own."""
+def _is_private(engine: Engine, owner: ArraySlot, array: Abstract) -> bool:
+    """True if an array has no name but the one of the owner; a view shares its memory, and is an object of its own."""
     ref = array.whole if isinstance(array, Bounded) else array
     assert isinstance(ref, Ref)
-    content = engine.state.slots[holder.slot]
+    content = engine.state.slots[owner.slot]
     if isinstance(content, TreeNode) and list(cells_of(content)).count(ref.cell) > 1:
         return False
     find = engine.state.slots.get
     names = may_alias_cells(find, ref.cell)
     if any(cell in engine.externals.initial for cell in names) or names & _iterated(engine):
         return False
-    return all(_only_named_by(engine, cell, names, holder) for cell in names)
+    return all(_only_named_by(engine, cell, names, owner) for cell in names)
 
 
 def _iterated(engine: Engine) -> set[int]:
@@ -307,11 +307,11 @@ def _iterables(function: stage.Function) -> tuple[str, ...]:
     return tuple([i.iterable for i in walk(function.body) if isinstance(i, stage.For)])
 
 
-def _only_named_by(engine: Engine, cell: int, names: set[int], holder: Holder) -> bool:
-    """True if nothing but the holder and merged cells of `names` refers to a cell."""
+def _only_named_by(engine: Engine, cell: int, names: set[int], owner: ArraySlot) -> bool:
+    """True if nothing but the owner and merged cells of `names` refers to a cell."""
     engine.state.step(1 + len(engine.state.slots) // 128)
     for other, content in engine.state.slots.items():
-        if other == holder.slot or is_temporary(other) or other in names or other in holder.dead:
+        if other == owner.slot or is_temporary(other) or other in names or other in owner.dead:
             continue
         if isinstance(content, TreeNode) and cell in cells_of(content):
             return False
@@ -334,25 +334,25 @@ def fit(engine: Engine, loop: Loop, templates: Mapping[Slot, Content]) -> None:
             targets = _arrays(wanted)
             if len(targets) == 1 and isinstance(targets[0], Bounded):
                 capacities = {e.axis: e.capacity for e in targets[0].extents}
-                _fit_at(engine, Holder(slot, dead), place, array, targets[0].type, capacities)
+                _fit_at(engine, ArraySlot(slot, dead), place, array, targets[0].type, capacities)
 
 
 def _fit_at(
     engine: Engine,
-    holder: Holder,
+    owner: ArraySlot,
     place: Place,
     array: Abstract,
     type: ArrayType,
     capacities: Mapping[int, Capacity | None],
 ) -> None:
-    made = fitted(engine, holder, array, type, capacities)
+    made = fitted(engine, owner, array, type, capacities)
     if made is not None:
-        engine.state.set(holder.slot, _with(engine.state.get(holder.slot), place, made))
+        engine.state.set(owner.slot, _with(engine.state.get(owner.slot), place, made))
 
 
 def fitted(
     engine: Engine,
-    holder: Holder,
+    owner: ArraySlot,
     value: Abstract,
     type: ArrayType,
     capacities: Mapping[int, Capacity | None],
@@ -360,7 +360,7 @@ def fitted(
     """An array in a whole of `type`, bounded along these axes; None for what is not in it without a copy that is seen."""
     value = narrow(engine.b, engine.intervals, value)
     if isinstance(value, Gated):
-        return _fitted_alternative(engine, holder, value, type, capacities)
+        return _fitted_alternative(engine, owner, value, type, capacities)
     if is_absent(value):
         return value
     shapes = _shapes(value, engine.state.get)
@@ -370,7 +370,7 @@ def fitted(
     if own.dtype != type.dtype or own.rank != type.rank:
         return None
     array = _as_bounded(engine, value, axes, capacities)
-    if _is_turned(array) and _is_only_bounded(engine, holder, array):
+    if _is_turned(array) and _is_only_bounded(engine, owner, array):
         array = forwards(engine, array)
     for axis, along in enumerate(array.axes):
         if axis not in capacities and not (isinstance(along, int) and along == type.static_shape[axis]):
@@ -380,23 +380,23 @@ def fitted(
             return None
     alike = all(e.mask is None and e.step == 1 for e in array.extents)
     if array.type == type and alike:
-        if not _is_only_name(engine, holder, value):
+        if not _is_only_name(engine, owner, value):
             return None
         return _with_capacities(engine, array, capacities)
-    if not _is_private(engine, holder, value):
+    if not _is_private(engine, owner, value):
         return None
     return _with_capacities(engine, _copied(engine, array, type, capacities), capacities)
 
 
 def _fitted_alternative(
-    engine: Engine, holder: Holder, value: Gated, type: ArrayType, capacities: Mapping[int, Capacity | None]
+    engine: Engine, owner: ArraySlot, value: Gated, type: ArrayType, capacities: Mapping[int, Capacity | None]
 ) -> Abstract | None:
     """The alternative that the path selects in these bounds; None where not each is."""
     failed = False
 
     def arm() -> Abstract:
         nonlocal failed
-        made = fitted(engine, holder, value, type, capacities)
+        made = fitted(engine, owner, value, type, capacities)
         failed = failed or made is None
         return value if made is None else made
 
@@ -499,7 +499,7 @@ def _common_bounds(
 def fit_arm(engine: Engine, targets: list[Target]) -> None:
     """Puts arrays at the end of an arm into the bounds that both arms have in common."""
     for slot, place, type, capacities in targets:
-        _fit_at(engine, Holder(slot), place, _inside(engine.state.get(slot), place), type, capacities)
+        _fit_at(engine, ArraySlot(slot), place, _inside(engine.state.get(slot), place), type, capacities)
 
 
 # ---------------------------------------------------------------- behind the loop
@@ -523,7 +523,7 @@ def settle_counted(engine: Engine, slot: Slot, sides: tuple[Content, Content, Co
             found = recurrence(at_end, at_begin, engine.intervals)
             if found is not None and found.step is not None:
                 sizes[axis] = known + trips * found.step
-        if sizes and _is_private(engine, Holder(slot), array) and _fit_inside(cast(Bounded, array), sizes):
+        if sizes and _is_private(engine, ArraySlot(slot), array) and _fit_inside(cast(Bounded, array), sizes):
             made = _exactly(engine, cast(Bounded, array), sizes)
             engine.state.set(slot, _with(engine.state.get(slot), place, made))
 

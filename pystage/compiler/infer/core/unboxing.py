@@ -13,7 +13,7 @@ from typing import cast
 
 from ...hlo.types import INT64, ArrayType
 from ...library.kernels.array_rows import has_arrays, with_shared
-from ...library.kernels.holding import frozen, is_element, unboxed
+from ...library.kernels.unboxing import frozen, is_element, unboxed
 from ...library.rules.rows import (
     as_rows,
     class_of_table,

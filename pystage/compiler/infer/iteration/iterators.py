@@ -19,7 +19,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
 from ...library.kernels.deques import contents, is_deque, items_of
-from ...library.kernels.row_lists import as_rows, check, compared, item, place_of
+from ...library.kernels.row_lists import as_rows, check, compared, int_of, item
 from ...library.kernels.row_tables import view_rows
 from ...library.kernels.structures import list_items, list_length, view_items
 from ...library.numpy.indexing.bounded import length as bounded_length
@@ -506,7 +506,7 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
                 length, lambda i: array_getitem(engine, array, operators.binary(engine, "+", begin, i))
             )
         case RowsTuple(rows):
-            return Rolled(list_length(rows), lambda i: item(engine, rows, place_of(i)))
+            return Rolled(list_length(rows), lambda i: item(engine, rows, int_of(i)))
         case Enumerate(inner, start):
             parts = rolled(engine, inner)
             if parts is None:
@@ -557,7 +557,7 @@ def _rolled_items(engine: Engine, value: Ref | Tuple) -> Rolled | None:
         current = rows if isinstance(value, Tuple) or now is before else as_rows(engine, now)
         if current is None:
             raise DiagnosticError(NotIterable(span=engine.b.span, what="a list that the loop replaces"))
-        return item(engine, current, place_of(position))
+        return item(engine, current, int_of(position))
 
     return Rolled(Const(len(before.items)), element, lambda: list_length(content()))
 
@@ -572,7 +572,7 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
         return cast(RowsCell, cell)
 
     def element(position: Abstract) -> Abstract:
-        return item(engine, content(), place_of(position))
+        return item(engine, content(), int_of(position))
 
     return Rolled(list_length(content()), element, lambda: list_length(content()))
 
@@ -618,7 +618,7 @@ def _rolled_table(engine: Engine, value: Ref | DictView) -> Rolled:
 
     def element(position: Abstract) -> Abstract:
         check_size()
-        return item(engine, view_rows(content(), view.kind), place_of(position))
+        return item(engine, view_rows(content(), view.kind), int_of(position))
 
     return Rolled(list_length(start.entries), element, None, check_size)
 

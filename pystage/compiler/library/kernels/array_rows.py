@@ -1,6 +1,6 @@
 """What a reader gets of an element of a list of rows that stands for an array or an object.
 
-In: elements as rows hold them (`holding.py`): contents of arrays (`Form.NDARRAY`, or `Bounded`), and which object of a pool
+In: elements as rows hold them (`unboxing.py`): contents of arrays (`Form.NDARRAY`, or `Bounded`), and which object of a pool
 it is (`Pooled`). Out: references. Which elements are one array nothing tells (`RowsCell.shared`).
 """
 

@@ -97,7 +97,7 @@ def put(ctx: Context, rows: RowsCell, new: Abstract, in_front: bool, maxlen: int
     elif is_full is not False:
         dropped = ctx.convert(is_full, INT64)
         more = ctx.op(Subtract(), ctx.constant(1, INT64), dropped)
-    rows, count = row_lists.with_room(ctx, rows, more, 1)
+    rows, count = row_lists.with_reserve(ctx, rows, more, 1)
     if in_front:
         start = row_of(ctx, rows, rows.capacity - 1)
         return replace(row_lists.with_item(ctx, rows, start, new), start=start, length=count)

@@ -2,7 +2,7 @@
 
 In: a reference to a list, or its contents, and abstract operands. Out: new contents, an element, a number. Where an
 operation may need more rows than there are, the capacity grows with the program text, or the program is checked
-(`with_room`). What has no template in common with the elements, or needs the elements one by one, asks for the
+(`with_reserve`). What has no template in common with the elements, or needs the elements one by one, asks for the
 length (`list_items`), so that the loop around is written out where that gives it.
 """
 
@@ -69,8 +69,8 @@ from ..rules import rows as templates
 from ..rules.promote import PYTHON_DTYPES, python_type
 from ..rules.split import needs_split
 from .array_rows import boxed, has_arrays, with_shared
-from .holding import frozen, unboxed
 from .structures import known_item, list_items, list_length
+from .unboxing import frozen, unboxed
 
 MANY = 64
 """Of more equal elements than these a list is made as rows; where only the program knows how many, it has this capacity."""
@@ -279,7 +279,7 @@ def with_item(ctx: Context, cell: RowsCell, place: Int, new: Abstract) -> RowsCe
     return replace(cell, element=templates.with_row(ctx.b, cell.element, int_value(ctx, place), new))
 
 
-def with_room(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[RowsCell, Int]:
+def with_reserve(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[RowsCell, Int]:
     """The list with a capacity for so many elements more, at most `most`; and its length then."""
     new = added(ctx, cell.length, more)
     if isinstance(new, int) or cell.site is None:
@@ -303,7 +303,7 @@ def appended(ctx: Context, cell: AnyList, new: Abstract) -> RowsCell | None:
     if rows is None:
         return None
     end = rows.length
-    rows, count = with_room(ctx, rows, 1, 1)
+    rows, count = with_reserve(ctx, rows, 1, 1)
     return replace(with_item(ctx, rows, end, new), length=count)
 
 
@@ -325,7 +325,7 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
         left = replace(left, site=right.site)
     if left.site is not None:  # as large as the other, at least
         left = templates.as_rows(ctx.b, left, template, max(left.capacity, right.capacity))
-    left, count = with_room(ctx, left, right.length, capacities[1])
+    left, count = with_reserve(ctx, left, right.length, capacities[1])
     capacity = left.capacity
     right = templates.as_rows(ctx.b, right, template, capacity)
     places = _places(ctx, capacity)
@@ -414,7 +414,7 @@ def inserted(ctx: Context, cell: AnyList, index: Abstract, new: Abstract) -> Row
     zero = ctx.constant(0, INT64)
     place = ctx.op(Maximum(), from_end(ctx, rows, index), zero)
     place = ctx.op(Minimum(), place, int_value(ctx, rows.length))
-    rows, count = with_room(ctx, rows, 1, 1)
+    rows, count = with_reserve(ctx, rows, 1, 1)
     capacity = rows.capacity
     behind = ctx.op(Compare("GT"), _places(ctx, capacity), ctx.broadcast(place, (capacity,)))
     element = _chosen(ctx, behind, _shifted(ctx, rows.element, 1), rows.element)
@@ -511,14 +511,14 @@ def fold(
 
     def condition(state: Abstract) -> Abstract:
         position, found = _pair(state)
-        more = truth_of(compared(ctx, "LT", place_of(position), cell.length))
+        more = truth_of(compared(ctx, "LT", int_of(position), cell.length))
         if goes_on is None or more is FALSE:
             return more
         return ctx.branch(more, lambda: ctx.truth(goes_on(found)), lambda: FALSE)
 
     def body(state: Abstract) -> Abstract:
         position, found = _pair(state)
-        found = step(found, position, item(ctx, cell, place_of(position)))
+        found = step(found, position, item(ctx, cell, int_of(position)))
         return Tuple((_next(ctx, position), found))
 
     known = max(cell.length - first, 0) if isinstance(cell.length, int) else None
@@ -544,7 +544,7 @@ def truth_of(holds: bool | Value) -> Abstract:
     return (TRUE if holds else FALSE) if isinstance(holds, bool) else Array(holds, Form.PYTHON)
 
 
-def place_of(position: Abstract) -> Int:
+def int_of(position: Abstract) -> Int:
     """A position that counts from the front, as a Python int that the program has."""
     assert isinstance(position, Const | Array)
     return position.value
@@ -570,14 +570,14 @@ def find(ctx: Context, cell: RowsCell, value: Abstract, same: Equal, start: int 
         return ctx.branch(same(each, value), lambda: position, lambda: found)
 
     def goes_on(found: Abstract) -> Abstract:
-        return truth_of(compared(ctx, "LT", place_of(found), 0))
+        return truth_of(compared(ctx, "LT", int_of(found), 0))
 
     return fold(ctx, cell, Const(-1), step, start, goes_on)
 
 
 def is_place_found(ctx: Context, place: Abstract) -> Abstract:
     """Whether `find` has found an element."""
-    return truth_of(compared(ctx, "GE", place_of(place), 0))
+    return truth_of(compared(ctx, "GE", int_of(place), 0))
 
 
 def count(ctx: Context, cell: RowsCell, value: Abstract, same: Equal) -> Abstract:
@@ -606,7 +606,7 @@ def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract 
     lengths = truth_of(compared(ctx, "EQ", first.length, second.length))
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
-        return same(each, item(ctx, second, place_of(position)))
+        return same(each, item(ctx, second, int_of(position)))
 
     def elements() -> Abstract:
         return fold(ctx, first, TRUE, step, goes_on=lambda found: found)
@@ -637,15 +637,15 @@ def ordered(
     shorter = replace(first, length=ctx.op(Minimum(), *lengths))
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
-        return ctx.branch(same(each, item(ctx, second, place_of(position))), lambda: found, lambda: position)
+        return ctx.branch(same(each, item(ctx, second, int_of(position))), lambda: found, lambda: position)
 
     def goes_on(found: Abstract) -> Abstract:
-        return truth_of(compared(ctx, "LT", place_of(found), 0))
+        return truth_of(compared(ctx, "LT", int_of(found), 0))
 
     place = fold(ctx, shorter, Const(-1), step, goes_on=goes_on)
 
     def elements() -> Abstract:
-        at = place_of(place)
+        at = int_of(place)
         return order(item(ctx, first, at), item(ctx, second, at))
 
     by_length = truth_of(ctx.op(Compare(_DIRECTIONS[op]), *lengths))
@@ -739,10 +739,10 @@ def _certain(ctx: Context, key: Abstract) -> Abstract:
 def collected(ctx: Context, count: Abstract, element: Callable[[Abstract], Abstract]) -> RowsCell | None:
     """The elements at the first `count` positions; None where they have no template in common."""
     made = Ref(ctx.state.new_cell(ListCell(())))
-    end = place_of(count)
+    end = int_of(count)
 
     def condition(position: Abstract) -> Abstract:
-        return truth_of(compared(ctx, "LT", place_of(position), end))
+        return truth_of(compared(ctx, "LT", int_of(position), end))
 
     def body(position: Abstract) -> Abstract:
         append(ctx, made, element(position))

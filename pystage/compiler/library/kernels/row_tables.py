@@ -55,9 +55,9 @@ from ..rules import row_index
 from ..rules import rows as templates
 from . import row_lists
 from .array_rows import boxed, copied, has_arrays, with_shared
-from .holding import frozen, make_members, unboxed
-from .row_lists import Int, fold, int_value, truth_of, with_room
+from .row_lists import Int, fold, int_value, truth_of, with_reserve
 from .table_keys import Found, as_numbers_of, has_alternatives, is_of_rows, refuse_nan, same_keys
+from .unboxing import frozen, make_members, unboxed
 
 
 def _pair(entry: Abstract) -> tuple[Abstract, Abstract]:
@@ -186,10 +186,10 @@ def _can_be_unrolled(ctx: Context, key: Abstract) -> bool:
 
 def value_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
     """The value of the entry at a place."""
-    return boxed(ctx, held_at(ctx, cell, place))
+    return boxed(ctx, unboxed_at(ctx, cell, place))
 
 
-def held_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
+def unboxed_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
     """What the rows hold of the value at a place: the contents of arrays in place of them."""
     return _pair(templates.row_at(ctx.b, cell.entries.element, place))[1]
 
@@ -223,18 +223,18 @@ def store(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> bool
         return False
     if isinstance(value, Ref) and ctx.is_element(value, ref, key):
         return True
-    held = held_value(ctx, ref, value)
+    held = unboxed_value(ctx, ref, value)
     cell = ctx.settle(ref)
     if as_table(ctx, unboxed_entries(ctx, cell), Tuple((key, held))) is None:
         return False
     shared = has_arrays(held) and frozen(ctx, value)
     if isinstance(cell, DictCell) and held is not value:
         shared = max([shared, *[frozen(ctx, each) for each in cell.entries.values()]])
-    store_held(ctx, ref, key, held, shared)
+    store_unboxed(ctx, ref, key, held, shared)
     return True
 
 
-def held_value(ctx: Context, ref: Ref, value: Abstract) -> Abstract:
+def unboxed_value(ctx: Context, ref: Ref, value: Abstract) -> Abstract:
     """What rows hold of a value of a dict; objects become members of the pool of the other values."""
     cell = ctx.settle(ref)
     if isinstance(cell, TableCell) and not is_empty(cell):
@@ -269,7 +269,7 @@ def unboxed_entries(ctx: Context, cell: AnyTable) -> AnyTable:
     return replace(cell, entries={k: unboxed(ctx, value) for k, value in cell.entries.items()})
 
 
-def store_held(ctx: Context, ref: Ref, key: Abstract, value: Abstract, shared: bool = False) -> Value:
+def store_unboxed(ctx: Context, ref: Ref, key: Abstract, value: Abstract, shared: bool = False) -> Value:
     """Stores an entry, of which rows can hold the value; `shared`: its arrays may be elsewhere too. Gives its place."""
     table = as_table(ctx, unboxed_entries(ctx, ctx.settle(ref)), Tuple((key, value)))
     assert table is not None
@@ -313,7 +313,7 @@ def _stored(
         key = _first(ctx, rows, found, place, key)
     count = rows.length
     if found is not True:
-        rows, count = with_room(ctx, rows, more, 1)
+        rows, count = with_reserve(ctx, rows, more, 1)
     new = row_lists.with_item(ctx, rows, at, Tuple((key, value)))
     stored = replace(table, entries=replace(new, length=count))
     if stored.index is not None:
@@ -324,7 +324,7 @@ def _stored(
 def _first(ctx: Context, rows: RowsCell, found: Found, place: Value, key: Abstract) -> Abstract:
     """The key that an entry has afterwards: the one that came first."""
     keys = _pair(rows.element)[0]
-    if all(_is_told_by_value(part) for part in _numbers(keys)):
+    if all(_is_determined_by_value(part) for part in _numbers(keys)):
         return key  # which is the same
     old = templates.row_at(ctx.b, keys, place)
     if found is True:
@@ -339,7 +339,7 @@ def _first(ctx: Context, rows: RowsCell, found: Found, place: Value, key: Abstra
     return rebuild(old, chosen)
 
 
-def _is_told_by_value(number: Array) -> bool:
+def _is_determined_by_value(number: Array) -> bool:
     """True for numbers of one kind of which equal ones are the same."""
     return type(number) is Array and number.dtype.kind in "biu"
 
@@ -476,7 +476,7 @@ def store_all(ctx: Context, ref: Ref, entries: AnyList) -> None:
 
 def store_certainly(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> None:
     """Stores an entry; PS401 where its key must be known."""
-    held = held_value(ctx, ref, value)
+    held = unboxed_value(ctx, ref, value)
     cell = ctx.settle(ref)
     if isinstance(cell, TableCell) or held is not value:
         stored = store(ctx, ref, key, value)
@@ -485,7 +485,7 @@ def store_certainly(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NON
         stored = table is not None
         if table is not None:
             ctx.write(ref.cell, table)
-            store_held(ctx, ref, key, held)
+            store_unboxed(ctx, ref, key, held)
     if not stored:
         refuse_key(ctx, key)
 

@@ -38,7 +38,6 @@ from ...values.lattice import (
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables, row_tuples
 from ..kernels.array_rows import boxed, has_arrays, with_shared
-from ..kernels.holding import are_members, frozen, make_members, unboxed
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -52,6 +51,7 @@ from ..kernels.structures import (
     sequence_items,
     type_name,
 )
+from ..kernels.unboxing import are_members, frozen, make_members, unboxed
 from ..numpy.indexing.flat import flat_attribute, flat_of
 from ..rules.promote import fits, value_of
 from ..rules.rows import is_counter, is_dict, tuple_rows

@@ -29,8 +29,8 @@ from ...values.lattice import (
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables, table_keys
 from ..kernels.array_rows import has_arrays
-from ..kernels.holding import frozen
 from ..kernels.structures import abstract, cell_of, elements_for, list_items, new_dict, new_list, type_name
+from ..kernels.unboxing import frozen
 from ..registry import meaning, method_meaning
 from ..rules import rows as templates
 from ..rules.rows import is_counter, is_dict
@@ -80,7 +80,7 @@ def item(ctx: Context, container: Raw, key: Raw) -> Abstract:
         found, place, table = looked_up
         if missing is None:
             row_tables.check_found(ctx, found, abstract(key))
-            held = row_tables.held_at(ctx, table, place)
+            held = row_tables.unboxed_at(ctx, table, place)
             return row_tables.element_at(ctx, cast(Ref, container), abstract(key), place, held)
         if is_counter(table):
             return ctx.branch(
@@ -115,16 +115,16 @@ def _found_or_stored(
     def new() -> Abstract:
         nonlocal shared
         value = missing()
-        held = row_tables.held_value(ctx, ref, value)
+        held = row_tables.unboxed_value(ctx, ref, value)
         shared = (has_arrays(held) and frozen(ctx, value)) or shared
         return held
 
-    value = ctx.branch(row_lists.truth_of(found), lambda: row_tables.held_at(ctx, table, place), new)
+    value = ctx.branch(row_lists.truth_of(found), lambda: row_tables.unboxed_at(ctx, table, place), new)
     if found is not True:
         cell = ctx.settle(ref)
         if row_tables.as_table(ctx, row_tables.unboxed_entries(ctx, cell), Tuple((key, value))) is None:
             row_tables.refuse_key(ctx, key)
-        place = row_tables.store_held(ctx, ref, key, value, shared)
+        place = row_tables.store_unboxed(ctx, ref, key, value, shared)
     return row_tables.element_at(ctx, ref, key, place, value)
 
 

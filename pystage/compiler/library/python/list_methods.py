@@ -30,7 +30,6 @@ from ...values.lattice import (
 from ..context import Context, Raw
 from ..kernels import row_lists
 from ..kernels.array_rows import has_arrays, with_shared
-from ..kernels.holding import frozen, unboxed
 from ..kernels.structures import (
     abstract,
     cell_of,
@@ -41,6 +40,7 @@ from ..kernels.structures import (
     sequence_items,
     type_name,
 )
+from ..kernels.unboxing import frozen, unboxed
 from ..registry import meaning
 from .computed_items import is_computed_index, is_index
 from .operators import binary, compare
@@ -268,7 +268,7 @@ def _found(
 ) -> row_lists.Int:
     """Where the first element is that equals `value`; the program raises what `missing` raises where none is."""
     found = row_lists.find(ctx, rows, abstract(value), functools.partial(_same, ctx))
-    place = row_lists.place_of(found)
+    place = row_lists.int_of(found)
     row_lists.check(ctx, row_lists.compared(ctx, "LT", place, 0), ValueError(), missing, args)
     return place
 

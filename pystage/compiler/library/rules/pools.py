@@ -307,40 +307,40 @@ def _starts(b: Builder, rows: Value, place: int | Value) -> list[Value]:
     return [first, *[zero] * (rows.type.rank - 1)]
 
 
-Held = Callable[[Sequence[Abstract], Abstract | None], list[Abstract]]
+Unbox = Callable[[Sequence[Abstract], Abstract | None], list[Abstract]]
 """What rows hold of values that stand at one place of many objects; and what those have there that are in the pool."""
 
 
-def held_contents(given: Sequence[Contents], like: Contents | None, held: Held) -> list[Contents]:
-    """Contents of objects of one kind, with what `held` makes of their parts."""
+def unboxed_contents(given: Sequence[Contents], like: Contents | None, unbox: Unbox) -> list[Contents]:
+    """Contents of objects of one kind, with what `unbox` makes of their parts."""
     first = given[0]
     match first:
         case ObjectCell():
             objects = [x.fields for x in given if isinstance(x, ObjectCell)]
-            columns = _held_columns(objects, like.fields if isinstance(like, ObjectCell) else {}, held)
+            columns = _unboxed_columns(objects, like.fields if isinstance(like, ObjectCell) else {}, unbox)
             return [ObjectCell(first.cls, fields) for fields in columns]
         case DictCell():
             dicts = [x.entries for x in given if isinstance(x, DictCell)]
-            columns = _held_columns(dicts, like.entries if isinstance(like, DictCell) else {}, held)
+            columns = _unboxed_columns(dicts, like.entries if isinstance(like, DictCell) else {}, unbox)
             return [DictCell(entries) for entries in columns]
     known = [x for x in given if isinstance(x, ListCell)]
     if all(len(x.items) == len(known[0].items) for x in known) and not isinstance(like, RowsCell):
         by_place = [dict(enumerate(x.items)) for x in known]
-        by_item = _held_columns(
-            by_place, dict(enumerate(like.items)) if isinstance(like, ListCell) else {}, held
+        by_item = _unboxed_columns(
+            by_place, dict(enumerate(like.items)) if isinstance(like, ListCell) else {}, unbox
         )
         made = iter([ListCell(tuple(items.values())) for items in by_item])
     else:
         element = row_template(like.element) if isinstance(like, RowsCell) else None
-        flat = iter(held([item for x in known for item in x.items], element))
+        flat = iter(unbox([item for x in known for item in x.items], element))
         made = iter([ListCell(tuple([next(flat) for _ in x.items])) for x in known])
     return [next(made) if isinstance(x, ListCell) else _plain(x) for x in given]  # type: ignore[arg-type]
 
 
-def _held_columns(
-    given: Sequence[Mapping[K, Abstract]], like: Mapping[K, Abstract], held: Held
+def _unboxed_columns(
+    given: Sequence[Mapping[K, Abstract]], like: Mapping[K, Abstract], unbox: Unbox
 ) -> list[dict[K, Abstract]]:
     columns = {
-        key: held([parts[key] for parts in given], like.get(key)) for key in (given[0] if given else ())
+        key: unbox([parts[key] for parts in given], like.get(key)) for key in (given[0] if given else ())
     }
     return [{key: column[i] for key, column in columns.items()} for i in range(len(given))]

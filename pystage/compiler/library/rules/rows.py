@@ -455,7 +455,7 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
         ]
         return Tuple(tuple(parts), template.cls)
     if isinstance(template, Pooled):
-        return Pooled(template.pool, _column(b, items, functools.partial(_place_of, b), _PLACE, capacity))
+        return Pooled(template.pool, _column(b, items, functools.partial(_pool_index, b), _PLACE, capacity))
     if isinstance(template, Bounded | RowsTuple):
         return _stacked_rows(b, items, template, capacity)
     if isinstance(template, Gated):
@@ -552,7 +552,7 @@ def _zeros(b: Builder, shape: tuple[int, ...], dtype: DType) -> Value:
 _PLACE = ArrayType(INT64)
 
 
-def _place_of(b: Builder, item: Abstract) -> Value:
+def _pool_index(b: Builder, item: Abstract) -> Value:
     assert isinstance(item, Pooled)
     return b.op(Constant(np.asarray(item.place, INT64))) if isinstance(item.place, int) else item.place
 

@@ -22,7 +22,7 @@ from ..composed import NO_SUBTRACTION, run_program
 from ..indexing.beside import placed, result_with
 from ..indexing.bounded import bounded, compact, elements, length, raveled, refuse, size, where
 from ..indexing.subscripts import array_getitem
-from .serving import composed_for_bounded, for_bounded, from_front, made_whole
+from .serving import composed_for_bounded, for_bounded, from_front, whole_like
 
 from_front((np.cumsum, np.cumprod, np.nancumsum, np.nancumprod), "a")
 
@@ -53,7 +53,7 @@ def _sorted(function: Any, ctx: Context, a: Raw, axis: Raw, kind: Raw) -> Abstra
     whole = array.whole
     if isinstance(along, Extent):
         only = Bounded(array.whole, array.type, (along,))
-        whole = made_whole(ctx, array, with_last(ctx, only))
+        whole = whole_like(ctx, array, with_last(ctx, only))
         kind = Const("stable")  # what does not belong to it stands last, and stays there among its equals
     made = ctx.call(Const(function), [whole, Const(at)], {} if is_none(kind) else {"kind": kind})
     return result_with(ctx, made, array.axes)
@@ -258,7 +258,7 @@ def searchsorted(ctx: Context, a: Raw, v: Raw, side: Raw = "left", sorter: Raw =
     array = a
     if isinstance(a, Bounded):
         array = compact(ctx, a)
-        array = made_whole(ctx, array, with_last(ctx, array))
+        array = whole_like(ctx, array, with_last(ctx, array))
     if isinstance(v, Bounded):
         found = ctx.call(Const(np.searchsorted), [array, v.whole, side])
         found = result_with(ctx, found, v.axes)

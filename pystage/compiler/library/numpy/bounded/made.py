@@ -40,7 +40,7 @@ from ..indexing.bounded import (
     viewed,
 )
 from ..indexing.subscripts import array_getitem
-from .serving import by_element, for_bounded, made_whole
+from .serving import by_element, for_bounded, whole_like
 
 _LIBRARY = str(Path(__file__).parents[2])
 """Programs of the library store into no flat array that they are given."""
@@ -336,7 +336,7 @@ def _exactly(ctx: Context, flat: Bounded, wanted: Sequence[Any]) -> Abstract:
         value = ctx.op(Pad((0,), (total - bound,), (0,)), value, ctx.constant(0, value.type.dtype))
     elif bound > total:
         value = ctx.op(Slice((0,), (total,), (1,)), value)
-    return made_whole(ctx, flat, ctx.reshape(value, tuple(known)))
+    return whole_like(ctx, flat, ctx.reshape(value, tuple(known)))
 
 
 def _in_rows(
@@ -367,7 +367,7 @@ def _in_rows(
     whole: Any = array.whole
     if most * rest != array.bound(extent):
         value = ctx.op(Slice((0,), (most * rest,), (1,)), elements(ctx, array))
-        whole = made_whole(ctx, array, value)
+        whole = whole_like(ctx, array, value)
         if isinstance(array.whole, Ref):
             note_possible_copy(ctx, array.whole, whole)
     made = viewed(ctx, whole, Reshaped((*before, most, *after)))

@@ -229,7 +229,7 @@ def _from_front(unbounded: Meaning, name: str, ctx: Context, *args: Raw, **kwarg
         array, axis = raveled(ctx, array), 0
     array = compact(ctx, array)
     axis_of(ctx, axis, array.rank, "a scan")
-    made = call.with_(**{name: made_whole(ctx, array, with_ones(ctx, array)), "axis": axis})
+    made = call.with_(**{name: whole_like(ctx, array, with_ones(ctx, array)), "axis": axis})
     return result_with(ctx, made, array.axes)
 
 
@@ -252,6 +252,6 @@ def as_whole(ctx: Context, value: Abstract) -> Array:
     return read
 
 
-def made_whole(ctx: Context, array: Bounded, value: Any) -> Ref | Array:
+def whole_like(ctx: Context, array: Bounded, value: Any) -> Ref | Array:
     """A whole of the kind of another's."""
     return ctx.jax(value, array.weak) if array.form is Form.JAX else ctx.ndarray(value)

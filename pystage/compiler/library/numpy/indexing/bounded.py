@@ -379,7 +379,7 @@ def places_in_order(ctx: Context, array: Bounded, extent: Extent) -> Value:
     return ctx.op(Maximum(), ctx.op(Minimum(), found, last), least)
 
 
-def place_of(ctx: Context, array: Bounded, extent: Extent, numbers: Value) -> Value:
+def index_in_whole(ctx: Context, array: Bounded, extent: Extent, numbers: Value) -> Value:
     """The places in the whole of elements, by their numbers along `extent`, which are inside."""
     places, shape = extent.progression, numbers.type.static_shape
     if places is None:

@@ -28,9 +28,9 @@ from .bounded import (
     elements,
     first_elements,
     forwards,
+    index_in_whole,
     mask_along,
     part_along,
-    place_of,
     refuse,
     where,
 )
@@ -323,7 +323,7 @@ def _one_place(ctx: Context, array: Bounded, extent: Extent, entry: Abstract) ->
         below, beyond = ctx.op(Compare("LT"), front, zero), ctx.op(Compare("GE"), front, own.value)
         outside = ctx.op(Or(), below, beyond)
     ctx.check(outside, IndexError("index is out of bounds"), look_up, [number, own])
-    return ctx.python(place_of(ctx, array, extent, front), (0, array.bound(extent) - 1))
+    return ctx.python(index_in_whole(ctx, array, extent, front), (0, array.bound(extent) - 1))
 
 
 def _some_places(
@@ -399,4 +399,4 @@ def _places(ctx: Context, array: Bounded, extent: Extent, given: Value, counted:
         )
     most = ctx.broadcast(ctx.constant(max(array.bound(extent) - 1, 0), INT64), shape)
     front = ctx.op(Maximum(), ctx.op(Minimum(), front, most), zero)
-    return place_of(ctx, array, extent, front)
+    return index_in_whole(ctx, array, extent, front)

@@ -32,7 +32,6 @@ from ...kernels import deques as rings
 from ...kernels import row_lists
 from ...kernels.array_rows import has_arrays, with_shared
 from ...kernels.deques import contents, is_deque, items_of, maxlen_of, new_deque
-from ...kernels.holding import frozen, unboxed
 from ...kernels.structures import (
     abstract,
     cell_of,
@@ -43,6 +42,7 @@ from ...kernels.structures import (
     new_rows,
     type_name,
 )
+from ...kernels.unboxing import frozen, unboxed
 from ...numpy.composed import run_program
 from ...registry import meaning
 from ..computed_items import is_index
@@ -402,14 +402,14 @@ def add_in_place(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
 
 def changes(ctx: Context, ref: Raw) -> row_lists.Int:
     """How often a deque has got longer or shorter."""
-    return row_lists.place_of(cell_of(ctx, ref).fields[CHANGES])
+    return row_lists.int_of(cell_of(ctx, ref).fields[CHANGES])
 
 
 def element(ctx: Context, ref: Raw, place: Abstract) -> Abstract:
     """The element that a loop has come to."""
     cell = ctx.cell(items_of(ctx, ref))
     if isinstance(cell, RowsCell):
-        return rings.item(ctx, cell, row_lists.place_of(place))
+        return rings.item(ctx, cell, row_lists.int_of(place))
     if isinstance(place, Const):
         return cast(Abstract, cell.items[place.value])
     ctx.fail(NotKnown(span=ctx.span, what="the place of an element of a deque"))

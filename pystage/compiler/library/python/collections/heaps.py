@@ -13,8 +13,8 @@ from ....values.lattice import LISTS, NONE, Abstract, Ref, RowsCell
 from ...context import Context, Raw
 from ...kernels import row_lists
 from ...kernels.array_rows import has_arrays
-from ...kernels.holding import unboxed
 from ...kernels.structures import abstract, cell_of, type_name
+from ...kernels.unboxing import unboxed
 from ...numpy.composed import composed
 from ...registry import meaning
 from ..containers import container_getitem, container_setitem
@@ -37,7 +37,7 @@ def _item(ctx: Context, heap: Raw, place: Raw) -> Abstract:
     """An element, without a check of the place."""
     cell = cell_of(ctx, heap)
     if isinstance(cell, RowsCell):
-        return row_lists.item(ctx, cell, row_lists.place_of(abstract(place)))
+        return row_lists.item(ctx, cell, row_lists.int_of(abstract(place)))
     found = container_getitem(ctx, heap, place)
     assert found is not None
     return found
@@ -55,7 +55,7 @@ def _store(ctx: Context, heap: Raw, place: Raw, item: Raw) -> Abstract:
     if rows is None or has_arrays(rows.element):
         container_setitem(ctx, heap, place, item)
     else:
-        ctx.write(heap.cell, row_lists.with_item(ctx, rows, row_lists.place_of(abstract(place)), new))
+        ctx.write(heap.cell, row_lists.with_item(ctx, rows, row_lists.int_of(abstract(place)), new))
     return NONE
 
 

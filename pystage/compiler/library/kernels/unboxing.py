@@ -31,7 +31,7 @@ def unboxed(ctx: Context, item: Abstract, like: Abstract | None = None) -> Abstr
         ]
         return Tuple(tuple(parts), item.cls)
     if isinstance(item, Bounded) and isinstance(item.whole, Ref):
-        return _held_bounded(ctx, item)
+        return _unboxed_bounded(ctx, item)
     if not isinstance(item, Ref):
         return item
     content = ctx.state.slots.get(item.cell)
@@ -82,7 +82,7 @@ def frozen(ctx: Context, item: Abstract) -> bool:
     )
 
 
-def _held_bounded(ctx: Context, item: Bounded) -> Bounded:
+def _unboxed_bounded(ctx: Context, item: Bounded) -> Bounded:
     """The elements of a bounded array, and how many there are."""
     first = compact(ctx, item)
     whole = Array(elements(ctx, first), Form.NDARRAY)
