@@ -51,7 +51,7 @@ from ..values.bounded import Bounded
 from ..values.deques import BOUND, ITEMS
 from ..values.exceptions import ExceptionBuilder
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind
-from ..values.generators import GENERATORS, handle_of
+from ..values.generators import GENERATORS, handle_of, maker_of, resumed, state_of
 from ..values.lattice import (
     Abstract,
     AnyList,
@@ -335,6 +335,8 @@ class Exit:
                 return self.container(cell, ref.cell)
             case SetCell(members):
                 return ConstantTemplate(set(members))
+            case ObjectCell(cls=cls) if cls in GENERATORS and (state := state_of(cell)) is not None:
+                return CallTemplate(resumed, (self.template(maker_of(cell)), self.template(state)), (), ref.cell)
             case ObjectCell(cls=cls) if cls in GENERATORS:
                 return GeneratorTemplate(self.output(handle_of(cell), Form.PYTHON))
             case ObjectCell(cls=collections.deque, fields=fields):
@@ -685,6 +687,9 @@ class Exit:
             case ArrayCell(), ArrayCell():
                 if before.value is after.value:
                     return []
+                if path.is_state:
+                    words = self.output(after.value, Form.NDARRAY)
+                    return [Mutation(Write.STATE, Path(path.root, path.steps[:-1]), None, words, None)]
                 return [Mutation(Write.ARRAY, path, None, self.output(after.value, Form.NDARRAY), None)]
             case ((ListCell() | RowsCell()), (ListCell() | RowsCell())) | (
                 (DictCell() | TableCell()),

@@ -1,16 +1,19 @@
 """Random generators as abstract objects: objects of the host with a number.
 
 A generator is a cell like any object. Its only field is the number by which the host finds it when it performs
-the draws of the program (`boundary.Draws`).
+the draws of the program (`boundary.Draws`); or, where only the run decides what is drawn, a reference to an array of the
+words of its state, from which the program draws itself.
 """
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 
 from ..hlo.ir import Value
+from ..hlo.types import ArrayType
 from .boundary import Form
 from .lattice import Abstract, Array, ObjectCell
 
@@ -26,11 +29,67 @@ GENERATORS: frozenset[type] = frozenset(
 )
 """The exact classes of such objects; subclasses may do anything."""
 _HANDLE = "%generator"
+_STATE = "%state"
+_MAKE = "%make"
+WORDS = ArrayType(np.dtype(np.uint64), (6,))
+"""The state of a PCG64: that of its linear congruential generator and the increment, the high half of each first; whether half
+of a number is left over from a draw of 32 bits, and that half.
+"""
+IN_PROGRAM = frozenset({"Generator.random", "Generator.uniform"})
+"""Methods by which a program can draw itself (`library/numpy/random/in_programs.py`)."""
+_LOW = (1 << 64) - 1
+
+
+def bits_of(generator: Any) -> Any:
+    """The bit generator of a generator; the object itself, if it is none or something else."""
+    if isinstance(generator, np.random.RandomState):
+        return generator._bit_generator  # type: ignore[attr-defined]
+    return generator.bit_generator if isinstance(generator, np.random.Generator) else generator
+
+
+def words_of(generator: np.random.PCG64) -> np.ndarray[Any, Any]:
+    """The words of the state of a bit generator."""
+    found = generator.state
+    state, increment = found["state"]["state"], found["state"]["inc"]
+    words = state >> 64, state & _LOW, increment >> 64, increment & _LOW, found["has_uint32"], found["uinteger"]
+    return np.array(words, np.uint64)
+
+
+def set_words(generator: np.random.PCG64, words: np.ndarray[Any, Any]) -> None:
+    """The bit generator goes on from the state that the words say."""
+    high, low, *increment, has_half, half = map(int, words)
+    inner = {"state": high << 64 | low, "inc": increment[0] << 64 | increment[1]}
+    generator.state = {"bit_generator": "PCG64", "state": inner, "has_uint32": has_half, "uinteger": half}
 
 
 def generator_cell(cls: type, handle: Value) -> ObjectCell:
     """The contents of the cell of a generator whose number is `handle`."""
     return ObjectCell(cls, {_HANDLE: Array(handle, Form.PYTHON)}, _NO_ATTRIBUTES)
+
+
+def stateful_cell(cls: type, state: Abstract, make: Abstract | None = None) -> ObjectCell:
+    """The contents of the cell of a generator whose state the program has: a reference to the array of its words.
+
+    `make`: what makes one like it, as it was when the program made it.
+    """
+    return ObjectCell(cls, {_STATE: state} | ({_MAKE: make} if make is not None else {}), _NO_ATTRIBUTES)
+
+
+def resumed(make: Callable[[], Any], words: np.ndarray[Any, Any]) -> Any:
+    """A generator that the program made, in the state that it has left it in."""
+    made = make()
+    set_words(bits_of(made), words)
+    return made
+
+
+def maker_of(cell: ObjectCell) -> Abstract:
+    """What makes a generator like the one in a cell (`stateful_cell`)."""
+    return cell.fields[_MAKE]
+
+
+def state_of(cell: ObjectCell) -> Abstract | None:
+    """The reference to the state of the generator in a cell; None if the host draws for it."""
+    return cell.fields.get(_STATE)
 
 
 def handle_of(cell: ObjectCell) -> Value:
