@@ -112,7 +112,9 @@ def infer_program(
             raise StagingError((engine.effort.diagnostic(engine.b.span),)) from None
         finally:
             engine.release()
-    raise StagingError((InternalError(text="inference does not settle which loops to unroll, and where to draw"),))
+    raise StagingError(
+        (InternalError(text="inference does not settle which loops to unroll, and where to draw"),)
+    )
 
 
 def _parameters(function: Any) -> tuple[tuple[str, ...], str | None, str | None, tuple[str, ...]]:

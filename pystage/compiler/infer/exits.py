@@ -336,7 +336,9 @@ class Exit:
             case SetCell(members):
                 return ConstantTemplate(set(members))
             case ObjectCell(cls=cls) if cls in GENERATORS and (state := state_of(cell)) is not None:
-                return CallTemplate(resumed, (self.template(maker_of(cell)), self.template(state)), (), ref.cell)
+                return CallTemplate(
+                    resumed, (self.template(maker_of(cell)), self.template(state)), (), ref.cell
+                )
             case ObjectCell(cls=cls) if cls in GENERATORS:
                 return GeneratorTemplate(self.output(handle_of(cell), Form.PYTHON))
             case ObjectCell(cls=collections.deque, fields=fields):

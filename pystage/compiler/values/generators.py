@@ -35,7 +35,10 @@ WORDS = ArrayType(np.dtype(np.uint64), (6,))
 """The state of a PCG64: that of its linear congruential generator and the increment, the high half of each first; whether half
 of a number is left over from a draw of 32 bits, and that half.
 """
-IN_PROGRAM = frozenset({"Generator.random", "Generator.uniform"})
+IN_PROGRAM = frozenset(
+    f"Generator.{name}"
+    for name in ("random", "uniform", "integers", "choice", "permutation", "shuffle", "permuted")
+)
 """Methods by which a program can draw itself (`library/numpy/random/in_programs.py`)."""
 _LOW = (1 << 64) - 1
 
@@ -51,7 +54,14 @@ def words_of(generator: np.random.PCG64) -> np.ndarray[Any, Any]:
     """The words of the state of a bit generator."""
     found = generator.state
     state, increment = found["state"]["state"], found["state"]["inc"]
-    words = state >> 64, state & _LOW, increment >> 64, increment & _LOW, found["has_uint32"], found["uinteger"]
+    words = (
+        state >> 64,
+        state & _LOW,
+        increment >> 64,
+        increment & _LOW,
+        found["has_uint32"],
+        found["uinteger"],
+    )
     return np.array(words, np.uint64)
 
 

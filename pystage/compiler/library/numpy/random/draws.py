@@ -31,9 +31,7 @@ from ..indexing.stores import dtype_of, shape_of, store_out
 from .placeholders import placeholder
 
 INSTEAD = "draw standard numbers and compute with them, or use jax.random with a key"
-FIXED = frozenset(
-    {"size", "dtype", "axis", "method", "replace", "shuffle", "endpoint", "check_valid", "tol"}
-)
+FIXED = frozenset({"size", "dtype", "axis", "method", "replace", "shuffle", "endpoint", "check_valid", "tol"})
 """Parameters that must be constants: they decide types, or how often the generator is asked."""
 _BY_SIZE = {"rand": "random_sample", "randn": "standard_normal"}
 """Methods that take the extents as arguments, and what they do."""

@@ -18,11 +18,18 @@ from ....values.lattice import Abstract, Const, Ref
 from ...context import Context, Raw
 from ..composed import run_program
 from . import pcg64
+from ...kernels.structures import known_object
+from ..indexing.stores import dtype_of
 from .draws import FIXED, ActionBuilder, bound, stored
 
 _PROGRAMS: dict[str, Callable[..., Any]] = {
     "random": pcg64.random,
     "uniform": pcg64.uniform,
+    "integers": pcg64.integers,
+    "choice": pcg64.choice,
+    "permutation": pcg64.permutation,
+    "shuffle": pcg64.shuffle,
+    "permuted": pcg64.permuted,
 }
 
 
@@ -40,19 +47,34 @@ def draw_in_program(
     call = ActionBuilder(ctx, f"Generator.{name}")
     program = _PROGRAMS.get(name)
     if program is None:
-        raise call.refusal("the program itself draws from its generator, which it can do by other methods only")
+        raise call.refusal(
+            "the program itself draws from its generator, which it can do by other methods only"
+        )
     given = bound(ctx, np.random.Generator, name, args, kwargs)
     out = call.takes_out(given)
     for parameter in FIXED & given.keys():
         given[parameter] = Const(call.argument(given[parameter], parameter))
-    if out is not None:
+    if name == "integers":
+        _check_integers(call, given)
+    if out is not None and name == "random":
         dtype = given.get("dtype")
         call.check_out(out, dtype.value if isinstance(dtype, Const) else None)
     result = run_program(ctx, program, (state,), given)
     return result if out is None else stored(ctx, out, result, call.name)
 
 
-def made_with_state(ctx: Context, cls: type, function: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Abstract:
+def _check_integers(call: ActionBuilder, given: dict[str, Any]) -> None:
+    """PS606 for integers of other types than the default one, and for limits of which arrays are of other numbers."""
+    if np.dtype(known_object(call.ctx, given.get("dtype", Const(np.int64)))) != np.int64:
+        raise call.refusal("the program itself draws integers of 64 bits only", "convert them after the draw")
+    for limit in (given.get("low"), given.get("high")):
+        if call.ctx.is_ndarray(limit) and dtype_of(call.ctx, limit).kind not in "iub":
+            raise call.refusal("its limits are arrays of other numbers than integers", "convert them first")
+
+
+def made_with_state(
+    ctx: Context, cls: type, function: Callable[..., Any], args: Sequence[Any], kwargs: Any
+) -> Abstract:
     """A generator that the program makes, with its state in the program: `function` of known objects makes it."""
     make = functools.partial(function, *args, **kwargs)
     try:

@@ -151,7 +151,7 @@ def random(state: Any, size: Any = None, dtype: Any = np.float64) -> Any:
 
 
 def uniform(state: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-    """`Generator.uniform`."""
+    """`Generator.uniform`. The absolute value changes nothing, but keeps multiplication and addition apart."""
     if np.ndim(low) == 0 and np.ndim(high) == 0:
         first = float(low)
         extent = float(high) - first
@@ -159,11 +159,275 @@ def uniform(state: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> An
             raise OverflowError("high - low range exceeds valid bounds")
         if np.signbit(extent):
             raise ValueError("high - low < 0")
-        return first + extent * random(state, size)
+        return first + abs(extent * random(state, size))
     low = np.asarray(low, np.float64)
     extents = np.asarray(high, np.float64) - low
     if not np.all(np.isfinite(extents)):
         raise OverflowError("Range exceeds valid bounds")
     if np.any(np.signbit(extents)):
         raise ValueError("high - low < 0")
-    return low + extents * random(state, extents.shape if size is None else size)
+    return low + abs(extents * random(state, extents.shape if size is None else size))
+
+
+# ---------------------------------------------------------------- integers
+
+
+def bounded32(state: Any, extent: Any) -> Any:
+    """A word from 0 to `extent`, which is less than 2**32, inclusive."""
+    count = extent + np.uint64(1)
+    threshold = (np.uint64(0xFFFFFFFF) - extent) % count
+    found = next32(state) * count
+    while found & 0xFFFFFFFF < threshold:
+        found = next32(state) * count
+    return found >> 32
+
+
+def bounded64(state: Any, extent: Any) -> Any:
+    """A word from 0 to `extent`, which is not all words, inclusive."""
+    count = extent + np.uint64(1)
+    threshold = (np.uint64(0xFFFFFFFFFFFFFFFF) - extent) % count
+    word = next64(state)
+    while word * count < threshold:
+        word = next64(state)
+    return high_word(word, count)
+
+
+def bounded(state: Any, extent: Any) -> Any:
+    """A word from 0 to `extent`, inclusive."""
+    if extent == 0:
+        return np.uint64(0)
+    if extent <= 0xFFFFFFFF:
+        return bounded32(state, extent)
+    if extent == 0xFFFFFFFFFFFFFFFF:
+        return next64(state)
+    return bounded64(state, extent)
+
+
+def below(state: Any, end: Any) -> Any:
+    """An index from 0 to the one before `end`, of which there are fewer than 2**32."""
+    return int(bounded32(state, np.int64(end - 1).astype(np.uint64)))
+
+
+def integers(
+    state: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
+) -> Any:
+    """`Generator.integers` of 64 bits."""
+    if size is not None and math.prod(size if isinstance(size, tuple) else (size,)) == 0:
+        return np.empty(size, np.int64)
+    if high is None:
+        low, high = 0, low
+    if np.ndim(low) or np.ndim(high):
+        return _integers_each(state, np.asarray(low), np.asarray(high), size, endpoint)
+    first, last = int(low), int(high)
+    if first > last or (first == last and not endpoint):
+        if first == 0:
+            raise ValueError("high < 0" if endpoint else "high <= 0")
+        raise ValueError("low > high" if endpoint else "low >= high")
+    if not endpoint:
+        last = last - 1
+    start = np.int64(first).astype(np.uint64)
+    extent = np.int64(last).astype(np.uint64) - start
+    if size is None:
+        return (start + bounded(state, extent)).astype(np.int64)
+    count = math.prod(size) if isinstance(size, tuple) else size
+    found = np.empty(count, np.int64)
+    for i in range(count):
+        found[i] = (start + bounded(state, extent)).astype(np.int64)
+    return found.reshape(size)
+
+
+def _integers_each(state: Any, low: Any, high: Any, size: Any, endpoint: Any) -> Any:
+    """Integers from as many intervals."""
+    if np.any(low > high) or (not endpoint and np.any(low == high)):
+        if not np.any(low):
+            raise ValueError("high < 0" if endpoint else "high <= 0")
+        raise ValueError("low > high" if endpoint else "low >= high")
+    shape = np.broadcast_shapes(low.shape, high.shape) if size is None else size
+    last = high if endpoint else high - 1
+    starts = np.broadcast_to(low.astype(np.uint64), shape).ravel()
+    extents = np.broadcast_to(last.astype(np.uint64) - low.astype(np.uint64), shape).ravel()
+    found = np.empty(starts.shape, np.int64)
+    for i in range(len(starts)):
+        found[i] = (starts[i] + bounded(state, extents[i])).astype(np.int64)
+    return found.reshape(shape)
+
+
+# ---------------------------------------------------------------- permutations and choices
+
+
+def masked(state: Any, last: Any) -> Any:
+    """An index from 0 to `last`, which is less than 2**32, inclusive: the first that is, of numbers of as many bits."""
+    mask = last
+    for shift in (1, 2, 4, 8, 16):
+        mask = mask | mask >> shift
+    found = int(next32(state)) & mask
+    while found > last:
+        found = int(next32(state)) & mask
+    return found
+
+
+def mix(state: Any, x: Any) -> Any:
+    """Permutes the elements of a vector or of a list in place."""
+    for i in range(len(x) - 1, 0, -1):
+        j = masked(state, i)
+        kept = x[i]
+        x[i] = x[j]
+        x[j] = kept
+
+
+def permutation(state: Any, x: Any, axis: Any = 0) -> Any:
+    """`Generator.permutation`."""
+    if np.ndim(x) == 0:
+        found = np.arange(x)
+        mix(state, found)
+        return found
+    found = np.array(x)
+    places = np.arange(found.shape[axis])
+    mix(state, places)
+    return np.take(found, places, axis=axis, mode="clip")
+
+
+def shuffle(state: Any, x: Any, axis: Any = 0) -> None:
+    """`Generator.shuffle`."""
+    if not isinstance(x, np.ndarray):
+        if axis != 0:
+            raise NotImplementedError("Axis argument is only supported on ndarray objects")
+        mix(state, x)
+    elif x.ndim == 0:
+        raise TypeError("Cannot shuffle a 0-dimensional array")
+    else:
+        places = np.arange(x.shape[axis])
+        mix(state, places)
+        x[...] = np.take(x, places, axis=axis, mode="clip")
+
+
+def permuted(state: Any, x: Any, axis: Any = None) -> Any:
+    """`Generator.permuted`."""
+    found = np.array(x)
+    if axis is None:
+        places = np.arange(found.size)
+        mix(state, places)
+        return np.take(found.ravel(), places, mode="clip").reshape(found.shape)
+    rows = np.moveaxis(found, axis, -1).copy()
+    flat = rows.reshape(-1, rows.shape[-1])
+    for i in range(len(flat)):
+        mix(state, flat[i])
+    return np.moveaxis(flat.reshape(rows.shape), -1, axis).copy()
+
+
+def distribution(weights: Any) -> Any:
+    """The sums of the weights from the first, as parts of the whole; added one after the other, as NumPy does."""
+    sums = np.empty(len(weights))
+    so_far = 0.0
+    for i in range(len(weights)):
+        so_far = so_far + weights[i]
+        sums[i] = so_far
+    return sums / so_far
+
+
+def choice(
+    state: Any,
+    a: Any,
+    size: Any = None,
+    replace: Any = True,
+    p: Any = None,
+    axis: Any = 0,
+    shuffle: Any = True,
+) -> Any:
+    """`Generator.choice`."""
+    count = 1 if size is None else math.prod(size) if isinstance(size, tuple) else size
+    if np.ndim(a) == 0:
+        number = int(a)
+        if number <= 0 and count != 0:
+            raise ValueError("a must be a positive integer unless no samples are taken")
+    else:
+        a = np.asarray(a)
+        number = a.shape[axis]
+        if number == 0 and count != 0:
+            raise ValueError("a cannot be empty unless no samples are taken")
+    if p is not None:
+        p = _probabilities(p, number)
+    if replace:
+        if p is None:
+            found = integers(state, 0, number, size)
+        else:
+            found = np.searchsorted(distribution(p), random(state, size), side="right")
+    else:
+        if count > number:
+            raise ValueError("Cannot take a larger sample than population when replace is False")
+        if p is None:
+            found = _sample(state, number, count, shuffle)
+        else:
+            found = _weighted_sample(state, p, count)
+        found = found[0] if size is None else found.reshape(size)
+    if np.ndim(a) == 0:
+        return int(found) if size is None else found
+    taken = np.take(a, found, axis=axis, mode="clip")
+    return np.asarray(taken) if size == () else taken
+
+
+def _probabilities(p: Any, number: Any) -> Any:
+    """The probabilities of `number` things."""
+    tolerance = 1.4901161193847656e-08
+    if isinstance(p, np.ndarray) and p.dtype == np.float32:
+        tolerance = 0.00034526698300124393
+    p = np.asarray(p, np.float64)
+    if p.ndim != 1:
+        raise ValueError("p must be 1-dimensional")
+    if len(p) != number:
+        raise ValueError("a and p must have same size")
+    whole = p.sum()
+    if np.isnan(whole):
+        raise ValueError("Probabilities contain NaN")
+    if np.any(p < 0):
+        raise ValueError("Probabilities are not non-negative")
+    if abs(whole - 1.0) > tolerance:
+        raise ValueError(
+            "Probabilities do not sum to 1. See Notes section of docstring for more information."
+        )
+    return p
+
+
+def _sample(state: Any, number: Any, count: Any, shuffled: Any) -> Any:
+    """As many different indices below `number`: the end of a permutation of all, or by Floyd's algorithm."""
+    if number > 10000 and count > number // (50 if shuffled else 20):
+        places = np.arange(number)
+        _mix_end(state, places, max(number - count, 1))
+        return places[number - count :].copy()
+    found = np.full(count, -1)
+    for i in range(count):
+        last = number - count + i
+        place = below(state, last + 1) if last > 0 else 0
+        found[i] = last if np.any(found == place) else place
+    if shuffled:
+        _mix_end(state, found, 1)
+    return found
+
+
+def _mix_end(state: Any, x: Any, first: Any) -> None:
+    """Puts an element drawn from those up to there in each place, from the last one to `first`."""
+    for i in range(len(x) - 1, first - 1, -1):
+        j = below(state, i + 1)
+        kept = x[i]
+        x[i] = x[j]
+        x[j] = kept
+
+
+def _weighted_sample(state: Any, p: Any, count: Any) -> Any:
+    """As many different indices, by their probabilities: drawn together, again as long as some are drawn twice."""
+    if np.count_nonzero(p > 0) < count:
+        raise ValueError("Fewer non-zero entries in p than size")
+    found = np.zeros(count, np.int64)
+    taken = np.zeros(len(p), bool)
+    number = 0
+    while number < count:
+        sums = distribution(np.where(taken, 0.0, p))
+        drawn = count - number
+        while drawn > 0:
+            place = np.searchsorted(sums, random(state), side="right")
+            if not taken[place]:
+                taken[place] = True
+                found[number] = place
+                number += 1
+            drawn -= 1
+    return found
