@@ -92,7 +92,7 @@ def infer_program(
     `StagingError` with every independent diagnostic.
     """
     unrolled: dict[stage.Instr, Note] = {}
-    in_program: dict[GeneratorKey, str] = {}
+    in_program: dict[GeneratorKey, str | None] = {}
     steps = 0
     for _ in range(RESTART_LIMIT):
         engine = Interpreter(bool(jax.config.jax_enable_x64), unrolled, steps)

@@ -229,7 +229,11 @@ class Context(abc.ABC):
 
     @abc.abstractmethod
     def keep_state(self, number: Value, why: str) -> None:
-        """Inference begins again, with the state of the generator with this number in the program; not if it cannot have it."""
+        """Inference begins again, with the state of the generator with this number in the program, if that can be."""
+
+    @abc.abstractmethod
+    def leave_states(self) -> NoReturn:
+        """Inference begins again, with the states of all generators with the host."""
 
     @abc.abstractmethod
     def keeps_state(self) -> bool:

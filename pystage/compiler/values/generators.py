@@ -32,12 +32,15 @@ _HANDLE = "%generator"
 _STATE = "%state"
 _MAKE = "%make"
 WORDS = ArrayType(np.dtype(np.uint64), (6,))
-"""The state of a PCG64: that of its linear congruential generator and the increment, the high half of each first; whether half
-of a number is left over from a draw of 32 bits, and that half.
+"""The state of a PCG64: that of its linear congruential generator and the increment, the high half of each first; whether
+half of a number is left over from a draw of 32 bits, and that half.
 """
 IN_PROGRAM = frozenset(
     f"Generator.{name}"
-    for name in ("random", "uniform", "integers", "choice", "permutation", "shuffle", "permuted")
+    for name in (
+        *("random", "uniform", "integers", "choice", "permutation", "shuffle", "permuted"),
+        *("standard_normal", "normal", "standard_exponential", "exponential"),
+    )
 )
 """Methods by which a program can draw itself (`library/numpy/random/in_programs.py`)."""
 _LOW = (1 << 64) - 1
@@ -46,7 +49,7 @@ _LOW = (1 << 64) - 1
 def bits_of(generator: Any) -> Any:
     """The bit generator of a generator; the object itself, if it is none or something else."""
     if isinstance(generator, np.random.RandomState):
-        return generator._bit_generator  # type: ignore[attr-defined]
+        return generator._bit_generator
     return generator.bit_generator if isinstance(generator, np.random.Generator) else generator
 
 
@@ -69,7 +72,8 @@ def set_words(generator: np.random.PCG64, words: np.ndarray[Any, Any]) -> None:
     """The bit generator goes on from the state that the words say."""
     high, low, *increment, has_half, half = map(int, words)
     inner = {"state": high << 64 | low, "inc": increment[0] << 64 | increment[1]}
-    generator.state = {"bit_generator": "PCG64", "state": inner, "has_uint32": has_half, "uinteger": half}
+    found: Any = {"bit_generator": "PCG64", "state": inner, "has_uint32": has_half, "uinteger": half}
+    generator.state = found
 
 
 def generator_cell(cls: type, handle: Value) -> ObjectCell:

@@ -178,7 +178,7 @@ def _open_generator(value: Any) -> Opened:
     if isinstance(value, np.random.Generator):
         bits = value.bit_generator
     elif isinstance(value, np.random.RandomState):
-        name, bits = f"_{name}", value._bit_generator  # type: ignore[attr-defined]
+        name, bits = f"_{name}", value._bit_generator
     return ((name,), (bits,)) if type(bits) in GENERATORS else ((), ())
 
 

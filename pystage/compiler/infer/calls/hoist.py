@@ -189,7 +189,7 @@ class Hoist:
             if not keys:
                 return
             found |= dict.fromkeys(keys, problem.why)
-        new = {key: why for key, why in found.items() if self._callers.keeps(key) is None}
+        new = self._callers.new(found)
         if len(new) == len(found):
             raise StatesInProgram(new)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import jax
 
@@ -250,8 +250,11 @@ class Engine(Context):
     def keep_state(self, number: Value, why: str) -> None:
         generators = self.externals.generators
         found = generators.key_of(number, self.origins.operands)
-        if found is not None and generators.keeps(*found) is None:
+        if found is not None and generators.new({found[0]: why}):
             raise StatesInProgram({found[0]: why})
+
+    def leave_states(self) -> NoReturn:
+        raise StatesInProgram(dict.fromkeys(self.externals.generators.in_program))
 
     def keeps_state(self) -> bool:
         return self.externals.generators.keeps(self.b.span) is not None

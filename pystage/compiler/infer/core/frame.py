@@ -132,8 +132,10 @@ GeneratorKey = PathKey | Span | None
 
 
 class StatesInProgram(Exception):
-    """The whole inference must begin again, with the states of these generators in the program; and why that of each."""
+    """The whole inference must begin again, with the states of these generators in the program, and why each; or with
+    the host, after all, where there is no reason.
+    """
 
-    def __init__(self, generators: Mapping[GeneratorKey, str]) -> None:
+    def __init__(self, generators: Mapping[GeneratorKey, str | None]) -> None:
         super().__init__(generators)
         self.generators = generators

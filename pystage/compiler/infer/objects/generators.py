@@ -1,7 +1,7 @@
 """The caller's random generators: by a number, where the host draws; with their states as inputs, where the program does.
 
-Which of them have their states in the program an earlier pass of inference has found out (`StatesInProgram`). Generators that
-share a bit generator share its state.
+Which of them have their states in the program an earlier pass of inference has found out (`StatesInProgram`). Generators
+that share a bit generator share its state.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from ..core.frame import GeneratorKey
 class CallersGenerators:
     """`handles` are the numbers of those for which the host draws, `keys` their bit generators, of those whose states the
     program could have; `bits` all bit generators by identity, `states` the arrays of the words of those whose states it has.
-    `in_program` says which these are, and why.
+    `in_program` says which these are, and why; None for those that must be with the host.
     """
 
     root: Region
     state: State
     hidden: list[tuple[HiddenInput, Value]]
     initial: dict[int, tuple[Path, Any]]
-    in_program: Mapping[GeneratorKey, str] = field(default_factory=dict)
+    in_program: Mapping[GeneratorKey, str | None] = field(default_factory=dict)
     handles: list[tuple[Path, Value]] = field(default_factory=list)
     keys: dict[Value, PathKey] = field(default_factory=dict)
     bits: dict[Hashable, Path] = field(default_factory=dict)
@@ -68,6 +68,14 @@ class CallersGenerators:
                 return self.key_of(owner.operands[0], operands)
             return (owner.span,) if action.function in (np.random.default_rng, np.random.PCG64) else None
         return None if any(handle is value for _, value in self.handles) else (None,)
+
+    def new(self, found: Mapping[GeneratorKey, str]) -> dict[GeneratorKey, str | None]:
+        """Those of these bit generators of which no earlier pass has found out where their states must be."""
+        return {
+            key: why
+            for key, why in found.items()
+            if key not in self.in_program and None not in self.in_program
+        }
 
     def keeps(self, key: GeneratorKey) -> str | None:
         """Why a bit generator's state is in the program; None if it is not."""

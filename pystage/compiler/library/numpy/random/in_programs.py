@@ -1,8 +1,8 @@
 """Methods of generators whose states the program has: it draws itself, by the programs of `pcg64.py`.
 
-In: a generator, the name of a method, and abstract arguments. Out: what it draws, and another state; or PS606 for methods
-that have no such program. Inference begins again to have the state of a generator in the program where the host cannot draw
-for it (`keep_state`), if all that it would draw there is among `SERVED`.
+In: a generator, the name of a method, and abstract arguments. Out: what it draws, and another state. Inference begins again
+to have the state of a generator in the program where the host cannot draw for it (`Context.keep_state`), and once more to
+leave it to the host where a method is called that has no such program.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from ....values.generators import bits_of, state_of, stateful_cell, words_of
 from ....values.lattice import Abstract, Const, Ref
 from ...context import Context, Raw
 from ..composed import run_program
-from . import pcg64
-from ...kernels.structures import known_object
-from ..indexing.stores import dtype_of
+from . import pcg64, ziggurat
 from .draws import FIXED, ActionBuilder, bound, stored
 
 _PROGRAMS: dict[str, Callable[..., Any]] = {
@@ -30,6 +28,10 @@ _PROGRAMS: dict[str, Callable[..., Any]] = {
     "permutation": pcg64.permutation,
     "shuffle": pcg64.shuffle,
     "permuted": pcg64.permuted,
+    "standard_normal": ziggurat.standard_normal,
+    "normal": ziggurat.normal,
+    "standard_exponential": ziggurat.standard_exponential,
+    "exponential": ziggurat.exponential,
 }
 
 
@@ -47,29 +49,16 @@ def draw_in_program(
     call = ActionBuilder(ctx, f"Generator.{name}")
     program = _PROGRAMS.get(name)
     if program is None:
-        raise call.refusal(
-            "the program itself draws from its generator, which it can do by other methods only"
-        )
+        ctx.leave_states()
     given = bound(ctx, np.random.Generator, name, args, kwargs)
     out = call.takes_out(given)
     for parameter in FIXED & given.keys():
         given[parameter] = Const(call.argument(given[parameter], parameter))
-    if name == "integers":
-        _check_integers(call, given)
-    if out is not None and name == "random":
+    if out is not None:
         dtype = given.get("dtype")
         call.check_out(out, dtype.value if isinstance(dtype, Const) else None)
     result = run_program(ctx, program, (state,), given)
     return result if out is None else stored(ctx, out, result, call.name)
-
-
-def _check_integers(call: ActionBuilder, given: dict[str, Any]) -> None:
-    """PS606 for integers of other types than the default one, and for limits of which arrays are of other numbers."""
-    if np.dtype(known_object(call.ctx, given.get("dtype", Const(np.int64)))) != np.int64:
-        raise call.refusal("the program itself draws integers of 64 bits only", "convert them after the draw")
-    for limit in (given.get("low"), given.get("high")):
-        if call.ctx.is_ndarray(limit) and dtype_of(call.ctx, limit).kind not in "iub":
-            raise call.refusal("its limits are arrays of other numbers than integers", "convert them first")
 
 
 def made_with_state(

@@ -10,7 +10,7 @@ interval", 2019).
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -52,6 +52,17 @@ def _jumps(ctx: Context, first: Raw, step: Raw, count: Raw) -> Abstract:
     """A constant of the program."""
     numbers = [int(ctx.known(n, "a number of steps")) for n in (first, step, count)]
     return ctx.ndarray(ctx.constant(jumps(*numbers), np.uint64))
+
+
+def leave_to_host() -> NoReturn:
+    """For what these programs cannot do."""
+    raise NotImplementedError
+
+
+@meaning(leave_to_host)
+def _leave_to_host(ctx: Context) -> NoReturn:
+    """Inference begins again, with the states of generators with the host."""
+    ctx.leave_states()
 
 
 # ---------------------------------------------------------------- words
@@ -136,6 +147,8 @@ def double(word: Any) -> Any:
 
 def random(state: Any, size: Any = None, dtype: Any = np.float64) -> Any:
     """`Generator.random`."""
+    if np.dtype(dtype) not in (np.float64, np.float32):
+        leave_to_host()
     if np.dtype(dtype) == np.float32:
         if size is None:
             return float(np.float32(next32(state) >> 8) * np.float32(1.0 / 16777216.0))
@@ -212,6 +225,8 @@ def integers(
     state: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
 ) -> Any:
     """`Generator.integers` of 64 bits."""
+    if np.dtype(dtype) != np.int64:
+        leave_to_host()
     if size is not None and math.prod(size if isinstance(size, tuple) else (size,)) == 0:
         return np.empty(size, np.int64)
     if high is None:
@@ -238,6 +253,8 @@ def integers(
 
 def _integers_each(state: Any, low: Any, high: Any, size: Any, endpoint: Any) -> Any:
     """Integers from as many intervals."""
+    if low.dtype.kind not in "iub" or high.dtype.kind not in "iub" or np.uint64 in (low.dtype, high.dtype):
+        leave_to_host()
     if np.any(low > high) or (not endpoint and np.any(low == high)):
         if not np.any(low):
             raise ValueError("high < 0" if endpoint else "high <= 0")
