@@ -335,12 +335,8 @@ class Exit:
                 return self.container(cell, ref.cell)
             case SetCell(members):
                 return ConstantTemplate(set(members))
-            case ObjectCell(cls=cls) if cls in GENERATORS and (state := state_of(cell)) is not None:
-                return CallTemplate(
-                    resumed, (self.template(maker_of(cell)), self.template(state)), (), ref.cell
-                )
             case ObjectCell(cls=cls) if cls in GENERATORS:
-                return GeneratorTemplate(self.output(handle_of(cell), Form.PYTHON))
+                return self.generator(cell, ref.cell)
             case ObjectCell(cls=collections.deque, fields=fields):
                 parts = (self.template(fields[ITEMS]), self.template(fields[BOUND]))
                 return CallTemplate(collections.deque, parts, (), ref.cell)
@@ -349,6 +345,18 @@ class Exit:
                 children = tuple([self.template(v) for v in fields.values()])
                 return ContainerTemplate(cell.cls, tuple(fields), children, ref.cell)
         raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=describe(ref, self.engine.state)))
+
+    def generator(self, cell: ObjectCell, identity: int) -> Template:
+        """A generator that the program has made, in the state in which it has left it."""
+        make, state = maker_of(cell), state_of(cell)
+        made: Template
+        if isinstance(make, Ref):
+            return CallTemplate(np.random.Generator, (self.template(make),), (), identity)
+        if isinstance(make, Const):
+            made = CallTemplate(make.value, ())
+        else:
+            made = GeneratorTemplate(self.output(handle_of(cell), Form.PYTHON))
+        return made if state is None else CallTemplate(resumed, (made, self.template(state)), (), identity)
 
     def container(
         self, x: Tuple | AnyList | DictCell | TableCell, identity: int | None = None

@@ -7,7 +7,7 @@ words of its state, from which the program draws itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -28,9 +28,10 @@ GENERATORS: frozenset[type] = frozenset(
     {np.random.Generator, np.random.RandomState, np.random.SeedSequence, *BIT_GENERATORS}
 )
 """The exact classes of such objects; subclasses may do anything."""
-_HANDLE = "%generator"
+HANDLE = "%generator"
 _STATE = "%state"
-_MAKE = "%make"
+MAKE = "%make"
+BITS = "%bits"
 WORDS = ArrayType(np.dtype(np.uint64), (6,))
 """The state of a PCG64: that of its linear congruential generator and the increment, the high half of each first; whether
 half of a number is left over from a draw of 32 bits, and that half.
@@ -78,27 +79,27 @@ def set_words(generator: np.random.PCG64, words: np.ndarray[Any, Any]) -> None:
 
 def generator_cell(cls: type, handle: Value) -> ObjectCell:
     """The contents of the cell of a generator whose number is `handle`."""
-    return ObjectCell(cls, {_HANDLE: Array(handle, Form.PYTHON)}, _NO_ATTRIBUTES)
+    return ObjectCell(cls, {HANDLE: Array(handle, Form.PYTHON)}, _NO_ATTRIBUTES)
 
 
-def stateful_cell(cls: type, state: Abstract, make: Abstract | None = None) -> ObjectCell:
+def stateful_cell(cls: type, state: Abstract, made: Mapping[str, Abstract] = {}) -> ObjectCell:
     """The contents of the cell of a generator whose state the program has: a reference to the array of its words.
 
-    `make`: what makes one like it, as it was when the program made it.
+    `made`: what makes one like it, if the program has made it: a function (`MAKE`), the host (`HANDLE`), or
+    its bit generator, which the program has as an object, too (`BITS`).
     """
-    return ObjectCell(cls, {_STATE: state} | ({_MAKE: make} if make is not None else {}), _NO_ATTRIBUTES)
+    return ObjectCell(cls, {_STATE: state, **made}, _NO_ATTRIBUTES)
 
 
-def resumed(make: Callable[[], Any], words: np.ndarray[Any, Any]) -> Any:
-    """A generator that the program made, in the state that it has left it in."""
-    made = make()
+def resumed(made: Any, words: np.ndarray[Any, Any]) -> Any:
+    """A generator that the program made, in the state in which it has left it."""
     set_words(bits_of(made), words)
     return made
 
 
-def maker_of(cell: ObjectCell) -> Abstract:
-    """What makes a generator like the one in a cell (`stateful_cell`)."""
-    return cell.fields[_MAKE]
+def words_of_generator(generator: Any) -> np.ndarray[Any, Any]:
+    """The words of the state of a generator's bit generator."""
+    return words_of(bits_of(generator))
 
 
 def state_of(cell: ObjectCell) -> Abstract | None:
@@ -106,9 +107,14 @@ def state_of(cell: ObjectCell) -> Abstract | None:
     return cell.fields.get(_STATE)
 
 
+def maker_of(cell: ObjectCell) -> Abstract | None:
+    """What makes a generator like the one in a cell, or its bit generator; None if the host makes it."""
+    return cell.fields.get(MAKE) or cell.fields.get(BITS)
+
+
 def handle_of(cell: ObjectCell) -> Value:
     """The number of the generator in a cell."""
-    return cast(Array, cell.fields[_HANDLE]).value
+    return cast(Array, cell.fields[HANDLE]).value
 
 
 class _NoAttributes:

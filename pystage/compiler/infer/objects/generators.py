@@ -63,10 +63,15 @@ class CallersGenerators:
             return (self.keys[handle],)
         owner = handle.owner
         if isinstance(owner, Op) and isinstance(owner.kind, Draw):
-            action = owner.kind.action
-            if action.function is np.random.Generator:
-                return self.key_of(owner.operands[0], operands)
-            return (owner.span,) if action.function in (np.random.default_rng, np.random.PCG64) else None
+            function = owner.kind.action.function
+            given = owner.operands[0] if owner.operands and owner.operands[0].type == HANDLE else None
+            if given is None or _makes(given, np.random.SeedSequence):
+                return (owner.span,) if function in (np.random.default_rng, np.random.PCG64) else None
+            return (
+                self.key_of(given, operands)
+                if function in (np.random.default_rng, np.random.Generator)
+                else None
+            )
         return None if any(handle is value for _, value in self.handles) else (None,)
 
     def new(self, found: Mapping[GeneratorKey, str]) -> dict[GeneratorKey, str | None]:
@@ -101,3 +106,9 @@ def bits_path(cls: type, path: Path) -> Path:
     if cls is np.random.RandomState:
         return path.attribute("_bit_generator")
     return path.attribute("bit_generator") if cls is np.random.Generator else path
+
+
+def _makes(handle: Value, cls: type) -> bool:
+    """True if this is the number of an object that the program makes by calling `cls`."""
+    owner = handle.owner
+    return isinstance(owner, Op) and isinstance(owner.kind, Draw) and owner.kind.action.function is cls

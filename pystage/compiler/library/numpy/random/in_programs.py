@@ -8,13 +8,15 @@ leave it to the host where a method is called that has no such program.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ....values.generators import bits_of, state_of, stateful_cell, words_of
-from ....values.lattice import Abstract, Const, Ref
+from ....ops.host.draw import Action, Operand
+from ....values.boundary import Form
+from ....values.generators import HANDLE, MAKE, WORDS, handle_of, state_of, stateful_cell, words_of_generator
+from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
 from ..composed import run_program
 from . import pcg64, ziggurat
@@ -62,13 +64,23 @@ def draw_in_program(
 
 
 def made_with_state(
-    ctx: Context, cls: type, function: Callable[..., Any], args: Sequence[Any], kwargs: Any
+    ctx: Context, cls: type, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Abstract:
-    """A generator that the program makes, with its state in the program: `function` of known objects makes it."""
+    """A generator that the program makes of known seeds, with its state in the program."""
     make = functools.partial(function, *args, **kwargs)
     try:
-        words = words_of(bits_of(make()))
+        words = words_of_generator(make())
     except (TypeError, ValueError) as error:
         ctx.raise_(error)
     state = ctx.ndarray(ctx.constant(words, np.uint64))
-    return Ref(ctx.state.new_cell(stateful_cell(cls, state, Const(make))))
+    return Ref(ctx.state.new_cell(stateful_cell(cls, state, {MAKE: Const(make)})))
+
+
+def made_by_host(ctx: Context, cls: type, made: Abstract) -> Abstract:
+    """A generator that the host makes before the program runs, with its state in the program."""
+    assert isinstance(made, Ref)
+    number = handle_of(ctx.cell(made))
+    words = ctx.draw(Action("the state of a generator", words_of_generator, (Operand(0),)), [number], WORDS)
+    assert words is not None
+    state = ctx.ndarray(words)
+    return Ref(ctx.state.new_cell(stateful_cell(cls, state, {HANDLE: Array(number, Form.PYTHON)})))

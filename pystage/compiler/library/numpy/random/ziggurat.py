@@ -1,8 +1,8 @@
 """Normal and exponential numbers from a PCG64 whose state the program has, as plain programs: `pcg64.py` for those.
 
 Both are drawn by ziggurats of 256 layers (Marsaglia and Tsang, "The ziggurat method for generating random variables", 2000),
-whose widths are found by asking NumPy's own generator what it makes of chosen words. Absolute values that change nothing keep
-multiplications and additions apart, which XLA would contract.
+whose widths are found by asking NumPy's own generator what it makes of chosen words. Absolute values that change nothing
+keep multiplications and additions apart, which XLA would contract.
 """
 
 from __future__ import annotations
