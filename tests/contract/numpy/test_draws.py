@@ -627,21 +627,21 @@ def in_a_branch(rng, c):
 def in_a_while_loop(rng, c):
     x = 0.0
     while x < c:
-        x += rng.random()
+        x += rng.gamma(2.0)
     return x
 
 
 def in_a_loop_of_unknown_length(rng, c):
     x = 0.0
     for _ in range(int(c.sum())):
-        x += rng.random()
+        x += rng.normal()
     return x
 
 
 def in_a_loop_that_breaks(rng, c):
     x = 0.0
     for _ in range(10):
-        x += rng.random()
+        x += rng.normal()
         if x > c:
             break
     return x

@@ -19,10 +19,10 @@ from ....values.generators import HANDLE, MAKE, WORDS, handle_of, state_of, stat
 from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
 from ..composed import run_program
-from . import pcg64, ziggurat
+from . import pcg64
 from .draws import FIXED, ActionBuilder, bound, stored
 
-_PROGRAMS: dict[str, Callable[..., Any]] = {
+PROGRAMS: dict[str, Callable[..., Any]] = {
     "random": pcg64.random,
     "uniform": pcg64.uniform,
     "integers": pcg64.integers,
@@ -30,10 +30,6 @@ _PROGRAMS: dict[str, Callable[..., Any]] = {
     "permutation": pcg64.permutation,
     "shuffle": pcg64.shuffle,
     "permuted": pcg64.permuted,
-    "standard_normal": ziggurat.standard_normal,
-    "normal": ziggurat.normal,
-    "standard_exponential": ziggurat.standard_exponential,
-    "exponential": ziggurat.exponential,
 }
 
 
@@ -49,7 +45,7 @@ def draw_in_program(
 ) -> Abstract:
     """A draw of the program's own."""
     call = ActionBuilder(ctx, f"Generator.{name}")
-    program = _PROGRAMS.get(name)
+    program = PROGRAMS.get(name)
     if program is None:
         ctx.leave_states()
     given = bound(ctx, np.random.Generator, name, args, kwargs)
