@@ -51,7 +51,7 @@ from ..values.bounded import Bounded
 from ..values.deques import BOUND, ITEMS
 from ..values.exceptions import ExceptionBuilder
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind
-from ..values.generators import GENERATORS, handle_of, maker_of, resumed, state_of
+from ..values.generators import GENERATORS, handle_of, made_by, maker_of, resumed, state_of
 from ..values.lattice import (
     Abstract,
     AnyList,
@@ -352,8 +352,8 @@ class Exit:
         made: Template
         if isinstance(make, Ref):
             return CallTemplate(np.random.Generator, (self.template(make),), (), identity)
-        if isinstance(make, Const):
-            made = CallTemplate(make.value, ())
+        if make is not None:
+            made = CallTemplate(made_by, (self.template(make),))
         else:
             made = GeneratorTemplate(self.output(handle_of(cell), Form.PYTHON))
         return made if state is None else CallTemplate(resumed, (made, self.template(state)), (), identity)

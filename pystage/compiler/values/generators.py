@@ -88,6 +88,11 @@ def stateful_cell(cls: type, state: Abstract, made: Mapping[str, Abstract] = {})
     return ObjectCell(cls, {_STATE: state, **made}, _NO_ATTRIBUTES)
 
 
+def made_by(make: Any) -> Any:
+    """A generator as it was when the program made it."""
+    return make()
+
+
 def resumed(made: Any, words: np.ndarray[Any, Any]) -> Any:
     """A generator that the program made, in the state in which it has left it."""
     set_words(bits_of(made), words)
