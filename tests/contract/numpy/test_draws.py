@@ -371,6 +371,12 @@ def nests_of_loops(rng, n):
     return inside, total
 
 
+@cases(generator(), np.array([[1.0, 2.0], [3.0, 5.0]]))
+def limits_that_are_views(rng, x):
+    low, high = np.asarray([(-1.0, 2.0)] * 3).T
+    return rng.uniform(low, high, (2, 3)), rng.uniform(low, high)
+
+
 @cases(generator(), np.arange(8.0))
 def shuffled_by_hand(rng, x):
     for i in range(len(x) - 1, 0, -1):

@@ -85,6 +85,11 @@ def uniform(rng, x, v):
     return found, 0.0, rng.uniform(-x, x, (2, 3)), rng.uniform(v, 20.0)
 
 
+@cases.each((generator(4), np.array([[1.0, 2.0], [3.0, 5.0]])))
+def limits_that_are_views(rng, x):
+    return rng.uniform(x[0], x[1], (2, 2)), rng.uniform(*x.T), rng.integers(1, 9)
+
+
 @cases.each((generator(4), 7), (generator(5, True), 1000))
 def integers(rng, n):
     found = np.zeros(100, np.int64)

@@ -102,6 +102,8 @@ class ActionBuilder:
             found = ctx.input_of(read) if isinstance(read, Array) else None
             if found is not None:
                 return self.operand(found)
+            if isinstance(raw, Ref) and raw.path and isinstance(read, Array):
+                raw = read  # the elements that the view has now
             if isinstance(read, Array) and ctx.is_computed(read):
                 self.draw_in_program(f"its argument {parameter!r} is computed by the program")
         try:
@@ -168,10 +170,10 @@ class ActionBuilder:
 
 
 def _read(ctx: Context, raw: Raw) -> Any:
-    """A number or an array of the program; None for what is not one as it stands."""
+    """A number or an array of the program; None for what is neither."""
     if isinstance(raw, Array):
         return raw
-    if isinstance(raw, Ref) and ctx.is_ndarray(raw) and not raw.path:
+    if isinstance(raw, Ref) and ctx.is_ndarray(raw):
         return ctx.read(raw)
     return None
 
