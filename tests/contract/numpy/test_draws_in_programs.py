@@ -153,6 +153,16 @@ def choices(rng, x, v, weights):
     )
 
 
+@cases.each((generator(4), V * V), (generator(5, True), V[:3]))
+def of_computed_length(rng, v):
+    total = 0.0
+    for i in range(len(v)):
+        others = np.delete(np.arange(len(v)), i)
+        a, b = v[rng.choice(others, 2, replace=False)]
+        total = max(total, a - b) + rng.choice(others) * 0.5
+    return total
+
+
 class Walker:
     def __init__(self, rng):
         self.rng = rng
