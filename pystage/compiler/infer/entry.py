@@ -43,7 +43,7 @@ from ..values.boundary import (
 )
 from ..values.demand import Statics
 from ..values.deques import deque_cell
-from ..values.generators import GENERATORS, generator_cell
+from ..values.generators import GENERATORS
 from ..values.lattice import (
     DICT_CLASSES,
     NONE,
@@ -68,7 +68,7 @@ from .calls.hoist import Hoist
 from .calls.parameters import arrange
 from .calls.printing import skip_writes
 from .core.effort import Exhausted
-from .core.frame import Restart
+from .core.frame import GeneratorKey, Restart, StatesInProgram
 from .exceptions.raising import attempt
 from .exits import Exit
 from .interpreter import Interpreter
@@ -92,9 +92,11 @@ def infer_program(
     `StagingError` with every independent diagnostic.
     """
     unrolled: dict[stage.Instr, Note] = {}
+    in_program: dict[GeneratorKey, str | None] = {}
     steps = 0
     for _ in range(RESTART_LIMIT):
         engine = Interpreter(bool(jax.config.jax_enable_x64), unrolled, steps)
+        engine.externals.generators.in_program = in_program
         if isinstance(static, Statics):
             engine.externals.statics = static
             engine.origins.ask = static.ask
@@ -103,12 +105,16 @@ def infer_program(
         except Restart as restart:
             unrolled[restart.loop] = restart.why
             steps = engine.effort.steps
+        except StatesInProgram as found:
+            in_program |= found.generators
         except Exhausted:
             engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
             raise StagingError((engine.effort.diagnostic(engine.b.span),)) from None
         finally:
             engine.release()
-    raise StagingError((InternalError(text="inference does not settle which loops to unroll"),))
+    raise StagingError(
+        (InternalError(text="inference does not settle which loops to unroll, and where to draw"),)
+    )
 
 
 def _parameters(function: Any) -> tuple[tuple[str, ...], str | None, str | None, tuple[str, ...]]:
@@ -204,13 +210,18 @@ class _Entry:
         """
         engine = self.engine
         externals = engine.externals
+        shared = externals.generators.shared
+        if any(not isinstance(path.root, Argument) for path in shared):
+            externals.guard(GuardKind.DISTINCT, shared[0], shared)
         if not (engine.externals.depends_on_identity or any(m.kind is not Write.ARRAY for m in mutations)):
             return
         arrays = engine.externals.depends_on_identity
         found = [
             path
             for path, content in externals.initial.values()
-            if not isinstance(content, VariableCell) and (arrays or not isinstance(content, ArrayCell))
+            if not path.is_state
+            and not isinstance(content, VariableCell)
+            and (arrays or not isinstance(content, ArrayCell))
         ]
         paths = list({path.key: path for path in found}.values())
         if len(paths) > 1 and any(not isinstance(p.root, Argument) for p in paths):
@@ -223,6 +234,8 @@ class _Entry:
             return
         changed = {m.target for m in mutations if m.kind is Write.ARRAY}
         for cell, (path, content) in externals.initial.items():
+            if path.is_state:
+                continue
             if isinstance(content, ArrayCell) and (cell in stored or path in changed or not content.writable):
                 externals.guard(GuardKind.WRITABLE, path, content.writable)
 
@@ -258,7 +271,7 @@ class _Entry:
         generators, timed = engine.externals.generators, failure is not None
         draws: Draws | None = None
         drawn: list[Value] = []
-        if engine.effects.drawn or generators:
+        if engine.effects.drawn or generators.handles:
             hoist = Hoist(engine.origins, generators, places, timed, engine.loops.unrolled, engine.known)
             draws, drawn = hoist.program(body)
             self.engine.origins.ask_for_demands()
@@ -336,7 +349,8 @@ class _Entry:
 
     def generator(self, spec: StructureSpec, path: Path) -> Ref:
         """A generator of random numbers of the caller's."""
-        content = generator_cell(spec.cls, self.engine.externals.handle(path))
+        bits = next((c for c in spec.children if isinstance(c, StructureSpec)), spec)
+        content = self.engine.externals.generators.cell(spec.cls, path, bits.cls, ("argument", bits.identity))
         ref = self.structures[spec.identity] = Ref(self.cell(path, content))
         return ref
 

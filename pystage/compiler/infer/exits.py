@@ -51,7 +51,7 @@ from ..values.bounded import Bounded
 from ..values.deques import BOUND, ITEMS
 from ..values.exceptions import ExceptionBuilder
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind
-from ..values.generators import GENERATORS, handle_of
+from ..values.generators import GENERATORS, handle_of, made_by, maker_of, resumed, state_of
 from ..values.lattice import (
     Abstract,
     AnyList,
@@ -336,7 +336,7 @@ class Exit:
             case SetCell(members):
                 return ConstantTemplate(set(members))
             case ObjectCell(cls=cls) if cls in GENERATORS:
-                return GeneratorTemplate(self.output(handle_of(cell), Form.PYTHON))
+                return self.generator(cell, ref.cell)
             case ObjectCell(cls=collections.deque, fields=fields):
                 parts = (self.template(fields[ITEMS]), self.template(fields[BOUND]))
                 return CallTemplate(collections.deque, parts, (), ref.cell)
@@ -345,6 +345,18 @@ class Exit:
                 children = tuple([self.template(v) for v in fields.values()])
                 return ContainerTemplate(cell.cls, tuple(fields), children, ref.cell)
         raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=describe(ref, self.engine.state)))
+
+    def generator(self, cell: ObjectCell, identity: int) -> Template:
+        """A generator that the program has made, in the state in which it has left it."""
+        make, state = maker_of(cell), state_of(cell)
+        made: Template
+        if isinstance(make, Ref):
+            return CallTemplate(np.random.Generator, (self.template(make),), (), identity)
+        if make is not None:
+            made = CallTemplate(made_by, (self.template(make),))
+        else:
+            made = GeneratorTemplate(self.output(handle_of(cell), Form.PYTHON))
+        return made if state is None else CallTemplate(resumed, (made, self.template(state)), (), identity)
 
     def container(
         self, x: Tuple | AnyList | DictCell | TableCell, identity: int | None = None
@@ -685,6 +697,9 @@ class Exit:
             case ArrayCell(), ArrayCell():
                 if before.value is after.value:
                     return []
+                if path.is_state:
+                    words = self.output(after.value, Form.NDARRAY)
+                    return [Mutation(Write.STATE, Path(path.root, path.steps[:-1]), None, words, None)]
                 return [Mutation(Write.ARRAY, path, None, self.output(after.value, Form.NDARRAY), None)]
             case ((ListCell() | RowsCell()), (ListCell() | RowsCell())) | (
                 (DictCell() | TableCell()),

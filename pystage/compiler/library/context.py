@@ -231,6 +231,18 @@ class Context(abc.ABC):
         """A generator that the program has made."""
 
     @abc.abstractmethod
+    def keep_state(self, number: Value, why: str) -> None:
+        """Inference begins again, with the state of the generator with this number in the program, if that can be."""
+
+    @abc.abstractmethod
+    def leave_states(self) -> NoReturn:
+        """Inference begins again, with the states of all generators with the host."""
+
+    @abc.abstractmethod
+    def keeps_state(self) -> bool:
+        """Whether the state of a generator that the program makes here is in the program."""
+
+    @abc.abstractmethod
     def input_of(self, value: Array) -> Value | None:
         """`value` if it is an input of the program as it came, else None."""
 

@@ -94,13 +94,16 @@ FACTORY, MAXLEN = Key.FACTORY, Key.MAXLEN
 
 
 class PathStep(enum.Enum):
-    """How a path goes on. `MEMBER`: what stands under a name in a class's own dictionary."""
+    """How a path goes on. `MEMBER`: what stands under a name in a class's own dictionary. `STATE`: the words of the state of
+    a bit generator (`generators.words_of`).
+    """
 
     __hash__ = object.__hash__  # as that of `Form`
 
     ATTRIBUTE = "attribute"
     ITEM = "item"
     MEMBER = "member"
+    STATE = "state"
 
 
 @immutable
@@ -157,6 +160,16 @@ class Path:
     def item(self, key: Any) -> Path:
         """The path of an item of what stands here."""
         return Path(self.root, (*self.steps, (PathStep.ITEM, key)))
+
+    @property
+    def state(self) -> Path:
+        """The path of the state of the bit generator that stands here."""
+        return Path(self.root, (*self.steps, (PathStep.STATE, "state")))
+
+    @property
+    def is_state(self) -> bool:
+        """True for the path of the state of a bit generator."""
+        return bool(self.steps) and self.steps[-1][0] is PathStep.STATE
 
     @property
     def key(self) -> PathKey:
@@ -446,6 +459,7 @@ class Write(enum.Enum):
     DICT = "dict"  # the dictionary becomes value, order included; a Container of class dict
     GLOBAL = "global"  # namespace[key] = value; the target's root is the Global
     CELL = "cell"  # cell_contents = value
+    STATE = "state"  # target, a bit generator, gets the words value as its state, an Output
 
 
 @immutable

@@ -174,7 +174,12 @@ def _open_slice(value: slice | range) -> Opened:
 
 
 def _open_generator(value: Any) -> Opened:
-    return (), ()
+    bits, name = None, "bit_generator"
+    if isinstance(value, np.random.Generator):
+        bits = value.bit_generator
+    elif isinstance(value, np.random.RandomState):
+        name, bits = f"_{name}", value._bit_generator
+    return ((name,), (bits,)) if type(bits) in GENERATORS else ((), ())
 
 
 def is_plain(cls: type) -> bool:

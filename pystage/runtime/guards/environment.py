@@ -29,6 +29,7 @@ from ...compiler.values.boundary import (
     Path,
     PathStep,
 )
+from ...compiler.values.generators import words_of
 from ...compiler.values.instances import instance_fields, slots_of
 from ...compiler.values.lattice import same_constant
 from ..arguments.signature import Signature
@@ -83,6 +84,8 @@ class PathWriter:
         for step, key in path.steps:
             if step is PathStep.ITEM:
                 text += f"[{key!r}]" if type(key) in (int, str) else f"[{self.name(key)}]"
+            elif step is PathStep.STATE:
+                text = f"words_of({text})"
             elif step is PathStep.MEMBER:
                 text += f".__dict__[{key!r}]"
             elif key.isidentifier():
@@ -144,6 +147,7 @@ _HELPERS: dict[str, Any] = {
     "same": _same,
     "vector": np.array,
     "layout_of": layout_of,
+    "words_of": words_of,
     "FAILURES": _FAILURES,
 }
 

@@ -36,6 +36,7 @@ from ...compiler.values.boundary import (
 )
 from ...compiler.values.capacity import CapacityExceeded, next_capacities
 from ...compiler.values.evaluation import Make
+from ...compiler.values.generators import set_words
 from ...compiler.values.node import TreeNode
 from ...compiler.values.walk import children
 from ...config import config
@@ -200,7 +201,7 @@ class Plan:
     def _mutation(self, mutation: Mutation) -> Prepare:
         """A function that finds target and value of a mutation, as they are before any, and gives what does it."""
         kind, key, root = mutation.kind, mutation.key, mutation.target.root
-        if kind is Write.ARRAY and isinstance(mutation.value, OutputTemplate):
+        if kind in (Write.ARRAY, Write.STATE) and isinstance(mutation.value, OutputTemplate):
             index = mutation.value.index
             value: Make = lambda run: np.asarray(run.values[index])  # noqa: E731
         else:
@@ -272,11 +273,16 @@ def _write_dict(target: Any, key: Any, value: Any) -> None:
     dict.update(target, value)
 
 
+def _write_state(target: Any, key: Any, value: Any) -> None:
+    set_words(target, value)
+
+
 _WRITES: dict[Write, Callable[[Any, Any, Any], None]] = {
     Write.ARRAY: _write_array,
     Write.ATTRIBUTE: _write_attribute,
     Write.LIST: _write_list,
     Write.DICT: _write_dict,
+    Write.STATE: _write_state,
 }
 
 

@@ -371,6 +371,12 @@ def nests_of_loops(rng, n):
     return inside, total
 
 
+@cases(generator(), np.array([[1.0, 2.0], [3.0, 5.0]]))
+def limits_that_are_views(rng, x):
+    low, high = np.asarray([(-1.0, 2.0)] * 3).T
+    return rng.uniform(low, high, (2, 3)), rng.uniform(low, high)
+
+
 @cases(generator(), np.arange(8.0))
 def shuffled_by_hand(rng, x):
     for i in range(len(x) - 1, 0, -1):
@@ -627,21 +633,21 @@ def in_a_branch(rng, c):
 def in_a_while_loop(rng, c):
     x = 0.0
     while x < c:
-        x += rng.random()
+        x += rng.gamma(2.0)
     return x
 
 
 def in_a_loop_of_unknown_length(rng, c):
     x = 0.0
     for _ in range(int(c.sum())):
-        x += rng.random()
+        x += rng.normal()
     return x
 
 
 def in_a_loop_that_breaks(rng, c):
     x = 0.0
     for _ in range(10):
-        x += rng.random()
+        x += rng.normal()
         if x > c:
             break
     return x

@@ -10,6 +10,7 @@ it is refused (PS606).
 from __future__ import annotations
 
 import functools
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -30,10 +31,12 @@ from ...hlo.walk import callees
 from ...ops import Add, Call, Constant, Convert, DynamicSlice, Reshape, While
 from ...ops.host.draw import HANDLE, Action, Draw
 from ...stage import ir as stage
-from ...values.boundary import Draws, GeneratorSlot, Path, Perform, Repeat, Taken
+from ...values.boundary import Draws, GeneratorSlot, Perform, Repeat, Taken
+from ...values.generators import IN_PROGRAM
 from ...values.lattice import Abstract
 from ..core.constants import UNROLL_LIMIT, ParameterOrigins, SourceLoop
-from ..core.frame import Restart
+from ..core.frame import GeneratorKey, Restart, StatesInProgram
+from ..objects.generators import CallersGenerators
 
 INSTEAD = "draw before the branch or loop, or use jax.random with a key"
 _COUNT = ArrayType(INT32)
@@ -46,7 +49,12 @@ class _Perform:
     action: Action
     operands: tuple[Value, ...]
     result: Value | None
-    span: Span | None
+    draw: Op
+
+    @property
+    def span(self) -> Span | None:
+        """Where it is drawn."""
+        return self.draw.span
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +120,7 @@ class Hoist:
     def __init__(
         self,
         origins: ParameterOrigins,
-        generators: Sequence[tuple[Path, Value]],
+        generators: CallersGenerators,
         places: dict[Value, Taken],
         timed: bool,
         unrolled: Collection[stage.Instr],
@@ -121,13 +129,17 @@ class Hoist:
         self._origins = origins
         self._unrolled = unrolled
         self._known = known
-        self._generators = generators
+        self._generators = generators.handles
+        self._callers = generators
+        self._refused: list[tuple[Op, NotServed]] = []
         self._places = places
         self._timed = timed
         self._templates: dict[Function, _Template] = {}
         self._drawn: dict[Function, list[Op]] = {}
         self._loops: dict[Region, Op] = {}
-        self._slots: dict[Value, int] = {value: i for i, (_, value) in enumerate(generators)}
+        self._slots: dict[Value, int] = {value: i for i, (_, value) in enumerate(generators.handles)}
+        self._originals: dict[Value, Value] = {}
+        """By the parameters of callees without their draws: those of what they were copied from."""
         self._problems: list[Diagnostic] = []
 
     def program(self, body: Region) -> tuple[Draws | None, list[Value]]:
@@ -161,11 +173,36 @@ class Hoist:
         return Draws(paths, done, tuple([p.type for p in kept]), (), clock), kept
 
     def _check(self) -> None:
+        """`StatesInProgram` if what is refused here the program can do itself, else `StagingError`."""
         if self._problems:
+            self._draw_in_program()
             by_place = {
                 (p.headline, p.span): p for p in reversed(self._problems)
             }  # of all trips of a loop, the first
             raise StagingError(tuple(reversed(by_place.values())))
+
+    def _draw_in_program(self) -> None:
+        """Inference begins again, with the states in the program of the generators that what is refused draws from."""
+        found: dict[GeneratorKey, str] = {}
+        for draw, problem in self._refused:
+            keys = self._keys(draw)
+            if not keys:
+                return
+            found |= dict.fromkeys(keys, problem.why)
+        new = self._callers.new(found)
+        if len(new) == len(found):
+            raise StatesInProgram(new)
+
+    def _keys(self, draw: Op) -> tuple[GeneratorKey, ...]:
+        """The bit generator of a draw that the program can do itself."""
+        assert isinstance(draw.kind, Draw)
+        action, handles = draw.kind.action, [v for v in draw.operands if v.type == HANDLE]
+        operands = ChainMap(self._originals, self._origins.operands)
+        if action.makes:
+            return self._callers.key_of(draw.results[0], operands) or ()
+        if action.name not in IN_PROGRAM or not handles:
+            return ()
+        return self._callers.key_of(handles[0], operands) or ()
 
     # -- where draws are
 
@@ -191,7 +228,9 @@ class Hoist:
             assert isinstance(draw.kind, Draw)
             notes = () if note is None else (note,)
             name = draw.kind.action.name
-            self._problems.append(NotServed(span=draw.span, name=name, why=why, instead=INSTEAD, notes=notes))
+            problem = NotServed(span=draw.span, name=name, why=why, instead=INSTEAD, notes=notes)
+            self._problems.append(problem)
+            self._refused.append((draw, problem))
 
     # -- regions
 
@@ -221,7 +260,7 @@ class Hoist:
             if kind.watched:
                 one = level.build(Convert(INT32), op.operands[-1])
             level.clock = level.build(Add(), level.clock, one)
-        return _Perform(kind.action, op.operands[: kind.operands], result, op.span)
+        return _Perform(kind.action, op.operands[: kind.operands], result, op)
 
     def _call(self, op: Op, kind: Call, level: _Level) -> list[_Step]:
         """A call of a function that draws: it gets the draws of this call."""
@@ -247,6 +286,7 @@ class Hoist:
         body, copier = Region(function.param_types), _LoopCopier(self._origins.loops)
         with copier.b.isolated(body):
             copier.fill(function.body, body)
+        self._originals |= zip(body.params, function.body.params, strict=True)
         drawn: list[Value] = []
         level = _Level(functools.partial(_adopt, drawn))
         start = level.clock = Value(_COUNT, body, 0) if self._timed else None
@@ -266,7 +306,7 @@ class Hoist:
         trips = (source.exact if source is not None else None) or exact_trips(
             op
         )  # a derivative's copies are read
-        if trips is None and source is not None and self._may_be_known(source):
+        if trips is None and source is not None and self._may_be_known(op, source):
             return []
         if trips is None or any(self._draws(inner) for inner in cond.ops):
             text = "how often this runs is decided at run time"
@@ -291,9 +331,10 @@ class Hoist:
         level.ops.append(op)
         return [_Repeat(trips, steps)]
 
-    def _may_be_known(self, loop: SourceLoop) -> bool:
+    def _may_be_known(self, op: Op, loop: SourceLoop) -> bool:
         """True if inference begins again, knowing how often a loop runs that it did not know this time."""
-        if isinstance(loop.instruction, stage.While) and loop.instruction not in self._unrolled:
+        may_unroll = isinstance(loop.instruction, stage.While) and loop.instruction not in self._unrolled
+        if may_unroll and not all(map(self._keys, self._found(op))):
             raise Restart(loop.instruction, Note("how often a loop that draws goes on must be known"))
         if loop.length is None:
             return False
@@ -337,7 +378,9 @@ class Hoist:
         if value.type != HANDLE:
             why = "it takes a value that the program computes"
         name = step.action.name
-        self._problems.append(NotServed(span=step.span, name=name, why=why, instead=INSTEAD))
+        problem = NotServed(span=step.span, name=name, why=why, instead=INSTEAD)
+        self._problems.append(problem)
+        self._refused.append((step.draw, problem))
         return GeneratorSlot(0)
 
     def _resolved(self, value: Value) -> Value:

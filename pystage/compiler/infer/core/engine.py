@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NoReturn, cast
 
 import jax
 
@@ -55,7 +55,7 @@ from .constants import ParameterOrigins, decided, demandable, is_computed, is_un
 from .effects import Effects
 from .effort import Effort
 from .elements import Elements
-from .frame import Frame
+from .frame import Frame, StatesInProgram
 from .loop import Loops
 from .speculate import Speculation
 
@@ -246,6 +246,18 @@ class Engine(Context):
 
     def new_generator(self, cls: type, number: Value) -> Ref:
         return Ref(self.state.new_cell(generator_cell(cls, number)))
+
+    def keep_state(self, number: Value, why: str) -> None:
+        generators = self.externals.generators
+        found = generators.key_of(number, self.origins.operands)
+        if found is not None and generators.new({found[0]: why}):
+            raise StatesInProgram({found[0]: why})
+
+    def leave_states(self) -> NoReturn:
+        raise StatesInProgram(dict.fromkeys(self.externals.generators.in_program))
+
+    def keeps_state(self) -> bool:
+        return self.externals.generators.keeps(self.b.span) is not None
 
     def input_of(self, value: Array) -> Value | None:
         found = value.value

@@ -11,7 +11,7 @@ from ...diagnostics.span import Span
 from ...hlo.ir import Region, Value
 from ...speculation import Balanced, Declarations, Fixed, Forked, Grows
 from ...stage import ir as stage
-from ...values.boundary import Handled
+from ...values.boundary import Handled, PathKey
 from ...values.lattice import Abstract
 from ...values.slots import Slot
 
@@ -125,3 +125,17 @@ class Restart(Exception):
         super().__init__(loop)
         self.loop = loop
         self.why = why
+
+
+GeneratorKey = PathKey | Span | None
+"""A bit generator: by the path that led to it first, by where the program makes it; None for every one."""
+
+
+class StatesInProgram(Exception):
+    """The whole inference must begin again, with the states of these generators in the program, and why each; or with
+    the host, after all, where there is no reason.
+    """
+
+    def __init__(self, generators: Mapping[GeneratorKey, str | None]) -> None:
+        super().__init__(generators)
+        self.generators = generators

@@ -28,7 +28,6 @@ from ...library.jax.tail import is_jax_callable
 from ...library.kernels.structures import container_of
 from ...library.registry import meaning_of
 from ...library.rules.numbers import python_dtype
-from ...ops.host.draw import HANDLE
 from ...policy import package_of
 from ...speculation import Declarations, Fixed, Grows
 from ...values.boundary import (
@@ -45,7 +44,7 @@ from ...values.boundary import (
 )
 from ...values.demand import Statics, no_value
 from ...values.deques import deque_cell
-from ...values.generators import GENERATORS, generator_cell
+from ...values.generators import GENERATORS, bits_of
 from ...values.instances import instance_fields
 from ...values.lattice import (
     DICT_CLASSES,
@@ -67,6 +66,7 @@ from ...values.state import State
 from ..core.constants import ParameterOrigins
 from ..diagnostics.foreign import unsupported_class
 from .classes import unsupported
+from .generators import CallersGenerators, bits_path
 
 _BY_IDENTITY = (
     type,
@@ -128,6 +128,7 @@ class Externals:
             "keep": Grows("objects that are kept alive"),
             "special_methods": Grows("it is about classes, which do not change"),
             "library_attributes": Grows("it is about modules, which do not change"),
+            "generators": Grows("at worst there is an input too many"),
             "depends_on_identity": Grows("a summary that stays may rely on it; at worst a guard too many"),
             **dict.fromkeys(
                 (
@@ -137,7 +138,6 @@ class Externals:
                     "initial",
                     "_members",
                     "captured",
-                    "generators",
                     "_globals",
                     "_guarded",
                     "_classes",
@@ -164,7 +164,7 @@ class Externals:
         self.initial: dict[int, tuple[Path, Any]] = {}  # by cell: what it was when the program began
         self._members: set[tuple[type, str, int]] = set()
         self.captured: list[int] = []  # cells that no argument led to, in the order in which they were met
-        self.generators: list[tuple[Path, Value]] = []
+        self.generators = CallersGenerators(root, state, self.hidden, self.initial)
         self._globals: dict[tuple[int, str], Abstract | None] = {}
         self._guarded: set[tuple[GuardKind, PathKey]] = set()
         self._classes: set[type] = set()
@@ -230,19 +230,19 @@ class Externals:
         if found is not None:
             return found
         self.guard(GuardKind.LAYOUT, path, obj)
-        return Ref(self._cell(path, obj, generator_cell(type(obj), self.handle(path))))
+        bits, at, generators = bits_of(obj), bits_path(type(obj), path), self.generators
+        content = generators.cell(type(obj), path, type(bits), id(bits))
+        if bits is not obj and generators.states:
+            self.guard(GuardKind.LAYOUT, at, bits)
+        if generators.bits[id(bits)].key != at.key:
+            self.guard(GuardKind.SAME, at, generators.bits[id(bits)])
+        return Ref(self._cell(path, obj, content))
 
     def unspecialised(self, path: Path) -> Value:
         """An integer that is read at each call, and on which nothing is ever specialised."""
         value = self._root.add_param(ArrayType(np.dtype(np.int64), ()))
         self._origins.names[value] = path
         self.hidden.append((HiddenInput(path, value.type, Form.PYTHON, False, None), value))
-        return value
-
-    def handle(self, path: Path) -> Value:
-        """The number of a generator that the caller has."""
-        value = self._root.add_param(HANDLE)
-        self.generators.append((path, value))
         return value
 
     def member(self, cls: type, name: str, raw: Any) -> None:

@@ -22,7 +22,7 @@ from ....hlo.ir import Value
 from ....hlo.types import SHORT_NAMES, ArrayType
 from ....ops.host.draw import HANDLE, Action, Operand
 from ....values.boundary import Form
-from ....values.generators import GENERATORS, handle_of
+from ....values.generators import GENERATORS, IN_PROGRAM, handle_of
 from ....values.lattice import NONE, Abstract, Array, Const, ObjectCell, Ref, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import MISSING, cell_of, known_object
@@ -31,9 +31,7 @@ from ..indexing.stores import dtype_of, shape_of, store_out
 from .placeholders import placeholder
 
 INSTEAD = "draw standard numbers and compute with them, or use jax.random with a key"
-_FIXED = frozenset(
-    {"size", "dtype", "axis", "method", "replace", "shuffle", "endpoint", "check_valid", "tol"}
-)
+FIXED = frozenset({"size", "dtype", "axis", "method", "replace", "shuffle", "endpoint", "check_valid", "tol"})
 """Parameters that must be constants: they decide types, or how often the generator is asked."""
 _BY_SIZE = {"rand": "random_sample", "randn": "standard_normal"}
 """Methods that take the extents as arguments, and what they do."""
@@ -99,11 +97,15 @@ class ActionBuilder:
         cell = cell_of(ctx, raw)
         if isinstance(cell, ObjectCell) and cell.cls in GENERATORS:
             return self.operand(handle_of(ctx.cell(raw)))
-        if parameter not in _FIXED:
+        if parameter not in FIXED:
             read = _read(ctx, raw)
             found = ctx.input_of(read) if isinstance(read, Array) else None
             if found is not None:
                 return self.operand(found)
+            if isinstance(raw, Ref) and raw.path and isinstance(read, Array):
+                raw = read  # the elements that the view has now
+            if isinstance(read, Array) and ctx.is_computed(read):
+                self.draw_in_program(f"its argument {parameter!r} is computed by the program")
         try:
             return ctx.known(raw, f"the argument {parameter!r} of {self.name}")
         except DiagnosticError as error:
@@ -111,6 +113,27 @@ class ActionBuilder:
                 raise
             why = f"its argument {parameter!r} is computed by the program"
             raise self.refusal(why) from None
+
+    def draw_in_program(self, why: str) -> None:
+        """Inference begins again, with the state of the generator in the program, if that can be."""
+        if self.name in IN_PROGRAM and self.operands:
+            self.ctx.keep_state(self.operands[0], why)
+
+    def takes_out(self, given: dict[str, Any]) -> Ref | None:
+        """Takes the array for the result from the arguments; its shape is the size, if none is given."""
+        ctx, out = self.ctx, given.pop("out", None)
+        if not is_none(out) and not ctx.is_ndarray(out):
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=self.name, argument="out"))
+        if isinstance(out, Ref) and "size" not in given:
+            given["size"] = shape_of(ctx, out)
+        return out if isinstance(out, Ref) else None
+
+    def check_out(self, out: Ref, dtype: Any) -> None:
+        """NumPy's TypeError for an array of another element type than the draws."""
+        wanted, found = np.dtype(dtype or np.float64), dtype_of(self.ctx, out)
+        if found != wanted:
+            text = "Supplied output array has the wrong type."
+            self.ctx.raise_(TypeError(f"{text} Expected {wanted}, got {found}"))
 
     def refusal(self, why: str, instead: str = INSTEAD) -> DiagnosticError:
         """PS606 for this call."""
@@ -147,10 +170,10 @@ class ActionBuilder:
 
 
 def _read(ctx: Context, raw: Raw) -> Any:
-    """A number or an array of the program; None for what is not one as it stands."""
+    """A number or an array of the program; None for what is neither."""
     if isinstance(raw, Array):
         return raw
-    if isinstance(raw, Ref) and ctx.is_ndarray(raw) and not raw.path:
+    if isinstance(raw, Ref) and ctx.is_ndarray(raw):
         return ctx.read(raw)
     return None
 
@@ -194,19 +217,14 @@ def drawn(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs:
         name, given = _BY_SIZE[name], {"size": Tuple(args)} if args else {}
     else:
         given = bound(ctx, cls, name, args, kwargs)
-    out = given.pop("out", None)
-    if not is_none(out) and not ctx.is_ndarray(out):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function=call.name, argument="out"))
-    if isinstance(out, Ref) and "size" not in given:
-        given["size"] = shape_of(ctx, out)
+    out = call.takes_out(given)
     known = {k: call.argument(v, k) for k, v in given.items()}
-    if isinstance(out, Ref) and dtype_of(ctx, out) != (wanted := np.dtype(known.get("dtype") or np.float64)):
-        text = "Supplied output array has the wrong type."
-        ctx.raise_(TypeError(f"{text} Expected {wanted}, got {dtype_of(ctx, out)}"))
+    if out is not None:
+        call.check_out(out, known.get("dtype"))
     sample = _sample(call, cls, name, known)
     batched = name in _BATCHED and all(_is_batched(name, k, v) for k, v in known.items())
     result = call.perform(name, (first,), known, sample, batched)
-    return stored(ctx, out, result, call.name) if isinstance(out, Ref) else _with_range(result, name, known)
+    return stored(ctx, out, result, call.name) if out is not None else _with_range(result, name, known)
 
 
 def _is_batched(name: str, parameter: str, given: Any) -> bool:

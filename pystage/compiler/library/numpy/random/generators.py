@@ -12,13 +12,14 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ....diagnostics.codes_calls import NotServed
-from ....ops.host.draw import Action
-from ....values.generators import GENERATORS
-from ....values.lattice import NONE, Abstract, Const, ObjectCell
+from ....ops.host.draw import Action, Operand
+from ....values.generators import BITS, GENERATORS, stateful_cell
+from ....values.lattice import NONE, Abstract, Const, ObjectCell, Ref
 from ...context import Context, Raw
 from ...kernels.structures import abstract, cell_of
 from ...registry import declared, meaning, method_meaning
 from .draws import ActionBuilder, drawn, receiver_of
+from .in_programs import draw_in_program, made_by_host, made_with_state, state_in_program
 from .permutations import choice, permute, shuffle
 
 _STATE = "it is about the state of a generator, which lives on the host"
@@ -53,9 +54,12 @@ def _method(name: str) -> Callable[..., Abstract]:
     do: _Do = _SPECIAL.get(name, drawn)
 
     def call(ctx: Context, receiver: Any, *args: Raw, **kwargs: Raw) -> Abstract:
+        state = state_in_program(ctx, receiver)
+        if state is not None:
+            return draw_in_program(ctx, state, name, args, kwargs)
         return do(ctx, receiver, name, args, kwargs)
 
-    call.__doc__ = f"`generator.{name}(…)`, drawn by the host."
+    call.__doc__ = f"`generator.{name}(…)`, drawn by the host, or by the program (`in_programs.py`)."
     return call
 
 
@@ -91,13 +95,31 @@ def _maker(name: str, cls: type, function: Callable[..., Any]) -> Callable[..., 
                 cell = cell_of(ctx, given)
                 if isinstance(cell, ObjectCell) and cell.cls is np.random.Generator:
                     return abstract(given)
+        for given in (*args, *kwargs.values()):
+            shared = state_in_program(ctx, given) if _is_generator(ctx, given) else None
+            if shared is not None:
+                return Ref(ctx.state.new_cell(stateful_cell(cls, shared, {BITS: abstract(given)})))
         call = ActionBuilder(ctx, f"np.random.{name}")
         known = [call.argument(a, "seed") for a in args]
         named = {k: call.argument(v, k) for k, v in kwargs.items()}
-        return call.makes(cls, function, known, named)
+        keeps = ctx.keeps_state() and cls in (np.random.Generator, np.random.PCG64)
+        if keeps and _is_given(*known, *named.values()):
+            return made_with_state(ctx, cls, function, known, named)
+        made = call.makes(cls, function, known, named)
+        return made_by_host(ctx, cls, made) if keeps else made
 
     make.__doc__ = f"`np.random.{name}(…)`: a generator that the host makes at each call."
     return make
+
+
+def _is_generator(ctx: Context, given: Raw) -> bool:
+    cell = cell_of(ctx, given)
+    return isinstance(cell, ObjectCell) and cell.cls in GENERATORS
+
+
+def _is_given(*seeds: Any) -> bool:
+    """True if these are objects known now that are seeds for the same generator each time."""
+    return bool(seeds) and not any(seed is None or isinstance(seed, Operand) for seed in seeds)
 
 
 def _declare() -> None:

@@ -153,14 +153,19 @@ def _kind(item: Abstract) -> tuple[Form, Any] | None:
 
 def choice(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs: dict[str, Raw]) -> Abstract:
     """`choice(a, size, replace, p, axis, shuffle)`."""
-    cls, _ = receiver_of(ctx, receiver)
+    cls, handle = receiver_of(ctx, receiver)
     given = bound(ctx, cls, name, args, kwargs)
     a = given.pop("a")
     known = known_object(ctx, a)
     if known is not MISSING or (isinstance(a, Array) and not a.shape):
         return drawn(ctx, receiver, name, args, kwargs)
     array = a if ctx.is_ndarray(a) else ctx.call(Const(np.array), [abstract(a)])
-    assert isinstance(array, Ref)
+    if not isinstance(array, Ref):
+        call = ActionBuilder(ctx, f"{cls.__name__}.choice")
+        call.operand(handle)
+        why = "of how many elements it chooses is computed by the program"
+        call.draw_in_program(why)
+        raise call.refusal(why)
     shape = shape_of(ctx, array)
     axis = int(ctx.known(given.pop("axis", 0), f"the axis of {cls.__name__}.choice"))
     if not shape or not -len(shape) <= axis < len(shape):

@@ -1,0 +1,82 @@
+"""Methods of generators whose states the program has: it draws itself, by the programs of `pcg64.py`.
+
+In: a generator, the name of a method, and abstract arguments. Out: what it draws, and another state. Inference begins again
+to have the state of a generator in the program where the host cannot draw for it (`Context.keep_state`), and once more to
+leave it to the host where a method is called that has no such program.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....ops.host.draw import Action, Operand
+from ....values.boundary import Form
+from ....values.generators import HANDLE, MAKE, WORDS, handle_of, state_of, stateful_cell, words_of_generator
+from ....values.lattice import Abstract, Array, Const, Ref
+from ...context import Context, Raw
+from ..composed import run_program
+from . import pcg64
+from .draws import FIXED, ActionBuilder, bound, stored
+
+PROGRAMS: dict[str, Callable[..., Any]] = {
+    "random": pcg64.random,
+    "uniform": pcg64.uniform,
+    "integers": pcg64.integers,
+    "choice": pcg64.choice,
+    "permutation": pcg64.permutation,
+    "shuffle": pcg64.shuffle,
+    "permuted": pcg64.permuted,
+}
+
+
+def state_in_program(ctx: Context, receiver: Any) -> Abstract | None:
+    """The reference to the state of a generator; None if the host draws for it."""
+    given = receiver.value if isinstance(receiver, Const) else receiver
+    ref = given if isinstance(given, Ref) else ctx.captured_generator(given)
+    return state_of(ctx.cell(ref))
+
+
+def draw_in_program(
+    ctx: Context, state: Abstract, name: str, args: tuple[Raw, ...], kwargs: dict[str, Raw]
+) -> Abstract:
+    """A draw of the program's own."""
+    call = ActionBuilder(ctx, f"Generator.{name}")
+    program = PROGRAMS.get(name)
+    if program is None:
+        ctx.leave_states()
+    given = bound(ctx, np.random.Generator, name, args, kwargs)
+    out = call.takes_out(given)
+    for parameter in FIXED & given.keys():
+        given[parameter] = Const(call.argument(given[parameter], parameter))
+    if out is not None:
+        dtype = given.get("dtype")
+        call.check_out(out, dtype.value if isinstance(dtype, Const) else None)
+    result = run_program(ctx, program, (state,), given)
+    return result if out is None else stored(ctx, out, result, call.name)
+
+
+def made_with_state(
+    ctx: Context, cls: type, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Abstract:
+    """A generator that the program makes of known seeds, with its state in the program."""
+    make = functools.partial(function, *args, **kwargs)
+    try:
+        words = words_of_generator(make())
+    except (TypeError, ValueError) as error:
+        ctx.raise_(error)
+    state = ctx.ndarray(ctx.constant(words, np.uint64))
+    return Ref(ctx.state.new_cell(stateful_cell(cls, state, {MAKE: Const(make)})))
+
+
+def made_by_host(ctx: Context, cls: type, made: Abstract) -> Abstract:
+    """A generator that the host makes before the program runs, with its state in the program."""
+    assert isinstance(made, Ref)
+    number = handle_of(ctx.cell(made))
+    words = ctx.draw(Action("the state of a generator", words_of_generator, (Operand(0),)), [number], WORDS)
+    assert words is not None
+    state = ctx.ndarray(words)
+    return Ref(ctx.state.new_cell(stateful_cell(cls, state, {HANDLE: Array(number, Form.PYTHON)})))
