@@ -1,18 +1,18 @@
 import numpy as np
 
 
-RNG = np.random.default_rng(0)
+RNG = np.random.RandomState(0)
 
 
 def f(x):
     if x > 0:
-        return x + RNG.random()
+        return x + RNG.random_sample()
     return x
 
 
 def rewritten(x):
-    rng = np.random.default_rng(0)
-    noise = rng.random()
+    rng = np.random.RandomState(0)
+    noise = rng.random_sample()
     if x > 0:
         return x + noise
     return x
