@@ -172,7 +172,8 @@ def uniform(state: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> An
             raise OverflowError("high - low range exceeds valid bounds")
         if np.signbit(extent):
             raise ValueError("high - low < 0")
-        return first + abs(extent * random(state, size))
+        found = first + abs(extent * random(state, size))
+        return found if size is None else np.asarray(found)
     low = np.asarray(low, np.float64)
     extents = np.asarray(high, np.float64) - low
     if not np.all(np.isfinite(extents)):
@@ -399,6 +400,7 @@ def choice(
             found = integers(state, 0, number, size)
         else:
             found = np.searchsorted(distribution(p), random(state, size), side="right")
+            found = found if size is None else np.asarray(found)
     else:
         if count > number:
             raise ValueError("Cannot take a larger sample than population when replace is False")
