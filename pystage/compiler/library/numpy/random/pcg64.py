@@ -354,7 +354,7 @@ def permuted(state: Any, x: Any, axis: Any = None) -> Any:
         return np.take(flat, places, mode="clip").reshape(found.shape)
     check_axis(axis, found.ndim)
     rows = np.moveaxis(found, axis, -1).copy()
-    flat = rows.reshape(-1, rows.shape[-1])
+    flat = rows.reshape(math.prod(rows.shape[:-1]), rows.shape[-1])
     for i in range(len(flat)):
         mix(state, flat[i])
     return np.moveaxis(flat.reshape(rows.shape), -1, axis).copy()
