@@ -6,13 +6,13 @@ RNG = np.random.default_rng(0)
 
 def f(x):
     if x > 0:
-        return x + RNG.random()
+        return x + RNG.normal()
     return x
 
 
 def rewritten(x):
     rng = np.random.default_rng(0)
-    noise = rng.random()
+    noise = rng.normal()
     if x > 0:
         return x + noise
     return x
