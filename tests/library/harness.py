@@ -110,6 +110,7 @@ class PlainContext(Context):
         raise NotImplementedError
 
     captured_generator = new_generator = input_of = store_to_aliases = print = alias_if = draw
+    keep_state = leave_states = keeps_state = draw
 
     def check(
         self, bad: Value | None, fallback: BaseException, function: Callable[..., Any], args: Sequence[Any]

@@ -38,6 +38,12 @@ def straight(rng, x):
     return a * x + b, c, rng.exponential(2.0), rng.poisson(3.0, size=4)
 
 
+@cases.each(*[(make(), np.zeros(shape)) for make in (generator, legacy) for shape in ((3, 0), (0, 3), (0,))])
+def without_elements(rng, x):
+    rng.shuffle(x)
+    return rng.permutation(x), rng.random_sample() if isinstance(rng, np.random.RandomState) else rng.random()
+
+
 @cases(generator())
 def types(rng):
     return (
@@ -883,3 +889,33 @@ def test_draws_that_a_derivative_would_repeat_are_refused():
         with pytest.raises(pystage.StagingError, match="PS606|PS701"):
             pystage.grad(function)(np.ones(3), rng)
     assert state_of(rng) == before
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, x: rng.permuted(x.T),
+        lambda rng, x: rng.permuted(x, out=x.T.copy().T),
+        lambda rng, x: rng.random(out=x.T),
+        lambda rng, x: rng.choice(x, axis=2),
+    ],
+    ids=str,
+)
+def test_draws_in_the_order_of_memory_are_refused(draw):
+    check(draw, generator(), X, refused="PS606")
+
+
+def test_an_argument_in_another_order_of_memory_is_refused_where_that_decides():
+    def program(rng, x):
+        return rng.permuted(x)
+
+    called = pystage.compile(program)
+    check(program, generator(), X, staged=called)
+    check(program, generator(), np.asfortranarray(X), staged=called, refused="PS814")
+
+
+def test_the_size_and_the_array_for_the_result_have_the_same_shape():
+    def program(rng, x):
+        return rng.random(2, out=x)
+
+    check(program, generator(), np.zeros(3), raises=ValueError)

@@ -249,6 +249,99 @@ def triangle(rng, n):
     return total
 
 
+@cases.each((generator(4), 0.9, V), (generator(5, True), 0.1, V))
+def unusual_sizes_and_limits(rng, x, v):
+    while rng.random() < x:
+        x -= 0.1
+    return (
+        rng.random([2, 3]),
+        rng.random(np.int64(2)),
+        rng.random(3, out=v[:3]),
+        rng.uniform(v[0], v[0] + 1.0, ()),
+        rng.uniform(v, v + 1.0, (2, 12)),
+        rng.integers(5, dtype=int),
+        rng.integers(v[5] + 0.7),
+        rng.integers(np.array([-200, -3], np.int16), np.int8([-128, 5])),
+        rng.integers(v.astype(int) + 1, size=(2, 12)),
+        rng.integers(5, 5, size=0),
+        rng.choice(3, size=(), p=[0.5, 0.5, 0.0]),
+        rng.choice(v[:3], p=np.float16([0.3, 0.3, 0.402])),
+    )
+
+
+@cases.each(*[(generator(4), 0.9, np.zeros(shape)) for shape in ((3, 0), (0, 3), (0,))])
+def without_elements(rng, x, v):
+    while rng.random() < x:
+        x -= 0.1
+    rng.shuffle(v)
+    return rng.permuted(v, axis=0), rng.permutation(v)
+
+
+@cases.each((generator(1), 0.9), (generator(2), 0.1))
+def of_matrices(rng, x):
+    m = np.arange(12.0).reshape(4, 3)
+    while rng.random() < x:
+        x -= 0.1
+    rng.shuffle(m, axis=1)
+    rng.shuffle(m.T)
+    rng.shuffle(m[1:3])
+    rng.shuffle(m[:, 1])
+    return m, rng.permuted(m), rng.choice(m), rng.choice(m, 2, axis=1), rng.permutation(m, axis=-1)
+
+
+@cases.each((generator(1), V), (generator(2), V[:6]))
+def of_computed_lengths(rng, v):
+    found = v[v > 3.5]
+    rng.shuffle(found)
+    return found, rng.permutation(found), rng.permuted(found), rng.choice(found, 2, replace=False)
+
+
+@cases.each((generator(1), V - 6.0), (generator(1), -V), (generator(1), V[:0]))
+def in_expressions(rng, v):
+    drawn = [rng.random() for a in v if a > 0]
+    count = 0
+    for a in v:
+        if a > 0 and rng.random() < 0.5 or rng.random() < 0.2:
+            count += 1
+    return drawn, count, rng.uniform() if count > 2 else -rng.uniform(1.0, 2.0)
+
+
+@cases.each(([generator(1), generator(2), generator(3)], {"a": generator(4), "b": generator(5)}, 2.0))
+def in_containers(rngs, named, x):
+    i, total = 0, 0.0
+    while total < x:
+        total += rngs[i % 3].random() + named["a"].uniform(0.0, 0.1)
+        i += 1
+    return i, total, named["b"].integers(9)
+
+
+@cases.each((Walker(generator(1)), 5), (Walker(generator(2)), 2))
+def held_by_an_object(walker, end):
+    place = 0
+    while abs(place) < end and walker.steps < 50:
+        place += walker.step()
+    return place, walker.rng.random()
+
+
+@cases.each((generator(1), 0.9), (generator(2), 0.1))
+def under_several_names(rng, x):
+    other, walker, draw = np.random.default_rng(rng), Walker(rng), rng.random
+    while other.random() < x:
+        x -= 0.1 * draw()
+    return walker.step(), other is rng, rng
+
+
+def _to_the_leaves(rng, depth):
+    if depth <= 0:
+        return 0.0
+    return rng.random() + _to_the_leaves(rng, depth - (2 if rng.random() < 0.3 else 1))
+
+
+@cases.each((generator(1),), (generator(2),))
+def recursive(rng):
+    return _to_the_leaves(rng, 4)
+
+
 @pytest.mark.parametrize("program, args, options", cases.params)
 def test_draws(program, args, options):
     check(program, *args, tolerance=0.0, interpreted=False, **options)
@@ -337,6 +430,52 @@ def test_methods_that_no_program_has_are_refused():
 
     check(program, generator(), 0.5, refused="PS606")
     check(in_while, np.random.Generator(np.random.MT19937(0)), 0.5, refused="PS606")
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, m: rng.permuted(m.T),
+        lambda rng, m: rng.permuted(np.arange(4), out=m[0].astype(int)),
+        lambda rng, m: rng.permutation(5.0),
+        lambda rng, m: rng.permutation(m, axis=2),
+        lambda rng, m: rng.shuffle(m, axis=2),
+        lambda rng, m: rng.choice(m, axis=2),
+        lambda rng, m: rng.choice(5.0),
+        lambda rng, m: rng.random(-1),
+        lambda rng, m: rng.random(True),
+        lambda rng, m: rng.random(out=m.T),
+        lambda rng, m: rng.uniform(m[0], m[1], size=1),
+        lambda rng, m: rng.integers(m[0].astype(int) + 1, size=1),
+        lambda rng, m: rng.integers(3, dtype=np.uint8),
+        lambda rng, m: rng.normal(),
+    ],
+    ids=str,
+)
+def test_draws_that_are_refused(draw):
+    def program(rng, x, m):
+        while rng.random() < x:
+            x -= 0.1
+        return draw(rng, m)
+
+    check(program, generator(), 0.9, V.reshape(3, 4), refused="PS606")
+
+
+def test_a_generator_that_shares_its_bit_generator_with_a_legacy_one_is_refused():
+    def the_other_order(rngs, x):
+        while rngs[1].random() < x:
+            x -= 0.1
+        return x + rngs[0].random_sample()
+
+    def in_that_order(rngs, x):
+        while rngs[0].random() < x:
+            x -= 0.1
+        return x + rngs[1].random_sample()
+
+    bits = np.random.PCG64(0)
+    new, legacy = np.random.Generator(bits), np.random.RandomState(bits)
+    check(in_that_order, [new, legacy], 0.9, refused="PS606")
+    check(the_other_order, [legacy, new], 0.9, refused="PS606")
 
 
 def test_under_jit_and_vmap_the_state_is_not_changed():

@@ -18,14 +18,15 @@ from ...values.boundary import Form, HiddenInput, Path, PathKey
 from ...values.generators import WORDS, generator_cell, stateful_cell
 from ...values.lattice import ArrayCell, ObjectCell, Ref
 from ...values.state import State
-from ..core.frame import GeneratorKey
+from ..core.frame import GeneratorKey, StatesInProgram
 
 
 @dataclass(slots=True, eq=False)
 class CallersGenerators:
     """`handles` are the numbers of those for which the host draws, `keys` their bit generators, of those whose states the
     program could have; `bits` all bit generators by identity, `states` the arrays of the words of those whose states it has.
-    `in_program` says which these are, and why; None for those that must be with the host.
+    `in_program` says which these are, and why; None for those that must be with the host. `legacy` are the bit generators
+    of `RandomState`s, for which only the host draws.
     """
 
     root: Region
@@ -37,11 +38,16 @@ class CallersGenerators:
     keys: dict[Value, PathKey] = field(default_factory=dict)
     bits: dict[Hashable, Path] = field(default_factory=dict)
     states: dict[PathKey, Ref] = field(default_factory=dict)
+    legacy: set[PathKey] = field(default_factory=set)
 
     def cell(self, cls: type, path: Path, bits: type, identity: Hashable) -> ObjectCell:
         """The contents of the cell of a generator, whose bit generator has this class and identity."""
         first = self.bits.setdefault(identity, bits_path(cls, path))
-        can = bits is np.random.PCG64 and cls is not np.random.RandomState
+        if cls is np.random.RandomState:
+            if first.key in self.states:
+                raise StatesInProgram(dict.fromkeys(self.in_program))
+            self.legacy.add(first.key)
+        can = bits is np.random.PCG64 and first.key not in self.legacy
         if can and self.keeps(first.key) is not None:
             if first.key not in self.states:
                 self.states[first.key] = self._state_at(first.state)

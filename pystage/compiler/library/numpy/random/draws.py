@@ -25,6 +25,7 @@ from ....values.boundary import Form
 from ....values.generators import GENERATORS, IN_PROGRAM, handle_of
 from ....values.lattice import NONE, Abstract, Array, Const, ObjectCell, Ref, Tuple
 from ...context import Context, Raw
+from ...kernels.layout import keeps_order
 from ...kernels.structures import MISSING, cell_of, known_object
 from ...rules.jax import is_none
 from ..indexing.stores import dtype_of, shape_of, store_out
@@ -124,9 +125,17 @@ class ActionBuilder:
         ctx, out = self.ctx, given.pop("out", None)
         if not is_none(out) and not ctx.is_ndarray(out):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=self.name, argument="out"))
-        if isinstance(out, Ref) and "size" not in given:
-            given["size"] = shape_of(ctx, out)
-        return out if isinstance(out, Ref) else None
+        if not isinstance(out, Ref):
+            return None
+        if not keeps_order(ctx, out):
+            why = "the array for the result may not lie in row-major order"
+            raise self.refusal(why, "draw without `out`, and store the result")
+        shape = shape_of(ctx, out)
+        size = self.argument(given.get("size", Const(None)), "size")
+        if size is not None and (tuple(size) if np.ndim(size) else (size,)) != shape:
+            ctx.raise_(ValueError("size must match out.shape when used together"))
+        given["size"] = shape
+        return out
 
     def check_out(self, out: Ref, dtype: Any) -> None:
         """NumPy's TypeError for an array of another element type than the draws."""
@@ -277,7 +286,7 @@ def _sample(call: ActionBuilder, cls: type, name: str, known: Mapping[str, Any])
                 few = function(**{**known, **values, "size": (0, *extents[1:])})
                 return np.broadcast_to(np.zeros((), few.dtype), (*extents, *few.shape[len(extents) :]))
             return function(**{**known, **values})
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, IndexError) as error:
         if not operands:
             call.ctx.raise_(error)
         raise call.refusal(f"with these arguments it draws nothing that is known now ({error})") from None

@@ -18,6 +18,7 @@ from ....values.boundary import Form
 from ....values.generators import HANDLE, MAKE, WORDS, handle_of, state_of, stateful_cell, words_of_generator
 from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
+from ...rules.jax import is_none
 from ..composed import run_program
 from . import pcg64
 from .draws import FIXED, ActionBuilder, bound, stored
@@ -49,14 +50,26 @@ def draw_in_program(
     if program is None:
         ctx.leave_states()
     given = bound(ctx, np.random.Generator, name, args, kwargs)
+    if name == "permuted" and not is_none(given.get("out")):
+        ctx.leave_states()
     out = call.takes_out(given)
     for parameter in FIXED & given.keys():
-        given[parameter] = Const(call.argument(given[parameter], parameter))
+        given[parameter] = Const(_fixed(ctx, parameter, call.argument(given[parameter], parameter)))
     if out is not None:
         dtype = given.get("dtype")
         call.check_out(out, dtype.value if isinstance(dtype, Const) else None)
     result = run_program(ctx, program, (state,), given)
     return result if out is None else stored(ctx, out, result, call.name)
+
+
+def _fixed(ctx: Context, parameter: str, given: Any) -> Any:
+    """A constant argument; a size as a tuple of integers, or as an integer."""
+    if parameter != "size" or given is None:
+        return given
+    extents = tuple(map(int, given)) if isinstance(given, tuple | list | np.ndarray) else (int(given),)
+    if isinstance(given, bool) or any(n < 0 for n in extents):
+        ctx.leave_states()
+    return extents if isinstance(given, tuple | list | np.ndarray) else extents[0]
 
 
 def made_with_state(

@@ -172,14 +172,28 @@ def uniform(state: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> An
             raise OverflowError("high - low range exceeds valid bounds")
         if np.signbit(extent):
             raise ValueError("high - low < 0")
-        return first + abs(extent * random(state, size))
+        found = first + abs(extent * random(state, size))
+        return found if size is None else np.asarray(found)
     low = np.asarray(low, np.float64)
     extents = np.asarray(high, np.float64) - low
     if not np.all(np.isfinite(extents)):
         raise OverflowError("Range exceeds valid bounds")
     if np.any(np.signbit(extents)):
         raise ValueError("high - low < 0")
-    return low + abs(extents * random(state, extents.shape if size is None else size))
+    return low + abs(extents * random(state, shape_of(extents.shape, size)))
+
+
+def shape_of(limits: Any, size: Any) -> Any:
+    """The shape of draws from as many intervals."""
+    if size is None:
+        return limits
+    shape = size if isinstance(size, tuple) else (size,)
+    if len(limits) > len(shape):
+        leave_to_host()
+    for i in range(len(limits)):
+        if limits[-1 - i] != shape[-1 - i] and limits[-1 - i] != 1:
+            leave_to_host()
+    return shape
 
 
 # ---------------------------------------------------------------- integers
@@ -243,7 +257,8 @@ def integers(
     start = np.int64(first).astype(np.uint64)
     extent = np.int64(last).astype(np.uint64) - start
     if size is None:
-        return (start + bounded(state, extent)).astype(np.int64)
+        found = (start + bounded(state, extent)).astype(np.int64)
+        return int(found) if dtype is int else found
     count = math.prod(size) if isinstance(size, tuple) else size
     found = np.empty(count, np.int64)
     for i in range(count):
@@ -259,7 +274,8 @@ def _integers_each(state: Any, low: Any, high: Any, size: Any, endpoint: Any) ->
         if not np.any(low):
             raise ValueError("high < 0" if endpoint else "high <= 0")
         raise ValueError("low > high" if endpoint else "low >= high")
-    shape = np.broadcast_shapes(low.shape, high.shape) if size is None else size
+    shape = shape_of(np.broadcast_shapes(low.shape, high.shape), size)
+    low, high = low.astype(np.int64), high.astype(np.int64)
     last = high if endpoint else high - 1
     starts = np.broadcast_to(low.astype(np.uint64), shape).ravel()
     extents = np.broadcast_to(last.astype(np.uint64) - low.astype(np.uint64), shape).ravel()
@@ -292,13 +308,20 @@ def mix(state: Any, x: Any) -> Any:
         x[j] = kept
 
 
+def check_axis(axis: Any, rank: Any) -> None:
+    """What has no such axis is left to the host."""
+    if not -rank <= axis < rank:
+        leave_to_host()
+
+
 def permutation(state: Any, x: Any, axis: Any = 0) -> Any:
     """`Generator.permutation`."""
-    if np.ndim(x) == 0:
+    if isinstance(x, int | np.integer):
         found = np.arange(x)
         mix(state, found)
         return found
     found = np.array(x)
+    check_axis(axis, found.ndim)
     places = np.arange(found.shape[axis])
     mix(state, places)
     return np.take(found, places, axis=axis, mode="clip")
@@ -313,6 +336,9 @@ def shuffle(state: Any, x: Any, axis: Any = 0) -> None:
     elif x.ndim == 0:
         raise TypeError("Cannot shuffle a 0-dimensional array")
     else:
+        check_axis(axis, x.ndim)
+        if x.size == 0:
+            return
         places = np.arange(x.shape[axis])
         mix(state, places)
         x[...] = np.take(x, places, axis=axis, mode="clip")
@@ -322,11 +348,13 @@ def permuted(state: Any, x: Any, axis: Any = None) -> Any:
     """`Generator.permuted`."""
     found = np.array(x)
     if axis is None:
+        flat = np.ravel(x, order="K")
         places = np.arange(found.size)
         mix(state, places)
-        return np.take(found.ravel(), places, mode="clip").reshape(found.shape)
+        return np.take(flat, places, mode="clip").reshape(found.shape)
+    check_axis(axis, found.ndim)
     rows = np.moveaxis(found, axis, -1).copy()
-    flat = rows.reshape(-1, rows.shape[-1])
+    flat = rows.reshape(math.prod(rows.shape[:-1]), rows.shape[-1])
     for i in range(len(flat)):
         mix(state, flat[i])
     return np.moveaxis(flat.reshape(rows.shape), -1, axis).copy()
@@ -354,11 +382,14 @@ def choice(
     """`Generator.choice`."""
     count = 1 if size is None else math.prod(size) if isinstance(size, tuple) else size
     if np.ndim(a) == 0:
+        if np.asarray(a).dtype.kind not in "iub":
+            leave_to_host()
         number = int(a)
         if number <= 0 and count != 0:
             raise ValueError("a must be a positive integer unless no samples are taken")
     else:
         a = np.asarray(a)
+        check_axis(axis, a.ndim)
         number = a.shape[axis]
         if number == 0 and count != 0:
             raise ValueError("a cannot be empty unless no samples are taken")
@@ -369,6 +400,7 @@ def choice(
             found = integers(state, 0, number, size)
         else:
             found = np.searchsorted(distribution(p), random(state, size), side="right")
+            found = found if size is None else np.asarray(found)
     else:
         if count > number:
             raise ValueError("Cannot take a larger sample than population when replace is False")
@@ -388,6 +420,8 @@ def _probabilities(p: Any, number: Any) -> Any:
     tolerance = 1.4901161193847656e-08
     if isinstance(p, np.ndarray) and p.dtype == np.float32:
         tolerance = 0.00034526698300124393
+    if isinstance(p, np.ndarray) and p.dtype == np.float16:
+        tolerance = 0.03125
     p = np.asarray(p, np.float64)
     if p.ndim != 1:
         raise ValueError("p must be 1-dimensional")

@@ -5,7 +5,7 @@ In: a generator, and an array or a list of the program. Out: its elements permut
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ....ops.host.draw import Action
 from ....values.boundary import Form
 from ....values.lattice import NONE, Abstract, Array, Const, ListCell, Ref
 from ...context import Context, Raw
+from ...kernels.layout import keeps_order
 from ...kernels.structures import MISSING, abstract, cell_of, known_object
 from ...python.list_methods import replace_items
 from ..indexing.stores import shape_of
@@ -26,7 +27,8 @@ from .draws import ActionBuilder, bound, drawn, receiver_of, stored
 def positions(generator: Any, name: str, shape: tuple[int, ...], axis: int | None) -> np.ndarray[Any, Any]:
     """The positions along `axis` (`permuted`: in the whole array) that a permutation of an array gives.
 
-    How a generator is asked depends on the rank and on the extents, and on nothing else of the array.
+    How a generator is asked depends on the rank and on the extents, and on nothing else of the array; it is not asked
+    to shuffle an array without elements.
     """
     if name == "permuted":
         places = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
@@ -38,6 +40,8 @@ def positions(generator: Any, name: str, shape: tuple[int, ...], axis: int | Non
     if name == "permutation":
         by_axis = {} if isinstance(generator, np.random.RandomState) else {"axis": axis}
         return np.asarray(generator.permutation(places, **by_axis)).ravel()
+    if 0 in shape:
+        return places.ravel()
     if isinstance(generator, np.random.RandomState):
         generator.shuffle(places)
     else:
@@ -76,7 +80,7 @@ def permute(
     cls, handle = receiver_of(ctx, receiver)
     call = ActionBuilder(ctx, f"{cls.__name__}.{name}")
     given = bound(ctx, cls, name, args, kwargs)
-    x = given["x"]
+    x, out = given["x"], given.get("out")
     count = known_object(ctx, x)
     if isinstance(count, int | np.integer) or (
         isinstance(x, Array) and not x.shape and name == "permutation"
@@ -87,10 +91,14 @@ def permute(
         sample = np.broadcast_to(np.zeros((), np.arange(count).dtype), (count,))
         return call.perform(name, (call.operand(handle), count), {}, sample)
     array = x if ctx.is_ndarray(x) else ctx.call(Const(np.array), [abstract(x)])
+    if not isinstance(array, Ref):
+        _refuse_computed(call, handle, "permutes")
     axis = given.get("axis", None if name == "permuted" else 0)
+    if name == "permuted" and not all(keeps_order(ctx, a) for a in (array, out) if isinstance(a, Ref)):
+        why = "it permutes an array that may not lie in row-major order"
+        raise call.refusal(why, "copy the array in that order first: `np.array(x, order='C')`")
     places = ctx.ndarray(_permutation(call, cls, handle, name, array, axis))
     result = _taken(ctx, array, places, None if name == "permuted" else axis)
-    out = given.get("out")
     return stored(ctx, out, result, call.name) if isinstance(out, Ref) else result
 
 
@@ -108,6 +116,8 @@ def shuffle(
     given = bound(ctx, cls, name, args, kwargs)
     x, axis = given["x"], given.get("axis", 0)
     if ctx.is_ndarray(x):
+        if not isinstance(x, Ref):
+            _refuse_computed(call, handle, "permutes")
         if not shape_of(ctx, x):
             ctx.raise_(TypeError("Cannot shuffle a 0-dimensional array"))
         places = ctx.ndarray(_permutation(call, cls, handle, name, x, axis))
@@ -140,6 +150,14 @@ def _shuffle_list(call: ActionBuilder, handle: Value, x: Ref, cell: ListCell) ->
     replace_items(ctx, x, [Array(element, form) for element in elements])
 
 
+def _refuse_computed(call: ActionBuilder, handle: Value, what: str) -> NoReturn:
+    """The host does not know how many elements an array has: the program draws, or the call is refused."""
+    call.operand(handle)
+    why = f"of how many elements it {what} is computed by the program"
+    call.draw_in_program(why)
+    raise call.refusal(why)
+
+
 def _kind(item: Abstract) -> tuple[Form, Any] | None:
     """The kind of a number; None for anything else."""
     if type(item) is Array and not item.shape and item.form is not Form.JAX:
@@ -161,11 +179,7 @@ def choice(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs
         return drawn(ctx, receiver, name, args, kwargs)
     array = a if ctx.is_ndarray(a) else ctx.call(Const(np.array), [abstract(a)])
     if not isinstance(array, Ref):
-        call = ActionBuilder(ctx, f"{cls.__name__}.choice")
-        call.operand(handle)
-        why = "of how many elements it chooses is computed by the program"
-        call.draw_in_program(why)
-        raise call.refusal(why)
+        _refuse_computed(ActionBuilder(ctx, f"{cls.__name__}.choice"), handle, "chooses")
     shape = shape_of(ctx, array)
     axis = int(ctx.known(given.pop("axis", 0), f"the axis of {cls.__name__}.choice"))
     if not shape or not -len(shape) <= axis < len(shape):
