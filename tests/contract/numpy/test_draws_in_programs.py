@@ -85,6 +85,18 @@ def uniform(rng, x, v):
     return found, 0.0, rng.uniform(-x, x, (2, 3)), rng.uniform(v, 20.0)
 
 
+@cases(generator(4), 500)
+def uniform_between_constants(rng, n):
+    found = np.zeros((n, 3))
+    i = 0
+    while i < n:
+        found[i, 0] = rng.uniform(-1e5, 3.7)
+        found[i, 1] = rng.uniform(0.1, 1000.3)
+        found[i, 2:] = rng.uniform(np.array([-0.3]), 777.7)
+        i += 1
+    return found
+
+
 @cases.each((generator(4), np.array([[1.0, 2.0], [3.0, 5.0]])))
 def limits_that_are_views(rng, x):
     return rng.uniform(x[0], x[1], (2, 2)), rng.uniform(*x.T), rng.integers(1, 9)
