@@ -85,16 +85,19 @@ def uniform(rng, x, v):
     return found, 0.0, rng.uniform(-x, x, (2, 3)), rng.uniform(v, 20.0)
 
 
-@cases(generator(4), 500)
+@cases(generator(1), 300)
 def uniform_between_constants(rng, n):
-    found = np.zeros((n, 3))
-    i = 0
+    found, places, i = np.zeros((n, 5)), np.zeros((n, 60)), 0
     while i < n:
         found[i, 0] = rng.uniform(-1e5, 3.7)
-        found[i, 1] = rng.uniform(0.1, 1000.3)
-        found[i, 2:] = rng.uniform(np.array([-0.3]), 777.7)
+        places[i, :50] = rng.permutation(50)
+        if rng.random() < 0.3:
+            places[i, 50:57] = rng.choice(50, 7, replace=False)
+        if rng.random() < 0.3:
+            found[i, 1] = rng.choice(20000)
+            found[i, 2] = rng.choice(50, 3)[0]
         i += 1
-    return found
+    return found, places
 
 
 @cases.each((generator(4), np.array([[1.0, 2.0], [3.0, 5.0]])))
