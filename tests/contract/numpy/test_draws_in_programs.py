@@ -85,6 +85,21 @@ def uniform(rng, x, v):
     return found, 0.0, rng.uniform(-x, x, (2, 3)), rng.uniform(v, 20.0)
 
 
+@cases(generator(1), 300)
+def uniform_between_constants(rng, n):
+    found, places, i = np.zeros((n, 5)), np.zeros((n, 60)), 0
+    while i < n:
+        found[i, 0] = rng.uniform(-1e5, 3.7)
+        places[i, :50] = rng.permutation(50)
+        if rng.random() < 0.3:
+            places[i, 50:57] = rng.choice(50, 7, replace=False)
+        if rng.random() < 0.3:
+            found[i, 1] = rng.choice(20000)
+            found[i, 2] = rng.choice(50, 3)[0]
+        i += 1
+    return found, places
+
+
 @cases.each((generator(4), np.array([[1.0, 2.0], [3.0, 5.0]])))
 def limits_that_are_views(rng, x):
     return rng.uniform(x[0], x[1], (2, 2)), rng.uniform(*x.T), rng.integers(1, 9)

@@ -18,10 +18,12 @@ from ....values.boundary import Form
 from ....values.generators import HANDLE, MAKE, WORDS, handle_of, state_of, stateful_cell, words_of_generator
 from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
+from ...kernels.structures import abstract
 from ...rules.jax import is_none
 from ..composed import run_program
 from . import pcg64
 from .draws import FIXED, ActionBuilder, bound, stored
+from .permutations import returned
 
 PROGRAMS: dict[str, Callable[..., Any]] = {
     "random": pcg64.random,
@@ -58,6 +60,8 @@ def draw_in_program(
     if out is not None:
         dtype = given.get("dtype")
         call.check_out(out, dtype.value if isinstance(dtype, Const) else None)
+    if name == "permutation" and returned(ctx, given["x"]) and "axis" not in given:
+        return abstract(given["x"])
     result = run_program(ctx, program, (state,), given)
     return result if out is None else stored(ctx, out, result, call.name)
 

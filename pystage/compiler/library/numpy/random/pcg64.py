@@ -164,7 +164,7 @@ def random(state: Any, size: Any = None, dtype: Any = np.float64) -> Any:
 
 
 def uniform(state: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-    """`Generator.uniform`. The absolute value changes nothing, but keeps multiplication and addition apart."""
+    """`Generator.uniform`. The zero that is added keeps multiplication and addition apart, which XLA would contract."""
     if np.ndim(low) == 0 and np.ndim(high) == 0:
         first = float(low)
         extent = float(high) - first
@@ -172,7 +172,7 @@ def uniform(state: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> An
             raise OverflowError("high - low range exceeds valid bounds")
         if np.signbit(extent):
             raise ValueError("high - low < 0")
-        found = first + abs(extent * random(state, size))
+        found = first + (extent * random(state, size) + zero(state))
         return found if size is None else np.asarray(found)
     low = np.asarray(low, np.float64)
     extents = np.asarray(high, np.float64) - low
@@ -180,7 +180,12 @@ def uniform(state: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> An
         raise OverflowError("Range exceeds valid bounds")
     if np.any(np.signbit(extents)):
         raise ValueError("high - low < 0")
-    return low + abs(extents * random(state, shape_of(extents.shape, size)))
+    return low + (extents * random(state, shape_of(extents.shape, size)) + zero(state))
+
+
+def zero(state: Any) -> Any:
+    """Zero, of which no compiler knows that it is: increments are odd."""
+    return float(1 - int(state[3] & 1))
 
 
 def shape_of(limits: Any, size: Any) -> Any:

@@ -73,6 +73,11 @@ def _permutation(call: ActionBuilder, cls: type, handle: Value, name: str, x: Ra
     return value
 
 
+def returned(ctx: Context, x: Raw) -> bool:
+    """True for an array that `permutation` gives back instead of a copy: a vector without elements."""
+    return isinstance(x, Ref) and ctx.is_ndarray(x) and shape_of(ctx, x) == (0,)
+
+
 def permute(
     ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs: dict[str, Raw]
 ) -> Abstract:
@@ -90,6 +95,8 @@ def permute(
             return drawn(ctx, receiver, name, args, kwargs)
         sample = np.broadcast_to(np.zeros((), np.arange(count).dtype), (count,))
         return call.perform(name, (call.operand(handle), count), {}, sample)
+    if name == "permutation" and returned(ctx, x) and "axis" not in given:
+        return abstract(x)
     array = x if ctx.is_ndarray(x) else ctx.call(Const(np.array), [abstract(x)])
     if not isinstance(array, Ref):
         _refuse_computed(call, handle, "permutes")
