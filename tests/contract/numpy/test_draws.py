@@ -899,7 +899,6 @@ def test_draws_that_a_derivative_would_repeat_are_refused():
         lambda rng, x: rng.random(out=x.T),
         lambda rng, x: rng.choice(x, axis=2),
     ],
-    ids=str,
 )
 def test_draws_in_the_order_of_memory_are_refused(draw):
     check(draw, generator(), X, refused="PS606")

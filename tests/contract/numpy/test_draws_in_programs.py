@@ -465,7 +465,6 @@ def test_methods_that_no_program_has_are_refused():
         lambda rng, m: rng.integers(3, dtype=np.uint8),
         lambda rng, m: rng.normal(),
     ],
-    ids=str,
 )
 def test_draws_that_are_refused(draw):
     def program(rng, x, m):
