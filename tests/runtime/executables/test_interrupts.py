@@ -184,6 +184,26 @@ def short(x):
 np.testing.assert_allclose(pystage.compile(short)(np.ones(3)), short(np.ones(3)))
 """
 
+IMPORT = """
+import pathlib
+from pystage.deferred import deferred
+
+here = pathlib.Path(__file__).parent
+(here / "registry.py").write_text("seen = []")
+(here / "declaring.py").write_text('''
+import time
+import registry
+assert not registry.seen
+registry.seen.append(1)
+time.sleep(1)
+def call():
+    return len(registry.seen)
+''')
+call = deferred("declaring", "call")
+interrupted(call)
+assert call() == 1
+"""
+
 HANDLER = """
 class Late(Exception):
     pass
@@ -224,6 +244,7 @@ PROGRAMS = {
     "large": LARGE,
     "xla": XLA,
     "inference": INFERENCE,
+    "import": IMPORT,
     "handler": HANDLER,
     "thread": THREAD,
 }
