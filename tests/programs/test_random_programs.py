@@ -11,7 +11,7 @@ from .fuzz import KINDS, explore
 from .running import differentiate, run
 from .strategy import Program
 
-EACH = 25
+EACH = 40
 COUNTS = [(kind, 10 if kind == "sizes" else EACH) for kind in KINDS]
 GRADIENTS = [(kind, 5 if kind == "sizes" else EACH) for kind in KINDS]
 FALLING_BACK = {"lazy": 20, "in part": 8}
@@ -23,7 +23,7 @@ PART = 4
 def test_random_programs_are_the_same_staged(
     kind: str, count: int, record_property: pytest.RecordProperty
 ) -> None:
-    """Over a hundred programs; enough of them are staged for the test to mean something."""
+    """Over two hundred programs; enough of them are staged for the test to mean something."""
     strategy, checks = KINDS[kind]
     outcomes = explore(0, count, check=checks[""], strategy=strategy)
     record_property("random programs", dict(outcomes))
@@ -44,7 +44,7 @@ def test_random_programs_are_the_same_where_they_fall_back(kind: str, what: str)
 def test_gradients_of_random_programs_are_slopes(
     kind: str, count: int, record_property: pytest.RecordProperty
 ) -> None:
-    """About a hundred programs; of enough of them there is a gradient."""
+    """About two hundred programs; of enough of them there is a gradient."""
     outcomes = explore(0, count, check=differentiate, strategy=KINDS[kind][0])
     record_property("gradients of random programs", dict(outcomes))
     assert outcomes["same"] >= count // PART, summary_of_gradients(outcomes)
