@@ -28,7 +28,7 @@ GENERATORS: frozenset[type] = frozenset(
     {np.random.Generator, np.random.RandomState, np.random.SeedSequence, *BIT_GENERATORS}
 )
 """The exact classes of such objects; subclasses may do anything."""
-HANDLE = "%generator"
+NUMBER = "%generator"
 _STATE = "%state"
 MAKE = "%make"
 BITS = "%bits"
@@ -76,13 +76,13 @@ def set_words(generator: np.random.PCG64, words: np.ndarray[Any, Any]) -> None:
 
 def generator_cell(cls: type, handle: Value) -> ObjectCell:
     """The contents of the cell of a generator whose number is `handle`."""
-    return ObjectCell(cls, {HANDLE: Array(handle, Form.PYTHON)}, _NO_ATTRIBUTES)
+    return ObjectCell(cls, {NUMBER: Array(handle, Form.PYTHON)}, _NO_ATTRIBUTES)
 
 
 def stateful_cell(cls: type, state: Abstract, made: Mapping[str, Abstract] = {}) -> ObjectCell:
     """The contents of the cell of a generator whose state the program has: a reference to the array of its words.
 
-    `made`: what makes one like it, if the program has made it: a function (`MAKE`), the host (`HANDLE`), or
+    `made`: what makes one like it, if the program has made it: a function (`MAKE`), the host (`NUMBER`), or
     its bit generator, which the program has as an object, too (`BITS`).
     """
     return ObjectCell(cls, {_STATE: state, **made}, _NO_ATTRIBUTES)
@@ -116,7 +116,7 @@ def maker_of(cell: ObjectCell) -> Abstract | None:
 
 def handle_of(cell: ObjectCell) -> Value:
     """The number of the generator in a cell."""
-    return cast(Array, cell.fields[HANDLE]).value
+    return cast(Array, cell.fields[NUMBER]).value
 
 
 class _NoAttributes:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ....ops.host.draw import Action, Operand
 from ....values.boundary import Form
-from ....values.generators import HANDLE, MAKE, WORDS, handle_of, state_of, stateful_cell, words_of_generator
+from ....values.generators import MAKE, NUMBER, WORDS, handle_of, state_of, stateful_cell, words_of_generator
 from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
 from ...kernels.structures import abstract
@@ -96,4 +96,4 @@ def made_by_host(ctx: Context, cls: type, made: Abstract) -> Abstract:
     words = ctx.draw(Action("the state of a generator", words_of_generator, (Operand(0),)), [number], WORDS)
     assert words is not None
     state = ctx.ndarray(words)
-    return Ref(ctx.state.new_cell(stateful_cell(cls, state, {HANDLE: Array(number, Form.PYTHON)})))
+    return Ref(ctx.state.new_cell(stateful_cell(cls, state, {NUMBER: Array(number, Form.PYTHON)})))

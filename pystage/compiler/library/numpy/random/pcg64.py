@@ -20,6 +20,7 @@ from ...registry import meaning
 
 MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 _MASK = (1 << 128) - 1
+_HIGH, _LOW = np.uint64(MULTIPLIER >> 64), np.uint64(MULTIPLIER & _MASK >> 64)
 
 
 def jumps(first: int, step: int, count: int) -> Any:
@@ -95,7 +96,7 @@ def folded(high: Any, low: Any) -> Any:
 
 def stepped(state: Any) -> Any:
     """The state of the generator after one step."""
-    high, low = product(state[0], state[1], np.uint64(0x2360ED051FC65DA4), np.uint64(0x4385DF649FCCF645))
+    high, low = product(state[0], state[1], _HIGH, _LOW)
     return total(high, low, state[2], state[3])
 
 
