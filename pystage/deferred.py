@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
-import sys
+import signal
 import threading
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -17,7 +16,8 @@ def deferred(module: str, name: str) -> Callable[..., Any]:
 
     @functools.cache
     def loaded() -> Callable[..., Any]:
-        found: Callable[..., Any] = getattr(_imported(module), name)
+        with _interrupts_wait():
+            found: Callable[..., Any] = getattr(importlib.import_module(module), name)
         return found
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -26,21 +26,18 @@ def deferred(module: str, name: str) -> Callable[..., Any]:
     return call
 
 
-def _imported(module: str) -> ModuleType:
-    """The module, imported by another thread: what a signal handler raises ends the wait, and the import goes on.
-
-    What an interrupted import has declared in a registry would be declared once more by the next.
-    """
-    if module not in sys.modules and threading.current_thread() is threading.main_thread():
-        thread = threading.Thread(target=_import_quietly, args=(module,), name="pystage import", daemon=True)
-        try:
-            thread.start()
-        except RuntimeError:  # the interpreter is shutting down
-            return importlib.import_module(module)
-        thread.join()
-    return importlib.import_module(module)
-
-
-def _import_quietly(module: str) -> None:
-    with contextlib.suppress(BaseException):  # the import that follows raises it again
-        importlib.import_module(module)
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Ctrl-C takes effect at the end of the block: what half an import has declared, the next would declare once more."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        signal.raise_signal(signal.SIGINT)
