@@ -25,12 +25,15 @@ _METHODS: dict[tuple[type, str], Callable[..., Abstract]] = {}
 
 
 def meaning(*objects: Any) -> Callable[[F], F]:
-    """Declares that calling any of `objects` means the decorated function `(ctx, …) → Abstract`."""
+    """Declares that calling any of `objects` means the decorated function `(ctx, …) → Abstract`.
+
+    A module whose import was interrupted declares it again, at the same place.
+    """
 
     def declare(function: F) -> F:
         place = _defined_at(sys._getframe(1))
         for each in objects:
-            if id(each) in _MEANINGS:
+            if id(each) in _MEANINGS and _PLACES[id(each)] != place:
                 raise TypeError(f"{each!r} has two meanings")
             _MEANINGS[id(each)] = (each, function)
             _PLACES[id(each)] = place

@@ -185,23 +185,27 @@ np.testing.assert_allclose(pystage.compile(short)(np.ones(3)), short(np.ones(3))
 """
 
 IMPORT = """
-import pathlib
-from pystage.deferred import deferred
+from pystage.compiler.library import registry
 
-here = pathlib.Path(__file__).parent
-(here / "registry.py").write_text("seen = []")
-(here / "declaring.py").write_text('''
-import time
-import registry
-assert not registry.seen
-registry.seen.append(1)
-time.sleep(1)
-def call():
-    return len(registry.seen)
-''')
-call = deferred("declaring", "call")
-interrupted(call)
-assert call() == 1
+def short(x):
+    return np.sin(x) * 2
+
+found, place = [], registry._defined_at
+def at(frame):
+    found.append(frame)
+    if len(found) in (100, 700):
+        os.kill(os.getpid(), signal.SIGINT)
+    return place(frame)
+
+registry._defined_at = at
+for _ in range(2):
+    try:
+        pystage.compile(short)(np.ones(3))
+    except KeyboardInterrupt:
+        continue
+    raise AssertionError("it was not interrupted")
+np.testing.assert_allclose(pystage.compile(short)(np.ones(3)), short(np.ones(3)))
+assert len(found) > 700
 """
 
 HANDLER = """
