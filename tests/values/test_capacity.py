@@ -35,6 +35,14 @@ def test_what_is_needed_is_there_at_once() -> None:
     assert Capacity(SITE, 4, 8).grown(5_000_000, LIMIT) == 5_000_000
 
 
+def test_what_grows_with_the_inputs_has_as_much_as_the_largest_next() -> None:
+    assert Capacity(SITE, 1024, 8, 20_000).grown(1025, LIMIT) == 32_768
+    assert Capacity(SITE, 1024, 8, 500).grown(1025, LIMIT) == 16_384
+    assert Capacity(SITE, 1024, 8, 1 << 30).grown(1025, LIMIT) == 1 << 21
+    known = [Capacity(SITE, 64, 8, 20_000)]
+    assert next_capacities(CapacityExceeded(Capacity(SITE, 64, 8), 65), known, LIMIT) == {SITE: 32_768}
+
+
 def test_it_is_no_more_than_there_may_be() -> None:
     assert steps(4, 8, 10_000, limit=10_000) == [4, 4096, 10_000]
     assert Capacity(SITE, 4, 8).grown(50, 60) == 60

@@ -201,10 +201,11 @@ class Interpreter(Engine):
         self, initial: int, itemsize: int = 8, what: str = "what grows here", with_inputs: bool = False
     ) -> Capacity:
         site = AllocationSite(self.b.span, what)
+        extent = self.externals.extent if with_inputs else 0
         if with_inputs:
-            initial = first_size(initial, itemsize, self.externals.extent)
+            initial = first_size(initial, itemsize, extent)
         size = max(initial, self.externals.statics.capacities.get(site, 0))
-        return self.raises.note_capacity(Capacity(site, size, itemsize))
+        return self.raises.note_capacity(Capacity(site, size, itemsize, extent))
 
     def needs_capacity(self, capacity: Capacity, needed: Value) -> None:
         raising.needs_capacity(self, capacity, needed)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from ..diagnostics.span import Span
 from ..hlo.immutable import immutable_value
@@ -25,7 +26,12 @@ def first_size(least: int, itemsize: int, extent: int) -> int:
     As many as the largest input has along an axis, `extent`, rounded up to a power of two, where that is not much.
     """
     most = min(_MOST_AT_FIRST, _SMALL_BYTES // max(itemsize, 1))
-    return max(least, min(1 << (max(extent, 1) - 1).bit_length(), most))
+    return max(least, min(_power_of_two(extent), most))
+
+
+def _power_of_two(count: int) -> int:
+    """The smallest that is not less."""
+    return 1 << (max(count, 1) - 1).bit_length()
 
 
 @immutable_value
@@ -42,11 +48,15 @@ class AllocationSite:
 
 @immutable_value
 class Capacity:
-    """How many elements, of `itemsize` bytes each, there is memory for at an allocation site in one specialisation."""
+    """How many elements, of `itemsize` bytes each, there is memory for at an allocation site in one specialisation.
+
+    `extent`: what grows with the inputs is expected to have as many as the largest of them has along an axis.
+    """
 
     site: AllocationSite
     size: int
     itemsize: int
+    extent: int = 0
 
     @property
     def bytes(self) -> int:
@@ -56,9 +66,11 @@ class Capacity:
     def grown(self, needed: int, limit: int) -> int:
         """The size for the next specialisation, at most `limit`: what is needed, and at least twice the size.
 
-        What is small grows faster, to 32 KiB and then sixteenfold, so that a million numbers take three further programs.
+        What is small grows faster, to 32 KiB and then sixteenfold or to what is expected, so that a million numbers take
+        three further programs.
         """
-        wanted = max(2 * self.bytes, min(16 * self.bytes, _LARGE_BYTES), _SMALL_BYTES)
+        expected = _power_of_two(self.extent) * self.itemsize
+        wanted = max(2 * self.bytes, min(max(16 * self.bytes, expected), _LARGE_BYTES), _SMALL_BYTES)
         return max(needed, min(wanted // self.itemsize, limit))
 
 
@@ -79,9 +91,8 @@ def next_capacities(
     An element of each of many lists takes what it takes in all of them, which the capacity of their site says.
     Where one element too many was added, others of the same size grow along: what one loop appends to grows together.
     """
-    capacity = max(
-        [exceeded.capacity, *[c for c in capacities if c.site == exceeded.capacity.site]], key=_itemsize
-    )
+    own = [exceeded.capacity, *[c for c in capacities if c.site == exceeded.capacity.site]]
+    capacity = replace(max(own, key=_itemsize), extent=max([c.extent for c in own]))
     left = limit - sum(c.bytes for c in capacities if c.site != capacity.site)
     if exceeded.needed > left // capacity.itemsize:
         return None

@@ -342,6 +342,57 @@ def starred(x):
     return [*t, 1], (*t, 2), (0, *t, *t)
 
 
+WORDS = [(np.arange(n) * 7 % 5 // m,) for n, m in ((0, 1), (70, 2), (120, 4), (200, 9))]
+
+
+@cases.each(*WORDS)
+def longer_than_the_keys_of_a_dict_have_memory_for(x):
+    seen = {(0,): 0}
+    w, lengths = (), []
+    for c in x.tolist():
+        w = (*w, c)
+        lengths.append(w in seen)
+        if len(w) < 5 or c == 1:
+            seen[w] = len(seen)
+        if c == 2:
+            w = ()
+    return seen, lengths, w
+
+
+@cases.each(*WORDS)
+def in_a_set_that_is_empty_at_first(x):
+    seen = set()
+    w = ()
+    for c in x.tolist():
+        w = (*w, c) if c else ()
+        seen.add((len(w), w))
+    return len(seen), (2, (1, 1)) in seen, w
+
+
+@cases.each(*WORDS)
+def in_a_list(x):
+    words, w = [], ()
+    for c in x.tolist():
+        if c:
+            w = (*w, c)
+        else:
+            words.append(w)
+            w = ()
+    words.insert(0, w)
+    return words
+
+
+@cases.each(*[(x, n) for x in (np.arange(3), np.arange(20)) for n in (0, 3, 70)])
+def lists_are_extended_up_to_their_capacity(x, n):
+    found = []
+    for i in range(n):
+        if i % 3:
+            found.extend([v for v in x if v > i % 7])
+        else:
+            found += (i, i + 1)
+    return found, len(found)
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_tuples_of_computed_length(function, args, options):
     check(function, *args, **options)

@@ -16,7 +16,7 @@ from ...library.rules.rows import (
     tuple_template,
     with_capacity,
 )
-from ...values.capacity import AllocationSite, Capacity
+from ...values.capacity import AllocationSite, Capacity, first_size
 from ...values.lattice import (
     Abstract,
     AnyList,
@@ -54,7 +54,19 @@ class JoinedRows:
 
     def list(self, a: AnyList, b: AnyList, template: Abstract, is_table: bool) -> RowsCell:
         """A list of other elements, or another length, on either side, of which all elements have the template."""
-        capacity, site = self._capacity(a, b, template, is_table)
+        return self._rows(a, b, template, *self._capacity(a, b, template, most=0 if is_table else MOST_ROWS))
+
+    def tuple_of_rows(self, a: AnyList, b: AnyList, template: Abstract) -> RowsTuple:
+        """A tuple of other elements, or another length, on either side, of which all elements have the template.
+
+        Its memory is copied wherever it gets longer, so that it has little at first, however many trips there are.
+        """
+        capacity = self._capacity(a, b, template, most=FIRST_CAPACITY, with_inputs=False)
+        return RowsTuple(self._rows(a, b, template, *capacity))
+
+    def _rows(
+        self, a: AnyList, b: AnyList, template: Abstract, capacity: int, site: AllocationSite | None
+    ) -> RowsCell:
         first, second = [template_of_list(x, ragged=True) for x in (a, b)]
         template = self._with_tuple_capacity(first, second, template, capacity)
         element = rebuild(with_capacity(template, capacity), placeholder_for)
@@ -71,10 +83,10 @@ class JoinedRows:
         template = joined_contents(first, second, self._loop) if first and second else first or second
         if template is None:
             return None
-        capacity, site = self._capacity(a, b, template, False)
+        capacity, site = self._capacity(a, b, template)
         if isinstance(template, RowsCell):
             template = self._with_inner_capacity(first, second, template, capacity)
-            capacity, site = self._capacity(a, b, template, False)  # of objects of this size
+            capacity, site = self._capacity(a, b, template)  # of objects of this size
         contents = rebuild(with_capacity(template, capacity), placeholder_for)
         if a.contents is not None and b.contents is not None:  # what is the same on both sides stays
             pairs = zip(values_of(a.contents), values_of(b.contents))
@@ -103,7 +115,10 @@ class JoinedRows:
     def _with_tuple_capacity(
         self, a: Abstract | None, b: Abstract | None, template: Abstract, count: int
     ) -> Abstract:
-        """The template of so many elements, with the capacity of the loop in which tuples among them get longer."""
+        """The template of so many elements, with the capacity of the loop in which tuples among them get longer.
+
+        What is stored there later is made to fit (`row_lists.as_rows`).
+        """
         if isinstance(template, Tuple):
             sides = [x.items if isinstance(x, Tuple) else (None,) * len(template.items) for x in (a, b)]
             parts = zip(*sides, template.items, strict=True)
@@ -121,29 +136,35 @@ class JoinedRows:
             return template
         element = row_template(template.rows.element)
         itemsize = row_size(element) * count
-        found = self._capacity_here(max(most_rows(second), FIRST_INNER), itemsize, "tuples in a list")
+        initial = max(most_rows(first), first_size(FIRST_INNER, itemsize, most_rows(second)))
+        found = self._capacity_here(initial, itemsize, "tuples in a list")
         return tuple_template(element, found.size, found.site)
 
     def _capacity(
-        self, a: AnyList | PoolCell, b: AnyList | PoolCell, template: Abstract | Cell, is_table: bool
+        self,
+        a: AnyList | PoolCell,
+        b: AnyList | PoolCell,
+        template: Abstract | Cell,
+        most: int = MOST_ROWS,
+        with_inputs: bool = True,
     ) -> tuple[int, AllocationSite | None]:
         """How many rows a list, or a pool, has that is `a` or `b`, and the site that has its capacity.
 
-        One that gets longer in a loop by as much as is written has as many as all trips may need, where their number
-        is known; else the capacity of the loop as an allocation site. So has a dict always, which may meet a key again.
+        One that gets longer in a loop by as much as is written has as many as all trips may need, if those are known and
+        `most` at most; else the capacity of the loop as an allocation site. So has a dict always, which may meet a key
+        again.
         """
         first, second = map(most_rows, (a, b))
-        most = max(first, second, 1)
+        largest = max(first, second, 1)
         sites = [x.site for x in (a, b) if not isinstance(x, ListCell) and x.site is not None]
         if sites or second <= first or self._capacity_here is None:
-            return most, sites[0] if sites else None
-        initial, counted = FIRST_CAPACITY, False
-        if self._trips is not None and not is_table:
-            needed = first + self._trips * (second - first)
-            if counted := needed <= MOST_ROWS:
-                initial = needed
+            return largest, sites[0] if sites else None
+        needed = MOST_ROWS + 1 if self._trips is None else first + self._trips * (second - first)
+        is_counted = needed <= most
+        initial = needed if is_counted else FIRST_CAPACITY
         what = "objects of a list" if isinstance(a, PoolCell) else "a list"
-        found = self._capacity_here(max(most, initial), row_size(template), what, with_inputs=not counted)
+        grows_with_inputs = with_inputs and not is_counted
+        found = self._capacity_here(max(largest, initial), row_size(template), what, grows_with_inputs)
         return found.size, found.site
 
 

@@ -208,7 +208,7 @@ class Join:
         template = common_rows(first, second, self.loop) if first is not None and second is not None else None
         if first is None or second is None or template is None or not can_be_in_tuples(template):
             return self.conflict(a, b)
-        return RowsTuple(self._joined_rows.list(first, second, template, False))
+        return self._joined_rows.tuple_of_rows(first, second, template)
 
     def conflict(self, a: Abstract, b: Abstract) -> Gated | Unknown:
         """No common meaning: one or the other, as the path says; in a loop an error where the value is used."""

@@ -97,12 +97,28 @@ def as_rows(ctx: Context, cell: AnyList, *also: Abstract, ragged: bool = False) 
         other = templates.template_of(item)
         if other is None or (template is None and not known):
             return None
+        if template is not None:
+            other = templates.in_capacity_of(template, other)
         template = other if template is None else templates.joined(template, other, ragged=ragged)
         known = False
     if template is None:
         return None
-    capacity = cell.capacity if isinstance(cell, RowsCell) else len(cell.items)
-    return templates.as_rows(ctx.b, cell, template, max(capacity, 1))
+    capacity = max(cell.capacity if isinstance(cell, RowsCell) else len(cell.items), 1)
+    for item in also:
+        _needs_tuples(ctx, template, item, capacity)
+    return templates.as_rows(ctx.b, cell, template, capacity)
+
+
+def _needs_tuples(ctx: Context, template: Abstract, item: Abstract, count: int) -> None:
+    """Tuples in an item need the capacity that those of a list of so many elements have."""
+    if isinstance(template, Tuple) and isinstance(item, Tuple):
+        for part, own in zip(template.items, item.items, strict=True):
+            _needs_tuples(ctx, part, own, count)
+    if isinstance(template, RowsTuple) and isinstance(item, RowsTuple):
+        rows = template.rows
+        if rows.site is not None and item.rows.capacity > rows.capacity:
+            itemsize = templates.row_size(templates.row_template(rows.element)) * count
+            ctx.needs_capacity(Capacity(rows.site, rows.capacity, itemsize), int_value(ctx, item.rows.length))
 
 
 MOST_LISTED = 256
@@ -326,14 +342,25 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     if left.site is not None:  # as large as the other, at least
         left = templates.as_rows(ctx.b, left, template, max(left.capacity, right.capacity))
     left, count = with_reserve(ctx, left, right.length, capacities[1])
-    capacity = left.capacity
-    right = templates.as_rows(ctx.b, right, template, capacity)
-    places = _places(ctx, capacity)
-    start = ctx.broadcast(int_value(ctx, left.length), (capacity,))
-    behind = ctx.op(Compare("GE"), places, start)
-    moved = taken_rows(ctx, right.element, ctx.op(Subtract(), places, start))
-    longer = replace(left, element=_chosen(ctx, behind, moved, left.element), length=count)
+    longer = replace(left, element=_with_behind(ctx, left, right), length=count)
     return with_shared(longer, isinstance(second, RowsCell))
+
+
+def _with_behind(ctx: Context, left: RowsCell, right: RowsCell) -> Abstract:
+    """The rows of one list, which has the capacity, and behind its elements those of another.
+
+    What changes is in a window of as many rows as the other has, which ends with the memory at the latest.
+    """
+    width = min(left.capacity, right.capacity)
+    end = int_value(ctx, left.length)
+    start = ctx.op(Minimum(), end, ctx.constant(left.capacity - width, INT64))
+    places = _places(ctx, width)
+    shift = ctx.broadcast(ctx.op(Subtract(), end, start), (width,))
+    behind = ctx.op(Compare("GE"), places, shift)
+    window = rebuild(left.element, lambda v: templates.rows_from(ctx.b, v, start, width))
+    new = taken_rows(ctx, right.element, ctx.op(Subtract(), places, shift))
+    changed = iter(values_of(_chosen(ctx, behind, new, window)))
+    return rebuild(left.element, lambda v: templates.with_rows_from(ctx.b, v, start, next(changed)))
 
 
 def _chosen(ctx: Context, condition: Value, on_true: Abstract, on_false: Abstract) -> Abstract:

@@ -32,6 +32,7 @@ from ...ops import (
     Pad,
     Reshape,
     Select,
+    Slice,
 )
 from ...values.boundary import Form
 from ...values.bounded import Bounded
@@ -95,7 +96,7 @@ def template_of(item: Abstract) -> Abstract | None:
             parts = [template_of(part) for part in items]
             return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), cls)
         case RowsTuple(rows):
-            return tuple_template(row_template(rows.element), rows.capacity, rows.site)
+            return tuple_template(row_template(rows.element), rows.capacity)
         case Gated(options, tags, reason):
             found = [template_of(option) for option in options]
             if not all(map(_may_be_alternative, found)):
@@ -271,6 +272,15 @@ def joined_tuples(a: Abstract | None, b: Abstract | None, loop: bool = False) ->
     )
     sites = [x.site for x in sides if isinstance(x, RowsCell) and x.site is not None]
     return tuple_template(element, capacity, sites[0] if sites else None)
+
+
+def in_capacity_of(list_of: Abstract, item: Abstract) -> Abstract:
+    """The template of an item, its tuples with no more capacity than those of a list have which may grow."""
+    if isinstance(list_of, Tuple) and isinstance(item, Tuple) and len(list_of.items) == len(item.items):
+        return Tuple(tuple(map(in_capacity_of, list_of.items, item.items)), item.cls)
+    if isinstance(list_of, RowsTuple) and isinstance(item, RowsTuple) and list_of.rows.site is not None:
+        return tuple_template(row_template(item.rows.element), min(list_of.rows.capacity, item.rows.capacity))
+    return item
 
 
 def _joined_bounded(a: Bounded, b: Bounded, loop: bool) -> Bounded | None:
@@ -661,12 +671,17 @@ def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int,
 
 
 def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int, ...]) -> RowsCell:
-    """The elements of a tuple as rows of a template that covers them; of tuples along axes of this shape."""
+    """The elements of a tuple as rows of a template that covers them; of tuples along axes of this shape.
+
+    The elements beyond the capacity of the template are left out: where there are any, the run ends.
+    """
     inner, axis, rows = row_template(template.element), len(shape), tuple_rows(x)
     assert rows is not None
     if isinstance(rows, RowsCell):
         assert rows.start == 0
-        element = retyped(b, rows.element, inner, (*shape, rows.capacity))
+        count = min(rows.capacity, template.capacity)
+        first = rebuild(rows.element, lambda v: _first_along(b, axis, v, count))
+        element = retyped(b, first, inner, (*shape, count))
     elif shape and rows.items:
         parts = [values_of(retyped(b, item, inner, shape)) for item in rows.items]
         columns = iter([_along(b, axis, column) for column in zip(*parts, strict=True)])
@@ -687,6 +702,15 @@ def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int,
     if not length.type.shape and shape:
         length = b.op(Broadcast(shape, ()), length)
     return RowsCell(element, template.capacity, length, template.site)
+
+
+def _first_along(b: Builder, axis: int, value: Value, count: int) -> Value:
+    """So many of what a value has along an axis."""
+    shape = value.type.static_shape
+    if shape[axis] == count:
+        return value
+    limits = (*shape[:axis], count, *shape[axis + 1 :])
+    return b.op(Slice((0,) * len(shape), limits, (1,) * len(shape)), value)
 
 
 def _along(b: Builder, axis: int, values: Sequence[Value]) -> Value:
@@ -710,18 +734,26 @@ def row_at(b: Builder, element: Abstract, at: Value) -> Abstract:
 
 
 def _row(b: Builder, rows: Value, at: Value) -> Value:
-    shape = rows.type.static_shape[1:]
-    starts = [at, *[b.op(Constant(np.zeros((), at.type.dtype)))] * len(shape)]
-    return b.op(Reshape(shape), b.op(DynamicSlice((1, *shape)), rows, *starts))
+    return b.op(Reshape(rows.type.static_shape[1:]), rows_from(b, rows, at, 1))
+
+
+def rows_from(b: Builder, rows: Value, at: Value, count: int) -> Value:
+    """So many of the rows, from a place on."""
+    return b.op(DynamicSlice((count, *rows.type.static_shape[1:])), rows, *_starts(b, rows, at))
+
+
+def with_rows_from(b: Builder, rows: Value, at: Value, new: Value) -> Value:
+    """The rows with others from a place on."""
+    return b.op(DynamicUpdateSlice(), rows, new, *_starts(b, rows, at))
+
+
+def _starts(b: Builder, rows: Value, at: Value) -> list[Value]:
+    """Where a slice of whole rows starts along each axis."""
+    return [at, *[b.op(Constant(np.zeros((), at.type.dtype)))] * (rows.type.rank - 1)]
 
 
 def with_row(b: Builder, element: Abstract, at: Value, item: Abstract) -> Abstract:
     """The rows with what `item`, which the element covers, is at a place that lies inside."""
     template = row_template(element)
     new = iter(values_of(rows_of(b, [item], template, 1)))
-
-    def stored(rows: Value) -> Value:
-        rest = [b.op(Constant(np.zeros((), at.type.dtype)))] * (rows.type.rank - 1)
-        return b.op(DynamicUpdateSlice(), rows, next(new), at, *rest)
-
-    return rebuild(element, stored)
+    return rebuild(element, lambda rows: with_rows_from(b, rows, at, next(new)))
