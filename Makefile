@@ -26,10 +26,10 @@ demo: $(VENV)/.installed-examples
 	$(BIN)/python examples/train_digits.py
 
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-all: lint
-	PYSTAGE_ALL_TESTS=1 $(BIN)/python -m pytest -n 2
+	PYSTAGE_ALL_TESTS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-kinds: $(VENV)/.installed-test
 	PYSTAGE_ALL_TESTS=1 $(BIN)/python -m pytest -n 2 tests/kinds

@@ -27,6 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from _pytest.mark import ParameterSet
+from sampling import is_chosen
 
 import pystage
 from pystage.compiler.hlo.interpret import interpret
@@ -35,6 +36,9 @@ from pystage.runtime.executables.primitive import pystage_p
 from pystage.runtime.function import CompiledFunction
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+INTERPRETED = 3
+"""Of so many tests one runs its programs in the reference interpreter too."""
 
 TOLERANCES = {"float64": 1e-11, "float32": 2e-5, "float16": 5e-3, "bfloat16": 3e-2}
 """Relative and absolute tolerance by the name of a real dtype; complex ones take that of their parts."""
@@ -58,7 +62,7 @@ def check(
     class of the exception that the plain run raises; without it, a plain run that raises fails the check.
     `tolerance`: instead of those by dtype; one for all, or by the name of the dtype. `runs`: how often the staged
     function is called, so that the later calls find the compiled program. `interpreted`: whether the program runs
-    in the reference interpreter too, which takes long for what loops much.
+    in the reference interpreter too, which takes long for what loops much; of many tests a third does.
     """
     keywords = dict(kwargs or {})
     staged = staged or _compiled(function)
@@ -74,7 +78,7 @@ def check(
     _assert_something_to_compare(plain, args, keywords)
     for number in range(1, runs + 1):
         compare_runs(plain, run_of(staged, args, keywords), Comparison(tolerance), f"call {number}", file)
-    if interpreted and isinstance(staged, CompiledFunction):
+    if interpreted and is_chosen(INTERPRETED) and isinstance(staged, CompiledFunction):
         with interpreting() as programs:
             run = run_of(staged, args, keywords)
         assert programs, "nothing was interpreted"

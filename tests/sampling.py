@@ -1,12 +1,14 @@
 """Which parameters of the widest tests run: a sixteenth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
 
 Those tests run each function of JAX for every element type, form and setting, or programs that other tests run too; JAX
-compiles each of the calls by itself. Of the inputs of a program (`checking.Cases`) a third runs.
+compiles each of the calls by itself. Of the programs of a module (`checking.Cases`) every other one runs, on a third of
+its inputs.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,8 @@ KEPT = 16
 """One of so many parameters is kept."""
 KEPT_OF_INPUTS = 3
 """One of so many inputs of a program is kept: of programs side by side, other inputs."""
+KEPT_OF_PROGRAMS = 2
+"""One of so many programs is kept: those side by side are of one kind."""
 
 WIDE = {
     "ad/test_custom.py": {"test_under_transformations_of_jax"},
@@ -55,8 +59,24 @@ WIDE = {
 }
 """By module, the tests that are sampled."""
 
-LONG = {"contract/test_examples.py": {"test_a_fit_by_derivatives_of_solvers"}}
+LONG = {
+    "contract/packages/test_linen.py": {
+        "test_a_whole_training[trained]",
+        "test_no_code_of_the_program_runs",
+    },
+    "contract/test_examples.py": {
+        "test_a_fit_by_derivatives_of_solvers",
+        "test_plain_and_staged_agree[vgg19-backward-1]",
+        "test_plain_and_staged_agree[vgg19-forward-0]",
+        "test_the_gradient_of_vgg19_is_that_of_jax",
+    },
+}
 """By module, tests that run only with all: what they compile, others compile too."""
+
+
+def is_chosen(each: int) -> bool:
+    """True in one of so many tests, by the name of the one that runs, and in all with all tests."""
+    return ALL or zlib.crc32(os.environ.get("PYTEST_CURRENT_TEST", "").encode()) % each == 0
 
 
 def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -77,7 +97,7 @@ def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
             seen = places[item.function, argument]
             place += seen.setdefault(id(item.callspec.params[argument]), len(seen))
         wide = name in WIDE.get(module, ())
-        long = name in LONG.get(module, ())
+        long = not {name, item.name}.isdisjoint(LONG.get(module, ()))
         left = long or (wide and place % KEPT)
         left = left or inputs.left(item)
         (left_out if left and not ALL else kept).append(item)
@@ -94,14 +114,16 @@ class _Inputs:
         self.met: Counter[Any] = Counter()
 
     def left(self, item: Any) -> bool:
-        """True for a test of an input that is left out; at least one of each program is not."""
+        """True for a test of a program, or an input, that is left out; at least one of each program kept is not."""
         program = _program(item)
         if program is None:
             return False
+        if self.place[program] % KEPT_OF_PROGRAMS:
+            return True
         each = min(KEPT_OF_INPUTS, self.all[program])
         met = self.met[program]
         self.met[program] += 1
-        return met % each != self.place[program] % each
+        return met % each != self.place[program] // KEPT_OF_PROGRAMS % each
 
 
 def _program(item: Any) -> Any:

@@ -173,6 +173,7 @@ def test_accepts_rounding():
 
 
 def test_runs_the_program_in_the_interpreter(monkeypatch):
+    monkeypatch.setattr(checking, "INTERPRETED", 1)
     monkeypatch.setattr(checking, "interpret", lambda function, operands: (np.array(5.0),))
     check(lambda x: x + 1.0, 2.0, interpreted=False)
     with pytest.raises(AssertionError, match="interpreted"):

@@ -10,7 +10,7 @@ from sampling import ALL
 
 from lazy.comparing import compare
 
-EVERY = 1 if ALL else 12
+EVERY = 1 if ALL else 24
 ALLOWED = {
     "contract.numpy.test_draws:into_out-1": "a generator stores into ndarrays only: ValueError",
     "contract.numpy.test_draws:into_out-2": "a generator stores into ndarrays only: ValueError",

@@ -16,7 +16,7 @@ from ..hlo.rewrite import Rewriter
 from ..hlo.walk import functions
 from ..ops import And, Broadcast, Constant, If, Or, Select, While, constant
 
-_STEPS, _STEPS_FOR_EACH = 20_000, 20
+_STEPS, _STEPS_FOR_EACH = 20_000, 4
 """How many steps the analysis of a program may take: so many, and so many for each of its operations."""
 
 

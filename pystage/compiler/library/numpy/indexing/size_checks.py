@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -139,5 +140,6 @@ def _count_of(ctx: Context, o: AlignedOperand, at: int, axis: Extent) -> Array:
 def sample(shape: Sequence[int], dtype: DType, form: Form) -> Any:
     """An array of `shape` for the plain run's functions to look at."""
     if form is Form.JAX:
-        return jnp.zeros(tuple(shape), dtype)
+        with jax.enable_x64(True):
+            return jnp.zeros(tuple(shape), dtype)
     return np.broadcast_to(np.zeros((), dtype), tuple(shape))
