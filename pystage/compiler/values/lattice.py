@@ -205,6 +205,14 @@ class Filtered(Abstract):
 
 
 @immutable
+class Count(Abstract):
+    """What an iterator made by `itertools.count(start, step)` iterates over: the number that it gives next, and the step."""
+
+    next: Abstract
+    step: Abstract
+
+
+@immutable
 class FlatIterator(Abstract):
     """What `x.flat` iterates over: a view of `x` with one axis."""
 

@@ -136,7 +136,9 @@ def for_(e: Engine, i: stage.For) -> None:
         if parts.at_end is not None:
             _after_last_trip(e, i, parts.at_end)
         for cell, content in shared if i.until is None else ():
-            e.state.set(cell, at_end(e, content))
+            after = at_end(e, content)
+            if after is not None:
+                e.state.set(cell, after)
 
 
 def _is_one_trip(iterable: Abstract) -> bool:

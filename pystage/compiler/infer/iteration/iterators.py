@@ -33,7 +33,7 @@ from ...library.python.containers import container_getitem
 from ...library.python.iterators import is_iterator, taken
 from ...library.python.number_checks import refuse
 from ...library.python.ranges import range_element, range_length
-from ...library.rules.classes import not_iterable
+from ...library.rules.classes import class_of, not_iterable
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.lattice import (
@@ -43,6 +43,7 @@ from ...values.lattice import (
     Array,
     ArrayCell,
     Const,
+    Count,
     DictCell,
     DictView,
     Enumerate,
@@ -141,8 +142,10 @@ def iterators_in(engine: Engine, value: Abstract) -> list[int]:
     return []
 
 
-def at_end(engine: Engine, content: IteratorCell) -> IteratorCell:
-    """An iterator that has given all that it had."""
+def at_end(engine: Engine, content: IteratorCell) -> IteratorCell | None:
+    """An iterator that has given all that it had; None for one that counts on, from nobody knows where."""
+    if isinstance(content.source, Count):
+        return None
     if isinstance(content.source, FlatIterator):
         return replace(content, index=shape_of(engine, content.source.array)[0])
     return IteratorCell()
@@ -315,6 +318,16 @@ Step = Callable[[], Abstract]
 """Gives an element that a loop has come to: a call, where `map` makes one."""
 
 
+ENDLESS = 1 << 62
+"""More elements than any run comes to."""
+
+
+def is_endless(engine: Engine, value: Abstract) -> bool:
+    """True for an iterator that counts without end."""
+    cell = engine.state.get(value.cell) if isinstance(value, Ref) else None
+    return isinstance(cell, IteratorCell) and isinstance(cell.source, Count)
+
+
 def is_listed(engine: Engine, value: Abstract) -> bool:
     """Whether it is known now what a loop iterates over; False for a range with a computed end."""
     match value:
@@ -328,10 +341,13 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
             return False
         case Ref() if is_deque(engine, value):
             return not isinstance(engine.cell(items_of(engine, value)), RowsCell)
+        case Ref() if is_endless(engine, value):
+            return False
         case Enumerate(inner) | Reversed(inner):
             return is_listed(engine, inner)
         case Zip(inners) | Mapped(_, inners):
-            return all(is_listed(engine, inner) for inner in inners)
+            ending = [inner for inner in inners if not is_endless(engine, inner)]
+            return bool(ending) and all(is_listed(engine, inner) for inner in ending)
         case _:
             return True
 
@@ -344,7 +360,7 @@ def _content(engine: Engine, value: Ref | DictView) -> Any:
 def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
     """What a loop iterates over, found step by step: the body may change a list or a dict meanwhile."""
     check_iterable(engine, value)
-    if not is_listed(engine, value):
+    if not is_listed(engine, value) and not is_endless(engine, value):
         return None
     if isinstance(value, Enumerate | Zip | Mapped) or (
         isinstance(value, Reversed) and isinstance(value.inner, Ref)
@@ -484,6 +500,8 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             return _rolled_table(engine, value)
         case Ref() if is_deque(engine, value):
             return _rolled_deque(engine, value)
+        case Ref() if is_endless(engine, value):
+            return _rolled_count(engine, cast(Count, cast(IteratorCell, engine.state.get(value.cell)).source))
         case Range():
             return _rolled_range(engine, value)
         case Const(v) if isinstance(v, range):
@@ -537,6 +555,17 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             return _rolled_items(engine, value)
         case _:
             return None
+
+
+def _rolled_count(engine: Engine, count: Count) -> Rolled | None:
+    """A loop over integers without end; None for other numbers, to which the step is added again and again."""
+    if any(class_of(engine, x) != [int] for x in (count.next, count.step)):
+        return None
+
+    def element(position: Abstract) -> Abstract:
+        return operators.binary(engine, "+", count.next, operators.binary(engine, "*", position, count.step))
+
+    return Rolled(Const(ENDLESS), element)
 
 
 def _rolled_items(engine: Engine, value: Ref | Tuple) -> Rolled | None:

@@ -21,6 +21,7 @@ from ...values.lattice import (
     AnyList,
     Array,
     Const,
+    Count,
     DictCell,
     DictView,
     FlatIterator,
@@ -257,6 +258,8 @@ def type_name(ctx: Context, value: Raw) -> str:
                     return cls.__name__
                 case IteratorCell(source=FlatIterator()):
                     return "numpy.flatiter"
+                case IteratorCell(source=Count()):
+                    return "itertools.count"
                 case IteratorCell():
                     return "iterator"
                 case cell:

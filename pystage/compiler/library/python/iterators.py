@@ -6,6 +6,7 @@ all its users share one position.
 
 from __future__ import annotations
 
+import operator
 from dataclasses import replace
 from typing import cast
 
@@ -16,6 +17,7 @@ from ...values.lattice import (
     AnyList,
     ArrayCell,
     Const,
+    Count,
     DictCell,
     DictView,
     Enumerate,
@@ -99,6 +101,11 @@ def is_iterator(ctx: Context, value: Raw) -> bool:
 def taken(ctx: Context, iterator: Ref) -> Abstract | None:
     """The next element of an iterator, which it gives no more; None at its end."""
     cell = cast(IteratorCell, ctx.cell(iterator))
+    if isinstance(cell.source, Count):
+        number, step = cell.source.next, cell.source.step
+        after = ctx.call(Const(operator.add), [number, step])
+        ctx.write(iterator.cell, replace(cell, source=Count(after, step)))
+        return number
     item = None if cell.source is None else _next_of(ctx, cell.source, cell)
     if item is not None:
         ctx.write(iterator.cell, replace(cell, index=cell.index + 1))

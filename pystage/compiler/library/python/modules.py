@@ -48,7 +48,9 @@ from ...values.lattice import (
     Array,
     ArrayCell,
     Const,
+    Count,
     DictCell,
+    IteratorCell,
     ListCell,
     ObjectCell,
     Partial,
@@ -57,6 +59,7 @@ from ...values.lattice import (
     SetCell,
     TableCell,
     Tuple,
+    is_number,
 )
 from ..context import Context, Raw
 from ..kernels import row_tables
@@ -293,10 +296,19 @@ def repeat(ctx: Context, object: Raw, times: Raw = MISSING) -> Abstract:
     return new_iterator(ctx, [abstract(object)] * ctx.known(times, "times of itertools.repeat"))
 
 
-@meaning(itertools.count, itertools.cycle)
-def endless(ctx: Context, *args: Raw) -> Abstract:
-    """`itertools.count` and `cycle`: refused."""
-    ctx.fail(WrongArguments(span=ctx.span, name="itertools.count or cycle", why="it never ends"))
+@meaning(itertools.count)
+def count(ctx: Context, start: Raw = 0, step: Raw = 1) -> Abstract:
+    """`itertools.count`, of numbers."""
+    first, each = abstract(start), abstract(step)
+    if not is_number(first) or not is_number(each):
+        ctx.raise_(TypeError("a number is required"))
+    return Ref(ctx.state.new_cell(IteratorCell(Count(first, each))))
+
+
+@meaning(itertools.cycle)
+def cycle(ctx: Context, iterable: Raw, /) -> Abstract:
+    """`itertools.cycle`: refused."""
+    ctx.fail(WrongArguments(span=ctx.span, name="itertools.cycle", why="it never ends"))
 
 
 # ---------------------------------------------------------------- copy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import types
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from ...values.lattice import (
     Caught,
     Closure,
     Const,
+    Count,
     DictCell,
     DictView,
     Enumerate,
@@ -91,6 +93,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             content = ctx.cell(value)
             if isinstance(content, IteratorCell) and isinstance(content.source, FlatIterator):
                 return [np.flatiter]
+            if isinstance(content, IteratorCell) and isinstance(content.source, Count):
+                return [itertools.count]
             if isinstance(content, TableCell | DictCell):
                 return [content.container]
             return [cast(type, _FIXED.get(type(content)) or content.cls)]
