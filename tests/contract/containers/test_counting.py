@@ -81,6 +81,31 @@ def places_of(x):
     return [i for i, v in zip(itertools.count(), x) if v > 2]
 
 
+class Patient:
+    def __init__(self, name):
+        self.name = name
+
+
+@cases(X)
+@cases(np.arange(100.0) % 7)
+def objects_behind_a_ticket(x):
+    ticket, waiting = itertools.count(), []
+    for v in x:
+        heapq.heappush(waiting, (v, next(ticket), Patient(2 * v)))
+    return [heapq.heappop(waiting)[2].name for _ in range(len(x))]
+
+
+@cases(X, raises=TypeError)
+@cases(X[:2])
+@cases(np.arange(100.0) * 7 % 101)
+@cases(np.arange(100.0) * 7 % 99, raises=TypeError)
+def objects_have_no_order(x):
+    waiting = []
+    for v in x:
+        heapq.heappush(waiting, (v, Patient(v)))
+    return [heapq.heappop(waiting)[1].name for _ in range(len(x))]
+
+
 @cases(X, 0.5, 0.1)
 @cases(X, 1, 0.25)
 @cases(X, True, -1)

@@ -24,11 +24,21 @@ from ...ops import Negate, Not, Select
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber
-from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Unknown, is_number
+from ...values.lattice import (
+    Abstract,
+    Array,
+    Const,
+    MemberCell,
+    NumberKind,
+    ObjectCell,
+    Ref,
+    Unknown,
+    is_number,
+)
 from ..context import Context, Raw
 from ..kernels.powers import check_power, special_power
 from ..kernels.rows_as_arrays import array_of_rows
-from ..kernels.structures import MISSING, abstract, call_now, is_sequence, known_object, type_name
+from ..kernels.structures import MISSING, abstract, call_now, cell_of, is_sequence, known_object, type_name
 from ..numpy import ufuncs as u
 from ..numpy.elementwise import (
     ElementwiseFunction,
@@ -49,7 +59,7 @@ from ..numpy.indexing.bounded import (
     with_masks,
 )
 from ..numpy.indexing.stores import check_writable, store_through
-from ..rules.classes import class_of
+from ..rules.classes import class_name, class_of
 from ..rules.jax import is_jax
 from ..rules.promote import LoopTypes, Operand, Rule, kinds_of, resolve, value_of
 from ..rules.split import NeedsSplit, split_operation, split_value
@@ -334,12 +344,17 @@ def no_such(ctx: Context, op: str, left: Abstract, right: Abstract) -> Any:
     """Fails: the operator is not defined for these types; of what was refused before there is nothing more to say.
 
     A number or an array and None raise what they raise in Python: a variable may be None on a path that is not taken.
+    So do two objects without an order: where tuples are ordered, numbers before them decide.
     """
     for operand in (left, right):
         if isinstance(operand, Unknown):
             ctx.fail(operand.reason)
     if op in PYTHON_OPERATORS and any(isinstance(x, Const) and x.value is None for x in (left, right)):
         _try_samples(ctx, PYTHON_OPERATORS[op], left, right)
+    objects = [cell_of(ctx, x) for x in (left, right)]
+    if op in ("<", "<=", ">", ">=") and all(isinstance(x, ObjectCell | MemberCell) for x in objects):
+        first, second = [class_name(ctx, x) for x in (left, right)]
+        ctx.raise_(TypeError(f"'{op}' not supported between instances of '{first}' and '{second}'"))
     types = f"{type_name(ctx, left)} and {type_name(ctx, right)}"
     ctx.fail(NoSuchOperation(span=ctx.span, operation=f"the operator {op}", types=types))
 
