@@ -237,6 +237,58 @@ def lists_of_different_lengths(x, c):
     return t[0]
 
 
+@cases(X)
+@cases(np.append(np.arange(200.0) % 17, X))
+@cases(-X, raises=AttributeError)
+def the_best_of_a_loop(x):
+    best = None
+    for v in x:
+        if v > 2 and (best is None or v > best.v):
+            best = Box(v)
+    return best.v
+
+
+@cases(X, 2.5)
+@cases(X, 9.0, raises=AttributeError)
+def a_selection_or_nothing(x, least):
+    found = None
+    for v in x:
+        if v > least:
+            found = x[x >= v]
+    x[0] = 7.0
+    return found.sum(), found.shape, len(found)
+
+
+@cases(X, True)
+@cases(X, False, raises=AttributeError)
+def stored_into(x, c):
+    box = None
+    if c:
+        box = Box(x)
+    x[1] = 9.0
+    box.v = 5.0
+    return box.v
+
+
+@cases(X, raises=AttributeError)
+def of_none_for_certain(x):
+    x[0] = 5.0
+    nothing = None
+    return nothing.v
+
+
+@cases.each((X, 2.0), (X, 20.0))
+def handled(x, least):
+    box = None
+    for v in x:
+        if v > least:
+            box = Box(v)
+    try:
+        return box.v
+    except AttributeError as error:
+        return str(error)
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_optional(function, args, options):
     check(function, *args, **options)

@@ -212,6 +212,8 @@ def setattr_(engine: Engine, value: Abstract, name: str, new: Abstract) -> None:
         engine.raise_(AttributeError("can't set attribute"))
     if set_array_attribute(engine, value, name, new):
         return
+    if isinstance(value, Const) and value.value is None:
+        engine.raise_(AttributeError(f"'NoneType' object has no attribute {name!r}"))
     raise DiagnosticError(
         CannotStore(span=engine.b.span, what=f"the attribute {name!r} of {describe(value, engine.state)}")
     )
