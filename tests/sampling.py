@@ -28,15 +28,19 @@ WIDE = {
     "ad/test_functions.py": {"test_second_order"},
     "ad/test_printing.py": {"test_printed_once"},
     "ad/test_transforms.py": {"test_grad_outside"},
+    "contract/numpy/test_out_of_range.py": {"test_integers_of_the_program"},
+    "contract/numpy/test_stores_outside.py": {"test_what_is_raised_first"},
     "contract/numpy/test_draws.py": {"test_every_method_draws_in_loops_what_it_draws_trip_by_trip"},
     "kinds/test_contract.py": {"test_programs_of_the_contract"},
     "kinds/test_numpy.py": {"test_functions"},
     "kinds/test_programs.py": {"test_programs"},
     "lazy/test_numpy.py": {"test_calls"},
+    "lazy/test_views.py": {"test_random_views_and_stores"},
     "library/numpy/test_array_attributes.py": {"test_data"},
     "library/kernels/test_exact.py": {"test_exact"},
     "library/numpy/test_elementwise.py": {"test_unary_jax", "test_binary_jax"},
     "library/numpy/bounded/test_types.py": {"test_types"},
+    "library/numpy/bounded/test_walk.py": {"test_calls"},
     "library/numpy/indexing/test_indexing.py": {"test_at", "test_at_a_mask", "test_stores_cast"},
     "library/jax/test_tail.py": {"test_calls"},
     "library/jax/lax/test_lax.py": {
@@ -70,6 +74,7 @@ LONG = {
         "test_plain_and_staged_agree[vgg19-forward-0]",
         "test_the_gradient_of_vgg19_is_that_of_jax",
     },
+    "lazy/test_fallback.py": {"test_loops_over_elements_are_about_as_fast_as_plain"},
 }
 """By module, tests that run only with all: what they compile, others compile too."""
 

@@ -2,8 +2,8 @@
 
 The programs are those that the test modules collect with `Cases`. Which of them have a gradient is for the programs
 to say: numbers with a fraction go in and come out, and the slopes to both sides are one. Every third is checked to
-second order, every sixteenth is compiled by XLA. `make test` takes a sixth of the programs, those
-up to the first that has a gradient, and one of their inputs, `make test-all` all.
+second order, every sixteenth is compiled by XLA. `make test` takes a sixth of the programs of every
+other module, those up to the first that has a gradient, and one of their inputs, `make test-all` all.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ELSEWHERE = {
 with what has no known size are in `test_bounded.py`, and among those of the random programs."""
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", MODULES if ALL else MODULES[::2])
 def test_gradients_are_slopes(name: str, record_property: pytest.RecordProperty) -> None:
     outcomes: Counter[str] = Counter()
     wrong = []

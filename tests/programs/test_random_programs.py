@@ -12,10 +12,10 @@ from .fuzz import KINDS, explore
 from .running import differentiate, run
 from .strategy import Program
 
-EACH = 40 if ALL else 15
-COUNTS = [(kind, 10 if kind == "sizes" else EACH) for kind in KINDS]
-GRADIENTS = [(kind, 5 if kind == "sizes" else EACH) for kind in KINDS]
-FALLING_BACK = {"lazy": 20, "in part": 8} if ALL else {"lazy": 8, "in part": 4}
+EACH = 40 if ALL else 8
+COUNTS = [(kind, min(10, EACH) if kind == "sizes" else EACH) for kind in KINDS]
+GRADIENTS = [(kind, min(5, EACH) if kind == "sizes" else EACH) for kind in KINDS]
+FALLING_BACK = {"lazy": 20, "in part": 8} if ALL else {"lazy": 5, "in part": 3}
 PART = 4 if ALL else 3
 """At most one of so many programs is refused, and of at least one of so many there is a gradient."""
 
