@@ -405,7 +405,9 @@ def class_of_value(engine: Engine, value: Abstract) -> type | None:
     if isinstance(value, Super | Meaning | Method) or not isinstance(value, Array | Ref | Tuple | Const):
         return None
     if isinstance(value, Const):
-        return type(value.value) if isinstance(value.value, int | float | complex | str | bytes | None) else None
+        return (
+            type(value.value) if isinstance(value.value, int | float | complex | str | bytes | None) else None
+        )
     found = engine.call(Const(type), [value])
     return found.value if isinstance(found, Const) and isinstance(found.value, type) else None
 
