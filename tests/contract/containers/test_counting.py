@@ -1,5 +1,6 @@
 """`itertools.count`: an iterator that gives numbers without end, whoever asks, known or not."""
 
+import copy
 import heapq
 import itertools
 
@@ -81,6 +82,39 @@ def places_of(x):
     return [i for i, v in zip(itertools.count(), x) if v > 2]
 
 
+@cases(X)
+@cases(np.arange(100.0))
+def one_count_twice(x):
+    numbers, total = itertools.count(), 0.0
+    for p, q, v in zip(numbers, numbers, x):
+        total += p * v + 100 * q
+    return total
+
+
+@cases(X, True)
+@cases(X, False)
+def ones_from_a_truth(x, start):
+    numbers = itertools.count(start)
+    return next(numbers), next(numbers), next(itertools.count(start, 2)), x[0]
+
+
+@cases(X)
+def copied(x):
+    numbers, values = itertools.count(), [x[0], x[1], x[2]]
+    next(numbers)
+    again, deep = copy.copy(numbers), copy.deepcopy(numbers)
+    rest = iter(values)
+    next(rest)
+    other = copy.copy(rest)
+    values[1] = 9.0
+    return next(again), next(numbers), next(deep), next(rest), list(other), numbers is again
+
+
+@cases(raises=TypeError)
+def has_no_end():
+    return reversed(itertools.count())
+
+
 class Patient:
     def __init__(self, name):
         self.name = name
@@ -148,5 +182,41 @@ def where_it_stands(x):
     return next(numbers)
 
 
-def test_where_a_loop_has_left_it_is_refused():
-    check(where_it_stands, X, refused="PS301")
+def beside_a_list_of_computed_length(x):
+    numbers, large = itertools.count(), [v for v in x if v > 1.5]
+    return list(zip(numbers, large)), next(numbers)
+
+
+def beside_one_that_ends_first(x):
+    numbers, rest = x.flat, 0.0
+    for a, b in zip(numbers, x[:2]):
+        rest += a * b
+    return rest, next(numbers)
+
+
+@pytest.mark.parametrize(
+    "function", [where_it_stands, beside_a_list_of_computed_length, beside_one_that_ends_first]
+)
+def test_where_a_loop_has_left_it_is_refused(function):
+    check(function, np.tile(X, 30), refused="PS301")
+
+
+TICKET = itertools.count()
+
+
+def of_the_module(x):
+    return next(TICKET) + x[0]
+
+
+class Office:
+    def __init__(self):
+        self.ticket = itertools.count()
+
+
+def of_an_argument(office, x):
+    return next(office.ticket) + x[0]
+
+
+def test_one_made_outside_is_refused():
+    check(of_the_module, X, refused="PS606")
+    check(of_an_argument, Office(), X, refused="PS801")

@@ -270,6 +270,17 @@ def stored_into(x, c):
     return box.v
 
 
+@cases(X, True)
+@cases(X, False, raises=AttributeError)
+def taken_out(x, c):
+    box = None
+    if c:
+        box = Box(x)
+    x[1] = 9.0
+    del box.v
+    return x
+
+
 @cases(X, raises=AttributeError)
 def of_none_for_certain(x):
     x[0] = 5.0

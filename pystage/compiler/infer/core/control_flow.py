@@ -10,7 +10,7 @@ from typing import cast
 
 from ...analysis.induction import InductionVariable, Recurrence
 from ...diagnostics.codes_constant import TooManyToUnroll
-from ...diagnostics.codes_control import HandlerAtRunTime, NoCommonType, NotIterable
+from ...diagnostics.codes_control import HandlerAtRunTime, NotIterable
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...library.kernels.deques import is_deque
 from ...library.python import operators
@@ -28,7 +28,6 @@ from ...values.lattice import (
     Range,
     Ref,
     Undef,
-    Unknown,
 )
 from ...values.slots import Hidden, Purpose
 from ..diagnostics.describe import describe
@@ -39,15 +38,16 @@ from ..iteration.appending import growing_lists, infer_appending
 from ..iteration.iterators import (
     Rolled,
     Step,
-    at_end,
+    exhaust,
     iterator_of,
     iterators_in,
     known_range,
+    leave_open,
+    left_open,
     object_items,
     obstacle,
     rolled,
     steps,
-    take_all,
     written_out,
 )
 from .branches import infer_if
@@ -128,17 +128,12 @@ def for_(e: Engine, i: stage.For) -> None:
     if parts is None or (i.until is None and _is_one_trip(iterable)):
         _unrolled_for(e, i, iterable)
     else:
-        take_all(e, iterable)
-        shared = [(cell, e.state.get(cell)) for cell in iterators_in(e, iterable)]
-        for cell, _ in shared:
-            e.state.set(cell, _left_open(i))
+        ending = leave_open(e, iterable, i.span)
         _rolled_for(e, i, parts)
         if parts.at_end is not None:
             _after_last_trip(e, i, parts.at_end)
-        for cell, content in shared if i.until is None else ():
-            after = at_end(e, content)
-            if after is not None:
-                e.state.set(cell, after)
+        if i.until is None:
+            exhaust(e, ending)
 
 
 def _is_one_trip(iterable: Abstract) -> bool:
@@ -260,12 +255,7 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
             infer_if(e, going, frame.id, functools.partial(trip, item), lambda: None, provenance)
     if ends_early:
         for cell in shared:  # what is left of them depends on the trip at which it ended
-            e.state.set(cell, _left_open(i))
-
-
-def _left_open(i: stage.For) -> Unknown:
-    first, second = [f"an iterator that has given {n} elements" for n in ("some", "more")]
-    return Unknown(NoCommonType(span=i.span, what="what this loop goes over", first=first, second=second))
+            e.state.set(cell, left_open(i.span))
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +287,7 @@ def _counted_items(e: Engine, i: stage.For, iterable: Abstract) -> Iterator[Step
     trips = e.known(parts.length, "the number of trips of this loop")
     if trips > UNROLL_LIMIT:
         raise DiagnosticError(_too_many(e, i, trips))
+    leave_open(e, iterable, i.span)
     element = parts.element
     return iter([functools.partial(element, Const(k)) for k in range(trips)])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 from ...library.kernels.deques import contents, is_deque
@@ -26,7 +27,7 @@ from ...values.lattice import (
     Zip,
 )
 from ..core.engine import Engine
-from .iterators import ordered, rolled, take_all
+from .iterators import exhaust, leave_open, ordered, rolled
 
 
 def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
@@ -52,8 +53,7 @@ def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
     parts = rolled(engine, value) if isinstance(value, Enumerate | Zip | Reversed | Range) else None
     if parts is None or isinstance(parts.length, Const):
         return None
-    take_all(engine, value)
-    return collected(engine, parts.length, parts.element)
+    return _collected(engine, value, parts.length, parts.element)
 
 
 def _gathered_rest(engine: Engine, value: Ref, content: IteratorCell) -> RowsCell | None:
@@ -71,5 +71,14 @@ def _gathered_map(engine: Engine, value: Mapped) -> RowsCell | None:
     parts = rolled(engine, inner)
     if parts is None or isinstance(parts.length, Const):
         return None
-    take_all(engine, value)
-    return collected(engine, parts.length, lambda i: engine.call(value.function, [parts.element(i)]))
+    return _collected(engine, value, parts.length, lambda i: engine.call(value.function, [parts.element(i)]))
+
+
+def _collected(
+    engine: Engine, value: Abstract, length: Abstract, element: Callable[[Abstract], Abstract]
+) -> RowsCell | None:
+    """The elements of `value` as rows; its iterators have given them."""
+    ending = leave_open(engine, value, engine.b.span)
+    found = collected(engine, length, element)
+    exhaust(engine, ending)
+    return found

@@ -1,8 +1,8 @@
 """Iteration: the elements of an iterable, and whether a loop over it can be rolled.
 
 `elements` lists an iterable whose structure is known now. `rolled` gives the length and the element at a staged position
-of one that a single `While` can iterate over: a range, an array's first axis, and `zip`, `enumerate` and `reversed` of
-these.
+of one that a single `While` can iterate over: a range, an array's first axis, rows, an iterator that counts, and `zip`,
+`enumerate` and `reversed` of these.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import Any, cast
 
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
-from ...diagnostics.codes_control import NotIterable
+from ...diagnostics.codes_control import NoCommonType, NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
+from ...diagnostics.span import Span
 from ...hlo.ir import Value
 from ...library.kernels.deques import contents, is_deque, items_of
 from ...library.kernels.row_lists import as_rows, check, compared, int_of, item
@@ -64,6 +65,7 @@ from ...values.lattice import (
     Unknown,
     Zip,
 )
+from ...values.node import CellNumber
 from ...values.walk import values_of
 from ..core.constants import UNROLL_LIMIT, WRITTEN_OUT
 from ..core.engine import Engine
@@ -142,10 +144,44 @@ def iterators_in(engine: Engine, value: Abstract) -> list[int]:
     return []
 
 
-def at_end(engine: Engine, content: IteratorCell) -> IteratorCell | None:
-    """An iterator that has given all that it had; None for one that counts on, from nobody knows where."""
-    if isinstance(content.source, Count):
-        return None
+def leave_open(engine: Engine, value: Abstract, span: Span | None) -> list[tuple[CellNumber, IteratorCell]]:
+    """Notes that a loop of the program goes over `value`: during it, the positions of its iterators are not known.
+
+    Gives the iterators that have no more elements once the loop has come to its end. Others, which count or stand
+    beside what may end before them, are left open.
+    """
+    take_all(engine, value)
+    found = [(cell, cast(IteratorCell, engine.state.get(cell))) for cell in iterators_in(engine, value)]
+    for cell, _ in found:
+        engine.state.set(cell, left_open(span))
+    ends = not _is_parallel(value)
+    return [(cell, content) for cell, content in found if ends and not isinstance(content.source, Count)]
+
+
+def left_open(span: Span | None) -> Unknown:
+    """What is left of an iterator after a loop of which only the program knows when it ended."""
+    first, second = [f"an iterator that has given {n} elements" for n in ("some", "more")]
+    return Unknown(NoCommonType(span=span, what="what this loop goes over", first=first, second=second))
+
+
+def _is_parallel(value: Abstract) -> bool:
+    """True for what ends with the first of several iterables."""
+    match value:
+        case Enumerate(inner) | Reversed(inner):
+            return _is_parallel(inner)
+        case Zip(inners) | Mapped(_, inners):
+            return len(inners) > 1 or any(map(_is_parallel, inners))
+    return False
+
+
+def exhaust(engine: Engine, iterators: list[tuple[CellNumber, IteratorCell]]) -> None:
+    """Notes that a loop has taken all elements of these iterators."""
+    for cell, content in iterators:
+        engine.state.set(cell, _at_end(engine, content))
+
+
+def _at_end(engine: Engine, content: IteratorCell) -> IteratorCell:
+    """An iterator that has given all that it had."""
     if isinstance(content.source, FlatIterator):
         return replace(content, index=shape_of(engine, content.source.array)[0])
     return IteratorCell()
@@ -537,7 +573,8 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
                 parts.at_end,
             )
         case Zip(inners, strict):
-            return _rolled_zip(engine, inners, strict)
+            cells = iterators_in(engine, value)
+            return None if len({*cells}) < len(cells) else _rolled_zip(engine, inners, strict)
         case Reversed(inner):
             parts = rolled(engine, inner)
             if parts is None:

@@ -213,7 +213,7 @@ def setattr_(engine: Engine, value: Abstract, name: str, new: Abstract) -> None:
     if set_array_attribute(engine, value, name, new):
         return
     if isinstance(value, Const) and value.value is None:
-        engine.raise_(AttributeError(f"'NoneType' object has no attribute {name!r}"))
+        raise objects.no_attribute(engine, value, name)
     raise DiagnosticError(
         CannotStore(span=engine.b.span, what=f"the attribute {name!r} of {describe(value, engine.state)}")
     )
@@ -226,6 +226,8 @@ def delattr_(engine: Engine, value: Abstract, name: str) -> None:
         if isinstance(cell, ObjectCell):
             objects.instance_delattr(engine, value, cell, name)
             return
+    if isinstance(value, Const) and value.value is None:
+        raise objects.no_attribute(engine, value, name)
     raise DiagnosticError(
         CannotStore(span=engine.b.span, what=f"the attribute {name!r} of {describe(value, engine.state)}")
     )

@@ -98,7 +98,7 @@ def as_rows(ctx: Context, cell: AnyList, *also: Abstract, ragged: bool = False) 
         if other is None or (template is None and not known):
             return None
         if template is not None:
-            other = templates.in_capacity_of(template, other)
+            other = templates.cropped(other, template)
         template = other if template is None else templates.joined(template, other, ragged=ragged)
         known = False
     if template is None:

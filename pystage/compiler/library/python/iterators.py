@@ -1,7 +1,7 @@
 """Iterators: `iter`, `next`, `filter`, and the next element of each kind of iterator.
 
 An iterator is a cell with its source and its position, so it observes later changes of a list, a dict or an ndarray, and
-all its users share one position.
+all its users share one position. That of a count is part of its source: the number that it gives next.
 """
 
 from __future__ import annotations
@@ -83,6 +83,9 @@ def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
         kind = type_name(ctx, iterator)
         why = f"of a {kind} it would take one element and leave the rest"
         ctx.fail(NotServed(span=ctx.span, name="next()", why=why, instead="take it from iter(list(…))"))
+    if isinstance(iterator, Const) and hasattr(type(iterator.value), "__next__"):
+        why = "it was made outside of the function, where others may take elements of it"
+        ctx.fail(NotServed(span=ctx.span, name="next()", why=why, instead="make the iterator inside"))
     if not is_iterator(ctx, iterator):
         ctx.raise_(TypeError(f"{class_name(ctx, iterator)!r} object is not an iterator"))
     first = taken(ctx, cast(Ref, iterator))
@@ -94,7 +97,7 @@ def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
 
 
 def is_iterator(ctx: Context, value: Raw) -> bool:
-    """True for what `iter` or `filter` has made."""
+    """True for what `iter`, `filter` or `itertools.count` has made."""
     return isinstance(cell_of(ctx, value), IteratorCell)
 
 

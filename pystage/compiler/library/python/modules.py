@@ -77,6 +77,7 @@ from ..kernels.structures import (
     new_rows,
 )
 from ..registry import meaning
+from ..rules.classes import class_name, class_of
 from ..rules.promote import value_of
 from . import operators
 from .builtins import abs_, listed
@@ -302,6 +303,8 @@ def count(ctx: Context, start: Raw = 0, step: Raw = 1) -> Abstract:
     first, each = abstract(start), abstract(step)
     if not is_number(first) or not is_number(each):
         ctx.raise_(TypeError("a number is required"))
+    if class_of(ctx, first) == [bool] and ctx.known(each, "the step of itertools.count") == 1:
+        first = ctx.call(Const(int), [first])  # CPython counts by ones in integers of C
     return Ref(ctx.state.new_cell(IteratorCell(Count(first, each))))
 
 
@@ -358,6 +361,11 @@ def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> 
             )
         case SetCell() | TableCell() as cell:
             return row_tables.new_table(ctx, cell)
+        case IteratorCell(source=source) as cell:
+            if not isinstance(source, Count | Ref | Tuple | None):
+                ctx.fail(WrongArguments(span=ctx.span, name="copy", why=f"of {class_name(ctx, x)}"))
+            made = None if source is None else part(source)
+            return Ref(ctx.state.new_cell(dataclasses.replace(cell, source=made)))
         case ObjectCell() if is_deque(ctx, x):
             return mapped_deque(ctx, x, part)
         case ObjectCell() as cell:

@@ -28,7 +28,6 @@ from ...values.lattice import (
     Abstract,
     Array,
     Const,
-    MemberCell,
     NumberKind,
     ObjectCell,
     Ref,
@@ -352,7 +351,7 @@ def no_such(ctx: Context, op: str, left: Abstract, right: Abstract) -> Any:
     if op in PYTHON_OPERATORS and any(isinstance(x, Const) and x.value is None for x in (left, right)):
         _try_samples(ctx, PYTHON_OPERATORS[op], left, right)
     objects = [cell_of(ctx, x) for x in (left, right)]
-    if op in ("<", "<=", ">", ">=") and all(isinstance(x, ObjectCell | MemberCell) for x in objects):
+    if op in ("<", "<=", ">", ">=") and all(isinstance(x, ObjectCell) for x in objects):
         first, second = [class_name(ctx, x) for x in (left, right)]
         ctx.raise_(TypeError(f"'{op}' not supported between instances of '{first}' and '{second}'"))
     types = f"{type_name(ctx, left)} and {type_name(ctx, right)}"

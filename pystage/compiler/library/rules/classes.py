@@ -130,8 +130,8 @@ def jax_array_class() -> type:
 
 
 def c_name(cls: type) -> str:
-    """The name of a class in CPython's own messages: those of NumPy and JAX have their module before it."""
-    in_c = issubclass(cls, np.generic | np.ndarray | jax.Array)
+    """The name of a class in CPython's own messages: those of NumPy, JAX and itertools have their module before it."""
+    in_c = issubclass(cls, np.generic | np.ndarray | jax.Array | itertools.count)
     return f"{cls.__module__}.{cls.__name__}" if in_c else cls.__name__
 
 

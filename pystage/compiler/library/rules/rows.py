@@ -274,12 +274,14 @@ def joined_tuples(a: Abstract | None, b: Abstract | None, loop: bool = False) ->
     return tuple_template(element, capacity, sites[0] if sites else None)
 
 
-def in_capacity_of(list_of: Abstract, item: Abstract) -> Abstract:
-    """The template of an item, its tuples with no more capacity than those of a list have which may grow."""
-    if isinstance(list_of, Tuple) and isinstance(item, Tuple) and len(list_of.items) == len(item.items):
-        return Tuple(tuple(map(in_capacity_of, list_of.items, item.items)), item.cls)
-    if isinstance(list_of, RowsTuple) and isinstance(item, RowsTuple) and list_of.rows.site is not None:
-        return tuple_template(row_template(item.rows.element), min(list_of.rows.capacity, item.rows.capacity))
+def cropped(item: Abstract, template: Abstract) -> Abstract:
+    """The template of an item, with its tuples cropped to the capacity of the rows' template where a run may ask for more."""
+    if isinstance(template, Tuple) and isinstance(item, Tuple) and len(template.items) == len(item.items):
+        return Tuple(tuple(map(cropped, item.items, template.items)), item.cls)
+    if isinstance(template, RowsTuple) and isinstance(item, RowsTuple) and template.rows.site is not None:
+        return tuple_template(
+            row_template(item.rows.element), min(template.rows.capacity, item.rows.capacity)
+        )
     return item
 
 
