@@ -14,6 +14,7 @@ import copy
 import functools
 import inspect
 import io
+import itertools
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
@@ -279,6 +280,9 @@ class Comparison:
         elif isinstance(plain, np.random.Generator | np.random.RandomState):
             if self._paired(plain, staged, path):
                 assert _equal_states(state_of(plain), state_of(staged)), f"{path}: the generators differ"
+        elif isinstance(plain, itertools.count):
+            if self._paired(plain, staged, path):
+                assert repr(staged) == repr(plain), f"{path}: {plain!r} became {staged!r}"
         elif _has_fields(plain):
             if self._paired(plain, staged, path):
                 self._same_fields(fields_of(plain), fields_of(staged), path)

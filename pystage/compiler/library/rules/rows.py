@@ -275,7 +275,7 @@ def joined_tuples(a: Abstract | None, b: Abstract | None, loop: bool = False) ->
 
 
 def cropped(item: Abstract, template: Abstract) -> Abstract:
-    """The template of an item, with its tuples cropped to the capacity of the rows' template where a run may ask for more."""
+    """The template of an item, its tuples cropped to the capacity of the rows' template where a run may ask for more."""
     if isinstance(template, Tuple) and isinstance(item, Tuple) and len(template.items) == len(item.items):
         return Tuple(tuple(map(cropped, item.items, template.items)), item.cls)
     if isinstance(template, RowsTuple) and isinstance(item, RowsTuple) and template.rows.site is not None:
