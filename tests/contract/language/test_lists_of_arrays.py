@@ -222,6 +222,41 @@ def views(x, ends):
     return out
 
 
+SIGNS = [(np.ones((2, 3)), np.sin(np.arange(float(n)))) for n in (1, 3, 20, 70)]
+
+
+@cases.each(*SIGNS)
+def a_matrix_and_rows_below_it(a, x):
+    rows, sides = [a], [np.zeros(2)]
+    for k in range(len(x)):
+        if x[k] > 0:
+            row = np.zeros((1, 3))
+            row[0, k % 3] = x[k]
+            rows.append(row)
+            sides.append(x[k : k + 1])
+    return np.vstack(rows), np.concatenate(sides), len(rows)
+
+
+@cases.each(*SIGNS[2:])
+def of_other_shapes_in_either_arm(a, x):
+    out, pairs = [], [(a * 2, 0)]
+    for v in x:
+        if v > 0.5:
+            out.append(a * v)
+        else:
+            out.append(np.full((3, 1), v))
+        if v > 0:
+            pairs.append((a[:1] * v, len(out)))
+    return out, pairs, sum(m.sum() for m in out), [m.shape for m in out]
+
+
+@cases.each(*[(x, k) for _, x in SIGNS for k in (0, -1)])
+def lengths_of_known_parts(x, k):
+    parts = [x[: n % 5] for n in range(30)]
+    parts.append(np.ones(2))
+    return parts[k], max(parts, key=len).sum(), len(parts[k])
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_program(function, args, options):
     check(function, *args, **options)
@@ -238,6 +273,35 @@ def test_gradient() -> None:
     for n in (1.0, 2.0, 70.0):
         numeric = [(loss(X + step * e, n) - loss(X - step * e, n)) / (2 * step) for e in np.eye(3)]
         np.testing.assert_allclose(pystage.grad(loss)(X, n), numeric, rtol=1e-5)
+
+
+def test_gradient_of_arrays_of_several_shapes() -> None:
+    def loss(a: np.ndarray, x: np.ndarray) -> float:
+        rows = [a]
+        for v in x:
+            if v > 0:
+                rows.append(a[:1] * v)
+        return sum((k + 1) * (row**2).sum() for k, row in enumerate(rows))
+
+    step = 1e-6
+    for a, x in SIGNS[:3]:
+        found = pystage.grad(loss)(a, x)
+        for at in np.ndindex(a.shape):
+            e = np.zeros_like(a)
+            e[at] = step
+            numeric = (loss(a + e, x) - loss(a - e, x)) / (2 * step)
+            np.testing.assert_allclose(found[at], numeric, rtol=1e-5)
+
+
+def test_arrays_whose_common_bounds_would_be_mostly_empty_are_refused() -> None:
+    def program(x):
+        out = [np.zeros((1, 5000))]
+        if x[0] > 0:
+            out.append(np.zeros((5000, 1)))
+        return [m.sum() for m in out]
+
+    with pytest.raises(StagingError, match="PS301"):
+        pystage.compile(program, fallback="error")(X)
 
 
 def test_the_program_is_as_large_for_many_trips() -> None:

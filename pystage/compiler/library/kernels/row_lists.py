@@ -299,13 +299,26 @@ def with_reserve(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[Ro
     """The list with a capacity for so many elements more, at most `most`; and its length then."""
     new = added(ctx, cell.length, more)
     if isinstance(new, int) or cell.site is None:
-        capacity = _amortised(cell.capacity, new if isinstance(new, int) else cell.capacity + most)
+        capacity = _amortised(cell.capacity, min(_most_in(ctx, cell) + most, _greatest(ctx, new)))
         template = templates.template_of_list(cell)
         assert template is not None
         return templates.as_rows(ctx.b, cell, template, capacity), new
     itemsize = templates.row_size(templates.row_template(cell.element))
     ctx.needs_capacity(Capacity(cell.site, cell.capacity, itemsize), new)
     return cell, new
+
+
+def _most_in(ctx: Context, cell: RowsCell) -> int:
+    """How many elements a list has at most."""
+    return min(cell.capacity, _greatest(ctx, cell.length))
+
+
+def _greatest(ctx: Context, count: Int) -> int:
+    """The greatest that a count may be."""
+    if isinstance(count, int):
+        return count
+    end = ctx.range_of(Array(count, Form.PYTHON))[1]
+    return MOST if math.isinf(end) else int(end)
 
 
 def _amortised(capacity: int, needed: int) -> int:

@@ -10,6 +10,7 @@ template is a gated φ of theirs, whose tags have rows too. Of arrays there are 
 from __future__ import annotations
 
 import functools
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -35,7 +36,7 @@ from ...ops import (
     Slice,
 )
 from ...values.boundary import Form
-from ...values.bounded import Bounded
+from ...values.bounded import Bounded, Extent
 from ...values.capacity import AllocationSite
 from ...values.gated import Gated, GatedNumber, alternatives, form_of, is_absent, tag_of
 from ...values.lattice import (
@@ -200,14 +201,14 @@ def joined(
     a: Abstract | None, b: Abstract | None, loop: bool = False, ragged: bool = False
 ) -> Abstract | None:
     """The template of what has one or the other; None where they have none in common. `loop`: bounds are widened."""
-    if isinstance(a, Array) and isinstance(b, Array):
+    if isinstance(a, Array) and isinstance(b, Array) and (a.shape == b.shape or a.form is not Form.NDARRAY):
         return _joined_numbers(a, b, loop)
+    if isinstance(a, Array | Bounded) and isinstance(b, Array | Bounded):
+        return _joined_arrays(a, b, loop)
     if isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value):
         return a
     if isinstance(a, Pooled) and isinstance(b, Pooled):
         return a if a.pool == b.pool else None
-    if isinstance(a, Bounded) and isinstance(b, Bounded):
-        return _joined_bounded(a, b, loop)
     if isinstance(a, Tuple) and isinstance(b, Tuple) and a.cls is b.cls and len(a.items) == len(b.items):
         parts = [joined(x, y, loop, ragged) for x, y in zip(a.items, b.items)]
         if None not in parts:
@@ -285,16 +286,32 @@ def cropped(item: Abstract, template: Abstract) -> Abstract:
     return item
 
 
-def _joined_bounded(a: Bounded, b: Bounded, loop: bool) -> Bounded | None:
-    """Arrays of bounded extent have the greater bounds in common."""
-    assert isinstance(a.whole, Array) and isinstance(b.whole, Array)
-    axes = [extent.axis for extent in a.extents]
-    fixed = [[n for i, n in enumerate(x.type.static_shape) if i not in axes] for x in (a, b)]
-    if a.type.dtype != b.type.dtype or axes != [e.axis for e in b.extents] or fixed[0] != fixed[1]:
+def _joined_arrays(a: Array | Bounded, b: Array | Bounded, loop: bool) -> Bounded | None:
+    """Arrays of several shapes have the greater extents in common, as bounds; None where these would be mostly empty."""
+    first, second = _whole_of(a), _whole_of(b)
+    if first is None or second is None or first.dtype != second.dtype or first.rank != second.rank:
         return None
-    shape = tuple(map(max, a.type.static_shape, b.type.static_shape))
-    whole = Array(_placeholder(a.type.dtype, shape), Form.NDARRAY, range=joined_range(a.whole, b.whole, loop))
-    return Bounded(whole, ArrayType(a.type.dtype, shape), a.extents)
+    pairs = list(zip(first.shape, second.shape, strict=True))
+    shape = tuple([max(pair) for pair in pairs])
+    if math.prod(shape) > max(_LOOSE, _MOST_PADDING * max(math.prod(first.shape), math.prod(second.shape))):
+        return None
+    bounded = {axis for axis, (m, n) in enumerate(pairs) if m != n}
+    bounded.update(extent.axis for x in (a, b) if isinstance(x, Bounded) for extent in x.extents)
+    whole = Array(_placeholder(first.dtype, shape), Form.NDARRAY, range=joined_range(first, second, loop))
+    extents = [Extent(axis, size=_placeholder(INT64)) for axis in sorted(bounded)]
+    return Bounded(whole, ArrayType(first.dtype, shape), tuple(extents))
+
+
+_LOOSE = 1 << 12
+"""Arrays of several shapes may always have bounds with so many elements,"""
+_MOST_PADDING = 8
+"""and otherwise bounds with this many times the elements of the larger one."""
+
+
+def _whole_of(x: Array | Bounded) -> Array | None:
+    """The contents of an array of NumPy's, as a template has them."""
+    whole = x.whole if isinstance(x, Bounded) else x
+    return whole if isinstance(whole, Array) and whole.form is Form.NDARRAY else None
 
 
 def _joined_numbers(a: Array, b: Array, loop: bool) -> Array | None:
@@ -320,15 +337,20 @@ def _joined_numbers(a: Array, b: Array, loop: bool) -> Array | None:
 def covers(template: Abstract, item: Abstract) -> bool:
     """True if elements of this template may be what `item` is a template of: no wider one is needed."""
     both = joined(template, item)
-    if both is None or _alternatives_in(template) != _alternatives_in(both):
+    if both is None or _choices_in(template) != _choices_in(both):
         return False
     numbers = zip(_numbers(template), _numbers(both))
     return all(_as_wide(own, wide) for own, wide in numbers)
 
 
-def _alternatives_in(template: Abstract) -> list[int]:
-    """Of how many alternatives each gated φ in a template is."""
-    return [len(node.options) for node in nodes(template) if isinstance(node, Gated)]
+def _choices_in(template: Abstract) -> list[int]:
+    """Of how many alternatives each gated φ in a template is, and how many axes of each array are bounded."""
+    sides = [
+        node.options if isinstance(node, Gated) else node.extents
+        for node in nodes(template)
+        if isinstance(node, Gated | Bounded)
+    ]
+    return list(map(len, sides))
 
 
 def _as_wide(own: Array, wide: Array) -> bool:
@@ -647,12 +669,7 @@ def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int,
     if isinstance(template, Pooled):
         return element
     if isinstance(template, Bounded):
-        assert isinstance(element, Bounded) and isinstance(element.whole, Array)
-        assert isinstance(template.whole, Array)
-        value, bounds = element.whole.value, template.type.static_shape
-        for extent in template.extents:
-            value = padded(b, value, bounds[extent.axis], len(shape) + extent.axis)
-        return replace(template, whole=replace(template.whole, value=value), extents=element.extents)
+        return _in_bounds(b, element, template, shape)
     if isinstance(template, RowsTuple):
         return RowsTuple(retyped_tuple(b, element, template.rows, shape))
     if isinstance(template, Gated):
@@ -670,6 +687,24 @@ def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int,
         if template.whole is not None:
             columns.append(whole_of(b, element))
     return _with_values(template, columns)
+
+
+def _in_bounds(b: Builder, element: Abstract, template: Bounded, shape: tuple[int, ...]) -> Bounded:
+    """An array, or arrays along axes of this shape, in the bounds of a template that covers them."""
+    assert isinstance(element, Array | Bounded) and isinstance(template.whole, Array)
+    whole = _whole_of(element)
+    assert whole is not None
+    value, sizes = whole.value, {}
+    if isinstance(element, Bounded):
+        sizes = {extent.axis: extent for extent in element.extents}
+    for extent in template.extents:
+        axis = len(shape) + extent.axis
+        if extent.axis not in sizes:
+            size = b.op(Constant(np.asarray(value.type.static_shape[axis], INT64)))
+            sizes[extent.axis] = replace(extent, size=b.op(Broadcast(shape, ()), size) if shape else size)
+        value = padded(b, value, template.type.static_shape[extent.axis], axis)
+    extents = tuple([sizes[extent.axis] for extent in template.extents])
+    return replace(template, whole=replace(template.whole, value=value), extents=extents)
 
 
 def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int, ...]) -> RowsCell:
