@@ -51,7 +51,11 @@ def refused(x: "f64[4]"):
 
 def unreadable(x: "f64[4]"):
     """What the front end refuses."""
-    yield x
+
+    class Local:
+        pass
+
+    return x
 
 
 def unsaid(x):

@@ -109,7 +109,7 @@ def test_what_cannot_be_staged_is_told_and_is_status_one(capsys: pytest.CaptureF
     assert told.out == ""
     assert told.err.startswith("error[PS601]")
     assert main(["dump", target("unreadable"), "--stage", "lowered"]) == 1
-    assert "PS110" in capsys.readouterr().err
+    assert "PS112" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

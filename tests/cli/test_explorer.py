@@ -131,7 +131,7 @@ def test_what_the_front_end_refuses_shows_the_source_alone() -> None:
     made = page(call_of("unreadable", commands.np.ones(4)))
     assert made.error is not None
     assert re.findall(r'id="pane-(\w+)"', made.html) == ["source"]
-    assert "PS110" in made.html
+    assert "PS112" in made.html
 
 
 def test_excerpts_are_whole_functions() -> None:

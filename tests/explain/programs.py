@@ -203,8 +203,11 @@ def keeps_what_a_clock_says(x):
 
 
 def generated(x):
-    for v in x:
-        yield 2 * v
+    try:
+        for v in x:
+            yield 2 * v
+    finally:
+        pass
 
 
 def in_a_pass_that_is_dropped(x):

@@ -47,7 +47,7 @@ INSTRUCTIONS = (
         (programs.behind_a_with, {2: "PS601", 3: "PS606", 5: "PS606"}),
         (programs.behind_a_return, {2: "PS606", 4: "PS601"}),
         (programs.lost_in_a_container, {4: "PS601"}),
-        (programs.in_a_pass_that_is_dropped, {-2: "PS110", 4: "PS601"}),
+        (programs.in_a_pass_that_is_dropped, {4: "PS601", 5: "PS110"}),
     ],
 )
 def test_all_problems_at_once(function: Any, places: dict[int, str]) -> None:

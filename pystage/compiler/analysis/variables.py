@@ -84,7 +84,7 @@ def only_within_trips(name: str, loop: stage.Instr, function: stage.Function) ->
 
     Then it finds what the same trip assigned: nothing needs to be carried to the next trip or out of the loop.
     """
-    if name.startswith("."):
+    if name.startswith(".") or name not in function.locals:  # of the loop that a generator is fused with
         return False
     inside, outside = _reads(loop).get(name, (0, True)), _reads(function).get(name, (0, True))
     return inside == outside and inside[1]

@@ -90,13 +90,15 @@ class TooDeep(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorFunction(Diagnostic):
-    """`yield` and `yield from`."""
+    """A generator that no loop goes over from its beginning on."""
 
     code = "PS110"
     ever = True
-    title = "a function that uses `yield` cannot be staged"
-    label = "makes this function a generator"
+    title = "a generator cannot be staged: {why}"
+    label = "used here"
     help = "collect the values in a list and return it: `out.append(value)` instead of `yield value`"
+
+    why: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,31 +169,6 @@ class TemplateString(Diagnostic):
     title = "template strings cannot be staged"
     label = "a t-string"
     help = 'use an f-string: f"…"'
-
-
-@dataclass(frozen=True, kw_only=True)
-class GeneratorExpression(Diagnostic):
-    """A generator expression that is kept rather than consumed where it stands."""
-
-    code = "PS117"
-    ever = True
-    title = "a generator expression can only be used where it is consumed at once"
-    label = "its elements would be computed later, when something asks for them"
-    help = (
-        "write a list, `[… for …]`; `sum(… for …)`, `max(… for …)` and `for x in (… for …):` with a "
-        "single `for` inside work as they are"
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class NextOfGenerator(Diagnostic):
-    """`next(… for …)` whose variables a nested function captures, or with a default that is computed."""
-
-    code = "PS118"
-    ever = True
-    title = "`next` of this generator expression cannot be staged"
-    label = "stops at the first element"
-    help = "write the search as a loop: `for x in xs:` / `if …: found = x` / `break`"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import libcst as cst
+
 from ..stage import ir
 from .build_calls import build_frame
 from .builder import Unit
@@ -15,9 +17,14 @@ def build(parsed: Parsed, shadowed: frozenset[str]) -> ir.Function:
     """Builds the stage IR of one function, jumps still in it; raises with everything that is wrong in it."""
     code = parsed.source.code
     class_name = class_of(code.co_qualname)
-    scopes = analyse(parsed.node, frozenset(code.co_freevars), class_name)
-    unit = Unit(parsed, scopes, TABLE, class_name, shadowed)
-    function = build_frame(unit, scopes[parsed.node], parsed.node, code.co_name, code.co_qualname)
+    found: set[cst.CSTNode] = set()
+    while True:
+        generators = frozenset(found)
+        scopes = analyse(parsed.node, frozenset(code.co_freevars), class_name, generators)
+        unit = Unit(parsed, scopes, TABLE, class_name, shadowed, found)
+        function = build_frame(unit, scopes[parsed.node], parsed.node, code.co_name, code.co_qualname)
+        if len(found) == len(generators):
+            break
     if unit.diagnostics:
         places = [(d.span.line, d.span.column) if d.span else (0, 0) for d in unit.diagnostics]
         order = sorted(range(len(places)), key=places.__getitem__)

@@ -2,7 +2,7 @@
 
 A generator expression is lazy, so it is built only where a loop preserves that: fused into the loop over it, with an
 early exit for `any`, `all` and `next`, as a filtered sum for `sum`, or as a list where a call consumes all of it. Anywhere
-else it is refused.
+else it is the call of a generator.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import libcst as cst
 
-from ..diagnostics.codes_syntax import AsyncCode, GeneratorExpression, NextOfGenerator, UnpackingComprehension
+from ..diagnostics.codes_syntax import AsyncCode, UnpackingComprehension
 from ..stage import ir
 from .build_expressions import test
 from .build_targets import assign_to
@@ -80,16 +80,23 @@ def _append(b: StageBuilder, node: Any, result: ir.Temp) -> None:
         b.emit(ir.Append(b.span(node.elt), result, b.expr(node.elt)))
 
 
-def _as_function(b: StageBuilder, node: Any, scope: VariableScope) -> ir.Temp:
-    """A comprehension whose variables a nested function captures: a function of its first iterable."""
+def _as_function(b: StageBuilder, node: Any, scope: VariableScope, is_generator: bool = False) -> ir.Temp:
+    """A comprehension whose variables a nested function captures, or a generator: a function of its first iterable."""
     span = b.span(node)
     name = _NAMES.get(type(node), "<genexpr>")
     frame = StageBuilder(b.unit, scope, f"{b.qualname}.<locals>.{name}")
     frame.hidden.add(".0")
     iterable = b.expr(node.for_in.iter)
-    result = _empty(frame, node)
+    result = frame.constant(None, span) if is_generator else _empty(frame, node)
+
+    def innermost() -> None:
+        if is_generator:
+            frame.emit_yield(node.elt, frame.expr(node.elt))
+        else:
+            _append(frame, node, result)
+
     source = frame.load_hidden(".0", span)
-    frame.emit(_clause(frame, node.for_in, scope, lambda: _append(frame, node, result), source))
+    frame.emit(_clause(frame, node.for_in, scope, innermost, source))
     frame.emit(ir.Return(span, result))
     function = frame.finish(name, ir.Parameters(positional_only=(".0",)), span, frame.block)
     b.nested.append(function)
@@ -169,8 +176,11 @@ def _loop(b: StageBuilder, source: ir.Temp, at: Any, on_element: Callable[[ir.Te
 
 
 def generator(b: StageBuilder, node: Any) -> ir.Temp:
-    """A generator expression where nothing is known to consume it."""
-    b.report(GeneratorExpression(span=b.span(node)))
+    """A generator expression where nothing is known to consume it: a call of a generator function."""
+    scope = b.unit.scopes[node]
+    if scope.captured:
+        return _as_function(b, node, scope, is_generator=True)
+    b.unit.generators.add(node)
     return b.constant(None, b.span(node))
 
 
@@ -190,9 +200,6 @@ def generator_call(b: StageBuilder, node: Any) -> ir.Temp | None:
         return None
     if name == "next" and not b.unit.scopes[argument].captured and _takes_at_most_a_simple_default(others):
         return _first(b, node, argument)
-    if name == "next":
-        b.report(NextOfGenerator(span=b.span(node)))
-        return b.constant(None, b.span(node))
     if name in ("any", "all") and not others and not b.unit.scopes[argument].captured:
         return _decided(b, node, argument, name)
     consumed_method = isinstance(node.func, cst.Attribute) and node.func.attr.value in _CONSUMING_METHODS

@@ -189,8 +189,13 @@ def display(kind: ir.Sequence) -> Callable[[StageBuilder, Any], ir.Temp]:
     """The visitor of `(…)`, `[…]` or `{…}`."""
 
     def build(b: StageBuilder, node: Any) -> ir.Temp:
-        items = tuple(ir.Item(b.expr(e.value), isinstance(e, cst.StarredElement)) for e in node.elements)
-        return _sequence(b, node, kind, items)
+        items = []
+        for place, e in enumerate(node.elements):
+            value, star = b.expr(e.value), isinstance(e, cst.StarredElement)
+            if star and place + 1 < len(node.elements):
+                value = b.unpacked(value, b.span(e))
+            items.append(ir.Item(value, star))
+        return _sequence(b, node, kind, tuple(items))
 
     return build
 

@@ -6,7 +6,12 @@ from typing import Any
 
 import libcst as cst
 
-from ..diagnostics.codes_syntax import AsyncCode, GeneratorExpression, JumpInFinally, UnsupportedImport
+from ..diagnostics.codes_syntax import (
+    AsyncCode,
+    GeneratorFunction,
+    JumpInFinally,
+    UnsupportedImport,
+)
 from ..stage import ir
 from .build_comprehensions import comprehension, loop_over
 from .build_expressions import KEYWORDS, test
@@ -30,9 +35,31 @@ def nothing(b: StageBuilder, node: Any) -> None:
 def expression(b: StageBuilder, node: Any) -> None:
     """An expression for its effect; docstrings and other constants have none."""
     value = node.value
+    if isinstance(value, cst.Yield) and isinstance(value.value, cst.From):
+        _yield_from(b, value)
+        return
     if isinstance(value, _CONSTANTS) or (isinstance(value, cst.Name) and value.value in KEYWORDS):
         return
     b.expr(value)
+
+
+def yield_(b: StageBuilder, node: Any) -> ir.Temp:
+    """`yield value`, whose own value is None: nobody sends another to a generator that a loop goes over."""
+    span = b.span(node)
+    if isinstance(node.value, cst.From):
+        b.report(GeneratorFunction(span=span, why="the value of `yield from` is used"))
+    else:
+        value = b.constant(None, span) if node.value is None else b.expr(node.value)
+        b.emit_yield(node, value)
+    return b.constant(None, span)
+
+
+def _yield_from(b: StageBuilder, node: Any) -> None:
+    """`yield from iterable` as a statement: a loop that yields each element."""
+    loop = ir.For(b.span(node), b.expr(node.value.item), b.temp(), [])
+    with b.into(loop.body):
+        b.emit_yield(node, loop.target)
+    b.emit(loop)
 
 
 def assignment(b: StageBuilder, node: Any) -> None:
@@ -101,7 +128,7 @@ def for_(b: StageBuilder, node: Any) -> None:
     if node.asynchronous is not None:
         b.report(AsyncCode(keyword="async for", span=b.span(node.asynchronous)))
     if isinstance(node.iter, cst.GeneratorExp) and node.iter.for_in.inner_for_in is not None:
-        b.report(GeneratorExpression(span=b.span(node.iter)))
+        b.unit.generators.add(node.iter)  # `break` leaves all of its loops
 
     def on_element(element: ir.Temp) -> None:
         assign_to(b, node.target, element)
@@ -129,7 +156,8 @@ def with_(b: StageBuilder, node: Any) -> None:
         b.block = block.body
         if item.asname is not None:
             assign_to(b, item.asname.name, block.entered)
-    b.suite(node.body, b.block)
+    with b.inside("with"):
+        b.suite(node.body, b.block)
     b.block = outer
 
 

@@ -69,7 +69,8 @@ Table = Mapping[type[Any], Entry]
 class Unit:
     """One source: its tree and scopes, the table of visitors, and what was found wrong.
 
-    `shadowed`: names that do not mean in this module what they usually do.
+    `shadowed`: names that do not mean in this module what they usually do. `generators`: the generator expressions that
+    nothing consumes where they stand, which are functions; where the builder finds another one, all is built again.
     """
 
     parsed: Parsed
@@ -77,7 +78,12 @@ class Unit:
     table: Table
     class_name: str
     shadowed: frozenset[str]
+    generators: set[cst.CSTNode] = field(default_factory=set)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+
+
+_SEEING = ("try", "handler", "finally", "with")
+"""What stands around a `yield` and sees the exceptions that are raised there."""
 
 
 @dataclass(slots=True, eq=False)
@@ -99,6 +105,7 @@ class StageBuilder:
         self.nested: list[ir.Function] = []
         self.hidden: set[str] = set()
         self.surroundings: list[str] = []
+        self.is_generator = False
         self._temps = 0
 
     # Names and positions
@@ -137,10 +144,23 @@ class StageBuilder:
         """Appends an instruction to the current block."""
         self.block.append(instr)
 
+    def emit_yield(self, node: cst.CSTNode, value: ir.Temp) -> None:
+        """Appends the `yield` of a value, which makes the function a generator."""
+        self.is_generator = True
+        guarded = any(each in _SEEING for each in self.surroundings)
+        self.emit(ir.Yield(self.span(node), value, guarded))
+
     def constant(self, value: object, span: Span) -> ir.Temp:
         """A literal."""
         dst = self.temp()
         self.block.append(ir.Constant(span, dst, value))
+        return dst
+
+    def unpacked(self, iterable: ir.Temp, span: Span) -> ir.Temp:
+        """What `*iterable` splices in, where something is evaluated after it."""
+        dst = self.temp()
+        given = (ir.Arg(ir.ArgKind.POSITIONAL, iterable),)
+        self.emit(ir.Call(span, dst, self.constant(ir.unpacked, span), given))
         return dst
 
     def load(self, name: str, span: Span) -> ir.Temp:
@@ -265,5 +285,6 @@ class StageBuilder:
             cells=frozenset(scope.cells),
             free=frozenset(scope.free),
             is_lambda=is_lambda,
+            is_generator=self.is_generator,
             nested=self.nested,
         )

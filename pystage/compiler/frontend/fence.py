@@ -76,6 +76,7 @@ _EXPRESSIONS: dict[type[Any], Entry] = {
     cst.Subscript: Expression(expressions.subscript),
     cst.Tuple: Expression(expressions.display(Sequence.TUPLE)),
     cst.UnaryOperation: Expression(expressions.unary),
+    cst.Yield: Expression(statements.yield_),
 }
 
 _PATTERNS: dict[type[Any], Entry] = {
@@ -98,7 +99,6 @@ _REFUSED: dict[type[Any], Entry] = {
         lambda node, span: codes.ExceptStar(span=span), lambda node: node.handlers[0].type
     ),
     cst.TypeAlias: RefusedNode(lambda node, span: codes.TypeStatement(span=span)),
-    cst.Yield: RefusedNode(lambda node, span: codes.GeneratorFunction(span=span)),
 }
 for _name, _diagnostic in {
     "LazyImport": lambda node, span: codes.UnsupportedImport(form="lazy import", span=span),

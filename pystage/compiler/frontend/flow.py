@@ -27,7 +27,7 @@ def blocks_of(instr: ir.Instr) -> Iterator[ir.Block]:
             yield from (then, orelse)
         case ir.While(test=test, body=body):
             yield from (test, body)
-        case ir.For(body=body) | ir.With(body=body):
+        case ir.For(body=body) | ir.With(body=body) | ir.Yield(body=body):
             yield body
         case LoopElse(loop=loop, orelse=orelse):
             yield from blocks_of(loop)

@@ -27,9 +27,18 @@ _VALUE = ".value"
 
 
 def remove_jumps(function: ir.Function) -> None:
-    """Rewrites `function` and the functions nested in it so that its one `Return` is its last instruction."""
+    """Rewrites `function` and the functions nested in it so that its one `Return` is its last instruction.
+
+    Generators stay as they are until they are fused with a loop.
+    """
     for nested in function.nested:
         remove_jumps(nested)
+    if not function.is_generator:
+        remove_own_jumps(function)
+
+
+def remove_own_jumps(function: ir.Function) -> None:
+    """Rewrites `function` alone."""
     jumps = Jumps()
     lowering = _Lowering(function, jumps)
     body = list(function.body)

@@ -129,15 +129,21 @@ def mangle(name: str, class_name: str) -> str:
 
 
 def analyse(
-    node: cst.CSTNode, outer_free: frozenset[str], class_name: str
+    node: cst.CSTNode,
+    outer_free: frozenset[str],
+    class_name: str,
+    generators: frozenset[cst.CSTNode] = frozenset(),
 ) -> dict[cst.CSTNode, VariableScope]:
     """The scope of every function and comprehension in `node`, itself a `FunctionDef` or `Lambda`.
 
-    `outer_free` are the free variables of its code object: names of the functions around it.
+    `outer_free` are the free variables of its code object: names of the functions around it. `generators` are the
+    generator expressions that have a frame of their own.
     """
     collector = _ScopeCollector(class_name)
     root = VariableScope(ScopeKind.FUNCTION, None, outer_free)
     collector.function(node, root)
+    for expression in generators:
+        collector.scopes[expression].captured = True
     _mark_captured(root)
     _share(root)
     return collector.scopes

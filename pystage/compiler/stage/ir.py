@@ -231,6 +231,11 @@ class Item:
     star: bool = False
 
 
+def unpacked(iterable: Any) -> Any:
+    """What `*iterable` splices in where something behind it is evaluated: a generator runs before that."""
+    return list(iterable)
+
+
 @dataclass(slots=True, eq=False)
 class Build(Instr):
     """`dst = (items)`, `[items]` or `{items}`."""
@@ -369,13 +374,28 @@ class While(Instr):
 class For(Instr):
     """`for target in iterable: body`. `target` is a temporary; the body stores it where the source says.
 
-    `until`: a local flag variable; when the body has set it, the loop ends before the next element.
+    `until`: a local flag variable; when the body has set it, the loop ends before the next element. `fused`: by the
+    generator that the loop has gone over, the generator's body with that of the loop in it (`frontend/fusion.py`).
     """
 
     iterable: Temp
     target: Temp
     body: Block
     until: str | None = None
+    fused: dict[Function, Function] = field(default_factory=dict, init=False)
+
+
+@dataclass(slots=True, eq=False)
+class Yield(Instr):
+    """`yield value`; `body` is that of the loop over the generator once it is fused, which finds the value in `target`.
+
+    `guarded`: it stands in a `try` or a `with`, which would see what the body of the loop raises.
+    """
+
+    value: Temp
+    guarded: bool = False
+    target: Temp = ""
+    body: Block = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -463,7 +483,8 @@ class Function:
 
     `cells` are its own variables that nested functions share; `free` those that it takes from the
     functions around it; both are read and written with `StorageClass.CELL`. All other own variables are `locals`.
-    `is_lambda` and `doc` serve messages only.
+    The body of a generator keeps its jumps: only loops run it, fused with theirs, where its
+    variables have the `suffix`. `is_lambda` serves messages only.
     """
 
     name: str
@@ -475,4 +496,6 @@ class Function:
     cells: frozenset[str] = frozenset()
     free: frozenset[str] = frozenset()
     is_lambda: bool = False
+    is_generator: bool = False
+    suffix: str = ""
     nested: list[Function] = field(default_factory=list)

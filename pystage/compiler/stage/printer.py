@@ -104,6 +104,11 @@ def _instr(instr: ir.Instr, depth: int) -> Iterator[_Line]:
             ending = f" until {until}" if until else ""
             yield depth, f"for {target} in {iterable}{ending}:", span
             yield from _block(body, depth + 1)
+        case ir.Yield(value=value, body=[]):
+            yield depth, f"yield {value}", span
+        case ir.Yield(value=value, target=target, body=body):
+            yield depth, f"yield {value} as {target}:", span
+            yield from _block(body, depth + 1)
         case ir.With(manager=manager, entered=entered, body=body):
             yield depth, f"with {manager} as {entered}:", span
             yield from _block(body, depth + 1)

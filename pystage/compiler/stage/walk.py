@@ -14,7 +14,7 @@ def blocks_of(i: stage.Instr) -> list[stage.Block]:
             return [i.then, i.orelse]
         case stage.While():
             return [i.test, i.body]
-        case stage.For() | stage.With():
+        case stage.For() | stage.With() | stage.Yield():
             return [i.body]
         case stage.Try():
             handlers = [block for h in i.handlers for block in (h.test, h.body)]

@@ -213,6 +213,14 @@ class Count(Abstract):
 
 
 @immutable
+class Suspended(Abstract):
+    """What a generator iterates over that has not begun: its function, and the values of its parameters."""
+
+    function: Closure
+    bound: tuple[tuple[str, Abstract], ...]
+
+
+@immutable
 class FlatIterator(Abstract):
     """What `x.flat` iterates over: a view of `x` with one axis."""
 

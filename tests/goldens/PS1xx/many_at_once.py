@@ -2,18 +2,13 @@ def f(xs):
     class Empty:
         pass
 
-    squares = (x * x for x in xs)
-
-    def inner(ys):
-        yield from ys
+    async def later(ys):
+        return ys
 
     try:
         return [
-            next(
-                x
-                for x in xs
-            ),
-            lambda: (yield),
+            (x for x in xs),
+            lambda ys: (yield from ys) or ys,
         ]
     finally:
-        return squares
+        return later(xs)

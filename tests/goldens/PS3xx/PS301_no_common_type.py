@@ -4,14 +4,14 @@ import numpy as np
 def f(x):
     rows = [x]
     if x.sum() > 0:
-        rows.append(x[:2])
+        rows.append(x[None])
     return rows
 
 
 def rewritten(x):
-    rows = [x, np.zeros(2)]
+    rows = [x, np.zeros((1, 3))]
     if x.sum() > 0:
-        rows[1] = x[:2]
+        rows[1] = x[None]
     return rows
 
 

@@ -13,13 +13,26 @@ from typing import cast
 
 from ...analysis.variables import calls_of_itself
 from ...diagnostics.codes_calls import EndlessRecursion, NotServed
+from ...diagnostics.codes_syntax import GeneratorFunction
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Op, Region, Value
 from ...hlo.walk import callees, functions
 from ...ops import Call, Constant
 from ...ops.host.draw import Draw
-from ...values.lattice import NONE, Abstract, PoolCell, Ref, Undef, VariableCell
+from ...stage import ir as stage
+from ...stage.walk import walk
+from ...values.lattice import (
+    NONE,
+    Abstract,
+    Closure,
+    IteratorCell,
+    PoolCell,
+    Ref,
+    Suspended,
+    Undef,
+    VariableCell,
+)
 from ...values.slots import Hidden, Purpose, Slot
 from ...values.state import OUTPUT, Content, new_pool
 from ...values.walk import rebuild
@@ -73,6 +86,15 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
     if memoise:
         known.summaries.append(summary)
     return _apply(engine, summary, canonical, first=True)
+
+
+def suspended(engine: Engine, function: Closure, bound: Mapping[str, Abstract]) -> Abstract:
+    """What a call of a generator function gives: nothing of it runs yet."""
+    if engine.frame is None:
+        first = next(i for i in walk(function.function.body) if isinstance(i, stage.Yield))
+        why = "only loops of the staged function go over one"
+        raise DiagnosticError(GeneratorFunction(span=first.span, why=why))
+    return Ref(engine.state.new_cell(IteratorCell(Suspended(function, tuple(bound.items())))))
 
 
 def _recursion_limit(engine: Engine, callee: Callee) -> int:

@@ -45,7 +45,7 @@ from ..exceptions import initialisation
 from ..objects import dataclass_methods, namedtuples, objects
 from .binding import bind
 from .callees import Callee
-from .calls import call_function
+from .calls import call_function, suspended
 
 Args = Sequence[Abstract]
 Kwargs = Mapping[str, Abstract]
@@ -230,6 +230,11 @@ def _call_python(engine: Engine, function: types.FunctionType, args: Args, kwarg
 def _call_own(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
     callee, defaults = _python_callee(engine, function)
     bound = bind(callee.function.params, function.__qualname__, args, kwargs, defaults, engine)
+    if callee.function.is_generator:
+        cells = tuple(callee.cells.items())
+        return suspended(
+            engine, Closure(callee.function, callee.namespace, callee.module, (), (), cells), bound
+        )
     mark = len(engine.errors.found)
     result = call_function(engine, callee, bound)
     if len(engine.errors.found) > mark and is_foreign(callee.function.span, engine.frame):
@@ -295,6 +300,8 @@ def _defaults(closure: Closure) -> dict[str, Abstract]:
 def _call_closure(engine: Engine, closure: Closure, args: Args, kwargs: Kwargs) -> Abstract:
     params = closure.function.params
     bound = bind(params, closure.function.qualname, args, kwargs, _defaults(closure), engine)
+    if closure.function.is_generator:
+        return suspended(engine, replace(closure, defaults=(), kw_defaults=()), bound)
     callee = Callee(
         closure.function, closure.namespace, closure.module, dict(closure.cells), closure.function
     )

@@ -14,6 +14,7 @@ from ...diagnostics.codes_control import HandlerAtRunTime, NotIterable
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...library.kernels.deques import is_deque
 from ...library.python import operators
+from ...library.python.suspended import is_suspended
 from ...stage import ir as stage
 from ...values.boundary import Form
 from ...values.lattice import (
@@ -35,6 +36,7 @@ from ..diagnostics.provenance import MergeProvenance
 from ..exceptions import initialisation
 from ..exceptions.raising import attempt, raise_from, raise_now
 from ..iteration.appending import growing_lists, infer_appending
+from ..iteration.fusing import fused_for
 from ..iteration.iterators import (
     Rolled,
     Step,
@@ -124,6 +126,9 @@ def for_(e: Engine, i: stage.For) -> None:
     iterable = e.get(i.iterable)
     if isinstance(iterable, Ref) and isinstance(e.state.get(iterable.cell), ObjectCell):
         iterable = iterator_of(e, iterable)
+    if is_suspended(e, iterable):
+        fused_for(e, i, cast(Ref, iterable))
+        return
     parts = None if i in e.loops.unrolled else rolled(e, iterable)
     if parts is None or (i.until is None and _is_one_trip(iterable)):
         _unrolled_for(e, i, iterable)

@@ -11,6 +11,7 @@ from typing import Any, NoReturn, cast
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
+from ...frontend.fusion import source_name
 from ...library.kernels import row_lists, row_tables, row_tuples, table_keys
 from ...library.kernels.row_lists import append, extended
 from ...library.kernels.structures import list_length
@@ -44,7 +45,8 @@ from ...values.lattice import (
 from ..calls.invoke import call
 from ..diagnostics.describe import describe
 from ..exceptions import handling, raising
-from ..iteration.iterators import check_iterable, elements
+from ..iteration.fusing import yield_
+from ..iteration.iterators import check_iterable, elements, run_to_end
 from ..objects import attributes, objects
 from . import control_flow
 from .engine import Engine
@@ -104,7 +106,7 @@ def _unassigned(e: Engine, i: stage.Load) -> NoReturn:
         e.raise_(NameError(f"name {i.name!r} is not defined", name=i.name))
     if i.free:
         e.raise_(NameError(f"cannot access free variable {i.name!r} {why} in enclosing scope", name=i.name))
-    e.raise_(UnboundLocalError(f"cannot access local variable {i.name!r} {why}"))
+    e.raise_(UnboundLocalError(f"cannot access local variable {source_name(i.name)!r} {why}"))
 
 
 def _global(e: Engine, frame: Frame, name: str) -> Abstract | None:
@@ -253,6 +255,8 @@ def listed(e: Engine, value: Abstract) -> list[Abstract]:
 def _is_of_computed_length(e: Engine, item: stage.Item) -> bool:
     """True for `*xs` of rows of which only the program knows how many there are."""
     value = e.get(item.value) if item.star else None
+    if value is not None:
+        run_to_end(e, value)
     cell = e.cell(value) if isinstance(value, Ref) else None
     if isinstance(value, DictView):
         cell = e.cell(Ref(value.cell))
@@ -573,6 +577,7 @@ HANDLERS: dict[type[stage.Instr], Callable[[Any, Any], None]] = {
     stage.If: control_flow.if_,
     stage.While: control_flow.while_,
     stage.For: control_flow.for_,
+    stage.Yield: yield_,
     stage.Return: control_flow.return_,
     stage.Raise: control_flow.raise_,
     stage.Try: handling.try_,

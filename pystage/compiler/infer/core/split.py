@@ -18,7 +18,7 @@ from .engine import Engine
 from .instructions import HANDLERS
 from .speculate import commit_unless
 
-_WITH_BODIES = frozenset([stage.If, stage.While, stage.For, stage.Try, stage.With])
+_WITH_BODIES = frozenset([stage.If, stage.While, stage.For, stage.Try, stage.With, stage.Yield])
 """Instructions that have others inside, each of which is looked at by itself."""
 
 

@@ -73,8 +73,8 @@ def _changed(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Un
     frame.undecided.append(condition)
     try:
         with speculate(engine) as trial:
-            if isinstance(instr, stage.For | stage.With):
-                engine.put(instr.target if isinstance(instr, stage.For) else instr.entered, unknown)
+            if isinstance(instr, stage.For | stage.Yield | stage.With):
+                engine.put(instr.entered if isinstance(instr, stage.With) else instr.target, unknown)
             try:
                 with engine.effort.at_most(STEPS):
                     attempt(engine, functools.partial(engine.run_block, block))

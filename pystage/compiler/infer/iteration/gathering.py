@@ -27,11 +27,12 @@ from ...values.lattice import (
     Zip,
 )
 from ..core.engine import Engine
-from .iterators import exhaust, leave_open, ordered, rolled
+from .iterators import exhaust, leave_open, ordered, rolled, run_to_end
 
 
 def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
     """The elements of an iterable as rows, if they have a template, and are many or only the program knows how many."""
+    run_to_end(engine, value)
     content = engine.cell(value) if isinstance(value, Ref) else None
     if isinstance(content, RowsCell):
         return content

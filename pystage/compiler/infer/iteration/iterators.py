@@ -27,7 +27,7 @@ from ...library.numpy.indexing.bounded import length as bounded_length
 from ...library.numpy.indexing.flat import flat_of
 from ...library.numpy.indexing.stores import shape_of
 from ...library.numpy.indexing.subscripts import array_getitem
-from ...library.python import operators
+from ...library.python import operators, suspended
 from ...library.python.collections import deques
 from ...library.python.computed_items import is_of_few
 from ...library.python.containers import container_getitem
@@ -99,10 +99,18 @@ def check_iterable(engine: Engine, value: Abstract, text: str = "{!r} object is 
 def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
     """The elements, where the structure is known now; None for what is not (an unknown range)."""
     check_iterable(engine, value)
+    run_to_end(engine, value)
     found = _elements(engine, value)
     if found is not None:
         _take(engine, value)
     return found
+
+
+def run_to_end(engine: Engine, value: Abstract) -> None:
+    """Makes a generator, all of whose elements are wanted, an iterator over the list of them; anything else stays."""
+    if suspended.is_suspended(engine, value):
+        made = engine.call(Const(suspended.listed), [value])
+        engine.state.set(cast(Ref, value).cell, IteratorCell(made))
 
 
 def _take(engine: Engine, value: Abstract) -> None:

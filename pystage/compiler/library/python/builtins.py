@@ -74,7 +74,7 @@ from ..registry import meaning
 from ..rules.classes import c_name, class_of
 from ..rules.promote import kinds_of
 from ..rules.split import split_value
-from . import set_methods, strings
+from . import set_methods, strings, suspended
 from .caught_exceptions import is_instance
 from .number_checks import check_divisor, check_least, check_overflow, refuse
 from .operators import binary, compare
@@ -380,6 +380,10 @@ def _quantifier(name: str, decides: bool) -> Callable[..., Abstract]:
         reduced = _reduced_truth(ctx, iterable, name)
         if reduced is not None:
             return reduced
+        if suspended.is_suspended(ctx, iterable):
+            return ctx.call(
+                Const(suspended.any_true if decides else suspended.all_true), [abstract(iterable)]
+            )
         rows = set_methods.gathered(ctx, iterable)
         if rows is not None:
             return row_lists.fold(

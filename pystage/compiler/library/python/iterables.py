@@ -42,7 +42,7 @@ from ..kernels.structures import (
 )
 from ..registry import meaning
 from ..rules.classes import c_name, class_of
-from . import set_methods
+from . import set_methods, suspended
 from .builtins import listed
 from .dict_methods import update
 from .iterators import is_iterator
@@ -55,14 +55,19 @@ from .scalars import special
 @meaning(enumerate)
 def enumerate_(ctx: Context, iterable: Raw, start: Raw = 0) -> Abstract:
     """`enumerate(iterable, start)`."""
-    return Enumerate(_iterable(ctx, iterable), abstract(start), new_turn(ctx))
+    inner = _iterable(ctx, iterable)
+    if suspended.is_suspended(ctx, inner):
+        return suspended.numbered(ctx, inner, abstract(start))
+    return Enumerate(inner, abstract(start), new_turn(ctx))
 
 
 @meaning(zip)
 def zip_(ctx: Context, *iterables: Raw, strict: Raw = False) -> Abstract:
     """`zip(*iterables, strict=…)`."""
     inners = tuple([_iterable(ctx, i) for i in iterables])
-    return Zip(inners, bool(ctx.known(strict, "strict of zip()")), new_turn(ctx))
+    is_strict = bool(ctx.known(strict, "strict of zip()"))
+    fused = None if is_strict else suspended.beside(ctx, inners)
+    return Zip(inners, is_strict, new_turn(ctx)) if fused is None else fused
 
 
 @meaning(reversed)
@@ -94,7 +99,9 @@ def _check_reversible(ctx: Context, sequence: Raw) -> None:
 @meaning(map)
 def map_(ctx: Context, function: Raw, *iterables: Raw) -> Abstract:
     """`map(function, *iterables)`: calls when it is iterated over."""
-    return Mapped(abstract(function), tuple([_iterable(ctx, i) for i in iterables]), new_turn(ctx))
+    inners = tuple([_iterable(ctx, i) for i in iterables])
+    fused = suspended.mapped(ctx, abstract(function), inners)
+    return Mapped(abstract(function), inners, new_turn(ctx)) if fused is None else fused
 
 
 def _iterable(ctx: Context, value: Raw) -> Abstract:

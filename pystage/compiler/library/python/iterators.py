@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import cast
 
 from ...diagnostics.codes_calls import NotServed
+from ...diagnostics.codes_syntax import GeneratorFunction
 from ...values.lattice import (
     LISTS,
     Abstract,
@@ -27,6 +28,7 @@ from ...values.lattice import (
     Mapped,
     Ref,
     Reversed,
+    Suspended,
     Tuple,
     Zip,
 )
@@ -36,6 +38,7 @@ from ..numpy.indexing.stores import shape_of
 from ..numpy.indexing.subscripts import array_getitem
 from ..registry import meaning
 from ..rules.classes import class_name
+from . import suspended
 from .builtins import listed
 from .scalars import special
 
@@ -67,7 +70,10 @@ def _over(ctx: Context, source: Abstract, keys: tuple[object, ...] = ()) -> Ref:
 @meaning(filter)
 def filter_(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
     """`filter(function, iterable)`: which elements stay must be known when they are asked for."""
-    return _over(ctx, Filtered(abstract(function), iter_(ctx, iterable)))
+    inner = iter_(ctx, iterable)
+    if suspended.is_suspended(ctx, inner):
+        return suspended.kept(ctx, abstract(function), inner)
+    return _over(ctx, Filtered(abstract(function), inner))
 
 
 @meaning(next)
@@ -88,6 +94,9 @@ def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
         ctx.fail(NotServed(span=ctx.span, name="next()", why=why, instead="make the iterator inside"))
     if not is_iterator(ctx, iterator):
         ctx.raise_(TypeError(f"{class_name(ctx, iterator)!r} object is not an iterator"))
+    if suspended.is_suspended(ctx, iterator):
+        program = suspended.first if default is MISSING else suspended.first_or
+        return ctx.call(Const(program), [abstract(x) for x in (iterator, default) if x is not MISSING])
     first = taken(ctx, cast(Ref, iterator))
     if first is not None:
         return first
@@ -109,6 +118,8 @@ def taken(ctx: Context, iterator: Ref) -> Abstract | None:
         after = ctx.call(Const(operator.add), [number, step])
         ctx.write(iterator.cell, replace(cell, source=Count(after, step)))
         return number
+    if isinstance(cell.source, Suspended):
+        ctx.fail(GeneratorFunction(span=ctx.span, why="it is run step by step"))
     item = None if cell.source is None else _next_of(ctx, cell.source, cell)
     if item is not None:
         ctx.write(iterator.cell, replace(cell, index=cell.index + 1))

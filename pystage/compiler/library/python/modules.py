@@ -79,7 +79,7 @@ from ..kernels.structures import (
 from ..registry import meaning
 from ..rules.classes import class_name, class_of
 from ..rules.promote import value_of
-from . import operators
+from . import operators, suspended
 from .builtins import abs_, listed
 from .scalars import to_python
 
@@ -235,6 +235,9 @@ def islice(ctx: Context, iterable: Raw, first: Raw, stop: Raw = MISSING, step: R
     """`itertools.islice`."""
     limits = (None, first, None) if stop is MISSING else (first, stop, step)
     known = [ctx.known(v, "the limits of itertools.islice") for v in limits]
+    if suspended.is_suspended(ctx, iterable):
+        call_now(ctx, itertools.islice, (), *known)
+        return suspended.sliced(ctx, abstract(iterable), known)
     return _iterator(ctx, listed(ctx, iterable, "itertools.islice")[slice(*known)])
 
 

@@ -41,6 +41,7 @@ from ...values.lattice import (
     RowsTuple,
     SetCell,
     SliceObject,
+    Suspended,
     TableCell,
     Text,
     Tuple,
@@ -95,6 +96,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
                 return [np.flatiter]
             if isinstance(content, IteratorCell) and isinstance(content.source, Count):
                 return [itertools.count]
+            if isinstance(content, IteratorCell) and isinstance(content.source, Suspended):
+                return [types.GeneratorType]
             if isinstance(content, TableCell | DictCell):
                 return [content.container]
             return [cast(type, _FIXED.get(type(content)) or content.cls)]

@@ -1,0 +1,87 @@
+"""Loops over generators: the generator's body runs in the frame of the loop, with the loop's body at each `yield`."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from ...diagnostics.codes_syntax import GeneratorFunction
+from ...diagnostics.diagnostic import DiagnosticError
+from ...frontend.fusion import fused, renamed
+from ...stage import ir as stage
+from ...stage.walk import walk
+from ...values.lattice import IteratorCell, Ref, Suspended, Undef, VariableCell
+from ..core.engine import Engine
+from ..core.frame import Frame
+from .iterators import left_open
+
+
+def fused_for(engine: Engine, i: stage.For, generator: Ref) -> None:
+    """The loop over a generator that has not begun."""
+    state, outer = engine.state, engine.current
+    source = cast(Suspended, cast(IteratorCell, state.get(generator.cell)).source)
+    closure, bound = source.function, dict(source.bound)
+    _check(engine, i, closure.function)
+    state.set(generator.cell, left_open(i.span))
+    function = fused(closure.function, i)
+    frame = Frame(
+        outer.id,
+        function,
+        closure.namespace,
+        closure.module,
+        dict(closure.cells),
+        i.span,
+        outer,
+        arguments=bound,
+    )
+    for name in function.locals:  # of a run before that has raised
+        if (frame.id, name) in state.slots:
+            state.set((frame.id, name), Undef())
+    for name in function.cells:
+        frame.cells[name] = state.new_cell(VariableCell(bound.get(name, Undef())))
+    for name, value in bound.items():
+        if name not in function.cells:
+            state.set((frame.id, renamed(name, function)), value)
+    engine.frame = frame
+    if engine.trail is not None:
+        engine.trail.enter(frame)
+    try:
+        engine.run_block(function.body)
+    finally:
+        engine.frame = outer
+    for name in function.locals:
+        if (frame.id, name) in state.slots:
+            state.forget((frame.id, name))
+    if i.until is None:
+        state.set(generator.cell, IteratorCell())
+
+
+LIMIT = 100
+"""How many generators may be going on inside of each other."""
+
+
+def _check(engine: Engine, i: stage.For, generator: stage.Function) -> None:
+    """Refuses what cannot be fused with the loop."""
+    if any(isinstance(each, stage.Yield) and each.guarded for each in walk(generator.body)):
+        why = "its `yield` stands in a `try` or a `with`"
+        raise DiagnosticError(GeneratorFunction(span=i.span, why=why))
+    frame: Frame | None = engine.current
+    open_ones = 0
+    while frame is not None and frame.function.suffix:
+        open_ones += 1
+        frame = frame.caller
+    if open_ones > LIMIT:
+        why = "only the run knows how deep it calls itself"
+        raise DiagnosticError(GeneratorFunction(span=i.span, why=why))
+
+
+def yield_(engine: Engine, i: stage.Yield) -> None:
+    """Runs the body of the loop on the value."""
+    frame = engine.current
+    assert frame.caller is not None
+    value = engine.get(i.value)
+    engine.frame = frame.caller
+    try:
+        engine.put(i.target, value)
+        engine.run_block(i.body)
+    finally:
+        engine.frame = frame

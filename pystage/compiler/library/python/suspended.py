@@ -1,0 +1,177 @@
+"""Generators that have not begun: plain programs over them, which are staged, and so fused with them.
+
+In: a generator. Out: what a function that takes its elements gives, having taken no more of them than CPython's does; or
+another generator, in place of `enumerate`, `map`, `filter`, `zip` and `islice` of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...stage.ir import unpacked
+from ...values.lattice import Abstract, Const, IteratorCell, Suspended, Tuple
+from ..context import Context, Raw
+from ..kernels.structures import abstract, cell_of
+from ..registry import meaning
+from ..rules.classes import class_of
+
+
+def listed(iterable: Iterable[Any]) -> list[Any]:
+    """All elements."""
+    return [value for value in iterable]  # noqa: C416 (what `list` means is this)
+
+
+def first(iterable: Iterable[Any]) -> Any:
+    """`next(iterable)`."""
+    for value in iterable:
+        return value
+    raise StopIteration
+
+
+def first_or(iterable: Iterable[Any], default: Any) -> Any:
+    """`next(iterable, default)`."""
+    for value in iterable:
+        return value
+    return default
+
+
+def any_true(iterable: Iterable[Any]) -> bool:
+    """`any(iterable)`."""
+    for value in iterable:  # noqa: SIM110 (what `any` means is this)
+        if value:
+            return True
+    return False
+
+
+def all_true(iterable: Iterable[Any]) -> bool:
+    """`all(iterable)`."""
+    for value in iterable:  # noqa: SIM110 (what `all` means is this)
+        if not value:
+            return False
+    return True
+
+
+def contains(iterable: Iterable[Any], wanted: Any) -> bool:
+    """`wanted in iterable`."""
+    for value in iterable:  # noqa: SIM110 (what `in` means is this)
+        if value is wanted or value == wanted:
+            return True
+    return False
+
+
+def _numbered(iterable: Iterable[Any], start: Any) -> Iterator[Any]:
+    """`enumerate(iterable, start)`."""
+    for value in iterable:
+        yield start, value
+        start += 1
+
+
+def _mapped(function: Callable[[Any], Any], iterable: Iterable[Any]) -> Iterator[Any]:
+    """`map(function, iterable)`."""
+    for value in iterable:
+        yield function(value)
+
+
+def _kept(function: Callable[[Any], Any], iterable: Iterable[Any]) -> Iterator[Any]:
+    """`filter(function, iterable)`."""
+    for value in iterable:
+        if function(value):
+            yield value
+
+
+def _all_mapped(function: Callable[..., Any], rows: Iterable[Any]) -> Iterator[Any]:
+    """`map(function, …)` of several iterables."""
+    for row in rows:
+        yield function(*row)
+
+
+def _sliced(iterable: Iterable[Any], start: int, stop: int | None, step: int) -> Iterator[Any]:
+    """`itertools.islice(iterable, start, stop, step)`, which takes the elements before `start` too."""
+    place, wanted = 0, start
+    if stop is not None and place >= wanted and place >= stop:
+        return
+    for value in iterable:
+        if place == wanted:
+            yield value
+            wanted = wanted + step if stop is None else min(wanted + step, stop)
+        place += 1
+        if stop is not None and place >= wanted and place >= stop:
+            return
+
+
+def _beside(before: tuple[Any, ...], iterable: Iterable[Any], after: tuple[Any, ...]) -> Iterator[Any]:
+    """`zip(*before, iterable, *after)`, of sequences and one generator: no more is taken of it than `zip` takes."""
+    place = 0
+    for one in before:
+        if len(one) <= place:
+            return
+    for value in iterable:
+        for one in after:
+            if len(one) <= place:
+                return
+        yield (*[one[place] for one in before], value, *[one[place] for one in after])
+        place += 1
+        for one in before:
+            if len(one) <= place:
+                return
+
+
+def is_suspended(ctx: Context, value: Raw) -> bool:
+    """True for a generator that has not begun."""
+    cell = cell_of(ctx, value)
+    return isinstance(cell, IteratorCell) and isinstance(cell.source, Suspended)
+
+
+@meaning(unpacked)
+def _unpacked(ctx: Context, iterable: Raw) -> Abstract:
+    """Runs a generator; what else can be unpacked stays as it is."""
+    iterable = abstract(iterable)
+    return ctx.call(Const(listed), [iterable]) if is_suspended(ctx, iterable) else iterable
+
+
+def numbered(ctx: Context, generator: Abstract, start: Abstract) -> Abstract:
+    """`enumerate(generator, start)`."""
+    return ctx.call(Const(_numbered), [generator, start])
+
+
+def kept(ctx: Context, function: Abstract, generator: Abstract) -> Abstract:
+    """`filter(function, generator)`."""
+    plain = isinstance(function, Const) and function.value is None
+    return ctx.call(Const(_kept), [Const(bool) if plain else function, generator])
+
+
+def sliced(ctx: Context, generator: Abstract, limits: Sequence[int | None]) -> Abstract:
+    """`itertools.islice(generator, *limits)`."""
+    start, stop, step = limits
+    return ctx.call(
+        Const(_sliced), [generator, Const(start or 0), Const(stop), Const(1 if step is None else step)]
+    )
+
+
+def mapped(ctx: Context, function: Abstract, iterables: Sequence[Abstract]) -> Abstract | None:
+    """`map(function, *iterables)`, one of which is a generator; None for others."""
+    if len(iterables) == 1 and is_suspended(ctx, iterables[0]):
+        return ctx.call(Const(_mapped), [function, iterables[0]])
+    rows = beside(ctx, iterables)
+    return None if rows is None else ctx.call(Const(_all_mapped), [function, rows])
+
+
+def beside(ctx: Context, iterables: Sequence[Abstract]) -> Abstract | None:
+    """`zip(*iterables)` of one generator and sequences; None for others."""
+    places = [place for place, each in enumerate(iterables) if is_suspended(ctx, each)]
+    if len(places) != 1:
+        return None
+    (place,) = places
+    before, after = iterables[:place], iterables[place + 1 :]
+    if not all(_is_sequence(ctx, each) for each in (*before, *after)):
+        return None
+    return ctx.call(Const(_beside), [Tuple(tuple(before)), iterables[place], Tuple(tuple(after))])
+
+
+def _is_sequence(ctx: Context, value: Abstract) -> bool:
+    """True for what has a length and elements at places."""
+    kinds = class_of(ctx, value)
+    return all(issubclass(kind, list | tuple | range | str | np.ndarray) for kind in kinds)
