@@ -1,4 +1,5 @@
-"""Methods of generators whose states the program has: it draws itself, by the programs of `pcg64.py`.
+"""Methods of generators whose states the program has: it draws itself, by the programs of `pcg64.py` and
+`ziggurat.py`.
 
 In: a generator, the name of a method, and abstract arguments. Out: what it draws, and another state. Inference begins again
 to have the state of a generator in the program where the host cannot draw for it (`Context.keep_state`), and once more to
@@ -21,7 +22,7 @@ from ...context import Context, Raw
 from ...kernels.structures import abstract
 from ...rules.jax import is_none
 from ..composed import run_program
-from . import pcg64
+from . import pcg64, ziggurat
 from .draws import FIXED, ActionBuilder, bound, stored
 from .permutations import returned
 
@@ -33,6 +34,11 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
     "permutation": pcg64.permutation,
     "shuffle": pcg64.shuffle,
     "permuted": pcg64.permuted,
+    "standard_normal": ziggurat.standard_normal,
+    "normal": ziggurat.normal,
+    "lognormal": ziggurat.lognormal,
+    "standard_exponential": ziggurat.standard_exponential,
+    "exponential": ziggurat.exponential,
 }
 
 
