@@ -68,12 +68,16 @@ def drawn(state: Any, size: Any, candidates: Any, decided: Any) -> Any:
         numbers, certain = candidates(folded(high[1:], low[1:]))
         found[done : done + width] = numbers
         taken = min(int(np.min(np.where(certain, width, places))), count - done)
-        state[0] = high[taken]
-        state[1] = low[taken]
         done += taken
-        if done < count and taken < width:
-            found[done] = _one(state, candidates, decided)
-            done += 1
+        doubtful = taken < width and done < count
+        step = taken + int(doubtful)
+        state[0] = high[step]
+        state[1] = low[step]
+        number, counts = 0.0, False
+        if doubtful:
+            number, counts = decided(state, folded(high[step], low[step]), numbers[taken])
+        found[done] = number
+        done += int(counts)
     return found[:count].reshape(size)
 
 
@@ -95,6 +99,14 @@ def _below(state: Any, density: Any, layer: Any, height: Any) -> Any:
     return bottom + ((top - bottom) * double(next64(state)) + zero(state)) < height
 
 
+def inverse(numbers: Any) -> Any:
+    """Exponential numbers of those from 0 to 1, by the inverse of their distribution.
+
+    NumPy takes `log1p` of the C library, of which `log` of the difference, which is exact, differs in the last place at most.
+    """
+    return np.abs(np.log(1.0 - numbers))
+
+
 def _normal_candidates(words: Any) -> Any:
     layer, places = (words & 0xFF).astype(np.int64), words >> 9 & 0xFFFFFFFFFFFFF
     numbers = places * table("wi")[layer]
@@ -105,7 +117,7 @@ def _normal_decided(state: Any, word: Any, number: Any) -> Any:
     layer = int(word & 0xFF)
     if layer > 0:
         return number, _below(state, table("fi"), layer, np.exp(-0.5 * number * number))
-    beyond, other = _of_tail(state)
+    beyond, other = 0.0, 0.0
     while other + other <= beyond * beyond:
         beyond, other = _of_tail(state)
     found = _NORMAL_END + beyond
@@ -114,8 +126,8 @@ def _normal_decided(state: Any, word: Any, number: Any) -> Any:
 
 def _of_tail(state: Any) -> Any:
     """Two exponential numbers, of which the first is how far a number of the tail is beyond its beginning, if it counts."""
-    beyond = -_NORMAL_INVERSE * np.log1p(-double(next64(state))) + zero(state)
-    return beyond, -np.log1p(-double(next64(state)))
+    beyond = _NORMAL_INVERSE * inverse(double(next64(state))) + zero(state)
+    return beyond, inverse(double(next64(state)))
 
 
 def _exponential_candidates(words: Any) -> Any:
@@ -127,7 +139,7 @@ def _exponential_decided(state: Any, word: Any, number: Any) -> Any:
     layer = int(word >> 3 & 0xFF)
     if layer > 0:
         return number, _below(state, table("fe"), layer, np.exp(-number))
-    return _EXPONENTIAL_END - np.log1p(-double(next64(state))), True
+    return _EXPONENTIAL_END + inverse(double(next64(state))), True
 
 
 # ---------------------------------------------------------------- methods
@@ -156,7 +168,7 @@ def _normal(state: Any, loc: Any, scale: Any, size: Any, name: Any) -> Any:
     if np.ndim(loc) == 0 and np.ndim(scale) == 0:
         found = float(loc) + (not_negative(scale, name) * standard_normal(state, size) + zero(state))
         return found if size is None else np.asarray(found)
-    loc, scale = np.asarray(loc, np.float64), not_negative(scale, name)
+    loc, scale = np.asarray(loc, np.float64), np.asarray(not_negative(scale, name))
     shape = shape_of(np.broadcast_shapes(loc.shape, scale.shape), size)
     return loc + (scale * standard_normal(state, shape) + zero(state))
 
@@ -167,7 +179,7 @@ def standard_exponential(state: Any, size: Any = None, dtype: Any = np.float64, 
         leave_to_host()
     if method == "zig":
         return drawn(state, size, _exponential_candidates, _exponential_decided)
-    found = -np.log1p(-random(state, size))
+    found = inverse(random(state, size))
     return float(found) if size is None else np.asarray(found)
 
 
