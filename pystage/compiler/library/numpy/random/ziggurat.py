@@ -66,19 +66,19 @@ def drawn(state: Any, size: Any, candidates: Any, decided: Any) -> Any:
     while done < count:
         high, low = jumped(state, state[0], state[1], steps)
         numbers, certain = candidates(folded(high[1:], low[1:]))
-        found[done : done + width] = numbers
-        taken = min(int(np.min(np.where(certain, width, places))), count - done)
-        done += taken
-        doubtful = taken < width and done < count
-        step = taken + int(doubtful)
-        state[0] = high[step]
-        state[1] = low[step]
-        number, counts = 0.0, False
-        if doubtful:
-            number, counts = decided(state, folded(high[step], low[step]), numbers[taken])
-        found[done] = number
-        done += int(counts)
-    return found[:count].reshape(size)
+        end = min(width, count - done)
+        first = int(np.min(np.where(certain, width, places)))
+        taken = min(first, end)
+        step = taken + int(first < end)
+        state[0] = np.take(high, step, mode="clip")
+        state[1] = np.take(low, step, mode="clip")
+        number, counts = np.float64(0.0), np.False_
+        if first < end:
+            number = np.take(numbers, first, mode="clip")
+            number, counts = decided(state, folded(state[0], state[1]), number)
+        found[done : done + width] = np.where(places == taken, number, numbers)
+        done += taken + int(counts)
+    return found[:count].copy().reshape(size)
 
 
 def _one(state: Any, candidates: Any, decided: Any) -> Any:
@@ -93,9 +93,8 @@ def _one(state: Any, candidates: Any, decided: Any) -> Any:
     return number
 
 
-def _below(state: Any, density: Any, layer: Any, height: Any) -> Any:
-    """True if a point drawn in a layer is below the density, which has this height there."""
-    top, bottom = density[layer - 1], density[layer]
+def _below(state: Any, top: Any, bottom: Any, height: Any) -> Any:
+    """True if a point drawn from between two heights is below this one."""
     return bottom + ((top - bottom) * double(next64(state)) + zero(state)) < height
 
 
@@ -114,14 +113,15 @@ def _normal_candidates(words: Any) -> Any:
 
 
 def _normal_decided(state: Any, word: Any, number: Any) -> Any:
-    layer = int(word & 0xFF)
+    layer, heights = int(word & 0xFF), table("fi")
     if layer > 0:
-        return number, _below(state, table("fi"), layer, np.exp(-0.5 * number * number))
-    beyond, other = 0.0, 0.0
+        counts = _below(state, heights[layer - 1], heights[layer], np.exp(-0.5 * number * number))
+        return number, counts
+    beyond = other = np.float64(0.0)
     while other + other <= beyond * beyond:
         beyond, other = _of_tail(state)
     found = _NORMAL_END + beyond
-    return (-found if word >> 17 & 1 == 1 else found), True
+    return np.where(word >> 17 & 1 == 1, -found, found)[()], np.True_
 
 
 def _of_tail(state: Any) -> Any:
@@ -136,10 +136,10 @@ def _exponential_candidates(words: Any) -> Any:
 
 
 def _exponential_decided(state: Any, word: Any, number: Any) -> Any:
-    layer = int(word >> 3 & 0xFF)
+    layer, heights = int(word >> 3 & 0xFF), table("fe")
     if layer > 0:
-        return number, _below(state, table("fe"), layer, np.exp(-number))
-    return _EXPONENTIAL_END + inverse(double(next64(state))), True
+        return number, _below(state, heights[layer - 1], heights[layer], np.exp(-number))
+    return _EXPONENTIAL_END + inverse(double(next64(state))), np.True_
 
 
 # ---------------------------------------------------------------- methods
