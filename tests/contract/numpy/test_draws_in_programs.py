@@ -463,7 +463,10 @@ def test_methods_that_no_program_has_are_refused():
         lambda rng, m: rng.uniform(m[0], m[1], size=1),
         lambda rng, m: rng.integers(m[0].astype(int) + 1, size=1),
         lambda rng, m: rng.integers(3, dtype=np.uint8),
-        lambda rng, m: rng.normal(),
+        lambda rng, m: rng.gamma(2.0),
+        lambda rng, m: rng.standard_normal(dtype=np.float32),
+        lambda rng, m: rng.standard_exponential(2, dtype=np.float32),
+        lambda rng, m: rng.normal(m[0], 1.0, size=1),
     ],
 )
 def test_draws_that_are_refused(draw):
