@@ -31,8 +31,6 @@ _BLOCK = 128
 """So many numbers are drawn at once: about as many as there are until one is not certain."""
 
 
-
-
 def table(name: str) -> Any:
     """A column of the tables."""
     return TABLES[name].copy()
@@ -101,7 +99,8 @@ def _below(state: Any, top: Any, bottom: Any, height: Any) -> Any:
 def inverse(numbers: Any) -> Any:
     """Exponential numbers of those from 0 to 1, by the inverse of their distribution.
 
-    NumPy takes `log1p` of the C library, of which `log` of the difference, which is exact, differs in the last place at most.
+    NumPy takes `log1p` of the C library, from which `log` of the difference, which is exact, differs in the last place at
+    most.
     """
     return np.abs(np.log(1.0 - numbers))
 
