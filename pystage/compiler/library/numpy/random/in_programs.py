@@ -9,6 +9,7 @@ leave it to the host where a method is called that has no such program.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -76,10 +77,14 @@ def _fixed(ctx: Context, parameter: str, given: Any) -> Any:
     """A constant argument; a size as a tuple of integers, or as an integer."""
     if parameter != "size" or given is None:
         return given
-    extents = tuple(map(int, given)) if isinstance(given, tuple | list | np.ndarray) else (int(given),)
+    several = isinstance(given, tuple | list | np.ndarray)
+    try:
+        extents = tuple(map(operator.index, given if several else (given,)))
+    except TypeError:
+        ctx.leave_states()
     if isinstance(given, bool) or any(n < 0 for n in extents):
         ctx.leave_states()
-    return extents if isinstance(given, tuple | list | np.ndarray) else extents[0]
+    return extents if several else extents[0]
 
 
 def made_with_state(

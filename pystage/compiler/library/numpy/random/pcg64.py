@@ -179,13 +179,21 @@ def uniform(state: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> An
             raise ValueError("high - low < 0")
         found = first + (extent * random(state, size) + zero(state))
         return found if size is None else np.asarray(found)
-    low = np.asarray(low, np.float64)
-    extents = np.asarray(high, np.float64) - low
+    low = parameters(low)
+    extents = parameters(high) - low
     if not np.all(np.isfinite(extents)):
         raise OverflowError("Range exceeds valid bounds")
     if np.any(np.signbit(extents)):
         raise ValueError("high - low < 0")
     return low + (extents * random(state, shape_of(extents.shape, size)) + zero(state))
+
+
+def parameters(given: Any) -> Any:
+    """An array of parameters of a distribution."""
+    found = np.asarray(given)
+    if found.dtype.kind not in "biuf":
+        leave_to_host()
+    return found.astype(np.float64)
 
 
 def zero(state: Any) -> Any:

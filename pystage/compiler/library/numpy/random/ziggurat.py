@@ -17,7 +17,7 @@ import numpy as np
 from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...registry import meaning
-from .pcg64 import double, folded, jumped, jumps, leave_to_host, next64, random, shape_of, zero
+from .pcg64 import double, folded, jumped, jumps, leave_to_host, next64, parameters, random, shape_of, zero
 
 _COLUMNS = [("ki", "u8"), ("wi", "f8"), ("fi", "f8"), ("ke", "u8"), ("we", "f8"), ("fe", "f8")]
 TABLES = np.loadtxt(Path(__file__).with_name("ziggurat.csv"), _COLUMNS, delimiter=",", skiprows=1)
@@ -167,7 +167,7 @@ def _normal(state: Any, loc: Any, scale: Any, size: Any, name: Any) -> Any:
     if np.ndim(loc) == 0 and np.ndim(scale) == 0:
         found = float(loc) + (not_negative(scale, name) * standard_normal(state, size) + zero(state))
         return found if size is None else np.asarray(found)
-    loc, scale = np.asarray(loc, np.float64), np.asarray(not_negative(scale, name))
+    loc, scale = parameters(loc), np.asarray(not_negative(scale, name))
     shape = shape_of(np.broadcast_shapes(loc.shape, scale.shape), size)
     return loc + (scale * standard_normal(state, shape) + zero(state))
 
@@ -198,7 +198,7 @@ def not_negative(given: Any, name: Any) -> Any:
         if np.signbit(number) and not np.isnan(number):
             raise ValueError(name + " < 0")
         return number
-    numbers = np.asarray(given, np.float64)
+    numbers = parameters(given)
     if np.any(np.signbit(numbers) & ~np.isnan(numbers)):
         raise ValueError(name + " < 0")
     return numbers
