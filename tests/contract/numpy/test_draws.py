@@ -830,6 +830,13 @@ def test_after_an_exception_the_generator_is_where_the_plain_run_leaves_it(make)
         check(raises_in_a_loop, make(), limit, np.zeros(8), staged=called, raises=ValueError)
 
 
+def test_limits_that_are_too_far_apart_raise_in_the_program():
+    def program(rng):
+        return rng.normal() + rng.uniform(0.0, np.inf)
+
+    check(program, generator(), raises=OverflowError)
+
+
 # ---------------------------------------------------------------- jax.random
 
 
