@@ -106,12 +106,14 @@ def inverse(numbers: Any) -> Any:
 
 
 def _normal_candidates(words: Any) -> Any:
+    """Normal numbers that words give, and whether these are certain."""
     layer, places = (words & 0xFF).astype(np.int64), words >> 9 & 0xFFFFFFFFFFFFF
     numbers = places * table("wi")[layer]
     return np.where(words >> 8 & 1 == 1, -numbers, numbers)[()], places < table("ki")[layer]
 
 
 def _normal_decided(state: Any, word: Any, number: Any) -> Any:
+    """The normal number that comes of one that is not certain, and whether it counts."""
     layer, heights = int(word & 0xFF), table("fi")
     if layer > 0:
         counts = _below(state, heights[layer - 1], heights[layer], np.exp(-0.5 * number * number))
@@ -130,11 +132,13 @@ def _of_tail(state: Any) -> Any:
 
 
 def _exponential_candidates(words: Any) -> Any:
+    """Exponential numbers that words give, and whether these are certain."""
     layer, places = (words >> 3 & 0xFF).astype(np.int64), words >> 11
     return places * table("we")[layer], places < table("ke")[layer]
 
 
 def _exponential_decided(state: Any, word: Any, number: Any) -> Any:
+    """The exponential number that comes of one that is not certain, and whether it counts."""
     layer, heights = int(word >> 3 & 0xFF), table("fe")
     if layer > 0:
         return number, _below(state, heights[layer - 1], heights[layer], np.exp(-number))
