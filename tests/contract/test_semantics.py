@@ -52,6 +52,20 @@ def test_rounding_order_and_fused_multiply_add():
     assert (branch(0.1, 0.1, 0.01), staged(branch, 0.1, 0.1, 0.01)) == (1, 2)
 
 
+def test_the_tail_of_the_normal_distribution():
+    def tail(rng, x):
+        while rng.random() < x:
+            x -= 0.1
+        numbers = rng.normal(size=300_000)
+        return numbers[np.abs(numbers) > 3.65], rng.exponential(size=300_000), rng.random()
+
+    plain, found = tail(np.random.default_rng(7), 0.5), staged(tail, np.random.default_rng(7), 0.5)
+    assert plain[2] == found[2]
+    for numbers, others, start in zip(plain[:2], found[:2], (3.65, 7.69), strict=True):
+        assert np.all(np.abs(numbers[numbers != others]) > start)
+        np.testing.assert_allclose(numbers, others, rtol=2.3e-16, atol=0)
+
+
 def test_numbers_too_small_to_be_normal_are_zero():
     def half(x):
         return x * 0.5

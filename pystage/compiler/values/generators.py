@@ -38,7 +38,10 @@ half of a number is left over from a draw of 32 bits, and that half.
 """
 IN_PROGRAM = frozenset(
     f"Generator.{name}"
-    for name in ("random", "uniform", "integers", "choice", "permutation", "shuffle", "permuted")
+    for name in (
+        *("random", "uniform", "integers", "choice", "permutation", "shuffle", "permuted"),
+        *("standard_normal", "normal", "lognormal", "standard_exponential", "exponential"),
+    )
 )
 """Methods by which a program can draw itself (`library/numpy/random/in_programs.py`)."""
 _LOW = (1 << 64) - 1

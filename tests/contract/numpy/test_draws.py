@@ -632,7 +632,7 @@ def test_large_draws_are_not_drawn_to_see_their_type():
 def in_a_branch(rng, c):
     x = 1.0
     if c > 0:
-        x = rng.normal()
+        x = rng.gamma(2.0)
     return x
 
 
@@ -646,37 +646,41 @@ def in_a_while_loop(rng, c):
 def in_a_loop_of_unknown_length(rng, c):
     x = 0.0
     for _ in range(int(c.sum())):
-        x += rng.normal()
+        x += rng.gamma(2.0)
     return x
 
 
 def in_a_loop_that_breaks(rng, c):
     x = 0.0
     for _ in range(10):
-        x += rng.normal()
+        x += rng.gamma(2.0)
         if x > c:
             break
     return x
 
 
+def skewed(rng):
+    return rng.gamma(2.0)
+
+
 def in_a_callee_in_a_branch(rng, c):
-    return noise(rng, 1.0) if c > 0 else 0.0
+    return skewed(rng) if c > 0 else 0.0
 
 
 def unused_in_a_branch(rng, c):
     if c > 0:
-        calls_unused(rng)
+        skewed(rng)
     return c
 
 
 def of_a_computed_array(rng, c):
-    return rng.normal(np.ones(3) * c)
+    return rng.gamma(np.ones(3) * c)
 
 
 def of_an_uncertain_generator(rng, c):
     other = np.random.default_rng(0)
     chosen = rng if c > 0 else other
-    return chosen.normal()
+    return chosen.gamma(2.0)
 
 
 def in_fori_loop(rng, c):
@@ -826,6 +830,13 @@ def test_after_an_exception_the_generator_is_where_the_plain_run_leaves_it(make)
         check(raises_in_a_loop, make(), limit, np.zeros(8), staged=called, raises=ValueError)
 
 
+def test_limits_that_are_too_far_apart_raise_in_the_program():
+    def program(rng):
+        return rng.normal() + rng.uniform(0.0, np.inf)
+
+    check(program, generator(), raises=OverflowError)
+
+
 # ---------------------------------------------------------------- jax.random
 
 
@@ -881,7 +892,7 @@ def test_draws_that_a_derivative_would_repeat_are_refused():
         return pystage.vmap(lambda v: v * rng.normal())(w).sum()
 
     def varied(w, rng):
-        return rng.normal(w[0]) * w[1]
+        return rng.gamma(w[0]) * w[1]
 
     rng = generator()
     before = state_of(rng)

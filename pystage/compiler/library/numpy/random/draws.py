@@ -286,7 +286,7 @@ def _sample(call: ActionBuilder, cls: type, name: str, known: Mapping[str, Any])
                 few = function(**{**known, **values, "size": (0, *extents[1:])})
                 return np.broadcast_to(np.zeros((), few.dtype), (*extents, *few.shape[len(extents) :]))
             return function(**{**known, **values})
-    except (TypeError, ValueError, IndexError) as error:
+    except (TypeError, ValueError, IndexError, OverflowError) as error:
         if not operands:
             call.ctx.raise_(error)
         raise call.refusal(f"with these arguments it draws nothing that is known now ({error})") from None

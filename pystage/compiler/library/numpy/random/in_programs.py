@@ -1,4 +1,5 @@
-"""Methods of generators whose states the program has: it draws itself, by the programs of `pcg64.py`.
+"""Methods of generators whose states the program has: it draws itself, by the programs of `pcg64.py` and
+`ziggurat.py`.
 
 In: a generator, the name of a method, and abstract arguments. Out: what it draws, and another state. Inference begins again
 to have the state of a generator in the program where the host cannot draw for it (`Context.keep_state`), and once more to
@@ -8,6 +9,7 @@ leave it to the host where a method is called that has no such program.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -21,7 +23,7 @@ from ...context import Context, Raw
 from ...kernels.structures import abstract
 from ...rules.jax import is_none
 from ..composed import run_program
-from . import pcg64
+from . import pcg64, ziggurat
 from .draws import FIXED, ActionBuilder, bound, stored
 from .permutations import returned
 
@@ -33,6 +35,11 @@ PROGRAMS: dict[str, Callable[..., Any]] = {
     "permutation": pcg64.permutation,
     "shuffle": pcg64.shuffle,
     "permuted": pcg64.permuted,
+    "standard_normal": ziggurat.standard_normal,
+    "normal": ziggurat.normal,
+    "lognormal": ziggurat.lognormal,
+    "standard_exponential": ziggurat.standard_exponential,
+    "exponential": ziggurat.exponential,
 }
 
 
@@ -70,10 +77,14 @@ def _fixed(ctx: Context, parameter: str, given: Any) -> Any:
     """A constant argument; a size as a tuple of integers, or as an integer."""
     if parameter != "size" or given is None:
         return given
-    extents = tuple(map(int, given)) if isinstance(given, tuple | list | np.ndarray) else (int(given),)
+    several = isinstance(given, tuple | list | np.ndarray)
+    try:
+        extents = tuple(map(operator.index, given if several else (given,)))
+    except TypeError:
+        ctx.leave_states()
     if isinstance(given, bool) or any(n < 0 for n in extents):
         ctx.leave_states()
-    return extents if isinstance(given, tuple | list | np.ndarray) else extents[0]
+    return extents if several else extents[0]
 
 
 def made_with_state(

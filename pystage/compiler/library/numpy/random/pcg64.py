@@ -100,6 +100,12 @@ def stepped(state: Any) -> Any:
     return total(high, low, state[2], state[3])
 
 
+def jumped(state: Any, high: Any, low: Any, factors: Any) -> Any:
+    """The states that `jumps` lead to from others of the same generator."""
+    high, low = product(factors[0], factors[1], high, low)
+    return total(high, low, *product(factors[2], factors[3], state[2], state[3]))
+
+
 def next64(state: Any) -> Any:
     """The next word."""
     high, low = stepped(state)
@@ -127,10 +133,8 @@ def words(state: Any, count: Any) -> Any:
     width = min(count, max(64, math.isqrt(count)))
     rows = -(-count // width)
     far, near = jumps(0, width, rows), jumps(1, 1, width)
-    high, low = product(far[0], far[1], state[0], state[1])
-    high, low = total(high, low, *product(far[2], far[3], state[2], state[3]))
-    high, low = product(high[:, None], low[:, None], near[0], near[1])
-    high, low = total(high, low, *product(near[2], near[3], state[2], state[3]))
+    high, low = jumped(state, state[0], state[1], far)
+    high, low = jumped(state, high[:, None], low[:, None], near)
     high, low = high.ravel()[:count], low.ravel()[:count]
     found = folded(high, low)
     state[0] = high[count - 1]
@@ -175,8 +179,8 @@ def uniform(state: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> An
             raise ValueError("high - low < 0")
         found = first + (extent * random(state, size) + zero(state))
         return found if size is None else np.asarray(found)
-    low = np.asarray(low, np.float64)
-    extents = np.asarray(high, np.float64) - low
+    low = parameters(low)
+    extents = parameters(high) - low
     if not np.all(np.isfinite(extents)):
         raise OverflowError("Range exceeds valid bounds")
     if np.any(np.signbit(extents)):
@@ -184,9 +188,17 @@ def uniform(state: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> An
     return low + (extents * random(state, shape_of(extents.shape, size)) + zero(state))
 
 
+def parameters(given: Any) -> Any:
+    """An array of parameters of a distribution."""
+    found = np.asarray(given)
+    if found.dtype.kind not in "biuf":
+        leave_to_host()
+    return found.astype(np.float64)
+
+
 def zero(state: Any) -> Any:
-    """Zero, of which no compiler knows that it is: increments are odd."""
-    return float(1 - int(state[3] & 1))
+    """Zero, of which no compiler knows that it is: increments are odd. Added, it leaves the sign of zeros."""
+    return -float(1 - int(state[3] & 1))
 
 
 def shape_of(limits: Any, size: Any) -> Any:
