@@ -84,6 +84,34 @@ def test_error_checks_do_not_nest():
     check(checks, 0, 1, 2)
 
 
+def test_a_try_whose_handlers_leave_takes_the_rest_into_its_else():
+    def tried(xs):
+        total = 0
+        for x in xs:
+            try:
+                y = 12 // x
+            except ZeroDivisionError:
+                continue
+            except TypeError:
+                return "not a number"
+            total += y
+        return total
+
+    def completed(x):
+        try:
+            y = 12 // x
+        except ZeroDivisionError:
+            y = 0
+        except TypeError:
+            return None
+        return y + 1
+
+    assert flags(tried) == {".value", ".return"}
+    assert flags(completed) == {".value", ".return"}
+    check(tried, [], [1, 0, 2], [1, "a", 2], [0])
+    check(completed, 0, 3, "a")
+
+
 def test_one_arm_jumps_sometimes():
     def some(x, y):
         if x:

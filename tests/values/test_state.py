@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pystage.compiler.values.lattice import Alias, Const, ListCell, Ref, SetCell, Tuple, Undef
-from pystage.compiler.values.state import ERROR, OUTPUT, Changes, OrderSensitivity, State
+from pystage.compiler.values.state import ERROR, OUTPUT, Changes, OrderSensitivity, References, State
 
 from .samples import row
 
@@ -213,23 +213,23 @@ def test_who_else_refers_to_a_cell() -> None:
     other = s.new_cell(SetCell(frozenset(), (Alias(Ref(8), SetCell(frozenset())),)))
     s.set(TEMPORARY, Ref(9))
     assert (
-        s.referenced_elsewhere(1, holder)
-        and s.referenced_elsewhere(7, other)
-        and s.referenced_elsewhere(8, holder)
+        References(s).elsewhere(1, holder)
+        and References(s).elsewhere(7, other)
+        and References(s).elsewhere(8, holder)
     )
     assert (
-        not s.referenced_elsewhere(7, holder)
-        and not s.referenced_elsewhere(8, other)
-        and not s.referenced_elsewhere(9, 1)
+        not References(s).elsewhere(7, holder)
+        and not References(s).elsewhere(8, other)
+        and not References(s).elsewhere(9, 1)
     )
     s.apart = {holder: s, other: s}
     assert (
         s.are_no_alias(other, holder)
         and not s.are_no_alias(8, holder)
-        and not s.referenced_elsewhere(8, holder)
+        and not References(s).elsewhere(8, holder)
     )
     s.may_alias.add(frozenset((holder, other)))
-    assert not s.are_no_alias(other, holder) and s.referenced_elsewhere(8, holder)
+    assert not s.are_no_alias(other, holder) and References(s).elsewhere(8, holder)
 
 
 def test_the_paths_to_an_array_leave_temporaries_out() -> None:

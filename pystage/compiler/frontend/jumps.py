@@ -1,9 +1,10 @@
 """Removal of `break`, `continue` and inner `return`, without copies of any statement.
 
 If an arm of an `if` always leaves, the rest of the block moves into the other arm: the end of the block then means the
-same as the jump. Every other jump sets a flag, a boolean local that no source can name (`.return`, `.break1`,
-`.continue1`), and an `if` on the flag guards the statements that the jump skips. A loop exits by its flag: `For.until`,
-or a test that first reads it. The returned value is kept in the local `.value`.
+same as the jump. So it moves into the `else` of a `try` without `finally` whose handlers all leave. Every other jump
+sets a flag, a boolean local that no source can name (`.return`, `.break1`, `.continue1`), and an `if` on the flag
+guards the statements that the jump skips. A loop exits by its flag: `For.until`, or a test that first reads it. The
+returned value is kept in the local `.value`.
 
 A block in *tail position* for a kind of jump is one whose end means the same as the jump: the body of a
 function for `return`, the body of a loop for `continue`. There the jump needs no flag.
@@ -227,20 +228,25 @@ class _Lowering:
                 self.jump(out, instr, kind, place)
             elif isinstance(instr, LoopElse):
                 self.loop_else(out, instr, rest, place)
-            elif not (isinstance(instr, ir.If) and self.absorb(out, instr, rest, place)):
+            elif not self.absorb(out, instr, rest, place):
                 self.compound(out, instr, place.followed() if rest else place)
                 self.guard(out, rest, place)
             return
 
-    def absorb(self, out: ir.Block, branch: ir.If, rest: Sequence[ir.Instr], place: _Position) -> bool:
-        """Moves `rest` into the arm that completes, if the other one always leaves."""
-        then_ends, else_ends = self.jumps.completes(branch.then), self.jumps.completes(branch.orelse)
-        if rest and then_ends and else_ends:
-            return False
-        then = [*branch.then, *rest] if then_ends else branch.then
-        orelse = [*branch.orelse, *rest] if else_ends else branch.orelse
-        self.branch(out, branch, then, orelse, place)
-        return True
+    def absorb(self, out: ir.Block, instr: ir.Instr, rest: Sequence[ir.Instr], place: _Position) -> bool:
+        """Moves `rest` to where `instr` completes, if the other arms of an `if`, the handlers of a `try` always leave."""
+        completes = self.jumps.completes
+        match instr:
+            case ir.If(then=then, orelse=orelse) if not (rest and completes(then) and completes(orelse)):
+                then = [*then, *rest] if completes(then) else then
+                orelse = [*orelse, *rest] if completes(orelse) else orelse
+                self.branch(out, instr, then, orelse, place)
+                return True
+            case ir.Try(handlers=handlers, final=[]) if rest and not any(completes(h.body) for h in handlers):
+                moved = ir.Try(instr.span, instr.body, handlers, [*instr.orelse, *rest], [])
+                self.compound(out, moved, place.deeper())
+                return True
+        return False
 
     def branch(
         self,

@@ -291,19 +291,32 @@ class State:
         named = [content for slot, content in self.slots.items() if not is_temporary(slot)]
         return [path for content in named for path in paths_to(content, cell)]
 
-    def referenced_elsewhere(self, cell: int, by: int) -> bool:
-        """True if a variable or a cell other than `by` refers to `cell`; temporaries do not count.
+
+class References:
+    """Which variables and cells refer to which cells, in a state that stays as it is; temporaries do not count."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._holders: dict[int, list[Slot]] = {}
+        self._merged: dict[int, list[Slot]] = {}
+        """By a cell, the merged cells that may stand for it."""
+        state.step(1 + len(state.slots) // 128)
+        for slot, content in state.slots.items():
+            if is_temporary(slot):
+                continue
+            if type(content) not in WITHOUT_CELLS:
+                for cell in cells_of(content):
+                    self._holders.setdefault(cell, []).append(slot)
+            for alias in getattr(content, "aliases", ()):
+                self._merged.setdefault(alias.cell, []).append(slot)
+
+    def elsewhere(self, cell: int, by: int) -> bool:
+        """True if a variable or a cell other than `by` refers to `cell`.
 
         A merged cell that may stand for `cell` counts, unless it is one that the loop keeps apart from `by`.
         """
-        self.step(1 + len(self.slots) // 128)
-        for slot, content in self.slots.items():
-            if slot == by or is_temporary(slot):
-                continue
-            if type(content) not in WITHOUT_CELLS and cell in cells_of(content):
-                return True
-            if any(s.cell == cell for s in getattr(content, "aliases", ())) and not self.are_no_alias(
-                slot, by
-            ):
-                return True
-        return False
+        if any(slot != by for slot in self._holders.get(cell, ())):
+            return True
+        return any(
+            slot != by and not self._state.are_no_alias(slot, by) for slot in self._merged.get(cell, ())
+        )

@@ -767,6 +767,85 @@ def a_list_whose_length_depends_on_what_is_caught(xs, x):
     return x
 
 
+def solved(a, b):
+    if a[0] > 2.0:
+        raise Rejected("large", a[0])
+    x = np.zeros(5)
+    x[:4] = a * b
+    return x[:2], np.outer(a, x)[-1]
+
+
+@cases([], 1.0)
+@cases([ROW], 1.0)
+@cases([ROW * 2.0, ROW, ROW * 0.0, ROW * 3.0, ROW - 1.0], 1.0)
+@cases([ROW] * 20, 1.0)
+@cases([ROW * 3.0, ROW * 4.0], 1.0)
+def arrays_of_the_trips_that_raise_nothing(rows, b):
+    results, failures = [], 0
+    for a in rows:
+        try:
+            x, y = solved(a, b)
+        except Rejected:
+            failures += 1
+            continue
+        results.append({"x": x, "y": y[1:]})
+    return results, failures
+
+
+@cases(ROW, 0.0)
+@cases(ROW, 3.0)
+@cases(ROW, 9.0)
+def arrays_of_the_same_object_again(row, limit):
+    found, x = [], np.zeros(2)
+    for a in row:
+        try:
+            x = np.array([checked(a, limit), a])
+        except Rejected:
+            x[1] += 1.0
+            continue
+        finally:
+            limit += 1.0
+        found.append(x * 1.0)
+    return found, x
+
+
+@cases.each((ROW, 5.0), (ROW, 1.0), (ROW, 100.0), (ROW[:0], 1.0))
+def the_rest_after_handlers_that_leave(row, limit):
+    total, missed = 0.0, 0
+    for x in row:
+        try:
+            if x == 4.0:
+                continue
+            y = checked(x, limit)
+        except Refused:
+            break
+        except Rejected as error:
+            missed += 1
+            if missed > 2:
+                return total, error.args
+            continue
+        else:
+            total += 1.0
+        if y > 15.0:
+            break
+        total += y
+    else:
+        total += 1000.0
+    return total, missed
+
+
+@cases(0.5)
+@cases(3.0)
+@cases(1.5, raises=Rejected)
+def what_the_rest_raises_no_handler_catches(x):
+    try:
+        y = checked(x, 2.0)
+    except Rejected:
+        return -1.0
+    y += checked(x, 1.0)
+    return y
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_handles_the_same(function, args, options) -> None:
     check(function, *args, **options)

@@ -409,6 +409,31 @@ def lists_in_objects(lists, places):
     return out, out[0].x is lists[0]
 
 
+class Fitted:
+    def __init__(self, v):
+        self.v, self.score, self.uses = v, v.sum(), 0
+
+
+@cases([], np.array([1.0, 2.0, 3.0]))
+@cases([2], np.array([1.0, 2.0, 3.0]))
+@cases([1, 3], np.array([-1.0, -2.0, -3.0]))
+@cases([3, 2, 1, 2], np.array([-1.0, 5.0, 2.0]))
+@cases([1, 2, 3, 4, 5], np.array([-1.0, 2.0, 0.5]))
+def the_best_of_lists_whose_objects_have_arrays_of_other_shapes(sizes, x):
+    best, firsts = None, []
+    for k in sizes:
+        fits = [Fitted(np.arange(float(k)) * each + 1.0) for each in x]
+        fit = max(fits, key=lambda f: f.score)
+        if best is None or fit.score > best.score:
+            best = fit
+        best.uses += 1
+        best.v = best.v + 1.0
+        firsts.append(fits[0])
+    return None if best is None else (best.v * 1.0, best.score, best.uses), [
+        (f.v * 1.0, f.uses) for f in firsts
+    ]
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_lists_of_objects(function, args, options):
     check(function, *args, **options)

@@ -300,6 +300,71 @@ def handled(x, least):
         return str(error)
 
 
+@cases(np.zeros(0))
+@cases(np.array([0.4, 0.1]))
+@cases(np.array([0.1, 0.9, 0.4, 0.6, 0.9, 0.8]))
+def two_that_a_loop_assigns_together(x):
+    y = x[x > 0.3]
+    at = limit = None
+    for i in range(len(y)):
+        if y[i] > 0.5:
+            at, limit = i, y[i]
+    if at is None:
+        return -1, y
+    return at, y < limit, y * limit
+
+
+@cases(np.zeros((0, 2)))
+@cases(np.ones((5, 2)))
+@cases(np.arange(12.0).reshape(6, 2) % 5.0)
+def several_that_nested_loops_assign_together(x):
+    best, column, limit = 0.5, None, None
+    y = x[x[:, 0] < 4.0]
+    for f in range(x.shape[1]):
+        order = np.sort(y[:, f])
+        for i in range(len(order) - 1):
+            if order[i] == order[i + 1]:
+                continue
+            if order[i] > best:
+                best, column, limit = order[i], f, (order[i] + order[i + 1]) / 2
+    if column is None:
+        return y
+    return best, y[y[:, column] <= limit]
+
+
+@cases(X, 1)
+@cases(X * 0.0, 1)
+@cases(X, 0)
+@cases(-X, 1)
+def two_that_a_loop_assigns_apart(x, c):
+    first = second = None
+    for v in x:
+        if v > 1.0:
+            first = v
+        if v > 1.0 and c:
+            second = v
+    if first is None:
+        return 0.0
+    if second is None:
+        return first
+    return first + second * x[x > 2.0]
+
+
+@cases(X)
+@cases(-X)
+@cases(X[:1])
+def one_that_a_loop_takes_back(x):
+    first = second = None
+    for v in x:
+        if v > 0.0:
+            first = second = v
+        if v > 3.0:
+            second = None
+    if first is None:
+        return -1.0
+    return first if second is None else first + second
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_optional(function, args, options):
     check(function, *args, **options)

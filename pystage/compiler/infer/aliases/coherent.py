@@ -386,7 +386,8 @@ def settle(engine: Engine, ref: Ref) -> Cell:
     if not aliases_of(cell):
         return cell
     cell = cast(Mergeable, reconciled(engine, ref.cell))
-    held = [s for s in cell.aliases if engine.referenced_elsewhere(s.cell, ref.cell)]
+    elsewhere = engine.referenced_elsewhere([s.cell for s in cell.aliases], ref.cell)
+    held = [s for s in cell.aliases if s.cell in elsewhere]
     if any(s.stamp is Stamp.UNRESOLVED for s in held):
         what = describe(Ref(ref.cell), engine.state).partition(" of ")[0]
         raise DiagnosticError(UncertainAlias(span=engine.b.span, what=what))

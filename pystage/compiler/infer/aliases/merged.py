@@ -7,7 +7,8 @@ they are certainly two objects (`no_alias`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
@@ -112,6 +113,7 @@ def without_alias(content: Content, cell: int) -> Content:
 
 Find = Callable[[Any], Any]
 """The contents of a cell; what is no cell where there are none."""
+NONE_KNOWN: Mapping[int, set[int]] = {}
 
 
 def may_alias_cells(find: Find, number: int) -> set[int]:
@@ -126,25 +128,60 @@ def may_alias_cells(find: Find, number: int) -> set[int]:
     return found
 
 
-def no_alias(state: State, find: Find, a: int, b: int) -> bool:
+def no_alias(state: State, find: Find, a: int, b: int, known: Mapping[int, set[int]] = NONE_KNOWN) -> bool:
     """True if two cells are no-alias: certainly two objects.
 
-    Two that one join has merged are, if they are no-alias on either path; so are two that one loop carries apart.
+    Two that one join has merged are, if they are no-alias on either path; so are two that one loop carries apart. `known`:
+    the may-alias cells of some.
     """
     if a == b or any(isinstance(find(each), MemberCell) for each in (a, b)):
         return False
-    one, other = may_alias_cells(find, a), may_alias_cells(find, b)
+    one, other = [known.get(each) or may_alias_cells(find, each) for each in (a, b)]
     if a in other or b in one:
         return False
     if state.are_no_alias(a, b):
         return True
-    if not one & other and all(c not in state.merged or aliases_of(find(c)) for c in (a, b)):
+    if one.isdisjoint(other) and all(_is_told_by_aliases(state, find, each) for each in (a, b)):
         return True
     first, second = state.pairs.get(a), state.pairs.get(b)
     if first is not None and second is not None and first[0] is second[0]:
-        return no_alias(state, find, first[1], second[1]) and no_alias(state, find, first[2], second[2])
-    if first is not None and (second is None or a > b):
-        return no_alias(state, find, first[1], b) and no_alias(state, find, first[2], b)
-    if second is not None:
-        return no_alias(state, find, a, second[1]) and no_alias(state, find, a, second[2])
-    return False
+        pairs: tuple[tuple[int, int], ...] = ((first[1], second[1]), (first[2], second[2]))
+    elif first is not None and (second is None or a > b):
+        pairs = ((first[1], b), (first[2], b))
+    elif second is not None:
+        pairs = ((a, second[1]), (a, second[2]))
+    else:
+        return False
+    return all(no_alias(state, find, *pair, known) for pair in pairs)
+
+
+def _is_told_by_aliases(state: State, find: Find, number: int) -> bool:
+    """True for a cell that may be itself and its aliases only."""
+    return number not in state.merged or bool(aliases_of(find(number)))
+
+
+class AliasIndex:
+    """Which of some cells may be one object, in a state that stays as it is: each may-alias set is found once."""
+
+    def __init__(self, state: State, cells: Iterable[int]) -> None:
+        self._state = state
+        find = state.slots.get
+        self._known = {each: may_alias_cells(find, each) for each in cells}
+        self._names: dict[int, list[int]] = {}
+        """By a cell, those that may be it."""
+        for each, found in self._known.items():
+            for cell in found:
+                self._names.setdefault(cell, []).append(each)
+        self._doubtful = {
+            c
+            for c in self._known
+            if isinstance(find(c), MemberCell) or not _is_told_by_aliases(state, find, c)
+        }
+
+    def may_alias(self, cell: int) -> set[int]:
+        """Those of the cells, and `cell` is one of them, that are not certainly another object."""
+        suspects: Iterable[int] = self._known
+        if cell not in self._doubtful:
+            suspects = {*self._doubtful, *itertools.chain(*[self._names[each] for each in self._known[cell]])}
+        find = self._state.slots.get
+        return {c for c in suspects if not no_alias(self._state, find, cell, c, self._known)}

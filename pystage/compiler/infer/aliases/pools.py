@@ -300,12 +300,12 @@ def united(engine: Engine, first: int, second: int) -> bool:
     into, other = pool_at(engine, old), pool_at(engine, young)
     a, c = template_of_pool(into), template_of_pool(other)
     template = joined_contents(a, c) if a is not None and c is not None else a or c
-    if template is None:
-        return True
+    if a is not None and c is not None and template is None:
+        return False
     shift = into.length
     if into.contents is None:
         made = replace(other, stored=into.stored or other.stored)
-    elif other.contents is None:
+    elif other.contents is None or template is None:
         made = into
     else:
         capacity = into.capacity + other.capacity

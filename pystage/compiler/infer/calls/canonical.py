@@ -18,8 +18,9 @@ from ...hlo.types import ArrayType
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Alias, Array, Const, Ref, Unknown
 from ...values.node import TreeNode
+from ...values.state import References
 from ...values.walk import CHILDREN, HEADS
-from ..aliases.merged import is_out_of_date, no_alias
+from ..aliases.merged import AliasIndex, is_out_of_date
 from ..core.engine import Engine
 from ..exceptions.raising import error_of
 from .printing import output_of
@@ -39,6 +40,7 @@ class Canonical:
         """The key so far. What varies in length is preceded by its length."""
         self._fresh: list[int] = []
         self._merged_cells: dict[int, None] = {}
+        self._references: References | None = None
         self._at = 0  # the cell whose contents are being described
 
     def describe(self, x: Abstract) -> None:
@@ -59,10 +61,11 @@ class Canonical:
         self._engine.effort.run((len(self.tokens) - before) // _TOKENS_PER_STEP)
 
     def _describe_identity(self) -> None:
-        """Adds which of the cells are certainly different objects, where that is not what their numbers say."""
-        state = self._engine.state
+        """Adds which of the cells may be one object."""
+        index = AliasIndex(self._engine.state, self.cells)
         for merged in self._merged_cells:
-            self.tokens.append(tuple([no_alias(state, state.slots.get, merged, c) for c in self.cells]))
+            found = sorted([self.cells[each] for each in index.may_alias(merged)])
+            self.tokens += (len(found), *found)
         self._merged_cells.clear()
 
     def describe_call(self, given: Iterable[Abstract]) -> None:
@@ -161,8 +164,10 @@ class Canonical:
     def alias(self, x: Alias) -> None:
         """An alias of a merged cell: which it is, and whether it could be read and stored into."""
         self._merged_cells[self._at] = None
-        out_of_date = is_out_of_date(self._engine.state, x)
-        self.tokens += (out_of_date, self._engine.referenced_elsewhere(x.cell, self._at))
+        engine = self._engine
+        self._references = self._references or References(engine.state)
+        is_named = x.cell in engine.externals.initial or self._references.elsewhere(x.cell, self._at)
+        self.tokens += (is_out_of_date(engine.state, x), is_named)
         self._node(x.ref)
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
+from ...analysis.congruence import Congruence
 from ...analysis.induction import recurrence
 from ...hlo.builder import Builder
-from ...hlo.ir import Value
-from ...hlo.types import INT64
+from ...hlo.ir import Op, Value
+from ...hlo.types import BOOL, INT64, ArrayType
 from ...library.kernels.row_lists import MANY
 from ...library.kernels.structures import list_items, list_length
 from ...library.rules.numbers import kinds_of
@@ -48,6 +50,9 @@ from .loop import EntryContents, Loop, Pass
 from .phi import Placeholder, phi_operands
 from .resizing import settle_counted
 
+_MOST_PAIRS = 256
+"""So many pairs of bools that a loop carries are compared."""
+
 
 def finish(
     engine: Engine,
@@ -80,7 +85,7 @@ def finish(
     error = error_of(engine)
     # A program that raised before the loop, or in its first trip, has not gone through it.
     ran = loop.certain and keys is None and isinstance(error.code, int)
-    results = iter(op.results)
+    results = iter(_distinct(op))
     ends = {merged: cell for (_, (cell, _)), merged in join.objects.merged.items()}
     after: dict[Slot, Content] = {}
     params = iter(result.body.params)
@@ -118,6 +123,18 @@ def finish(
                 settle_counted(engine, slot, (entries[slot], begins[slot], last[slot]), trips)
     if not result.pure_test:  # what the last, failing test does to the state; it has not raised
         while_running(engine, loop.frame, lambda: _only_test(engine, loop))
+
+
+def _distinct(op: Op) -> list[Value]:
+    """The results of a loop; of bools that are equal after any number of trips, which are most often tags, the first."""
+    results = list(op.results)
+    bools = [i for i, r in enumerate(results) if r.type == ArrayType(BOOL)]
+    places = list(itertools.combinations(bools, 2))[:_MOST_PAIRS]
+    alike = Congruence().alike_in_loop(op.operands, op.regions[1], places) if places else []
+    for (first, second), equal in zip(places, alike, strict=True):
+        if equal:
+            results[second] = results[first]
+    return results
 
 
 def source_of(loop: Loop) -> SourceLoop | None:

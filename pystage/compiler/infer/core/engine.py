@@ -8,7 +8,7 @@ reaches the others through the engine. `Interpreter` (`infer/interpreter.py`) is
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, NoReturn, cast
 
@@ -43,7 +43,7 @@ from ...values.lattice import (
     RowsTuple,
     Unknown,
 )
-from ...values.state import State
+from ...values.state import References, State
 from ..calls.callees import Callees
 from ..diagnostics.errors import Errors
 from ..diagnostics.trail import Watched, watched
@@ -224,9 +224,10 @@ class Engine(Context):
             raise DiagnosticError(content.reason)
         return cast(Cell, content)
 
-    def referenced_elsewhere(self, source: int, by: int) -> bool:
-        """True if `source`, which the merged cell `by` may be, has another name: one of the caller's counts."""
-        return source in self.externals.initial or self.state.referenced_elsewhere(source, by)
+    def referenced_elsewhere(self, sources: Iterable[int], by: int) -> set[int]:
+        """The `sources`, which the merged cell `by` may be, that have another name: one of the caller's counts."""
+        references = References(self.state)
+        return {s for s in sources if s in self.externals.initial or references.elsewhere(s, by)}
 
     # -- what library functions use
 

@@ -102,7 +102,7 @@ from .phi import (
     positions_of,
 )
 
-MOST_PARTS = 4
+MOST_PARTS = 8
 """How many alternatives a value may have."""
 MOST_STRINGS = 64
 """How many strings may be among them."""

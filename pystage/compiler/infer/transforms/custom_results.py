@@ -97,7 +97,7 @@ class DistinctResult:
         engine = self.engine
         if ref.cell < self._first or ref.cell in engine.externals.initial:
             return False
-        return not any(engine.referenced_elsewhere(s.cell, ref.cell) for s in aliases_of(content))
+        return not engine.referenced_elsewhere([s.cell for s in aliases_of(content)], ref.cell)
 
 
 def fresh_value(engine: Engine, value: Value) -> Value:

@@ -13,7 +13,7 @@ from ...ops import Or, Select, Transpose
 from ...ops.elementwise.base import Elementwise
 from ...values.lattice import Abstract, Ref
 from ...values.memory import stand_in
-from ...values.state import OrderSensitivity
+from ...values.state import OrderSensitivity, References
 from ...values.views import Reshaped, View
 from ..context import Context, Raw
 
@@ -166,7 +166,8 @@ def check_layout(ctx: Context, cell: int) -> None:
     if copies is None:
         return
     shapes = {_reshapes(path) for path in ctx.state.paths_to(cell)}
-    if len(shapes) > 1 or any(ctx.state.referenced_elsewhere(copy, cell) for copy in copies):
+    references = References(ctx.state)
+    if len(shapes) > 1 or any(references.elsewhere(copy, cell) for copy in copies):
         name = "a store into an array that was reshaped, and is used in both shapes,"
         why = "the order of transposed operands in memory, or sizes that only the run knows, decide whether one is a copy"
         instead = "copy it before it is reshaped: `y = y.copy()`"
