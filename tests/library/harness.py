@@ -27,7 +27,7 @@ from pystage.compiler.library import everything  # noqa: F401  (declares all mea
 from pystage.compiler.library.context import Context, ExceptionCase
 from pystage.compiler.library.jax.tail import is_jax_callable, jax_call
 from pystage.compiler.library.python.containers import attribute_of_container
-from pystage.compiler.library.python.iterators import taken
+from pystage.compiler.library.python.iteration.iterators import taken
 from pystage.compiler.library.registry import meaning_of, signature_of
 from pystage.compiler.library.rules.jax import AxisProblem
 from pystage.compiler.library.rules.libraries import raise_axis

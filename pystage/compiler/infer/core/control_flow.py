@@ -14,7 +14,7 @@ from ...diagnostics.codes_control import HandlerAtRunTime, NotIterable
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...library.kernels.deques import is_deque
 from ...library.python import operators
-from ...library.python.suspended import is_suspended
+from ...library.python.iteration.generators import is_suspended
 from ...stage import ir as stage
 from ...values.boundary import Form
 from ...values.lattice import (

@@ -27,13 +27,14 @@ from ...library.numpy.indexing.bounded import length as bounded_length
 from ...library.numpy.indexing.flat import flat_of
 from ...library.numpy.indexing.stores import shape_of
 from ...library.numpy.indexing.subscripts import array_getitem
-from ...library.python import operators, suspended
+from ...library.python import operators
 from ...library.python.collections import deques
 from ...library.python.computed_items import is_of_few
 from ...library.python.containers import container_getitem
-from ...library.python.iterators import is_iterator, taken
+from ...library.python.iteration import generators
+from ...library.python.iteration.iterators import is_iterator, taken
+from ...library.python.iteration.ranges import range_element, range_length
 from ...library.python.number_checks import refuse
-from ...library.python.ranges import range_element, range_length
 from ...library.rules.classes import class_of, not_iterable
 from ...values.boundary import Form
 from ...values.bounded import Bounded
@@ -108,8 +109,8 @@ def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
 
 def run_to_end(engine: Engine, value: Abstract) -> None:
     """Makes a generator, all of whose elements are wanted, an iterator over the list of them; anything else stays."""
-    if suspended.is_suspended(engine, value):
-        made = engine.call(Const(suspended.listed), [value])
+    if generators.is_suspended(engine, value):
+        made = engine.call(Const(generators.listed), [value])
         engine.state.set(cast(Ref, value).cell, IteratorCell(made))
 
 

@@ -18,14 +18,15 @@ from ...library.numpy.array_attributes import array_attribute, set_array_attribu
 from ...library.numpy.indexing.flat import flat_getitem, flat_of, flat_setitem
 from ...library.numpy.indexing.grids import grid_of
 from ...library.numpy.indexing.subscripts import array_getitem, array_setitem, refuse_item
-from ...library.python import operators, strings, suspended
+from ...library.python import operators, strings
 from ...library.python.containers import (
     attribute_of_container,
     container_delitem,
     container_getitem,
     container_setitem,
 )
-from ...library.python.iterators import is_iterator, taken
+from ...library.python.iteration import generators
+from ...library.python.iteration.iterators import is_iterator, taken
 from ...library.python.streams import STREAMS, stream_attribute
 from ...library.registry import method_of
 from ...policy import USER, package_of_module
@@ -435,8 +436,8 @@ def contains(engine: Engine, item: Abstract, container: Abstract) -> Abstract:
     method = objects.special_method(engine, container, "__contains__")
     if method is not None:
         return engine.truth(engine.call(method, [item]))
-    if suspended.is_suspended(engine, container):
-        return engine.truth(engine.call(Const(suspended.contains), [container, item]))
+    if generators.is_suspended(engine, container):
+        return engine.truth(engine.call(Const(generators.contains), [container, item]))
     if is_iterator(engine, container):
         return _left_in(engine, item, cast(Ref, container))
     return operators.contains(engine, item, container)

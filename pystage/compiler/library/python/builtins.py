@@ -74,12 +74,13 @@ from ..registry import meaning
 from ..rules.classes import c_name, class_of
 from ..rules.promote import kinds_of
 from ..rules.split import split_value
-from . import set_methods, strings, suspended
+from . import set_methods, strings
 from .caught_exceptions import is_instance
+from .iteration import generators
+from .iteration.ranges import range_length
 from .number_checks import check_divisor, check_least, check_overflow, refuse
 from .operators import binary, compare
 from .ordering import choose
-from .ranges import range_length
 from .scalars import special
 from .structure_operators import negation
 
@@ -380,9 +381,9 @@ def _quantifier(name: str, decides: bool) -> Callable[..., Abstract]:
         reduced = _reduced_truth(ctx, iterable, name)
         if reduced is not None:
             return reduced
-        if suspended.is_suspended(ctx, iterable):
+        if generators.is_suspended(ctx, iterable):
             return ctx.call(
-                Const(suspended.any_true if decides else suspended.all_true), [abstract(iterable)]
+                Const(generators.any_true if decides else generators.all_true), [abstract(iterable)]
             )
         rows = set_methods.gathered(ctx, iterable)
         if rows is not None:

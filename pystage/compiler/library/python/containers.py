@@ -66,8 +66,8 @@ from .computed_items import (
     is_computed_index,
     is_index,
 )
-from .iterators import next_
-from .ranges import range_element, range_length
+from .iteration.iterators import next_
+from .iteration.ranges import range_element, range_length
 
 Methods = dict[str, Callable[..., Abstract]]
 

@@ -79,8 +79,9 @@ from ..kernels.structures import (
 from ..registry import meaning
 from ..rules.classes import class_name, class_of
 from ..rules.promote import value_of
-from . import operators, suspended
+from . import operators
 from .builtins import abs_, listed
+from .iteration import generators
 from .scalars import to_python
 
 # ---------------------------------------------------------------- operator
@@ -235,9 +236,9 @@ def islice(ctx: Context, iterable: Raw, first: Raw, stop: Raw = MISSING, step: R
     """`itertools.islice`."""
     limits = (None, first, None) if stop is MISSING else (first, stop, step)
     known = [ctx.known(v, "the limits of itertools.islice") for v in limits]
-    if suspended.is_suspended(ctx, iterable):
+    if generators.is_suspended(ctx, iterable):
         call_now(ctx, itertools.islice, (), *known)
-        return suspended.sliced(ctx, abstract(iterable), known)
+        return generators.sliced(ctx, abstract(iterable), known)
     return _iterator(ctx, listed(ctx, iterable, "itertools.islice")[slice(*known)])
 
 

@@ -10,9 +10,9 @@ import operator
 from dataclasses import replace
 from typing import cast
 
-from ...diagnostics.codes_calls import NotServed
-from ...diagnostics.codes_syntax import GeneratorFunction
-from ...values.lattice import (
+from ....diagnostics.codes_calls import NotServed
+from ....diagnostics.codes_syntax import GeneratorFunction
+from ....values.lattice import (
     LISTS,
     Abstract,
     AnyList,
@@ -32,15 +32,15 @@ from ...values.lattice import (
     Tuple,
     Zip,
 )
-from ..context import Context, Raw
-from ..kernels.structures import MISSING, abstract, cell_of, list_items, new_iterator, type_name, view_items
-from ..numpy.indexing.stores import shape_of
-from ..numpy.indexing.subscripts import array_getitem
-from ..registry import meaning
-from ..rules.classes import class_name
-from . import suspended
-from .builtins import listed
-from .scalars import special
+from ...context import Context, Raw
+from ...kernels.structures import MISSING, abstract, cell_of, list_items, new_iterator, type_name, view_items
+from ...numpy.indexing.stores import shape_of
+from ...numpy.indexing.subscripts import array_getitem
+from ...registry import meaning
+from ...rules.classes import class_name
+from ..builtins import listed
+from ..scalars import special
+from . import generators
 
 
 @meaning(iter)
@@ -71,8 +71,8 @@ def _over(ctx: Context, source: Abstract, keys: tuple[object, ...] = ()) -> Ref:
 def filter_(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
     """`filter(function, iterable)`: which elements stay must be known when they are asked for."""
     inner = iter_(ctx, iterable)
-    if suspended.is_suspended(ctx, inner):
-        return suspended.kept(ctx, abstract(function), inner)
+    if generators.is_suspended(ctx, inner):
+        return generators.kept(ctx, abstract(function), inner)
     return _over(ctx, Filtered(abstract(function), inner))
 
 
@@ -94,8 +94,8 @@ def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
         ctx.fail(NotServed(span=ctx.span, name="next()", why=why, instead="make the iterator inside"))
     if not is_iterator(ctx, iterator):
         ctx.raise_(TypeError(f"{class_name(ctx, iterator)!r} object is not an iterator"))
-    if suspended.is_suspended(ctx, iterator):
-        program = suspended.first if default is MISSING else suspended.first_or
+    if generators.is_suspended(ctx, iterator):
+        program = generators.first if default is MISSING else generators.first_or
         return ctx.call(Const(program), [abstract(x) for x in (iterator, default) if x is not MISSING])
     first = taken(ctx, cast(Ref, iterator))
     if first is not None:

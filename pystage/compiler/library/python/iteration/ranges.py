@@ -6,18 +6,18 @@ import math
 
 import numpy as np
 
-from ...analysis.ranges import Interval, add, meet, multiply, open_ends, subtract
-from ...hlo.ir import Value
-from ...hlo.types import BOOL, INT64, is_integer
-from ...ops import Add, Compare, Divide, Multiply, Select, Subtract
-from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, Const, NumberKind, Range
-from ..context import Context, Raw
-from ..kernels.structures import abstract
-from ..registry import meaning
-from ..rules.classes import class_name
-from ..rules.promote import kinds_of, value_of
-from .operators import unary
+from ....analysis.ranges import Interval, add, meet, multiply, open_ends, subtract
+from ....hlo.ir import Value
+from ....hlo.types import BOOL, INT64, is_integer
+from ....ops import Add, Compare, Divide, Multiply, Select, Subtract
+from ....values.boundary import Form
+from ....values.lattice import Abstract, Array, Const, NumberKind, Range
+from ...context import Context, Raw
+from ...kernels.structures import abstract
+from ...registry import meaning
+from ...rules.classes import class_name
+from ...rules.promote import kinds_of, value_of
+from ..operators import unary
 
 PYTHON_INT = NumberKind(INT64, Form.PYTHON)
 

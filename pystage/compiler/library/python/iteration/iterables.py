@@ -11,8 +11,8 @@ import functools
 import jax
 import numpy as np
 
-from ...values.bounded import Bounded
-from ...values.lattice import (
+from ....values.bounded import Bounded
+from ....values.lattice import (
     LISTS,
     NONE,
     Abstract,
@@ -26,10 +26,10 @@ from ...values.lattice import (
     Tuple,
     Zip,
 )
-from ..context import Context, Raw
-from ..kernels import row_tuples
-from ..kernels.deques import is_deque
-from ..kernels.structures import (
+from ...context import Context, Raw
+from ...kernels import row_tuples
+from ...kernels.deques import is_deque
+from ...kernels.structures import (
     MISSING,
     abstract,
     cell_of,
@@ -40,14 +40,15 @@ from ..kernels.structures import (
     new_set,
     new_turn,
 )
-from ..registry import meaning
-from ..rules.classes import c_name, class_of
-from . import set_methods, suspended
-from .builtins import listed
-from .dict_methods import update
+from ...registry import meaning
+from ...rules.classes import c_name, class_of
+from .. import set_methods
+from ..builtins import listed
+from ..dict_methods import update
+from ..ordering import in_order, rows_in_order
+from ..scalars import special
+from . import generators
 from .iterators import is_iterator
-from .ordering import in_order, rows_in_order
-from .scalars import special
 
 # ---------------------------------------------------------------- lazy ones
 
@@ -56,8 +57,8 @@ from .scalars import special
 def enumerate_(ctx: Context, iterable: Raw, start: Raw = 0) -> Abstract:
     """`enumerate(iterable, start)`."""
     inner = _iterable(ctx, iterable)
-    if suspended.is_suspended(ctx, inner):
-        return suspended.numbered(ctx, inner, abstract(start))
+    if generators.is_suspended(ctx, inner):
+        return generators.numbered(ctx, inner, abstract(start))
     return Enumerate(inner, abstract(start), new_turn(ctx))
 
 
@@ -66,7 +67,7 @@ def zip_(ctx: Context, *iterables: Raw, strict: Raw = False) -> Abstract:
     """`zip(*iterables, strict=…)`."""
     inners = tuple([_iterable(ctx, i) for i in iterables])
     is_strict = bool(ctx.known(strict, "strict of zip()"))
-    fused = None if is_strict else suspended.beside(ctx, inners)
+    fused = None if is_strict else generators.beside(ctx, inners)
     return Zip(inners, is_strict, new_turn(ctx)) if fused is None else fused
 
 
@@ -100,7 +101,7 @@ def _check_reversible(ctx: Context, sequence: Raw) -> None:
 def map_(ctx: Context, function: Raw, *iterables: Raw) -> Abstract:
     """`map(function, *iterables)`: calls when it is iterated over."""
     inners = tuple([_iterable(ctx, i) for i in iterables])
-    fused = suspended.mapped(ctx, abstract(function), inners)
+    fused = generators.mapped(ctx, abstract(function), inners)
     return Mapped(abstract(function), inners, new_turn(ctx)) if fused is None else fused
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ...stage.ir import unpacked
-from ...values.lattice import Abstract, Const, IteratorCell, Suspended, Tuple
-from ..context import Context, Raw
-from ..kernels.structures import abstract, cell_of
-from ..registry import meaning
-from ..rules.classes import class_of
+from ....stage.ir import unpacked
+from ....values.lattice import Abstract, Const, IteratorCell, Suspended, Tuple
+from ...context import Context, Raw
+from ...kernels.structures import abstract, cell_of
+from ...registry import meaning
+from ...rules.classes import class_of
 
 
 def listed(iterable: Iterable[Any]) -> list[Any]:

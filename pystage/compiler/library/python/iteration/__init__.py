@@ -1,0 +1,1 @@
+"""Iteration in Python's library: iterables, iterators, generators and ranges."""
