@@ -225,7 +225,7 @@ def in_a_dict(x):
     "Generators and context managers have little support.",
     X,
     code="PS110",
-    comment="`with` compiles, where pystage sees the source of the context manager.",
+    comment="Generators compile in loops of staged functions, and `with` where pystage sees its manager.",
 )
 def pairs(x):
     for i in range(len(x)):
