@@ -68,7 +68,7 @@ from .calls.hoist import Hoist
 from .calls.parameters import arrange
 from .calls.printing import skip_writes
 from .core.effort import Exhausted
-from .core.frame import GeneratorKey, Restart, StatesInProgram
+from .core.frame import ByPlace, GeneratorKey, Restart, StatesInProgram
 from .exceptions.raising import attempt
 from .exits import Exit
 from .interpreter import Interpreter
@@ -92,10 +92,12 @@ def infer_program(
     `StagingError` with every independent diagnostic.
     """
     unrolled: dict[stage.Instr, Note] = {}
+    by_place: dict[stage.Instr, bool] = {}
     in_program: dict[GeneratorKey, str | None] = {}
+    refused: StagingError | None = None  # what was wrong where loops went over places
     steps = 0
     for _ in range(RESTART_LIMIT):
-        engine = Interpreter(bool(jax.config.jax_enable_x64), unrolled, steps)
+        engine = Interpreter(bool(jax.config.jax_enable_x64), unrolled, steps, by_place)
         engine.externals.generators.in_program = in_program
         if isinstance(static, Statics):
             engine.externals.statics = static
@@ -105,11 +107,19 @@ def infer_program(
         except Restart as restart:
             unrolled[restart.loop] = restart.why
             steps = engine.effort.steps
+        except ByPlace as large:
+            by_place[large.loop] = True
         except StatesInProgram as found:
             in_program |= found.generators
         except Exhausted:
             engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
-            raise StagingError((engine.effort.diagnostic(engine.b.span),)) from None
+            if not any(by_place.values()):
+                raise refused or StagingError((engine.effort.diagnostic(engine.b.span),)) from None
+            by_place = dict.fromkeys(by_place, False)
+        except StagingError as error:
+            if not any(by_place.values()):
+                raise
+            refused, by_place = error, dict.fromkeys(by_place, False)
         finally:
             engine.release()
     raise StagingError(

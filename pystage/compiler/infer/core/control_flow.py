@@ -40,6 +40,7 @@ from ..iteration.fusing import fused_for
 from ..iteration.iterators import (
     Rolled,
     Step,
+    count_of_references,
     exhaust,
     iterator_of,
     iterators_in,
@@ -55,11 +56,14 @@ from ..iteration.iterators import (
 from .branches import infer_if
 from .constants import UNROLL_LIMIT
 from .engine import Engine
-from .frame import Restart
+from .frame import ByPlace, Restart
 from .induction_ranges import assume_ranges
 from .loop import Loop, counter_of
 from .loops import infer_loop
 from .speculate import speculate
+
+MOST_STEPS = 20_000
+"""A loop over a list of arrays or objects goes over its places where all trips, written out, would take more steps."""
 
 # ---------------------------------------------------------------- control flow
 
@@ -129,7 +133,7 @@ def for_(e: Engine, i: stage.For) -> None:
     if is_suspended(e, iterable):
         fused_for(e, i, cast(Ref, iterable))
         return
-    parts = None if i in e.loops.unrolled else rolled(e, iterable)
+    parts = None if i in e.loops.unrolled else rolled(e, iterable, e.loops.by_place.get(i, False))
     if parts is None or (i.until is None and _is_one_trip(iterable)):
         _unrolled_for(e, i, iterable)
     else:
@@ -227,13 +231,18 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
         what = describe(written_out(e, iterable), e.state)
         why = Note(f"each element of {what} is code of its own")
 
+    many = 0 if i in e.loops.unrolled or i in e.loops.by_place else count_of_references(e, iterable)
+
     def trip(item: Step) -> None:
         nonlocal times
         times += 1
+        before = e.effort.steps
         with e.effort.trip(i, times, why):
             e.b.span = i.span
             e.put(i.target, item())
             e.run_block(i.body)
+        if times == 2 and (e.effort.steps - before) * many > MOST_STEPS:
+            raise ByPlace(i)
 
     def broken() -> Abstract:
         return FALSE if i.until is None else cast(Abstract, e.state.get((frame.id, i.until)))

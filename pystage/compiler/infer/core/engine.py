@@ -102,7 +102,13 @@ class Engine(Context):
         }
     )
 
-    def __init__(self, x64: bool, unrolled: Mapping[stage.Instr, Note], before: int = 0) -> None:
+    def __init__(
+        self,
+        x64: bool,
+        unrolled: Mapping[stage.Instr, Note],
+        before: int = 0,
+        by_place: Mapping[stage.Instr, bool] = {},
+    ) -> None:
         self.root = Region()
         self.b = Builder(self.root)
         self.effort = Effort(self.b, config.program_limit, before)
@@ -121,7 +127,7 @@ class Engine(Context):
         self.frame: Frame | None = None
         self.callees = Callees()
         self.effects = Effects()
-        self.loops = Loops(unrolled)
+        self.loops = Loops(unrolled, by_place)
         self.custom_rules = CustomRules()
         self.elements = Elements()
         self.splits = 0

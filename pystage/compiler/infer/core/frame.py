@@ -127,6 +127,14 @@ class Restart(Exception):
         self.why = why
 
 
+class ByPlace(Exception):
+    """The whole inference must begin again, with `loop` over the places of a list: written out it is too large."""
+
+    def __init__(self, loop: stage.Instr) -> None:
+        super().__init__(loop)
+        self.loop = loop
+
+
 GeneratorKey = PathKey | Span | None
 """A bit generator: by the path that led to it first, by where the program makes it; None for every one."""
 

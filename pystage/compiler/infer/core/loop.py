@@ -84,14 +84,16 @@ class Active:
 class Loops:
     """The loops of one program.
 
-    `unrolled` are those that are written out since inference began again, and what made them be. `active` are those whose
-    bodies are being inferred, outermost first. `retyped` are those of which a variable has another type after the first
-    trip than before it.
+    `unrolled` are those that are written out since inference began again, and what made them be. `by_place` are those over
+    many arrays or objects: True where the list is read at computed places, since the loop is too large written out,
+    False where that was refused. `active` are those whose bodies are being inferred, outermost first. `retyped` are
+    those of which a variable has another type after the first trip than before it.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
             "unrolled": Fixed(),
+            "by_place": Fixed(),
             "active": Balanced(),
             "retyped": Grows(
                 "at worst a first trip is inferred by itself, or a loop written out, without need"
@@ -100,5 +102,6 @@ class Loops:
     )
 
     unrolled: Mapping[stage.Instr, Note]
+    by_place: Mapping[stage.Instr, bool] = field(default_factory=dict)
     active: list[Active] = field(default_factory=list)
     retyped: set[stage.Instr] = field(default_factory=set)

@@ -31,7 +31,7 @@ from ...values.lattice import (
 from ...values.state import ERROR, OUTPUT
 from ..core.effort import Exhausted
 from ..core.engine import Engine
-from ..core.frame import Restart, StatesInProgram
+from ..core.frame import ByPlace, Restart, StatesInProgram
 from ..core.speculate import speculate
 from ..exceptions.raising import attempt
 
@@ -78,7 +78,7 @@ def _changed(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Un
             try:
                 with engine.effort.at_most(STEPS):
                     attempt(engine, functools.partial(engine.run_block, block))
-            except (DiagnosticError, Exhausted, Restart, StatesInProgram):
+            except (DiagnosticError, Exhausted, ByPlace, Restart, StatesInProgram):
                 pass  # what follows is as unknown as before
             trial.keep_refused()
             return [slot for slot in engine.state.changed() if isinstance(slot, int)]

@@ -536,8 +536,11 @@ def _row(row: list[Step]) -> Abstract:
 # ---------------------------------------------------------------- rolled
 
 
-def rolled(engine: Engine, value: Abstract) -> Rolled | None:
-    """How a rolled loop iterates over `value`; None where it must be unrolled over structure."""
+def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | None:
+    """How a rolled loop iterates over `value`; None where it must be unrolled over structure.
+
+    `by_place`: a list of arrays or objects is read at computed places.
+    """
     match value:
         case Ref() if isinstance(_content(engine, value), RowsCell):
             return _rolled_list(engine, value)
@@ -571,7 +574,7 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
         case RowsTuple(rows):
             return Rolled(list_length(rows), lambda i: item(engine, rows, int_of(i)))
         case Enumerate(inner, start):
-            parts = rolled(engine, inner)
+            parts = rolled(engine, inner, by_place)
             if parts is None:
                 return None
             at = parts.element
@@ -583,9 +586,9 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
             )
         case Zip(inners, strict):
             cells = iterators_in(engine, value)
-            return None if len({*cells}) < len(cells) else _rolled_zip(engine, inners, strict)
+            return None if len({*cells}) < len(cells) else _rolled_zip(engine, inners, strict, by_place)
         case Reversed(inner):
-            parts = rolled(engine, inner)
+            parts = rolled(engine, inner, by_place)
             if parts is None:
                 return None
             last, element = operators.binary(engine, "-", parts.length, Const(1)), parts.element
@@ -598,7 +601,7 @@ def rolled(engine: Engine, value: Abstract) -> Rolled | None:
         case Unknown(reason):
             raise DiagnosticError(reason)
         case Ref() | Tuple():
-            return _rolled_items(engine, value)
+            return _rolled_items(engine, value, by_place)
         case _:
             return None
 
@@ -614,7 +617,7 @@ def _rolled_count(engine: Engine, count: Count) -> Rolled | None:
     return Rolled(Const(ENDLESS), element)
 
 
-def _rolled_items(engine: Engine, value: Ref | Tuple) -> Rolled | None:
+def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled | None:
     """A loop over a tuple or a list of many known elements, as over their rows; None without a common template."""
 
     def content() -> AnyList:
@@ -624,6 +627,13 @@ def _rolled_items(engine: Engine, value: Ref | Tuple) -> Rolled | None:
     if not isinstance(before, ListCell) or len(before.items) < WRITTEN_OUT:
         return None
     rows = as_rows(engine, before)
+    if rows is None and by_place and isinstance(value, Ref):
+        count = Const(len(before.items))
+        return Rolled(
+            count,
+            lambda i: cast(Abstract, container_getitem(engine, value, i)),
+            lambda: list_length(content()),
+        )
     if rows is None:
         return None
 
@@ -635,6 +645,22 @@ def _rolled_items(engine: Engine, value: Ref | Tuple) -> Rolled | None:
         return item(engine, current, int_of(position))
 
     return Rolled(Const(len(before.items)), element, lambda: list_length(content()))
+
+
+def count_of_references(engine: Engine, value: Abstract) -> int:
+    """How many trips a loop makes that goes over a list of many arrays or objects; 0 for any other loop."""
+    match value:
+        case Enumerate(inner) | Reversed(inner):
+            return count_of_references(engine, inner)
+        case Zip(inners):
+            counts = [count_of_references(engine, inner) for inner in inners]
+            return min([count for count in counts if count], default=0)
+        case Ref() if (
+            isinstance(cell := _content(engine, value), ListCell) and len(cell.items) >= WRITTEN_OUT
+        ):
+            whole = [item for item in cell.items if isinstance(item, Ref | Bounded | Tuple)]
+            return len(whole) if len(whole) == len(cell.items) else 0
+    return 0
 
 
 def _rolled_list(engine: Engine, value: Ref) -> Rolled:
@@ -781,8 +807,8 @@ def _rolled_range(engine: Engine, value: Range) -> Rolled:
     return Rolled(length, lambda i: range_element(engine, value, i))
 
 
-def _rolled_zip(engine: Engine, inners: tuple[Abstract, ...], strict: bool) -> Rolled | None:
-    parts = [rolled(engine, inner) for inner in inners]
+def _rolled_zip(engine: Engine, inners: tuple[Abstract, ...], strict: bool, by_place: bool) -> Rolled | None:
+    parts = [rolled(engine, inner, by_place) for inner in inners]
     if not parts or any(p is None for p in parts):
         return None
     known = cast("list[Rolled]", parts)

@@ -1,0 +1,96 @@
+"""Loops over lists of many arrays or objects that would be too large written out: over the places of the list."""
+
+from __future__ import annotations
+
+import numpy as np
+import pystage
+import pytest
+from checking import Cases, check
+from pystage.compiler.infer.core import control_flow
+
+cases = Cases()
+RNG = np.random.default_rng(0)
+PARTS = [RNG.standard_normal((int(n), 2)) for n in RNG.integers(0, 9, 40)]
+ALIKE = [RNG.standard_normal(3) for _ in range(20)]
+
+
+@cases(PARTS)
+def of_several_lengths(parts):
+    out, last = np.zeros(len(parts)), -1
+    for k, part in enumerate(parts):
+        for i in range(len(part)):
+            for j in range(i):
+                if np.hypot(part[i, 0] - part[j, 0], part[i, 1] - part[j, 1]) > 1.5:
+                    out[k] += 1
+                    last = j
+        out[k] += part.sum()
+    return out, last
+
+
+@cases(PARTS, ALIKE)
+def beside_others(parts, alike):
+    total = 0.0
+    for part, row, k in zip(parts, alike, range(100)):
+        if len(part) == 0:
+            continue
+        total += part[0, 0] * row[k % 3]
+        if total > 3:
+            break
+    return total, k
+
+
+@cases(ALIKE)
+def stored_into(rows):
+    for row in rows:
+        row[0] = row.sum()
+        row *= 2
+    return rows
+
+
+@cases(ALIKE)
+def kept(rows):
+    best, least = None, np.inf
+    for row in rows:
+        if row.min() < least:
+            best, least = row, row.min()
+    return best, least
+
+
+class Particle:
+    def __init__(self, x, v):
+        self.x, self.v, self.hits = x, v, 0
+
+    def step(self):
+        self.x += self.v * 0.1
+        if abs(self.x) > 1:
+            self.v = -self.v
+            self.hits += 1
+
+
+@cases(RNG.standard_normal(20), RNG.standard_normal(20))
+def of_objects(x, v):
+    particles = [Particle(x[i], v[i]) for i in range(20)]
+    for _ in range(30):
+        for particle in particles:
+            particle.step()
+    return [p.x for p in particles], sum(p.hits for p in particles)
+
+
+@pytest.mark.parametrize(("function", "args", "options"), cases.params)
+def test_program(function, args, options, monkeypatch):
+    monkeypatch.setattr(control_flow, "MOST_STEPS", 0)
+    check(function, *args, **options)
+
+
+def test_each_element_is_a_few_operations() -> None:
+    def program(parts):
+        total = 0.0
+        for part in parts:
+            for i in range(len(part)):
+                for j in range(len(part)):
+                    if part[i, 0] > part[j, 1]:
+                        total += np.sqrt(np.abs(part[i] * part[j]).sum()) + np.sort(part[:, 0])[i]
+        return total
+
+    many = [PARTS[1][:k] for k in np.arange(400) % len(PARTS[1])]
+    assert len(str(pystage.code_hlo(program, many)).splitlines()) < 4000
