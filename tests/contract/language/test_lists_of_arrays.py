@@ -237,6 +237,29 @@ def a_matrix_and_rows_below_it(a, x):
     return np.vstack(rows), np.concatenate(sides), len(rows)
 
 
+@cases(X)
+def sorted_by_what_is_computed(x):
+    found = []
+    for k in range(6):
+        y = x * np.cos(k)
+        found.append(((y**2).sum(), k * 0.5, y))
+    found.sort(key=lambda each: each[0])
+    mean = sum(w * each[2] for w, each in zip([0.5, 0.3, 0.2], found[:3]))
+    rows = [x * np.sin(k) for k in range(5)]
+    order = sorted(rows, key=lambda row: row[0], reverse=True)
+    least = min(found, key=lambda each: each[1])
+    return mean, [each[1] for each in found], [row.sum() for row in order], order[0], least[2] * 2
+
+
+@cases(X)
+def sorted_in_each_trip(x):
+    for _ in range(30):
+        near = [(float((x - k)[0]), x - k) for k in range(8)]
+        near = sorted(near, key=lambda each: abs(each[0]))
+        x = x + 0.1 * sum(each[1] for each in near[:4]) / 4
+    return x
+
+
 @cases.each(*SIGNS[2:])
 def of_other_shapes_in_either_arm(a, x):
     out, pairs = [], [(a * 2, 0)]
@@ -340,12 +363,27 @@ def one_of_many_stored_into(x, n):
     return found
 
 
+def stored_into_after_sorting(x, n):
+    rows = [x * np.sin(k) for k in range(5)]
+    order = sorted(rows, key=lambda row: row[0])
+    rows[2][1] = n
+    return [row[1] for row in order]
+
+
+def stored_through_the_sorted(x, n):
+    rows = [x * np.sin(k) for k in range(5)]
+    sorted(rows, key=lambda row: row[0])[0][1] = n
+    return rows
+
+
 @pytest.mark.parametrize(
     "program",
     [
         stored_through_another_name,
         stored_by_a_function,
         one_of_many_stored_into,
+        stored_into_after_sorting,
+        stored_through_the_sorted,
     ],
 )
 def test_what_a_copy_would_not_see_is_refused(program) -> None:

@@ -10,11 +10,13 @@ from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.types import is_floating
 from ...ops import Compare
-from ...values.lattice import Abstract, Array, Const, ListCell, RowsCell, Tuple, is_number
+from ...values.lattice import Abstract, Array, Const, ListCell, RowsCell, Sharing, Tuple, is_number
 from ..context import Context, Raw
 from ..kernels import row_lists
 from ..kernels.arithmetic import select
+from ..kernels.array_rows import with_shared
 from ..kernels.structures import abstract, list_items
+from ..kernels.unboxing import frozen, make_members, unboxed
 from ..rules.promote import kinds_of, value_of
 from .number_checks import either, refuse
 from .operators import compare
@@ -32,8 +34,12 @@ def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) ->
     if plain and 1 < len(items) <= NETWORK_LIMIT and all(map(_is_scalar, items)) and _is_computed(items):
         return _exchanged(ctx, items, backwards)
     if _is_computed(keys):
-        rows, sorts = [row_lists.as_rows(ctx, ListCell(tuple(x))) for x in (items, keys)]
+        make_members(ctx, items)
+        held = [unboxed(ctx, item) for item in items]
+        rows, sorts = [row_lists.as_rows(ctx, ListCell(tuple(x))) for x in (held, keys)]
         if rows is not None and sorts is not None:
+            marks = [frozen(ctx, item) for item in items]
+            rows = with_shared(rows, any(marks), Sharing.ELSEWHERE)
             return list(list_items(ctx, row_lists.in_order(ctx, rows, sorts, backwards)))
 
     def before(i: int, j: int) -> int:
