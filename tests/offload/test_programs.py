@@ -207,7 +207,7 @@ def numbers(x):
     yield t
 
 
-@cases(X, regions=3)
+@cases(X, regions=1)
 def generator(x):
     time.time()
     s = 0.0

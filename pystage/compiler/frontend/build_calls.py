@@ -32,16 +32,16 @@ def _arguments(b: StageBuilder, nodes: Any) -> tuple[ir.Arg, ...]:
         return arg.keyword is not None or arg.star == "**"
 
     args: list[ir.Arg] = []
-    *_, last = [None, *sorted(nodes, key=is_keyword)]
-    for node in sorted(nodes, key=is_keyword):
+    ordered = sorted(nodes, key=is_keyword)
+    for place, node in enumerate(ordered):
         if node.keyword is not None:
             args.append(ir.Arg(ir.ArgKind.KEYWORD, b.expr(node.value), node.keyword.value))
         elif node.star == "*" and isinstance(node.value, cst.GeneratorExp):
             args.append(ir.Arg(ir.ArgKind.STAR, comprehension(b, node.value)))
         else:
             value = b.expr(node.value)
-            if node.star == "*" and node is not last:
-                value = b.unpacked(value, b.span(node))
+            if node.star == "*":
+                value = b.spliced(value, [other.value for other in ordered[place + 1 :]], b.span(node))
             args.append(ir.Arg(_KINDS[node.star], value))
     return tuple(args)
 

@@ -27,9 +27,6 @@ _CONSUMERS = frozenset(
 _CONSUMING_METHODS = frozenset(
     [
         "join",
-        "extend",
-        "update",
-        "subtract",
         "fromiter",
         "prod",
         "fsum",

@@ -192,8 +192,8 @@ def display(kind: ir.Sequence) -> Callable[[StageBuilder, Any], ir.Temp]:
         items = []
         for place, e in enumerate(node.elements):
             value, star = b.expr(e.value), isinstance(e, cst.StarredElement)
-            if star and place + 1 < len(node.elements):
-                value = b.unpacked(value, b.span(e))
+            if star:
+                value = b.spliced(value, [other.value for other in node.elements[place + 1 :]], b.span(e))
             items.append(ir.Item(value, star))
         return _sequence(b, node, kind, tuple(items))
 

@@ -82,6 +82,8 @@ class Unit:
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
+_WITHOUT_EFFECT = (cst.Name, cst.Integer, cst.Float, cst.SimpleString)
+"""Elements of a display that change nothing."""
 _SEEING = ("try", "handler", "finally", "with")
 """What stands around a `yield` and sees the exceptions that are raised there."""
 
@@ -156,11 +158,14 @@ class StageBuilder:
         self.block.append(ir.Constant(span, dst, value))
         return dst
 
-    def unpacked(self, iterable: ir.Temp, span: Span) -> ir.Temp:
-        """What `*iterable` splices in, where something is evaluated after it."""
+    def spliced(self, iterable: ir.Temp, behind: Sequence[cst.CSTNode], span: Span) -> ir.Temp:
+        """What `*iterable` splices in, as it is before the elements behind it are evaluated."""
+        if not behind:
+            return iterable
         dst = self.temp()
         given = (ir.Arg(ir.ArgKind.POSITIONAL, iterable),)
-        self.emit(ir.Call(span, dst, self.constant(ir.unpacked, span), given))
+        taken = ir.unpacked if all(isinstance(node, _WITHOUT_EFFECT) for node in behind) else list
+        self.emit(ir.Call(span, dst, self.constant(taken, span), given))
         return dst
 
     def load(self, name: str, span: Span) -> ir.Temp:

@@ -18,6 +18,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Op, Region, Value
 from ...hlo.walk import callees, functions
+from ...library.rules.classes import not_iterable
 from ...ops import Call, Constant
 from ...ops.host.draw import Draw
 from ...stage import ir as stage
@@ -94,6 +95,10 @@ def suspended(engine: Engine, function: Closure, bound: Mapping[str, Abstract]) 
         first = next(i for i in walk(function.function.body) if isinstance(i, stage.Yield))
         why = "only loops of the staged function go over one"
         raise DiagnosticError(GeneratorFunction(span=first.span, why=why))
+    source = bound.get(".0")  # of a generator expression
+    name = None if source is None else not_iterable(engine, source)
+    if name is not None:
+        engine.raise_(TypeError(f"{name!r} object is not iterable"))
     return Ref(engine.state.new_cell(IteratorCell(Suspended(function, tuple(bound.items())))))
 
 

@@ -24,7 +24,8 @@ class Frame:
     `call` is where it was called. `handled` is what its handlers are handling, innermost last, `depths` those of the states
     in which they began, and `noted` what got a note, with the first place after it. `undecided` are the conditions of the
     branches being inferred, which only the run time knows; `arguments` what the function was called with; `unassigned`
-    the variables that were read where nothing had been assigned to them.
+    the variables that were read where nothing had been assigned to them. Of a generator that is fused with a loop, `raised`
+    are the classes that it may raise itself, at raise sites from `first_site` on since the loop's body was last left.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -42,6 +43,8 @@ class Frame:
             "undecided": Balanced(),
             "arguments": Fixed(),
             "unassigned": Grows("at worst a loop is inferred once more"),
+            "first_site": Grows("at worst a generator is refused that raises no StopIteration"),
+            "raised": Grows("at worst a generator is refused that raises no StopIteration"),
         }
     )
 
@@ -58,6 +61,8 @@ class Frame:
     undecided: list[Abstract] = field(default_factory=list)
     arguments: Mapping[str, Abstract] = field(default_factory=dict)
     unassigned: set[str] = field(default_factory=set)
+    first_site: int = 0
+    raised: set[type[BaseException]] = field(default_factory=set)
 
 
 @dataclass(slots=True)

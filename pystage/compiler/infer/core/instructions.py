@@ -19,6 +19,8 @@ from ...library.numpy.indexing.bounded import length as bounded_length
 from ...library.numpy.indexing.bounded import refuse
 from ...library.numpy.indexing.subscripts import array_getitem
 from ...library.python import operators, strings
+from ...library.python.iteration import generators
+from ...library.python.iteration.generators import is_suspended
 from ...library.rules.classes import class_name
 from ...stage import ir as stage
 from ...values.bounded import Bounded, Extent
@@ -363,6 +365,8 @@ def _unpack(e: Engine, i: stage.Unpack) -> None:
     if isinstance(value, Bounded) and isinstance(value.axes[0], Extent):
         _unpack_bounded(e, i, value)
         return
+    if i.star is None and is_suspended(e, value):
+        value = e.call(Const(generators.listed), [generators.sliced(e, value, (0, count + 1, 1))])
     rows = row_tuples.rows_of_numbers(e, value)
     if rows is not None:
         _unpack_rows(e, i, rows)

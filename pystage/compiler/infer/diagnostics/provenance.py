@@ -13,6 +13,7 @@ from ...diagnostics.codes_constant import Growth
 from ...diagnostics.codes_control import NeverSettles, NoCommonType
 from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
+from ...frontend.fusion import source_name
 from ...policy import is_plumbing
 from ...stage import ir as stage
 from ...stage.walk import walk
@@ -172,4 +173,4 @@ def name_of(state: State, slot: Slot | None) -> str:
     slot = holder
     if slot is None or is_temporary(slot):
         return "a value"
-    return "the result" if is_of_compiler(slot[1]) else f"the variable {slot[1]!r}"
+    return "the result" if is_of_compiler(slot[1]) else f"the variable {source_name(str(slot[1]))!r}"

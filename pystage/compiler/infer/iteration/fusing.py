@@ -32,6 +32,7 @@ def fused_for(engine: Engine, i: stage.For, generator: Ref) -> None:
         i.span,
         outer,
         arguments=bound,
+        first_site=engine.raises.sites.next,
     )
     for name in function.locals:  # of a run before that has raised
         if (frame.id, name) in state.slots:
@@ -48,6 +49,7 @@ def fused_for(engine: Engine, i: stage.For, generator: Ref) -> None:
         engine.run_block(function.body)
     finally:
         engine.frame = outer
+        _check_raised(engine, frame, i)
     for name in function.locals:
         if (frame.id, name) in state.slots:
             state.forget((frame.id, name))
@@ -79,9 +81,26 @@ def yield_(engine: Engine, i: stage.Yield) -> None:
     frame = engine.current
     assert frame.caller is not None
     value = engine.get(i.value)
+    _note_raised(engine, frame)
     engine.frame = frame.caller
     try:
         engine.put(i.target, value)
         engine.run_block(i.body)
     finally:
         engine.frame = frame
+        frame.first_site = engine.raises.sites.next
+
+
+def _note_raised(engine: Engine, frame: Frame) -> None:
+    """Notes what the generator may have raised since its loop's body was left."""
+    sites = engine.raises.sites
+    if sites.next > frame.first_site:
+        frame.raised |= sites.classes(frame.first_site)
+
+
+def _check_raised(engine: Engine, frame: Frame, i: stage.For) -> None:
+    """Refuses a StopIteration of the generator, which leaves it as a RuntimeError (PEP 479)."""
+    _note_raised(engine, frame)
+    if any(issubclass(cls, StopIteration) for cls in frame.raised):
+        why = "it may raise StopIteration, which leaves it as a RuntimeError (PEP 479)"
+        raise DiagnosticError(GeneratorFunction(span=i.span, why=why))

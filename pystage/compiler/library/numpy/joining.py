@@ -12,12 +12,12 @@ from ...diagnostics.codes_types import NotNumeric
 from ...hlo.ir import Value
 from ...hlo.types import INT64
 from ...ops import Add, Broadcast, Compare, Concatenate, DynamicSlice, Negate, Remainder, Select
-from ...values.lattice import Abstract, Array
+from ...values.lattice import Abstract, Array, IteratorCell
 from ...values.rows import stacked
 from ...values.views import Window
 from ..context import Context, Raw
 from ..kernels.nesting import elements, nested
-from ..kernels.structures import new_list
+from ..kernels.structures import call_now, cell_of, new_list
 from ..rules.jax import axis_of, integer, ints, is_none
 from ..rules.libraries import ArrayArgument, Rules, twins, with_views
 from .indexing.gathering import Fancy, gather
@@ -27,6 +27,8 @@ from .manipulation import as_array, shape_known
 
 def arrays_of(ctx: Context, rules: Rules, raw: Raw, function: str) -> list[ArrayArgument]:
     """The arrays of a sequence argument (of an array, its rows)."""
+    if isinstance(cell_of(ctx, raw), IteratorCell) and not rules.is_jax:
+        call_now(ctx, getattr(np, function), iter(()))  # which is refused by NumPy, whatever it gives
     items = elements(ctx, raw)
     if items is None:
         items = ctx.iterate(raw) if isinstance(raw, Abstract) else None

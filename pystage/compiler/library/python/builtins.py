@@ -262,6 +262,8 @@ def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
     if name in _NOT_SUMMED:
         kind, seq = _NOT_SUMMED[name]
         ctx.raise_(TypeError(f"sum() can't sum {kind} [use {seq}.join(seq) instead]"))
+    if generators.is_suspended(ctx, iterable):
+        return ctx.call(Const(generators.summed), [abstract(iterable), total])
     reduced = _reduced_sum(ctx, iterable, total)
     if reduced is not None:
         return reduced

@@ -35,6 +35,7 @@ from ..registry import meaning, method_meaning
 from ..rules import rows as templates
 from ..rules.rows import is_counter, is_dict
 from .computed_items import MOST_BRANCHES, chosen_item
+from .iteration import generators
 
 _REQUIRED: Any = object()
 
@@ -228,6 +229,9 @@ def popitem(ctx: Context, self: Raw, /) -> Abstract:
 def update(ctx: Context, self: Raw, other: Raw = (), /, **entries: Raw) -> Abstract:
     """`dict.update`, from a dict or from pairs."""
     named = {name: abstract(v) for name, v in entries.items()}
+    if generators.is_suspended(ctx, other):
+        ctx.call(Const(generators.store_all), [abstract(self), abstract(other)])
+        return update(ctx, self, **entries) if entries else NONE
     cell, given = _cell(ctx, self), cell_of(ctx, other)
     is_table = isinstance(given, TableCell) and issubclass(given.container, dict)
     if is_table and isinstance(cell, DictCell) and not cell.entries:

@@ -43,6 +43,7 @@ from ..kernels.structures import (
 from ..kernels.unboxing import frozen, unboxed
 from ..registry import meaning
 from .computed_items import is_computed_index, is_index
+from .iteration import generators
 from .operators import binary, compare
 from .ordering import in_order, rows_in_order
 
@@ -95,6 +96,8 @@ def append(ctx: Context, self: Raw, object: Raw, /) -> Abstract:
 def extend(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
     """`list.extend`, of an iterable whose length is known, or of a list."""
     _content(ctx, self)
+    if generators.is_suspended(ctx, iterable):
+        return ctx.call(Const(generators.extend), [abstract(self), abstract(iterable)])
     extended = row_lists.extended(ctx, self, abstract(iterable))
     if extended is not None:
         return _replace_rows(ctx, self, extended)

@@ -198,6 +198,11 @@ def partial(ctx: Context, function: Raw, /, *args: Raw, **kwargs: Raw) -> Abstra
 @meaning(functools.reduce)
 def reduce(ctx: Context, function: Raw, iterable: Raw, initial: Raw = MISSING, /) -> Abstract:
     """`functools.reduce(function, iterable, initial)` over known structure."""
+    if generators.is_suspended(ctx, iterable):
+        given = [abstract(function), abstract(iterable)]
+        if initial is MISSING:
+            return ctx.call(Const(generators.reduced), given)
+        return ctx.call(Const(generators.reduced_from), [*given, abstract(initial)])
     items = listed(ctx, iterable, "functools.reduce")
     if initial is not MISSING:
         items = [abstract(initial), *items]
@@ -228,6 +233,8 @@ def product(ctx: Context, *iterables: Raw, repeat: Raw = 1) -> Abstract:
 @meaning(itertools.chain)
 def chain(ctx: Context, *iterables: Raw) -> Abstract:
     """`itertools.chain`."""
+    if any(generators.is_suspended(ctx, i) for i in iterables):
+        return ctx.call(Const(generators.chained), [Tuple(tuple(map(abstract, iterables)))])
     return _iterator(ctx, [item for i in iterables for item in listed(ctx, i, "itertools.chain")])
 
 
@@ -259,18 +266,25 @@ meaning(itertools.combinations_with_replacement)(_arrangements(itertools.combina
 @meaning(itertools.pairwise)
 def pairwise(ctx: Context, iterable: Raw, /) -> Abstract:
     """`itertools.pairwise`."""
+    if generators.is_suspended(ctx, iterable):
+        return ctx.call(Const(generators.paired), [abstract(iterable)])
     return _iterator(ctx, itertools.pairwise(listed(ctx, iterable, "itertools.pairwise")))
 
 
 @meaning(itertools.accumulate)
 def accumulate(ctx: Context, iterable: Raw, func: Raw = None, *, initial: Raw = None) -> Abstract:
     """`itertools.accumulate`."""
-    items = listed(ctx, iterable, "itertools.accumulate")
     given = isinstance(initial, Abstract) and not (isinstance(initial, Const) and initial.value is None)
+    plain = func is None or (isinstance(func, Const) and func.value is None)
+    if generators.is_suspended(ctx, iterable):
+        taken = [abstract(iterable), Const(operator.add) if plain else abstract(func)]
+        if given:
+            return ctx.call(Const(generators.accumulated_from), [*taken, abstract(initial)])
+        return ctx.call(Const(generators.accumulated), taken)
+    items = listed(ctx, iterable, "itertools.accumulate")
     if given:
         items = [initial, *items]
     results = items[:1]
-    plain = func is None or (isinstance(func, Const) and func.value is None)
     for item in items[1:]:
         last = results[-1]
         results.append(

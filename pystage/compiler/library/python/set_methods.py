@@ -35,6 +35,7 @@ from ..kernels import row_lists, row_tables, table_keys
 from ..kernels.row_lists import truth_of
 from ..kernels.structures import MISSING, abstract, cell_of, known_object, lift, new_set, type_name
 from ..rules.rows import class_of_table, entries_of
+from .iteration import generators
 
 T = TypeVar("T")
 
@@ -80,6 +81,13 @@ def _method(name: str) -> Callable[..., Abstract]:
         if not is_set(cell):
             kind = type_name(ctx, self)
             ctx.fail(NoSuchOperation(span=ctx.span, operation=f"set.{name}", types=kind))
+        if name == "update" and any(generators.is_suspended(ctx, each) for each in args):
+            for each in args:
+                if generators.is_suspended(ctx, each):
+                    ctx.call(Const(generators.add_all), [abstract(self), abstract(each)])
+                else:
+                    method(ctx, self, each)
+            return NONE
         found = _of_rows(ctx, name, cast(Ref, self), list(map(abstract, args)))
         if found is not None:
             return found

@@ -69,6 +69,7 @@ from ..rules.split import needs_split
 from . import set_methods
 from .collections import counters
 from .dict_methods import merged, update
+from .iteration import generators
 
 Equal = Callable[[Abstract, Abstract], Abstract]
 Compare = Callable[[str, Abstract, Abstract], Abstract]
@@ -158,6 +159,9 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
     if not isinstance(left, Ref):
         return None
     new: Cell | None = None
+    if op == "+" and isinstance(ctx.settle(left), LISTS) and generators.is_suspended(ctx, right):
+        ctx.call(Const(generators.extend), [left, right])
+        return left
     match ctx.settle(left):
         case (ListCell() | RowsCell()) as cell if op == "+":
             rows = row_lists.extended(ctx, left, right)

@@ -46,6 +46,7 @@ from ...kernels.unboxing import frozen, unboxed
 from ...numpy.composed import run_program
 from ...registry import meaning
 from ..computed_items import is_index
+from ..iteration import generators
 from ..operators import compare
 
 # ---------------------------------------------------------------- parts of a deque
@@ -160,6 +161,8 @@ def _rotate(self: Any, n: Any) -> None:
 
 def _snapshot(ctx: Context, iterable: Raw) -> Abstract:
     """What is iterated over; of a deque its elements as of now, of an iterator over rows what is left."""
+    if generators.is_suspended(ctx, iterable):
+        return abstract(iterable)
     if not is_deque(ctx, iterable):
         rows = ctx.gathered(abstract(iterable)) if isinstance(cell_of(ctx, iterable), IteratorCell) else None
         return abstract(iterable) if rows is None else new_rows(ctx, rows)

@@ -62,6 +62,83 @@ def contains(iterable: Iterable[Any], wanted: Any) -> bool:
     return False
 
 
+def summed(iterable: Iterable[Any], total: Any) -> Any:
+    """`sum(iterable, total)`."""
+    for value in iterable:
+        total = total + value
+    return total
+
+
+def reduced(function: Callable[[Any, Any], Any], iterable: Iterable[Any]) -> Any:
+    """`functools.reduce(function, iterable)`."""
+    total, is_empty = None, True
+    for value in iterable:
+        total = value if is_empty else function(total, value)
+        is_empty = False
+    if is_empty:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    return total
+
+
+def reduced_from(function: Callable[[Any, Any], Any], iterable: Iterable[Any], total: Any) -> Any:
+    """`functools.reduce(function, iterable, total)`."""
+    for value in iterable:
+        total = function(total, value)
+    return total
+
+
+def extend(self: Any, iterable: Iterable[Any]) -> None:
+    """`self.extend(iterable)`."""
+    for value in iterable:
+        self.append(value)
+
+
+def add_all(self: Any, iterable: Iterable[Any]) -> None:
+    """`self.update(iterable)` of a set."""
+    for value in iterable:
+        self.add(value)
+
+
+def store_all(self: Any, iterable: Iterable[Any]) -> None:
+    """`self.update(iterable)` of a dict."""
+    for key, value in iterable:
+        self[key] = value
+
+
+def chained(iterables: tuple[Iterable[Any], ...]) -> Iterator[Any]:
+    """`itertools.chain(*iterables)`."""
+    for iterable in iterables:
+        yield from iterable
+
+
+def paired(iterable: Iterable[Any]) -> Iterator[Any]:
+    """`itertools.pairwise(iterable)`."""
+    last, is_first = None, True
+    for value in iterable:
+        if not is_first:
+            yield last, value
+        last, is_first = value, False
+
+
+def accumulated(iterable: Iterable[Any], function: Callable[[Any, Any], Any]) -> Iterator[Any]:
+    """`itertools.accumulate(iterable, function)`."""
+    total, is_first = None, True
+    for value in iterable:
+        total = value if is_first else function(total, value)
+        is_first = False
+        yield total
+
+
+def accumulated_from(
+    iterable: Iterable[Any], function: Callable[[Any, Any], Any], total: Any
+) -> Iterator[Any]:
+    """`itertools.accumulate(iterable, function, initial=total)`."""
+    yield total
+    for value in iterable:
+        total = function(total, value)
+        yield total
+
+
 def _numbered(iterable: Iterable[Any], start: Any) -> Iterator[Any]:
     """`enumerate(iterable, start)`."""
     for value in iterable:
@@ -103,20 +180,22 @@ def _sliced(iterable: Iterable[Any], start: int, stop: int | None, step: int) ->
 
 
 def _beside(before: tuple[Any, ...], iterable: Iterable[Any], after: tuple[Any, ...]) -> Iterator[Any]:
-    """`zip(*before, iterable, *after)`, of sequences and one generator: no more is taken of it than `zip` takes."""
+    """`zip(*before, iterable, *after)`, of sequences and one generator, read in the order of `zip` and no further."""
     place = 0
     for one in before:
         if len(one) <= place:
             return
+    first = [one[place] for one in before]
     for value in iterable:
         for one in after:
             if len(one) <= place:
                 return
-        yield (*[one[place] for one in before], value, *[one[place] for one in after])
+        yield (*first, value, *[one[place] for one in after])
         place += 1
         for one in before:
             if len(one) <= place:
                 return
+        first = [one[place] for one in before]
 
 
 def is_suspended(ctx: Context, value: Raw) -> bool:

@@ -7,10 +7,12 @@ be rolled, or containers of enumerated elements.
 from __future__ import annotations
 
 import functools
+import operator
 
 import jax
 import numpy as np
 
+from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import (
     LISTS,
@@ -56,10 +58,20 @@ from .iterators import is_iterator
 @meaning(enumerate)
 def enumerate_(ctx: Context, iterable: Raw, start: Raw = 0) -> Abstract:
     """`enumerate(iterable, start)`."""
-    inner = _iterable(ctx, iterable)
+    inner, start = _iterable(ctx, iterable), _whole(ctx, abstract(start))
     if generators.is_suspended(ctx, inner):
         return generators.numbered(ctx, inner, abstract(start))
     return Enumerate(inner, abstract(start), new_turn(ctx))
+
+
+def _whole(ctx: Context, start: Abstract) -> Abstract:
+    """Where an enumeration begins, as the int that Python makes of it."""
+    if isinstance(start, Const) and type(start.value) is int:
+        return start
+    if isinstance(start, Array) and start.form is Form.PYTHON and start.dtype.kind == "i":
+        return start
+    index: Abstract = ctx.call(Const(operator.index), [start])
+    return ctx.call(Const(int), [index])
 
 
 @meaning(zip)
