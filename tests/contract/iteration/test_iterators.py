@@ -287,4 +287,4 @@ def into_a_list_of_others(x):
 
 
 def test_an_iterator_that_gave_its_elements_is_not_asked_again():
-    check(into_a_list_of_others, X, refused="PS401")
+    check(into_a_list_of_others, X, refused="PS301")
