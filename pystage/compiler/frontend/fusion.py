@@ -2,26 +2,37 @@
 
 In: the stage IR of a generator, with its jumps, and a loop, without. Out: the body of the generator, which runs in the frame
 of the loop, so that what surrounds it sees an ordinary nest of loops. Its own variables and temporaries have names of
-their own there (`x@3`); after each `yield` it returns if the loop was left (`For.until`).
+their own there (`x@3.8`, of a loop in line 3); after each `yield` it returns if the loop was left (`For.until`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from typing import Any
 
 from ..stage import ir
 from ..stage.walk import walk
 from .jumps import remove_own_jumps
 
-_numbers = itertools.count(1)
+OF_TEMPORARIES = frozenset(
+    [
+        "Temp",
+        "Temp | None",
+        "tuple[Temp, ...]",
+        "tuple[Arg, ...]",
+        "tuple[Item, ...]",
+        "tuple[tuple[Temp | None, Temp], ...]",
+        "tuple[tuple[str, Temp], ...]",
+    ]
+)
+"""The types of the fields of instructions that hold temporaries."""
 
 
-def fused(generator: ir.Function, loop: ir.For) -> ir.Function:
-    """The body of `loop` in that of the generator; the same each time."""
+def fused(generator: ir.Function, loop: ir.For, consumer: ir.Function) -> ir.Function:
+    """The body of `loop`, which stands in `consumer`, in that of the generator; the same each time."""
     if generator not in loop.fused:
-        loop.fused[generator] = _fuse(generator, loop)
+        suffix = f"{consumer.suffix}@{loop.span.line}.{loop.span.column}"
+        loop.fused[generator] = _fuse(generator, loop, suffix)
     return loop.fused[generator]
 
 
@@ -35,13 +46,12 @@ def source_name(name: str) -> str:
     return name.partition("@")[0]
 
 
-def _fuse(generator: ir.Function, loop: ir.For) -> ir.Function:
+def _fuse(generator: ir.Function, loop: ir.For, suffix: str) -> ir.Function:
     exits: list[ir.Load] = []
     function = dataclasses.replace(generator, is_generator=False, body=[])
     function.body = _with_body(_copy(generator.body), loop, exits)
     remove_own_jumps(function)
     assert isinstance(function.body[-1], ir.Return)
-    suffix = f"@{next(_numbers)}"
     function.body = function.body[:-1]
     kept = {id(load) for load in exits}
     for instr in _own(function.body):
@@ -103,9 +113,7 @@ def _rename(instr: ir.Instr, suffix: str, kept: set[int]) -> None:
     """Gives the temporaries and local variables of one instruction their names; those of inner blocks have them apart."""
     own = {"target", "body"} if isinstance(instr, ir.Yield) else set[str]()
     for field in dataclasses.fields(instr):
-        if field.name not in own and (
-            "Temp" in str(field.type) or "Arg" in str(field.type) or "Item" in str(field.type)
-        ):
+        if field.name not in own and field.type in OF_TEMPORARIES:
             setattr(instr, field.name, _renamed_temps(getattr(instr, field.name), suffix))
     for handler in getattr(instr, "handlers", ()):
         handler.kind, handler.target = _renamed_temps((handler.kind, handler.target), suffix)

@@ -394,7 +394,7 @@ class Yield(Instr):
 
     value: Temp
     guarded: bool = False
-    target: Temp = ""
+    target: Temp | None = None
     body: Block = field(default_factory=list)
 
 
@@ -483,7 +483,7 @@ class Function:
 
     `cells` are its own variables that nested functions share; `free` those that it takes from the
     functions around it; both are read and written with `StorageClass.CELL`. All other own variables are `locals`.
-    The body of a generator keeps its jumps: only loops run it, fused with theirs, where its
+    `is_generator`: it has a `yield`. Its body keeps its jumps then: only loops run it, fused with theirs, where its local
     variables have the `suffix`. `is_lambda` serves messages only.
     """
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from ...values.lattice import (
@@ -113,7 +114,7 @@ def without_alias(content: Content, cell: int) -> Content:
 
 Find = Callable[[Any], Any]
 """The contents of a cell; what is no cell where there are none."""
-NONE_KNOWN: Mapping[int, set[int]] = {}
+NONE_KNOWN: Mapping[int, set[int]] = MappingProxyType({})
 
 
 def may_alias_cells(find: Find, number: int) -> set[int]:

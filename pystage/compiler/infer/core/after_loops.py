@@ -85,7 +85,7 @@ def finish(
     error = error_of(engine)
     # A program that raised before the loop, or in its first trip, has not gone through it.
     ran = loop.certain and keys is None and isinstance(error.code, int)
-    results = iter(_distinct(op))
+    results = iter(_congruent(op))
     ends = {merged: cell for (_, (cell, _)), merged in join.objects.merged.items()}
     after: dict[Slot, Content] = {}
     params = iter(result.body.params)
@@ -125,7 +125,7 @@ def finish(
         while_running(engine, loop.frame, lambda: _only_test(engine, loop))
 
 
-def _distinct(op: Op) -> list[Value]:
+def _congruent(op: Op) -> list[Value]:
     """The results of a loop; of bools that are equal after any number of trips, which are most often tags, the first."""
     results = list(op.results)
     bools = [i for i, r in enumerate(results) if r.type == ArrayType(BOOL)]

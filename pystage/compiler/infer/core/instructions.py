@@ -366,7 +366,7 @@ def _unpack(e: Engine, i: stage.Unpack) -> None:
         _unpack_bounded(e, i, value)
         return
     if i.star is None and is_suspended(e, value):
-        value = e.call(Const(generators.listed), [generators.sliced(e, value, (0, count + 1, 1))])
+        value = e.call(Const(generators.as_list), [generators.sliced(e, value, (0, count + 1, 1))])
     rows = row_tuples.rows_of_numbers(e, value)
     if rows is not None:
         _unpack_rows(e, i, rows)

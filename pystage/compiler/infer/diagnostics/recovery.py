@@ -74,7 +74,9 @@ def _changed(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Un
     try:
         with speculate(engine) as trial:
             if isinstance(instr, stage.For | stage.Yield | stage.With):
-                engine.put(instr.entered if isinstance(instr, stage.With) else instr.target, unknown)
+                bound = instr.entered if isinstance(instr, stage.With) else instr.target
+                assert bound is not None
+                engine.put(bound, unknown)
             try:
                 with engine.effort.at_most(STEPS):
                     attempt(engine, functools.partial(engine.run_block, block))

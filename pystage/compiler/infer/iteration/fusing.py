@@ -14,6 +14,9 @@ from ..core.engine import Engine
 from ..core.frame import Frame
 from .iterators import left_open
 
+_LIMIT = 100
+"""How many generators may be going on inside of each other."""
+
 
 def fused_for(engine: Engine, i: stage.For, generator: Ref) -> None:
     """The loop over a generator that has not begun."""
@@ -22,7 +25,7 @@ def fused_for(engine: Engine, i: stage.For, generator: Ref) -> None:
     closure, bound = source.function, dict(source.bound)
     _check(engine, i, closure.function)
     state.set(generator.cell, left_open(i.span))
-    function = fused(closure.function, i)
+    function = fused(closure.function, i, outer.function)
     frame = Frame(
         outer.id,
         function,
@@ -57,10 +60,6 @@ def fused_for(engine: Engine, i: stage.For, generator: Ref) -> None:
         state.set(generator.cell, IteratorCell())
 
 
-LIMIT = 100
-"""How many generators may be going on inside of each other."""
-
-
 def _check(engine: Engine, i: stage.For, generator: stage.Function) -> None:
     """Refuses what cannot be fused with the loop."""
     if any(isinstance(each, stage.Yield) and each.guarded for each in walk(generator.body)):
@@ -71,7 +70,7 @@ def _check(engine: Engine, i: stage.For, generator: stage.Function) -> None:
     while frame is not None and frame.function.suffix:
         open_ones += 1
         frame = frame.caller
-    if open_ones > LIMIT:
+    if open_ones > _LIMIT:
         why = "only the run knows how deep it calls itself"
         raise DiagnosticError(GeneratorFunction(span=i.span, why=why))
 
@@ -79,7 +78,7 @@ def _check(engine: Engine, i: stage.For, generator: stage.Function) -> None:
 def yield_(engine: Engine, i: stage.Yield) -> None:
     """Runs the body of the loop on the value."""
     frame = engine.current
-    assert frame.caller is not None
+    assert frame.caller is not None and i.target is not None
     value = engine.get(i.value)
     _note_raised(engine, frame)
     engine.frame = frame.caller

@@ -110,7 +110,7 @@ def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
 def run_to_end(engine: Engine, value: Abstract) -> None:
     """Makes a generator, all of whose elements are wanted, an iterator over the list of them; anything else stays."""
     if generators.is_suspended(engine, value):
-        made = engine.call(Const(generators.listed), [value])
+        made = engine.call(Const(generators.as_list), [value])
         engine.state.set(cast(Ref, value).cell, IteratorCell(made))
 
 

@@ -303,9 +303,9 @@ def _joined_arrays(a: Array | Bounded, b: Array | Bounded, loop: bool) -> Bounde
 
 
 _LOOSE = 1 << 12
-"""Arrays of several shapes may always have bounds with so many elements,"""
+"""With so few elements, the common bounds of arrays of several shapes may be as empty as they are."""
 _MOST_PADDING = 8
-"""and otherwise bounds with this many times the elements of the larger one."""
+"""Beyond that they have at most this many times the elements of the larger array."""
 
 
 def _whole_of(x: Array | Bounded) -> Array | None:

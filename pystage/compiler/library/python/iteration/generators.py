@@ -19,7 +19,7 @@ from ...registry import meaning
 from ...rules.classes import class_of
 
 
-def listed(iterable: Iterable[Any]) -> list[Any]:
+def as_list(iterable: Iterable[Any]) -> list[Any]:
     """All elements."""
     return [value for value in iterable]  # noqa: C416 (what `list` means is this)
 
@@ -208,7 +208,7 @@ def is_suspended(ctx: Context, value: Raw) -> bool:
 def _unpacked(ctx: Context, iterable: Raw) -> Abstract:
     """Runs a generator; what else can be unpacked stays as it is."""
     iterable = abstract(iterable)
-    return ctx.call(Const(listed), [iterable]) if is_suspended(ctx, iterable) else iterable
+    return ctx.call(Const(as_list), [iterable]) if is_suspended(ctx, iterable) else iterable
 
 
 def numbered(ctx: Context, generator: Abstract, start: Abstract) -> Abstract:
