@@ -12,7 +12,7 @@ SCIPY = Bridge(
     meanings={
         "scipy.special": "library.scipy.twins:declare_special",
         "scipy.linalg": "library.scipy.twins:declare_linalg",
-        "scipy.stats": "library.scipy.distributions:declare_stats",
+        "scipy.stats": "bridges.scipy_stats:declare_stats",
     },
     advice={
         "scipy.optimize": Advice(

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from ...values.lattice import Abstract, Const
-from ..context import Context, Raw
-from ..numpy.composed import run_program
-from ..registry import method_meaning
+from ..library.context import Context, Raw
+from ..library.numpy.composed import run_program
+from ..library.registry import method_meaning
+from ..values.lattice import Abstract, Const
 
 Method = Callable[..., Any]
 
