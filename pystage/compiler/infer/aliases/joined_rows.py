@@ -34,6 +34,8 @@ from .alias_sets import joined_aliases
 
 MOST_ROWS = 1 << 22
 """The greatest capacity that a list gets because of how often a loop may run."""
+_MOST_BYTES = 1 << 25
+"""And not more memory than this."""
 FIRST_CAPACITY = 64
 """The capacity that a list has at first which gets longer in a loop that runs nobody knows how often."""
 FIRST_INNER = 8
@@ -160,7 +162,7 @@ class JoinedRows:
         if sites or second <= first or self._capacity_here is None:
             return largest, sites[0] if sites else None
         needed = MOST_ROWS + 1 if self._trips is None else first + self._trips * (second - first)
-        is_counted = needed <= most
+        is_counted = needed <= most and needed * row_size(template) <= _MOST_BYTES
         initial = needed if is_counted else FIRST_CAPACITY
         what = "objects of a list" if isinstance(a, PoolCell) else "a list"
         grows_with_inputs = with_inputs and not is_counted
