@@ -301,8 +301,11 @@ def with_reserve(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[Ro
     if isinstance(new, int) or cell.site is None:
         template = templates.template_of_list(cell)
         assert template is not None
-        needed = min(_most_in(ctx, cell) + most, _greatest(ctx, new))
-        capacity = _amortised(cell.capacity, needed, templates.row_size(template))
+        needed = new if isinstance(new, int) else cell.capacity + most
+        capacity = _amortised(cell.capacity, needed)
+        if capacity * templates.row_size(template) > _LARGE:
+            needed = min(_most_in(ctx, cell) + most, _greatest(ctx, new))
+            capacity = cell.capacity if needed <= cell.capacity else needed + needed // 8
         return templates.as_rows(ctx.b, cell, template, capacity), new
     itemsize = templates.row_size(templates.row_template(cell.element))
     ctx.needs_capacity(Capacity(cell.site, cell.capacity, itemsize), new)
@@ -322,19 +325,13 @@ def _greatest(ctx: Context, count: Int) -> int:
     return MOST if math.isinf(end) else int(end)
 
 
-def _amortised(capacity: int, needed: int, itemsize: int) -> int:
-    """The capacity of a list that needs so much: where it gets larger, a power of two, as it may get longer again.
-
-    One that takes much memory gets an eighth more than it needs.
-    """
-    if needed <= capacity:
-        return capacity
-    doubled: int = 1 << (needed - 1).bit_length()
-    return doubled if doubled * itemsize <= _LARGE else needed + needed // 8
+def _amortised(capacity: int, needed: int) -> int:
+    """The capacity of a list that needs so much: where it gets larger, a power of two, as it may get longer again."""
+    return capacity if needed <= capacity else 1 << (needed - 1).bit_length()
 
 
 _LARGE = 1 << 20
-"""A list of more bytes does not double."""
+"""A list of more bytes than these does not double: it gets an eighth more than its elements need."""
 
 
 def appended(ctx: Context, cell: AnyList, new: Abstract) -> RowsCell | None:
