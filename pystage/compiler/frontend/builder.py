@@ -163,9 +163,10 @@ class StageBuilder:
         if not behind:
             return iterable
         dst = self.temp()
-        given = (ir.Arg(ir.ArgKind.POSITIONAL, iterable),)
-        taken = ir.unpacked if all(isinstance(node, _WITHOUT_EFFECT) for node in behind) else list
-        self.emit(ir.Call(span, dst, self.constant(taken, span), given))
+        may_change = not all(isinstance(node, _WITHOUT_EFFECT) for node in behind)
+        values = (iterable, self.constant(may_change, span))
+        given = tuple([ir.Arg(ir.ArgKind.POSITIONAL, value) for value in values])
+        self.emit(ir.Call(span, dst, self.constant(ir.unpacked, span), given))
         return dst
 
     def load(self, name: str, span: Span) -> ir.Temp:

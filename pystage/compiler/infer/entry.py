@@ -76,6 +76,8 @@ from .transforms import jax as jaxtransforms  # noqa: F401  (declares meanings)
 from .transforms import public  # noqa: F401  (declares meanings)
 
 RESTART_LIMIT = 32
+MOST_BY_PLACE = 8
+"""So many loops at most begin inference again to go over the places of a list; others are written out."""
 
 
 def infer_program(
@@ -108,7 +110,7 @@ def infer_program(
             unrolled[restart.loop] = restart.why
             steps = engine.effort.steps
         except ByPlace as large:
-            by_place[large.loop] = True
+            by_place[large.loop] = len(by_place) < MOST_BY_PLACE
         except StatesInProgram as found:
             in_program |= found.generators
         except Exhausted:

@@ -231,9 +231,9 @@ class Item:
     star: bool = False
 
 
-def unpacked(iterable: Any) -> Any:
-    """What `*iterable` splices in where something behind it is evaluated: a generator runs before that."""
-    return list(iterable)
+def unpacked(iterable: Any, may_change: bool) -> Any:
+    """What `*iterable` splices in where something is evaluated behind it, which `may_change` what there is to splice in."""
+    return list(iterable) if may_change else iterable
 
 
 @dataclass(slots=True, eq=False)

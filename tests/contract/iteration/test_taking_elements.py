@@ -118,6 +118,26 @@ def stacked(xs):
 
 
 @cases(X, raises=TypeError)
+def stacked_from_an_iterator(xs):
+    return np.vstack(map(lambda k: xs * k, [1, 2]))
+
+
+@cases(X, raises=TypeError)
+def how_many(xs):
+    return len(noisy(xs))
+
+
+@cases(X, raises=TypeError)
+def beside_a_number(xs):
+    return list(zip(noisy(xs), np.array(3.0)))
+
+
+@cases(X, raises=TypeError)
+def spliced_from_a_number(xs):
+    return [*5, len(noisy(xs))]
+
+
+@cases(X, raises=TypeError)
 def of_a_number(xs):
     values = (y for y in 5)  # noqa: F841
     return xs

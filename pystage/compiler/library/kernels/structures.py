@@ -34,6 +34,7 @@ from ...values.lattice import (
     RowsTuple,
     SetCell,
     SliceObject,
+    Suspended,
     TableCell,
     Tuple,
 )
@@ -260,6 +261,8 @@ def type_name(ctx: Context, value: Raw) -> str:
                     return "numpy.flatiter"
                 case IteratorCell(source=Count()):
                     return "itertools.count"
+                case IteratorCell(source=Suspended()):
+                    return "generator"
                 case IteratorCell():
                     return "iterator"
                 case cell:

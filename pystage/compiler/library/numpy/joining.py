@@ -12,7 +12,15 @@ from ...diagnostics.codes_types import NotNumeric
 from ...hlo.ir import Value
 from ...hlo.types import INT64
 from ...ops import Add, Broadcast, Compare, Concatenate, DynamicSlice, Negate, Remainder, Select
-from ...values.lattice import Abstract, Array, IteratorCell
+from ...values.lattice import (
+    Abstract,
+    Array,
+    Enumerate,
+    IteratorCell,
+    Mapped,
+    Reversed,
+    Zip,
+)
 from ...values.rows import stacked
 from ...values.views import Window
 from ..context import Context, Raw
@@ -27,8 +35,8 @@ from .manipulation import as_array, shape_known
 
 def arrays_of(ctx: Context, rules: Rules, raw: Raw, function: str) -> list[ArrayArgument]:
     """The arrays of a sequence argument (of an array, its rows)."""
-    if isinstance(cell_of(ctx, raw), IteratorCell) and not rules.is_jax:
-        call_now(ctx, getattr(np, function), iter(()))  # which is refused by NumPy, whatever it gives
+    if not rules.is_jax and _is_no_sequence(ctx, raw):
+        call_now(ctx, getattr(np, function), iter(()))  # NumPy takes no iterator, whatever it gives
     items = elements(ctx, raw)
     if items is None:
         items = ctx.iterate(raw) if isinstance(raw, Abstract) else None
@@ -37,6 +45,11 @@ def arrays_of(ctx: Context, rules: Rules, raw: Raw, function: str) -> list[Array
     if not items:
         rules.mismatch(ctx, "need at least one array to concatenate")
     return [nested(ctx, rules, item, function) for item in items]
+
+
+def _is_no_sequence(ctx: Context, raw: Raw) -> bool:
+    """True for an iterator."""
+    return isinstance(cell_of(ctx, raw), IteratorCell) or isinstance(raw, Enumerate | Mapped | Reversed | Zip)
 
 
 def joined(

@@ -7,16 +7,18 @@ another generator, in place of `enumerate`, `map`, `filter`, `zip` and `islice` 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ....stage.ir import unpacked
-from ....values.lattice import Abstract, Const, IteratorCell, Suspended, Tuple
+from ....values.bounded import Bounded
+from ....values.lattice import Abstract, Const, IteratorCell, Ref, RowsTuple, Suspended, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import abstract, cell_of
+from ...numpy.indexing.stores import shape_of
 from ...registry import meaning
-from ...rules.classes import class_of
+from ...rules.classes import class_of, not_iterable
 
 
 def as_list(iterable: Iterable[Any]) -> list[Any]:
@@ -205,10 +207,18 @@ def is_suspended(ctx: Context, value: Raw) -> bool:
 
 
 @meaning(unpacked)
-def _unpacked(ctx: Context, iterable: Raw) -> Abstract:
-    """Runs a generator; what else can be unpacked stays as it is."""
-    iterable = abstract(iterable)
-    return ctx.call(Const(as_list), [iterable]) if is_suspended(ctx, iterable) else iterable
+def _unpacked(ctx: Context, iterable: Raw, may_change: Raw) -> Abstract:
+    """Runs a generator, and lists what may change; anything else stays as it is."""
+    value: Abstract = abstract(iterable)
+    if is_suspended(ctx, value):
+        return ctx.call(Const(as_list), [value])
+    name = not_iterable(ctx, value)
+    if name is not None:
+        ctx.raise_(TypeError(f"Value after * must be an iterable, not {name}"))
+    is_immutable = isinstance(value, Tuple | RowsTuple)
+    if is_immutable or not ctx.known(may_change, "whether it may change"):
+        return value
+    return ctx.call(Const(list), [value])
 
 
 def numbered(ctx: Context, generator: Abstract, start: Abstract) -> Abstract:
@@ -252,5 +262,7 @@ def beside(ctx: Context, iterables: Sequence[Abstract]) -> Abstract | None:
 
 def _is_sequence(ctx: Context, value: Abstract) -> bool:
     """True for what has a length and elements at places."""
+    if ctx.is_ndarray(value) and not isinstance(value, Bounded) and not shape_of(ctx, cast(Ref, value)):
+        ctx.raise_(TypeError("iteration over a 0-d array"))
     kinds = class_of(ctx, value)
     return all(issubclass(kind, list | tuple | range | str | np.ndarray) for kind in kinds)
