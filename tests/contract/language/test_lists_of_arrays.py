@@ -252,6 +252,27 @@ def sorted_by_what_is_computed(x):
 
 
 @cases(X)
+def handed_back_sorted(x):
+    rows = [x * np.sin(k) for k in range(5)]
+    pairs = [(float(np.cos(k) * x[0]), x * k) for k in range(6)]
+    pairs.sort(key=lambda each: -each[0])
+    pairs.pop()
+    pairs.insert(1, (0.0, x + 1))
+    rows.sort(key=lambda row: row[0])
+    rows[0][0] = 77.0
+    return rows, pairs, sorted([x * k for k in (3, 1, 2)], key=lambda row: row[1])
+
+
+@cases(X)
+def sorted_and_cut_in_each_trip(x):
+    found = [(float(np.cos(k) * x[0]), x * k) for k in range(6)]
+    for k in range(5):
+        found = sorted(found, key=lambda each: each[0])[:3]
+        found = found + [(each[0] * 0.9 + k, each[1] + 1) for each in found]
+    return found
+
+
+@cases(X)
 def sorted_in_each_trip(x):
     for _ in range(30):
         near = [(float((x - k)[0]), x - k) for k in range(8)]
@@ -431,6 +452,16 @@ def in_two_lists(x, n):
     return first, second
 
 
+def sorted_beside_its_list(x, n):
+    rows = [x * np.sin(k * n) for k in range(5)]
+    return rows[1], sorted(rows, key=lambda row: row[0])
+
+
+def sorted_with_one_twice(x, n):
+    row = x * n
+    return sorted([row, x * 3, row], key=lambda each: each[0])
+
+
 def one_of_the_callers(rows, n):
     return rows[int(n)]
 
@@ -444,6 +475,8 @@ def one_of_the_callers(rows, n):
         an_element_beside_its_list,
         a_slice_beside_its_list,
         in_two_lists,
+        sorted_beside_its_list,
+        sorted_with_one_twice,
     ],
 )
 def test_what_would_come_back_as_two_objects_is_refused(program) -> None:

@@ -189,9 +189,9 @@ def sort(ctx: Context, self: Raw, /, *, key: Raw = None, reverse: Raw = False) -
         rows = rows_in_order(ctx, cell, key, reverse)
         _check_unchanged(ctx, self, before)
         return _replace_rows(ctx, self, rows)
-    items = in_order(ctx, cell.items, key, reverse)
+    found = in_order(ctx, cell.items, key, reverse)
     _check_unchanged(ctx, self, before)
-    return replace_items(ctx, self, items)
+    return _replace_rows(ctx, self, found) if isinstance(found, RowsCell) else replace_items(ctx, self, found)
 
 
 def _stamp(ctx: Context, self: Raw) -> object:

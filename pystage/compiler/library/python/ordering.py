@@ -10,11 +10,11 @@ from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.types import is_floating
 from ...ops import Compare
-from ...values.lattice import Abstract, Array, Const, ListCell, RowsCell, Sharing, Tuple, is_number
+from ...values.lattice import Abstract, Array, Const, ListCell, RowsCell, Tuple, is_number
 from ..context import Context, Raw
 from ..kernels import row_lists
 from ..kernels.arithmetic import select
-from ..kernels.array_rows import with_shared
+from ..kernels.array_rows import has_arrays, with_shared
 from ..kernels.structures import abstract, list_items
 from ..kernels.unboxing import frozen, make_members, unboxed
 from ..rules.promote import kinds_of, value_of
@@ -25,8 +25,11 @@ NETWORK_LIMIT = 16
 """The greatest number of staged numbers that are sorted by exchanging neighbours."""
 
 
-def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) -> list[Abstract]:
-    """The items as `sorted` puts them. Which goes first must be known, except for a few numbers."""
+def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) -> list[Abstract] | RowsCell:
+    """The items as `sorted` puts them, as rows where there are arrays among them.
+
+    Which goes first must be known, except of items with a template in common.
+    """
     backwards = bool(ctx.known(reverse, "the order of a sort"))
     function = abstract(key)
     plain = isinstance(function, Const) and function.value is None
@@ -39,8 +42,10 @@ def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) ->
         rows, sorts = [row_lists.as_rows(ctx, ListCell(tuple(x))) for x in (held, keys)]
         if rows is not None and sorts is not None:
             marks = [frozen(ctx, item) for item in items]
-            rows = with_shared(rows, any(marks), Sharing.ELSEWHERE)
-            return list(list_items(ctx, row_lists.in_order(ctx, rows, sorts, backwards)))
+            ordered = row_lists.in_order(ctx, rows, sorts, backwards)
+            if has_arrays(rows.element):
+                return with_shared(ordered, any(marks))
+            return list(list_items(ctx, ordered))
 
     def before(i: int, j: int) -> int:
         for sign, (x, y) in ((-1, (i, j)), (1, (j, i))):

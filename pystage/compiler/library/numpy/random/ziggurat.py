@@ -8,6 +8,7 @@ variables", 2000).
 
 from __future__ import annotations
 
+import functools
 import math
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ from ...registry import meaning
 from .pcg64 import double, folded, jumped, jumps, leave_to_host, next64, parameters, random, shape_of, zero
 
 _COLUMNS = [("ki", "u8"), ("wi", "f8"), ("fi", "f8"), ("ke", "u8"), ("we", "f8"), ("fe", "f8")]
-TABLES = np.loadtxt(Path(__file__).with_name("ziggurat.csv"), _COLUMNS, delimiter=",", skiprows=1)
 """Of each layer how many places are certain to be below the density, how wide one is, and the density at the layer's end:
 `ki`, `wi`, `fi` of normal, `ke`, `we`, `fe` of exponential numbers, as in NumPy's
 `random/src/distributions/ziggurat_constants.h`.
@@ -31,9 +31,14 @@ _BLOCK = 128
 """So many numbers are drawn at once: about as many as there are until one is not certain."""
 
 
+@functools.cache
+def _tables() -> Any:
+    return np.loadtxt(Path(__file__).with_name("ziggurat.csv"), _COLUMNS, delimiter=",", skiprows=1)
+
+
 def table(name: str) -> Any:
     """A column of the tables."""
-    return TABLES[name].copy()
+    return _tables()[name].copy()
 
 
 @meaning(table)

@@ -23,6 +23,7 @@ from ....values.lattice import (
     Enumerate,
     Mapped,
     Reversed,
+    RowsCell,
     RowsTuple,
     SliceObject,
     Tuple,
@@ -187,4 +188,5 @@ def sorted_(ctx: Context, iterable: Raw, /, *, key: Raw = None, reverse: Raw = F
             in_order_of = functools.partial(rows_in_order, ctx, rows, key, reverse, True)
             return new_rows(ctx, set_methods.without_effects(ctx, in_order_of))
         return new_rows(ctx, rows_in_order(ctx, rows, key, reverse))
-    return new_list(ctx, in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse))
+    found = in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse)
+    return new_rows(ctx, found) if isinstance(found, RowsCell) else new_list(ctx, found)
