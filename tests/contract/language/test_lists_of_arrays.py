@@ -253,14 +253,24 @@ def sorted_by_what_is_computed(x):
 
 @cases(X)
 def handed_back_sorted(x):
+    return sorted([x * k for k in (3, 1, 2)], key=lambda row: row[1])
+
+
+@cases(X)
+def stored_into_a_sorted_list(x):
     rows = [x * np.sin(k) for k in range(5)]
+    rows.sort(key=lambda row: row[0])
+    rows[0][0] = 77.0
+    return rows
+
+
+@cases(X)
+def sorted_pairs_that_change(x):
     pairs = [(float(np.cos(k) * x[0]), x * k) for k in range(6)]
     pairs.sort(key=lambda each: -each[0])
     pairs.pop()
     pairs.insert(1, (0.0, x + 1))
-    rows.sort(key=lambda row: row[0])
-    rows[0][0] = 77.0
-    return rows, pairs, sorted([x * k for k in (3, 1, 2)], key=lambda row: row[1])
+    return pairs
 
 
 @cases(X)
