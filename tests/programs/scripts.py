@@ -10,6 +10,7 @@ where the lines of other programs stay. The exit status is the number of program
 from __future__ import annotations
 
 import argparse
+import compileall
 import importlib.util
 import json
 import subprocess
@@ -159,6 +160,7 @@ def main(argv: list[str]) -> int:
     if options.here:
         print(MARK + json.dumps(asdict(run(FOLDER / f"{names[0]}.py"))))
         return 0
+    compileall.compile_dir(Path(pystage.__file__).parent, quiet=1)  # as for an installed package
     results = []
     for name in names:
         results.append(run_apart(FOLDER / f"{name}.py", options.t))

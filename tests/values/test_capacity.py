@@ -6,7 +6,15 @@ import itertools
 
 import pytest
 
-from pystage.compiler.values.capacity import AllocationSite, Capacity, CapacityExceeded, next_capacities
+from pystage.compiler.diagnostics.span import Span
+from pystage.compiler.values.capacity import (
+    AllocationSite,
+    Capacity,
+    CapacityExceeded,
+    expected_size,
+    first_size,
+    next_capacities,
+)
 
 SITE = AllocationSite(None, "the list")
 LIMIT = 1 << 40
@@ -56,3 +64,27 @@ def test_what_is_appended_to_together_grows_together() -> None:
     assert next_capacities(CapacityExceeded(capacities[0], 18), capacities, LIMIT) == {sites[0]: 4096}
     assert next_capacities(one_more, capacities, 1000) == {sites[0]: 73, sites[1]: 16}
     assert next_capacities(one_more, capacities, 551) is None
+
+
+def test_what_another_function_appends_to_does_not_grow_along() -> None:
+    here, beside, elsewhere = (
+        AllocationSite(Span("a.py", line, 0, line, 9, function), "a list")
+        for line, function in ((1, "f"), (2, "f"), (3, "g"))
+    )
+    capacities = [Capacity(site, 64, 8) for site in (here, beside, elsewhere)]
+    assert next_capacities(CapacityExceeded(capacities[0], 65), capacities, LIMIT) == {
+        here: 4096,
+        beside: 4096,
+    }
+
+
+def test_the_first_size() -> None:
+    assert first_size(64, 8, expected_size(0)) == 64
+    assert [first_size(64, 8, expected_size(n)) for n in (10, 100, 5_000, 1 << 20)] == [
+        128,
+        1024,
+        8192,
+        16_384,
+    ]
+    assert first_size(64, 1 << 14, 1000) == 64
+    assert [first_size(1, itemsize, 1000) for itemsize in (1 << 14, 1 << 17, 1 << 19)] == [8, 8, 2]

@@ -18,7 +18,7 @@ from ..library.context import ExceptionCase, Raw
 from ..library.rules.pools import Contents
 from ..ops.host.draw import Action, Draw
 from ..stage import ir as stage
-from ..values.capacity import AllocationSite, Capacity, first_size
+from ..values.capacity import AllocationSite, Capacity, expected_size, first_size
 from ..values.lattice import (
     Abstract,
     Array,
@@ -203,7 +203,7 @@ class Interpreter(Engine):
         site = AllocationSite(self.b.span, what)
         extent = self.externals.extent if with_inputs else 0
         if with_inputs:
-            initial = first_size(initial, itemsize, extent)
+            initial = first_size(initial, itemsize, expected_size(extent))
         size = max(initial, self.externals.statics.capacities.get(site, 0))
         return self.raises.note_capacity(Capacity(site, size, itemsize, extent))
 

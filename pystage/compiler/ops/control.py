@@ -39,7 +39,8 @@ class Branching(HloOp):
         self.check_selector(selector)
         first = [r.type for r in regions[0].results]
         for region in regions:
-            require(not region.params, f"a branch of {self.opcode} takes no arguments")
+            if region.params:
+                raise ShapeError(f"a branch of {self.opcode} takes no arguments")
             types = [r.type for r in region.results]
             if types != first:
                 raise ShapeError(f"the branches of {self.opcode} give {_words(first)} and {_words(types)}")
@@ -66,7 +67,8 @@ class If(Branching):
     regions = 2
 
     def check_selector(self, selector: ArrayType) -> None:
-        require(selector == ArrayType(BOOL), f"if takes one boolean as its condition, not {selector}")
+        if selector != ArrayType(BOOL):
+            raise ShapeError(f"if takes one boolean as its condition, not {selector}")
 
     def reference_regions(
         self, run: RunRegion, operands: Sequence[np.ndarray], regions: Sequence[Region]
@@ -110,7 +112,8 @@ class Case(Branching):
     regions = -1
 
     def check_selector(self, selector: ArrayType) -> None:
-        require(selector == ArrayType(INT32), f"case takes one s32[] to choose a branch, not {selector}")
+        if selector != ArrayType(INT32):
+            raise ShapeError(f"case takes one s32[] to choose a branch, not {selector}")
 
     def reference_regions(
         self, run: RunRegion, operands: Sequence[np.ndarray], regions: Sequence[Region]
@@ -158,18 +161,16 @@ class While(HloOp):
         condition, body = regions
         for region, name in ((condition, "condition"), (body, "body")):
             params = [p.type for p in region.params]
-            require(
-                params == carried,
-                f"the {name} of while takes {_words(params)}, but {_words(carried)} is carried",
-            )
+            if params != carried:
+                raise ShapeError(
+                    f"the {name} of while takes {_words(params)}, but {_words(carried)} is carried"
+                )
         decides = [r.type for r in condition.results]
-        require(
-            decides == [ArrayType(BOOL)], f"the condition of while gives {_words(decides)}, not one boolean"
-        )
+        if decides != [ArrayType(BOOL)]:
+            raise ShapeError(f"the condition of while gives {_words(decides)}, not one boolean")
         given = [r.type for r in body.results]
-        require(
-            given == carried, f"the body of while gives {_words(given)}, but {_words(carried)} is carried"
-        )
+        if given != carried:
+            raise ShapeError(f"the body of while gives {_words(given)}, but {_words(carried)} is carried")
         return tuple(operands)
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
@@ -361,7 +362,8 @@ class StopGradient(HloOp):
     opcode = "stop_gradient"
 
     def infer(self, *operands: ArrayType) -> ArrayType:
-        require(len(operands) == 1, f"stop_gradient takes one operand, not {len(operands)}")
+        if len(operands) != 1:
+            raise ShapeError(f"stop_gradient takes one operand, not {len(operands)}")
         return operands[0]
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> Sequence[mlir_ir.Value]:
@@ -395,12 +397,16 @@ def _check_vjp(vjp: VjpFunctions, takes: tuple[ArrayType, ...], gives: tuple[Arr
     """`ShapeError` unless these are the rule of a call that takes and gives these types."""
     forward, backward = vjp.forward, vjp.backward
     made = forward.result_types
-    require(forward.param_types == takes, f"{forward.name} takes {_words(takes)}")
-    require(made[: len(gives)] == gives, f"{forward.name} gives {_words(gives)} first")
+    if forward.param_types != takes:
+        raise ShapeError(f"{forward.name} takes {_words(takes)}")
+    if made[: len(gives)] != gives:
+        raise ShapeError(f"{forward.name} gives {_words(gives)} first")
     given = (*takes, *made[len(gives) :], *[gives[i] for i in vjp.seeds])
     wanted = tuple([takes[i] for i in vjp.wrt])
-    require(backward.param_types == given, f"{backward.name} takes {_words(given)}")
-    require(backward.result_types == wanted, f"{backward.name} gives {_words(wanted)}")
+    if backward.param_types != given:
+        raise ShapeError(f"{backward.name} takes {_words(given)}")
+    if backward.result_types != wanted:
+        raise ShapeError(f"{backward.name} gives {_words(wanted)}")
 
 
 def _words(types: Sequence[ArrayType]) -> str:

@@ -57,7 +57,7 @@ def describe(dtypes: frozenset[DType]) -> str:
 
 
 def require(condition: bool, text: str) -> None:
-    """Raises `ShapeError(text)` unless `condition` holds. For texts that are cheap to make."""
+    """Raises `ShapeError(text)` unless `condition` holds. For texts that need not be made first."""
     if not condition:
         raise ShapeError(text)
 

@@ -67,10 +67,10 @@ class _Loops(Rewriter):
         self._found: dict[Value, tuple[Value, Value]] = {}
 
     def ops(self, old: Region) -> None:
-        masks = self._masks
+        masks, found = self._masks, dict(self._found)
         self._masks = {op.operands[0] for op in old.ops if isinstance(op.kind, MaskPlaces)}
         super().ops(old)
-        self._masks = masks
+        self._masks, self._found = masks, found
 
     def op(self, op: Op) -> None:
         place, mask = self._of_mask(op)

@@ -17,16 +17,29 @@ from ..hlo.immutable import immutable_value
 
 _SMALL_BYTES = 1 << 15
 _LARGE_BYTES = 1 << 24
-_MOST_AT_FIRST = 1024
+MOST_AT_FIRST = 1 << 17
+"""Bytes: a run that needs more compiles the program again, which takes as long as to write so many some 10⁵ times."""
 
 
-def first_size(least: int, itemsize: int, extent: int) -> int:
-    """How many elements there is memory for at first in what may grow with the inputs.
+def first_size(least: int, itemsize: int, expected: int) -> int:
+    """How many elements there is memory for at first in what may grow: `least`, and as many as are expected.
 
-    As many as the largest input has along an axis, `extent`, rounded up to a power of two, where that is not much.
+    What is expected counts rounded up to a power of two, and as far as it is not much; a few count longer.
     """
-    most = min(_MOST_AT_FIRST, _SMALL_BYTES // max(itemsize, 1))
-    return max(least, min(_power_of_two(extent), most))
+    size = max(itemsize, 1)
+    most = max(MOST_AT_FIRST // size, min(_FEW, _MOST_OF_FEW // size))
+    return max(least, min(_power_of_two(expected), most))
+
+
+def expected_size(extent: int) -> int:
+    """How many elements are expected in what grows with inputs that have at most `extent` along an axis."""
+    return max(extent, min(_SOME * extent, _MANY))
+
+
+_FEW = 8
+_MOST_OF_FEW = 1 << 20
+_SOME = 8
+_MANY = 1 << 10
 
 
 def _power_of_two(count: int) -> int:
@@ -40,6 +53,11 @@ class AllocationSite:
 
     span: Span | None
     what: str
+
+    @property
+    def function(self) -> tuple[str, str] | None:
+        """The file and the name of the function whose instruction it is."""
+        return None if self.span is None else (self.span.file, self.span.function)
 
     def __str__(self) -> str:
         where = f", {self.span.file}:{self.span.line}" if self.span is not None else ""
@@ -89,7 +107,7 @@ def next_capacities(
     """What grows for the next specialisation, of all that may take `limit` bytes; None where that does not suffice.
 
     An element of each of many lists takes what it takes in all of them, which the capacity of their site says.
-    Where one element too many was added, others of the same size grow along: what one loop appends to grows together.
+    Where one element too many was added, others of the same function and size grow along: what one loop appends to grows together.
     """
     own = [exceeded.capacity, *[c for c in capacities if c.site == exceeded.capacity.site]]
     capacity = replace(max(own, key=_itemsize), extent=max([c.extent for c in own]))
@@ -99,7 +117,8 @@ def next_capacities(
     found = {capacity.site: capacity.grown(exceeded.needed, left // capacity.itemsize)}
     left -= found[capacity.site] * capacity.itemsize
     for other in capacities if exceeded.needed == capacity.size + 1 else ():
-        if other.site != capacity.site and other.size == capacity.size:
+        is_beside = other.site != capacity.site and other.site.function == capacity.site.function
+        if is_beside and other.size == capacity.size:
             found[other.site] = other.grown(other.size, (left + other.bytes) // other.itemsize)
             left -= (found[other.site] - other.size) * other.itemsize
     return found

@@ -705,6 +705,46 @@ def csr(data, indices, starts, x):
     return out
 
 
+V = np.array([3, 1, 5, 4, 2, 3])
+
+
+@cases.each((V, 0), (V, 2), (V, 9), (V[:0], 0))
+def turned_and_shorter(v, n):
+    y = v[v > n]
+    while len(y) > 1:
+        y = y[1:][::-1]
+    return y
+
+
+@cases.each((V,), (V[::-1].copy(),))
+def turned_or_shorter(v):
+    y = v.copy()
+    for i in range(len(v)):
+        while len(y) > v[i]:
+            y = y[1:] if v[i] > 1 else y[::-1][:2]
+            if len(y) < 3:
+                break
+    return y
+
+
+@cases.each((V, 0), (V, 1), (V, 6))
+def indices_of_what_became_empty(v, n):
+    u = v
+    while len(u) > n:
+        u = u[1:]
+    return u[np.where(u > u)[0]], u[np.where(u == u)[0]]
+
+
+@cases.each((V, 0), (V, 1), (V, 6))
+def one_mask_in_two_branches(v, n):
+    u = v
+    while len(u) > n:
+        u = u[1:]
+    while len(u) > 0:
+        u = u[u > u.min()]
+    return np.where(u > u)[0], u
+
+
 def ints_to_float(x):
     out = np.array([], dtype=int)
     for v in x:
@@ -806,6 +846,32 @@ def test_slices_of_data_have_a_capacity() -> None:
     expected = np.zeros(5000)
     expected[:457] = 2 * rows[(at >= 200).astype(int)] * X[indices[:457]]
     np.testing.assert_allclose(gradient, expected)
+
+
+def capacities_of(staged):
+    return [c.size for s in staged._dispatcher.staged for c in s.program.capacities]
+
+
+def test_slices_to_an_end_of_the_axis_have_no_capacity() -> None:
+    """A window is mostly short; what starts or ends with the axis is as likely long."""
+
+    def both(x, starts):
+        total = 0.0
+        for i in starts:
+            total += x[i:].sum() + x[:i].max(initial=0.0)
+        return total
+
+    def windows(x, starts):
+        total = 0.0
+        for i in starts:
+            total += x[i : i + i].sum()
+        return total
+
+    x, starts = np.arange(2000.0), np.array([3, 1500, 20])
+    for function, sizes in ((both, []), (windows, [4096])):
+        staged = pystage.compile(function, fallback="error")
+        assert staged(x, starts) == function(x, starts)
+        assert capacities_of(staged) == sizes
 
 
 def test_slices_of_data_under_jit_take_the_axis() -> None:

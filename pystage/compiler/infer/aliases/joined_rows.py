@@ -16,7 +16,7 @@ from ...library.rules.rows import (
     tuple_template,
     with_capacity,
 )
-from ...values.capacity import AllocationSite, Capacity, first_size
+from ...values.capacity import MOST_AT_FIRST, AllocationSite, Capacity, first_size
 from ...values.lattice import (
     Abstract,
     AnyList,
@@ -37,21 +37,28 @@ MOST_ROWS = 1 << 22
 _MOST_BYTES = 1 << 25
 """And not more memory than this."""
 FIRST_CAPACITY = 64
-"""The capacity that a list has at first which gets longer in a loop that runs nobody knows how often."""
-FIRST_INNER = 8
-"""The capacity that lists in a list have at first which get longer in a loop."""
+"""The capacity that a list has at first which gets longer in a loop that runs nobody knows how often.
+
+What has arrays of at most 512 bytes XLA:CPU executes in sequence, which takes a fraction of the time of the same operations
+between several threads (`ThunkExecutor::Options`).
+"""
+_FIRST_INNER = 8
+"""The capacity that lists and tuples in a list have at first which get longer in a loop."""
 
 
 class JoinedRows:
     """The templates of one join.
 
     `loop`: of the entry of a loop and the end of its body. `trips`: the greatest number of its iterations, where that is
-    known. `capacity`: gives the capacity of what grows in it.
+    known. `nested`: it is in another loop. `capacity`: gives the capacity of what grows in it.
     """
 
-    def __init__(self, loop: bool, trips: int | None, capacity: Callable[..., Capacity] | None) -> None:
+    def __init__(
+        self, loop: bool, trips: int | None, nested: bool, capacity: Callable[..., Capacity] | None
+    ) -> None:
         self._loop = loop
         self._trips = trips
+        self._nested = nested
         self._capacity_here = capacity
 
     def list(self, a: AnyList, b: AnyList, template: Abstract, is_table: bool) -> RowsCell:
@@ -103,15 +110,13 @@ class JoinedRows:
         self, a: Contents | None, b: Contents | None, template: RowsCell, count: int
     ) -> RowsCell:
         """The template of lists in a pool of so many, with the capacity of the loop in which they get longer."""
-        first, second = [
-            len(x.items) if isinstance(x, ListCell) else x.capacity if isinstance(x, RowsCell) else 0
-            for x in (a, b)
-        ]
+        lists = [x for x in (a, b) if isinstance(x, ListCell | RowsCell)]
+        first, second = most_rows(lists[0]), most_rows(lists[-1])
         if template.site is not None or second <= first or self._capacity_here is None:
             return template
         element = row_template(template.element)
         itemsize = row_size(element) * count
-        found = self._capacity_here(max(second, FIRST_INNER), itemsize, "lists in a list")
+        found = self._capacity_here(max(second, _FIRST_INNER), itemsize, "lists in a list")
         return list_template(element, found.size, found.site, template.shared)
 
     def _with_tuple_capacity(
@@ -138,7 +143,7 @@ class JoinedRows:
             return template
         element = row_template(template.rows.element)
         itemsize = row_size(element) * count
-        initial = max(most_rows(first), first_size(FIRST_INNER, itemsize, most_rows(second)))
+        initial = max(most_rows(first), first_size(_FIRST_INNER, itemsize, most_rows(second)))
         found = self._capacity_here(initial, itemsize, "tuples in a list")
         return tuple_template(element, found.size, found.site)
 
@@ -154,25 +159,42 @@ class JoinedRows:
 
         One that gets longer in a loop by as much as is written has as many as all trips may need, if those are known and
         `most` at most; else the capacity of the loop as an allocation site. So has a dict always, which may meet a key
-        again.
+        again. In nested loops the outermost decides; what an earlier loop made has room for more in a later one.
         """
         first, second = map(most_rows, (a, b))
         largest = max(first, second, 1)
-        sites = [x.site for x in (a, b) if not isinstance(x, ListCell) and x.site is not None]
-        if sites or second <= first or self._capacity_here is None:
-            return largest, sites[0] if sites else None
-        needed = MOST_ROWS + 1 if self._trips is None else first + self._trips * (second - first)
-        is_counted = needed <= most and needed * row_size(template) <= _MOST_BYTES
-        initial = needed if is_counted else FIRST_CAPACITY
-        what = "objects of a list" if isinstance(a, PoolCell) else "a list"
-        grows_with_inputs = with_inputs and not is_counted
-        found = self._capacity_here(max(largest, initial), row_size(template), what, grows_with_inputs)
+        sites = [None if isinstance(x, ListCell) else x.site for x in (a, b)]
+        grows = second > first or (sites[0] is not None and _have_other_lengths(a, b))
+        if not grows or self._capacity_here is None:
+            return largest, sites[0] or sites[1]
+        is_pool = isinstance(a, PoolCell)
+        what = "objects of a list" if is_pool else "a list"
+        itemsize = row_size(template)
+        if sites[0] is not None and self._capacity_here(largest, itemsize, what).site == sites[0]:
+            return largest, sites[0]
+        needed = (
+            first + self._trips * (second - first)
+            if self._trips is not None and not sites[0]
+            else MOST_ROWS + 1
+        )
+        is_counted = needed <= most and needed * itemsize <= (
+            _MOST_BYTES if sites[1] is None else MOST_AT_FIRST
+        )
+        initial = needed if is_counted else largest
+        if not is_counted or (is_pool and not self._nested):  # objects may be made by other loops, too
+            initial = first_size(initial, itemsize, FIRST_CAPACITY)
+        found = self._capacity_here(initial, itemsize, what, with_inputs and not is_counted)
         return found.size, found.site
 
 
 def most_rows(x: AnyList | PoolCell) -> int:
     """How many elements a list has, or there is memory for."""
     return len(x.items) if isinstance(x, ListCell) else x.capacity
+
+
+def _have_other_lengths(a: AnyList | PoolCell, b: AnyList | PoolCell) -> bool:
+    """True for two lists, or pools, that may have different lengths."""
+    return not is_same_count(*[len(x.items) if isinstance(x, ListCell) else x.length for x in (a, b)])
 
 
 def is_same_count(a: int | Value, b: int | Value) -> bool:

@@ -129,6 +129,7 @@ class Join:
         carriers: Mapping[int, tuple[int, int] | None] = {},
         optional: bool = True,
         trips: int | None = None,
+        nested: bool = False,
         rolling: bool = False,
         capacity: Callable[..., Capacity] | None = None,
         unpoolable: AbstractSet[int] = frozenset(),
@@ -146,7 +147,7 @@ class Join:
         self.demands = PoolDemands(state, (a, b), unpoolable)
         written = loop and provenance is not None  # not one of the library's own
         self._few = written and trips is not None and trips < WRITTEN_OUT
-        self._joined_rows = JoinedRows(loop, trips, capacity)
+        self._joined_rows = JoinedRows(loop, trips, nested, capacity)
         self._optional = optional  # whether something may stay None on one side only
         self.objects = JoinedObjects(state, a, b, self.entries, self._cells, owned, shared, carriers)
         for cell in self.objects.kept:

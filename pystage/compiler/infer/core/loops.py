@@ -571,6 +571,7 @@ def _join(
             carriers=carriers,
             optional=optional,
             trips=loop.trips,
+            nested=len(engine.loops.active) > 1,
             capacity=engine.capacity,
             unpoolable=unpoolable,
         )

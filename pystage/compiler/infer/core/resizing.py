@@ -39,7 +39,7 @@ from ...values.lattice import (
 from ...values.node import TreeNode
 from ...values.slots import Slot, is_temporary
 from ...values.state import Content, Lookup
-from ...values.views import path_type
+from ...values.views import Flipped, View, path_type
 from ...values.walk import cells_of, children, head, nodes, with_children
 from ..aliases.merged import aliases_of, may_alias_cells
 from .engine import Engine
@@ -278,13 +278,20 @@ def _is_private(engine: Engine, owner: ArraySlot, array: Abstract) -> bool:
     ref = array.whole if isinstance(array, Bounded) else array
     assert isinstance(ref, Ref)
     content = engine.state.slots[owner.slot]
-    if isinstance(content, TreeNode) and list(cells_of(content)).count(ref.cell) > 1:
+    if isinstance(content, TreeNode) and _names(content, ref.cell) > 1:
         return False
     find = engine.state.slots.get
     names = may_alias_cells(find, ref.cell)
     if any(cell in engine.externals.initial for cell in names) or names & _iterated(engine):
         return False
     return all(_only_named_by(engine, cell, names, owner) for cell in names)
+
+
+def _names(content: TreeNode, cell: int) -> int:
+    """How often a value refers to a cell, of alternatives any one of them."""
+    if isinstance(content, Gated):
+        return max([_names(each, cell) for each in alternatives(content)])
+    return list(cells_of(content)).count(cell)
 
 
 def _iterated(engine: Engine) -> set[int]:
@@ -334,7 +341,8 @@ def fit(engine: Engine, loop: Loop, templates: Mapping[Slot, Content]) -> None:
             targets = _arrays(wanted)
             if len(targets) == 1 and isinstance(targets[0], Bounded):
                 capacities = {e.axis: e.capacity for e in targets[0].extents}
-                _fit_at(engine, ArraySlot(slot, dead), place, array, targets[0].type, capacities)
+                path = targets[0].whole.path if isinstance(targets[0].whole, Ref) else None
+                _fit_at(engine, ArraySlot(slot, dead), place, array, targets[0].type, capacities, path)
 
 
 def _fit_at(
@@ -344,8 +352,9 @@ def _fit_at(
     array: Abstract,
     type: ArrayType,
     capacities: Mapping[int, Capacity | None],
+    path: tuple[View, ...] | None = None,
 ) -> None:
-    made = fitted(engine, owner, array, type, capacities)
+    made = fitted(engine, owner, array, type, capacities, path)
     if made is not None:
         engine.state.set(owner.slot, _with(engine.state.get(owner.slot), place, made))
 
@@ -356,11 +365,15 @@ def fitted(
     value: Abstract,
     type: ArrayType,
     capacities: Mapping[int, Capacity | None],
+    path: tuple[View, ...] | None = None,
 ) -> Abstract | None:
-    """An array in a whole of `type`, bounded along these axes; None for what is not in it without a copy that is seen."""
+    """An array in a whole of `type`, bounded along these axes; None for what is not in it without a copy that is seen.
+
+    `path`: the whole is such a view of memory; None where any will do.
+    """
     value = narrow(engine.b, engine.intervals, value)
     if isinstance(value, Gated):
-        return _fitted_alternative(engine, owner, value, type, capacities)
+        return _fitted_alternative(engine, owner, value, type, capacities, path)
     if is_absent(value):
         return value
     shapes = _shapes(value, engine.state.get)
@@ -379,24 +392,35 @@ def fitted(
         if axis in capacities and longer and capacities[axis] is None:
             return None
     alike = all(e.mask is None and e.step == 1 for e in array.extents)
+    alike &= path is None or _directions(path) == _directions(cast(Ref, array.whole).path)
     if array.type == type and alike:
         if not _is_only_name(engine, owner, value):
             return None
         return _with_capacities(engine, array, capacities)
-    if not _is_private(engine, owner, value):
+    if path or not _is_private(engine, owner, value):
         return None
     return _with_capacities(engine, _copied(engine, array, type, capacities), capacities)
 
 
+def _directions(path: tuple[View, ...]) -> list[View]:
+    """The views on a path that turn an array."""
+    return [view for view in path if isinstance(view, Flipped)]
+
+
 def _fitted_alternative(
-    engine: Engine, owner: ArraySlot, value: Gated, type: ArrayType, capacities: Mapping[int, Capacity | None]
+    engine: Engine,
+    owner: ArraySlot,
+    value: Gated,
+    type: ArrayType,
+    capacities: Mapping[int, Capacity | None],
+    path: tuple[View, ...] | None,
 ) -> Abstract | None:
     """The alternative that the path selects in these bounds; None where not each is."""
     failed = False
 
     def arm() -> Abstract:
         nonlocal failed
-        made = fitted(engine, owner, value, type, capacities)
+        made = fitted(engine, owner, value, type, capacities, path)
         failed = failed or made is None
         return value if made is None else made
 

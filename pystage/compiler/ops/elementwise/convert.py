@@ -30,7 +30,7 @@ from ...hlo.types import (
     is_integer,
     known_equal,
 )
-from ..operands import ALL, COMPLEXES, FLOATS, require
+from ..operands import ALL, COMPLEXES, FLOATS
 from ..sampling import grid
 
 
@@ -55,7 +55,8 @@ class Convert(HloOp):
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         (operand,) = operands
-        require(self.dtype in ALL, f"convert: there are no HLO values of type {self.dtype}")
+        if self.dtype not in ALL:
+            raise ShapeError(f"convert: there are no HLO values of type {self.dtype}")
         return operand.with_dtype(self.dtype)
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:

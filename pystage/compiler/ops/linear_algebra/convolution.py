@@ -16,7 +16,7 @@ from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import FLOAT32, INT32, ArrayType, DType, Extent, ShapeError, Symbol, known_equal
 from ..batching import broadcast_to_batch
-from ..operands import require, require_axes, require_per_axis, require_same_dtype
+from ..operands import require_axes, require_per_axis, require_same_dtype
 from ..reductions.window import WindowAxis, window_sources
 from ..structure.shapes import Reverse
 from .dot import accumulator, emit_rounded, precision_config, require_precision, rounded, tangent_of_product
@@ -109,7 +109,8 @@ class Convolution(HloOp):
             )
         features, count = rhs.shape[self.rhs_spec[0]], max(groups, batches)
         divides = count == 1 or (isinstance(features, int) and features % count == 0)
-        require(divides, f"convolution: {features} output features do not divide into {count} groups")
+        if not divides:
+            raise ShapeError(f"convolution: {features} output features do not divide into {count} groups")
         return features
 
     def _batch(self, batch: Extent) -> Extent:

@@ -27,7 +27,7 @@ from ...hlo.types import (
     Symbol,
     known_equal,
 )
-from ..operands import require, require_axes, require_same_dtype
+from ..operands import require_axes, require_same_dtype
 
 Axes = tuple[int, ...]
 PRECISIONS = ("DEFAULT", "HIGH", "HIGHEST")
@@ -110,7 +110,8 @@ class DotGeneral(HloOp):
             ("contracted", self.lhs_contract, self.rhs_contract),
             ("batch", self.lhs_batch, self.rhs_batch),
         ):
-            require(len(ours) == len(theirs), f"product: {len(ours)} {kind} axes pair with {len(theirs)}")
+            if len(ours) != len(theirs):
+                raise ShapeError(f"product: {len(ours)} {kind} axes pair with {len(theirs)}")
             for i, j in zip(ours, theirs, strict=True):
                 if not known_equal(lhs.shape[i], rhs.shape[j]):
                     raise ShapeError(

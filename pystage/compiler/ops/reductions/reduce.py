@@ -14,7 +14,7 @@ from ...hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, NotD
 from ...hlo.ir import Op, Region, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
-from ...hlo.types import BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, ArrayType, is_floating
+from ...hlo.types import BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError, is_floating
 from ..batching import shifted
 from ..elementwise.base import Binary, combining
 from ..elementwise.binary import Add, And, Maximum, Minimum, Multiply, Or, Xor
@@ -46,7 +46,8 @@ class Reduce(HloOp):
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         operand, start = operands
-        require(isinstance(self.combine, STANDARD), f"reduce cannot combine elements with {self.combine}")
+        if not isinstance(self.combine, STANDARD):
+            raise ShapeError(f"reduce cannot combine elements with {self.combine}")
         require_same_dtype("reduce", operands)
         require_scalar("reduce", "the value to begin with", start)
         self.combine.infer(start, start)
@@ -185,21 +186,20 @@ class ReduceWith(HloOp):
         )
         scalars = [a.with_shape(()) for a in arrays]
         for array in arrays:
-            require(
-                array.shape == arrays[0].shape, f"reduce takes arrays of one shape, not {listing(arrays)}"
-            )
+            if array.shape != arrays[0].shape:
+                raise ShapeError(f"reduce takes arrays of one shape, not {listing(arrays)}")
         for start, scalar in zip(starts, scalars, strict=True):
-            require(start == scalar, f"reduce begins with {start} where a scalar {scalar} is needed")
+            if start != scalar:
+                raise ShapeError(f"reduce begins with {start} where a scalar {scalar} is needed")
         (region,) = regions
         params = [p.type for p in region.params]
-        require(
-            params == scalars * 2,
-            f"the function of reduce takes {listing(scalars * 2)}, not {_types(region.params)}",
-        )
+        if params != scalars * 2:
+            raise ShapeError(
+                f"the function of reduce takes {listing(scalars * 2)}, not {_types(region.params)}"
+            )
         given = [r.type for r in region.results]
-        require(
-            given == scalars, f"the function of reduce gives {_types(region.results)}, not {listing(scalars)}"
-        )
+        if given != scalars:
+            raise ShapeError(f"the function of reduce gives {_types(region.results)}, not {listing(scalars)}")
         return tuple([remaining_shape("reduce", a, self.axes) for a in arrays])
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:

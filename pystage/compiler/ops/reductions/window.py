@@ -49,7 +49,8 @@ class WindowAxis:
 
     def places(self, name: str, extent: Extent) -> Extent:
         """At how many places the window fits on an axis of `extent` elements."""
-        require(self.size >= 1, f"{name}: a window of {self.size} elements")
+        if self.size < 1:
+            raise ShapeError(f"{name}: a window of {self.size} elements")
         if min(self.stride, self.base_dilation, self.window_dilation) < 1:
             raise ShapeError(f"{name}: strides and dilations must be at least 1")
         if isinstance(extent, Symbol):  # taken to be long enough for one window

@@ -17,7 +17,7 @@ from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import FLOAT32, INT32, ArrayType, Extent, ShapeError, Symbol, is_integer, known_equal
 from ..batching import shifted
 from ..elementwise.compare import Clamp
-from ..operands import require, require_axes, require_per_axis
+from ..operands import require_axes, require_per_axis
 from .shapes import Constant
 
 Axes = tuple[int, ...]
@@ -26,7 +26,8 @@ _E = TypeVar("_E", bound=Extent)
 
 def require_ascending(name: str, axes: Axes) -> None:
     """The axes stand in ascending order, as StableHLO wants those that it adds or removes."""
-    require(list(axes) == sorted(axes), f"{name}: axes {axes} must be in ascending order")
+    if list(axes) != sorted(axes):
+        raise ShapeError(f"{name}: axes {axes} must be in ascending order")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ...hlo.types import FLOAT32, INT32, ArrayType, ShapeError, Symbol, known_eq
 from ..batching import broadcast_to_batch, shifted
 from ..elementwise.base import combining
 from ..elementwise.binary import Add, Maximum, Multiply
-from ..operands import require, require_axes, require_same_dtype, same_shape
+from ..operands import require_axes, require_same_dtype, same_shape
 from ..reductions.reduce import STANDARD
 from .gather import Axes, Gather, IndexVectors, require_ascending
 
@@ -63,9 +63,8 @@ class Scatter(HloOp):
         operand, indices, updates = operands
         require_same_dtype("scatter", (operand, updates))
         if self.combine is not None:
-            require(
-                isinstance(self.combine, STANDARD), f"scatter cannot combine elements with {self.combine}"
-            )
+            if not isinstance(self.combine, STANDARD):
+                raise ShapeError(f"scatter cannot combine elements with {self.combine}")
             self.combine.infer(ArrayType(operand.dtype), ArrayType(operand.dtype))
         self._vectors.check("scatter", operand, indices)
         require_axes("scatter", self._dropped, operand.rank)

@@ -476,7 +476,8 @@ class Pad(HloOp):
         shape = []
         for axis, extent in enumerate(operand.shape):
             low, high, interior = self.low[axis], self.high[axis], self.interior[axis]
-            require(interior >= 0, f"pad: the interior width of axis {axis} is negative: {interior}")
+            if interior < 0:
+                raise ShapeError(f"pad: the interior width of axis {axis} is negative: {interior}")
             gaps = 0 if extent == 0 else extents.scale(extents.subtract(extent, 1), interior)
             padded = extents.add(extent, gaps, low + high)
             if isinstance(padded, int) and padded < 0:

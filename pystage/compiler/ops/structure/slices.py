@@ -22,7 +22,6 @@ from ..operands import (
     INTEGERS,
     at_most,
     axes_of,
-    require,
     require_dtype,
     require_per_axis,
     require_scalar,
@@ -203,14 +202,14 @@ class DynamicUpdateSlice(HloOp):
 
     def infer(self, *operands: ArrayType) -> ArrayType:
         operand, update, *starts = operands
-        require(
-            operand.dtype == update.dtype,
-            f"dynamic_update_slice: {update} cannot be stored in {operand}: the element types differ",
-        )
-        require(
-            operand.rank == update.rank,
-            f"dynamic_update_slice: {update} is no part of {operand}, which has {axes_of(operand.rank)}",
-        )
+        if operand.dtype != update.dtype:
+            raise ShapeError(
+                f"dynamic_update_slice: {update} cannot be stored in {operand}: the element types differ"
+            )
+        if operand.rank != update.rank:
+            raise ShapeError(
+                f"dynamic_update_slice: {update} is no part of {operand}, which has {axes_of(operand.rank)}"
+            )
         _require_starts("dynamic_update_slice", operand, starts)
         for axis, (size, extent) in enumerate(zip(update.shape, operand.shape, strict=True)):
             if not at_most(size, extent):
@@ -283,7 +282,8 @@ def _require_starts(name: str, operand: ArrayType, starts: Sequence[ArrayType]) 
     for start in starts:
         require_scalar(name, "a start", start)
         require_dtype(name, start, INTEGERS)
-        require(start == starts[0], f"{name} takes starts of one element type, not {start} and {starts[0]}")
+        if start != starts[0]:
+            raise ShapeError(f"{name} takes starts of one element type, not {start} and {starts[0]}")
 
 
 def _window(operand: np.ndarray, starts: Sequence[np.ndarray], sizes: Sequence[Extent]) -> tuple[slice, ...]:

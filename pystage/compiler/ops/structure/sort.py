@@ -50,7 +50,8 @@ class Sort(HloOp):
 
     def infer(self, *operands: ArrayType) -> tuple[ArrayType, ...]:
         """The types of the operands; `ShapeError` where their shapes differ."""
-        require(1 <= self.keys <= len(operands), f"sort: {self.keys} keys of {len(operands)} arrays")
+        if not 1 <= self.keys <= len(operands):
+            raise ShapeError(f"sort: {self.keys} keys of {len(operands)} arrays")
         require_axes("sort", (self.axis,), operands[0].rank)
         if self.any_order or self.kth:
             alone = len(operands) == 1 or (len(operands) == 2 and operands[1].dtype.kind in "iu")

@@ -106,19 +106,22 @@ def _most_spread(ctx: Context, places: Progression) -> int | None:
     return None if math.isinf(most) else max((int(most) - 1) * abs(places.step) + 1, 1)
 
 
-SHORT = 256
-"""The first capacity, in elements, of a slice in a loop of which nothing but a run knows how long it is."""
+_SHORT = 256
+"""The first capacity, in elements, of a window in a loop of which nothing but a run knows how long it is."""
 
 
 def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
-    """The capacity of a slice in a loop whose ends are data, where that is short beside its axis."""
+    """The capacity of a slice in a loop both of whose ends are data, where that is short beside its axis.
+
+    One that starts or ends with its axis has no capacity: it is as likely long.
+    """
     places = extent.progression
-    data = any(math.isinf(ctx.range_of(bound)[1]) for bound in extent.bounds)
-    if places is None or abs(places.step) != 1 or not data or most < 2 * SHORT:
+    data = [math.isinf(ctx.range_of(bound)[1]) for bound in extent.bounds]
+    if places is None or abs(places.step) != 1 or len(data) == 1 or not any(data) or most < 2 * _SHORT:
         return None
     if not (ctx.is_repeated() and ctx.can_grow()):
         return None
-    capacity = ctx.capacity(SHORT, what="a slice" if not extent.axis else f"a slice of axis {extent.axis}")
+    capacity = ctx.capacity(_SHORT, what="a slice" if not extent.axis else f"a slice of axis {extent.axis}")
     if 2 * capacity.size > most:
         return None
     ctx.needs_capacity(capacity, places.count)

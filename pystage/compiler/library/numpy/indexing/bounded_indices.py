@@ -14,7 +14,7 @@ import numpy as np
 
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, is_integer
-from ....ops import Add, And, Compare, Maximum, Minimum, Or, Reduce, Select, Subtract
+from ....ops import Add, And, Clamp, Compare, Maximum, Minimum, Or, Reduce, Select, Subtract
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
@@ -398,5 +398,5 @@ def _places(ctx: Context, array: Bounded, extent: Extent, given: Value, counted:
             bad, IndexError("index is out of bounds"), look_up, [ctx.ndarray(seen), count(ctx, array, extent)]
         )
     most = ctx.broadcast(ctx.constant(max(array.bound(extent) - 1, 0), INT64), shape)
-    front = ctx.op(Maximum(), ctx.op(Minimum(), front, most), zero)
-    return index_in_whole(ctx, array, extent, front)
+    places = index_in_whole(ctx, array, extent, front)  # of no elements the first may be outside of the whole
+    return ctx.op(Clamp(), zero, places, most)
