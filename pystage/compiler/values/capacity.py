@@ -107,7 +107,7 @@ def next_capacities(
     """What grows for the next specialisation, of all that may take `limit` bytes; None where that does not suffice.
 
     An element of each of many lists takes what it takes in all of them, which the capacity of their site says.
-    Where one element too many was added, others of the same function and size grow along: what one loop appends to grows together.
+    Where one element too many was added, others of the same function and size grow along, as what one loop appends to.
     """
     own = [exceeded.capacity, *[c for c in capacities if c.site == exceeded.capacity.site]]
     capacity = replace(max(own, key=_itemsize), extent=max([c.extent for c in own]))
