@@ -745,6 +745,34 @@ def one_mask_in_two_branches(v, n):
     return np.where(u > u)[0], u
 
 
+A = np.array([[1.0, -1.0, 2.0], [0.0, 3.0, -2.0], [2.0, 1.0, 1.0], [-3.0, 0.0, 4.0]])
+
+
+@cases.each((A,), (-A,))
+def a_row_turned_and_shorter(a):
+    y = a[a[:, 1] > 0][:, a[0] > 0][-1]
+    while len(y) > 0:
+        y = y[1:][::-1]
+    last = a[a[:, 2] > 0][-1]
+    while len(last) > 1:
+        last = last[::-1][1:]
+    return y, last
+
+
+@cases.each(*[(np.arange(6.0), k, n) for k in (0, 1, 5, 6) for n in (0, 1, 2)])
+def a_window_of_a_window(x, k, n):
+    k = np.count_nonzero(x < k)
+    u = x[k : k + 2]
+    w = x[k : k + 2]
+    while len(u) > n:
+        u = u[1:]
+    while len(w) > n:
+        w = w[:-1]
+    w[:] = 7
+    u[:] = 9
+    return u, w
+
+
 def ints_to_float(x):
     out = np.array([], dtype=int)
     for v in x:

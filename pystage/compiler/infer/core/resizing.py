@@ -18,7 +18,7 @@ from ...analysis.variables import of_trips
 from ...hlo.ir import Op, Value
 from ...hlo.types import INT64, ArrayType
 from ...library.numpy.indexing.bounded import bounded, compact, count, elements, forwards
-from ...ops import Constant, Pad, Slice, constant
+from ...ops import Add, Constant, Pad, Slice, constant
 from ...stage import ir as stage
 from ...stage.walk import walk
 from ...values.boundary import Form
@@ -39,7 +39,7 @@ from ...values.lattice import (
 from ...values.node import TreeNode
 from ...values.slots import Slot, is_temporary
 from ...values.state import Content, Lookup
-from ...values.views import Flipped, View, path_type
+from ...values.views import Flipped, View, Window, index_value, path_type
 from ...values.walk import cells_of, children, head, nodes, with_children
 from ..aliases.merged import aliases_of, may_alias_cells
 from .engine import Engine
@@ -59,11 +59,13 @@ class Resizing:
     """An array at a place that a loop makes longer or shorter.
 
     `bounds`: for each axis how many elements there are at most after a trip; None where their number stays the same.
+    `turns`: a trip puts them in reverse.
     """
 
     slot: Slot
     place: Place
     bounds: tuple[int | None, ...]
+    turns: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,23 @@ def resizings(before: Mapping[Slot, Content], end: Lookup, slots: list[Slot]) ->
         for place, first, last in _pairs(before[slot], end(slot), ()):
             bounds = _bounds(_shapes(first, lambda s: before.get(s, None)), _shapes(last, end))
             if bounds is not None:
-                found.append(Resizing(slot, place, bounds))
+                turns = _turns(first) != _turns(last)
+                found.append(Resizing(slot, place, bounds, turns))
+    return found
+
+
+def _turns(value: Abstract) -> set[tuple[View, ...]]:
+    """In which directions the arrays that a value may be are, beside those of their memory."""
+    found = set()
+    for each in _arrays(value):
+        whole = each.whole if isinstance(each, Bounded) else each
+        back = (
+            [e.axis for e in each.extents if e.mask is None and e.step < 0]
+            if isinstance(each, Bounded)
+            else []
+        )
+        views = _directions(whole.path) if isinstance(whole, Ref) else []
+        found.add((*views, *[Flipped((axis,)) for axis in back]))
     return found
 
 
@@ -197,7 +215,9 @@ def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
             capacities[axis] = capacity = _capacity(engine, loop, each, axis, shape, most, type)
             shape[axis] = capacity.size
         owner = ArraySlot(each.slot, _dead(engine, loop))
-        made = fitted(engine, owner, array, ArrayType(type.dtype, tuple(shape)), capacities)
+        own_memory = each.turns and all(_is_private(engine, owner, x) for x in _arrays(array))
+        path = () if own_memory else None
+        made = fitted(engine, owner, array, ArrayType(type.dtype, tuple(shape)), capacities, path)
         assert made is not None
         content = engine.state.get(each.slot)
         engine.state.set(each.slot, _with(content, each.place, made))
@@ -383,8 +403,11 @@ def fitted(
     if own.dtype != type.dtype or own.rank != type.rank:
         return None
     array = _as_bounded(engine, value, axes, capacities)
+    if path is not None:
+        array = _widened(engine, array, path)
     if _is_turned(array) and _is_only_bounded(engine, owner, array):
         array = forwards(engine, array)
+    own = array.type
     for axis, along in enumerate(array.axes):
         if axis not in capacities and not (isinstance(along, int) and along == type.static_shape[axis]):
             return None
@@ -392,7 +415,8 @@ def fitted(
         if axis in capacities and longer and capacities[axis] is None:
             return None
     alike = all(e.mask is None and e.step == 1 for e in array.extents)
-    alike &= path is None or _directions(path) == _directions(cast(Ref, array.whole).path)
+    views = cast(Ref, array.whole).path
+    alike &= path is None or (bool(path) == bool(views) and _directions(path) == _directions(views))
     if array.type == type and alike:
         if not _is_only_name(engine, owner, value):
             return None
@@ -400,6 +424,27 @@ def fitted(
     if path or not _is_private(engine, owner, value):
         return None
     return _with_capacities(engine, _copied(engine, array, type, capacities), capacities)
+
+
+def _widened(engine: Engine, array: Bounded, path: tuple[View, ...]) -> Bounded:
+    """The same elements as a part of a wider whole, at `path`, where the whole is a window of that along its axes."""
+    whole = cast(Ref, array.whole)
+    while len(whole.path) > len(path) and isinstance(window := whole.path[-1], Window):
+        wider = replace(whole, path=whole.path[:-1])
+        memory = engine.state.get(wider.cell)
+        assert isinstance(memory, ArrayCell)
+        type = path_type(memory.value.type, wider.path)
+        along = {e.axis: e for e in array.extents if e.mask is None}
+        if any(n != most and i not in along for i, (n, most) in enumerate(zip(window.sizes, type.shape))):
+            break
+        extents = [
+            replace(e, start=engine.b.op(Add(), e.start, index_value(engine.b, window.starts[axis])))
+            for axis, e in along.items()
+            if e.start is not None
+        ]
+        made = bounded(engine, wider, [*extents, *[e for e in array.extents if e.mask is not None]])
+        array, whole = replace(made, identity=array.identity), wider
+    return array
 
 
 def _directions(path: tuple[View, ...]) -> list[View]:
