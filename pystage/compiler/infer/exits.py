@@ -20,7 +20,7 @@ from ..library.kernels.array_rows import has_arrays
 from ..library.numpy.indexing.bounded import refuse
 from ..library.rules.pools import parts_of
 from ..library.rules.rows import from_first
-from ..ops import And, Compare, Select, constant
+from ..ops import And, Compare, Or, Select, constant
 from ..values.boundary import (
     AbsentTemplate,
     Box,
@@ -524,10 +524,16 @@ class Exit:
             isinstance(first, Ref) and isinstance(second, Ref)
         ):
             return
-        found = engine.same_object(Ref(first.cell), Ref(second.cell))
-        if isinstance(found, Const) and not found.value:
+        memory = [(r.cell, truth) for r, truth in engine.memory_of(second)]
+        pairs = [
+            (ours, theirs) for r, ours in engine.memory_of(first) for cell, theirs in memory if cell == r.cell
+        ]
+        if not pairs:
             return
-        same = found.value if isinstance(found, Array) else constant(engine.b, True, np.bool_)
+        same = constant(engine.b, False, np.bool_)
+        for pair in pairs:
+            both = [constant(engine.b, t, np.bool_) if isinstance(t, bool) else t for t in pair]
+            same = engine.b.op(Or(), same, engine.b.op(And(), *both))
         for ours, theirs in zip(array.extents, other.extents):
             for a, b in ((ours.start, theirs.start), (ours.size, theirs.size)):
                 if a is not None and b is not None:

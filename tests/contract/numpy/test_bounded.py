@@ -380,6 +380,21 @@ def added_at(x, i):
 
 
 @cases(X, K[2])
+@cases(X, np.array([2, 1]))
+@cases(X, np.array([0, 0]), refused="PS210")
+@cases(X, np.array([9, 3]), refused="PS210")
+def a_name_of_what_a_loop_made_shorter_before_another(x, k):
+    n, m = k
+    y = (x + 0)[-3:]
+    while len(y) > n:
+        y = y[1:]
+    before = y
+    while len(y) > m:
+        y = y[y > y.min()]
+    y[:1] = 9
+    return y, before
+
+
 @cases(X, K[5], refused="PS210")
 def maybe_shorter(x, k):
     y = x[x > 0]

@@ -416,7 +416,7 @@ def fitted(
             return None
     alike = all(e.mask is None and e.step == 1 for e in array.extents)
     views = cast(Ref, array.whole).path
-    alike &= path is None or (bool(path) == bool(views) and _directions(path) == _directions(views))
+    alike &= path is None or ((bool(path) or not views) and _directions(path) == _directions(views))
     if array.type == type and alike:
         if not _is_only_name(engine, owner, value):
             return None
