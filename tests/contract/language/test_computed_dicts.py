@@ -18,6 +18,40 @@ SIZES = [(X[:0],), (X[:1],), (X,), (np.arange(64.0),), (np.arange(65.0),), (np.a
 # ---------------------------------------------------------------- keys that come and go
 
 
+@cases.each((np.arange(9.0),), (np.arange(1.0),))
+def known_tuples_as_keys(x):
+    d = {}
+    for i in range(len(x)):
+        d[(i, 8, 9)] = x[i]
+    out = []
+    known = {(7, 8, 9): 1, (1, 8, 9): 2}
+    for key in known:
+        if key in d:
+            out.append(d[key])
+    for key, value in known.items():
+        out.append(d.get(key, -1.0) * value)
+    out.append(d.get(known.popitem()[0], 5.0))
+    pairs = {(i, 1) for i in range(len(x))}
+    return out, [key in pairs for key in {(1, 1): 0, (17, 1): 0}]
+
+
+@cases.each((np.array([0.5, 0.2, 0.7, 0.1]),))
+def keys_that_are_removed_and_added(x):
+    kept = {(7, 8, 9): 1.0}
+    for i in range(len(x)):
+        bad = [t for t, r in kept.items() if x[i] < r]
+        count = {}
+        for t in bad:
+            for e in ((t[0], t[1]), (t[1], t[2]), (t[2], t[0])):
+                key = (min(e), max(e))
+                count[key] = count.get(key, 0) + 1
+            del kept[t]
+        for (a, b), k in count.items():
+            if k == 1:
+                kept[(a, b, i)] = x[i]
+    return sorted(tuple(sorted(t)) for t in kept if max(t) < 7), kept
+
+
 @cases.each(*SIZES)
 def counted(a):
     counts = {}

@@ -41,6 +41,7 @@ from ...values.lattice import (
 from ...values.rows import row
 from ...values.walk import rebuild
 from ..context import Context, Raw
+from ..rules.rows import key_of
 from .array_rows import boxed, copied
 
 MISSING: Any = object()
@@ -139,11 +140,11 @@ def view_items(ctx: Context, view: DictView) -> list[Abstract]:
     entries = cell.entries
     match view.kind:
         case "keys":
-            return [abstract(k) for k in entries]
+            return [key_of(key) for key in entries]
         case "values":
             return list(entries.values())
         case _:
-            return [Tuple((abstract(k), v)) for k, v in entries.items()]
+            return [Tuple((key_of(key), value)) for key, value in entries.items()]
 
 
 def cell_of(ctx: Context, value: Raw) -> Any:

@@ -86,7 +86,8 @@ def is_of_rows(ctx: Context, cell: AnyTable, key: Abstract) -> bool:
 
 
 def same_keys(ctx: Context, column: Abstract, key: Abstract) -> Found | Value:
-    """Which rows of the keys equal `key`: a bool for each, or for all."""
+    """Which rows of the keys equal `key`: a bool for each, or for all. A known tuple is the parts of which it consists."""
+    assert not any(isinstance(x, Const) and isinstance(x.value, tuple) for x in (column, key))
     if isinstance(column, Gated):
         return _same_as_any(ctx, column, [same_keys(ctx, option, key) for option in column.options])
     if isinstance(key, Gated):

@@ -33,7 +33,7 @@ from ..kernels.structures import abstract, cell_of, elements_for, list_items, ne
 from ..kernels.unboxing import frozen
 from ..registry import meaning, method_meaning
 from ..rules import rows as templates
-from ..rules.rows import is_counter, is_dict
+from ..rules.rows import is_counter, is_dict, key_of
 from .computed_items import MOST_BRANCHES, chosen_item
 from .iteration import generators
 
@@ -222,7 +222,7 @@ def popitem(ctx: Context, self: Raw, /) -> Abstract:
         ctx.raise_(KeyError("popitem(): dictionary is empty"))
     key, value = entries.popitem()
     _set(ctx, self, entries)
-    return Tuple((Const(key), value))
+    return Tuple((key_of(key), value))
 
 
 @meaning(dict.update)
