@@ -241,12 +241,16 @@ class Join:
     def _unite(self, ours: Sequence[Abstract], theirs: Sequence[Abstract]) -> Alternatives | None:
         """The alternatives of both sides, and the positions of the second's; None where they are too many.
 
-        In a loop, alternatives must be there on entry, so that they are as many after any number of trips.
+        In a loop, alternatives must be there on entry, so that they are as many after any number of trips; of strings there
+        are only as many as the program names.
         """
         if not ours or not theirs:
             lookup = self.a if ours else self.b
             return [self.alone(x, lookup) for x in (*ours, *theirs)], range(len(theirs))
-        if (self.loop and len(ours) == 1) or not all(map(_may_be_alternative, (*ours, *theirs))):
+        both = (*ours, *theirs)
+        if (self.loop and len(ours) == 1 and not all(map(is_string, both))) or not all(
+            map(_may_be_alternative, both)
+        ):
             return None
         positions = positions_of(ours, theirs, self._is_alike)
         count = max(len(ours), max(positions) + 1)

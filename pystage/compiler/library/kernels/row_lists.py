@@ -103,6 +103,7 @@ def as_rows(ctx: Context, cell: AnyList, *also: Abstract, ragged: bool = False) 
         known = False
     if template is None:
         return None
+    ctx.state.gated |= any(isinstance(node, Gated) for node in nodes(template))
     capacity = max(cell.capacity if isinstance(cell, RowsCell) else len(cell.items), 1)
     for item in also:
         _needs_tuples(ctx, template, item, capacity)

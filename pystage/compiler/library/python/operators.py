@@ -279,14 +279,16 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         found = _of_text(ctx, PYTHON_OPERATORS[op], left, right)
         if found is not None:
             return found
-    left, right = strings.known(ctx, left), strings.known(ctx, right)
     for value in (left, right):
-        if isinstance(value, Gated):  # a part of a container: an operand is split with its instruction
+        if isinstance(
+            value, Gated
+        ):  # a string, or part of a container: an operand is split with its instruction
             return split_value(
                 ctx,
                 value,
                 lambda one: compare(ctx, op, *[one if x is value else x for x in (left, right)]),  # noqa: B023
             )
+    left, right = strings.known(ctx, left), strings.known(ctx, right)
     if isinstance(left, Const) and isinstance(right, Const):
         return call_now(ctx, PYTHON_OPERATORS[op], left.value, right.value)
     if _numeric_pair(ctx, op, left, right):

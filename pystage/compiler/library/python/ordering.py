@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from typing import cast
 
 from ...analysis.ranges import hull
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
-from ...hlo.types import is_floating
+from ...hlo.ir import Value
+from ...hlo.types import INT64, is_floating
 from ...ops import Compare
+from ...values.boundary import Form
+from ...values.gated import Gated, alternatives, tag_of
 from ...values.lattice import Abstract, Array, Const, ListCell, RowsCell, Tuple, is_number
 from ..context import Context, Raw
 from ..kernels import row_lists
@@ -20,6 +24,7 @@ from ..kernels.unboxing import frozen, make_members, unboxed
 from ..rules.promote import kinds_of, value_of
 from .number_checks import either, refuse
 from .operators import compare
+from .strings import is_string
 
 NETWORK_LIMIT = 16
 """The greatest number of staged numbers that are sorted by exchanging neighbours."""
@@ -39,7 +44,8 @@ def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) ->
     if _is_computed(keys):
         make_members(ctx, items)
         held = [unboxed(ctx, item) for item in items]
-        rows, sorts = [row_lists.as_rows(ctx, ListCell(tuple(x))) for x in (held, keys)]
+        rows = row_lists.as_rows(ctx, ListCell(tuple(held)), ragged=True)
+        sorts = row_lists.as_rows(ctx, ListCell(tuple(_ranked(ctx, keys))))
         if rows is not None and sorts is not None:
             marks = [frozen(ctx, item) for item in items]
             ordered = row_lists.in_order(ctx, rows, sorts, backwards)
@@ -55,6 +61,47 @@ def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) ->
 
     order = sorted(range(len(items)), key=functools.cmp_to_key(before), reverse=backwards)
     return [items[i] for i in order]
+
+
+def _ranked(ctx: Context, keys: Sequence[Abstract]) -> list[Abstract]:
+    """The keys with numbers in place of their strings: the places of these in the order of all of them.
+
+    They are as they were where a string may be compared with something else, or is not one of several that are known.
+    """
+    strings = {text for key in keys for text in _strings(key)}
+    if not strings or None in strings or len(set(map(_kinds, keys))) > 1:
+        return list(keys)
+    places = {text: place for place, text in enumerate(sorted(map(str, strings)))}
+
+    def ranked(key: Abstract) -> Abstract:
+        if isinstance(key, Tuple):
+            return Tuple(tuple(map(ranked, key.items)), key.cls)
+        if not is_string(key):
+            return key
+        first, *others = [Const(places[cast(str, cast(Const, x).value)]) for x in alternatives(key)]
+        place: Value = ctx.constant(first.value, INT64)
+        for position, other in enumerate(others, 1):
+            place = select(
+                ctx, tag_of(ctx.b, cast(Gated, key), position), ctx.constant(other.value, INT64), place
+            )
+        return Array(place, Form.PYTHON, False, (0, len(places) - 1))
+
+    return list(map(ranked, keys))
+
+
+def _strings(key: Abstract) -> Iterator[str | None]:
+    """The strings that a key may hold; None for one that is not known."""
+    if isinstance(key, Tuple):
+        for part in key.items:
+            yield from _strings(part)
+    elif is_string(key):
+        for each in alternatives(key):
+            yield each.value if isinstance(each, Const) else None
+
+
+def _kinds(key: Abstract) -> Hashable:
+    """Which parts of a key are strings."""
+    return tuple(map(_kinds, key.items)) if isinstance(key, Tuple) else is_string(key)
 
 
 def rows_in_order(ctx: Context, rows: RowsCell, key: Raw, reverse: Raw, unordered: bool = False) -> RowsCell:
@@ -74,7 +121,8 @@ def _is_scalar(item: Abstract) -> bool:
 def _is_computed(items: Sequence[Abstract]) -> bool:
     """True if the program computes one of the numbers."""
     return any(
-        isinstance(item, Array) or (isinstance(item, Tuple) and _is_computed(item.items)) for item in items
+        isinstance(item, Array | Gated) or (isinstance(item, Tuple) and _is_computed(item.items))
+        for item in items
     )
 
 
