@@ -437,6 +437,32 @@ def test_generators_that_share_a_bit_generator():
             assert results[0] == results[1]
 
 
+def draws_of_computed_sizes(x, seed):
+    rng = np.random.default_rng(seed)
+    n = np.count_nonzero(x > 0)
+    y = x[x > 0]
+    each = []
+    for v in x:
+        k = int(abs(v))
+        each.append(rng.random(k).sum() + rng.normal(0, 1, size=k).sum())
+    several = rng.integers(0, 10, n), rng.uniform(-1, 2, size=(n, 2)), rng.exponential(2.0, n)
+    chosen = rng.choice(x, size=n), rng.choice(len(x), n, replace=True)
+    return each, several, chosen, y * rng.random(y.shape), rng.standard_normal(n), rng.random()
+
+
+@pytest.mark.parametrize("x", [np.array([1.0, -2.0, 3.0, 0.0, 2.0, 3.0]), np.arange(70.0) - 7, -np.ones(3)])
+def test_draws_of_computed_sizes(x):
+    check(draws_of_computed_sizes, x, 3)
+
+
+def test_a_computed_size_below_zero():
+    def fewer(x, seed):
+        return np.random.default_rng(seed).random(np.count_nonzero(x) - 3)
+
+    check(fewer, np.ones(5), 3)
+    check(fewer, np.zeros(5), 3, raises=ValueError)
+
+
 def test_methods_that_no_program_has_are_refused():
     def program(rng, x):
         if rng.random() < x:

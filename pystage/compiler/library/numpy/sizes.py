@@ -6,6 +6,7 @@ bounded axes. The bound is what is known of the range of the integer, else a cap
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,10 +41,9 @@ class ComputedShape:
 
 def computed_shape(ctx: Context, raw: Raw, function: str) -> ComputedShape | None:
     """A shape argument with extents that only the run knows; None where all are known, or can be."""
-    given = abstract(raw)
-    parts = given.items if isinstance(given, Tuple) else (given,)
-    if not any(_is_computed(ctx, part) for part in parts):
+    if not is_computed_shape(ctx, raw):
         return None
+    parts = _parts(raw)
     extents: list[int] = []
     sizes: dict[int, Value] = {}
     for axis, part in enumerate(parts):
@@ -54,6 +54,16 @@ def computed_shape(ctx: Context, raw: Raw, function: str) -> ComputedShape | Non
         extents.append(bound_of(ctx, part, function))
         sizes[axis] = size_of(ctx, part)
     return ComputedShape(tuple(extents), sizes)
+
+
+def is_computed_shape(ctx: Context, raw: Raw) -> bool:
+    """True for a shape argument with extents that only the run knows."""
+    return any(_is_computed(ctx, part) for part in _parts(raw))
+
+
+def _parts(raw: Raw) -> Sequence[Abstract]:
+    given = abstract(raw)
+    return given.items if isinstance(given, Tuple) else (given,)
 
 
 def _is_computed(ctx: Context, part: Abstract) -> bool:

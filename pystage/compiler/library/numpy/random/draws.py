@@ -113,6 +113,8 @@ class ActionBuilder:
             if not isinstance(error.diagnostic, NotKnown):
                 raise
             why = f"its argument {parameter!r} is computed by the program"
+            if parameter == "size":
+                self.draw_in_program(why)
             raise self.refusal(why) from None
 
     def draw_in_program(self, why: str) -> None:

@@ -23,6 +23,7 @@ from ...context import Context, Raw
 from ...kernels.structures import abstract
 from ...rules.jax import is_none
 from ..composed import run_program
+from ..sizes import is_computed_shape
 from . import pcg64, ziggurat
 from .draws import FIXED, ActionBuilder, bound, stored
 from .permutations import returned
@@ -63,6 +64,8 @@ def draw_in_program(
         ctx.leave_states()
     out = call.takes_out(given)
     for parameter in FIXED & given.keys():
+        if parameter == "size" and is_computed_shape(ctx, given[parameter]):
+            continue
         given[parameter] = Const(_fixed(ctx, parameter, call.argument(given[parameter], parameter)))
     if out is not None:
         dtype = given.get("dtype")

@@ -14,8 +14,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ....values.lattice import Abstract
+from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
+from ...kernels.structures import abstract
 from ...registry import meaning
 
 MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
@@ -53,6 +54,17 @@ def _jumps(ctx: Context, first: Raw, step: Raw, count: Raw) -> Abstract:
     """A constant of the program."""
     numbers = [int(ctx.known(n, "a number of steps")) for n in (first, step, count)]
     return ctx.ndarray(ctx.constant(jumps(*numbers), np.uint64))
+
+
+def is_known(count: Any) -> bool:
+    """True for a number that is known before the program runs."""
+    return True
+
+
+@meaning(is_known)
+def _is_known(ctx: Context, count: Raw) -> Abstract:
+    """A constant of the program."""
+    return Const(ctx.can_be_known(abstract(count)))
 
 
 def leave_to_host() -> NoReturn:
@@ -127,7 +139,12 @@ def next32(state: Any) -> Any:
 
 
 def words(state: Any, count: Any) -> Any:
-    """The next `count` words, all at once: each is some known number of steps away."""
+    """The next `count` words, all at once where their number is known: each is then a known number of steps away."""
+    if not is_known(count):
+        found = np.empty(count, np.uint64)
+        for i in range(count):
+            found[i] = next64(state)
+        return found
     if count == 0:
         return np.zeros(0, np.uint64)
     width = min(count, max(64, math.isqrt(count)))
@@ -430,7 +447,7 @@ def choice(
     if np.ndim(a) == 0:
         return int(found) if size is None else found
     taken = np.take(a, found, axis=axis, mode="clip")
-    return np.asarray(taken) if size == () else taken
+    return np.asarray(taken) if isinstance(size, tuple) and not size else taken
 
 
 def _probabilities(p: Any, number: Any) -> Any:

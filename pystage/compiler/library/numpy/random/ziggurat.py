@@ -18,7 +18,19 @@ import numpy as np
 from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...registry import meaning
-from .pcg64 import double, folded, jumped, jumps, leave_to_host, next64, parameters, random, shape_of, zero
+from .pcg64 import (
+    double,
+    folded,
+    is_known,
+    jumped,
+    jumps,
+    leave_to_host,
+    next64,
+    parameters,
+    random,
+    shape_of,
+    zero,
+)
 
 _COLUMNS = [("ki", "u8"), ("wi", "f8"), ("fi", "f8"), ("ke", "u8"), ("we", "f8"), ("fe", "f8")]
 """Of each layer how many places are certain to be below the density, how wide one is, and the density at the layer's end:
@@ -60,9 +72,9 @@ def drawn(state: Any, size: Any, candidates: Any, decided: Any) -> Any:
     if size is None:
         return float(_one(state, candidates, decided))
     count = math.prod(size) if isinstance(size, tuple) else size
-    if count == 0:
+    if is_known(count) and count == 0:
         return np.zeros(size)
-    width = min(count, _BLOCK)
+    width = min(count, _BLOCK) if is_known(count) else _BLOCK
     steps, places = jumps(0, 1, width + 1), np.arange(width)
     found = np.zeros(count + width)
     done = 0
