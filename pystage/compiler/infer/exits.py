@@ -51,7 +51,7 @@ from ..values.bounded import Bounded
 from ..values.deques import BOUND, ITEMS
 from ..values.exceptions import ExceptionBuilder
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind
-from ..values.generators import GENERATORS, handle_of, made_by, maker_of, resumed, state_of
+from ..values.generators import GENERATORS, handle_of, has_handle, made_by, maker_of, resumed, state_of
 from ..values.lattice import (
     Abstract,
     AnyList,
@@ -354,6 +354,8 @@ class Exit:
             return CallTemplate(np.random.Generator, (self.template(make),), (), identity)
         if make is not None:
             made = CallTemplate(made_by, (self.template(make),))
+        elif not has_handle(cell):  # a copy of one of the caller's, whose state the program has
+            raise DiagnosticError(CannotReturn(span=self.engine.b.span, what="a copy of a random generator"))
         else:
             made = GeneratorTemplate(self.output(handle_of(cell), Form.PYTHON))
         return made if state is None else CallTemplate(resumed, (made, self.template(state)), (), identity)

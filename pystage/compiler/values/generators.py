@@ -117,6 +117,11 @@ def maker_of(cell: ObjectCell) -> Abstract | None:
     return cell.fields.get(MAKE) or cell.fields.get(BITS)
 
 
+def has_handle(cell: ObjectCell) -> bool:
+    """True for a generator that the host knows by a number."""
+    return NUMBER in cell.fields
+
+
 def handle_of(cell: ObjectCell) -> Value:
     """The number of the generator in a cell."""
     return cast(Array, cell.fields[NUMBER]).value

@@ -123,7 +123,7 @@ PROBLEMS: dict[str, tuple[str, str, str, str | None]] = {
         "it depends on sizes: so with n = 17, m = 13, not with n = 7, m = 11",
     ),
     "too small": (
-        'def f(x: "f32[n, m]"):\n    for i in range(5): x = x[: x.shape[0] // 2]\n    return x[0]',
+        'def f(x: "f32[n, m]"):\n' + 5 * "    x = x[: x.shape[0] // 2]\n" + "    return x[0]",
         "PS223",
         "this raises IndexError: index 0 is out of bounds for axis 0 with size 0",
         "it fits with larger sizes, such as n = 67, m = 71; give one by --dim",

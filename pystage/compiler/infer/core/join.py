@@ -248,9 +248,10 @@ class Join:
             lookup = self.a if ours else self.b
             return [self.alone(x, lookup) for x in (*ours, *theirs)], range(len(theirs))
         both = (*ours, *theirs)
-        if (self.loop and len(ours) == 1 and not all(map(is_string, both))) or not all(
-            map(_may_be_alternative, both)
-        ):
+        known = [isinstance(x, Const) and is_string(x) for x in both]
+        if self.loop and not all(known) and (len(ours) == 1 or all(known[: len(ours)])):
+            return None
+        if not all(map(_may_be_alternative, both)):
             return None
         positions = positions_of(ours, theirs, self._is_alike)
         count = max(len(ours), max(positions) + 1)

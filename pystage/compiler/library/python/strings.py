@@ -52,7 +52,7 @@ from ..kernels.structures import (
 from ..registry import meaning
 from ..rules.classes import is_generated
 from ..rules.rows import is_dict
-from ..rules.split import of_one_kind
+from ..rules.split import needs_split, of_one_kind
 
 
 def attribute(ctx: Context, receiver: Const, name: str) -> Abstract | None:
@@ -320,7 +320,9 @@ def is_open_string(value: Abstract) -> bool:
 
 
 def known(ctx: Context, value: Abstract) -> Abstract:
-    """A string that must be known now; what is no string, as it is."""
+    """A string that must be known now, or is one of several; what is no string, as it is."""
+    if isinstance(value, Gated) and is_string(value):
+        raise needs_split(value)
     return Const(ctx.known(value, "a string")) if is_open_string(value) else value
 
 
