@@ -71,6 +71,50 @@ def test_what_large_inputs_fill_has_the_capacity_at_once(n: int, grows: bool, mo
     assert bool(outgrown) == grows
 
 
+def nested(x: Any) -> Any:
+    found = []
+    for i in range(6):
+        for j in range(7):
+            for k in range(20):
+                if x[i] > j:
+                    found.append(i * j * k)
+    return found
+
+
+def lists_of_one_length(x: Any) -> Any:
+    found = []
+    for i in range(6):
+        for j in range(30):
+            if x[i] > j:
+                found.append([i, j, i + j])
+    return np.array(found)
+
+
+def two_loops(x: Any) -> Any:
+    found = [i for i in range(100)]
+    for v in x:
+        if v > 0:
+            found.append(int(v))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("function", "capacities"), [(nested, {6 * 7 * 20}), (lists_of_one_length, None), (two_loops, None)]
+)
+def test_there_is_room_for_all_trips(function: Any, capacities: set[int] | None) -> None:
+    """The outermost of nested loops decides, lists that get no longer have no capacity, and a later loop has room for more."""
+    x = np.arange(6.0) + 90
+    staged = pystage.compile(function, fallback="error")
+    staged(x)
+    assert ledger.account(*staged.identity).programs == 1
+    (kept,) = staged._dispatcher.staged
+    assert (
+        capacities is None or [c.size for c in kept.program.capacities if c.size > SMALL // 64] == capacities
+    )
+    assert not any("lists in a list" in str(c.site) for c in kept.program.capacities)
+    check(function, x)
+
+
 # ---------------------------------------------------------------- what is around it
 
 
