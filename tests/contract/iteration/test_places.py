@@ -94,3 +94,38 @@ def test_each_element_is_a_few_operations() -> None:
 
     many = [PARTS[1][:k] for k in np.arange(400) % len(PARTS[1])]
     assert len(str(pystage.code_hlo(program, many)).splitlines()) < 4000
+
+
+def test_calls_that_are_repeated_count(monkeypatch):
+    """Of few arrays of one type, too, a loop whose trips only repeat calls is one of the program."""
+
+    def solved(a, b):
+        x = np.zeros(len(b))
+        while abs(a @ x - b).max() > 1e-9:
+            for i in range(len(b)):
+                x[i] += (b[i] - a[i] @ x) / a[i, i]
+        if x[0] < 0:
+            raise ValueError(x[0])
+        return x, x.sum()
+
+    def program(a, sides):
+        found, failed = [], 0
+        for b in sides:
+            try:
+                x, total = solved(a, b)
+            except ValueError:
+                failed += 1
+                continue
+            found.append({"x": x, "total": total})
+        return found, failed
+
+    a = np.eye(4) * 6 + 0.5
+    sides = [b.copy() for b in np.random.default_rng(0).standard_normal((6, 4)) + 0.3]
+
+    def lines():
+        return len(str(pystage.code_hlo(program, a, sides)).splitlines())
+
+    written_out = lines()
+    monkeypatch.setattr(control_flow, "MOST_IN_CALLS", 0)
+    check(program, a, sides)
+    assert lines() < written_out / 2

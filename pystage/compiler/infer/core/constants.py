@@ -9,7 +9,7 @@ PS401.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NoReturn
 
@@ -401,10 +401,12 @@ def known_in_every_trip(what: str, span: Span | None) -> Note:
     return Note(f"{what} must be known in every trip", span)
 
 
-def is_unrollable(origins: ParameterOrigins, value: Array) -> bool:
-    """True if `value` is known once a loop around is written out."""
+def is_unrollable(origins: ParameterOrigins, value: Array, by_place: Mapping[stage.Instr, bool]) -> bool:
+    """True if `value` is known once a loop around is written out, of few trips and not one of those that go over places."""
     loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
-    return loop is not None and (loop.trips or 0) < WRITTEN_OUT
+    if loop is None or by_place.get(loop.instruction):
+        return False
+    return (loop.trips or 0) < WRITTEN_OUT
 
 
 def is_computed(origins: ParameterOrigins, value: Array) -> bool:

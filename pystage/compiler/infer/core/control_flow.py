@@ -64,6 +64,8 @@ from .speculate import speculate
 
 MOST_STEPS = 20_000
 """A loop over a list of arrays or objects goes over its places where all trips, written out, would take more steps."""
+MOST_IN_CALLS = 60_000
+"""Or where so many times the first would, in which calls are inferred that the others only repeat."""
 
 # ---------------------------------------------------------------- control flow
 
@@ -224,7 +226,7 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
 def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     frame = e.current
 
-    times = 0
+    times = steps = 0
 
     why = e.loops.unrolled.get(i)
     if why is None:
@@ -234,14 +236,15 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     many = 0 if i in e.loops.unrolled or i in e.loops.by_place else count_of_references(e, iterable)
 
     def trip(item: Step) -> None:
-        nonlocal times
+        nonlocal times, steps
         times += 1
         before = e.effort.steps
         with e.effort.trip(i, times, why):
             e.b.span = i.span
             e.put(i.target, item())
             e.run_block(i.body)
-        if times == 2 and (e.effort.steps - before) * many > MOST_STEPS:
+        taken, steps = e.effort.steps - before, e.effort.steps - before if times == 1 else steps
+        if times == 2 and many and (taken * many > MOST_STEPS or steps * many > MOST_IN_CALLS):
             raise ByPlace(i)
 
     def broken() -> Abstract:

@@ -316,7 +316,7 @@ class Engine(Context):
         return result
 
     def can_be_unrolled(self, value: Array) -> bool:
-        return is_unrollable(self.origins, value)
+        return is_unrollable(self.origins, value, self.loops.by_place)
 
     def can_be_known(self, value: Raw) -> bool:
         if isinstance(value, Array):

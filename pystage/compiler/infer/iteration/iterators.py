@@ -8,7 +8,7 @@ of one that a single `While` can iterate over: a range, an array's first axis, r
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -624,7 +624,7 @@ def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled 
         return ListCell(value.items) if isinstance(value, Tuple) else cast(AnyList, _content(engine, value))
 
     before = content()
-    if not isinstance(before, ListCell) or len(before.items) < WRITTEN_OUT:
+    if not isinstance(before, ListCell) or (len(before.items) < WRITTEN_OUT and not by_place):
         return None
     rows = as_rows(engine, before)
     if rows is None and by_place and isinstance(value, Ref):
@@ -647,6 +647,10 @@ def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled 
     return Rolled(Const(len(before.items)), element, lambda: list_length(content()))
 
 
+FEW_ARRAYS = 3
+"""A loop over so many arrays of one type, or fewer, is written out, however much its trips do."""
+
+
 def count_of_references(engine: Engine, value: Abstract) -> int:
     """How many trips a loop makes that goes over a list of many arrays or objects; 0 for any other loop."""
     match value:
@@ -655,12 +659,19 @@ def count_of_references(engine: Engine, value: Abstract) -> int:
         case Zip(inners):
             counts = [count_of_references(engine, inner) for inner in inners]
             return min([count for count in counts if count], default=0)
-        case Ref() if (
-            isinstance(cell := _content(engine, value), ListCell) and len(cell.items) >= WRITTEN_OUT
+        case Ref() if isinstance(cell := _content(engine, value), ListCell) and (
+            len(cell.items) >= WRITTEN_OUT or _are_alike(engine, cell.items)
         ):
             whole = [item for item in cell.items if isinstance(item, Ref | Bounded | Tuple)]
             return len(whole) if len(whole) == len(cell.items) else 0
     return 0
+
+
+def _are_alike(engine: Engine, items: Sequence[Abstract]) -> bool:
+    """True for several arrays of one type."""
+    cells = [_content(engine, item) if isinstance(item, Ref) and not item.path else None for item in items]
+    types = {cell.value.type if isinstance(cell, ArrayCell) else None for cell in cells}
+    return len(items) > FEW_ARRAYS and len(types) == 1 and None not in types
 
 
 def _rolled_list(engine: Engine, value: Ref) -> Rolled:
