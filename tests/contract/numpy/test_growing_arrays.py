@@ -745,6 +745,18 @@ def one_mask_in_two_branches(v, n):
     return np.where(u > u)[0], u
 
 
+@cases.each((V, 0), (V, 2), (V, 9))
+def a_part_turned_and_shorter(v, n):
+    y, z = np.clip(v, -1, 2)[1:], np.arange(len(v))[1:]
+    if len(y) > n:
+        while len(y) > n:
+            y = y[1:][::-1]
+    y[:1] = 7
+    while len(z) > 1:
+        z = z[1:][::-1]
+    return y, z
+
+
 A = np.array([[1.0, -1.0, 2.0], [0.0, 3.0, -2.0], [2.0, 1.0, 1.0], [-3.0, 0.0, 4.0]])
 
 

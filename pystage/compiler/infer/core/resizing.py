@@ -404,7 +404,7 @@ def fitted(
         return None
     array = _as_bounded(engine, value, axes, capacities)
     if path is not None:
-        array = _widened(engine, array, path)
+        array = _widened(engine, array, path, type)
     if _is_turned(array) and _is_only_bounded(engine, owner, array):
         array = forwards(engine, array)
     own = array.type
@@ -426,16 +426,16 @@ def fitted(
     return _with_capacities(engine, _copied(engine, array, type, capacities), capacities)
 
 
-def _widened(engine: Engine, array: Bounded, path: tuple[View, ...]) -> Bounded:
-    """The same elements as a part of a wider whole, at `path`, where the whole is a window of that along its axes."""
-    whole = cast(Ref, array.whole)
-    while len(whole.path) > len(path) and isinstance(window := whole.path[-1], Window):
+def _widened(engine: Engine, array: Bounded, path: tuple[View, ...], type: ArrayType) -> Bounded:
+    """The same elements as a part of a wider whole, of `type` and at `path`, where the whole is a window of that."""
+    given, whole = array, cast(Ref, array.whole)
+    while array.type != type and len(whole.path) > len(path) and isinstance(window := whole.path[-1], Window):
         wider = replace(whole, path=whole.path[:-1])
         memory = engine.state.get(wider.cell)
         assert isinstance(memory, ArrayCell)
-        type = path_type(memory.value.type, wider.path)
+        own = path_type(memory.value.type, wider.path)
         along = {e.axis: e for e in array.extents if e.mask is None}
-        if any(n != most and i not in along for i, (n, most) in enumerate(zip(window.sizes, type.shape))):
+        if any(n != most and i not in along for i, (n, most) in enumerate(zip(window.sizes, own.shape))):
             break
         extents = [
             replace(e, start=engine.b.op(Add(), e.start, index_value(engine.b, window.starts[axis])))
@@ -444,7 +444,7 @@ def _widened(engine: Engine, array: Bounded, path: tuple[View, ...]) -> Bounded:
         ]
         made = bounded(engine, wider, [*extents, *[e for e in array.extents if e.mask is not None]])
         array, whole = replace(made, identity=array.identity), wider
-    return array
+    return array if array.type == type else given
 
 
 def _directions(path: tuple[View, ...]) -> list[View]:
