@@ -39,8 +39,8 @@ _MOST_BYTES = 1 << 25
 FIRST_CAPACITY = 64
 """The capacity that a list has at first which gets longer in a loop that runs nobody knows how often.
 
-What has arrays of at most 512 bytes XLA:CPU executes in sequence, which takes a fraction of the time of the same operations
-between several threads (`ThunkExecutor::Options`).
+Operations on arrays of at most 512 bytes XLA:CPU executes in sequence, others between several threads, which costs more than
+small ones do themselves (`ThunkExecutor::Options`).
 """
 _FIRST_INNER = 8
 """The capacity that lists and tuples in a list have at first which get longer in a loop."""
@@ -172,14 +172,11 @@ class JoinedRows:
         itemsize = row_size(template)
         if sites[0] is not None and self._capacity_here(largest, itemsize, what).site == sites[0]:
             return largest, sites[0]
-        needed = (
-            first + self._trips * (second - first)
-            if self._trips is not None and not sites[0]
-            else MOST_ROWS + 1
-        )
-        is_counted = needed <= most and needed * itemsize <= (
-            _MOST_BYTES if sites[1] is None else MOST_AT_FIRST
-        )
+        needed = MOST_ROWS + 1
+        if self._trips is not None and sites[0] is None:
+            needed = first + self._trips * (second - first)
+        most_bytes = _MOST_BYTES if sites[1] is None else MOST_AT_FIRST
+        is_counted = needed <= most and needed * itemsize <= most_bytes
         initial = needed if is_counted else largest
         if not is_counted or (is_pool and not self._nested):  # objects may be made by other loops, too
             initial = first_size(initial, itemsize, FIRST_CAPACITY)

@@ -226,7 +226,7 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
 def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     frame = e.current
 
-    times = steps = 0
+    times = first = 0
 
     why = e.loops.unrolled.get(i)
     if why is None:
@@ -236,15 +236,17 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     many = 0 if i in e.loops.unrolled or i in e.loops.by_place else count_of_references(e, iterable)
 
     def trip(item: Step) -> None:
-        nonlocal times, steps
+        nonlocal times, first
         times += 1
         before = e.effort.steps
         with e.effort.trip(i, times, why):
             e.b.span = i.span
             e.put(i.target, item())
             e.run_block(i.body)
-        taken, steps = e.effort.steps - before, e.effort.steps - before if times == 1 else steps
-        if times == 2 and many and (taken * many > MOST_STEPS or steps * many > MOST_IN_CALLS):
+        steps = e.effort.steps - before
+        if times == 1:
+            first = steps
+        if times == 2 and (steps * many > MOST_STEPS or first * many > MOST_IN_CALLS):
             raise ByPlace(i)
 
     def broken() -> Abstract:

@@ -282,7 +282,7 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     for value in (left, right):
         if isinstance(
             value, Gated
-        ):  # a string, or part of a container: an operand is split with its instruction
+        ):  # a string, or a part of a container: operands are split with instructions
             return split_value(
                 ctx,
                 value,
