@@ -437,6 +437,26 @@ def test_generators_that_share_a_bit_generator():
             assert results[0] == results[1]
 
 
+class Noisy:
+    def __init__(self, rng, sigma):
+        self.rng, self.sigma = rng, sigma
+
+    def run(self, x):
+        for _ in range(4):
+            x = x * 0.5 + self.rng.normal(0.0, self.sigma)
+        return x
+
+
+def test_a_gradient_of_an_object_with_a_generator():
+    """A copy of a generator whose state the program has is not handed back."""
+
+    def run(noisy, x):
+        return noisy.run(x)
+
+    with pytest.raises(pystage.StagingError, match="PS504"):
+        pystage.grad(run)(Noisy(generator(), 0.5), 3.0)
+
+
 def draws_of_computed_sizes(x, seed):
     rng = np.random.default_rng(seed)
     n = np.count_nonzero(x > 0)
