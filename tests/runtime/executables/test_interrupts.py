@@ -128,7 +128,7 @@ assert out[0] == -1.0
 LARGE = """
 def product(x):
     y = x
-    for i in range(20):
+    for i in range(100):
         y = y @ x / 1500
     return y
 
