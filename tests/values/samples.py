@@ -220,7 +220,7 @@ def samples() -> list[Abstract | Cell]:
         ),
         MemberCell(list, 3, program(INT64)),
         VariableCell(row(1)),
-        IteratorCell(row(1), 2, ("a",)),
+        IteratorCell(row(1), 2, ("a",), True),
         ErrorCell(program(INT32), {(ArrayType(INT64), 0): program(INT64)}),
         ErrorCell(
             program(INT32),

@@ -64,6 +64,12 @@ def declared_at(callable_: object) -> tuple[str, int] | None:
     return _PLACES.get((type(callable_), "__call__")) if found is None else found
 
 
+def takes_alternatives(meaning: F) -> F:
+    """Declares that a meaning takes what is one of several, where for others each of them is given by itself."""
+    meaning.takes_alternatives = True  # type: ignore[attr-defined]
+    return meaning
+
+
 def replace_meaning(callable_: Any, function: Callable[..., Abstract]) -> None:
     """Declares that calling `callable_`, which has a meaning, means `function` from now on."""
     _MEANINGS[id(callable_)] = (callable_, function)

@@ -573,12 +573,13 @@ class VariableCell(Cell):
 class IteratorCell(Cell):
     """An iterator: its source, None once exhausted, and the number of elements that it has yielded.
 
-    `keys`: those of a dict when the iterator was created.
+    `keys`: those of a dict when the iterator was created. `ended`: whether it has found on some path that it has no more.
     """
 
     source: Abstract | None = None
-    index: int = 0
+    index: int | Value = 0
     keys: tuple[Any, ...] = ()
+    ended: bool | Value = False
 
 
 @immutable

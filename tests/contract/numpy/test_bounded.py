@@ -435,6 +435,14 @@ def flat_part_of_columns(m, k):
     return m.T[: k[0], ::2].reshape(-1)
 
 
+@cases.each((M, K[0]), (M, K[1]), (M, K[2]), (M, K[4]))
+def flat_products(m, k):
+    y = m[0, : k[0]]
+    flat = (y[:, None] * y).T.ravel()
+    flat[:1] = 99.0
+    return flat, (m[: k[0], : k[0]] * 2).T.ravel()
+
+
 @cases(M, K[2], refused="PS606")
 @cases(M, K[1], refused="PS606")
 def flattened_as_a_view_or_a_copy(m, k):

@@ -467,6 +467,48 @@ def a_class_by_path(x):
     return type(y), type(y)(7.5), type(y) is int, type(y).__name__
 
 
+# ---------------------------------------------------------------- in loops that only the run knows to be entered
+
+
+V = np.array([2, 0, 1, 2, -1, 4])
+ENTERED = [(X, V, 1), (X, V, 9)]
+
+
+@cases.each(*ENTERED)
+def floats_or_integers_after_a_loop(x, v, n):
+    y = x * 2
+    for _ in v[v > n]:
+        y = v + 1
+    return y[1:]
+
+
+@cases.each(*ENTERED)
+def of_computed_size_after_a_loop(x, v, n):
+    y = x[x > 0]
+    for _ in v[v > n]:
+        y = v[v > 1] + 1
+    return y[1:], len(y)
+
+
+@cases.each(*ENTERED)
+def on_some_trips(x, v, n):
+    y, z = x * 2, x
+    for e in v[v > n]:
+        if e > 2:
+            y = v + 1
+        z = y * e
+    return y, z
+
+
+@cases.each(*ENTERED)
+def in_a_while_loop(x, v, n):
+    y, i = x, 0
+    while v[i] > n:
+        y = v[:, None] + y.sum()
+        i += 1
+    return y.ndim, y.shape, y
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -82,7 +82,7 @@ def call_meaning(
     classes = {*map(type, given)}
     if Unknown in classes:
         raise DiagnosticError(next(a.reason for a in given if isinstance(a, Unknown)))
-    if Gated in classes and name != "bool":
+    if Gated in classes and not getattr(meaning, "takes_alternatives", False):
         args = [engine.certain(a) if type(a) is Gated else a for a in args]
         kwargs = {name: engine.certain(a) if type(a) is Gated else a for name, a in kwargs.items()}
     if not accepts(meaning, len(args), kwargs):

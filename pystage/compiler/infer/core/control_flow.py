@@ -47,6 +47,7 @@ from ..iteration.iterators import (
     known_range,
     leave_open,
     left_open,
+    narrowed_iterable,
     object_items,
     obstacle,
     rolled,
@@ -129,7 +130,7 @@ def _undecided(e: Engine, test: Callable[[], Abstract]) -> Abstract | None:
 
 
 def for_(e: Engine, i: stage.For) -> None:
-    iterable = e.get(i.iterable)
+    iterable = narrowed_iterable(e, e.get(i.iterable))
     if isinstance(iterable, Ref) and isinstance(e.state.get(iterable.cell), ObjectCell):
         iterable = iterator_of(e, iterable)
     if is_suspended(e, iterable):

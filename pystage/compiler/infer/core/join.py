@@ -564,14 +564,21 @@ class Join:
             case OutputCell(), OutputCell():
                 return OutputCell(Placeholder(ArrayType(INT32)))
             case IteratorCell(), IteratorCell():
-                if a.source is None or b.source is None or a.index != b.index or a.keys != b.keys:
-                    texts = ["at its end" if x.source is None else f"at element {x.index}" for x in (a, b)]
-                    return self.conflicts.unknown(*[f"an iterator {text}" for text in texts])
-                source = self.join(a.source, b.source)
-                return source if isinstance(source, Unknown) else IteratorCell(source, a.index, a.keys)
+                return self._iterator(a, b)
             case _:
                 kinds = [type(x).__name__.removesuffix("Cell").lower() for x in (a, b)]
                 return self.conflicts.unknown(*[f"one {kind}" for kind in kinds])
+
+    def _iterator(self, a: IteratorCell, b: IteratorCell) -> Content:
+        """An iterator that has given as many elements on either side; over an array or a list also other numbers of them."""
+        by_place = isinstance(a.source, Ref | Bounded | RowsTuple)
+        if a.source is None or b.source is None or a.keys != b.keys or not (by_place or a.index == b.index):
+            return self.conflicts.unknown(*map(_describe_iterator, (a, b)))
+        source = self.join(a.source, b.source)
+        if isinstance(source, Unknown):
+            return source
+        ended = a.ended if a.ended is b.ended else Placeholder(ArrayType(BOOL))
+        return IteratorCell(source, joined_count(a.index, b.index), a.keys, ended)
 
     def _rows(self, a: AnyList, b: AnyList, is_table: bool = False) -> Content:
         """A list that has another length, or other elements, on either side: rows of what the elements have in common."""
@@ -673,6 +680,12 @@ def _joined_part(x: Any, y: Any) -> Any:
 def _is_gated(x: Abstract) -> bool:
     """True for what has alternatives, or stands for no value, which is an alternative where the other side has one."""
     return isinstance(x, Gated) or is_absent(x)
+
+
+def _describe_iterator(x: IteratorCell) -> str:
+    if x.source is None:
+        return "an iterator at its end"
+    return f"an iterator at {f'element {x.index}' if isinstance(x.index, int) else 'some element'}"
 
 
 def _absent_position(absent: Sequence[Abstract], x: Abstract) -> int:

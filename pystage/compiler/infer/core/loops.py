@@ -84,6 +84,10 @@ class _Generalised(Exception):
         self.loop = loop
 
 
+class _PeeledInVain(Exception):
+    """The trips after the first one leave as many variables without a common type as the first one does."""
+
+
 class _RefusedOfBounded(Exception):
     """In a loop whose arrays were made bounded something was refused."""
 
@@ -187,7 +191,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                     _carry(result, fresh)
             if same_aliasing and same_templates(templates, settled):
                 differs = retyped and engine.splits != splits
-                if not loop.peeled and (differs or (parted and trial.refused)):
+                if _can_peel(loop) and (differs or (parted and trial.refused)):
                     return functools.partial(_peel, engine, loop)  # its first trip does something else
                 trial.commit()
                 return functools.partial(finish, engine, loop, templates, owned, result, join, before)
@@ -197,15 +201,17 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             resized = resizings(before, lookup(result.changes, before), list(join.entries))
             if join.conflicts.found and resized and loop.resized < RESIZE_LIMIT:
                 possible = [each for each in resized if can_bound(engine, loop, each)]
-                if not loop.peeled and len(possible) < len(resized):
+                if _can_peel(loop) and len(possible) < len(resized):
                     return functools.partial(_peel, engine, loop)
                 if possible:
                     reason = join.conflicts.found[0].reason
                     return functools.partial(_with_capacity, engine, loop, possible, reason)
             if join.conflicts.found and (join.grows or loop.peeled):
                 _unroll_growing(engine, loop, join.conflicts.found[0].reason)
-            if join.conflicts.found and loop.certain and not loop.peeled and not join.grows:
-                return functools.partial(_peel, engine, loop)
+            if join.conflicts.found and _can_peel(loop) and not join.grows:
+                return functools.partial(_peel, engine, replace(loop, conflicts=len(join.conflicts.found)))
+            if 0 < loop.conflicts <= len(join.conflicts.found) and loop.peeled:
+                raise _PeeledInVain
             templates, guessed = {**templates, **settled}, set()
     raise DiagnosticError(
         NeverSettles(
@@ -389,21 +395,29 @@ def _stays(entry: Content | None, end: Content | None) -> bool:
     return isinstance(entry, Const) and isinstance(end, Const) and same_constant(entry.value, end.value)
 
 
+def _can_peel(loop: Loop) -> bool:
+    return not loop.peeled and loop.peelable
+
+
 def _peel(engine: Engine, loop: Loop) -> None:
-    """Runs the first trip before the loop; the rest of it then begins with settled types."""
-    condition = engine.truth(loop.test())
-    if isinstance(condition, Const):
-        if not condition.value:
-            return
-        loop.body()
-        infer_loop(engine, replace(loop, certain=False, peeled=True))
-        return
+    """Runs the first trip before the loop; the rest of it then begins with settled types.
+
+    Where as many variables have no common type in the rest, the loop stays whole.
+    """
 
     def rest() -> None:
         loop.body()
         infer_loop(engine, replace(loop, certain=False, peeled=True))
 
-    infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
+    try:
+        with commit_unless(engine, _PeeledInVain):
+            condition = engine.truth(loop.test())
+            if not isinstance(condition, Const):
+                infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
+            elif condition.value:
+                rest()
+    except _PeeledInVain:
+        infer_loop(engine, replace(loop, peelable=False))
 
 
 def _with_capacity(engine: Engine, loop: Loop, found: list[Resizing], reason: Diagnostic) -> None:

@@ -13,6 +13,7 @@ from ...stage import ir as stage
 from ...values.gated import Gated, undecided
 from ...values.lattice import Unknown
 from ...values.walk import values_of
+from ..iteration.iterators import narrowed_iterable
 from .branches import Arm, infer_if
 from .engine import Engine
 from .instructions import HANDLERS
@@ -52,7 +53,13 @@ def _asked(engine: Engine, instr: stage.Instr) -> NeedsSplit | None:
     if not isinstance(instr, stage.For):
         return None
     iterable = engine.narrowed(engine.peek(instr.iterable))
-    return needs_split(iterable) if isinstance(iterable, Gated) else None
+    if isinstance(iterable, Gated):
+        return needs_split(iterable)
+    try:
+        narrowed_iterable(engine, iterable)
+    except NeedsSplit as asked:
+        return asked
+    return None
 
 
 def _tried(engine: Engine, instr: stage.Instr) -> NeedsSplit | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import cast
 
 from ...library.kernels.deques import contents, is_deque
@@ -39,7 +38,9 @@ def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
     if isinstance(value, RowsTuple):
         return value.rows
     if isinstance(content, IteratorCell):
-        return _gathered_rest(engine, cast(Ref, value), content)
+        rest = _gathered_rest(engine, cast(Ref, value), content)
+        if rest is not None:
+            return rest
     if is_deque(engine, value):
         elements_now = contents(engine, value)
         return elements_now if isinstance(elements_now, RowsCell) else None
@@ -49,37 +50,20 @@ def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
         return view_rows(table, ordered(engine, view).kind) if isinstance(table, TableCell) else None
     if isinstance(content, ArrayCell) or isinstance(value, Array | Bounded):
         return of_array(engine, value)
-    if isinstance(value, Mapped) and len(value.inners) == 1:
-        return _gathered_map(engine, value)
-    parts = rolled(engine, value) if isinstance(value, Enumerate | Zip | Reversed | Range) else None
+    lazy = isinstance(value, Enumerate | Zip | Reversed | Mapped | Range) or isinstance(content, IteratorCell)
+    parts = rolled(engine, value) if lazy else None
     if parts is None or isinstance(parts.length, Const):
         return None
-    return _collected(engine, value, parts.length, parts.element)
+    ending = leave_open(engine, value, engine.b.span)
+    found = collected(engine, parts.length, parts.element)
+    exhaust(engine, ending)
+    return found
 
 
 def _gathered_rest(engine: Engine, value: Ref, content: IteratorCell) -> RowsCell | None:
     """What is left of an iterator over a list of rows that has given none so far."""
     source = engine.cell(content.source) if isinstance(content.source, Ref) else None
-    if not isinstance(source, RowsCell) or content.index:
+    if not isinstance(source, RowsCell) or content.index != 0 or content.ended is not False:
         return None
     engine.write(value.cell, IteratorCell())
     return source
-
-
-def _gathered_map(engine: Engine, value: Mapped) -> RowsCell | None:
-    """What `map` gives of an iterable of which only the program knows how many elements it has."""
-    (inner,) = value.inners
-    parts = rolled(engine, inner)
-    if parts is None or isinstance(parts.length, Const):
-        return None
-    return _collected(engine, value, parts.length, lambda i: engine.call(value.function, [parts.element(i)]))
-
-
-def _collected(
-    engine: Engine, value: Abstract, length: Abstract, element: Callable[[Abstract], Abstract]
-) -> RowsCell | None:
-    """The elements of `value` as rows; its iterators have given them."""
-    ending = leave_open(engine, value, engine.b.span)
-    found = collected(engine, length, element)
-    exhaust(engine, ending)
-    return found

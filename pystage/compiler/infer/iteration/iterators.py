@@ -8,6 +8,7 @@ of one that a single `While` can iterate over: a range, an array's first axis, r
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -24,7 +25,6 @@ from ...library.kernels.row_lists import as_rows, check, compared, int_of, item
 from ...library.kernels.row_tables import view_rows
 from ...library.kernels.structures import list_items, list_length, view_items
 from ...library.numpy.indexing.bounded import length as bounded_length
-from ...library.numpy.indexing.flat import flat_of
 from ...library.numpy.indexing.stores import shape_of
 from ...library.numpy.indexing.subscripts import array_getitem
 from ...library.python import operators
@@ -32,12 +32,19 @@ from ...library.python.collections import deques
 from ...library.python.computed_items import is_of_few
 from ...library.python.containers import container_getitem
 from ...library.python.iteration import generators
-from ...library.python.iteration.iterators import is_iterator, taken
+from ...library.python.iteration.iterators import (
+    has_ended,
+    is_computed_iterator,
+    is_iterator,
+    place_of,
+    taken,
+)
 from ...library.python.iteration.ranges import range_element, range_length
 from ...library.python.number_checks import refuse
 from ...library.rules.classes import class_of, not_iterable
 from ...values.boundary import Form
 from ...values.bounded import Bounded
+from ...values.gated import Gated
 from ...values.lattice import (
     LISTS,
     Abstract,
@@ -97,8 +104,26 @@ def check_iterable(engine: Engine, value: Abstract, text: str = "{!r} object is 
         engine.raise_(TypeError(text.format(name)))
 
 
+def narrowed_iterable(engine: Engine, value: Abstract) -> Abstract:
+    """`value` without the alternatives that are known here not to be what it iterates over.
+
+    `NeedsSplit` where the path says which of them it is.
+    """
+    match value:
+        case Gated():
+            return engine.certain(value)
+        case Enumerate(inner) | Reversed(inner):
+            found = narrowed_iterable(engine, inner)
+            return value if found is inner else replace(value, inner=found)
+        case Zip(inners) | Mapped(_, inners):
+            parts = tuple([narrowed_iterable(engine, each) for each in inners])
+            return value if all(map(operator.is_, inners, parts)) else replace(value, inners=parts)
+    return value
+
+
 def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
     """The elements, where the structure is known now; None for what is not (an unknown range)."""
+    value = narrowed_iterable(engine, value)
     check_iterable(engine, value)
     run_to_end(engine, value)
     found = _elements(engine, value)
@@ -404,6 +429,7 @@ def _content(engine: Engine, value: Ref | DictView) -> Any:
 
 def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
     """What a loop iterates over, found step by step: the body may change a list or a dict meanwhile."""
+    value = narrowed_iterable(engine, value)
     check_iterable(engine, value)
     if not is_listed(engine, value) and not is_endless(engine, value):
         return None
@@ -541,6 +567,7 @@ def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | 
 
     `by_place`: a list of arrays or objects is read at computed places.
     """
+    value = narrowed_iterable(engine, value)
     match value:
         case Ref() if isinstance(_content(engine, value), RowsCell):
             return _rolled_list(engine, value)
@@ -565,12 +592,8 @@ def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | 
             return Rolled(Const(shape[0]), lambda i: array_getitem(engine, value, i))
         case Bounded():
             return Rolled(bounded_length(engine, value), lambda i: array_getitem(engine, value, i))
-        case Ref() if (flat := flat_of(engine, value)) is not None:
-            begin, array = Const(cast(IteratorCell, engine.state.get(value.cell)).index), flat.array
-            length = operators.binary(engine, "-", Const(shape_of(engine, array)[0]), begin)
-            return Rolled(
-                length, lambda i: array_getitem(engine, array, operators.binary(engine, "+", begin, i))
-            )
+        case Ref() if isinstance(engine.state.get(value.cell), IteratorCell):
+            return _rolled_iterator(engine, value, by_place)
         case RowsTuple(rows):
             return Rolled(list_length(rows), lambda i: item(engine, rows, int_of(i)))
         case Enumerate(inner, start):
@@ -585,8 +608,19 @@ def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | 
                 parts.at_end,
             )
         case Zip(inners, strict):
-            cells = iterators_in(engine, value)
-            return None if len({*cells}) < len(cells) else _rolled_zip(engine, inners, strict, by_place)
+            return _rolled_zip(engine, value, inners, strict, by_place)
+        case Mapped(function, (inner,)):
+            parts = rolled(engine, inner, by_place)
+            if parts is None:
+                return None
+            only = parts.element
+            return replace(parts, element=lambda i: engine.call(function, [only(i)]))
+        case Mapped(function, inners):
+            parts = _rolled_zip(engine, value, inners, False, by_place)
+            if parts is None:
+                return None
+            row = parts.element
+            return replace(parts, element=lambda i: engine.call(function, cast(Tuple, row(i)).items))
         case Reversed(inner):
             parts = rolled(engine, inner, by_place)
             if parts is None:
@@ -615,6 +649,38 @@ def _rolled_count(engine: Engine, count: Count) -> Rolled | None:
         return operators.binary(engine, "+", count.next, operators.binary(engine, "*", position, count.step))
 
     return Rolled(Const(ENDLESS), element)
+
+
+def _rolled_iterator(engine: Engine, iterator: Ref, by_place: bool) -> Rolled | None:
+    """A loop over what an iterator over an array or a list has not given yet."""
+    cell = cast(IteratorCell, engine.state.get(iterator.cell))
+    source = cell.source.array if isinstance(cell.source, FlatIterator) else cell.source
+    if not isinstance(source, Ref | Bounded | RowsTuple):
+        return None
+    parts = rolled(engine, source, by_place)
+    is_array = parts is not None and isinstance(parts.length, Const) and parts.length.value > UNROLL_LIMIT
+    if not (isinstance(cell.source, FlatIterator) or is_computed_iterator(engine, iterator) or is_array):
+        return None  # the body may take elements of it, too
+    if parts is None or (cell.index == 0 and cell.ended is False):
+        return parts
+    begin, element, length_now = place_of(cell), parts.element, parts.length_now
+
+    def left(length: Abstract) -> Abstract:
+        rest = engine.call(Const(max), [operators.binary(engine, "-", length, begin), Const(0)])
+        return engine.branch(has_ended(engine, cell), lambda: Const(0), lambda: rest)
+
+    at_first = left(parts.length)
+
+    def left_now() -> Abstract:
+        whole = cast("Callable[[], Abstract]", length_now)()
+        return at_first if _is_same_length(whole, parts.length) else left(whole)
+
+    return replace(
+        parts,
+        length=at_first,
+        element=lambda i: element(operators.binary(engine, "+", begin, i)),
+        length_now=None if length_now is None else left_now,
+    )
 
 
 def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled | None:
@@ -818,7 +884,12 @@ def _rolled_range(engine: Engine, value: Range) -> Rolled:
     return Rolled(length, lambda i: range_element(engine, value, i))
 
 
-def _rolled_zip(engine: Engine, inners: tuple[Abstract, ...], strict: bool, by_place: bool) -> Rolled | None:
+def _rolled_zip(
+    engine: Engine, value: Abstract, inners: tuple[Abstract, ...], strict: bool, by_place: bool
+) -> Rolled | None:
+    cells = iterators_in(engine, value)
+    if len({*cells}) < len(cells):
+        return None
     parts = [rolled(engine, inner, by_place) for inner in inners]
     if not parts or any(p is None for p in parts):
         return None
@@ -826,11 +897,7 @@ def _rolled_zip(engine: Engine, inners: tuple[Abstract, ...], strict: bool, by_p
     lengths = [p.length for p in known]
     if strict and len({engine.known(n, "a length of zip(…, strict=True)") for n in lengths}) > 1:
         return None  # it raises after the trips
-    counts = [n.value for n in lengths if isinstance(n, Const)]
-    if all(isinstance(n, Const) for n in lengths):
-        length: Abstract = Const(min(counts))
-    else:
-        length = engine.call(Const(min), lengths)
+    length = lengths[0] if len(lengths) == 1 else engine.call(Const(min), lengths)
 
     def length_now() -> Abstract:
         for each in known:

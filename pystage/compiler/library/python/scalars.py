@@ -25,7 +25,7 @@ from ..kernels.exact import round_float, round_integer
 from ..kernels.structures import MISSING, abstract, call_now, known_object, type_name
 from ..numpy.indexing.beside import only_element
 from ..numpy.indexing.stores import cast, check_float
-from ..registry import meaning
+from ..registry import meaning, takes_alternatives
 from ..rules.bounds import check_fits
 from ..rules.classes import c_name, scalar_class
 from ..rules.jax import canonical
@@ -90,6 +90,7 @@ def float_(ctx: Context, x: Raw = 0.0, /) -> Abstract:
 
 
 @meaning(bool)
+@takes_alternatives
 def bool_(ctx: Context, x: Raw = False, /) -> Abstract:
     """`bool(x)`: Python's truth."""
     return ctx.truth(abstract(x))

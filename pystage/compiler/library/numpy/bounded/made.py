@@ -18,6 +18,7 @@ from ....hlo.types import BOOL, INT64, is_complex
 from ....ops import And, Compare, Divide, Multiply, Or, Pad, Remainder, Select, Slice
 from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
+from ....values.state import References
 from ....values.views import RealOrImaginary, Reshaped
 from ...context import Context, Raw
 from ...kernels import row_lists
@@ -217,10 +218,19 @@ def ravel(ctx: Context, a: Raw, order: Raw = "C") -> Abstract:
     made = raveled(ctx, a)
     if a.rank > 1 and isinstance(a.whole, Ref):
         note_possible_copy(ctx, a.whole, made.whole)
-        held = a.whole.path or not isinstance(elements(ctx, a).owner, Op)  # a part of what others may hold
-        if held and not (ctx.span is not None and ctx.span.file.startswith(_LIBRARY)):
+        if _may_be_held(ctx, a) and not (ctx.span is not None and ctx.span.file.startswith(_LIBRARY)):
             _refuse_views(ctx, a)
     return made
+
+
+def _may_be_held(ctx: Context, array: Bounded) -> bool:
+    """False for a new array, or a part of one, to whose memory nothing but this expression refers."""
+    assert isinstance(array.whole, Ref)
+    if not array.whole.path and isinstance(elements(ctx, array).owner, Op):
+        return False
+    named = References(ctx.state)
+    cells = [origin.cell for origin, _ in ctx.memory_of(array.whole)]
+    return any(named.elsewhere(c, c) or not isinstance(ctx.state.get(c).value.owner, Op) for c in cells)
 
 
 def _refuse_views(ctx: Context, array: Bounded) -> None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Sequence
 
 import jax
 import numpy as np
 
 from ....values.boundary import Form
 from ....values.bounded import Bounded
+from ....values.gated import Gated, alternatives, narrow
 from ....values.lattice import (
     LISTS,
     NONE,
@@ -43,8 +45,9 @@ from ...kernels.structures import (
     new_set,
     new_turn,
 )
-from ...registry import meaning
+from ...registry import meaning, takes_alternatives
 from ...rules.classes import c_name, class_of
+from ...rules.split import needs_split
 from .. import set_methods
 from ..builtins import listed
 from ..dict_methods import update
@@ -57,6 +60,7 @@ from .iterators import is_iterator
 
 
 @meaning(enumerate)
+@takes_alternatives
 def enumerate_(ctx: Context, iterable: Raw, start: Raw = 0) -> Abstract:
     """`enumerate(iterable, start)`."""
     inner, start = _iterable(ctx, iterable), _whole(ctx, abstract(start))
@@ -76,6 +80,7 @@ def _whole(ctx: Context, start: Abstract) -> Abstract:
 
 
 @meaning(zip)
+@takes_alternatives
 def zip_(ctx: Context, *iterables: Raw, strict: Raw = False) -> Abstract:
     """`zip(*iterables, strict=…)`."""
     inners = tuple([_iterable(ctx, i) for i in iterables])
@@ -85,8 +90,11 @@ def zip_(ctx: Context, *iterables: Raw, strict: Raw = False) -> Abstract:
 
 
 @meaning(reversed)
+@takes_alternatives
 def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
     """`reversed(sequence)`."""
+    if not _are_arrays(ctx, alternatives(abstract(sequence))):
+        sequence = _certain(ctx, abstract(sequence))
     method = None if is_deque(ctx, sequence) else special(ctx, sequence, "__reversed__")
     if method is not None:
         return ctx.call(method, [])
@@ -99,8 +107,10 @@ def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
 
 def _check_reversible(ctx: Context, sequence: Raw) -> None:
     """Raises TypeError for what is certainly no sequence."""
+    if isinstance(sequence, Gated | Bounded):
+        return
     (cls, *others) = class_of(ctx, sequence)
-    if others or isinstance(sequence, Bounded):
+    if others:
         return
     read = ctx.read(sequence) if issubclass(cls, np.ndarray | jax.Array) else None
     if isinstance(read, Array) and not read.shape:
@@ -111,21 +121,43 @@ def _check_reversible(ctx: Context, sequence: Raw) -> None:
 
 
 @meaning(map)
+@takes_alternatives
 def map_(ctx: Context, function: Raw, *iterables: Raw) -> Abstract:
     """`map(function, *iterables)`: calls when it is iterated over."""
-    inners = tuple([_iterable(ctx, i) for i in iterables])
-    fused = generators.mapped(ctx, abstract(function), inners)
-    return Mapped(abstract(function), inners, new_turn(ctx)) if fused is None else fused
+    inners, function = tuple([_iterable(ctx, i) for i in iterables]), _certain(ctx, abstract(function))
+    fused = generators.mapped(ctx, function, inners)
+    return Mapped(function, inners, new_turn(ctx)) if fused is None else fused
 
 
 def _iterable(ctx: Context, value: Raw) -> Abstract:
-    """An argument that is iterated over later; an iterator is shared with whoever has it."""
+    """An argument that is iterated over later; an iterator is shared with whoever has it.
+
+    What is one of several arrays, lists or tuples stays that, until it is iterated over.
+    """
     value = abstract(value)
+    if isinstance(value, Gated):
+        found = alternatives(value)
+        listed = all(
+            isinstance(each, Tuple | RowsTuple) or isinstance(cell_of(ctx, each), LISTS) for each in found
+        )
+        return value if listed or _are_arrays(ctx, found) else _certain(ctx, value)
     if is_iterator(ctx, value):
         iterator: Abstract = value
         return iterator
     method = None if is_deque(ctx, value) else special(ctx, value, "__iter__")
     return ctx.call(method, []) if method is not None else value
+
+
+def _are_arrays(ctx: Context, values: Sequence[Abstract]) -> bool:
+    return all(isinstance(x, Array | Bounded) or ctx.is_ndarray(x) for x in values)
+
+
+def _certain(ctx: Context, value: Abstract) -> Abstract:
+    """`value`, of which it must be known here which alternative it is."""
+    found = narrow(ctx.b, ctx.intervals, value)
+    if isinstance(found, Gated):
+        raise needs_split(found)
+    return found
 
 
 # ---------------------------------------------------------------- containers
