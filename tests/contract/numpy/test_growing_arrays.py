@@ -938,6 +938,37 @@ def test_threads() -> None:
     assert found == {n: n for n in found} and len(found) == 3
 
 
+# ---------------------------------------------------------------- one of several arrays, made shorter
+
+
+EITHER = [(X[:7], n) for n in (-9, 0, 9)]
+
+
+@cases.each(*EITHER)
+def shorter_views(x, n):
+    y = x[::2] if x[0] > n else x[::-1]
+    while len(y) > 1:
+        y = y[1:]
+    return y
+
+
+@cases.each(*EITHER)
+def a_shorter_copy_or_view(x, n):
+    y = x[x > 0] if x[0] > n else x[1:]
+    while len(y) > 2:
+        y = y[1:][::-1]
+    return y, y.sum()
+
+
+@cases.each(*EITHER)
+def stored_into_when_shorter(x, n):
+    y = x[:4] if x[0] > n else x[::-1]
+    while y.sum() < 2 and len(y) > 1:
+        y = y[:-1]
+    y[-1:] = 7.0
+    return y, x
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

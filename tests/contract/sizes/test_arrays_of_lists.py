@@ -147,6 +147,13 @@ def lists_in_a_heap(counts):
     return heap
 
 
+@cases.each(*SIZES, (-np.abs(X),))
+def of_a_given_type(x):
+    places = [i for i in range(len(x)) if x[i] > 0]
+    by_keyword = np.asarray(places, dtype=np.float32)
+    return np.array(places, float), by_keyword, np.array(places, bool).all(), np.array(places, int) * 2
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

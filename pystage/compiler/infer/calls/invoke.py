@@ -19,7 +19,7 @@ from ...frontend import FrontendError, stage_function
 from ...library.jax.jit import under_jit
 from ...library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
 from ...library.jax.transformed import is_transformed, transformation_of
-from ...library.kernels.rows_as_arrays import OF_ANY_TYPE, arrays_of_rows
+from ...library.kernels.rows_as_arrays import arrays_of_rows, is_of_any_type
 from ...library.registry import accepts, meaning_of, signature_of
 from ...library.rules.classes import class_name, is_generated
 from ...library.rules.jax import AxisProblem
@@ -116,7 +116,7 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     meaning = meaning_of(value)
     if meaning is not None:
         if _is_of_numpy(value) and not getattr(meaning, "joins_rows", False):
-            of_any_type = value in OF_ANY_TYPE
+            of_any_type = is_of_any_type(value, args, kwargs)
             args = [arrays_of_rows(engine, a, of_any_type=of_any_type) for a in args]
             kwargs = {name: arrays_of_rows(engine, a, of_any_type=of_any_type) for name, a in kwargs.items()}
         return call_meaning(engine, callable_name(value), meaning, args, kwargs)

@@ -59,13 +59,14 @@ class Resizing:
     """An array at a place that a loop makes longer or shorter.
 
     `bounds`: for each axis how many elements there are at most after a trip; None where their number stays the same.
-    `turns`: a trip puts them in reverse.
+    `turns`: a trip puts them in reverse. `shortens`: a trip makes none longer of those that it may be.
     """
 
     slot: Slot
     place: Place
     bounds: tuple[int | None, ...]
     turns: bool
+    shortens: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +94,11 @@ def resizings(before: Mapping[Slot, Content], end: Lookup, slots: list[Slot]) ->
         if slot not in before or is_temporary(slot):
             continue
         for place, first, last in _pairs(before[slot], end(slot), ()):
-            bounds = _bounds(_shapes(first, lambda s: before.get(s, None)), _shapes(last, end))
+            shapes = _shapes(first, lambda s: before.get(s, None)), _shapes(last, end)
+            bounds = _bounds(*shapes)
             if bounds is not None:
                 turns = _turns(first) != _turns(last)
-                found.append(Resizing(slot, place, bounds, turns))
+                found.append(Resizing(slot, place, bounds, turns, _shortens(*shapes)))
     return found
 
 
@@ -185,6 +187,16 @@ def _bounds(
     return None if all(n is None for n in found) and len(first) == 1 else tuple(found)
 
 
+def _shortens(
+    first: list[tuple[ArrayType, _Axes]] | None, last: list[tuple[ArrayType, _Axes]] | None
+) -> bool:
+    """True if each of as many arrays has at most as many elements along each axis after a trip."""
+    if not first or not last or len(first) != len(last):
+        return False
+    pairs = [(a.static_shape, b.static_shape) for (a, _), (b, _) in zip(first, last)]
+    return all(n <= most for own, left in pairs for most, n in zip(own, left, strict=True))
+
+
 # ---------------------------------------------------------------- before the loop
 
 
@@ -197,7 +209,18 @@ def can_bound(engine: Engine, loop: Loop, found: Resizing) -> bool:
         side_by_side = not isinstance(array, Bounded) or _is_side_by_side(array)
         if side_by_side and not any(most is not None and most > n for most, n in zip(found.bounds, own)):
             return _is_only_name(engine, owner, array)
-    return all(_is_private(engine, owner, x) for x in _arrays(array))
+    return all(_is_private(engine, owner, x) for x in _arrays(array)) or _shrink_in_place(
+        engine, owner, array, found
+    )
+
+
+def _shrink_in_place(engine: Engine, owner: ArraySlot, array: Abstract, found: Resizing) -> bool:
+    """True for one of several arrays each of which a trip makes shorter, and that only the owner names."""
+    return (
+        isinstance(array, Gated)
+        and found.shortens
+        and all(_is_only_name(engine, owner, x) for x in _arrays(array))
+    )
 
 
 def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
@@ -215,12 +238,29 @@ def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
             capacities[axis] = capacity = _capacity(engine, loop, each, axis, shape, most, type)
             shape[axis] = capacity.size
         owner = ArraySlot(each.slot, _dead(engine, loop))
+        content = engine.state.get(each.slot)
+        if isinstance(array, Gated) and not all(_is_private(engine, owner, x) for x in _arrays(array)):
+            made = _bounded_in_place(engine, array, each)
+            engine.state.set(each.slot, _with(content, each.place, made))
+            continue
         own_memory = each.turns and all(_is_private(engine, owner, x) for x in _arrays(array))
         path = () if own_memory else None
         made = fitted(engine, owner, array, ArrayType(type.dtype, tuple(shape)), capacities, path)
         assert made is not None
         content = engine.state.get(each.slot)
         engine.state.set(each.slot, _with(content, each.place, made))
+
+
+def _bounded_in_place(engine: Engine, array: Gated, found: Resizing) -> Abstract:
+    """The same arrays, bounded where a trip makes them shorter."""
+    options: list[Abstract] = []
+    for each in array.options:
+        if not is_absent(each):
+            ((_, axes),) = cast("list[tuple[ArrayType, _Axes]]", _shapes(each, engine.state.get))
+            along = {axis: None for axis, most in enumerate(found.bounds) if most is not None}
+            each = _as_bounded(engine, each, axes, along)
+        options.append(each)
+    return replace(array, options=tuple(options), sides=())
 
 
 def _capacity(

@@ -7,7 +7,7 @@ functions that put elements of several lengths one after another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +35,7 @@ from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.gated import GatedNumber, number_of_kind
 from ...values.lattice import (
+    NONE,
     Abstract,
     Array,
     Const,
@@ -246,8 +247,17 @@ _NO_INDEX = (
 )
 
 
-OF_ANY_TYPE = (np.isin, np.ix_)
+_OF_ANY_TYPE = (np.isin, np.ix_)
 """Functions that make the same of an empty list, whatever the type of its elements would be."""
+_OF_GIVEN_TYPE = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+"""Functions that do so where the type of the result is given."""
+
+
+def is_of_any_type(function: Callable[..., Any], args: Sequence[Raw], kwargs: Mapping[str, Raw]) -> bool:
+    """True if a function makes the same of an empty list, whatever the type of its elements would be."""
+    given = args[1] if len(args) > 1 else kwargs.get("dtype", NONE)
+    has_type = not (isinstance(given, Const) and given.value is None)
+    return function in _OF_ANY_TYPE or (function in _OF_GIVEN_TYPE and has_type)
 
 
 def _refuse_index() -> None:
