@@ -16,7 +16,7 @@ from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType, D
 from pystage.compiler.library.jax.at import At, AtIndex
 from pystage.compiler.stage.ir import Function, Parameters
 from pystage.compiler.values.boundary import Form
-from pystage.compiler.values.bounded import Bounded, Extent
+from pystage.compiler.values.bounded import SOME, Bounded, Extent
 from pystage.compiler.values.capacity import AllocationSite, Capacity
 from pystage.compiler.values.exceptions import ExceptionBuilder
 from pystage.compiler.values.gated import Gated, GatedNumber
@@ -169,6 +169,8 @@ def samples() -> list[Abstract | Cell]:
             x,
             ArrayType(FLOAT64, (2, 4)),
             (Extent(1, None, program(INT64), 2, program(INT64), True, CAPACITY, (n(INT64),)),),
+            ("this", SOME),
+            program(INT32),
         ),
         At(n(FLOAT64, Form.JAX, 4)),
         AtIndex(n(FLOAT64, Form.JAX, 4), n(INT64)),

@@ -18,9 +18,10 @@ from ..frontend.same_code import nested_codes
 from ..hlo.ir import Value
 from ..library.kernels.array_rows import has_arrays
 from ..library.numpy.indexing.bounded import refuse
+from ..library.numpy.indexing.bounded_identity import Truth, both, either, same_object
 from ..library.rules.pools import parts_of
 from ..library.rules.rows import from_first
-from ..ops import And, Compare, Or, Select, constant
+from ..ops import Select, constant
 from ..values.boundary import (
     AbsentTemplate,
     Box,
@@ -50,7 +51,7 @@ from ..values.boundary import (
 from ..values.bounded import Bounded
 from ..values.deques import BOUND, ITEMS
 from ..values.exceptions import ExceptionBuilder
-from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind
+from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind, tag_of
 from ..values.generators import GENERATORS, handle_of, has_handle, made_by, maker_of, resumed, state_of
 from ..values.lattice import (
     Abstract,
@@ -116,7 +117,8 @@ class Exit:
         self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
         self._pools: dict[int, PoolTemplate] = {}
-        self._bounded: list[Bounded] = []
+        self._bounded: dict[Hashable, tuple[Bounded, Template, Truth]] = {}
+        self._condition: Truth = True  # under which what is described is the result
 
     def output(
         self,
@@ -255,7 +257,13 @@ class Exit:
         found = narrow(self.engine.b, self.engine.intervals, value)
         if not isinstance(found, Gated):
             return self.template(found)
-        return self.selected(found.tags, [self.template(option) for option in found.options])
+        options: list[Template] = []
+        outer = self._condition
+        for position, option in enumerate(found.options):
+            self._condition = both(self.engine, outer, tag_of(self.engine.b, found, position))
+            options.append(self.template(option))
+        self._condition = outer
+        return self.selected(found.tags, options)
 
     def number(self, value: Array) -> Template:
         """A number or a `jax.Array`; a number that is of one of several kinds as one of that."""
@@ -512,40 +520,34 @@ class Exit:
             steps.append(Cut(extent.axis, start, extent.step, size))
         whole = array.whole
         base = self.number(whole) if isinstance(whole, Array) else self.reference(whole)
-        if array.outline not in self._views:
-            for other in self._bounded:
-                self.refuse_if_one(array, other)
-            self._bounded.append(array)
-        return ViewTemplate(base, tuple(steps), self.identity(array.outline))
+        made: Template = ViewTemplate(base, tuple(steps), self.identity(array.outline))
+        if array.outline in self._bounded:
+            _, found, condition = self._bounded[array.outline]
+            self._bounded[array.outline] = array, found, either(self.engine, condition, self._condition)
+            return found
+        for other, template, condition in self._bounded.values():
+            same, doubt = [
+                both(self.engine, each, condition) for each in same_object(self.engine, array, other)
+            ]
+            if doubt is not False:
+                self.refuse_if(both(self.engine, doubt, self._condition))
+            if isinstance(same, Value):
+                made = self.selected([same], [template, made])
+            elif same:
+                made = template
+        self._bounded[array.outline] = array, made, self._condition
+        return made
 
-    def refuse_if_one(self, array: Bounded, other: Bounded) -> None:
-        """The run ends (PS210) where two arrays have the same elements, of which one may be the other."""
-        engine, span = self.engine, self.engine.b.span
-        first, second = array.whole, other.whole
-        if array.objects.isdisjoint(other.objects) or not (
-            isinstance(first, Ref) and isinstance(second, Ref)
-        ):
-            return
-        memory = [(r.cell, truth) for r, truth in engine.memory_of(second)]
-        pairs = [
-            (ours, theirs) for r, ours in engine.memory_of(first) for cell, theirs in memory if cell == r.cell
-        ]
-        if not pairs:
-            return
-        same = constant(engine.b, False, np.bool_)
-        for pair in pairs:
-            both = [constant(engine.b, t, np.bool_) if isinstance(t, bool) else t for t in pair]
-            same = engine.b.op(Or(), same, engine.b.op(And(), *both))
-        for ours, theirs in zip(array.extents, other.extents):
-            for a, b in ((ours.start, theirs.start), (ours.size, theirs.size)):
-                if a is not None and b is not None:
-                    same = engine.b.op(And(), same, engine.b.op(Compare("EQ"), a, b))
+    def refuse_if(self, doubt: Truth) -> None:
+        """The run ends (PS210) where it is not known whether two arrays are one object."""
+        span = self.engine.b.span
 
         def refuse_identity() -> None:
             what = "two arrays whose sizes are not known while compiling"
             raise StagingError((IdentityNotKnown(span=span, what=what),))
 
-        engine.check(same, StagingError(()), refuse_identity, [])
+        bad = constant(self.engine.b, doubt, np.bool_) if isinstance(doubt, bool) else doubt
+        self.engine.check(bad, StagingError(()), refuse_identity, [])
 
     def cut(self, axis: int, size: Value | None) -> Cut:
         """The first elements of arrays along an axis, as many as `size` says of each."""

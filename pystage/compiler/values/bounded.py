@@ -6,7 +6,7 @@ Such an array is a whole, whose extents are known, and for each bounded axis the
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 from ..hlo.ir import Value
@@ -89,8 +89,10 @@ class Bounded(Selection):
     whole: Ref | Array
     type: ArrayType
     extents: tuple[Extent, ...]
-    identity: Hashable = field(default_factory=object, metadata=NOTE)
-    """What distinguishes it from other views of the same elements: an object of its own, or that of each path."""
+    objects: tuple[Hashable, ...] = field(default_factory=lambda: (object(),), metadata=NOTE)
+    """What tells it from other arrays with the same elements: of each object that it may be, something of its own."""
+    which: int | Value = 0
+    """Which of the objects it is."""
 
     @property
     def form(self) -> Form:
@@ -114,12 +116,8 @@ class Bounded(Selection):
     def outline(self) -> Hashable:
         """Equal for two names of one bounded array."""
         whole = (self.whole.cell, self.whole.path) if isinstance(self.whole, Ref) else self.whole.value
-        return self.identity, whole, *[(e.axis, e.mask, e.start, e.step, e.size) for e in self.extents]
-
-    @property
-    def objects(self) -> frozenset[Hashable]:
-        """The objects that it is on some path, as far as it was one on each path that met."""
-        return frozenset(_leaves(self.identity))
+        extents = [(e.axis, e.mask, e.start, e.step, e.size) for e in self.extents]
+        return self.objects, self.which, whole, *extents
 
     @property
     def rank(self) -> int:
@@ -128,16 +126,24 @@ class Bounded(Selection):
 
     def anew(self) -> Bounded:
         """Another view of the same elements."""
-        return replace(self, identity=object())
+        return replace(self, objects=(object(),), which=0)
+
+    def same_as(self, other: Bounded) -> Bounded:
+        """The same object as another array, with the same elements."""
+        return replace(self, objects=other.objects, which=other.which)
 
     def bound(self, extent: Extent) -> int:
         """How many elements the whole has along `extent`: at most as many belong to it."""
         return self.type.static_shape[extent.axis]
 
 
-def _leaves(identity: Hashable) -> Iterator[Hashable]:
-    if isinstance(identity, tuple):
-        for each in identity:
-            yield from _leaves(each)
-    else:
-        yield identity
+SOME = "some object"
+"""Among the objects that a bounded array may be: any of those that loops have made."""
+
+
+def joined_objects(a: Bounded, b: Bounded, loop: bool) -> tuple[Hashable, ...]:
+    """The objects that an array may be which is `a` on one path and `b` on the other, or before a loop and after a trip."""
+    new = [each for each in b.objects if each not in a.objects]
+    if loop and new:
+        new = [SOME] * (SOME not in a.objects)
+    return (*a.objects, *new)

@@ -11,10 +11,12 @@ from __future__ import annotations
 import operator
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 from ..hlo.ir import Value
+from .bounded import Bounded
 from .gated import Gated
 from .lattice import Abstract, Ref
 from .node import CELL, TreeNode
@@ -427,6 +429,7 @@ def paths_to(x: TreeNode, cell: int) -> set[tuple[View, ...]]:
 
 ValueMap = Callable[[Value], Value]
 CellMap = Callable[[int], int]
+ObjectMap = Callable[[Hashable], Hashable]
 
 
 def same_cell(cell: int) -> int:
@@ -434,24 +437,25 @@ def same_cell(cell: int) -> int:
     return cell
 
 
-def rebuild(x: N, value: ValueMap, cell: CellMap = same_cell) -> N:
-    """`x` with every program value mapped by `value` and every cell number by `cell`.
+def rebuild(x: N, value: ValueMap, cell: CellMap = same_cell, object: ObjectMap | None = None) -> N:
+    """`x` with every program value, number of a cell, and object that a bounded array may be mapped by these.
 
     What does not change comes back as the object that it is.
     """
     rule = _RULES[type(x)]
-    rebuilt: N = x if rule is None else rule(_Rebuilding(value, cell), x)
+    rebuilt: N = x if rule is None else rule(_Rebuilding(value, cell, object), x)
     return rebuilt
 
 
 class _Rebuilding:
-    """One walk: the two maps, and the views met so far, since one view object stays one."""
+    """One walk: the maps, and the views met so far, since one view object stays one."""
 
-    __slots__ = ("cell", "value", "views")
+    __slots__ = ("cell", "object", "value", "views")
 
-    def __init__(self, value: ValueMap, cell: CellMap) -> None:
+    def __init__(self, value: ValueMap, cell: CellMap, object: ObjectMap | None) -> None:
         self.value = value
         self.cell = cell
+        self.object = object
         self.views: dict[Ref, Ref] = {}
 
     def node(self, x: Any) -> Any:
@@ -488,4 +492,10 @@ def _gated(m: _Rebuilding, x: Gated) -> Gated:
     return Gated(made.options, made.tags, made.reason) if made.sides else made
 
 
-_RULES = _Rules({Ref: _ref, Gated: _gated})
+def _bounded(m: _Rebuilding, x: Bounded) -> Bounded:
+    """A bounded array, and the objects that it may be."""
+    made: Bounded = _MAPPED[Bounded](m, x)
+    return made if m.object is None else replace(made, objects=tuple(map(m.object, x.objects)))
+
+
+_RULES = _Rules({Ref: _ref, Gated: _gated, Bounded: _bounded})

@@ -381,7 +381,7 @@ def added_at(x, i):
 
 @cases(X, K[2])
 @cases(X, np.array([2]))
-@cases(X, np.array([9]), refused="PS210")
+@cases(X, np.array([9]))
 def a_name_of_what_a_loop_made_shorter_before_another(x, k):
     n, m = k[0], k[0] - 1
     y = (x + 0)[-3:]
@@ -394,7 +394,7 @@ def a_name_of_what_a_loop_made_shorter_before_another(x, k):
     return y, before
 
 
-@cases(X, K[5], refused="PS210")
+@cases.each((X, K[5]), (X, K[1]))
 def maybe_shorter(x, k):
     y = x[x > 0]
     z = y
@@ -403,8 +403,7 @@ def maybe_shorter(x, k):
     return y, [z]
 
 
-@cases(X, K[3])
-@cases(X, K[1], refused="PS210")
+@cases.each((X, K[3]), (X, K[1]))
 def maybe_another(x, k):
     y = x[x > 0]
     z = y

@@ -7,7 +7,7 @@ the summary of one applies to the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, cast
 
 import jax
@@ -16,6 +16,7 @@ from ....autocasting import product_type
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Alias, Array, Const, Ref, Unknown
 from ...values.node import TreeNode
 from ...values.state import References
@@ -30,12 +31,16 @@ _TOKENS_PER_STEP = 24
 
 
 class Canonical:
-    """The canonical form of some values, described one after the other; `cells` and `values` number what they reach."""
+    """The canonical form of some values, described one after the other.
+
+    `cells`, `values` and `objects` number what they reach.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.cells: dict[int, int] = {}
         self.values: dict[Value, int] = {}
+        self.objects: dict[Hashable, int] = {}
         self.tokens: list[Any] = []
         """The key so far. What varies in length is preceded by its length."""
         self._fresh: list[int] = []
@@ -136,6 +141,12 @@ class Canonical:
             self.tokens += (type_.dtype, type_.shape)
         self.tokens.append(number)
 
+    def bounded(self, x: Bounded) -> None:
+        """A bounded array, and the objects that it may be."""
+        self.tree(x)
+        numbers = [self.objects.setdefault(each, len(self.objects)) for each in x.objects]
+        self.tokens += (len(numbers), *numbers)
+
     def _constant(self, value: object) -> None:
         cls = type(value)
         if cls in _BY_VALUE:
@@ -189,6 +200,7 @@ _RULES = _CanonicalRules(
         Array: Canonical.array,
         Const: Canonical.const,
         Alias: Canonical.alias,
+        Bounded: Canonical.bounded,
         Unknown: Canonical.unknown,
     }
 )

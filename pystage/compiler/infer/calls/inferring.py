@@ -93,6 +93,7 @@ class CalleeInference:
             function=function,
             free=free,
             parameters=dict(cells),
+            objects=dict(self._canonical.objects),
             depends=(*self._depends, *[(c, state.slots[c]) for c in captured if c in state.slots]),
             sites=(first_site, engine.raises.sites.next, len(chain_of(engine)) + 1),
             raises=run.raises,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from ...hlo.ir import Function as HloFunction
@@ -39,8 +40,9 @@ class CalleeEffects:
 class Summary(CalleeEffects):
     """What a callee did: enough to do it again at another call.
 
-    `free` are the values of the program around it that it uses, which are the last parameters of `function`. `depends`:
-    the outer cells it may have read, with what they held. The codes of its errors are the numbers from
+    `parameters` and `objects` number what it was given, as its canonical form does. `free` are the
+    values of the program around it that it uses, which are the last parameters of `function`. `depends`: the outer cells it
+    may have read, with what they held. The codes of its errors are the numbers from
     `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by that exception.
     `observed`: of canonical cells that it changes, whether somebody sees them after a raise. `pure`: nothing in it must
     run but for its results. `laid_out`: canonical arrays whose memory is taken to lie in row-major order. `splits`:
@@ -51,6 +53,7 @@ class Summary(CalleeEffects):
     function: HloFunction
     free: tuple[Value, ...]
     parameters: dict[int, int]
+    objects: dict[Hashable, int]
     depends: tuple[tuple[int, Content], ...]
     sites: tuple[int, int, int]
     raises: PythonRaise | None

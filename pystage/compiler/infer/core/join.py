@@ -32,7 +32,7 @@ from ...library.rules.rows import (
     tuple_rows,
 )
 from ...values.boundary import Form
-from ...values.bounded import Bounded, Extent
+from ...values.bounded import Bounded, Extent, joined_objects
 from ...values.capacity import Capacity
 from ...values.gated import (
     Gated,
@@ -93,6 +93,7 @@ from .conflicts import Conflicts
 from .constants import WRITTEN_OUT
 from .joined_objects import JoinedObjects
 from .phi import (
+    SELECTOR,
     Placeholder,
     formatted_alike,
     is_alike,
@@ -199,6 +200,8 @@ class Join:
             return self._tuple_of_rows(a, b)
         if isinstance(a, Pooled) and isinstance(b, Pooled) and a.pool == b.pool:
             return Pooled(a.pool, joined_count(a.place, b.place))
+        if isinstance(a, Bounded) and isinstance(b, Bounded):
+            return self._bounded(a, b)
         if type(a) is type(b) and not isinstance(a, Const | Array | Ref):
             return self._structure(a, b)
         return self.conflict(a, b)
@@ -381,19 +384,30 @@ class Join:
 
     def _structure(self, a: Abstract, b: Abstract) -> Abstract:
         """Two values of one class of structure, joined part by part."""
+        return self._by_parts(a, b) or self.conflict(a, b)
+
+    def _by_parts(self, a: Abstract, b: Abstract) -> Abstract | None:
+        """As `_structure`; None where the structures differ."""
         if head(a) != head(b):
-            return self.conflict(a, b)
+            return None
         pairs = list(zip(children(a), children(b), strict=True))
         if not all(_same_but_for_numbers(x, y) for x, y in pairs if not isinstance(x, Abstract)):
-            return self.conflict(a, b)
+            return None
         joined = [self.join(x, y) if isinstance(x, Abstract) else _joined_part(x, y) for x, y in pairs]
         unknown = next((part for part in joined if isinstance(part, Unknown)), None)
         if unknown is not None:
             return unknown
-        made = with_children(a, joined)
-        if isinstance(a, Bounded) and isinstance(b, Bounded) and a.identity != b.identity:
-            return replace(cast(Bounded, made), identity=(a.identity, b.identity))
-        return made
+        return with_children(a, joined)
+
+    def _bounded(self, a: Bounded, b: Bounded) -> Abstract:
+        """Two bounded arrays, and which of the objects that they may be it is."""
+        objects = joined_objects(a, b, self.loop)
+        of_one = objects == a.objects == b.objects
+        which = join_selectors(a.which, b.which) if of_one else Placeholder(SELECTOR)
+        made = self._by_parts(*[replace(each, objects=objects, which=0) for each in (a, b)])
+        if made is None:
+            return self.conflict(a, b)
+        return replace(made, which=which if len(objects) > 1 else 0) if isinstance(made, Bounded) else made
 
     def _ref(self, a: Ref, b: Ref) -> Abstract:
         if a.cell == b.cell and a.path == b.path:

@@ -6,7 +6,7 @@ A template is contents in which a `Placeholder` stands for each program value th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from ...library.rules.numbers import is_of_kind, number_type, whole_of
 from ...library.rules.pools import converted, template_of_pool
 from ...library.rules.rows import as_rows, as_table, joined_tuples, template_of, template_of_list, tuple_rows
 from ...ops import Compare, Convert, Select, constant
-from ...values.bounded import Bounded
+from ...values.bounded import SOME, Bounded
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of, where_assigned
 from ...values.lattice import (
     LISTS,
@@ -150,6 +150,8 @@ def _aligned(template: Content, content: Any) -> Any:
     """
     if isinstance(template, Ref) and not template.path:
         return template
+    if isinstance(template, Bounded) and isinstance(content, Bounded):
+        return replace(content, which=_position_among(template.objects, content))
     if isinstance(template, ErrorCell):
         return replace(content, versions=template.versions)
     if isinstance(template, ObjectCell):
@@ -163,6 +165,18 @@ def _aligned(template: Content, content: Any) -> Any:
         own = {outline(s.ref): s for s in content.aliases}
         content = replace(content, aliases=tuple([own.get(outline(s.ref)) for s in aliases]))
     return content
+
+
+def _position_among(objects: Sequence[Hashable], array: Bounded) -> int | Value:
+    """Which of these an array is."""
+    if objects == array.objects:
+        return array.which
+    positions = [objects.index(x if x in objects else SOME) for x in array.objects]
+    return (
+        positions[array.which]
+        if isinstance(array.which, int)
+        else DeferredSelect(SELECTOR, array.which, tuple(positions))
+    )
 
 
 def _is_same(a: Abstract, b: Abstract) -> bool:
@@ -229,7 +243,8 @@ def is_alike(a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Text) and isinstance(b, Text):
         return formatted_alike(a, b)
     if isinstance(a, Bounded) and isinstance(b, Bounded):
-        return head(a) == head(b) and [head(e) for e in a.extents] == [head(e) for e in b.extents]
+        heads = [(head(x.anew()), [head(e) for e in x.extents]) for x in (a, b)]
+        return heads[0] == heads[1]
     return type(a) is type(b) and isinstance(a, Ref | Undef)
 
 

@@ -240,14 +240,12 @@ def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
         owner = ArraySlot(each.slot, _dead(engine, loop))
         content = engine.state.get(each.slot)
         if isinstance(array, Gated) and not all(_is_private(engine, owner, x) for x in _arrays(array)):
-            made = _bounded_in_place(engine, array, each)
-            engine.state.set(each.slot, _with(content, each.place, made))
+            engine.state.set(each.slot, _with(content, each.place, _bounded_in_place(engine, array, each)))
             continue
         own_memory = each.turns and all(_is_private(engine, owner, x) for x in _arrays(array))
         path = () if own_memory else None
         made = fitted(engine, owner, array, ArrayType(type.dtype, tuple(shape)), capacities, path)
         assert made is not None
-        content = engine.state.get(each.slot)
         engine.state.set(each.slot, _with(content, each.place, made))
 
 
@@ -328,7 +326,7 @@ def _is_only_bounded(engine: Engine, owner: ArraySlot, array: Bounded) -> bool:
         for slot, content in engine.state.slots.items()
         if isinstance(content, TreeNode) and not is_temporary(slot) and slot not in owner.dead
         for node in nodes(content)
-        if isinstance(node, Bounded) and node.identity == array.identity
+        if isinstance(node, Bounded) and not {*node.objects}.isdisjoint(array.objects)
     ]
     return len(names) <= 1
 
@@ -483,7 +481,7 @@ def _widened(engine: Engine, array: Bounded, path: tuple[View, ...], type: Array
             if e.start is not None
         ]
         made = bounded(engine, wider, [*extents, *[e for e in array.extents if e.mask is not None]])
-        array, whole = replace(made, identity=array.identity), wider
+        array, whole = made.same_as(array), wider
     return array if array.type == type else given
 
 
@@ -528,7 +526,7 @@ def _as_bounded(
             extents.append(extent_of(Progression(zero, 1, constant(engine.b, along, INT64)), axis))
     whole = value.whole if isinstance(value, Bounded) else cast(Ref, value)
     made = bounded(engine, whole, extents)
-    return replace(made, identity=value.identity) if isinstance(value, Bounded) else made
+    return made.same_as(value) if isinstance(value, Bounded) else made
 
 
 def _with_capacities(engine: Engine, array: Bounded, capacities: Mapping[int, Capacity | None]) -> Bounded:

@@ -61,6 +61,7 @@ from ..kernels.structures import (
     sequence_items,
     type_name,
 )
+from ..numpy.indexing.bounded_identity import same_object
 from ..numpy.indexing.stores import shape_of
 from ..rules.classes import c_name, class_of
 from ..rules.promote import value_of
@@ -463,15 +464,11 @@ def _is_singleton(left: Abstract, right: Abstract, cls: type) -> bool:
 
 
 def _same_bounded(ctx: Context, left: Bounded, right: Bounded) -> Abstract:
-    """Two arrays in different memory are two; of those in the same it is known only which elements they have."""
-    ours, theirs = left.whole, right.whole
-    if left.rank != right.rank or left.type.dtype != right.type.dtype or left.form is not right.form:
-        return FALSE
-    if isinstance(ours, Ref) and isinstance(theirs, Ref):
-        same = ctx.same_object(Ref(ours.cell), Ref(theirs.cell))
-        if isinstance(same, Const) and not same.value:
-            return FALSE
-    ctx.fail(IdentityNotKnown(span=ctx.span, what="two arrays whose sizes are not known while compiling"))
+    """Two arrays are one where it is one object; PS210 for those that loops have made."""
+    same, doubt = same_object(ctx, left, right)
+    if doubt is not False:
+        ctx.fail(IdentityNotKnown(span=ctx.span, what="two arrays whose sizes are not known while compiling"))
+    return Const(same) if isinstance(same, bool) else ctx.python(same)
 
 
 def _same_reference(ctx: Context, left: Ref, right: Ref) -> Abstract:

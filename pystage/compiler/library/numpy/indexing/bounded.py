@@ -450,7 +450,7 @@ def forwards(ctx: Context, array: Bounded) -> Bounded:
         assert extent.start is not None
         extents.append(replace(extent, start=ctx.op(Subtract(), last, extent.start), step=-extent.step))
     made = bounded(ctx, viewed(ctx, array.whole, Flipped(tuple([e.axis for e in turned]))), extents)
-    return replace(made, identity=array.identity)
+    return made.same_as(array)
 
 
 def raveled(ctx: Context, array: Bounded) -> Bounded:
