@@ -119,17 +119,17 @@ def stores(x):
 
 def behind_a_branch(x):
     if time.time() > 3:
-        return np.packbits(np.uint8(x))
+        return np.roots(x)
     elif x.sum() > 1:
         y = time.time()
     else:
-        y = np.packbits(np.uint8(x))
+        y = np.roots(x)
     return y
 
 
 def behind_a_loop(x):
     total = 0.0
-    for v in np.packbits(np.uint8(x)):
+    for v in np.roots(x):
         total += v
         if v > 3:
             total *= time.time()
@@ -140,13 +140,13 @@ def behind_a_loop(x):
 
 def behind_a_with(x):
     with open("numbers.txt") as file:
-        values = np.packbits(np.uint8(x))
+        values = np.roots(x)
         file.write(str(values))
-    return np.packbits(np.uint8(x))
+    return np.roots(x)
 
 
 def behind_a_return(x):
-    for v in np.packbits(np.uint8(x)):
+    for v in np.roots(x):
         if v > 3:
             return time.time()
     return x

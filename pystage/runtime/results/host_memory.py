@@ -39,9 +39,12 @@ class _Owner:
         }
 
 
-def adopted(array: jax.Array) -> np.ndarray[Any, Any]:
-    """A writable ndarray with the contents of `array`, which nobody else has or will have: no copy on a CPU."""
-    if _is_plain_host_buffer(array):
+def adopted(array: jax.Array | np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A writable ndarray with the contents of `array`, which nobody else has or will have: no copy on a CPU.
+
+    A row of a result, which is an ndarray already, shares its memory with the other rows: it is copied.
+    """
+    if isinstance(array, jax.Array) and _is_plain_host_buffer(array):
         array.block_until_ready()
         memory: np.ndarray[Any, Any] = np.asarray(_Owner(array)).view(array.dtype)
         return memory.reshape(array.shape)

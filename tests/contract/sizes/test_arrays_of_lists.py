@@ -154,6 +154,25 @@ def of_a_given_type(x):
     return np.array(places, float), by_keyword, np.array(places, bool).all(), np.array(places, int) * 2
 
 
+@cases(np.arange(4000.0), [3, 0])
+def long_ones_in_dicts(x, k):
+    found = []
+    for i in range(k[0]):
+        some = x[x > 1000 * i]
+        found.append({"n": len(some), "last": np.sort(some)})
+    return found
+
+
+@cases.each(*SIZES)
+def folded_and_stored_at(x):
+    places = [i for i in range(len(x)) if x[i] > 0]
+    counts = np.zeros(len(x) + 1, int)
+    np.add.at(counts, places, 1)
+    signs = np.concatenate([np.ones(len(places), int), -np.ones(len(places), int)])
+    np.add.at(counts, np.arange(len(signs)) % 2, signs * 3)
+    return counts, np.maximum.accumulate(places), np.subtract.outer(places, x)
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

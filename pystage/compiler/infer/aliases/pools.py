@@ -238,9 +238,7 @@ def _contents(engine: Engine, number: int) -> Contents:
 
 def pool_at(engine: Engine, pool: int) -> PoolCell:
     """A pool."""
-    content = engine.state.get(pool)
-    assert isinstance(content, PoolCell)
-    return content
+    return cast(PoolCell, engine.contents_at(pool))
 
 
 class _Unboxing:

@@ -105,7 +105,9 @@ def call_meaning(
 
 
 def _is_of_numpy(value: Any) -> bool:
-    """True for a function of NumPy's, which makes arrays of lists."""
+    """True for a function of NumPy's, or a method of one, which makes arrays of lists."""
+    if isinstance(getattr(value, "__self__", None), np.ufunc):
+        return True
     module = getattr(value, "__module__", None) or type(value).__module__
     return module == "numpy" or module.startswith("numpy.")
 

@@ -257,7 +257,8 @@ def is_of_any_type(function: Callable[..., Any], args: Sequence[Raw], kwargs: Ma
     """True if a function makes the same of an empty list, whatever the type of its elements would be."""
     given = args[1] if len(args) > 1 else kwargs.get("dtype", NONE)
     has_type = not (isinstance(given, Const) and given.value is None)
-    return function in _OF_ANY_TYPE or (function in _OF_GIVEN_TYPE and has_type)
+    stores = isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ == "at"
+    return stores or function in _OF_ANY_TYPE or (function in _OF_GIVEN_TYPE and has_type)
 
 
 def _refuse_index() -> None:

@@ -336,7 +336,7 @@ def _at_bounded(ctx: Context, ufunc: np.ufunc, a: Ref, indices: Raw, b: Raw) -> 
 
 def _in_type(ctx: Context, b: Raw, dtype: DType) -> Raw:
     """The second operand of `at`: a Python integer is one of the array's, cast."""
-    if is_sequence(ctx, b) or not is_integer(dtype):
+    if isinstance(b, Bounded) or is_sequence(ctx, b) or not is_integer(dtype):
         return b
     read = ctx.read(b)
     python = (

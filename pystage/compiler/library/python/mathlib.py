@@ -64,7 +64,7 @@ from ..kernels import transcendental as t
 from ..kernels.arithmetic import Kernel, like, select
 from ..kernels.structures import MISSING, abstract, call_now, known_object
 from ..registry import meaning
-from ..rules.classes import class_of
+from ..rules.classes import class_name, class_of
 from ..rules.promote import value_of
 from .builtins import listed
 from .math_checks import check_call, check_logarithm
@@ -84,7 +84,7 @@ def integer(ctx: Context, x: Raw) -> Value:
     """An argument as an int64 scalar; it must be an integer."""
     operand = ctx.read(x)
     if isinstance(operand, Array) and operand.dtype.kind not in "biu":
-        ctx.raise_(TypeError(f"'{operand.dtype}' object cannot be interpreted as an integer"))
+        ctx.raise_(TypeError(f"{class_name(ctx, operand)!r} object cannot be interpreted as an integer"))
     return value_of(ctx, operand, INT64, Form.PYTHON)
 
 

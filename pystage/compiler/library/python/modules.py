@@ -181,7 +181,7 @@ def index(ctx: Context, x: Raw, /) -> Abstract:
         return call_now(ctx, operator.index, known)
     operand = ctx.read(x)
     if isinstance(operand, Array) and operand.dtype.kind not in "biu":
-        ctx.raise_(TypeError(f"'{operand.dtype}' object cannot be interpreted as an integer"))
+        ctx.raise_(TypeError(f"{class_name(ctx, operand)!r} object cannot be interpreted as an integer"))
     return to_python(ctx, x, int)
 
 

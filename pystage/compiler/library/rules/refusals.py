@@ -25,11 +25,6 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
         "it walks through memory in an order of its own",
         "use np.ndenumerate or np.ndindex",
     ),
-    (
-        "packbits unpackbits",
-        "XLA has no operation for the bits of bytes",
-        "use shifts: `(x >> np.arange(8)) & 1`",
-    ),
     ("frompyfunc", "it gives arrays of Python objects", "use np.vectorize"),
     ("place", "it takes as many values as the mask has", "write `x[mask] = value`, or np.where"),
     ("unique_all unique_counts unique_inverse unique_values", _SIZE, "use jnp.unique with `size=`"),
