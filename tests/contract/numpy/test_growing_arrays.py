@@ -969,6 +969,17 @@ def stored_into_when_shorter(x, n):
     return y, x
 
 
+@cases.each(*EITHER)
+def returned_beside_a_number(x, n):
+    rows = []
+    k = 0
+    while True:
+        rows.append([x[k], x[k] * 2])
+        if x[k] > n or k == 5:
+            return k, np.array(rows)
+        k += 1
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

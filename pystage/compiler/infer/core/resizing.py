@@ -121,7 +121,10 @@ def _pairs(a: Any, b: Any, place: Place) -> Iterator[tuple[Place, Abstract, Abst
     """What stands at the same place of two contents, and may be arrays."""
     if a is b:
         return
-    if isinstance(a, Ref | Bounded | Gated) and isinstance(b, Ref | Bounded | Gated):
+    inside = _tuple_in(a)
+    if inside is not None and inside == _tuple_in(b):
+        yield from _pairs(a.options[inside], b.options[inside], (*place, inside))
+    elif isinstance(a, Ref | Bounded | Gated) and isinstance(b, Ref | Bounded | Gated):
         yield place, a, b
     elif isinstance(a, ObjectCell) and isinstance(b, ObjectCell):
         for name, x in a.fields.items():
@@ -133,6 +136,14 @@ def _pairs(a: Any, b: Any, place: Place) -> Iterator[tuple[Place, Abstract, Abst
     ):
         for position, (x, y) in enumerate(zip(children(a), children(b), strict=True)):
             yield from _pairs(x, y, (*place, position))
+
+
+def _tuple_in(value: Any) -> int | None:
+    """Which alternative of a value is a tuple, where all others stand for no value."""
+    if not isinstance(value, Gated):
+        return None
+    left = [i for i, option in enumerate(value.options) if not is_absent(option)]
+    return left[0] if len(left) == 1 and isinstance(value.options[left[0]], Tuple) else None
 
 
 def _inside(content: Any, place: Place) -> Any:
