@@ -49,6 +49,28 @@ def assigned(loop: stage.Instr) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 @functools.lru_cache(maxsize=4096)
+def limits(loop: stage.While) -> tuple[tuple[str, stage.Temp], ...]:
+    """The local variables whose length the test of a loop compares with something greater, `len(x) < n`, and that."""
+    loaded: dict[str, str] = {}
+    lengths: dict[str, str] = {}
+    compared: list[tuple[str, str, str]] = []
+    functions: dict[str, str] = {}
+    for i in walk(loop.test):
+        match i:
+            case stage.Load(dst=dst, name=name, scope=stage.StorageClass.LOCAL):
+                loaded[dst] = name
+            case stage.Load(dst=dst, name=name):
+                functions[dst] = name
+            case stage.Call(dst=dst, func=func, args=(arg,)) if functions.get(func) == "len":
+                lengths[dst] = loaded.get(arg.value, "")
+            case stage.Compare(op="<" | "<=" | "!=" as op, left=left, right=right):
+                compared.append((op, left, right))
+            case stage.Compare(op=">" | ">=" as op, left=left, right=right):
+                compared.append((op, right, left))
+    return tuple([(lengths[short], long) for _, short, long in compared if lengths.get(short)])
+
+
+@functools.lru_cache(maxsize=4096)
 def _reads(root: stage.Instr | stage.Function) -> dict[str, tuple[int, bool]]:
     """How often each local variable is read, and whether each read certainly finds it assigned."""
     found: dict[str, tuple[int, bool]] = {}

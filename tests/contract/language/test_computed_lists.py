@@ -596,6 +596,23 @@ def test_the_program_does_not_grow_with_the_trips() -> None:
     assert size(30) == size(1000) < 200
 
 
+def test_few_places_where_the_test_of_the_loop_looks_at_the_length() -> None:
+    def farthest(x, k):
+        chosen = [0]
+        while len(chosen) < k:
+            apart = np.abs(x[:, None] - x[chosen]).min(axis=1)
+            if apart.max() == 0:
+                break
+            chosen.append(int(apart.argmax()))
+        return chosen
+
+    compiled = pystage.compile(farthest, fallback="error")
+    x = np.random.default_rng(0).standard_normal(200)
+    assert compiled(x, 3) == farthest(x, 3)
+    assert "capacity 64 " in compiled.signatures()[0]
+    assert compiled(x, 70) == farthest(x, 70)
+
+
 def test_beyond_the_capacity() -> None:
     check(halves, 2.0**66)
     check(halves, 2.0**1000)

@@ -60,6 +60,8 @@ class JoinedRows:
         self._trips = trips
         self._nested = nested
         self._capacity_here = capacity
+        self.limit: float | None = None
+        """The length up to which the test of the loop lets the list at hand get longer, where it looks at it."""
 
     def list(self, a: AnyList, b: AnyList, template: Abstract, is_table: bool) -> RowsCell:
         """A list of other elements, or another length, on either side, of which all elements have the template."""
@@ -176,6 +178,10 @@ class JoinedRows:
         if self._trips is not None and sites[0] is None:
             needed = first + self._trips * (second - first)
         most_bytes = _MOST_BYTES if sites[1] is None else MOST_AT_FIRST
+        if self.limit is not None and needed > most:
+            with_inputs = False
+            if (self.limit + second - first) * itemsize <= MOST_AT_FIRST:
+                needed = max(second, int(self.limit) + second - first)
         is_counted = needed <= most and needed * itemsize <= most_bytes
         initial = needed if is_counted else largest
         if not is_counted or (is_pool and not self._nested):  # objects may be made by other loops, too

@@ -134,6 +134,7 @@ class Join:
         rolling: bool = False,
         capacity: Callable[..., Capacity] | None = None,
         unpoolable: AbstractSet[int] = frozenset(),
+        limits: Mapping[int, float] = {},
     ) -> None:
         self.state = state
         self.a = a
@@ -149,6 +150,7 @@ class Join:
         written = loop and provenance is not None  # not one of the library's own
         self._few = written and trips is not None and trips < WRITTEN_OUT
         self._joined_rows = JoinedRows(loop, trips, nested, capacity)
+        self._limits = limits  # by list, the length up to which a loop's test lets it get longer
         self._optional = optional  # whether something may stay None on one side only
         self.objects = JoinedObjects(state, a, b, self.entries, self._cells, owned, shared, carriers)
         for cell in self.objects.kept:
@@ -494,6 +496,7 @@ class Join:
             a, b = unboxed_list(self.a, a), unboxed_list(self.b, b)
         if isinstance(a, TABLES) and isinstance(b, TABLES) and not _have_the_same_keys(a, b):
             a, b = unboxed_table(self.a, a), unboxed_table(self.b, b)
+        self._joined_rows.limit = self._limits.get(cell)
         self.entries[cell] = (self._contents(a, b), a, b)
 
     def _contents(self, a: Content, b: Content) -> Content:

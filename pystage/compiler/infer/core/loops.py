@@ -17,12 +17,13 @@ from typing import cast
 import numpy as np
 
 from ...analysis.ranges import ANY
-from ...analysis.variables import assigned, of_trips, only_within_trips
+from ...analysis.variables import assigned, limits, of_trips, only_within_trips
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NeverSettles
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, ArrayType
+from ...library.rules.numbers import range_of
 from ...ops import Convert, constant
 from ...stage import ir as stage
 from ...values.boundary import Form
@@ -38,10 +39,11 @@ from ...values.lattice import (
     Ref,
     Undef,
     Unknown,
+    is_number,
     same_constant,
 )
 from ...values.slots import Hidden, Purpose, Slot, Variable, is_temporary
-from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, State
+from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, Lookup, State
 from ...values.views import View
 from ...values.walk import nodes, rebuild, values_of
 from ..aliases.alias_sets import seen_through
@@ -572,6 +574,7 @@ def _join(
     if isinstance(i, stage.For | stage.While):
         provenance = MergeProvenance(engine.current.function, i, None, i.body, loop.peeled)
     end = lookup(changes, before)
+    allowed = _limits(engine, loop, end)
     carriers: dict[int, tuple[int, int] | None] = {}
     while True:
         join = Join(
@@ -588,6 +591,7 @@ def _join(
             nested=len(engine.loops.active) > 1,
             capacity=engine.capacity,
             unpoolable=unpoolable,
+            limits=allowed,
         )
         pools = [s for s in changes if s not in templates and isinstance(before.get(s), PoolCell)]
         for slot in list(templates) + [s for s in changes if s not in templates and s not in pools]:
@@ -614,6 +618,17 @@ def _join(
             engine.state.apart[merged] = loop
     join.objects.note_may_alias()
     return join
+
+
+def _limits(engine: Engine, loop: Loop, end: Lookup) -> dict[int, float]:
+    """Up to which length the test of a loop lets lists get longer, at the end of a trip, by their cells."""
+    found: dict[int, float] = {}
+    if isinstance(loop.instruction, stage.While):
+        for name, temp in limits(loop.instruction):
+            of, most = end((loop.frame, name)), end((loop.frame, temp))
+            if isinstance(of, Ref) and isinstance(most, Array | Const) and is_number(most):
+                found[of.cell] = range_of(most)[1]
+    return found
 
 
 def _entry(
