@@ -301,6 +301,74 @@ def caught(a, is_empty):
     return found, q
 
 
+# ---------------------------------------------------------------- of objects that change
+
+
+LOTS = np.array([3.0, -1.0, 2.0, -4.0, 5.0, 1.0, -2.0, -3.0, 4.0])
+
+
+class Lot:
+    def __init__(self, day, left):
+        self.day = day
+        self.left = left
+
+
+class Book:
+    def __init__(self):
+        self.lots = deque()
+        self.closed = []
+
+    def sell(self, day, left):
+        while left > 0 and self.lots:
+            lot = self.lots[0]
+            part = min(left, lot[1])
+            self.closed.append((lot[0], day, part))
+            lot[1] -= part
+            left -= part
+            if lot[1] == 0:
+                self.lots.popleft()
+
+
+@cases.each((LOTS,), (LOTS[:1],), (-LOTS,), (LOTS[:0],))
+def first_in_first_out(x):
+    book = Book()
+    for day, v in enumerate(x):
+        if v > 0:
+            book.lots.append([day, v])
+        else:
+            book.sell(day, -v)
+    return book.closed, list(book.lots), sum(lot[1] for lot in book.lots)
+
+
+@cases.each((LOTS,), (-LOTS,))
+def objects_at_both_ends(x):
+    lots = deque()
+    for day, v in enumerate(x):
+        if v > 2:
+            lots.append(Lot(day, v))
+        elif v > 0:
+            lots.appendleft(Lot(day, v))
+        elif lots:
+            lots[-1].left += v
+            lots[0].day = -day
+        if len(lots) > 3:
+            lots.pop()
+    return [(lot.day, lot.left) for lot in lots]
+
+
+@cases.each((LOTS, 0), (LOTS, 1))
+def another_object_in_its_place(x, k):
+    lots = deque()
+    for day, v in enumerate(x):
+        if v > 0:
+            lots.append([day, v])
+    lots[k] = kept = [k, -1.0]
+    for lot in lots:
+        lot[1] *= 2
+    kept[0] = 9
+    return list(lots)
+
+
 @pytest.mark.parametrize(("program", "args", "options"), cases.params)
 def test_a_deque_is_as_in_the_plain_run(program, args, options):
     check(program, *args, **options)

@@ -79,7 +79,7 @@ def _put(ctx: Context, ref: Ref, new: Abstract, in_front: bool) -> None:
     _note_change(ctx, ref)
     if maxlen == 0:
         return
-    held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
+    cell, held = _held(ctx, ref, cell, new)
     rows = row_lists.as_rows(ctx, cell, held) if isinstance(cell, RowsCell) else None
     if rows is not None:
         rows = rings.put(ctx, rows, held, in_front, maxlen)
@@ -91,6 +91,15 @@ def _put(ctx: Context, ref: Ref, new: Abstract, in_front: bool) -> None:
     else:
         items = (*items, new)
         _set(ctx, ref, ListCell(items if maxlen is None else items[-maxlen:]))
+
+
+def _held(ctx: Context, ref: Ref, cell: AnyList, new: Abstract) -> tuple[AnyList, Abstract]:
+    """The elements of a deque and what they hold of a new one, which may be of one pool with them afterwards."""
+    if not isinstance(cell, RowsCell):
+        return cell, new
+    held = unboxed(ctx, new, cell.element)
+    now = ctx.settle(items_of(ctx, ref))
+    return now if isinstance(now, RowsCell) else cell, held
 
 
 def _taken(ctx: Context, ref: Ref, in_front: bool) -> Abstract:
@@ -256,7 +265,7 @@ def setitem(ctx: Context, self: Raw, index: Raw, value: Raw, /) -> Abstract:
     """`d[index] = value`."""
     cell, new = _at_index(ctx, self, index), abstract(value)
     place = _place(ctx, cell, index)
-    held = unboxed(ctx, new) if isinstance(cell, RowsCell) else new
+    cell, held = _held(ctx, self, cell, new)
     rows = row_lists.as_rows(ctx, cell, held) if isinstance(cell, RowsCell) else None
     if rows is not None:
         rows = rings.with_item(ctx, rows, place, held)
