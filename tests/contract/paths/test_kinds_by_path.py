@@ -467,6 +467,28 @@ def a_class_by_path(x):
     return type(y), type(y)(7.5), type(y) is int, type(y).__name__
 
 
+# ---------------------------------------------------------------- integers that no float is
+
+BEYOND = 2**53 + 1
+
+
+@cases.each(*FLOATS)
+def a_large_integer_or_a_float(x, n):
+    y = BEYOND if x[n % 3] > 0 else 2.5
+    z = np.int64(BEYOND) if x[n % 3] > 0 else 1j
+    return y, z, y == BEYOND
+
+
+@cases.each(*FLOATS)
+def keys_of_two_kinds(x, n):
+    places = {2: 0, 4: 1, BEYOND: 2, 2**53: 3}
+    key = BEYOND if n == 3 else int(x[2]) if x[0] > n else float(x[n % 3]) + 4
+    counts = {}
+    for i in range(n):
+        counts[i + 2] = i
+    return places.get(key, -1), key in places, counts.get(key, -1), key in {2, 4}
+
+
 # ---------------------------------------------------------------- in loops that only the run knows to be entered
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from ..rules.numbers import kinds_of
 from ..rules.promote import fits
 from ..rules.row_index import digest
 from ..rules.rows import as_rows, row_at, row_template, template_of_list, tuple_rows
-from ..rules.split import needs_split
+from ..rules.split import needs_split, of_one_kind
 
 Found = bool | Value
 """Whether there is an entry: known, or a bool of the program."""
@@ -222,6 +223,8 @@ def _single(ctx: Context, number: Array) -> Value:
     """The numbers as values of one type that tells them apart; PS401 for those of which none does."""
     kinds = kinds_of(number)
     mixed = isinstance(number, GatedNumber) and any(kind.dtype.kind not in "bi" for kind in kinds)
+    if mixed and not number.value.type.rank:
+        return of_one_kind(ctx, cast(GatedNumber, number), "what is found under a key").value
     if mixed or any(kind.dtype == UINT64 for kind in kinds):
         ctx.fail(NotKnown(span=ctx.span, what="the key of a dict or set with keys of these kinds"))
     return number.value

@@ -78,7 +78,10 @@ def holds_all(x: Abstract, source: DType, target: DType) -> bool:
     if isinstance(x, Const):
         with np.errstate(all="ignore"):
             try:
-                return bool(target.type(x.value) == x.value) or x.value != x.value
+                wide = target.type(x.value)
+                if isinstance(x.value, int | np.integer) and target.kind not in "biu":
+                    return complex(wide) == int(x.value)  # NumPy would round the integer first
+                return bool(wide == x.value) or x.value != x.value
             except (OverflowError, TypeError):
                 return False
     if source.kind in "iu" and target.kind in "fc":
