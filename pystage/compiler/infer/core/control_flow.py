@@ -130,6 +130,11 @@ def _undecided(e: Engine, test: Callable[[], Abstract]) -> Abstract | None:
 
 
 def for_(e: Engine, i: stage.For) -> None:
+    _go_over(e, i)
+    e.state.set((e.current.id, i.iterable), Undef())  # nothing holds what it was any more
+
+
+def _go_over(e: Engine, i: stage.For) -> None:
     iterable = narrowed_iterable(e, e.get(i.iterable))
     if isinstance(iterable, Ref) and isinstance(e.state.get(iterable.cell), ObjectCell):
         iterable = iterator_of(e, iterable)
