@@ -220,9 +220,21 @@ CASES = (
         "running medians, 10⁴",
         running_medians,
         lambda: (RNG(9).standard_normal(10_000), RNG(10).integers(1, 20, 10_000)),
+        "XLA sorts the bound, 41 elements, by a call for each comparison, 1.8 µs; with sums in place of medians it takes "
+        "0.3 ms",
     ),
-    Case("non-maximum suppression, 2,000 boxes", suppressed, lambda: _boxes(2_000)),
-    Case("run-length coding into lists, 10⁵", run_lengths, lambda: (RNG(11).integers(0, 2, 100_000),)),
+    Case(
+        "non-maximum suppression, 2,000 boxes",
+        suppressed,
+        lambda: _boxes(2_000),
+        "each of 363 rounds costs what its bound costs, 2,000 boxes, of which 568 are left in the mean",
+    ),
+    Case(
+        "run-length coding into lists, 10⁵",
+        run_lengths,
+        lambda: (RNG(11).integers(0, 2, 100_000),),
+        "the loop takes a fifth; the rest makes the objects of two lists, one of NumPy's scalars, where Numba gives ints",
+    ),
     Case(
         "run-length coding, 10⁶",
         run_lengths_of_arrays,
@@ -240,11 +252,17 @@ CASES = (
             7,
         ),
     ),
-    Case("prime factors into a list", factors, lambda: (2**6 * 3**4 * 1_000_003 * 999_983,)),
+    Case(
+        "prime factors into a list",
+        factors,
+        lambda: (2**6 * 3**4 * 1_000_003 * 999_983,),
+        "an inner loop in each of a million trips: 4.6 ns, 2.4 without it; XLA:CPU keeps what loops carry in memory",
+    ),
     Case(
         "connected components, 200²",
         components,
         lambda: (RNG(15).uniform(size=(200, 200)) < 0.6,),
+        "loops in loops, whose variables XLA:CPU keeps in memory",
     ),
     Case(
         "CSR product, 5,000 rows",
