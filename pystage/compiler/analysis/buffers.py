@@ -38,12 +38,16 @@ class Buffers:
 
     def entry(self, region: Region, value: Value) -> Value:
         """The value from outside of `region` that `value` is a later state of; one inside it if there is none."""
+        while self.is_inside(region, value) and (before := self.before(value)) is not None:
+            value = before
+        return value
+
+    def is_inside(self, region: Region, value: Value) -> bool:
+        """True for a value that an operation of `region` defines."""
         ops = self._held.get(region)
         if ops is None:
             ops = self._held[region] = set(region.ops)
-        while value.owner in ops and (before := self.before(value)) is not None:
-            value = before
-        return value
+        return value.owner in ops
 
     def before(self, value: Value) -> Value | None:
         """The array before the operation that defines `value`; None if that allocates a new one."""

@@ -3,7 +3,8 @@
 In: a function of HLO IR. Out: the same function, in which no `If` returns an array that its arms store into. XLA
 copies the results of a branch, whole, but keeps the values that a loop carries in place: so the arm becomes the body of
 a `While` that carries the arrays and a flag, which it clears. If both arms store, there are two such loops, of
-which one runs. A branch that also returns other large arrays stays as it is.
+which one runs. A large array that an arm makes anew is carried with them. A branch stays as it is where there is no array
+for it to begin as, or where more would be copied than is stored into.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ def single_trip_loops(function: Function) -> Function:
 
 @dataclass(frozen=True, slots=True)
 class _Stores:
-    """The results of a branch: `arrays` by the index of the result that is the array after the stores."""
+    """The results of a branch: `arrays` by the index of the result, what that is when the branch begins.
+
+    Last come those into which both arms store, or neither; of the others an arm makes a new array.
+    """
 
     arrays: dict[int, Value]
     others: tuple[int, ...]
@@ -49,20 +53,52 @@ class _Looping(Rewriter):
             self._loops(op, stores)
 
     def _stores(self, op: Op) -> _Stores | None:
-        """The arrays that the arms store into, or None if the branch stays."""
+        """The arrays that the arms store into, and those that they compute anew, or None if the branch stays."""
+        stored: dict[int, Value] = {}
         arrays: dict[int, Value] = {}
         others = []
         for index, result in enumerate(op.results):
-            first, second = [self._buffers.entry(region, region.results[index]) for region in op.regions]
-            if first is second and result.type.shape and first.type == result.type:
-                arrays[index] = first
+            entries = [self._buffers.entry(region, region.results[index]) for region in op.regions]
+            outside = self._outside(op, entries) if result.type.shape else []
+            if outside and entries[0] is entries[1]:
+                stored[index] = outside[0]
             elif result.type.size <= SMALL:
                 others.append(index)
+            elif outside:
+                arrays[index] = outside[0]
             else:
                 return None
-        if not arrays or len(set(arrays.values())) < len(arrays):
+        if not stored or len(set(stored.values())) < len(stored):
             return None
-        return _Stores(arrays, tuple(others))
+        if sum(each.type.size for each in arrays.values()) > sum(each.type.size for each in stored.values()):
+            return None  # the copies that are saved are fewer
+        return _Stores({**arrays, **stored}, tuple(others))
+
+    def _outside(self, op: Op, entries: Sequence[Value]) -> list[Value]:
+        """Of what each arm's array is a later state, as far as the arms find it; else with what its making begins."""
+        found: list[Value] = []
+        for value, region in zip(entries, op.regions, strict=True):
+            while self._buffers.is_inside(region, value):
+                before = self._begins_as(value)
+                if before is None:
+                    break
+                value = before
+            else:
+                found.append(value)
+        return [value for value in found if value.type == entries[0].type]
+
+    def _begins_as(self, value: Value) -> Value | None:
+        """The array with which a loop or a branch begins that makes this one."""
+        op = value.owner
+        if not isinstance(op, Op):
+            return None
+        before = self._buffers.before(value)
+        if before is None and isinstance(op.kind, While):
+            return op.operands[value.index]
+        if before is None and isinstance(op.kind, If):
+            entries = [self._buffers.entry(region, region.results[value.index]) for region in op.regions]
+            return next(iter(self._outside(op, entries)), None)
+        return before
 
     def _loops(self, op: Op, stores: _Stores) -> None:
         """A loop for each arm that stores."""
@@ -115,7 +151,8 @@ class _Looping(Rewriter):
         with self.b.region(body):
             done = constant(self.b, False)
             self.ops(arm)
-            ends = [self.new(arm.results[i]) for i in (*stores.arrays, *stores.others)]
-            body.results = (done, *ends)
+            kept = dict(zip(stores.arrays.items(), body.params[1:]))
+            ends = [kept.get((i, arm.results[i])) or self.new(arm.results[i]) for i in stores.arrays]
+            body.results = (done, *ends, *[self.new(arm.results[i]) for i in stores.others])
         self.values.update(zip(stores.arrays.values(), outer))
         return list(self.b.apply(While(), (flag, *carried), (condition, body)).results[1:])
