@@ -311,6 +311,27 @@ def lengths_of_known_parts(x, k):
     return parts[k], max(parts, key=len).sum(), len(parts[k])
 
 
+TREE = np.array([1.0, 2.0, 3.0, -2.0, 2.0, 4.0, -1.0, 3.0])
+
+
+@cases.each((TREE, 2), (TREE, 0), (TREE[:1], 3), (-TREE, 4))
+def a_stack_of_parts_and_sides(x, n):
+    stack = [(np.arange(len(x)), 0, None)]
+    found = []
+    while stack:
+        part, depth, side = stack.pop()
+        if side == "left":
+            found.append(len(part))
+        elif side == "right":
+            found.append(-len(part))
+        if depth == n or len(part) < 2:
+            continue
+        goes_left = x[part] > x[part].mean()
+        stack.append((part[~goes_left], depth + 1, "right"))
+        stack.append((part[goes_left], depth + 1, "left"))
+    return found
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_program(function, args, options):
     check(function, *args, **options)

@@ -25,6 +25,7 @@ from ...library.rules.rows import (
 )
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
+from ...values.gated import Gated
 from ...values.lattice import (
     LISTS,
     Abstract,
@@ -43,6 +44,7 @@ from ...values.lattice import (
 from ...values.slots import Slot
 from ...values.state import Lookup
 from ...values.views import path_type
+from ...values.walk import nodes
 from .engine import Engine
 from .phi import Placeholder
 
@@ -75,13 +77,13 @@ def _are_joined_one_by_one(a: object, b: object) -> bool:
 
 
 def _are_to_be_rows(a: Lookup, first: AnyList, b: Lookup, second: AnyList) -> bool:
-    if common_rows(first, second) is not None:
+    if common_rows(first, second, ragged=True) is not None:
         return False
     sides = [
         (x, cell) for x, cell in ((a, first), (b, second)) if not isinstance(cell, ListCell) or cell.items
     ]
-    templates = [template_of_list(_outline_of_list(find, cell)) for find, cell in sides]
-    template = templates[0] if len(templates) == 1 else joined(templates[0], templates[1])
+    templates = [template_of_list(_outline_of_list(find, cell), ragged=True) for find, cell in sides]
+    template = templates[0] if len(templates) == 1 else joined(templates[0], templates[1], ragged=True)
     return template is not None and has_arrays(template)
 
 
@@ -94,9 +96,10 @@ def unbox(engine: Engine, slots: Iterable[int]) -> None:
         if not isinstance(rows, ListCell) or not rows.items:
             continue
         held = ListCell(tuple([unboxed(engine, item) for item in rows.items]), rows.aliases, rows.selector)
-        template = common_template(held.items)
+        template = common_template(held.items, ragged=True)
         if template is None:
             continue
+        state.gated |= any(isinstance(node, Gated) for node in nodes(template))
         made = as_rows(engine.b, held, template, len(held.items))
         shared = False
         for item in rows.items:
