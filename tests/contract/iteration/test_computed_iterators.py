@@ -1,5 +1,9 @@
 """Iterators over lists and arrays of which only the run knows how many elements they have, and where each stands."""
 
+import functools
+import itertools
+import operator
+
 import numpy as np
 import pytest
 from checking import Cases, check
@@ -205,6 +209,68 @@ def a_list_or_a_tuple(v, n):
     for i, a in enumerate(w):
         total += i * a
     return total
+
+
+# ---------------------------------------------------------------- itertools and functools
+
+
+@cases.each(*ALL)
+def neighbours_and_sums(v, n):
+    w = [a for a in v if a > n]
+    sums = (
+        list(itertools.accumulate(w)),
+        list(itertools.accumulate(w, max)),
+        list(itertools.accumulate(w, initial=3)),
+    )
+    total = 0
+    for a, b in itertools.pairwise(v[v > n]):
+        total += a * b
+    return list(itertools.pairwise(w)), sums, total
+
+
+@cases.each(*ALL)
+def one_after_another(v, n):
+    w = [a for a in v if a > n]
+    parts = list(itertools.islice(w, 2)), list(itertools.islice(w, 1, None, 2))
+    return [a for a in itertools.chain(w, v, w)], parts
+
+
+@cases.each(*ALL)
+def folded(v, n):
+    w = [a for a in v if a > n]
+    return functools.reduce(operator.add, w, 0), functools.reduce(lambda a, b: a * b + 1, v[v > n], 1)
+
+
+@cases.each(*ALL[:3])
+@cases(*ALL[3], raises=TypeError)
+def folded_without_a_first(v, n):
+    return functools.reduce(max, [a for a in v if a > n])
+
+
+@cases.each(*ALL)
+def groups(v, n):
+    longest = 0
+    for is_greater, group in itertools.groupby(v > n):
+        if is_greater:
+            longest = max(longest, sum(1 for _ in group))
+    sums = [(k, sum(g)) for k, g in itertools.groupby(v, key=lambda e: e > n)]
+    return longest, sums, [(k, list(g)) for k, g in itertools.groupby([e // 2 for e in v if e > n])]
+
+
+@cases(V, 1, refused="PS604")
+def groups_of_an_iterator(v, n):
+    it = iter(v)
+    for _, group in itertools.groupby(it):
+        return list(group), list(it)
+
+
+@cases.each(*ALL)
+def ended_on_one_path(v, n):
+    it = iter(v[v > 0])
+    if v[0] > n:
+        for _ in it:
+            pass
+    return [a for a in it], next(it, -1)
 
 
 @pytest.mark.parametrize("function, args, options", cases.params)

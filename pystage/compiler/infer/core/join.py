@@ -588,6 +588,11 @@ class Join:
 
     def _iterator(self, a: IteratorCell, b: IteratorCell) -> Content:
         """An iterator that has given as many elements on either side; over an array or a list also other numbers of them."""
+        if not self.loop and (a.source is None) != (b.source is None):
+            left, lookup = (b, self.b) if a.source is None else (a, self.a)
+            if isinstance(left.source, Ref | Bounded | RowsTuple):  # which has ended where it is none
+                index = left.index if isinstance(left.index, int) else Placeholder(left.index.type)
+                return IteratorCell(self.alone(left.source, lookup), index, (), Placeholder(ArrayType(BOOL)))
         by_place = isinstance(a.source, Ref | Bounded | RowsTuple)
         if a.source is None or b.source is None or a.keys != b.keys or not (by_place or a.index == b.index):
             return self.conflicts.unknown(*map(_describe_iterator, (a, b)))

@@ -29,6 +29,7 @@ from ...values.lattice import (
     Cell,
     Const,
     ErrorCell,
+    IteratorCell,
     ObjectCell,
     PoolCell,
     Ref,
@@ -154,6 +155,8 @@ def _aligned(template: Content, content: Any) -> Any:
         return replace(content, which=_position_among(template.objects, content))
     if isinstance(template, ErrorCell):
         return replace(content, versions=template.versions)
+    if isinstance(content, IteratorCell) and content.source is None:
+        return replace(content, ended=True)
     if isinstance(template, ObjectCell):
         found = {
             name: content.fields.get(name) or (content.origin(name) if content.origin else None) or Undef()

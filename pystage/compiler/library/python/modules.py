@@ -82,6 +82,7 @@ from ..rules.promote import value_of
 from . import operators
 from .builtins import abs_, listed
 from .iteration import generators
+from .iteration.iterators import is_iterator
 from .scalars import to_python
 
 # ---------------------------------------------------------------- operator
@@ -198,7 +199,7 @@ def partial(ctx: Context, function: Raw, /, *args: Raw, **kwargs: Raw) -> Abstra
 @meaning(functools.reduce)
 def reduce(ctx: Context, function: Raw, iterable: Raw, initial: Raw = MISSING, /) -> Abstract:
     """`functools.reduce(function, iterable, initial)` over known structure."""
-    if generators.is_suspended(ctx, iterable):
+    if generators.is_of_steps(ctx, iterable):
         given = [abstract(function), abstract(iterable)]
         if initial is MISSING:
             return ctx.call(Const(generators.reduced), given)
@@ -233,7 +234,7 @@ def product(ctx: Context, *iterables: Raw, repeat: Raw = 1) -> Abstract:
 @meaning(itertools.chain)
 def chain(ctx: Context, *iterables: Raw) -> Abstract:
     """`itertools.chain`."""
-    if any(generators.is_suspended(ctx, i) for i in iterables):
+    if any(generators.is_of_steps(ctx, i) for i in iterables):
         return ctx.call(Const(generators.chained), [Tuple(tuple(map(abstract, iterables)))])
     return _iterator(ctx, [item for i in iterables for item in listed(ctx, i, "itertools.chain")])
 
@@ -243,7 +244,7 @@ def islice(ctx: Context, iterable: Raw, first: Raw, stop: Raw = MISSING, step: R
     """`itertools.islice`."""
     limits = (None, first, None) if stop is MISSING else (first, stop, step)
     known = [ctx.known(v, "the limits of itertools.islice") for v in limits]
-    if generators.is_suspended(ctx, iterable):
+    if generators.is_of_steps(ctx, iterable):
         call_now(ctx, itertools.islice, (), *known)
         return generators.sliced(ctx, abstract(iterable), known)
     return _iterator(ctx, listed(ctx, iterable, "itertools.islice")[slice(*known)])
@@ -266,7 +267,7 @@ meaning(itertools.combinations_with_replacement)(_arrangements(itertools.combina
 @meaning(itertools.pairwise)
 def pairwise(ctx: Context, iterable: Raw, /) -> Abstract:
     """`itertools.pairwise`."""
-    if generators.is_suspended(ctx, iterable):
+    if generators.is_of_steps(ctx, iterable):
         return ctx.call(Const(generators.paired), [abstract(iterable)])
     return _iterator(ctx, itertools.pairwise(listed(ctx, iterable, "itertools.pairwise")))
 
@@ -276,7 +277,7 @@ def accumulate(ctx: Context, iterable: Raw, func: Raw = None, *, initial: Raw = 
     """`itertools.accumulate`."""
     given = isinstance(initial, Abstract) and not (isinstance(initial, Const) and initial.value is None)
     plain = func is None or (isinstance(func, Const) and func.value is None)
-    if generators.is_suspended(ctx, iterable):
+    if generators.is_of_steps(ctx, iterable):
         taken = [abstract(iterable), Const(operator.add) if plain else abstract(func)]
         if given:
             return ctx.call(Const(generators.accumulated_from), [*taken, abstract(initial)])
@@ -291,6 +292,15 @@ def accumulate(ctx: Context, iterable: Raw, func: Raw = None, *, initial: Raw = 
             operators.binary(ctx, "+", last, item) if plain else ctx.call(abstract(func), [last, item])
         )
     return new_iterator(ctx, results)
+
+
+@meaning(itertools.groupby)
+def groupby(ctx: Context, iterable: Raw, key: Raw = None) -> Abstract:
+    """`itertools.groupby`, of no iterator: it would take more elements of that than Python's does."""
+    if is_iterator(ctx, iterable):
+        why = "it would take elements of it that others may take"
+        ctx.fail(WrongArguments(span=ctx.span, name="itertools.groupby of an iterator", why=why))
+    return ctx.call(Const(generators.grouped), [abstract(iterable), abstract(key)])
 
 
 @meaning(itertools.starmap)

@@ -167,7 +167,6 @@ TABLE: dict[str, Advice] = {
     "collections.UserDict": Advice(_FRAME, "use a dict"),
     "heapq.merge": Advice(_CONTAINER, "sort what is joined: `sorted([*a, *b])`"),
     "array": Advice(_CONTAINER, "use `np.array`"),
-    "itertools.groupby": Advice(_CONTAINER, "compare neighbours: `keys[1:] != keys[:-1]` is True where a group begins"),
     "itertools.tee": Advice(_CONTAINER, "make a list: `xs = list(it)`"),
     "functools.lru_cache": Advice("it keeps results between calls", "decorate the function outside"),
     "copy": Advice("it copies through hooks of the object", "use `x.copy()` of an array, or make the object anew"),

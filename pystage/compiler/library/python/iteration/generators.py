@@ -13,7 +13,21 @@ import numpy as np
 
 from ....stage.ir import unpacked
 from ....values.bounded import Bounded
-from ....values.lattice import Abstract, Const, IteratorCell, Ref, RowsTuple, Suspended, Tuple
+from ....values.lattice import (
+    Abstract,
+    Const,
+    Enumerate,
+    IteratorCell,
+    Mapped,
+    Ref,
+    Reversed,
+    RowsCell,
+    RowsTuple,
+    Suspended,
+    TableCell,
+    Tuple,
+    Zip,
+)
 from ...context import Context, Raw
 from ...kernels.structures import abstract, cell_of
 from ...numpy.indexing.stores import shape_of
@@ -141,6 +155,24 @@ def accumulated_from(
         yield total
 
 
+def grouped(iterable: Iterable[Any], key: Callable[[Any], Any] | None) -> Iterator[Any]:
+    """`itertools.groupby(iterable, key)`, whose groups give nothing once the next one has begun."""
+    current, group = None, None
+    for value in iterable:
+        found = value if key is None else key(value)
+        if group is not None and found == current:
+            group.append(value)
+        else:
+            if group is not None:
+                elements = iter(group)
+                yield current, elements
+                for _ in elements:
+                    pass
+            current, group = found, [value]
+    if group is not None:
+        yield current, iter(group)
+
+
 def _numbered(iterable: Iterable[Any], start: Any) -> Iterator[Any]:
     """`enumerate(iterable, start)`."""
     for value in iterable:
@@ -204,6 +236,21 @@ def is_suspended(ctx: Context, value: Raw) -> bool:
     """True for a generator that has not begun."""
     cell = cell_of(ctx, value)
     return isinstance(cell, IteratorCell) and isinstance(cell.source, Suspended)
+
+
+def is_of_steps(ctx: Context, value: Raw) -> bool:
+    """True for what a program goes over element by element: a generator, and what has a computed number of elements."""
+    match value:
+        case Enumerate(inner) | Reversed(inner):
+            return is_of_steps(ctx, inner)
+        case Zip(inners) | Mapped(_, inners):
+            return any(is_of_steps(ctx, each) for each in inners)
+        case Bounded() | RowsTuple():
+            return True
+    cell = cell_of(ctx, value)
+    if isinstance(cell, IteratorCell):
+        return isinstance(cell.source, Suspended) or is_of_steps(ctx, cell.source)
+    return isinstance(cell, TableCell) or (isinstance(cell, RowsCell) and not isinstance(cell.length, int))
 
 
 @meaning(unpacked)
