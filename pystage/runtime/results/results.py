@@ -311,7 +311,7 @@ def _count_bases(template: TreeNode, bases: Counter[int], views: set[int]) -> No
         base = new_array(template)
         if base is not None:
             bases[base.identity] += 1
-        return
+            return
     for inner in children(template):
         _count_bases(inner, bases, views)
 

@@ -74,6 +74,15 @@ def parts_of_each_branch(x, n):
     return [y, z, z, y], {"z": z, "same": z is y}
 
 
+@cases.each(*SIZES)
+def a_part_that_a_loop_may_replace(x, n):
+    y = x[x > n]
+    z = y[:-1]
+    while len(z) > 2:
+        z = z[z != z[0]]
+    return y, z
+
+
 @cases(X, 0, refused="PS210")
 def of_the_trip_before(x, n):
     y = before = x[x > n]
