@@ -434,6 +434,19 @@ def flat_part_of_columns(m, k):
     return m.T[: k[0], ::2].reshape(-1)
 
 
+@cases.each((X, K[0]), (X, K[3]))
+def positions_in_nothing(x, k):
+    y = x[:0] * 2
+    found = y[np.flatnonzero(y < k[0])]
+    return found, np.append(found, x), len(found)
+
+
+@cases(X, K[5])
+@cases.each((X, K[0]), (X, K[3]), raises=IndexError)
+def positions_outside_of_nothing(x, k):
+    return (x[:0] * 2)[np.flatnonzero(x > k[0] - 9)]
+
+
 @cases.each((M, K[0]), (M, K[1]), (M, K[2]), (M, K[4]))
 def flat_products(m, k):
     y = m[0, : k[0]]

@@ -17,7 +17,7 @@ import numpy as np
 from ....hlo.ir import Value
 from ....hlo.op import HloOp
 from ....hlo.types import BFLOAT16, BOOL, INT64, ArrayType, DType
-from ....ops import Select
+from ....ops import Compare, Select, Slice
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple, is_number, through
@@ -34,6 +34,8 @@ from ...rules.libraries import numpy_constant
 from .beside import beside
 from .bounded import (
     bounded,
+    compact,
+    count,
     elements,
     in_order,
     part_around,
@@ -297,12 +299,35 @@ def _load_at_bounded(ctx: Context, obj: Abstract, index: Raw) -> Abstract:
     read = ctx.read(obj)
     jax = isinstance(read, Array) and read.form is Form.JAX
     shape = read.shape if isinstance(read, Array) else ()
+    if (
+        shape == (0,)
+        and isinstance(index, Bounded)
+        and index.type.dtype != BOOL
+        and index.rank == 1
+        and not jax
+    ):
+        return _load_nothing(ctx, obj, index)
     at = index_of_wholes(ctx, shape, index, jax)
     found = array_getitem(ctx, obj, at.index)
     if at.batch is None:
         return found
     position = fancy(ctx, parse(ctx, at.index, shape, jax)).position
     return _with_extents(ctx, found, [e.moved(position) for e in at.batch.extents])
+
+
+def _load_nothing(ctx: Context, obj: Abstract, index: Bounded) -> Abstract:
+    """The elements of a vector without elements at some positions, of which there must be none."""
+    line = compact(ctx, index)
+    if line.type.size:
+        some = ctx.op(Compare("GT"), count(ctx, line, line.extents[0]).value, ctx.constant(0, INT64))
+        first = ctx.reshape(ctx.op(Slice((0,), (1,), (1,)), elements(ctx, line)), ())
+        ctx.check(some, IndexError(), _outside_nothing, [Array(ctx.convert(first, INT64), Form.PYTHON)])
+    return ctx.call(Const(np.copy), [obj])
+
+
+def _outside_nothing(position: int) -> None:
+    """Raises what an index of a vector without elements raises."""
+    np.zeros(0)[np.array([position])]
 
 
 def store_at_bounded(ctx: Context, obj: Ref, index: Raw, value: Raw, combine: HloOp | None = None) -> None:
