@@ -66,6 +66,16 @@ def test_what_is_appended_to_together_grows_together() -> None:
     assert next_capacities(one_more, capacities, 551) is None
 
 
+def test_the_kind_grows_once_one_of_it_has() -> None:
+    sites = [AllocationSite(Span("f.py", line, 0, line, 1), "a slice") for line in range(3)]
+    other = AllocationSite(Span("f.py", 9, 0, 9, 1), "a list")
+    exceeded = CapacityExceeded(Capacity(sites[0], 256, 8), 300)
+    same = [Capacity(each, 256, 8) for each in (*sites, other)]
+    assert next_capacities(exceeded, same, LIMIT) == {sites[0]: 4096}
+    one_grown = [*same[:2], Capacity(sites[2], 4096, 8), same[3]]
+    assert next_capacities(exceeded, one_grown, LIMIT) == {sites[0]: 4096, sites[1]: 4096}
+
+
 def test_what_another_function_appends_to_does_not_grow_along() -> None:
     here, beside, elsewhere = (
         AllocationSite(Span("a.py", line, 0, line, 9, function), "a list")

@@ -107,7 +107,8 @@ def next_capacities(
     """What grows for the next specialisation, of all that may take `limit` bytes; None where that does not suffice.
 
     An element of each of many lists takes what it takes in all of them, which the capacity of their site says.
-    Where one element too many was added, others of the same function and size grow along, as what one loop appends to.
+    Where one element too many was added, others of the same function and size grow along, as what one loop appends to;
+    so do others of the same kind and size, as slices, once one of the kind has grown: each would take a program of its own.
     """
     own = [exceeded.capacity, *[c for c in capacities if c.site == exceeded.capacity.site]]
     capacity = replace(max(own, key=_itemsize), extent=max([c.extent for c in own]))
@@ -116,9 +117,13 @@ def next_capacities(
         return None
     found = {capacity.site: capacity.grown(exceeded.needed, left // capacity.itemsize)}
     left -= found[capacity.site] * capacity.itemsize
-    for other in capacities if exceeded.needed == capacity.size + 1 else ():
-        is_beside = other.site != capacity.site and other.site.function == capacity.site.function
-        if is_beside and other.size == capacity.size:
+    others = [c for c in capacities if c.site != capacity.site]
+    has_grown = any(c.site.what == capacity.site.what and c.size > capacity.size for c in others)
+    one_too_many = exceeded.needed == capacity.size + 1
+    for other in others:
+        is_beside = one_too_many and other.site.function == capacity.site.function
+        is_of_the_kind = has_grown and other.site.what == capacity.site.what
+        if (is_beside or is_of_the_kind) and other.size == capacity.size:
             found[other.site] = other.grown(other.size, (left + other.bytes) // other.itemsize)
             left -= (found[other.site] - other.size) * other.itemsize
     return found
