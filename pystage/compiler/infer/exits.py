@@ -11,14 +11,12 @@ from typing import Any, cast
 import numpy as np
 
 from ..diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
-from ..diagnostics.codes_types import IdentityNotKnown
 from ..diagnostics.diagnostic import DiagnosticError
-from ..diagnostics.errors import StagingError
 from ..frontend.same_code import nested_codes
 from ..hlo.ir import Value
 from ..library.kernels.array_rows import has_arrays
 from ..library.numpy.indexing.bounded import refuse
-from ..library.numpy.indexing.bounded_identity import Truth, both, either, same_object
+from ..library.numpy.indexing.bounded_identity import Truth, both, either, refuse_if, same_object
 from ..library.rules.pools import parts_of
 from ..library.rules.rows import from_first
 from ..ops import Select, constant
@@ -529,25 +527,13 @@ class Exit:
             same, doubt = [
                 both(self.engine, each, condition) for each in same_object(self.engine, array, other)
             ]
-            if doubt is not False:
-                self.refuse_if(both(self.engine, doubt, self._condition))
+            refuse_if(self.engine, both(self.engine, doubt, self._condition))
             if isinstance(same, Value):
                 made = self.selected([same], [template, made])
             elif same:
                 made = template
         self._bounded[array.outline] = array, made, self._condition
         return made
-
-    def refuse_if(self, doubt: Truth) -> None:
-        """The run ends (PS210) where it is not known whether two arrays are one object."""
-        span = self.engine.b.span
-
-        def refuse_identity() -> None:
-            what = "two arrays whose sizes are not known while compiling"
-            raise StagingError((IdentityNotKnown(span=span, what=what),))
-
-        bad = constant(self.engine.b, doubt, np.bool_) if isinstance(doubt, bool) else doubt
-        self.engine.check(bad, StagingError(()), refuse_identity, [])
 
     def cut(self, axis: int, size: Value | None) -> Cut:
         """The first elements of arrays along an axis, as many as `size` says of each."""

@@ -138,7 +138,7 @@ class Bounded(Selection):
 
 
 SOME = "some object"
-"""Among the objects that a bounded array may be: any of those that loops have made."""
+"""Among the objects that a bounded array may be: any that a trip of a loop may have left in its place."""
 
 
 def joined_objects(a: Bounded, b: Bounded, loop: bool) -> tuple[Hashable, ...]:

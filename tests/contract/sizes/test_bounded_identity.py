@@ -83,6 +83,15 @@ def a_part_that_a_loop_may_replace(x, n):
     return y, z
 
 
+@cases(X, 9)
+@cases.each((X, -9), (X, 0), refused="PS210")
+def another_from_before_the_loop(x, n):
+    y, z = x[x > n], x[x > n - 1] * 2
+    for _ in range(len(y)):
+        y = z
+    return y, z
+
+
 @cases(X, 0, refused="PS210")
 def of_the_trip_before(x, n):
     y = before = x[x > n]

@@ -61,7 +61,7 @@ from ..kernels.structures import (
     sequence_items,
     type_name,
 )
-from ..numpy.indexing.bounded_identity import same_object
+from ..numpy.indexing.bounded_identity import refuse_if, same_object
 from ..numpy.indexing.stores import shape_of
 from ..rules.classes import c_name, class_of
 from ..rules.promote import value_of
@@ -464,10 +464,9 @@ def _is_singleton(left: Abstract, right: Abstract, cls: type) -> bool:
 
 
 def _same_bounded(ctx: Context, left: Bounded, right: Bounded) -> Abstract:
-    """Two arrays are one where it is one object; PS210 for those that loops have made."""
+    """Two arrays are one where it is one object; the run ends (PS210) where loops have left it open."""
     same, doubt = same_object(ctx, left, right)
-    if doubt is not False:
-        ctx.fail(IdentityNotKnown(span=ctx.span, what="two arrays whose sizes are not known while compiling"))
+    refuse_if(ctx, doubt)
     return Const(same) if isinstance(same, bool) else ctx.python(same)
 
 

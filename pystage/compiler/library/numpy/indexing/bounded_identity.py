@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from ....diagnostics.codes_types import IdentityNotKnown
+from ....diagnostics.errors import StagingError
 from ....hlo.ir import Value
+from ....hlo.types import BOOL
 from ....ops import And, Compare, Or
 from ....values.bounded import SOME, Bounded
 from ....values.lattice import Ref
@@ -23,10 +26,24 @@ def same_object(ctx: Context, a: Bounded, b: Bounded) -> tuple[Truth, Truth]:
     for each in shared:
         if each != SOME:
             same = either(ctx, same, both(ctx, _is_object(ctx, a, each), _is_object(ctx, b, each)))
-    if SOME not in shared:
-        return same, False
-    made_in_loops = both(ctx, _is_object(ctx, a, SOME), _is_object(ctx, b, SOME))
-    return same, made_in_loops and both(ctx, made_in_loops, _same_elements(ctx, a, b))
+    of_loops: Truth = False  # what a loop has left may be any object that there was when a trip ended
+    for each in (a, b):
+        if SOME in each.objects:
+            of_loops = either(ctx, of_loops, _is_object(ctx, each, SOME))
+    return same, of_loops and both(ctx, of_loops, _same_elements(ctx, a, b))
+
+
+def refuse_if(ctx: Context, doubt: Truth) -> None:
+    """The run ends (PS210) where it is not known whether two arrays are one object."""
+    span = ctx.span
+
+    def refuse_identity() -> None:
+        what = "two arrays whose sizes are not known while compiling"
+        raise StagingError((IdentityNotKnown(span=span, what=what),))
+
+    if doubt is not False:
+        bad = ctx.constant(doubt, BOOL) if isinstance(doubt, bool) else doubt
+        ctx.check(bad, StagingError(()), refuse_identity, [])
 
 
 def _is_object(ctx: Context, array: Bounded, each: Hashable) -> Truth:
