@@ -828,6 +828,23 @@ def parts_of_nothing_in_a_loop(x, n):
     return total
 
 
+@cases(vector(), 5)
+@cases(vector(), 0)
+def parts_and_turned_arrays_in_a_loop(x, n):
+    def either(u, s):
+        if s > 1:
+            return u[:s]
+        return u[::-1]
+
+    y = x[x > 0]
+    for i in range(len(x)):
+        if i < len(x):
+            x[i] = i + 1
+        if n < 1:
+            x = either(x, len(y) // 2)
+    return x, y
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_regression(function, args, options):
     try:

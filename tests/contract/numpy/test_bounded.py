@@ -434,6 +434,34 @@ def flat_part_of_columns(m, k):
     return m.T[: k[0], ::2].reshape(-1)
 
 
+@cases.each((M, K[2]), (M, K[0]), (M, K[5]))
+def diagonals(m, k):
+    square = np.zeros((abs(k[0]), abs(k[0])), int)
+    square += 3
+    diagonal, beside = np.diag(square), square.diagonal(1)
+    square[:1, :] = 7
+    rows = m[m[:, 0] > 4]
+    return square, diagonal, beside, np.diag(rows), np.diag(m[0, : k[0]], -1), np.trace(m[k[0] :, 1:])
+
+
+@cases(M, K[2], raises=ValueError)
+def stored_into_a_diagonal(m, k):
+    np.diag(m[: k[0], : k[0]])[0] = 1
+
+
+@cases.each((M, K[2]), (M, K[0]), (M, K[3]))
+def lists_of_rows(m, k):
+    pairs = [(a, b) for a, b in m[: k[0], :2].tolist()]
+    return m[: k[0]].tolist(), m[:, : k[0]].tolist(), pairs
+
+
+@cases.each((M, K[2]), (M, K[1]))
+def padded(m, k):
+    part = m[: k[0], 1:] > 3
+    wide = np.pad(part, 1)
+    return wide, wide[:-2, 1:-1] & part, np.pad(m[: k[0]], ((1, 2), (0, k[0])), mode="edge")
+
+
 @cases.each((X, K[0]), (X, K[3]))
 def positions_in_nothing(x, k):
     y = x[:0] * 2

@@ -150,10 +150,11 @@ def joined_aliases(a: Mergeable, b: Mergeable) -> tuple[Alias, ...]:
     for alias in b.aliases:
         key = outline(alias.ref)
         other = found.get(key)
-        if other is None or other.stamp is Stamp.UNRESOLVED:
+        if other is None:
             found[key] = alias
             continue
-        stamp = Stamp.OUT_OF_DATE if alias.stamp is Stamp.OUT_OF_DATE else other.stamp
+        unresolved = other.stamp is Stamp.UNRESOLVED
+        stamp = alias.stamp if unresolved or alias.stamp is Stamp.OUT_OF_DATE else other.stamp
         path = cast("tuple[View, ...]", joined_path(other.ref.path, alias.ref.path))
         same = path == other.ref.path
         found[key] = Alias(other.ref if same else Ref(alias.cell, path), stamp)

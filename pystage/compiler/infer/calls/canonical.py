@@ -13,8 +13,9 @@ from typing import Any, cast
 import jax
 
 from ....autocasting import product_type
-from ...hlo.ir import Value
-from ...hlo.types import ArrayType
+from ...hlo.ir import Op, Value
+from ...hlo.types import ArrayType, is_integer
+from ...ops import Constant
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Alias, Array, Const, Ref, Unknown
@@ -133,12 +134,12 @@ class Canonical:
         self.tokens.append(number)
 
     def value(self, value: Value) -> None:
-        """A program value, with its type where it is met first."""
+        """A program value, where it is met first with its type, and whether the callee knows it (`is_zero`)."""
         number = self.values.get(value)
         if number is None:
             number = self.values[value] = len(self.values)
             type_ = value.type
-            self.tokens += (type_.dtype, type_.shape)
+            self.tokens += (type_.dtype, type_.shape, is_zero(value))
         self.tokens.append(number)
 
     def bounded(self, x: Bounded) -> None:
@@ -180,6 +181,14 @@ class Canonical:
         is_named = x.cell in engine.externals.initial or self._references.elsewhere(x.cell, self._at)
         self.tokens += (is_out_of_date(engine.state, x), is_named)
         self._node(x.ref)
+
+
+def is_zero(value: Value) -> bool:
+    """True for the integer 0: where arrays begin in their memory, which the callee gets to know."""
+    op = value.owner
+    if not isinstance(op, Op) or not isinstance(op.kind, Constant) or value.type.shape:
+        return False
+    return is_integer(value.type.dtype) and not op.kind.data
 
 
 _BY_VALUE = frozenset([type(None), bool, int, str, bytes, type, ArrayType, Form])

@@ -22,7 +22,7 @@ from ..core.engine import Engine
 from ..core.frame import CalleeScope, PythonRaise
 from ..core.induction_ranges import assume_ranges
 from ..exceptions.raising import attempt, chain_of, error_of
-from .canonical import Canonical
+from .canonical import Canonical, is_zero
 from .printing import output_of
 from .summaries import CalleeEffects, Summary
 
@@ -121,6 +121,8 @@ class CalleeInference:
             engine.intervals.knowing({}),
             engine.callees.enter(self._body, len(engine.raises.bodies), state.next_cell) as scope,
         ):
+            for value in filter(is_zero, self._params):
+                self._params[value] = engine.constant(0, value.type.dtype)
             token = output_of(engine).token
             output = OutputCell(self._param(token) if isinstance(token, Value) else token)
             error = ErrorCell(self._param(code) if isinstance(code, Value) else code)

@@ -29,6 +29,7 @@ from ..rules.casting import assigned_value
 from ..rules.jax import is_jax, is_none
 from ..rules.libraries import JAX, NUMPY, Rules, refuse_forgotten
 from ..rules.promote import python_type
+from .composed import run_program
 from .indexing.stores import cast, dtype_of, shape_of, store_through
 from .indexing.subscripts import array_getitem
 from .manipulation import order_of
@@ -268,11 +269,18 @@ def _tolist(ctx: Context, self: Raw) -> Abstract:
     if rows is not None:
         return new_rows(ctx, rows)
     if operand.value.type.size > row_lists.MOST_LISTED:
+        if operand.rank > 1:
+            return run_program(ctx, nested_lists, (self,))
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="tolist", argument="array: it has many elements"))
     array = rules.array(ctx, operand.value)
     if not operand.rank:
         return _to_python(ctx, array)
     return _nested(ctx, array, operand.shape, ())
+
+
+def nested_lists(a: Any) -> Any:
+    """The lists of the rows of an array, in a list."""
+    return [row.tolist() for row in a]
 
 
 def _nested(ctx: Context, array: Abstract, shape: tuple[int, ...], index: tuple[int, ...]) -> Abstract:

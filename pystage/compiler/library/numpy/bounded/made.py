@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +15,7 @@ from ....diagnostics.codes_types import MaskedUse
 from ....diagnostics.errors import StagingError
 from ....hlo.ir import Op, Value
 from ....hlo.types import BOOL, INT64, is_complex
-from ....ops import And, Compare, Divide, Multiply, Or, Pad, Remainder, Select, Slice
+from ....ops import And, Compare, Divide, Multiply, Or, Pad, Remainder, Select, Slice, Subtract
 from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
 from ....values.state import References
@@ -25,7 +25,8 @@ from ...kernels import row_lists
 from ...kernels.layout import is_contiguous, note_possible_copy, strides_of
 from ...kernels.structures import abstract
 from ...registry import meaning_of
-from ...rules.jax import axes_of, axis_of, is_none
+from ...rules.jax import axes_of, axis_of, integer, is_none
+from ..composed import run_program
 from ..indexing.bounded import (
     bounded,
     bounded_attribute,
@@ -33,14 +34,20 @@ from ..indexing.bounded import (
     count,
     elements,
     first_elements,
+    from_zero,
     is_compact,
     raveled,
     refuse,
+    same_number,
     size,
     transposed,
     viewed,
 )
+from ..indexing.bounded import (
+    shape as extents_of,
+)
 from ..indexing.subscripts import array_getitem
+from ..linalg.matrices import diagonal_views, two_axes
 from .serving import by_element, for_bounded, whole_like
 
 _LIBRARY = str(Path(__file__).parents[2])
@@ -172,6 +179,49 @@ def moveaxis(ctx: Context, a: Raw, source: Raw, destination: Raw) -> Abstract:
     return transposed(ctx, a, order)
 
 
+@for_bounded(np.diagonal)
+def diagonal(ctx: Context, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw = 1) -> Abstract:
+    """A diagonal of two axes as the last axis: a read-only view, or of a new array what it shows."""
+    assert isinstance(a, Bounded)
+    first, second = two_axes(ctx, a.rank, axis1, axis2, "diagonal")
+    at = integer(ctx, offset, "the offset of diagonal")
+    places = _both_places(ctx, a, first, second)
+    made = a
+    if places is None:
+        if _is_held(ctx, a):
+            refuse(ctx, "the diagonal of a part whose rows and columns begin at two places", a)
+        made, places = compact(ctx, a), from_zero(ctx, 0)
+    lengths = extents_of(ctx, made)
+    number = run_program(ctx, _on_diagonal, (lengths[first], lengths[second], Const(at)))
+    others = [axis for axis in range(a.rank) if axis not in (first, second)]
+    extents = [replace(e, axis=others.index(e.axis)) for e in made.extents if e.axis in others]
+    beside = at * places.step
+    whole = made.whole
+    for view in diagonal_views(a.rank, beside, first, second, frozen=isinstance(whole, Ref)):
+        whole = viewed(ctx, whole, view)
+    start = places.start
+    if at and places.step < 0:
+        start = ctx.op(Subtract(), start, ctx.constant(abs(beside), INT64))
+    count_ = number.value if isinstance(number, Array) else ctx.constant(cast(Const, number).value, INT64)
+    extents.append(extent_of(Progression(start, places.step, count_), len(others)))
+    return bounded(ctx, whole, extents)
+
+
+def _both_places(ctx: Context, a: Bounded, first: int, second: int) -> Progression | None:
+    """Where two axes begin in the whole, and with which step; None where they differ."""
+    along = [a.axes[axis] for axis in (first, second)]
+    if all(isinstance(e, int) or is_compact(e) for e in along):
+        return from_zero(ctx, 0)
+    one, two = [e.progression if isinstance(e, Extent) else from_zero(ctx, e) for e in along]
+    if one is None or two is None or one.step != two.step or not same_number(ctx, one.start, two.start):
+        return None
+    return one
+
+
+def _on_diagonal(rows: Any, columns: Any, offset: Any) -> Any:
+    return max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
+
+
 @for_bounded(np.squeeze)
 def squeeze(ctx: Context, a: Raw, axis: Raw = None) -> Abstract:
     """Without axes of one element; the run ends (PS221) where it finds one element along an axis that is not named."""
@@ -218,14 +268,15 @@ def ravel(ctx: Context, a: Raw, order: Raw = "C") -> Abstract:
     made = raveled(ctx, a)
     if a.rank > 1 and isinstance(a.whole, Ref):
         note_possible_copy(ctx, a.whole, made.whole)
-        if _may_be_held(ctx, a) and not (ctx.span is not None and ctx.span.file.startswith(_LIBRARY)):
+        if _is_held(ctx, a):
             _refuse_views(ctx, a)
     return made
 
 
-def _may_be_held(ctx: Context, array: Bounded) -> bool:
-    """False for a new array, or a part of one, to whose memory nothing but this expression refers."""
-    assert isinstance(array.whole, Ref)
+def _is_held(ctx: Context, array: Bounded) -> bool:
+    """False for a new array, or a part of one, to whose memory nothing but this expression of the user refers."""
+    if not isinstance(array.whole, Ref) or (ctx.span is not None and ctx.span.file.startswith(_LIBRARY)):
+        return False
     if not array.whole.path and isinstance(elements(ctx, array).owner, Op):
         return False
     named = References(ctx.state)

@@ -14,6 +14,8 @@ from ....values.lattice import NONE, Abstract, Array, Const, Tuple
 from ...context import Context, Raw
 from ...kernels import row_lists
 from ...kernels.structures import abstract, new_rows, sequence_items
+from ..array_methods import nested_lists
+from ..composed import run_program
 from ..indexing.beside import elementwise, only_element
 from ..indexing.bounded import bounded, elements, raveled, refuse
 from ..indexing.subscripts import array_getitem, store_selected
@@ -61,7 +63,9 @@ def _sort(ctx: Context, self: Raw, axis: Raw = -1, **options: Raw) -> Abstract:
 
 
 def _tolist(ctx: Context, self: Raw) -> Abstract:
-    """A list of Python numbers."""
+    """Nested lists of Python numbers."""
+    if isinstance(self, Bounded) and self.rank > 1:
+        return run_program(ctx, nested_lists, (self,))
     rows = row_lists.of_array(ctx, self, Form.PYTHON)
     if rows is None:
         refuse(ctx, "tolist", self)

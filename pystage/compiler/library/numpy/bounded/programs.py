@@ -57,19 +57,22 @@ def triu(m: Any, k: Any = 0) -> Any:
 
 @composed_for_bounded(np.diag)
 def diag(v: Any, k: Any = 0) -> Any:
-    """A matrix with the vector on its main diagonal."""
-    if v.ndim != 1 or k != 0:
-        size_depends("np.diag of a matrix or beside the main diagonal", "index the elements")
-    return np.where(np.eye(len(v), dtype=bool), v[:, None], np.zeros(1, v.dtype))
+    """A matrix with the vector on its `k`-th diagonal; the diagonal of a matrix."""
+    if v.ndim == 2:
+        return np.diagonal(v, k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    n = len(v) + abs(k)
+    before = np.zeros(max(-k, 0), v.dtype)
+    after = np.zeros(max(k, 0), v.dtype)
+    rows = np.concatenate((before, v, after))
+    return np.where(np.eye(n, k=k, dtype=bool), rows[:, None], np.zeros(1, v.dtype))
 
 
 @composed_for_bounded(np.trace)
 def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
-    """The sum along the main diagonal."""
-    if a.ndim != 2 or offset != 0 or (axis1, axis2) != (0, 1):
-        size_depends("np.trace of another diagonal", "index the elements")
-    rows, columns = a.shape
-    return np.ravel(a)[np.arange(min(rows, columns)) * (columns + 1)].sum()
+    """The sum along a diagonal."""
+    return np.diagonal(a, offset, axis1, axis2).sum(axis=-1)
 
 
 @composed_for_bounded(np.vander)
@@ -87,18 +90,36 @@ def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
 
 @composed_for_bounded(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: Any = 0) -> Any:
-    """A vector with more elements around it: a constant, or its outermost elements."""
-    if array.ndim != 1 or mode not in ("constant", "edge") or np.ndim(constant_values):
-        size_depends(f"np.pad of several axes, or of mode {mode!r}", "join the parts with `np.concatenate`")
-    before, after = (pad_width, pad_width) if np.ndim(pad_width) == 0 else tuple(np.ravel(pad_width))
-    if mode == "constant":
-        first = np.full(before, constant_values, array.dtype)
-        last = np.full(after, constant_values, array.dtype)
+    """More elements around an array: a constant, or its outermost elements."""
+    if mode not in ("constant", "edge") or np.ndim(constant_values):
+        size_depends(
+            f"np.pad of mode {mode!r}, or with several constants", "join the parts with `np.concatenate`"
+        )
+    if np.ndim(pad_width) == 0:
+        widths = [(pad_width, pad_width)] * array.ndim
+    elif np.ndim(pad_width) == 1:
+        widths = [tuple(np.broadcast_to(pad_width, (2,)))] * array.ndim
     else:
-        if len(array) == 0 and before + after > 0:
-            raise ValueError("can't extend empty axis 0 using modes other than 'constant' or 'empty'")
-        first, last = np.repeat(array[:1], before), np.repeat(array[-1:], after)
-    return np.concatenate((first, array, last))
+        widths = [tuple(pair) for pair in np.broadcast_to(pad_width, (array.ndim, 2))]
+    made = array
+    for axis in tuple(range(array.ndim)):
+        before, after = widths[axis]
+        if mode == "constant":
+            ends = [
+                np.full((*made.shape[:axis], n, *made.shape[axis + 1 :]), constant_values, array.dtype)
+                for n in (before, after)
+            ]
+        else:
+            if made.shape[axis] == 0 and before + after > 0:
+                raise ValueError(
+                    f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+                )
+            one = [
+                np.moveaxis(np.moveaxis(made, axis, 0)[part], 0, axis) for part in (slice(1), slice(-1, None))
+            ]
+            ends = [np.repeat(part, n, axis=axis) for part, n in zip(one, (before, after))]
+        made = np.concatenate((ends[0], made, ends[1]), axis=axis)
+    return made
 
 
 @composed_for_bounded(np.meshgrid)

@@ -115,10 +115,11 @@ def diagonal_views(rank: int, offset: int, first: int, second: int, frozen: bool
     return (diagonal,) if order == tuple(range(rank)) else (Permuted(order), diagonal)
 
 
-def _two_axes(ctx: Context, shape: tuple[int, ...], first: Raw, second: Raw, name: str) -> tuple[int, int]:
-    if len(shape) < 2:
+def two_axes(ctx: Context, rank: int, first: Raw, second: Raw, name: str) -> tuple[int, int]:
+    """Two axes of an array of `rank`, which are not the same."""
+    if rank < 2:
         ctx.raise_(ValueError("diag requires an array of at least two dimensions"))
-    one, two = axis_of(ctx, first, len(shape), name), axis_of(ctx, second, len(shape), name)
+    one, two = axis_of(ctx, first, rank, name), axis_of(ctx, second, rank, name)
     if one == two:
         ctx.raise_(ValueError("axis1 and axis2 cannot be the same"))
     return one, two
@@ -133,7 +134,7 @@ def _shape(ctx: Context, rules: Rules, a: Raw, function: str) -> tuple[int, ...]
 def diagonal(ctx: Context, rules: Rules, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw = 1) -> Abstract:
     """A diagonal of two axes, as a read-only view of an ndarray."""
     shape = _shape(ctx, rules, a, "diagonal")
-    axes = _two_axes(ctx, shape, axis1, axis2, "diagonal")
+    axes = two_axes(ctx, len(shape), axis1, axis2, "diagonal")
     at = integer(ctx, offset, "the offset of diagonal")
     views = diagonal_views(len(shape), at, *axes, frozen=True)
     return with_views(ctx, rules, a, views, "diagonal")
@@ -152,7 +153,7 @@ def trace(
 ) -> Abstract:
     """The sum of a diagonal."""
     given = rules.operand(ctx, a, "trace")
-    axes = _two_axes(ctx, given.shape, axis1, axis2, "trace")
+    axes = two_axes(ctx, given.rank, axis1, axis2, "trace")
     views = diagonal_views(given.rank, integer(ctx, offset, "the offset of trace"), *axes)
     value = read_path(ctx.b, given.value, views)
     wanted = type_argument(ctx, rules, dtype, "trace", accumulator(ctx, rules, given.dtype))
