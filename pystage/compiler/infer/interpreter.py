@@ -201,7 +201,7 @@ class Interpreter(Engine):
         self, initial: int, itemsize: int = 8, what: str = "what grows here", with_inputs: bool = False
     ) -> Capacity:
         site = AllocationSite(self.b.span, what)
-        extent = self.externals.extent if with_inputs else 0
+        extent = self.externals.extent
         if with_inputs:
             initial = first_size(initial, itemsize, expected_size(extent))
         size = max(initial, self.externals.statics.capacities.get(site, 0))

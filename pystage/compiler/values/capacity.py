@@ -68,7 +68,7 @@ class AllocationSite:
 class Capacity:
     """How many elements, of `itemsize` bytes each, there is memory for at an allocation site in one specialisation.
 
-    `extent`: what grows with the inputs is expected to have as many as the largest of them has along an axis.
+    `extent`: how many the largest input has along an axis; what grows often has as many.
     """
 
     site: AllocationSite

@@ -46,7 +46,9 @@ UNROLL_LIMIT = 4096
 """The most trips that a loop is unrolled to."""
 WRITTEN_OUT = 16
 """A loop of fewer trips is written out where that makes more of it known: an index, or of what kind the elements of a list
-are."""
+are, and where all trips take at most `MOST_STEPS`."""
+MOST_STEPS = 20_000
+"""How many steps of inference what is written out may take, where it could be a loop."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ from ..iteration.iterators import (
     written_out,
 )
 from .branches import infer_if
-from .constants import UNROLL_LIMIT
+from .constants import MOST_STEPS, UNROLL_LIMIT
 from .engine import Engine
 from .frame import ByPlace, Restart
 from .induction_ranges import assume_ranges
@@ -63,10 +63,9 @@ from .loop import Loop, counter_of
 from .loops import infer_loop
 from .speculate import speculate
 
-MOST_STEPS = 20_000
-"""A loop over a list of arrays or objects goes over its places where all trips, written out, would take more steps."""
 MOST_IN_CALLS = 60_000
-"""Or where so many times the first would, in which calls are inferred that the others only repeat."""
+"""A loop over a list of arrays or objects goes over its places where `MOST_STEPS` do not suffice for all trips, or where so
+many times the first would take more, in which calls are inferred that the others only repeat."""
 
 # ---------------------------------------------------------------- control flow
 

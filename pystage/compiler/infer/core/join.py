@@ -90,7 +90,6 @@ from ..aliases.sides import are_of_one_class, are_unlike, joined_error, own_fiel
 from ..diagnostics.describe import describe_list, describe_table, describe_type
 from ..diagnostics.provenance import MergeProvenance
 from .conflicts import Conflicts
-from .constants import WRITTEN_OUT
 from .joined_objects import JoinedObjects
 from .phi import (
     SELECTOR,
@@ -130,6 +129,7 @@ class Join:
         carriers: Mapping[int, tuple[int, int] | None] = {},
         optional: bool = True,
         trips: int | None = None,
+        short: bool = False,
         nested: bool = False,
         rolling: bool = False,
         capacity: Callable[..., Capacity] | None = None,
@@ -148,7 +148,7 @@ class Join:
         self._rolling = rolling  # whether it is inside of a rolled loop
         self.demands = PoolDemands(state, (a, b), unpoolable)
         written = loop and provenance is not None  # not one of the library's own
-        self._few = written and trips is not None and trips < WRITTEN_OUT
+        self._short = written and short
         self._joined_rows = JoinedRows(loop, trips, nested, capacity)
         self._limits = limits  # by list, the length up to which a loop's test lets it get longer
         self._optional = optional  # whether something may stay None on one side only
@@ -613,7 +613,7 @@ class Join:
 
     def _is_written_out(self, template: TreeNode) -> bool:
         """True in a loop of few trips for elements that are one of several things, each of which is known in its trip."""
-        return self._few and any(isinstance(node, Gated) for node in nodes(template))
+        return self._short and any(isinstance(node, Gated) for node in nodes(template))
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""

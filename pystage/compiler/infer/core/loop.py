@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from ...diagnostics.diagnostic import Note
 from ...hlo.ir import Region
@@ -13,6 +13,7 @@ from ...stage import ir as stage
 from ...values.lattice import Abstract, ErrorCell
 from ...values.slots import Hidden, Purpose, Slot, Variable
 from ...values.state import Changes, Content
+from .constants import MOST_STEPS, WRITTEN_OUT
 
 EntryContents = dict[int, tuple[int, Callable[[], Content]]]
 """By the cell of an object that a loop carries: its cell on entry, and what that holds then."""
@@ -28,6 +29,7 @@ class Loop:
     number of the program that says how often it runs, where that is not known.
     `guessed`: the first pass takes for carried what the source says that the body assigns. `resized`: how often arrays
     were made bounded before it. `undecided`: only the run knows whether it is entered, so that no trip can be written out.
+    `steps`: how many steps of inference a pass over the body takes.
     """
 
     test: Callable[[], Abstract]
@@ -43,6 +45,13 @@ class Loop:
     guessed: bool = True
     resized: int = 0
     undecided: bool = False
+    steps: int = 0
+
+    @property
+    def is_short(self) -> bool:
+        """True if it may be written out so that more of it is known."""
+        few = self.trips is not None and self.trips < WRITTEN_OUT
+        return few and self.steps * cast(int, self.trips) <= MOST_STEPS
 
 
 def counter_of(frame: int, loop: stage.Instr) -> Variable:

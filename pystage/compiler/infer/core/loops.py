@@ -54,7 +54,7 @@ from ..diagnostics.provenance import MergeProvenance, unlike_note
 from ..exceptions.raising import attempt, error_of
 from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
-from .constants import UNROLL_LIMIT, WRITTEN_OUT, SourceLoop, is_decidable, unroll, unrollable
+from .constants import UNROLL_LIMIT, SourceLoop, is_decidable, unroll, unrollable
 from .engine import Engine
 from .frame import PythonRaise
 from .induction_ranges import assume_ranges, induction_ranges, with_range
@@ -152,7 +152,9 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             unpoolable |= satisfied(engine, demands)
             templates, guessed, entered, demands = {}, set(), [], []
         with speculate(engine) as trial:
+            steps = engine.effort.steps
             result = _one_pass(engine, loop, templates, owned)
+            loop = replace(loop, steps=max(loop.steps, engine.effort.steps - steps))
             if result is None:  # the condition is false on entry: the loop does not run, but the test does
                 return functools.partial(_only_tested, engine, loop)
             lists = _lists_of_arrays(engine, loop, templates, result, before)
@@ -234,7 +236,7 @@ def _lists_of_arrays(
     engine: Engine, loop: Loop, templates: dict[Slot, Content], result: Pass, before: dict[Slot, Content]
 ) -> list[int]:
     """Makes rows of the lists of arrays to which a trip of a loop of many has added; gives those lists."""
-    if loop.trips is not None and loop.trips < WRITTEN_OUT:
+    if loop.is_short:
         return []
 
     def head(slot: Slot) -> Content:
@@ -588,6 +590,7 @@ def _join(
             carriers=carriers,
             optional=optional,
             trips=loop.trips,
+            short=loop.is_short,
             nested=len(engine.loops.active) > 1,
             capacity=engine.capacity,
             unpoolable=unpoolable,

@@ -714,11 +714,11 @@ def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled 
 
 
 FEW_ARRAYS = 3
-"""A loop over so many arrays of one type, or fewer, is written out, however much its trips do."""
+"""A loop over so many arrays of one kind, or fewer, is written out, however much its trips do."""
 
 
 def count_of_references(engine: Engine, value: Abstract) -> int:
-    """How many trips a loop makes that goes over a list of many arrays or objects; 0 for any other loop."""
+    """How many trips a loop makes that goes over a list of many arrays, numbers or objects; 0 for any other loop."""
     match value:
         case Enumerate(inner) | Reversed(inner):
             return count_of_references(engine, inner)
@@ -728,16 +728,21 @@ def count_of_references(engine: Engine, value: Abstract) -> int:
         case Ref() if isinstance(cell := _content(engine, value), ListCell) and (
             len(cell.items) >= WRITTEN_OUT or _are_alike(engine, cell.items)
         ):
-            whole = [item for item in cell.items if isinstance(item, Ref | Bounded | Tuple)]
+            whole = [item for item in cell.items if isinstance(item, Ref | Bounded | Tuple | Array)]
             return len(whole) if len(whole) == len(cell.items) else 0
     return 0
 
 
 def _are_alike(engine: Engine, items: Sequence[Abstract]) -> bool:
-    """True for several arrays of one type."""
-    cells = [_content(engine, item) if isinstance(item, Ref) and not item.path else None for item in items]
-    types = {cell.value.type if isinstance(cell, ArrayCell) else None for cell in cells}
-    return len(items) > FEW_ARRAYS and len(types) == 1 and None not in types
+    """True for several arrays of one kind and rank, or numbers of one kind."""
+
+    def kind(item: Abstract) -> object:
+        content = _content(engine, item) if isinstance(item, Ref) and not item.path else item
+        value = content.value if isinstance(content, ArrayCell | Array) else None
+        return value and (value.type.dtype, value.type.rank)
+
+    kinds = set(map(kind, items))
+    return len(items) > FEW_ARRAYS and len(kinds) == 1 and None not in kinds
 
 
 def _rolled_list(engine: Engine, value: Ref) -> Rolled:
