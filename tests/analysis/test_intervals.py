@@ -79,3 +79,25 @@ def test_facts_near_a_value_say_more_of_it_than_is_remembered() -> None:
     with intervals.under(c.compare("GE", a, 1), True):
         assert intervals(c.sub(b, a)) == full(INT64)
     assert intervals(place) == full(INT64)
+
+
+@pytest.mark.parametrize("kind", [If, Select])
+def test_what_a_number_is_not_tells_which_choice_gave_it(kind: type[If | Select]) -> None:
+    c = Code(ArrayType(INT64), ArrayType(INT64))
+    a, b = c.params
+    more = c.compare("GT", a, 3)
+    if kind is If:
+        (length,) = c.if_(more, lambda: [c.value(0)], lambda: [c.value(5)])
+    else:
+        length = c.b.op(Select(), more, c.value(0), c.value(5))
+    known = Intervals()
+    nonzero = c.compare("NE", length, 0)
+    assert known.decides(more) is None
+    with known.under(nonzero, True):
+        assert known.decides(more) is False
+        assert known(length) == (5, 5)
+        assert known(a) == (full(INT64)[0], 3)
+    with known.under(nonzero, False):
+        assert known.decides(more) is True
+    with known.under(c.compare("NE", b, 0), True):
+        assert known.decides(more) is None

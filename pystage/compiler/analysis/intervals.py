@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from ..hlo.ir import Op, Region, Value
 from ..hlo.types import is_floating, is_integer
@@ -38,6 +38,13 @@ Facts = dict[Value, Interval]
 Found = tuple[Interval, int, int, int]
 """The interval of a value as it was found out; the layers whose facts it was found with, a bit for each; and, if limits cut
 it short, how many choices and loops were open: where as many are, there is no more to find out."""
+
+
+def _arms(value: Value) -> list[tuple[Value, Value]]:
+    """The two values of which a branch or a selection gives one, each with the other: first that of the true condition."""
+    op = cast(Op, value.owner)
+    arms = [r.results[value.index] for r in op.regions] or op.operands[1:]
+    return [(arms[0], arms[1]), (arms[1], arms[0])]
 
 
 class Knowing:
@@ -310,12 +317,11 @@ class Intervals:
                 self._assume(facts, each, truth, depth - 1)
         elif isinstance(kind, Compare) and not condition.type.shape:
             direction = kind.direction if truth else _NEGATED[kind.direction]
-            self._refine(facts, operands[0], _within(direction, operands[0], self(operands[1])), depth)
-            swapped = _SWAPPED[direction]
-            self._refine(facts, operands[1], _within(swapped, operands[1], self(operands[0])), depth)
+            left, right = map(self, operands)
+            self._refine(facts, operands[0], _within(direction, operands[0], left, right), depth)
+            self._refine(facts, operands[1], _within(_SWAPPED[direction], operands[1], right, left), depth)
         elif isinstance(kind, If | Select):
-            arms = [r.results[condition.index] for r in op.regions] or list(operands[1:])
-            for side, (arm, other) in enumerate(zip(arms, arms[::-1], strict=True)):
+            for side, (arm, other) in enumerate(_arms(condition)):
                 certain = side == 0 if arm is operands[0] else self.decides(arm)
                 if certain == (not truth):
                     self._assume(facts, operands[0], bool(side), depth - 1)
@@ -346,6 +352,12 @@ class Intervals:
             source = self(op.operands[0])
             if within(source, value.type.dtype) == source:
                 self._refine(facts, op.operands[0], (low, high), depth - 1)
+        elif isinstance(op.kind, If | Select) and not op.operands[0].type.shape:
+            for side, (arm, other) in enumerate(_arms(value)):
+                least, most = self(arm)
+                if most < low or high < least:
+                    self._assume(facts, op.operands[0], bool(side), depth - 1)
+                    self._refine(facts, other, (low, high), depth - 1)
 
     # -- loops
 
@@ -446,8 +458,8 @@ def _sources(value: Value) -> Sequence[Value]:
     return op.operands
 
 
-def _within(direction: str, value: Value, other: Interval) -> Interval:
-    """The interval of the value that `value direction other` implies."""
+def _within(direction: str, value: Value, own: Interval, other: Interval) -> Interval:
+    """The interval of the value, which is in its `own`, that `value direction other` implies."""
     step = 0 if is_floating(value.type.dtype) else 1
     match direction:
         case "LT":
@@ -460,4 +472,7 @@ def _within(direction: str, value: Value, other: Interval) -> Interval:
             return other[0], math.inf
         case "EQ":
             return other
+    if other[0] == other[1] and step:
+        low, high = own
+        return low + (low == other[0]), high - (high == other[0])
     return -math.inf, math.inf

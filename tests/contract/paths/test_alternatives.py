@@ -11,6 +11,31 @@ from checking import Cases, check
 cases = Cases()
 
 
+X = np.array([1.0, 2, 3, 5, 6, 7, 9, 12, 13, 20])
+
+
+@cases.each((X, 1.5), (X, 99.0), (X[:0], 2.0))
+def nothing_of_another_kind(x, k):
+    """What is returned early of no elements is of another type; its length tells that it is not what goes on."""
+
+    def lengths_of_runs(flags):
+        if len(flags) == 0:
+            return np.array([]), np.array([], dtype=int)
+        starts = np.flatnonzero(np.concatenate(([True], flags[1:] != flags[:-1])))
+        return flags[starts], np.diff(np.append(starts, len(flags)))
+
+    value, length = lengths_of_runs(np.diff(x) <= k)
+    if len(value):
+        return value & (length > 1)
+    return np.zeros(0, bool)
+
+
+@cases.each((X, 1.5), (X, 99.0))
+def told_by_its_length(x, k):
+    y = np.array([]) if k > 3 else x > 2
+    return (y & (x > 3)).sum() if len(y) != 0 else 0
+
+
 @cases.each((jnp.array([1.0, -1, 2, 3, -2]),))
 def acc_jax(x):
     s = 0.0
