@@ -117,10 +117,12 @@ def _finish(region: Region) -> None:
 
 
 class BodyContents(NamedTuple):
-    """What a body holds, with its inner regions: the classes of its operations, and the functions that they call."""
+    """What a body holds, with its inner regions: the classes of its operations, the functions that they call, and how many
+    operations these are together, those of a function as often as it is called."""
 
     kinds: set[type[HloOp]]
     callees: tuple[Function, ...]
+    size: int
 
 
 class Function:

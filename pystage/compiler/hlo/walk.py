@@ -53,8 +53,22 @@ def _contents(function: Function) -> BodyContents:
     found = function.contents
     if found is None:
         ops = list(function.body.walk())
-        called = dict.fromkeys([callee for op in structured(ops) for callee in callees(op)])
-        found = function.contents = BodyContents({type(op.kind) for op in ops}, tuple(called))
+        calls = [callee for op in structured(ops) for callee in callees(op)]
+        size = len(ops) + sum(_contents(callee).size for callee in calls)
+        found = function.contents = BodyContents(
+            {type(op.kind) for op in ops}, tuple(dict.fromkeys(calls)), size
+        )
+    return found
+
+
+def operation_count(ops: Iterable[Op]) -> int:
+    """How many operations these are, with those of their regions, and of functions as often as they call them."""
+    found = 0
+    for op in ops:
+        inner = [op, *[each for region in op.regions for each in region.walk()]]
+        found += len(inner) + sum(
+            _contents(callee).size for each in structured(inner) for callee in callees(each)
+        )
     return found
 
 

@@ -36,12 +36,14 @@ WORDS = ArrayType(np.dtype(np.uint64), (6,))
 """The state of a PCG64: that of its linear congruential generator and the increment, the high half of each first; whether
 half of a number is left over from a draw of 32 bits, and that half.
 """
-IN_PROGRAM = frozenset(
+INEXACT = frozenset(
     f"Generator.{name}"
-    for name in (
-        *("random", "uniform", "integers", "choice", "permutation", "shuffle", "permuted"),
-        *("standard_normal", "normal", "lognormal", "standard_exponential", "exponential"),
-    )
+    for name in ("standard_normal", "normal", "lognormal", "standard_exponential", "exponential")
+)
+"""Methods by which a program can draw itself, but for the last place of a few of a million numbers."""
+IN_PROGRAM = INEXACT | frozenset(
+    f"Generator.{name}"
+    for name in ("random", "uniform", "integers", "choice", "permutation", "shuffle", "permuted")
 )
 """Methods by which a program can draw itself (`library/numpy/random/in_programs.py`)."""
 _LOW = (1 << 64) - 1

@@ -27,14 +27,14 @@ from ...hlo.ir import Function, Op, Region, Value
 from ...hlo.op import HloOp
 from ...hlo.rewrite import Copier
 from ...hlo.types import INT32, ArrayType
-from ...hlo.walk import callees
+from ...hlo.walk import callees, operation_count
 from ...ops import Add, Call, Constant, Convert, DynamicSlice, Reshape, While
 from ...ops.host.draw import HANDLE, Action, Draw
 from ...stage import ir as stage
 from ...values.boundary import Draws, GeneratorSlot, Perform, Repeat, Taken
-from ...values.generators import IN_PROGRAM
+from ...values.generators import IN_PROGRAM, INEXACT
 from ...values.lattice import Abstract
-from ..core.constants import UNROLL_LIMIT, ParameterOrigins, SourceLoop
+from ..core.constants import MOST_OPERATIONS, UNROLL_LIMIT, ParameterOrigins, SourceLoop
 from ..core.frame import GeneratorKey, Restart, StatesInProgram
 from ..objects.generators import CallersGenerators
 
@@ -351,11 +351,23 @@ class Hoist:
         """
         makers = [d for d in self._found(op) if isinstance(d.kind, Draw) and d.kind.action.makes]
         source = self._origins.loops.get(body)
-        if makers and source is not None and source.trips is not None and source.trips <= UNROLL_LIMIT:
+        trips = None if source is None else source.trips
+        large = (
+            trips is not None and trips * operation_count(body.ops) > MOST_OPERATIONS and self._in_program(op)
+        )
+        if makers and source is not None and trips is not None and trips <= UNROLL_LIMIT and not large:
             raise Restart(source.instruction, Note("each trip of it makes a generator"))
         if makers:
             self._refuse(op, "each trip of a loop makes a generator")
         return bool(makers)
+
+    def _in_program(self, op: Op) -> bool:
+        """True if the program can do all draws of an operation, to the last bit as NumPy does them."""
+        return all(
+            self._keys(draw) and (draw.kind.action.makes or draw.kind.action.name not in INEXACT)
+            for draw in self._found(op)
+            if isinstance(draw.kind, Draw)
+        )
 
     # -- what operands are
 

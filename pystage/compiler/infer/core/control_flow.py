@@ -12,6 +12,7 @@ from ...analysis.induction import InductionVariable, Recurrence
 from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import HandlerAtRunTime, NotIterable
 from ...diagnostics.diagnostic import DiagnosticError, Note
+from ...hlo.walk import operation_count
 from ...library.kernels.deques import is_deque
 from ...library.python import operators
 from ...library.python.iteration.generators import is_suspended
@@ -55,7 +56,7 @@ from ..iteration.iterators import (
     written_out,
 )
 from .branches import infer_if
-from .constants import MOST_STEPS, UNROLL_LIMIT
+from .constants import MOST_OPERATIONS, MOST_STEPS, UNROLL_LIMIT
 from .engine import Engine
 from .frame import ByPlace, Restart
 from .induction_ranges import assume_ranges
@@ -243,7 +244,8 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     def trip(item: Step) -> None:
         nonlocal times, first
         times += 1
-        before = e.effort.steps
+        before, region = e.effort.steps, e.b.open[-1][0]
+        made = len(region.ops)
         with e.effort.trip(i, times, why):
             e.b.span = i.span
             e.put(i.target, item())
@@ -251,8 +253,10 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
         steps = e.effort.steps - before
         if times == 1:
             first = steps
-        if times == 2 and (steps * many > MOST_STEPS or first * many > MOST_IN_CALLS):
-            raise ByPlace(i)
+        if times == 2 and many:
+            operations = operation_count(region.ops[made:])
+            if max(steps / MOST_STEPS, first / MOST_IN_CALLS, operations / MOST_OPERATIONS) * many > 1:
+                raise ByPlace(i)
 
     def broken() -> Abstract:
         return FALSE if i.until is None else cast(Abstract, e.state.get((frame.id, i.until)))
