@@ -6,10 +6,12 @@ import numpy as np
 import pystage
 import pytest
 from checking import Cases, check
+from pystage.compiler.infer.calls import hoist
 from pystage.compiler.infer.core import control_flow
 
 cases = Cases()
 RNG = np.random.default_rng(0)
+X = np.arange(10.0) - 3
 PARTS = [RNG.standard_normal((int(n), 2)) for n in RNG.integers(0, 9, 40)]
 ALIKE = [RNG.standard_normal(3) for _ in range(20)]
 
@@ -76,10 +78,38 @@ def of_objects(x, v):
     return [p.x for p in particles], sum(p.hits for p in particles)
 
 
+@cases([0.5, 0.1, 2.0, 1.5], X)
+@cases([1, 4, 3, 2], X)
+def of_numbers(weights, x):
+    best = None
+    for weight in weights:
+        total = (x * weight).sum()
+        if best is None or total > best[0]:
+            best = total, weight
+    return best
+
+
+@pytest.mark.parametrize("limit", ["MOST_STEPS", "MOST_OPERATIONS"])
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
-def test_program(function, args, options, monkeypatch):
-    monkeypatch.setattr(control_flow, "MOST_STEPS", 0)
+def test_program(function, args, options, limit, monkeypatch):
+    monkeypatch.setattr(control_flow, limit, 0)
     check(function, *args, **options)
+
+
+def test_a_large_loop_that_makes_generators_draws_in_the_program(monkeypatch):
+    def program(x, seeds):
+        found = 0.0
+        for seed in seeds:
+            rng = np.random.default_rng(3)
+            found += x[rng.permutation(len(x))][:2].sum() * seed
+        return found
+
+    seeds = [1.0, 2.0, 0.5, 4.0]
+    check(program, X, seeds)
+    monkeypatch.setattr(control_flow, "MOST_OPERATIONS", 0)
+    monkeypatch.setattr(hoist, "MOST_OPERATIONS", 0)
+    check(program, X, seeds)
+    assert "while" in str(pystage.code_hlo(program, X, seeds))
 
 
 def test_each_element_is_a_few_operations() -> None:

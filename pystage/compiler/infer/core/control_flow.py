@@ -254,8 +254,10 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
         if times == 1:
             first = steps
         if times == 2 and many:
-            operations = operation_count(region.ops[made:])
-            if max(steps / MOST_STEPS, first / MOST_IN_CALLS, operations / MOST_OPERATIONS) * many > 1:
+            takes = (steps, first, operation_count(region.ops[made:]))
+            if any(
+                each * many > most for each, most in zip(takes, (MOST_STEPS, MOST_IN_CALLS, MOST_OPERATIONS))
+            ):
                 raise ByPlace(i)
 
     def broken() -> Abstract:
