@@ -714,7 +714,7 @@ def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled 
 
 
 FEW_ARRAYS = 3
-"""A loop over so many arrays of one kind, or fewer, is written out, however much its trips do."""
+"""A loop over so many arrays of one type, or fewer, is written out, however much its trips do."""
 
 
 def count_of_references(engine: Engine, value: Abstract) -> int:
@@ -734,12 +734,11 @@ def count_of_references(engine: Engine, value: Abstract) -> int:
 
 
 def _are_alike(engine: Engine, items: Sequence[Abstract]) -> bool:
-    """True for several arrays of one kind and rank, or numbers of one kind."""
+    """True for several arrays of one type, or numbers of one kind."""
 
     def kind(item: Abstract) -> object:
         content = _content(engine, item) if isinstance(item, Ref) and not item.path else item
-        value = content.value if isinstance(content, ArrayCell | Array) else None
-        return value and (value.type.dtype, value.type.rank)
+        return content.value.type if isinstance(content, ArrayCell | Array) else None
 
     kinds = set(map(kind, items))
     return len(items) > FEW_ARRAYS and len(kinds) == 1 and None not in kinds
