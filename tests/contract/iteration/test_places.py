@@ -106,6 +106,7 @@ def test_a_large_loop_that_makes_generators_draws_in_the_program(monkeypatch):
 
     seeds = [1.0, 2.0, 0.5, 4.0]
     check(program, X, seeds)
+    assert "while" not in str(pystage.code_hlo(program, X, seeds))
     monkeypatch.setattr(control_flow, "MOST_OPERATIONS", 0)
     monkeypatch.setattr(hoist, "MOST_OPERATIONS", 0)
     check(program, X, seeds)

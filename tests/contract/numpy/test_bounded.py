@@ -440,8 +440,18 @@ def diagonals(m, k):
     square += 3
     diagonal, beside = np.diag(square), square.diagonal(1)
     square[:1, :] = 7
-    rows = m[m[:, 0] > 4]
-    return square, diagonal, beside, np.diag(rows), np.diag(m[0, : k[0]], -1), np.trace(m[k[0] :, 1:])
+    rows, turned = m[m[:, 0] > 4], square[::-1, ::-1]
+    square[1:2, 2:] = 5
+    return (
+        square,
+        turned.diagonal(1),
+        turned.diagonal(-1),
+        diagonal,
+        beside,
+        np.diag(rows),
+        np.diag(m[0, : k[0]], -1),
+        np.trace(m[k[0] :, 1:]),
+    )
 
 
 @cases(M, K[2], raises=ValueError)

@@ -345,29 +345,27 @@ class Hoist:
         return True
 
     def _makes_generators(self, op: Op, body: Region) -> bool:
-        """True, with a problem, for a loop whose trips make generators; `Restart` if it can be unrolled.
+        """True, with a problem, for a loop whose trips make generators; `Restart` if it is unrolled. Where that is
+        large, the program draws itself, if it does so exactly.
 
         Each generator needs a number of its own.
         """
-        makers = [d for d in self._found(op) if isinstance(d.kind, Draw) and d.kind.action.makes]
+        draws = self._found(op)
+        if not any(d.kind.action.makes for d in draws if isinstance(d.kind, Draw)):
+            return False
         source = self._origins.loops.get(body)
         trips = None if source is None else source.trips
-        large = (
-            trips is not None and trips * operation_count(body.ops) > MOST_OPERATIONS and self._in_program(op)
-        )
-        if makers and source is not None and trips is not None and trips <= UNROLL_LIMIT and not large:
-            raise Restart(source.instruction, Note("each trip of it makes a generator"))
-        if makers:
-            self._refuse(op, "each trip of a loop makes a generator")
-        return bool(makers)
+        if source is not None and trips is not None and trips <= UNROLL_LIMIT:
+            is_large = trips * operation_count(body.ops) > MOST_OPERATIONS
+            if not (is_large and all(map(self._is_exact_in_program, draws))):
+                raise Restart(source.instruction, Note("each trip of it makes a generator"))
+        self._refuse(op, "each trip of a loop makes a generator")
+        return True
 
-    def _in_program(self, op: Op) -> bool:
-        """True if the program can do all draws of an operation, to the last bit as NumPy does them."""
-        return all(
-            self._keys(draw) and (draw.kind.action.makes or draw.kind.action.name not in INEXACT)
-            for draw in self._found(op)
-            if isinstance(draw.kind, Draw)
-        )
+    def _is_exact_in_program(self, draw: Op) -> bool:
+        """True if the program can do a draw itself, to the last bit as NumPy does it."""
+        assert isinstance(draw.kind, Draw)
+        return bool(self._keys(draw)) and draw.kind.action.name not in INEXACT
 
     # -- what operands are
 

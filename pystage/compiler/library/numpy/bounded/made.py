@@ -202,8 +202,8 @@ def diagonal(ctx: Context, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw =
     start = places.start
     if at and places.step < 0:
         start = ctx.op(Subtract(), start, ctx.constant(abs(beside), INT64))
-    count_ = number.value if isinstance(number, Array) else ctx.constant(cast(Const, number).value, INT64)
-    extents.append(extent_of(Progression(start, places.step, count_), len(others)))
+    length = number.value if isinstance(number, Array) else ctx.constant(cast(Const, number).value, INT64)
+    extents.append(extent_of(Progression(start, places.step, length), len(others)))
     return bounded(ctx, whole, extents)
 
 
