@@ -16,7 +16,7 @@ from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType, D
 from pystage.compiler.library.jax.at import At, AtIndex
 from pystage.compiler.stage.ir import Function, Parameters
 from pystage.compiler.values.boundary import Form
-from pystage.compiler.values.bounded import SOME, Bounded, Extent
+from pystage.compiler.values.bounded import Bounded, Extent, Identity
 from pystage.compiler.values.capacity import AllocationSite, Capacity
 from pystage.compiler.values.exceptions import ExceptionBuilder
 from pystage.compiler.values.gated import Gated, GatedNumber
@@ -168,9 +168,12 @@ def samples() -> list[Abstract | Cell]:
         Bounded(
             x,
             ArrayType(FLOAT64, (2, 4)),
-            (Extent(1, None, program(INT64), 2, program(INT64), True, CAPACITY, (n(INT64),)),),
-            ("this", SOME),
+            (Extent(1, None, program(INT64), 2, program(INT64), CAPACITY, (n(INT64),)),),
+            (Identity(), Identity(of_loop=True)),
             program(INT32),
+        ),
+        Bounded(
+            x, ArrayType(FLOAT64, (4,)), (Extent(0, None, program(INT64), program(INT64), program(INT64)),)
         ),
         At(n(FLOAT64, Form.JAX, 4)),
         AtIndex(n(FLOAT64, Form.JAX, 4), n(INT64)),

@@ -512,10 +512,12 @@ class Exit:
         for extent in array.extents:
             if extent.progression is None:
                 refuse(self.engine, "a result", array)
-            start, size = [
-                self.output(n, Form.PYTHON) for n in (extent.progression.start, extent.progression.count)
+            start, step, size = [
+                n if isinstance(n, int) else self.output(n, Form.PYTHON)
+                for n in (extent.progression.start, extent.progression.step, extent.progression.count)
             ]
-            steps.append(Cut(extent.axis, start, extent.step, size))
+            assert not isinstance(start, int) and not isinstance(size, int)
+            steps.append(Cut(extent.axis, start, step, size))
         whole = array.whole
         base = self.number(whole) if isinstance(whole, Array) else self.reference(whole)
         made: Template = ViewTemplate(base, tuple(steps), self.identity(array.outline))

@@ -390,7 +390,7 @@ class Cut(TreeNode):
 
     axis: int
     start: OutputTemplate
-    step: int
+    step: int | OutputTemplate
     size: OutputTemplate
 
 

@@ -6,6 +6,8 @@ Such an array is a whole, whose extents are known, and for each bounded axis the
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
@@ -19,10 +21,13 @@ from .node import NOTE, TreeNode
 
 @dataclass(frozen=True, slots=True)
 class Progression:
-    """`count` places of an axis: `start`, `start + step`, …; only the program knows where and how many."""
+    """`count` places of an axis: `start`, `start + step`, …; only the program knows where and how many.
+
+    The step may be known; it is never 0.
+    """
 
     start: Value
-    step: int
+    step: int | Value
     count: Value
 
 
@@ -41,25 +46,31 @@ class Extent(TreeNode):
     """The places of a whole that belong to a bounded axis.
 
     They are `start`, `start + step`, …, as many as `size`; or those at which `mask`, a vector, is true, while something is
-    stored there, or computed of all elements. `ordered` is False for the mask of a slice of which not even the direction is
-    known. `bounds`: the numbers that decide about a slice. `capacity`: the bound, where a run may need more.
+    stored there, or computed of all elements. `bounds`: the numbers that decide about a slice. `capacity`: the bound, where
+    a run may need more.
     """
 
     axis: int
     mask: Value | None = None
     start: Value | None = None
-    step: int = 1
+    step: int | Value = 1
     size: Value | None = None
-    ordered: bool = True
     capacity: Capacity | None = None
     bounds: tuple[Array, ...] = field(default=(), metadata=NOTE)
 
     @property
     def progression(self) -> Progression | None:
-        """The places in order, where the step is known."""
+        """The places in order; None for those of a mask."""
         if self.start is None or self.size is None:
             return None
         return Progression(self.start, self.step, self.size)
+
+    def is_like(self, other: Extent) -> bool:
+        """True for an extent that differs from another in numbers of the program at most, of which a step may be known."""
+        if (self.axis, self.capacity) != (other.axis, other.capacity) or self.mask is not other.mask:
+            return False
+        pairs = (self.start, other.start), (self.size, other.size)
+        return all((a is None) == (b is None) for a, b in pairs)
 
     def moved(self, by: int) -> Extent:
         """The same places of an array that has so many more axes before."""
@@ -69,6 +80,35 @@ class Extent(TreeNode):
 def extent_of(progression: Progression, axis: int, bounds: tuple[Array, ...] = ()) -> Extent:
     """The extent of a progression along `axis`."""
     return Extent(axis, start=progression.start, step=progression.step, size=progression.count, bounds=bounds)
+
+
+class Identity:
+    """Which object an array is, by when it was made: no two are made at one time.
+
+    One object, or, with an end, any of those that a loop has made from its begin to its end.
+    """
+
+    __slots__ = ("_first", "_last", "of_loop")
+
+    def __init__(self, of_loop: bool = False) -> None:
+        self.of_loop = of_loop
+        self._first = next(_TIMES)
+        self._last = math.inf if of_loop else self._first
+
+    def end(self) -> None:
+        """The loop is over: what is made from now on is none of its objects."""
+        self._last = next(_TIMES)
+
+    def may_be(self, other: Identity) -> bool:
+        """False if the two are certainly different objects."""
+        return self._first <= other._last and other._first <= self._last
+
+    def is_from_before(self, loop: Identity) -> bool:
+        """True for what was made before a loop began."""
+        return self._last < loop._first
+
+
+_TIMES = itertools.count()
 
 
 class Selection(Abstract):
@@ -89,8 +129,8 @@ class Bounded(Selection):
     whole: Ref | Array
     type: ArrayType
     extents: tuple[Extent, ...]
-    objects: tuple[Hashable, ...] = field(default_factory=lambda: (object(),), metadata=NOTE)
-    """What tells it from other arrays with the same elements: of each object that it may be, something of its own."""
+    objects: tuple[Identity, ...] = field(default_factory=lambda: (Identity(),), metadata=NOTE)
+    """The objects that it may be, which tell it from other arrays with the same elements."""
     which: int | Value = 0
     """Which of the objects it is."""
 
@@ -126,7 +166,7 @@ class Bounded(Selection):
 
     def anew(self) -> Bounded:
         """Another view of the same elements."""
-        return replace(self, objects=(object(),), which=0)
+        return replace(self, objects=(Identity(),), which=0)
 
     def same_as(self, other: Bounded) -> Bounded:
         """The same object as another array, with the same elements."""
@@ -137,13 +177,10 @@ class Bounded(Selection):
         return self.type.static_shape[extent.axis]
 
 
-SOME = "some object"
-"""Among the objects that a bounded array may be: any that a trip of a loop may have left in its place."""
+def joined_objects(a: Bounded, b: Bounded, loop: Identity | None) -> tuple[Identity, ...]:
+    """The objects that an array may be which is `a` on one path and `b` on the other, or before a loop and after a trip.
 
-
-def joined_objects(a: Bounded, b: Bounded, loop: bool) -> tuple[Hashable, ...]:
-    """The objects that an array may be which is `a` on one path and `b` on the other, or before a loop and after a trip."""
-    new = [each for each in b.objects if each not in a.objects]
-    if loop and new:
-        new = [SOME] * (SOME not in a.objects)
-    return (*a.objects, *new)
+    Of those that trips of the loop have made it may be any.
+    """
+    new = [each if loop is None or each.is_from_before(loop) else loop for each in b.objects]
+    return tuple(dict.fromkeys([*a.objects, *new]))

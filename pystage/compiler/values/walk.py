@@ -11,12 +11,12 @@ from __future__ import annotations
 import operator
 import types
 import typing
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 from ..hlo.ir import Value
-from .bounded import Bounded
+from .bounded import Bounded, Identity
 from .gated import Gated
 from .lattice import Abstract, Ref
 from .node import CELL, TreeNode
@@ -429,7 +429,7 @@ def paths_to(x: TreeNode, cell: int) -> set[tuple[View, ...]]:
 
 ValueMap = Callable[[Value], Value]
 CellMap = Callable[[int], int]
-ObjectMap = Callable[[Hashable], Hashable]
+ObjectMap = Callable[[Identity], Identity]
 
 
 def same_cell(cell: int) -> int:

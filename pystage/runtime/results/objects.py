@@ -231,12 +231,14 @@ def _box(box: Box, array: Any, run: Execution) -> Any:
 def _cut(cut: Cut, array: Any, run: Execution) -> Any:
     """The elements of a bounded axis."""
     try:
-        start, size = [int(run.values[output.index]) for output in (cut.start, cut.size)]
+        start, step, size = [
+            n if isinstance(n, int) else int(run.values[n.index]) for n in (cut.start, cut.step, cut.size)
+        ]
     except jax.errors.ConcretizationTypeError:
         what = "an array whose size only the run knows, where JAX traces the call,"
         raise StagingError((CannotReturn(what=what),)) from None
-    stop = start + size * cut.step
-    part = slice(start, None if stop < 0 else stop, cut.step) if size else slice(0, 0)
+    stop = start + size * step
+    part = slice(start, None if stop < 0 else stop, step) if size else slice(0, 0)
     return array[(*[slice(None)] * cut.axis, part)]
 
 

@@ -83,13 +83,66 @@ def a_part_that_a_loop_may_replace(x, n):
     return y, z
 
 
-@cases(X, 9)
-@cases.each((X, -9), (X, 0), refused="PS210")
+@cases.each(*SIZES)
 def another_from_before_the_loop(x, n):
     y, z = x[x > n], x[x > n - 1] * 2
-    for _ in range(len(y)):
-        y = z
+    w = y
+    for i in range(len(y)):
+        if i > 1:
+            y = z
+    return y, z, y is z, y is w
+
+
+@cases.each(*SIZES)
+def of_a_loop_and_of_another(x, n):
+    y = x[x > n]
+    for _ in range(int(x[0])):
+        y = y[:]
+    z = y
+    for _ in range(int(x[0])):
+        z = z[:]
+    return y, z, y[:], y is z
+
+
+@cases.each(*SIZES)
+def of_the_loops_of_two_calls(x, n):
+    def part(u):
+        v = u
+        for _ in range(int(x[0])):
+            v = v[1:]
+        return v
+
+    y = x[x > n]
+    z, w = part(y), part(y)
+    return y, z, w, itself(z) is z, z is w
+
+
+@cases.each(*SIZES[:2])
+@cases.each(*SIZES[2:], refused="PS210")  # both are empty
+def of_a_loop_in_a_loop(x, n):
+    y = x[x > n]
+    for _ in range(int(x[0]) + 1):
+        y = z = y[1:]
+        for _ in range(2):
+            z = z[:-1]
     return y, z
+
+
+@cases.each((X, 0), (X, 1))
+def two_names_of_a_part(x, n):
+    y = x[1:]
+    w = v = y
+    for _ in range(int(x[5]) + n):
+        y = y[1:]
+    return y, w, w is v, x
+
+
+@cases(X, 3, refused="PS305")
+def a_part_or_another(x, n):
+    y, z = x[:], x[1:]
+    for i in range(int(x[5])):
+        y = z if i % 2 else y[1:]
+    return y, z, y is z
 
 
 @cases(X, 0, refused="PS210")

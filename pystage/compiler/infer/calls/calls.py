@@ -8,7 +8,7 @@ one more `Call` of the same HLO function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from ...analysis.variables import calls_of_itself
@@ -23,7 +23,7 @@ from ...ops import Call, Constant
 from ...ops.host.draw import Draw
 from ...stage import ir as stage
 from ...stage.walk import walk
-from ...values.bounded import SOME
+from ...values.bounded import Identity
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -246,8 +246,8 @@ def _apply(
     for cell, made in summary.made.items():
         cells[cell] = new_pool(state) if isinstance(made, PoolCell) else state.cell_number()
 
-    objects: dict[Hashable, Hashable] = dict(zip(summary.objects, canonical.objects, strict=True))
-    objects[SOME] = SOME
+    objects: dict[Identity, Identity] = dict(zip(summary.objects, canonical.objects, strict=True))
+    of_loops = Identity(of_loop=True)
 
     def value(v: Value) -> Value:
         return mapping.get(v, v)
@@ -255,8 +255,8 @@ def _apply(
     def cell_of(c: int) -> int:
         return cells.get(c, c)
 
-    def object_of(each: Hashable) -> Hashable:
-        return objects.setdefault(each, object())
+    def object_of(each: Identity) -> Identity:
+        return objects.setdefault(each, of_loops if each.of_loop else Identity())
 
     if summary.reached or summary.outer or summary.made:
         _change(
@@ -278,6 +278,7 @@ def _apply(
         shift = 0 if first else engine.raises.sites.repeat(*summary.sites, chain_of(engine, inside=True))
         merge_error(engine, rebuild(summary.error, value, cell_of), shift)
     result = rebuild(summary.result, value, cell_of, object_of)
+    of_loops.end()
     assume_ranges(engine, result)
     if summary.raises is not None:
         raise PythonRaise(result if summary.raises.exception is not None else None, state.depth, before)

@@ -7,7 +7,7 @@ the summary of one applies to the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import jax
@@ -17,7 +17,7 @@ from ...hlo.ir import Op, Value
 from ...hlo.types import ArrayType, is_integer
 from ...ops import Constant
 from ...values.boundary import Form
-from ...values.bounded import Bounded
+from ...values.bounded import Bounded, Identity
 from ...values.lattice import Abstract, Alias, Array, Const, Ref, Unknown
 from ...values.node import TreeNode
 from ...values.state import References
@@ -41,7 +41,7 @@ class Canonical:
         self._engine = engine
         self.cells: dict[int, int] = {}
         self.values: dict[Value, int] = {}
-        self.objects: dict[Hashable, int] = {}
+        self.objects: dict[Identity, int] = {}
         self.tokens: list[Any] = []
         """The key so far. What varies in length is preceded by its length."""
         self._fresh: list[int] = []
@@ -145,8 +145,11 @@ class Canonical:
     def bounded(self, x: Bounded) -> None:
         """A bounded array, and the objects that it may be."""
         self.tree(x)
-        numbers = [self.objects.setdefault(each, len(self.objects)) for each in x.objects]
-        self.tokens += (len(numbers), *numbers)
+        self.tokens.append(len(x.objects))
+        for each in x.objects:
+            if each not in self.objects:
+                self.tokens += (each.of_loop, tuple(map(each.may_be, self.objects)))
+            self.tokens.append(self.objects.setdefault(each, len(self.objects)))
 
     def _constant(self, value: object) -> None:
         cls = type(value)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
+from ...values.bounded import Identity
 from ...values.lattice import Abstract, Cell, ErrorCell, OutputCell
 from ...values.slots import Slot
 from ...values.state import Content, OrderSensitivity
@@ -53,7 +53,7 @@ class Summary(CalleeEffects):
     function: HloFunction
     free: tuple[Value, ...]
     parameters: dict[int, int]
-    objects: dict[Hashable, int]
+    objects: dict[Identity, int]
     depends: tuple[tuple[int, Content], ...]
     sites: tuple[int, int, int]
     raises: PythonRaise | None

@@ -32,7 +32,7 @@ from ...library.rules.rows import (
     tuple_rows,
 )
 from ...values.boundary import Form
-from ...values.bounded import Bounded, Extent, joined_objects
+from ...values.bounded import Bounded, Extent, Identity, joined_objects
 from ...values.capacity import Capacity
 from ...values.gated import (
     Gated,
@@ -81,7 +81,7 @@ from ...values.lattice import (
 from ...values.node import TreeNode
 from ...values.slots import Slot
 from ...values.state import MISSING, Content, Lookup, State
-from ...values.walk import cells_of, children, head, nodes, rebuild, with_children
+from ...values.walk import N, cells_of, children, counterparts, head, nodes, rebuild, with_children
 from ..aliases.alias_sets import joined_aliases, seen_through
 from ..aliases.joined_rows import JoinedRows, joined_count
 from ..aliases.merged import MERGEABLE, aliases_of
@@ -123,6 +123,7 @@ class Join:
         b: Lookup,
         span: Span | None,
         loop: bool = False,
+        made: Identity | None = None,
         provenance: MergeProvenance | None = None,
         owned: Iterable[int] = (),
         shared: Iterable[int] = (),
@@ -141,6 +142,7 @@ class Join:
         self.b = b
         self.span = span
         self.loop = loop
+        self._made = made  # what stands for the arrays of computed size that its trips make
         self.entries: dict[Slot, tuple[Content, Content, Content]] = {}
         self.conflicts = Conflicts(state, (a, b), span, loop, provenance)
         self.grows = False
@@ -329,9 +331,16 @@ class Join:
                 continue
             content = lookup(cell)
             a, b = (content, MISSING) if lookup is self.a else (MISSING, content)
-            self.entries[cell] = (rebuild(content, placeholder_for), a, b)
+            self.entries[cell] = (self._template(content), a, b)
             self.objects.adopted.add(cell)
-        return rebuild(value, placeholder_for)
+        return self._template(value)
+
+    def _template(self, content: N, value: Callable[[Value], Value] = placeholder_for) -> N:
+        """The template of what one side has: of a loop, for the contents of any trip."""
+        loop = self._made
+        if loop is None:
+            return rebuild(content, value)
+        return rebuild(content, value, object=lambda each: each if each.is_from_before(loop) else loop)
 
     def _reach(self, value: Content, lookup: Lookup, alone: bool = False) -> list[int]:
         """The cells that a value reaches, and those that they may stand for.
@@ -403,7 +412,7 @@ class Join:
 
     def _bounded(self, a: Bounded, b: Bounded) -> Abstract:
         """Two bounded arrays, and which of the objects that they may be it is."""
-        objects = joined_objects(a, b, self.loop)
+        objects = joined_objects(a, b, self._made)
         of_one = objects == a.objects == b.objects
         which = join_selectors(a.which, b.which) if of_one else Placeholder(SELECTOR)
         made = self._by_parts(*[replace(each, objects=objects, which=0) for each in (a, b)])
@@ -452,8 +461,8 @@ class Join:
                 continue
             made = lookup(cell)
             a, b = (made, MISSING) if lookup is self.a else (MISSING, made)
-            self.entries[cell] = (rebuild(made, placeholder), a, b)
-        return rebuild(content, placeholder)
+            self.entries[cell] = (self._template(made, placeholder), a, b)
+        return self._template(content, placeholder)
 
     def _cells(self, a: int, b: int) -> int:
         """The cell that stands for `a` on one side and `b` on the other."""
@@ -507,7 +516,7 @@ class Join:
                 self.conflicts.found.append(side)
                 return side
         if a is MISSING or b is MISSING:
-            return rebuild(b if a is MISSING else a, placeholder_for)
+            return self._template(b if a is MISSING else a)
         if isinstance(a, Unknown) or isinstance(b, Unknown):
             return a if isinstance(a, Unknown) else b
         match a, b:
@@ -687,7 +696,7 @@ def _may_be_alternative(x: Abstract) -> bool:
 def _same_but_for_numbers(x: Any, y: Any) -> bool:
     """True for parts of values that are no values themselves, if they differ in numbers of the program only."""
     if isinstance(x, Extent) and isinstance(y, Extent):
-        return head(x) == head(y) and x.mask is y.mask
+        return x.is_like(y)
     return bool(x == y)
 
 
@@ -695,8 +704,9 @@ def _joined_part(x: Any, y: Any) -> Any:
     """The template of two such parts."""
     if x is y or not isinstance(x, Extent):
         return x
-    pairs = zip(children(x), children(y), strict=True)
-    return with_children(x, [v if v is w else Placeholder(v.type) for v, w in pairs])
+    joined = replace(x, step=joined_count(x.step, y.step))
+    pairs = zip(children(joined), counterparts(joined, y), strict=True)
+    return with_children(joined, [v if v is w else Placeholder(v.type) for v, w in pairs])
 
 
 def _is_gated(x: Abstract) -> bool:

@@ -10,6 +10,7 @@ from ...diagnostics.diagnostic import Note
 from ...hlo.ir import Region
 from ...speculation import Balanced, Declarations, Fixed, Grows
 from ...stage import ir as stage
+from ...values.bounded import Identity
 from ...values.lattice import Abstract, ErrorCell
 from ...values.slots import Hidden, Purpose, Slot, Variable
 from ...values.state import Changes, Content
@@ -29,7 +30,8 @@ class Loop:
     number of the program that says how often it runs, where that is not known.
     `guessed`: the first pass takes for carried what the source says that the body assigns. `resized`: how often arrays
     were made bounded before it. `undecided`: only the run knows whether it is entered, so that no trip can be written out.
-    `steps`: how many steps of inference a pass over the body takes.
+    `steps`: how many steps of inference a pass over the body takes. `made` stands for the arrays of computed size that
+    trips make.
     """
 
     test: Callable[[], Abstract]
@@ -46,6 +48,7 @@ class Loop:
     resized: int = 0
     undecided: bool = False
     steps: int = 0
+    made: Identity | None = None
 
     @property
     def is_short(self) -> bool:

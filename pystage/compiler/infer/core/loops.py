@@ -27,6 +27,7 @@ from ...library.rules.numbers import range_of
 from ...ops import Convert, constant
 from ...stage import ir as stage
 from ...values.boundary import Form
+from ...values.bounded import Identity
 from ...values.gated import may_be_unassigned
 from ...values.lattice import (
     Abstract,
@@ -116,6 +117,8 @@ def infer_loop(engine: Engine, loop: Loop) -> None:
 
 def _infer_rolled(engine: Engine, loop: Loop) -> None:
     generalised: dict[Slot, Content] = {}
+    made = Identity(of_loop=True)
+    loop = replace(loop, made=made)
     note_out_of_date(engine.state, engine.state.merged)
     for round in itertools.count():
         templates = {**_guess(engine, loop), **generalised}
@@ -134,6 +137,7 @@ def _infer_rolled(engine: Engine, loop: Loop) -> None:
         finally:
             engine.loops.active.pop()
     make()
+    made.end()
 
 
 def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Callable[[], None]:
@@ -585,6 +589,7 @@ def _join(
             end,
             engine.b.span if i is None else i.span,
             loop=True,
+            made=loop.made,
             provenance=provenance,
             owned=owned,
             carriers=carriers,

@@ -6,7 +6,7 @@ A template is contents in which a `Placeholder` stands for each program value th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from ...library.rules.numbers import is_of_kind, number_type, whole_of
 from ...library.rules.pools import converted, template_of_pool
 from ...library.rules.rows import as_rows, as_table, joined_tuples, template_of, template_of_list, tuple_rows
 from ...ops import Compare, Convert, Select, constant
-from ...values.bounded import SOME, Bounded
+from ...values.bounded import Bounded, Identity
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of, where_assigned
 from ...values.lattice import (
     LISTS,
@@ -170,11 +170,17 @@ def _aligned(template: Content, content: Any) -> Any:
     return content
 
 
-def _position_among(objects: Sequence[Hashable], array: Bounded) -> int | Value:
-    """Which of these an array is."""
+def _position_among(objects: Sequence[Identity], array: Bounded) -> int | Value:
+    """Which of these an array is, which is one that a loop has made where it is none of the others."""
     if objects == array.objects:
         return array.which
-    positions = [objects.index(x if x in objects else SOME) for x in array.objects]
+
+    def position(own: Identity) -> int:
+        if own in objects:
+            return objects.index(own)
+        return [each.of_loop and each.may_be(own) for each in objects].index(True)
+
+    positions = [position(own) for own in array.objects]
     return (
         positions[array.which]
         if isinstance(array.which, int)
@@ -246,8 +252,9 @@ def is_alike(a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Text) and isinstance(b, Text):
         return formatted_alike(a, b)
     if isinstance(a, Bounded) and isinstance(b, Bounded):
-        heads = [(head(x.anew()), [head(e) for e in x.extents]) for x in (a, b)]
-        return heads[0] == heads[1]
+        return head(a.anew()) == head(b.anew()) and all(
+            e.is_like(f) for e, f in zip(a.extents, b.extents, strict=True)
+        )
     return type(a) is type(b) and isinstance(a, Ref | Undef)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -17,8 +17,8 @@ from ...analysis.induction import recurrence
 from ...analysis.variables import of_trips
 from ...hlo.ir import Op, Value
 from ...hlo.types import INT64, ArrayType
-from ...library.numpy.indexing.bounded import bounded, compact, count, elements, forwards
-from ...ops import Add, Constant, Pad, Slice, constant
+from ...library.numpy.indexing.bounded import bounded, compact, count, elements, widened
+from ...ops import Constant, Pad, Slice, constant
 from ...stage import ir as stage
 from ...stage.walk import walk
 from ...values.boundary import Form
@@ -39,8 +39,8 @@ from ...values.lattice import (
 from ...values.node import TreeNode
 from ...values.slots import Slot, is_temporary
 from ...values.state import Content, Lookup
-from ...values.views import Flipped, View, Window, index_value, path_type
-from ...values.walk import cells_of, children, head, nodes, with_children
+from ...values.views import Flipped, View, Window, path_type
+from ...values.walk import cells_of, children, head, with_children
 from ..aliases.merged import aliases_of, may_alias_cells
 from .engine import Engine
 from .loop import Loop
@@ -58,14 +58,13 @@ Place = tuple[int | str, ...]
 class Resizing:
     """An array at a place that a loop makes longer or shorter.
 
-    `bounds`: for each axis how many elements there are at most after a trip; None where their number stays the same.
-    `turns`: a trip puts them in reverse. `shortens`: a trip makes none longer of those that it may be.
+    `bounds`: for each axis how many elements there are at most after a trip; None where their number stays the same, and
+    their direction. `shortens`: a trip makes none longer of those that it may be.
     """
 
     slot: Slot
     place: Place
     bounds: tuple[int | None, ...]
-    turns: bool
     shortens: bool
 
 
@@ -95,25 +94,24 @@ def resizings(before: Mapping[Slot, Content], end: Lookup, slots: list[Slot]) ->
             continue
         for place, first, last in _pairs(before[slot], end(slot), ()):
             shapes = _shapes(first, lambda s: before.get(s, None)), _shapes(last, end)
-            bounds = _bounds(*shapes)
+            bounds = _bounds(*shapes, _turned(first) ^ _turned(last))
             if bounds is not None:
-                turns = _turns(first) != _turns(last)
-                found.append(Resizing(slot, place, bounds, turns, _shortens(*shapes)))
+                found.append(Resizing(slot, place, bounds, _shortens(*shapes)))
     return found
 
 
-def _turns(value: Abstract) -> set[tuple[View, ...]]:
-    """In which directions the arrays that a value may be are, beside those of their memory."""
-    found = set()
+def _turned(value: Abstract) -> set[int]:
+    """The axes along which some array that a value may be is a view in reverse, as far as its last views say."""
+    found: set[int] = set()
     for each in _arrays(value):
         whole = each.whole if isinstance(each, Bounded) else each
-        back = (
-            [e.axis for e in each.extents if e.mask is None and e.step < 0]
-            if isinstance(each, Bounded)
-            else []
-        )
-        views = _directions(whole.path) if isinstance(whole, Ref) else []
-        found.add((*views, *[Flipped((axis,)) for axis in back]))
+        turned: set[int] = set()
+        for view in reversed(whole.path if isinstance(whole, Ref) else ()):
+            if isinstance(view, Flipped):
+                turned ^= set(view.axes)
+            elif not isinstance(view, Window):
+                break
+        found |= turned
     return found
 
 
@@ -178,9 +176,12 @@ def _shapes(value: Abstract, lookup: Any) -> list[tuple[ArrayType, _Axes]] | Non
 
 
 def _bounds(
-    first: list[tuple[ArrayType, _Axes]] | None, last: list[tuple[ArrayType, _Axes]] | None
+    first: list[tuple[ArrayType, _Axes]] | None, last: list[tuple[ArrayType, _Axes]] | None, turns: set[int]
 ) -> tuple[int | None, ...] | None:
-    """For each axis of an array the most elements after a trip, where they are not as many as before; None if all stay."""
+    """For each axis of an array the most elements after a trip; None where they are as many as before, unless it turns.
+
+    None if all stay.
+    """
     if not first or not last:
         return None
     kinds = {(type.dtype, type.rank) for type, _ in (*first, *last)}
@@ -190,10 +191,9 @@ def _bounds(
     for axis in range(first[0][0].rank):
         sides = [axes[axis] for _, axes in (*first, *last)]
         sizes = [type.static_shape[axis] for type, _ in (*first, *last)]
-        fixed = all(isinstance(side, int) for side in sides) and len(set(sizes)) == 1
+        fixed = all(isinstance(side, int) for side in sides) and len(set(sizes)) == 1 and axis not in turns
         most, own = max(sizes[len(first) :]), max(sizes[: len(first)])
         settled = isinstance(sides[0], Extent) and (sides[0].capacity is not None or most <= own)
-        settled &= len({side.step for side in sides if isinstance(side, Extent)}) == 1
         found.append(None if fixed or settled else most)
     return None if all(n is None for n in found) and len(first) == 1 else tuple(found)
 
@@ -217,9 +217,9 @@ def can_bound(engine: Engine, loop: Loop, found: Resizing) -> bool:
     shapes = _shapes(array, engine.state.get)
     if shapes is not None and isinstance(array, Ref | Bounded):
         own = shapes[0][0].static_shape
-        side_by_side = not isinstance(array, Bounded) or _is_side_by_side(array)
-        if side_by_side and not any(most is not None and most > n for most, n in zip(found.bounds, own)):
-            return _is_only_name(engine, owner, array)
+        in_order = not isinstance(array, Bounded) or all(e.mask is None for e in array.extents)
+        if in_order and not any(most is not None and most > n for most, n in zip(found.bounds, own)):
+            return _is_only_name(engine, owner, array, _variables(engine, owner, array))
     return all(_is_private(engine, owner, x) for x in _arrays(array)) or _shrink_in_place(
         engine, owner, array, found
     )
@@ -253,11 +253,9 @@ def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
         if isinstance(array, Gated) and not all(_is_private(engine, owner, x) for x in _arrays(array)):
             engine.state.set(each.slot, _with(content, each.place, _bounded_in_place(engine, array, each)))
             continue
-        own_memory = each.turns and all(_is_private(engine, owner, x) for x in _arrays(array))
-        path = () if own_memory else None
-        made = fitted(engine, owner, array, ArrayType(type.dtype, tuple(shape)), capacities, path)
+        made = fitted(engine, owner, array, ArrayType(type.dtype, tuple(shape)), capacities)
         assert made is not None
-        engine.state.set(each.slot, _with(content, each.place, made))
+        _put(engine, owner, each.place, array, made)
 
 
 def _bounded_in_place(engine: Engine, array: Gated, found: Resizing) -> Abstract:
@@ -309,37 +307,36 @@ def _with(content: Any, place: Place, new: Abstract) -> Any:
     return with_children(content, parts)
 
 
-def _is_only_name(engine: Engine, owner: ArraySlot, array: Abstract) -> bool:
-    """True if the object, which may be a view of what has other names, has no name but the one of the owner."""
+def _is_only_name(engine: Engine, owner: ArraySlot, array: Abstract, variables: Sequence[Slot] = ()) -> bool:
+    """True if only the owner and these variables are names of the object, which may be a view of what has other names."""
     if isinstance(array, Bounded):
-        return not _is_turned(array) or _is_only_bounded(engine, owner, array)
+        return True
     assert isinstance(array, Ref)
     if not array.path:
         return _is_private(engine, owner, array)
-    return engine.state.paths_to(array.cell).count(array.path) == 1
+    names = engine.state.paths_to(array.cell).count(array.path)
+    return names == 1 + len(variables)
 
 
-def _is_turned(array: Bounded) -> bool:
-    """True for an array in reverse along some axis."""
-    return any(e.mask is None and e.step < 0 for e in array.extents)
-
-
-def _is_side_by_side(array: Bounded) -> bool:
-    """True if the elements are neighbours in the whole, in one direction or the other."""
-    return all(e.mask is None and abs(e.step) == 1 for e in array.extents)
-
-
-def _is_only_bounded(engine: Engine, owner: ArraySlot, array: Bounded) -> bool:
-    """True if no other name is this bounded array."""
-    engine.state.step(1 + len(engine.state.slots) // 128)
-    names = [
-        node
+def _variables(engine: Engine, owner: ArraySlot, view: Abstract) -> list[Slot]:
+    """The variables of the same function, beside the owner, that are names of a view."""
+    if not isinstance(view, Ref) or not view.path:
+        return []
+    frame = owner.slot[0] if isinstance(owner.slot, tuple) else None
+    return [
+        slot
         for slot, content in engine.state.slots.items()
-        if isinstance(content, TreeNode) and not is_temporary(slot) and slot not in owner.dead
-        for node in nodes(content)
-        if isinstance(node, Bounded) and not {*node.objects}.isdisjoint(array.objects)
+        if content == view and isinstance(slot, tuple) and slot[0] == frame and slot != owner.slot
+        if not is_temporary(slot)
     ]
-    return len(names) <= 1
+
+
+def _put(engine: Engine, owner: ArraySlot, place: Place, array: Abstract, made: Abstract) -> None:
+    """Puts at a place what an array has become there, and into the variables that are names of it."""
+    if isinstance(made, Bounded):
+        for slot in _variables(engine, owner, array):
+            engine.state.set(slot, made)
+    engine.state.set(owner.slot, _with(engine.state.get(owner.slot), place, made))
 
 
 def _is_private(engine: Engine, owner: ArraySlot, array: Abstract) -> bool:
@@ -425,7 +422,7 @@ def _fit_at(
 ) -> None:
     made = fitted(engine, owner, array, type, capacities, path)
     if made is not None:
-        engine.state.set(owner.slot, _with(engine.state.get(owner.slot), place, made))
+        _put(engine, owner, place, array, made)
 
 
 def fitted(
@@ -440,6 +437,7 @@ def fitted(
 
     `path`: the whole is such a view of memory; None where any will do.
     """
+    others = _variables(engine, owner, value)
     value = narrow(engine.b, engine.intervals, value)
     if isinstance(value, Gated):
         return _fitted_alternative(engine, owner, value, type, capacities, path)
@@ -454,8 +452,6 @@ def fitted(
     array = _as_bounded(engine, value, axes, capacities)
     if path is not None:
         array = _widened(engine, array, path, type)
-    if _is_turned(array) and _is_only_bounded(engine, owner, array):
-        array = forwards(engine, array)
     own = array.type
     for axis, along in enumerate(array.axes):
         if axis not in capacities and not (isinstance(along, int) and along == type.static_shape[axis]):
@@ -463,11 +459,11 @@ def fitted(
         longer = own.static_shape[axis] > type.static_shape[axis]
         if axis in capacities and longer and capacities[axis] is None:
             return None
-    alike = all(e.mask is None and e.step == 1 for e in array.extents)
+    alike = all(e.mask is None for e in array.extents)
     views = cast(Ref, array.whole).path
     alike &= path is None or ((bool(path) or not views) and _directions(path) == _directions(views))
     if array.type == type and alike:
-        if not _is_only_name(engine, owner, value):
+        if not _is_only_name(engine, owner, value, others):
             return None
         return _with_capacities(engine, array, capacities)
     if path or not _is_private(engine, owner, value):
@@ -476,24 +472,11 @@ def fitted(
 
 
 def _widened(engine: Engine, array: Bounded, path: tuple[View, ...], type: ArrayType) -> Bounded:
-    """The same elements as a part of a wider whole, of `type` and at `path`, where the whole is a window of that."""
-    given, whole = array, cast(Ref, array.whole)
-    while array.type != type and len(whole.path) > len(path) and isinstance(window := whole.path[-1], Window):
-        wider = replace(whole, path=whole.path[:-1])
-        memory = engine.state.get(wider.cell)
-        assert isinstance(memory, ArrayCell)
-        own = path_type(memory.value.type, wider.path)
-        along = {e.axis: e for e in array.extents if e.mask is None}
-        if any(n != most and i not in along for i, (n, most) in enumerate(zip(window.sizes, own.shape))):
-            break
-        extents = [
-            replace(e, start=engine.b.op(Add(), e.start, index_value(engine.b, window.starts[axis])))
-            for axis, e in along.items()
-            if e.start is not None
-        ]
-        made = bounded(engine, wider, [*extents, *[e for e in array.extents if e.mask is not None]])
-        array, whole = made.same_as(array), wider
-    return array if array.type == type else given
+    """The same elements as a part of a wider whole, of `type` and at `path`, a part of which it is, or in reverse."""
+    wider: Bounded | None = array
+    while wider is not None and len(cast(Ref, wider.whole).path) > len(path):
+        wider = widened(engine, wider)
+    return array if wider is None or wider.type != type else wider
 
 
 def _directions(path: tuple[View, ...]) -> list[View]:

@@ -28,7 +28,6 @@ from ...ops import (
     Iota,
     Maximum,
     Minimum,
-    Multiply,
     Pad,
     Reduce,
     Reverse,
@@ -63,7 +62,7 @@ from ...values.walk import nodes, rebuild, values_of
 from ..context import Context, Raw
 from ..numpy.indexing.bounded import compact, elements
 from ..numpy.indexing.bounded import count as bounded_count
-from ..numpy.indexing.slices import progression
+from ..numpy.indexing.slices import progression, times
 from ..python.number_checks import refuse
 from ..rules import rows as templates
 from ..rules.promote import PYTHON_DTYPES, python_type
@@ -505,15 +504,13 @@ def popped(ctx: Context, cell: RowsCell, index: Abstract) -> tuple[Abstract, Row
 
 
 def part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
-    """`l[start:stop:step]` with a known step."""
+    """`l[start:stop:step]`."""
     extent = list_length(cell)
     if isinstance(extent, Const):
         extent = ctx.python(ctx.constant(extent.value, INT64), (extent.value, extent.value))
     assert isinstance(extent, Array)
     places = progression(ctx, entry, extent)
-    at = _places(ctx, cell.capacity)
-    if places.step != 1:
-        at = ctx.op(Multiply(), at, ctx.broadcast(ctx.constant(places.step, INT64), (cell.capacity,)))
+    at = times(ctx, _places(ctx, cell.capacity), places.step)
     at = ctx.op(Add(), at, ctx.broadcast(places.start, (cell.capacity,)))
     return RowsCell(taken_rows(ctx, cell.element, at), cell.capacity, places.count, cell.site)
 

@@ -46,6 +46,7 @@ from ..indexing.bounded import (
 from ..indexing.bounded import (
     shape as extents_of,
 )
+from ..indexing.slices import times
 from ..indexing.subscripts import array_getitem
 from ..linalg.matrices import diagonal_views, two_axes
 from .serving import by_element, for_bounded, whole_like
@@ -195,12 +196,13 @@ def diagonal(ctx: Context, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw =
     number = run_program(ctx, _on_diagonal, (lengths[first], lengths[second], Const(at)))
     others = [axis for axis in range(a.rank) if axis not in (first, second)]
     extents = [replace(e, axis=others.index(e.axis)) for e in made.extents if e.axis in others]
-    beside = at * places.step
+    step = cast(int, places.step)
+    beside = at * step
     whole = made.whole
     for view in diagonal_views(a.rank, beside, first, second, frozen=isinstance(whole, Ref)):
         whole = viewed(ctx, whole, view)
     start = places.start
-    if at and places.step < 0:
+    if at and step < 0:
         start = ctx.op(Subtract(), start, ctx.constant(abs(beside), INT64))
     length = number.value if isinstance(number, Array) else ctx.constant(cast(Const, number).value, INT64)
     extents.append(extent_of(Progression(start, places.step, length), len(others)))
@@ -213,9 +215,9 @@ def _both_places(ctx: Context, a: Bounded, first: int, second: int) -> Progressi
     if all(isinstance(e, int) or is_compact(e) for e in along):
         return from_zero(ctx, 0)
     one, two = [e.progression if isinstance(e, Extent) else from_zero(ctx, e) for e in along]
-    if one is None or two is None or one.step != two.step or not same_number(ctx, one.start, two.start):
+    if one is None or two is None or not isinstance(one.step, int) or one.step != two.step:
         return None
-    return one
+    return one if same_number(ctx, one.start, two.start) else None
 
 
 def _on_diagonal(rows: Any, columns: Any, offset: Any) -> Any:
@@ -306,7 +308,7 @@ def _equally_far(ctx: Context, array: Bounded, strides: Sequence[int]) -> Value:
     reached = ctx.constant(0, INT64)  # how far the axes so far reach; 0 while each has one element
     for along, stride in reversed(list(zip(array.axes, strides))):
         if isinstance(along, Extent):
-            own, apart = count(ctx, array, along).value, ctx.constant(stride * along.step, INT64)
+            own, apart = count(ctx, array, along).value, times(ctx, ctx.constant(stride, INT64), along.step)
         else:
             own, apart = ctx.constant(along, INT64), ctx.constant(stride, INT64)
         single = ctx.op(Compare("EQ"), own, ctx.constant(1, INT64))

@@ -21,7 +21,6 @@ from ....ops import (
     Divide,
     DynamicSlice,
     Iota,
-    Multiply,
     Pad,
     Reverse,
     Select,
@@ -41,7 +40,6 @@ from .bounded import (
     in_order,
     mask_along,
     rank_in_mask,
-    refuse,
     same_number,
     shape,
     size,
@@ -50,6 +48,7 @@ from .bounded import (
     with_masks,
 )
 from .size_checks import AlignedOperand, Axis, SizeChecks, operand, sample
+from .slices import stride, times
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,15 @@ def same_places(ctx: Context, a: Extent, b: Extent) -> bool:
     """True for the same places in the same order."""
     if a.mask is not None or b.mask is not None:
         return a.mask is b.mask
-    return a.step == b.step and same_number(ctx, a.start, b.start) and same_number(ctx, a.size, b.size)
+    alike = same_number(ctx, a.start, b.start) and same_number(ctx, a.size, b.size)
+    return alike and same_step(ctx, a.step, b.step)
+
+
+def same_step(ctx: Context, a: int | Value, b: int | Value) -> bool:
+    """True for steps that are certainly equal."""
+    if isinstance(a, int) or isinstance(b, int):
+        return isinstance(a, int) and a == b
+    return same_number(ctx, a, b)
 
 
 _Anchored = tuple[list[Raw], list[AlignedOperand | None], dict[int, Anchor]]
@@ -336,14 +343,15 @@ def aligned(
     What is elsewhere means nothing. Where `once` holds, the first of them is everywhere.
     """
     own = value.type.static_shape[axis]
-    if own == size and places.start is onto.start and places.step == onto.step and once is None:
+    alike = same_step(ctx, places.step, onto.step)
+    if own == size and places.start is onto.start and alike and once is None:
         return value
     if not own:
         shape = value.type.static_shape
         nothing = ctx.constant(0, value.type.dtype)
         return ctx.broadcast(nothing, (*shape[:axis], size, *shape[axis + 1 :]))
-    if abs(places.step) == abs(onto.step):
-        found = _moved(ctx, value, axis, places, onto, size)
+    if alike or (isinstance(places.step, int) and isinstance(onto.step, int) and places.step == -onto.step):
+        found = _moved(ctx, value, axis, places, onto, size, not alike)
         return found if once is None else _or_first(ctx, once, value, axis, places, found)
     at = ctx.op(Iota(ArrayType(INT64, (size,)), 0))
 
@@ -351,22 +359,25 @@ def aligned(
         return ctx.broadcast(number, (size,))
 
     distance = ctx.op(Subtract(), at, everywhere(onto.start))
-    trip = ctx.op(Divide(), distance, everywhere(ctx.constant(onto.step, INT64)))
-    moved = ctx.op(Multiply(), trip, everywhere(ctx.constant(places.step, INT64)))
-    source = ctx.op(Add(), moved, everywhere(places.start))
+    trip = distance
+    if onto.step != 1:
+        trip = ctx.op(Divide(), distance, everywhere(stride(ctx, onto.step)))
+    source = ctx.op(Add(), times(ctx, trip, places.step), everywhere(places.start))
     if once is not None:
         source = ctx.op(Select(), everywhere(once), everywhere(places.start), source)
     return taken(ctx, value, axis, source)
 
 
-def _moved(ctx: Context, value: Value, axis: int, places: Progression, onto: Progression, size: int) -> Value:
+def _moved(
+    ctx: Context, value: Value, axis: int, places: Progression, onto: Progression, size: int, turned: bool
+) -> Value:
     """As `aligned`, where the steps differ at most in their sign: all elements move as far, or in reverse.
 
     A part of the padded array costs a CPU much less than elements at computed places.
     """
     shape = value.type.static_shape
     own = shape[axis]
-    if places.step == onto.step:
+    if not turned:
         shift = ctx.op(Subtract(), places.start, onto.start)
     else:
         value = ctx.op(Reverse((axis,)), value)
@@ -470,12 +481,8 @@ def _stored_at(
     once = sizes.check(places.count, theirs, broadcasts)
     if extent.progression is not None:
         return aligned(ctx, value, at, places, extent.progression, anchor.size, once)
-    if not extent.ordered:
-        refuse(ctx, sizes.name, target)
     mask = mask_along(ctx, target, extent)
-    source = rank_in_mask(ctx, mask)
-    if places.step != 1:
-        source = ctx.op(Multiply(), source, ctx.broadcast(ctx.constant(places.step, INT64), (anchor.size,)))
+    source = times(ctx, rank_in_mask(ctx, mask), places.step)
     source = ctx.op(Add(), source, ctx.broadcast(places.start, (anchor.size,)))
     if once is not None:
         first = ctx.broadcast(places.start, (anchor.size,))

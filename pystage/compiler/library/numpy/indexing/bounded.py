@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import numpy as np
 
@@ -32,6 +32,7 @@ from ....ops import (
     Maximum,
     Minimum,
     Multiply,
+    Negate,
     Reduce,
     ReduceWindow,
     Select,
@@ -41,10 +42,10 @@ from ....ops import (
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Compressed, Extent, Progression, extent_of
 from ....values.lattice import Abstract, Array, Const, Ref, SliceObject, Tuple, through
-from ....values.views import Flipped, Index, Permuted, View, Window, entire, read_path
+from ....values.views import Flipped, Index, Permuted, View, Window, entire, index_value, read_path
 from ...context import Context, Raw
 from .gathering import Fancy, gather
-from .slices import SelectedPositions, mask_of, progression
+from .slices import SelectedPositions, mask_of, progression, stride, times
 from .stores import known_array
 
 # ---------------------------------------------------------------- making
@@ -64,11 +65,7 @@ def bounded(ctx: Context, whole: Ref | Array, extents: Sequence[Extent]) -> Boun
 
 def extent_along(mask: Value, chosen: SelectedPositions | None, axis: int) -> Extent:
     """What a mask, or a slice of unknown length, names of the axes from `axis` on."""
-    if chosen is None:
-        return Extent(axis, mask)
-    if chosen.positions is None:
-        return Extent(axis, mask, ordered=False, bounds=chosen.bounds)
-    return extent_of(chosen.positions, axis, chosen.bounds)
+    return Extent(axis, mask) if chosen is None else extent_of(chosen.positions, axis, chosen.bounds)
 
 
 def around(
@@ -90,7 +87,7 @@ def around(
             found.append(extent)
             continue
         first = places.start
-        if places.step < 0:
+        if cast(int, places.step) < 0:
             first = ctx.op(Subtract(), first, ctx.constant(most - 1, INT64))
             first = ctx.op(Maximum(), first, ctx.constant(0, INT64))
         elif ctx.intervals(first)[1] > shape[axis] - most:
@@ -102,6 +99,8 @@ def around(
 
 def _most_spread(ctx: Context, places: Progression) -> int | None:
     """Over how many places of its axis a slice goes at most, where that is known."""
+    if not isinstance(places.step, int):
+        return None
     _, most = difference(places.count, 0, ctx.intervals)
     return None if math.isinf(most) else max((int(most) - 1) * abs(places.step) + 1, 1)
 
@@ -117,7 +116,7 @@ def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
     """
     places = extent.progression
     data = [math.isinf(ctx.range_of(bound)[1]) for bound in extent.bounds]
-    if places is None or abs(places.step) != 1 or len(data) == 1 or not any(data) or most < 2 * _SHORT:
+    if places is None or places.step not in (1, -1) or len(data) == 1 or not any(data) or most < 2 * _SHORT:
         return None
     if not (ctx.is_repeated() and ctx.can_grow()):
         return None
@@ -311,7 +310,7 @@ def compact(ctx: Context, array: Bounded) -> Bounded:
     extents: list[Extent] = []
     for extent in array.extents:
         own = count(ctx, array, extent)
-        if extent.mask is not None and extent.ordered:
+        if extent.mask is not None:
             value = compress(ctx, value, extent.mask, extent.axis, own.value)
         elif not is_compact(extent):
             value = taken(ctx, value, extent.axis, places_in_order(ctx, array, extent))
@@ -348,9 +347,7 @@ def with_masks(ctx: Context, array: Bounded) -> Bounded:
 
 def in_order(ctx: Context, array: Bounded) -> Bounded:
     """An array without masks: what they select is compressed."""
-    if all(e.mask is None or not e.ordered for e in array.extents):
-        return array
-    return compact(ctx, array)
+    return array if all(e.mask is None for e in array.extents) else compact(ctx, array)
 
 
 def taken(ctx: Context, value: Value, axis: int, places: Value) -> Value:
@@ -373,9 +370,7 @@ def places_in_order(ctx: Context, array: Bounded, extent: Extent) -> Value:
     most, places = array.bound(extent), extent.progression
     if places is None:
         refuse(ctx, "the order of the elements", array)
-    at = ctx.op(Iota(ArrayType(INT64, (most,)), 0))
-    step = ctx.broadcast(ctx.constant(places.step, INT64), (most,))
-    found = at if places.step == 1 else ctx.op(Multiply(), at, step)
+    found = times(ctx, ctx.op(Iota(ArrayType(INT64, (most,)), 0)), places.step)
     found = ctx.op(Add(), found, ctx.broadcast(places.start, (most,)))
     least = ctx.broadcast(ctx.constant(0, INT64), (most,))
     last = ctx.broadcast(ctx.constant(max(most - 1, 0), INT64), (most,))
@@ -387,8 +382,7 @@ def index_in_whole(ctx: Context, array: Bounded, extent: Extent, numbers: Value)
     places, shape = extent.progression, numbers.type.static_shape
     if places is None:
         refuse(ctx, "one element", array)
-    step = ctx.broadcast(ctx.constant(places.step, INT64), shape)
-    return ctx.op(Add(), ctx.broadcast(places.start, shape), ctx.op(Multiply(), numbers, step))
+    return ctx.op(Add(), ctx.broadcast(places.start, shape), times(ctx, numbers, places.step))
 
 
 def rank_in_mask(ctx: Context, mask: Value) -> Value:
@@ -405,14 +399,18 @@ def rank_in_mask(ctx: Context, mask: Value) -> Value:
 
 
 def part_along(ctx: Context, array: Bounded, extent: Extent, entry: SliceObject) -> Extent:
-    """A slice along a bounded axis, of known step."""
+    """A slice along a bounded axis."""
     inner = progression(ctx, entry, count(ctx, array, extent))
     places = extent.progression
     if places is None:
         refuse(ctx, "a slice", array)
-    first = ctx.op(Multiply(), inner.start, ctx.constant(places.step, INT64))
-    found = Progression(ctx.op(Add(), places.start, first), places.step * inner.step, inner.count)
-    return extent_of(found, extent.axis, extent.bounds)
+    start = ctx.op(Add(), places.start, times(ctx, inner.start, places.step))
+    step: int | Value
+    if isinstance(places.step, int) and isinstance(inner.step, int):
+        step = places.step * inner.step
+    else:
+        step = times(ctx, stride(ctx, inner.step), places.step)
+    return extent_of(Progression(start, step, inner.count), extent.axis, extent.bounds)
 
 
 def transposed(ctx: Context, array: Bounded, axes: Sequence[int]) -> Bounded:
@@ -440,24 +438,59 @@ def flipped(ctx: Context, array: Bounded, axes: Sequence[int]) -> Bounded:
 
 
 def forwards(ctx: Context, array: Bounded) -> Bounded:
-    """The same array with places that ascend: of an axis in reverse, in a view of the whole in reverse."""
-    turned = [e for e in array.extents if e.mask is None and e.step < 0]
+    """The same array with places that ascend where the steps are known: in a view of the whole in reverse."""
+    turned = [e for e in array.extents if e.mask is None and isinstance(e.step, int) and e.step < 0]
     if not turned:
         return array
     extents = [e for e in array.extents if e not in turned]
     for extent in turned:
         last = ctx.constant(array.bound(extent) - 1, INT64)
         assert extent.start is not None
-        extents.append(replace(extent, start=ctx.op(Subtract(), last, extent.start), step=-extent.step))
+        step = -cast(int, extent.step)
+        extents.append(replace(extent, start=ctx.op(Subtract(), last, extent.start), step=step))
     made = bounded(ctx, viewed(ctx, array.whole, Flipped(tuple([e.axis for e in turned]))), extents)
     return made.same_as(array)
+
+
+def widened(ctx: Context, array: Bounded) -> Bounded | None:
+    """The same array as places of what its whole is a window of, or the reverse of; None where it is neither."""
+    whole = array.whole
+    if (
+        not isinstance(whole, Ref)
+        or not whole.path
+        or not isinstance(view := whole.path[-1], Window | Flipped)
+    ):
+        return None
+    wider = Ref(whole.cell, whole.path[:-1])
+    shape = ctx.contents(wider).type.static_shape
+    if isinstance(view, Flipped):
+        apart = view.axes
+    else:
+        apart = tuple([axis for axis, (n, most) in enumerate(zip(view.sizes, shape)) if n != most])
+    if not {*apart} <= {e.axis for e in array.extents if e.mask is None}:
+        return None
+    return bounded(ctx, wider, [_seen_through(ctx, e, view, shape) for e in array.extents]).same_as(array)
+
+
+def _seen_through(ctx: Context, extent: Extent, view: Window | Flipped, shape: tuple[int, ...]) -> Extent:
+    """The places in an array of `shape` of those in a view of it."""
+    axis, start = extent.axis, extent.start
+    if start is None:
+        return extent
+    if isinstance(view, Window):
+        return replace(extent, start=ctx.op(Add(), start, index_value(ctx.b, view.starts[axis])))
+    if axis not in view.axes:
+        return extent
+    last = ctx.constant(shape[axis] - 1, INT64)
+    step = -extent.step if isinstance(extent.step, int) else ctx.op(Negate(), extent.step)
+    return replace(extent, start=ctx.op(Subtract(), last, start), step=step)
 
 
 def raveled(ctx: Context, array: Bounded) -> Bounded:
     """All elements along one axis: a copy, or a view of a vector."""
     if array.rank == 1:
         return array.anew()
-    if not all(e.ordered and e.step > 0 for e in array.extents):
+    if not all(isinstance(e.step, int) and e.step > 0 for e in array.extents):
         array = compact(ctx, array)
     size = array.type.size
     flat = ctx.reshape(elements(ctx, array), (size,))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
 from ....diagnostics.codes_types import IdentityNotKnown
 from ....diagnostics.errors import StagingError
 from ....hlo.ir import Value
 from ....hlo.types import BOOL
 from ....ops import And, Compare, Or
-from ....values.bounded import SOME, Bounded
+from ....values.bounded import Bounded
 from ....values.lattice import Ref
 from ...context import Context
+from .bounded import widened
+from .slices import stride
 
 Truth = bool | Value
 """Whether something holds: known now, or a bool of the program."""
@@ -21,16 +21,18 @@ def same_object(ctx: Context, a: Bounded, b: Bounded) -> tuple[Truth, Truth]:
     """Whether two arrays are one object; and where that is not known, though they have the same elements."""
     if a.outline == b.outline:
         return True, False
-    shared = [each for each in a.objects if each in b.objects]
     same: Truth = False
-    for each in shared:
-        if each != SOME:
-            same = either(ctx, same, both(ctx, _is_object(ctx, a, each), _is_object(ctx, b, each)))
-    of_loops: Truth = False  # what a loop has left may be any object that there was when a trip ended
-    for each in (a, b):
-        if SOME in each.objects:
-            of_loops = either(ctx, of_loops, _is_object(ctx, each, SOME))
-    return same, of_loops and both(ctx, of_loops, _same_elements(ctx, a, b))
+    doubt: Truth = False
+    for i, one in enumerate(a.objects):
+        for j, other in enumerate(b.objects):
+            if not one.may_be(other):
+                continue
+            here = both(ctx, _is_object(ctx, a, i), _is_object(ctx, b, j))
+            if one.of_loop or other.of_loop:
+                doubt = either(ctx, doubt, here)
+            else:
+                same = either(ctx, same, here)
+    return same, doubt and both(ctx, doubt, _same_elements(ctx, a, b))
 
 
 def refuse_if(ctx: Context, doubt: Truth) -> None:
@@ -46,9 +48,8 @@ def refuse_if(ctx: Context, doubt: Truth) -> None:
         ctx.check(bad, StagingError(()), refuse_identity, [])
 
 
-def _is_object(ctx: Context, array: Bounded, each: Hashable) -> Truth:
-    """Whether an array is one of those that it may be."""
-    position = array.objects.index(each)
+def _is_object(ctx: Context, array: Bounded, position: int) -> Truth:
+    """Whether an array is this one of those that it may be."""
     if isinstance(array.which, int):
         return array.which == position
     return ctx.op(Compare("EQ"), array.which, ctx.constant(position, array.which.type.dtype))
@@ -74,6 +75,7 @@ def either(ctx: Context, p: Truth, q: Truth) -> Truth:
 
 def _same_elements(ctx: Context, a: Bounded, b: Bounded) -> Truth:
     """Whether two arrays are the same places of the same memory."""
+    a, b = _in_memory(ctx, a), _in_memory(ctx, b)
     ours, theirs = a.whole, b.whole
     if not isinstance(ours, Ref) or not isinstance(theirs, Ref):
         return True
@@ -84,7 +86,26 @@ def _same_elements(ctx: Context, a: Bounded, b: Bounded) -> Truth:
             if first.cell == second.cell:
                 same = either(ctx, same, both(ctx, here, there))
     for mine, other in zip(a.extents, b.extents):
-        for x, y in ((mine.start, other.start), (mine.size, other.size)):
-            if x is not None and y is not None and x is not y:
-                same = both(ctx, same, ctx.op(Compare("EQ"), x, y))
+        one, two = mine.progression, other.progression
+        if one is None or two is None:
+            continue
+        numbers: list[tuple[int | Value, int | Value]] = [(one.count, two.count)]
+        if ours.path == theirs.path:  # else places are counted otherwise
+            numbers += [(one.start, two.start), (one.step, two.step)]
+        for x, y in numbers:
+            same = both(ctx, same, _equal(ctx, x, y))
     return same
+
+
+def _in_memory(ctx: Context, array: Bounded) -> Bounded:
+    """The same array as places of the widest whole."""
+    while (wider := widened(ctx, array)) is not None:
+        array = wider
+    return array
+
+
+def _equal(ctx: Context, x: int | Value, y: int | Value) -> Truth:
+    """Whether two numbers are equal."""
+    if x is y or (isinstance(x, int) and isinstance(y, int)):
+        return x == y
+    return ctx.op(Compare("EQ"), stride(ctx, x), stride(ctx, y))

@@ -34,7 +34,7 @@ from .bounded import (
     refuse,
     where,
 )
-from .indices import check_no_sequence, is_index
+from .indices import check_no_sequence, entry_of, is_index
 
 
 def inside_indices(ctx: Context, index: Bounded) -> Value:
@@ -151,8 +151,6 @@ def index_of_whole(ctx: Context, array: Bounded, index: Raw) -> tuple[Ref | Arra
             inner.append(entry)
             at += not is_index(entry)
         elif isinstance(entry, SliceObject):
-            if not ctx.can_be_known(entry.step):
-                refuse(ctx, "a slice of a computed step", array)
             whole_axis = entry if _is_all(entry) else None
             extent = own if whole_axis else part_along(ctx, array, own, entry)
             extents.append(replace(extent, axis=at))
@@ -187,7 +185,7 @@ def _mask_of_whole(ctx: Context, array: Bounded, mask: Abstract) -> Abstract:
     here = where(ctx, array)
     target = Bounded(ctx.jax(here), here.type, array.extents)
     axes = mask.axes if isinstance(mask, Bounded) else ctx.read(mask).shape  # type: ignore[union-attr]
-    if not all(e.ordered for e in array.extents) or any(
+    if any(isinstance(e.step, Value) for e in array.extents) or any(
         isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(array.axes, axes)
     ):
         refuse(ctx, "indexing with a mask", array)
@@ -218,8 +216,6 @@ def _index_by_arrays(
             if isinstance(own, int):
                 inner.append(entry)
                 continue
-            if not ctx.can_be_known(entry.step):
-                refuse(ctx, "a slice of a computed step", array)
             extents[i] = own if _is_all(entry) else part_along(ctx, array, own, entry)
             inner.append(SliceObject(Const(None), Const(None), Const(None)))
         elif is_index(entry):
@@ -227,7 +223,10 @@ def _index_by_arrays(
             inner.append(entry if isinstance(own, int) else _one_place(ctx, array, own, entry))
         else:
             ranks[i] = _rank(ctx, entry)
-            if _mask_rank(ctx, entry):
+            if _mask_rank(ctx, entry) and isinstance(own, Extent) and isinstance(own.step, Value):
+                _mask_along(ctx, array, own, entry)
+                entry = ctx.call(Const(np.flatnonzero), [entry])
+            elif _mask_rank(ctx, entry):
                 entry, own = _where_masked(ctx, array, axis - 1, entry), array.type.static_shape[axis - 1]
             inner.append(entry if isinstance(own, int) else _places_by_array(ctx, array, own, entry))
     batch, named = max(ranks.values()), sorted(ranks)
@@ -270,8 +269,8 @@ def _places_by_array(ctx: Context, array: Bounded, extent: Extent, entry: Abstra
             ctx.raise_(IndexError("arrays used as indices must be of integer (or boolean) type"))
         positions = _places(ctx, array, extent, inside_indices(ctx, entry), where(ctx, entry))
         return bounded(ctx, form(positions), entry.extents)
-    read = ctx.read(entry)
-    if not isinstance(read, Array) or not is_integer(read.dtype):
+    read = entry_of(ctx, entry, array.form is Form.JAX)
+    if not isinstance(read, Array):
         refuse(ctx, "indexing with a list and another array", array)
     return form(_places(ctx, array, extent, read.value, None))
 
@@ -339,15 +338,13 @@ def _some_places(
         own = entry.extents[0]
         positions = _places(ctx, array, extent, inside_indices(ctx, entry), where(ctx, entry))
         return form(positions), own
-    read = ctx.read(entry)
+    read = entry_of(ctx, entry, array.form is Form.JAX)
     if not isinstance(read, Array) or read.rank != 1:
         refuse(ctx, "indexing", array)
     if read.dtype == BOOL:
         n = read.shape[0]
         entry = first_elements(ctx, form(read.value), {0: ctx.constant(n, INT64)})
         return _masked_places(ctx, array, extent, entry)
-    if not is_integer(read.dtype):
-        ctx.raise_(IndexError("arrays used as indices must be of integer (or boolean) type"))
     return form(_places(ctx, array, extent, read.value, None)), None
 
 
@@ -356,8 +353,10 @@ def _masked_places(
 ) -> tuple[Abstract, Extent | None]:
     """As `_some_places`, of a mask that has as many elements as the axis."""
     chosen = _mask_along(ctx, array, extent, mask)
+    if isinstance(extent.step, Value):  # in no known order
+        return _some_places(ctx, array, extent, ctx.call(Const(np.flatnonzero), [mask]))
     full = SliceObject(Const(None), Const(None), Const(None))
-    return full, Extent(extent.axis, chosen, ordered=extent.ordered)
+    return full, Extent(extent.axis, chosen)
 
 
 def _mask_along(ctx: Context, array: Bounded, extent: Extent, mask: Abstract) -> Value:

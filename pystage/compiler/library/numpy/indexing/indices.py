@@ -18,6 +18,7 @@ from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, UINT64, is_integer
 from ....ops import Add, Compare, Select
 from ....values.boundary import Form
+from ....values.bounded import Bounded
 from ....values.lattice import LISTS, Abstract, Array, Const, Ref, SliceObject, Tuple
 from ....values.views import Index
 from ...context import Context, Raw
@@ -123,7 +124,7 @@ _Entry = Any  # None, _ELLIPSIS, Slice, or a number or array that `ctx.read` gav
 
 def parse(ctx: Context, index: Raw, shape: tuple[int, ...], jax: bool) -> Indices:
     """The index of an array of `shape`, by NumPy's rules or by JAX's."""
-    entries = [_entry(ctx, raw, jax) for raw in _listed(ctx, index)]
+    entries = [entry_of(ctx, raw, jax) for raw in _listed(ctx, index)]
     if sum([e is _ELLIPSIS for e in entries]) > 1:
         ctx.raise_(IndexError("an index can only have a single ellipsis ('...')"))
     if jax:
@@ -179,9 +180,9 @@ def _listed(ctx: Context, index: Raw) -> Sequence[Raw]:
     return [index]
 
 
-def _entry(ctx: Context, raw: Raw, jax: bool) -> _Entry:
+def entry_of(ctx: Context, raw: Raw, jax: bool) -> _Entry:
     """One part of an index, read."""
-    if isinstance(raw, SliceObject):
+    if isinstance(raw, SliceObject | Bounded):
         return raw
     if isinstance(raw, Const):
         value = raw.value
@@ -203,7 +204,7 @@ def _entry(ctx: Context, raw: Raw, jax: bool) -> _Entry:
     if known is not None:
         return _checked(ctx, Array(ctx.constant(known, known.dtype), Form.NDARRAY), jax, listed=True)
     read = ctx.read(raw)
-    if isinstance(read, Const):
+    if isinstance(read, Const | Bounded):
         return read
     return _checked(ctx, read, jax, listed=_is_list(ctx, raw) or isinstance(raw, Tuple))
 

@@ -94,11 +94,7 @@ class Storing:
 def storing(target: Bounded) -> Storing:
     """How the plain run stores into the elements: by index, where masks select some of them."""
     masked = tuple(
-        [
-            i
-            for i, axis in enumerate(target.axes)
-            if isinstance(axis, Extent) and axis.mask is not None and axis.ordered
-        ]
+        [i for i, axis in enumerate(target.axes) if isinstance(axis, Extent) and axis.mask is not None]
     )
     return Storing(bool(masked) and target.rank == 1, masked)
 

@@ -54,15 +54,14 @@ class SliceIndex:
 
 @dataclass(frozen=True, slots=True)
 class SelectedPositions:
-    """The indices of an axis that `mask` names; `positions` are they in order, where the step is known.
+    """The indices of an axis that `mask` names; `positions` are they in order.
 
-    `bounds` are the numbers that decide which they are. `steps`: the first, how far it is from each to the next, how many.
+    `bounds` are the numbers that decide which they are.
     """
 
     mask: Value
-    positions: Progression | None
+    positions: Progression
     bounds: tuple[Array, ...]
-    steps: tuple[Value, Value, Value]
 
 
 def part_of(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | SelectedPositions:
@@ -78,13 +77,8 @@ def part_of(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | Selec
     if part is not None:
         return part
     bounds_ = tuple([p for p in parts if isinstance(p, Array)])
-    if not ctx.can_be_known(entry.step):
-        start, stop, step = _computed_ends(ctx, entry, extent)
-        mask = _mask(ctx, start, stop, step, extent)
-        return SelectedPositions(mask, None, bounds_, (start, step, _count(ctx, start, stop, step)))
     positions = progression(ctx, entry, ctx.python(ctx.constant(extent, INT64), (extent, extent)))
-    steps = (positions.start, ctx.constant(positions.step, INT64), positions.count)
-    return SelectedPositions(mask_of(ctx, positions, extent), positions, bounds_, steps)
+    return SelectedPositions(mask_of(ctx, positions, extent), positions, bounds_)
 
 
 def _of_one_kind(ctx: Context, bound: GatedNumber) -> Abstract:
@@ -99,7 +93,10 @@ def _is_one(step: Abstract) -> bool:
 
 
 def progression(ctx: Context, entry: SliceObject, extent: Array) -> Progression:
-    """The indices of a slice with constant step on an axis of `extent` elements (`slice.indices`, language reference)."""
+    """The indices of a slice on an axis of `extent` elements (`slice.indices`, language reference)."""
+    if not ctx.can_be_known(entry.step):
+        start, stop, stride = _computed_ends(ctx, entry, extent.value)
+        return Progression(start, stride, _count(ctx, start, stop, stride))
     step = ctx.known(entry.step, "the step of a slice")
     step = 1 if step is None else int(step)
     if step == 0:
@@ -146,19 +143,36 @@ def _end(
 def mask_of(ctx: Context, positions: Progression, extent: int) -> Value:
     """Which elements of an axis of `extent` elements are at the indices."""
     at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
-    start = ctx.broadcast(positions.start, (extent,))
-    distance = ctx.op(Subtract(), at, start) if positions.step > 0 else ctx.op(Subtract(), start, at)
-    zero, size = ctx.constant(0, INT64), abs(positions.step)
-    reach = positions.count if size == 1 else ctx.op(Multiply(), positions.count, ctx.constant(size, INT64))
+    start, zero = ctx.broadcast(positions.start, (extent,)), ctx.constant(0, INT64)
+    if isinstance(positions.step, int):
+        distance = ctx.op(Subtract(), at, start) if positions.step > 0 else ctx.op(Subtract(), start, at)
+        reach = times(ctx, positions.count, abs(positions.step))
+    else:
+        back, reach = ctx.op(Compare("LT"), positions.step, zero), times(ctx, positions.count, positions.step)
+        beyond, before = ctx.op(Subtract(), at, start), ctx.op(Subtract(), start, at)
+        distance = ctx.op(Select(), ctx.broadcast(back, (extent,)), before, beyond)
+        reach = ctx.op(Select(), back, ctx.op(Subtract(), zero, reach), reach)
     inside = ctx.op(
         And(),
         ctx.op(Compare("GE"), distance, ctx.broadcast(zero, (extent,))),
         ctx.op(Compare("LT"), distance, ctx.broadcast(reach, (extent,))),
     )
-    if size == 1:
+    if positions.step in (1, -1):
         return inside
-    rest = ctx.op(Remainder(), distance, ctx.broadcast(ctx.constant(size, INT64), (extent,)))
+    rest = ctx.op(Remainder(), distance, ctx.broadcast(stride(ctx, positions.step), (extent,)))
     return ctx.op(And(), inside, ctx.op(Compare("EQ"), rest, ctx.broadcast(zero, (extent,))))
+
+
+def stride(ctx: Context, step: int | Value) -> Value:
+    """A step as an int64 of the program."""
+    return ctx.constant(step, INT64) if isinstance(step, int) else step
+
+
+def times(ctx: Context, numbers: Value, step: int | Value) -> Value:
+    """Integers of the program times a step."""
+    if isinstance(step, int) and step == 1:
+        return numbers
+    return ctx.op(Multiply(), numbers, ctx.broadcast(stride(ctx, step), numbers.type.static_shape))
 
 
 def _is_bound(bound: Abstract) -> bool:
@@ -169,25 +183,27 @@ def _is_bound(bound: Abstract) -> bool:
     return is_integer(bound.dtype) and bound.dtype != UINT64
 
 
-def _computed_ends(ctx: Context, entry: SliceObject, extent: int) -> tuple[Value, Value, Value]:
+def _computed_ends(ctx: Context, entry: SliceObject, extent: Value) -> tuple[Value, Value, Value]:
     """The start, the end and the computed step of a slice, by `slice.indices` of the language reference."""
     step, zero = _number(ctx, entry.step, ctx.constant(1, INT64)), ctx.constant(0, INT64)
     if isinstance(entry.step, Array) and ctx.range_of(entry.step)[0] < 1:
         ctx.check(ctx.op(Compare("EQ"), step, zero), _ZERO_STEP, _slice_by, [entry.step])
     backwards = ctx.op(Compare("LT"), step, zero)
+    minus_one = ctx.constant(-1, INT64)
+    last = ctx.op(Add(), extent, minus_one)
 
-    def either(forwards: int, back: int) -> Value:
-        return ctx.op(Select(), backwards, ctx.constant(back, INT64), ctx.constant(forwards, INT64))
+    def either(forwards: Value, back: Value) -> Value:
+        return ctx.op(Select(), backwards, back, forwards)
 
     def bound(given: Abstract, missing: Value) -> Value:
         value = _number(ctx, given, missing)
         if value is missing:
             return missing
-        moved = ctx.op(Add(), value, ctx.constant(extent, INT64))
+        moved = ctx.op(Add(), value, extent)
         value = ctx.op(Select(), ctx.op(Compare("LT"), value, zero), moved, value)
-        return ctx.op(Clamp(), either(0, -1), value, either(extent, extent - 1))
+        return ctx.op(Clamp(), either(zero, minus_one), value, either(extent, last))
 
-    return bound(entry.start, either(0, extent - 1)), bound(entry.stop, either(extent, -1)), step
+    return bound(entry.start, either(zero, last)), bound(entry.stop, either(extent, minus_one)), step
 
 
 def _count(ctx: Context, start: Value, stop: Value, step: Value) -> Value:
@@ -199,18 +215,6 @@ def _count(ctx: Context, start: Value, stop: Value, step: Value) -> Value:
     size = ctx.op(Select(), backwards, ctx.op(Subtract(), zero, step), step)
     found = ctx.op(Add(), ctx.op(Divide(), ctx.op(Subtract(), distance, one), size), one)
     return ctx.op(Select(), ctx.op(Compare("GT"), distance, zero), found, zero)
-
-
-def _mask(ctx: Context, start: Value, stop: Value, step: Value, extent: int) -> Value:
-    """Which elements of an axis a slice of computed step names."""
-    at, zero = ctx.op(Iota(ArrayType(INT64, (extent,)), 0)), ctx.constant(0, INT64)
-    backwards = ctx.op(Compare("LT"), step, zero)
-    start, stop = ctx.broadcast(start, (extent,)), ctx.broadcast(stop, (extent,))
-    forwards = ctx.op(And(), ctx.op(Compare("GE"), at, start), ctx.op(Compare("LT"), at, stop))
-    back = ctx.op(And(), ctx.op(Compare("LE"), at, start), ctx.op(Compare("GT"), at, stop))
-    inside = ctx.op(Select(), ctx.broadcast(backwards, (extent,)), back, forwards)
-    rest = ctx.op(Remainder(), ctx.op(Subtract(), at, start), ctx.broadcast(step, (extent,)))
-    return ctx.op(And(), inside, ctx.op(Compare("EQ"), rest, ctx.broadcast(zero, (extent,))))
 
 
 def _number(ctx: Context, bound: Abstract, missing: Value) -> Value:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ....hlo.ir import Op, Region, Value
+from ....hlo.ir import Region, Value
 from ....hlo.types import INT64
-from ....ops import Add, Compare, Constant, DynamicUpdateSlice, Minimum, Multiply, Select, Subtract, While
+from ....ops import Add, Compare, DynamicUpdateSlice, Minimum, Multiply, Select, Subtract, While
 from ...context import Context
-from .slices import SelectedPositions
+from .slices import SelectedPositions, stride
 
 _WIDE = 8
 """From this step on a loop over the places costs less than a choice for all elements."""
@@ -17,15 +17,16 @@ EACH_TRIP = 8
 
 def is_wide(chosen: SelectedPositions) -> bool:
     """True for a slice of a wide step, or of one that the program computes."""
-    kind = step.owner.kind if isinstance((step := chosen.steps[1]).owner, Op) else None
-    return not isinstance(kind, Constant) or abs(int(kind.data)) >= _WIDE
+    step = chosen.positions.step
+    return not isinstance(step, int) or abs(step) >= _WIDE
 
 
 def stored_in_steps(
     ctx: Context, whole: Value, chosen: SelectedPositions, new: Value, happens: Value | None
 ) -> Value:
     """A vector with a number at the places of a slice; as it is where the store does not happen."""
-    start, step, count = chosen.steps
+    places = chosen.positions
+    start, step, count = places.start, stride(ctx, places.step), places.count
     zero, one = ctx.constant(0, INT64), ctx.constant(1, INT64)
     if happens is not None:
         count = ctx.op(Select(), happens, count, zero)
