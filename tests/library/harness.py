@@ -124,6 +124,9 @@ class PlainContext(Context):
     def is_repeated(self) -> bool:
         return False
 
+    def is_of_caller(self, ref: Any) -> bool:
+        return False
+
     def freeze(self, ref: Any) -> bool:
         return False
 

@@ -14,7 +14,7 @@ from ..diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
 from ..frontend.same_code import nested_codes
 from ..hlo.ir import Value
-from ..library.kernels.array_rows import has_arrays
+from ..library.kernels.array_rows import has_arrays, has_copies
 from ..library.numpy.indexing.bounded import refuse
 from ..library.numpy.indexing.bounded_identity import Truth, both, either, refuse_if, same_object
 from ..library.rules.pools import parts_of
@@ -42,11 +42,10 @@ from ..values.boundary import (
     PoolTemplate,
     RowsTemplate,
     Template,
-    ViewStep,
     ViewTemplate,
     Write,
 )
-from ..values.bounded import Bounded
+from ..values.bounded import Bounded, Identity
 from ..values.deques import BOUND, ITEMS
 from ..values.exceptions import ExceptionBuilder
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind, tag_of
@@ -87,6 +86,7 @@ from ..values.lattice import (
     Unknown,
     VariableCell,
 )
+from ..values.node import TreeNode
 from ..values.slots import Slot, Variable
 from ..values.state import ERROR, NOT_YET, OUTPUT, Content
 from ..values.text import caused
@@ -151,10 +151,10 @@ class Exit:
             for source in may_alias_cells(state.slots.get, cell)
         )
         self._visible.update({cell: None for cell, count in names.items() if count > 1})
-        self.check_elements(changed)
+        self.check_elements(value, changed)
         return self.template(value)
 
-    def check_elements(self, changed: Sequence[Content]) -> None:
+    def check_elements(self, value: Abstract, changed: Sequence[Content]) -> None:
         """PS504 for arrays that the caller would see as several objects where the plain run may have one.
 
         `changed`: what objects of the caller's hold at the end.
@@ -165,23 +165,17 @@ class Exit:
         assert isinstance(error, ErrorCell)
         contents = [*changed, *[v.content for v in error.versions], *map(slots.get, self._visible)]
         lists = [c.entries if isinstance(c, TableCell) else c for c in contents]
-        rows = [
-            c
-            for c in lists
-            if (isinstance(c, RowsCell) and has_arrays(c.element))
-            or (
-                isinstance(c, PoolCell)
-                and c.contents is not None
-                and any(map(has_arrays, parts_of(c.contents)))
-            )
-        ]
+        held = [(c, _elements(c)) for c in lists if isinstance(c, RowsCell | PoolCell)]
+        rows = [c for c, elements in held if any(map(has_arrays, elements))]
+        copies = any(has_copies(element) for _, elements in held for element in elements)
         cells = [slots.get(n) for n in {**self._visible, **dict.fromkeys(initial)}]
         frozen = [
             cell.frozen for cell in cells if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT
         ]
         shared = max(map(_sharing, rows), default=Sharing.NOT)
         twice = shared is Sharing.TWICE or (shared is Sharing.ELSEWHERE and len(rows) > 1)
-        if twice or (rows and frozen) or (Frozen.COPY in frozen and len(frozen) > 1):
+        twice |= _may_be_one(_identities([value, *changed, *map(slots.get, self._visible)]))
+        if twice or (copies and frozen) or (Frozen.COPY in frozen and len(frozen) > 1):
             what = "an array that may be an element of a list, twice or beside that list,"
             raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
 
@@ -479,6 +473,9 @@ class Exit:
                 cuts = [self.cut(each.axis, each.size) for each in extents]
                 made = ViewTemplate(self.output(whole.value, whole.form), (), self.engine.state.cell_number())
                 return ViewTemplate(made, tuple(cuts), self.engine.state.cell_number())
+            case Bounded(whole=Ref() as memory):
+                identity = self.engine.state.cell_number()
+                return ViewTemplate(self.reference(memory), self.cuts(element), identity, of_all=True)
             case Tuple(items, cls):
                 identity = self.engine.state.cell_number()
                 return ContainerTemplate(
@@ -508,19 +505,9 @@ class Exit:
 
     def bounded(self, array: Bounded) -> Template:
         """A bounded array: of its whole the elements that belong to it."""
-        steps: list[ViewStep] = []
-        for extent in array.extents:
-            if extent.progression is None:
-                refuse(self.engine, "a result", array)
-            start, step, size = [
-                n if isinstance(n, int) else self.output(n, Form.PYTHON)
-                for n in (extent.progression.start, extent.progression.step, extent.progression.count)
-            ]
-            assert not isinstance(start, int) and not isinstance(size, int)
-            steps.append(Cut(extent.axis, start, step, size))
         whole = array.whole
         base = self.number(whole) if isinstance(whole, Array) else self.reference(whole)
-        made: Template = ViewTemplate(base, tuple(steps), self.identity(array.outline))
+        made: Template = ViewTemplate(base, self.cuts(array), self.identity(array.outline))
         if array.outline in self._bounded:
             _, found, condition = self._bounded[array.outline]
             self._bounded[array.outline] = array, found, either(self.engine, condition, self._condition)
@@ -536,6 +523,20 @@ class Exit:
                 made = template
         self._bounded[array.outline] = array, made, self._condition
         return made
+
+    def cuts(self, array: Bounded) -> tuple[Cut, ...]:
+        """The steps from the whole of a bounded array to it."""
+        steps: list[Cut] = []
+        for extent in array.extents:
+            if extent.progression is None:
+                refuse(self.engine, "a result", array)
+            start, step, size = [
+                n if isinstance(n, int) else self.output(n, Form.PYTHON)
+                for n in (extent.progression.start, extent.progression.step, extent.progression.count)
+            ]
+            assert not isinstance(start, int) and not isinstance(size, int)
+            steps.append(Cut(extent.axis, start, step, size))
+        return tuple(steps)
 
     def cut(self, axis: int, size: Value | None) -> Cut:
         """The first elements of arrays along an axis, as many as `size` says of each."""
@@ -747,6 +748,39 @@ def _is_same(old: Any, new: Any) -> bool:
     if type(old) is type(new) and isinstance(old, Ref | Tuple | ListCell | RowsCell | DictCell | TableCell):
         return head(old) == head(new) and all(map(_is_same, children(old), children(new)))
     return bool(old == new)
+
+
+def _elements(rows: RowsCell | PoolCell) -> list[Abstract]:
+    """What the elements of a list, or the parts of the objects of a pool, are."""
+    if isinstance(rows, RowsCell):
+        return [rows.element]
+    return [] if rows.contents is None else parts_of(rows.contents)
+
+
+def _identities(contents: Sequence[Any]) -> list[tuple[bool, tuple[Identity, ...]]]:
+    """The objects that each of the bounded arrays in contents may be, and whether it stands for all elements of a list."""
+    lists = {id(c): c for content in contents if isinstance(content, TreeNode) for c in nodes(content)}
+    inside = {
+        id(node)
+        for c in lists.values()
+        if isinstance(c, RowsCell)
+        for node in nodes(c.element)
+        if isinstance(node, Bounded)
+    }
+    return [
+        (key in inside, node.objects)
+        for key, node in lists.items()
+        if isinstance(node, Bounded) and isinstance(node.whole, Ref)
+    ]
+
+
+def _may_be_one(arrays: Sequence[tuple[bool, tuple[Identity, ...]]]) -> bool:
+    """True if an element of a list may be an element of another, or an array beside them."""
+    for i, (listed, objects) in enumerate(arrays):
+        for other, theirs in arrays[:i]:
+            if (listed or other) and any(one.may_be(two) for one in objects for two in theirs):
+                return True
+    return False
 
 
 def _sharing(rows: RowsCell | PoolCell) -> Sharing:

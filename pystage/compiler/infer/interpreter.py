@@ -254,6 +254,9 @@ class Interpreter(Engine):
     def memory_of(self, ref: Ref) -> list[tuple[Ref, Value | bool]]:
         return coherent.memory_of(self, ref)
 
+    def is_of_caller(self, ref: Ref) -> bool:
+        return ref.cell in self.externals.initial
+
     def freeze(self, ref: Ref) -> bool:
         return coherent.freeze(self, ref.cell)
 

@@ -270,6 +270,10 @@ class Context(abc.ABC):
         """The memory that an array may be: by its owner and the path to it, each with its condition."""
 
     @abc.abstractmethod
+    def is_of_caller(self, ref: Ref) -> bool:
+        """True for an array that the caller has."""
+
+    @abc.abstractmethod
     def freeze(self, ref: Ref) -> bool:
         """Refuses stores into an array from now on; gives whether it was refused before, or the caller has the array."""
 

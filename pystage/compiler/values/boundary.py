@@ -368,12 +368,14 @@ class MemberTemplate(TreeNode):
 class ViewTemplate(TreeNode):
     """A new ndarray that is a view of another result or of an argument's memory (`x[1:]` of the argument `x`).
 
-    `base` gives the ndarray; `steps` lead from it to the view.
+    `base` gives the ndarray; `steps` lead from it to the view. `of_all`: of the elements of a list of rows, all are views
+    of the base, which has no rows.
     """
 
     base: Template
     steps: tuple[ViewStep, ...]
     identity: int
+    of_all: bool = False
 
 
 @immutable

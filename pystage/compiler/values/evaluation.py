@@ -171,8 +171,7 @@ class Evaluator(abc.ABC):
         ]
 
         def find(run: Any, place: int) -> Any:
-            while isinstance(run.values, _Row):
-                run = run.values.run
+            run = _of_all_rows(run)
             made = run.pools.get(identity)
             if made is None:
                 made = run.pools[identity] = {at(run): given(run) for at, given in known}
@@ -240,6 +239,18 @@ class _Row:
     def __getitem__(self, index: int) -> Any:
         found = self._rows.get(index)
         return (self.run.values[index] if found is None else found)[self._row]
+
+
+def _of_all_rows(run: Any) -> Any:
+    """The run of which one looks at a row."""
+    while isinstance(run.values, _Row):
+        run = run.values.run
+    return run
+
+
+def of_all_rows(make: Make) -> Make:
+    """What makes one object for all rows."""
+    return lambda run: make(_of_all_rows(run))
 
 
 def never(template: Template) -> Make:

@@ -31,7 +31,7 @@ from ...compiler.values.boundary import (
     ViewStep,
     ViewTemplate,
 )
-from ...compiler.values.evaluation import Column, Elements, Evaluation, Evaluator, Make
+from ...compiler.values.evaluation import Column, Elements, Evaluation, Evaluator, Make, of_all_rows
 from ...compiler.values.views import (
     Diagonal,
     Flipped,
@@ -156,7 +156,7 @@ class Objects(Evaluator):
         return traced
 
     def view(self, view: ViewTemplate) -> Make:
-        base = self.make(view.base)
+        base = of_all_rows(self.make(view.base)) if view.of_all else self.make(view.base)
         steps = [_view_step(step) for step in view.steps]
         cuts = any(isinstance(step, Cut) for step in view.steps)
         array = new_array(view)

@@ -310,7 +310,7 @@ def _count_bases(template: TreeNode, bases: Counter[int], views: set[int]) -> No
         views.add(template.identity)
         base = new_array(template)
         if base is not None:
-            bases[base.identity] += 1
+            bases[base.identity] += 2 if template.of_all else 1
             return
     for inner in children(template):
         _count_bases(inner, bases, views)

@@ -485,6 +485,31 @@ def positions_outside_of_nothing(x, k):
     return (x[:0] * 2)[np.flatnonzero(x > k[0] - 9)]
 
 
+@cases(X, K[5])
+@cases.each((X, K[0]), (X, K[3]), raises=IndexError)
+def stored_into_nothing(x, k):
+    a, at = np.zeros((0, 3)), np.flatnonzero(x > k[0] - 9)
+    a[at] = 5
+    a[at] += 1
+    return a, a[at, 1:]
+
+
+@cases(X, K[5])
+@cases.each((X, K[0]), (X, K[1]), raises=IndexError)
+def masks_of_nothing(x, k):
+    a, mask = np.zeros((0, 3)), x[x > k[0]] > 2
+    a[mask] = 3
+    return a[mask], len(a[mask])
+
+
+@cases.each((X, K[5]), (X, K[0]), (X, K[1]))
+def rows_of_nothing_or_of_some(x, k):
+    rows = [x[i : i + 2] for i in range(len(x) - 1) if x[i] > k[0]]
+    a = np.vstack(rows) if rows else np.zeros((0, 2))
+    sums = np.array([row.sum() for row in a])
+    return a[sums > 3], a.shape
+
+
 @cases.each((M, K[0]), (M, K[1]), (M, K[2]), (M, K[4]))
 def flat_products(m, k):
     y = m[0, : k[0]]

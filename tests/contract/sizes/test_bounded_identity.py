@@ -117,8 +117,7 @@ def of_the_loops_of_two_calls(x, n):
     return y, z, w, itself(z) is z, z is w
 
 
-@cases.each(*SIZES[:2])
-@cases.each(*SIZES[2:], refused="PS210")  # both are empty
+@cases.each(*SIZES)
 def of_a_loop_in_a_loop(x, n):
     y = x[x > n]
     for _ in range(int(x[0]) + 1):

@@ -23,6 +23,7 @@ from pystage.compiler.infer.exceptions.raises import TryBody
 from pystage.compiler.infer.interpreter import Interpreter
 from pystage.compiler.ops import Add, Compare, Constant
 from pystage.compiler.speculation import Balanced, Current, Declared, Fixed, Forked, Grows, Journaled, Nested
+from pystage.compiler.values.bounded import Identity
 from pystage.compiler.values.lattice import NONE, Const, ListCell, Ref
 from pystage.compiler.values.state import ERROR
 
@@ -59,7 +60,12 @@ def frame() -> Frame:
 
 
 SOME = frame()
-ALONE = [frame(), CalleeScope(Region(), [], 0, 0), TryBody(0, set()), Active(0, {}, {})]
+ALONE = [
+    frame(),
+    CalleeScope(Region(), [], 0, 0),
+    TryBody(0, set()),
+    Active(0, {}, {}, Identity(of_loop=True), None),
+]
 """What the engine holds one of for each function, loop or `try` that is being inferred."""
 
 

@@ -256,7 +256,15 @@ def _apply(
         return cells.get(c, c)
 
     def object_of(each: Identity) -> Identity:
-        return objects.setdefault(each, of_loops if each.of_loop else Identity())
+        if each not in objects:
+            of = tuple(map(object_of, each.elements))
+            if each.parts:
+                objects[each] = Identity.any_of(map(object_of, each.parts))
+            elif each.of_loop:
+                objects[each] = of_loops.at(each.site, of)
+            else:
+                objects[each] = Identity(each.site, elements=of)
+        return objects[each]
 
     if summary.reached or summary.outer or summary.made:
         _change(

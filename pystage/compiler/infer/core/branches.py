@@ -119,7 +119,7 @@ def _with_rows(
     first, second = [lookup(arm.changes, before) for arm in arms]
     if not any(arm.raises for arm in arms):
         changed = [s for s in {**arms[0].changes, **arms[1].changes} if s in before]
-        lists = differing(first, second, changed)
+        lists = differing(engine, first, second, changed)
         for arm in arms if lists else ():
             with at_end(engine, arm.region, arm.changes) as changes:
                 unbox(engine, lists)

@@ -200,7 +200,12 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
         return operators.binary(e, "&", more, e.negate(flag))
 
     def trip(position: Abstract) -> None:
-        e.put(i.target, parts.element(position))
+        around, e.loops.taking = e.loops.taking, i
+        try:
+            element = parts.element(position)
+        finally:
+            e.loops.taking = around
+        e.put(i.target, element)
         e.run_block(i.body)
         e.state.set(counter, operators.binary(e, "+", position, Const(1)))
 
@@ -225,6 +230,7 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
     if growing:
         trip(Const(0))
     loop = Loop(test, body, frame.id, i, trips, certain=bool(trips), peeled=bool(growing), runs=length)
+    loop.most = None if math.isinf(most) else int(most)
     infer_appending(e, growing, lambda: infer_loop(e, loop))
     e.state.set(counter, cast(Abstract, outer) if outer is not None else Undef())
 

@@ -28,6 +28,7 @@ from ...library.rules.rows import (
     common_rows,
     entries_of,
     factory_of,
+    is_view,
     keys_in,
     tuple_rows,
 )
@@ -130,6 +131,7 @@ class Join:
         carriers: Mapping[int, tuple[int, int] | None] = {},
         optional: bool = True,
         trips: int | None = None,
+        most_trips: int | None = None,
         short: bool = False,
         nested: bool = False,
         rolling: bool = False,
@@ -151,7 +153,7 @@ class Join:
         self.demands = PoolDemands(state, (a, b), unpoolable)
         written = loop and provenance is not None  # not one of the library's own
         self._short = written and short
-        self._joined_rows = JoinedRows(loop, trips, nested, capacity)
+        self._joined_rows = JoinedRows(loop, trips, most_trips, nested, capacity)
         self._limits = limits  # by list, the length up to which a loop's test lets it get longer
         self._optional = optional  # whether something may stay None on one side only
         self.objects = JoinedObjects(state, a, b, self.entries, self._cells, owned, shared, carriers)
@@ -340,7 +342,7 @@ class Join:
         loop = self._made
         if loop is None:
             return rebuild(content, value)
-        return rebuild(content, value, object=lambda each: each if each.is_from_before(loop) else loop)
+        return rebuild(content, value, object=lambda each: each.after_trips(loop))
 
     def _reach(self, value: Content, lookup: Lookup, alone: bool = False) -> list[int]:
         """The cells that a value reaches, and those that they may stand for.
@@ -616,13 +618,25 @@ class Join:
         template = common_rows(a, b, self.loop, ragged=True)
         if template is None and self.demands.elements(a, b):
             return a
-        if template is None or self._is_written_out(template):
+        if template is None or self._is_written_out(template) or not self._has_memories(template):
             return self._growth(*[describe_list(x) for x in (a, b)])
+        if self._made is not None:
+            loop = self._made
+            template = rebuild(template, lambda v: v, object=lambda each: each.after_trips(loop))
         return self._joined_rows.list(a, b, template, is_table)
 
+    def _has_memories(self, template: TreeNode) -> bool:
+        """True if the memories of which there are views are there on both sides."""
+        return not any(find(cell) is MISSING for cell in cells_of(template) for find in (self.a, self.b))
+
     def _is_written_out(self, template: TreeNode) -> bool:
-        """True in a loop of few trips for elements that are one of several things, each of which is known in its trip."""
-        return self._short and any(isinstance(node, Gated) for node in nodes(template))
+        """True in a loop of few trips for elements each of which is known in its trip.
+
+        These are what is one of several things, and views, each an object of its own.
+        """
+        return self._short and any(
+            isinstance(n, Gated) or (isinstance(n, Bounded) and is_view(n)) for n in nodes(template)
+        )
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""

@@ -27,7 +27,7 @@ class Loop:
     `frame` is the frame whose variables it changes. `instruction` and `trips` are those of a counted
     loop of the source, which could be unrolled; `certain`: it runs at least once; `peeled`: its first trip
     stands before it, because `conflicts` variables had no common type; not `peelable`: as many had none then. `runs` is a
-    number of the program that says how often it runs, where that is not known.
+    number of the program that says how often it runs, where that is not known, and `most` how often it may.
     `guessed`: the first pass takes for carried what the source says that the body assigns. `resized`: how often arrays
     were made bounded before it. `undecided`: only the run knows whether it is entered, so that no trip can be written out.
     `steps`: how many steps of inference a pass over the body takes. `made` stands for the arrays of computed size that
@@ -44,6 +44,7 @@ class Loop:
     conflicts: int = 0
     peelable: bool = True
     runs: Abstract | None = None
+    most: int | None = None
     guessed: bool = True
     resized: int = 0
     undecided: bool = False
@@ -87,12 +88,16 @@ class Active:
             "round": Fixed(),
             "guess": Grows("an inner loop generalises it for the next round of passes"),
             "entry": Fixed(),
+            "made": Fixed(),
+            "instruction": Fixed(),
         }
     )
 
     round: int
     guess: dict[Slot, Content]
     entry: dict[Slot, Content]
+    made: Identity
+    instruction: stage.Instr | None
 
 
 @dataclass(slots=True, eq=False)
@@ -101,8 +106,9 @@ class Loops:
 
     `unrolled` are those that are written out since inference began again, and what made them be. `by_place` are those over
     many arrays or objects: True where the list is read at computed places, since the loop is too large written out,
-    False where that was refused. `active` are those whose bodies are being inferred, outermost first. `retyped` are
-    those of which a variable has another type after the first trip than before it.
+    False where that was refused. `active` are those whose bodies are being inferred, outermost first; `taking` is the one
+    whose next element is being looked up. `retyped` are those of which a variable has another type after the first trip than
+    before it.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -110,6 +116,7 @@ class Loops:
             "unrolled": Fixed(),
             "by_place": Fixed(),
             "active": Balanced(),
+            "taking": Balanced(),
             "retyped": Grows(
                 "at worst a first trip is inferred by itself, or a loop written out, without need"
             ),
@@ -119,4 +126,12 @@ class Loops:
     unrolled: Mapping[stage.Instr, Note]
     by_place: Mapping[stage.Instr, bool] = field(default_factory=dict)
     active: list[Active] = field(default_factory=list)
+    taking: stage.Instr | None = None
     retyped: set[stage.Instr] = field(default_factory=set)
+
+    @property
+    def taker(self) -> Identity | None:
+        """What the trips of the loop make that takes another element in each of them; None in a trip that is written out."""
+        innermost = self.active[-1] if self.active else None
+        rolled = innermost is not None and self.taking is not None and innermost.instruction is self.taking
+        return innermost.made if innermost is not None and rolled else None

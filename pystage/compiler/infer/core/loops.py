@@ -35,7 +35,6 @@ from ...values.lattice import (
     ArrayCell,
     Const,
     ErrorCell,
-    ListCell,
     PoolCell,
     Ref,
     Undef,
@@ -65,7 +64,7 @@ from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, place
 from .resizing import Resizing, can_bound, fit, make_bounded, resizings
 from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
-from .unboxing import differing, unbox
+from .unboxing import differing, is_to_unbox, unbox
 
 _FEW_TRIPS = 64
 """A loop of fewer trips is written out where something is refused of it as a loop."""
@@ -123,7 +122,7 @@ def _infer_rolled(engine: Engine, loop: Loop) -> None:
     for round in itertools.count():
         templates = {**_guess(engine, loop), **generalised}
         entry = {slot: engine.state.slots[slot] for slot in templates}
-        active = Active(round, templates, entry)
+        active = Active(round, templates, entry, made, loop.instruction)
         engine.loops.active.append(active)
         try:
             with commit_unless(engine, _Generalised):
@@ -147,14 +146,14 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     owned: EntryContents = {}
     ranges = induction_ranges(engine, loop.instruction, loop.frame)
     splits, retyped, parted = engine.splits, False, False
-    entered: list[int] = []
+    entered: dict[int, bool] = {}
     demands: list[PoolDemand] = []
     unpoolable: set[int] = set()
     for _ in range(PASS_LIMIT):
         if entered or demands:  # known outside of the passes, each of which is taken back
             unbox(engine, entered)
             unpoolable |= satisfied(engine, demands)
-            templates, guessed, entered, demands = {}, set(), [], []
+            templates, guessed, entered, demands = {}, set(), {}, []
         with speculate(engine) as trial:
             steps = engine.effort.steps
             result = _one_pass(engine, loop, templates, owned)
@@ -162,7 +161,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             if result is None:  # the condition is false on entry: the loop does not run, but the test does
                 return functools.partial(_only_tested, engine, loop)
             lists = _lists_of_arrays(engine, loop, templates, result, before)
-            if any(isinstance(cell, ListCell) and cell.items for cell in map(before.get, lists)):
+            if any(is_to_unbox(before.get(slot), views) for slot, views in lists.items()):
                 entered = lists
                 continue
             may_alias = len(engine.state.may_alias)
@@ -238,16 +237,16 @@ def _only_tested(engine: Engine, loop: Loop) -> None:
 
 def _lists_of_arrays(
     engine: Engine, loop: Loop, templates: dict[Slot, Content], result: Pass, before: dict[Slot, Content]
-) -> list[int]:
-    """Makes rows of the lists of arrays to which a trip of a loop of many has added; gives those lists."""
+) -> dict[int, bool]:
+    """Makes rows of the lists of arrays to which a trip of a loop of many has added; gives those lists (`differing`)."""
     if loop.is_short:
-        return []
+        return {}
 
     def head(slot: Slot) -> Content:
         return templates.get(slot) or before.get(slot, cast(Content, MISSING))
 
     end = lookup(result.changes, before)
-    lists = differing(head, end, [slot for slot in result.changes if slot in before])
+    lists = differing(engine, head, end, [slot for slot in result.changes if slot in before])
     if lists:
         with at_end(engine, result.body, result.changes) as changes:
             unbox(engine, lists)
@@ -595,6 +594,7 @@ def _join(
             carriers=carriers,
             optional=optional,
             trips=loop.trips,
+            most_trips=loop.most,
             short=loop.is_short,
             nested=len(engine.loops.active) > 1,
             capacity=engine.capacity,

@@ -178,7 +178,7 @@ def _position_among(objects: Sequence[Identity], array: Bounded) -> int | Value:
     def position(own: Identity) -> int:
         if own in objects:
             return objects.index(own)
-        return [each.of_loop and each.may_be(own) for each in objects].index(True)
+        return [each.covers(own) for each in objects].index(True)
 
     positions = [position(own) for own in array.objects]
     return (

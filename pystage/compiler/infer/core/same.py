@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ...hlo.ir import Value
+from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import assigned_alternatives
 from ...values.lattice import (
     Abstract,
@@ -43,10 +45,18 @@ def same_template(old: object, new: object) -> bool:
         return isinstance(old, Placeholder) and old.type == cast(Value, new).type
     if not isinstance(old, TreeNode):
         return bool(old == new)
+    if isinstance(old, Bounded) and not _same_objects(old, cast(Bounded, new)):
+        return False
     if not _same_aliases(aliases_of(old), aliases_of(new)):
         return False
     a, b = _compared(old), _compared(cast(TreeNode, new))
     return _equal(head(a), head(b)) and all(map(same_template, children(a), children(b)))
+
+
+def _same_objects(old: Bounded, new: Bounded) -> bool:
+    """True if two arrays may be the same objects; contents of arrays in a list are none."""
+    is_content = isinstance(old.whole, Array) and old.whole.form is Form.NDARRAY
+    return is_content or {*old.objects} == {*new.objects}
 
 
 def _compared(x: Any) -> TreeNode:

@@ -7,13 +7,22 @@ any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import cast
 
 from ...hlo.types import INT64, ArrayType
 from ...library.kernels.array_rows import has_arrays, with_shared
-from ...library.kernels.unboxing import frozen, is_element, unboxed
+from ...library.kernels.unboxing import (
+    frozen,
+    has_views,
+    is_element,
+    is_own_array,
+    is_view_of,
+    unboxed,
+    with_contents,
+)
+from ...library.numpy.indexing.bounded import narrowed
 from ...library.rules.rows import (
     as_rows,
     class_of_table,
@@ -37,28 +46,33 @@ from ...values.lattice import (
     MemberCell,
     Pooled,
     Ref,
+    RowsCell,
     Stamp,
     TableCell,
     Tuple,
 )
 from ...values.slots import Slot
-from ...values.state import Lookup
-from ...values.views import path_type
-from ...values.walk import nodes
+from ...values.state import MISSING, Lookup
+from ...values.views import Flipped, Window, path_type
+from ...values.walk import cells_of, nodes
 from .engine import Engine
 from .phi import Placeholder
 
 
-def differing(a: Lookup, b: Lookup, slots: Iterable[Slot]) -> list[int]:
-    """The lists and dicts of arrays among `slots` that differ in length, or keys, on either side, and can be rows."""
-    found: list[int] = []
+def differing(engine: Engine, a: Lookup, b: Lookup, slots: Iterable[Slot]) -> dict[int, bool]:
+    """The lists and dicts of arrays among `slots` that differ in length, or keys, on either side, and can be rows.
+
+    For each whether the rows can be the places of views.
+    """
+    found: dict[int, bool] = {}
     for slot in slots:
         contents = [x(slot) if isinstance(slot, int) else None for x in (a, b)]
         first, second = map(_rows_of, contents)
         if first is None or second is None or _are_joined_one_by_one(*contents):
             continue
-        if _are_to_be_rows(a, first, b, second):
-            found.append(cast(int, slot))
+        views = _can_be_rows(engine, a, first, b, second)
+        if views is not None:
+            found[cast(int, slot)] = views
     return found
 
 
@@ -76,26 +90,48 @@ def _are_joined_one_by_one(a: object, b: object) -> bool:
     return isinstance(a, ListCell) and isinstance(b, ListCell) and len(a.items) == len(b.items)
 
 
-def _are_to_be_rows(a: Lookup, first: AnyList, b: Lookup, second: AnyList) -> bool:
-    if common_rows(first, second, ragged=True) is not None:
-        return False
+def _can_be_rows(engine: Engine, a: Lookup, first: AnyList, b: Lookup, second: AnyList) -> bool | None:
+    """Whether both sides can be rows of the places of views, or else of contents; None where they stay what they are."""
+    viewed = has_views(first) or has_views(second)
+    if not viewed and common_rows(first, second, ragged=True) is not None:
+        return None
     sides = [
         (x, cell) for x, cell in ((a, first), (b, second)) if not isinstance(cell, ListCell) or cell.items
     ]
-    templates = [template_of_list(_outline_of_list(find, cell), ragged=True) for find, cell in sides]
-    template = templates[0] if len(templates) == 1 else joined(templates[0], templates[1], ragged=True)
-    return template is not None and has_arrays(template)
+    for views in (True, False):
+        outlines = [_outline_of_list(engine, find, cell, views) for find, cell in sides]
+        templates = [template_of_list(each, ragged=True) for each in outlines]
+        template = templates[0] if len(templates) == 1 else joined(templates[0], templates[1], ragged=True)
+        if template is None or not has_arrays(template):
+            continue
+        if has_views(template):
+            if any(find(cell) is MISSING for cell in cells_of(template) for find in (a, b)):
+                continue
+            if all(isinstance(cell, RowsCell) for _, cell in sides):
+                return None
+        return views
+    return None
 
 
-def unbox(engine: Engine, slots: Iterable[int]) -> None:
-    """The lists and dicts as rows; an empty one has no template and stays what it is."""
+def is_to_unbox(content: object, views: bool) -> bool:
+    """True for a list or dict that holds arrays, or views of them, in another way than `unbox` makes it."""
+    if isinstance(content, RowsCell):
+        return has_views(content) and not views
+    return isinstance(content, ListCell) and bool(content.items)
+
+
+def unbox(engine: Engine, slots: Mapping[int, bool]) -> None:
+    """The lists and dicts as rows, of places of views where that can be; an empty one stays what it is."""
     state = engine.state
-    for slot in slots:
+    for slot, views in slots.items():
         cell = state.get(slot)
         rows = _rows_of(cell)
+        if isinstance(cell, RowsCell) and not views:
+            state.set(slot, with_contents(engine, cell))
         if not isinstance(rows, ListCell) or not rows.items:
             continue
-        held = ListCell(tuple([unboxed(engine, item) for item in rows.items]), rows.aliases, rows.selector)
+        items = tuple([unboxed(engine, item, views=views) for item in rows.items])
+        held = ListCell(items, rows.aliases, rows.selector)
         template = common_template(held.items, ragged=True)
         if template is None:
             continue
@@ -103,7 +139,7 @@ def unbox(engine: Engine, slots: Iterable[int]) -> None:
         made = as_rows(engine.b, held, template, len(held.items))
         shared = False
         for item in rows.items:
-            shared |= frozen(engine, item)
+            shared |= frozen(engine, item, made.element)
         made = with_shared(made, shared)
         if isinstance(cell, DictCell):
             state.set(
@@ -114,20 +150,22 @@ def unbox(engine: Engine, slots: Iterable[int]) -> None:
             state.set(slot, made)
 
 
-def _outline_of_list(find: Lookup, cell: AnyList) -> AnyList:
+def _outline_of_list(engine: Engine, find: Lookup, cell: AnyList, views: bool) -> AnyList:
     """The list as rows would hold it, as far as its template goes."""
-    if not isinstance(cell, ListCell):
-        return cell
-    return replace(cell, items=tuple([_outline(find, item) for item in cell.items]))
+    if isinstance(cell, ListCell):
+        return replace(cell, items=tuple([_outline(engine, find, item, views) for item in cell.items]))
+    return (
+        cell
+        if views or not has_views(cell)
+        else replace(cell, element=_outline(engine, find, cell.element, False))
+    )
 
 
-def _outline(find: Lookup, item: Abstract) -> Abstract:
+def _outline(engine: Engine, find: Lookup, item: Abstract, views: bool) -> Abstract:
     if isinstance(item, Tuple):
-        return Tuple(tuple([_outline(find, part) for part in item.items]), item.cls)
+        return Tuple(tuple([_outline(engine, find, part, views) for part in item.items]), item.cls)
     if isinstance(item, Bounded) and isinstance(item.whole, Ref):
-        size = Placeholder(ArrayType(INT64))
-        extents = tuple([Extent(each.axis, size=size) for each in item.extents])
-        return Bounded(Array(Placeholder(item.type), Form.NDARRAY), item.type, extents)
+        return (_outline_of_view(engine, find, item) if views else None) or _outline_of_contents(item)
     content = find(item.cell) if isinstance(item, Ref) else None
     if isinstance(content, MemberCell):
         return Pooled(content.pool, content.place)
@@ -135,3 +173,33 @@ def _outline(find: Lookup, item: Abstract) -> Abstract:
         return item
     stale = any(alias.stamp is Stamp.OUT_OF_DATE for alias in content.aliases)
     return item if stale else Array(Placeholder(path_type(content.value.type, item.path)), Form.NDARRAY)
+
+
+def _outline_of_contents(item: Bounded) -> Bounded:
+    """A view, or rows of views, with placeholders for what it shows."""
+    rows = next((e.size.type.static_shape for e in item.extents if e.size is not None), ())
+    whole = Placeholder(ArrayType(item.type.dtype, (*rows, *item.type.static_shape)))
+    extents = tuple([Extent(e.axis, size=Placeholder(ArrayType(INT64, rows))) for e in item.extents])
+    return Bounded(Array(whole, Form.NDARRAY), item.type, extents)
+
+
+def _outline_of_view(engine: Engine, find: Lookup, item: Bounded) -> Bounded | None:
+    """A view by its places in its memory, as `unboxed` has it; None for what it copies."""
+    assert isinstance(item.whole, Ref)
+    content, path = find(item.whole.cell), item.whole.path
+    if not isinstance(content, ArrayCell) or is_own_array(engine, item):
+        return None
+    extents = {e.axis: e for e in item.extents}
+    while path and isinstance(view := path[-1], Window | Flipped):
+        type = path_type(content.value.type, path[:-1])
+        apart = view.axes if isinstance(view, Flipped) else narrowed(view, type.static_shape)
+        if not {*apart} <= extents.keys():
+            break
+        path = path[:-1]
+        for axis in apart if isinstance(view, Flipped) else ():
+            step = extents[axis].step
+            extents[axis] = replace(extents[axis], step=-step if isinstance(step, int) else step)
+    whole = Ref(item.whole.cell, path)
+    type = path_type(content.value.type, path)
+    made = replace(item, whole=whole, type=type, extents=tuple(extents.values()), which=0)
+    return made if is_view_of(content, made) else None

@@ -20,6 +20,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...diagnostics.span import Span
 from ...hlo.ir import Value
+from ...library.kernels.array_rows import taken_once
 from ...library.kernels.deques import contents, is_deque, items_of
 from ...library.kernels.row_lists import as_rows, check, compared, int_of, item
 from ...library.kernels.row_tables import view_rows
@@ -68,6 +69,7 @@ from ...values.lattice import (
     RowsCell,
     RowsTuple,
     SetCell,
+    Sharing,
     TableCell,
     Tuple,
     Unknown,
@@ -754,7 +756,12 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
         return cast(RowsCell, cell)
 
     def element(position: Abstract) -> Abstract:
-        return item(engine, content(), int_of(position))
+        rows = content()
+        found = item(engine, rows, int_of(position))
+        taker = engine.loops.taker
+        if taker is None or rows.shared is Sharing.TWICE:
+            return found
+        return taken_once(found, engine.b.span, taker)
 
     return Rolled(list_length(content()), element, lambda: list_length(content()))
 

@@ -6,12 +6,13 @@ it is (`Pooled`). Out: references. Which elements are one array nothing tells (`
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 
 from ...diagnostics.codes_constant import NotKnown
 from ...hlo.types import INT64
 from ...values.boundary import Form
-from ...values.bounded import Bounded
+from ...values.bounded import Bounded, Identity
 from ...values.lattice import (
     Abstract,
     Array,
@@ -27,6 +28,7 @@ from ...values.lattice import (
 )
 from ..context import Context
 from ..rules.pools import class_of_contents
+from ..rules.rows import is_view
 
 
 def has_arrays(element: Abstract) -> bool:
@@ -34,6 +36,13 @@ def has_arrays(element: Abstract) -> bool:
     if isinstance(element, Tuple):
         return any(map(has_arrays, element.items))
     return isinstance(element, Bounded) or (isinstance(element, Array) and element.form is Form.NDARRAY)
+
+
+def has_copies(element: Abstract) -> bool:
+    """True for an element, or rows of elements, that has contents of arrays, not just the places of views."""
+    if isinstance(element, Tuple):
+        return any(map(has_copies, element.items))
+    return has_arrays(element) and not is_view(element)
 
 
 def boxed(ctx: Context, element: Abstract) -> Abstract:
@@ -44,6 +53,8 @@ def boxed(ctx: Context, element: Abstract) -> Abstract:
         return element if same else Tuple(tuple(parts), element.cls)
     if isinstance(element, Array) and element.form is Form.NDARRAY:
         return Ref(ctx.state.new_cell(ArrayCell(element.value, frozen=Frozen.COPY)))
+    if isinstance(element, Bounded) and isinstance(element.whole, Ref):
+        return _view(ctx, element)
     if isinstance(element, Bounded):
         assert isinstance(element.whole, Array)
         whole = Ref(ctx.state.new_cell(ArrayCell(element.whole.value, frozen=Frozen.COPY)))
@@ -57,6 +68,26 @@ def boxed(ctx: Context, element: Abstract) -> Abstract:
             ctx.state.new_cell(MemberCell(class_of_contents(pool.contents), element.pool, element.place))
         )
     return element
+
+
+def _view(ctx: Context, element: Bounded) -> Bounded:
+    """A view that is an element of a list: it is one of those that the elements may be."""
+    bound = element.type.static_shape
+    extents = []
+    for each in element.extents:
+        assert each.start is not None and each.size is not None
+        ends = ctx.python(each.start), ctx.python(each.size, (0, bound[each.axis]))
+        extents.append(replace(each, bounds=ends))
+    return replace(element, extents=tuple(extents), objects=(Identity.any_of(element.objects),))
+
+
+def taken_once(item: Abstract, site: Hashable, taker: Identity) -> Abstract:
+    """An element of a list, of which each trip of a loop takes another one."""
+    if isinstance(item, Tuple):
+        return Tuple(tuple([taken_once(part, site, taker) for part in item.items]), item.cls)
+    if not isinstance(item, Bounded):
+        return item
+    return replace(item, objects=(Identity(site, elements=item.objects, taker=taker),))
 
 
 def with_shared(rows: RowsCell, shared: bool, level: Sharing = Sharing.TWICE) -> RowsCell:

@@ -54,13 +54,14 @@ from ...values.lattice import (
     Ref,
     RowsCell,
     RowsTuple,
+    Sharing,
     SliceObject,
     Tuple,
     Unknown,
 )
 from ...values.walk import nodes, rebuild, values_of
 from ..context import Context, Raw
-from ..numpy.indexing.bounded import compact, elements
+from ..numpy.indexing.bounded import compact, elements, part_around
 from ..numpy.indexing.bounded import count as bounded_count
 from ..numpy.indexing.slices import progression, times
 from ..python.number_checks import refuse
@@ -69,7 +70,7 @@ from ..rules.promote import PYTHON_DTYPES, python_type
 from ..rules.split import needs_split
 from .array_rows import boxed, has_arrays, with_shared
 from .structures import known_item, list_items, list_length
-from .unboxing import frozen, unboxed
+from .unboxing import element_of, frozen, has_views, held_as, may_share, unboxed, with_contents
 
 MANY = 64
 """Of more equal elements than these a list is made as rows; where only the program knows how many, it has this capacity."""
@@ -90,6 +91,21 @@ def as_rows(ctx: Context, cell: AnyList, *also: Abstract, ragged: bool = False) 
     """
     ragged |= isinstance(cell, RowsCell)
     ragged |= any(isinstance(node, RowsTuple | Gated) for item in also for node in nodes(item))
+    template = _template(cell, also, ragged)
+    if template is None and any(map(has_views, (cell, *also))):
+        cell, also = with_contents(ctx, cell), tuple([held_as(ctx, item, None) for item in also])
+        template = _template(cell, also, ragged)
+    if template is None:
+        return None
+    ctx.state.gated |= any(isinstance(node, Gated) for node in nodes(template))
+    capacity = max(cell.capacity if isinstance(cell, RowsCell) else len(cell.items), 1)
+    for item in also:
+        _needs_tuples(ctx, template, item, capacity)
+    return templates.as_rows(ctx.b, cell, template, capacity)
+
+
+def _template(cell: AnyList, also: Sequence[Abstract], ragged: bool) -> Abstract | None:
+    """The template of the elements of a list, and of others."""
     template = templates.template_of_list(cell, ragged)
     known = isinstance(cell, ListCell) and not cell.items
     for item in also:
@@ -100,13 +116,7 @@ def as_rows(ctx: Context, cell: AnyList, *also: Abstract, ragged: bool = False) 
             other = templates.cropped(other, template)
         template = other if template is None else templates.joined(template, other, ragged=ragged)
         known = False
-    if template is None:
-        return None
-    ctx.state.gated |= any(isinstance(node, Gated) for node in nodes(template))
-    capacity = max(cell.capacity if isinstance(cell, RowsCell) else len(cell.items), 1)
-    for item in also:
-        _needs_tuples(ctx, template, item, capacity)
-    return templates.as_rows(ctx.b, cell, template, capacity)
+    return template
 
 
 def _needs_tuples(ctx: Context, template: Abstract, item: Abstract, count: int) -> None:
@@ -287,12 +297,14 @@ def item(ctx: Context, cell: RowsCell, place: Int) -> Abstract:
     """The element at a place that lies inside."""
     if isinstance(place, int) and place < cell.capacity:
         return known_item(ctx, cell, place)
-    return boxed(ctx, templates.row_at(ctx.b, cell.element, int_value(ctx, place)))
+    found = boxed(ctx, templates.row_at(ctx.b, cell.element, int_value(ctx, place)))
+    return part_around(ctx, found).same_as(found) if isinstance(found, Bounded) else found
 
 
 def with_item(ctx: Context, cell: RowsCell, place: Int, new: Abstract) -> RowsCell:
     """The list with another element at a place that lies inside; the elements cover `new`."""
-    return replace(cell, element=templates.with_row(ctx.b, cell.element, int_value(ctx, place), new))
+    held = held_as(ctx, new, cell.element)
+    return replace(cell, element=templates.with_row(ctx.b, cell.element, int_value(ctx, place), held))
 
 
 def with_reserve(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[RowsCell, Int]:
@@ -352,6 +364,8 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     if isinstance(first, ListCell) and not first.items:
         rows = as_rows(ctx, second)
         return None if rows is None else with_shared(rows, isinstance(second, RowsCell))
+    if template is None and any(map(has_views, (first, second))):
+        return joined(ctx, with_contents(ctx, first), with_contents(ctx, second))
     if template is None:
         return None
     capacities = [x.capacity if isinstance(x, RowsCell) else len(x.items) for x in (first, second)]
@@ -364,7 +378,9 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
         left = templates.as_rows(ctx.b, left, template, max(left.capacity, right.capacity))
     left, count = with_reserve(ctx, left, right.length, capacities[1])
     longer = replace(left, element=_with_behind(ctx, left, right), length=count)
-    return with_shared(longer, isinstance(second, RowsCell))
+    one, two = element_of(first), element_of(second)
+    twice = two is not None and (may_share(one, two) if one is not None else has_arrays(two))
+    return with_shared(longer, twice or right.shared is Sharing.TWICE)
 
 
 def _with_behind(ctx: Context, left: RowsCell, right: RowsCell) -> Abstract:
@@ -927,7 +943,7 @@ def extended(ctx: Context, ref: Ref, other: Abstract) -> RowsCell | None:
     if longer is None or not has_arrays(longer.element):
         return longer
     for item in more.items:
-        longer = with_shared(longer, frozen(ctx, item))
+        longer = with_shared(longer, frozen(ctx, item, longer.element, element_of(cell)))
     return longer
 
 
@@ -936,7 +952,7 @@ def with_members(ctx: Context, cell: AnyList, other: AnyList) -> AnyList:
     if isinstance(cell, RowsCell):
         return cell
     like = other.element if isinstance(other, RowsCell) else None
-    return replace(cell, items=tuple([unboxed(ctx, item, like) for item in cell.items]))
+    return replace(cell, items=tuple([unboxed(ctx, item, like, views=True) for item in cell.items]))
 
 
 def unite(ctx: Context, first: AnyList, second: AnyList) -> bool:
@@ -961,10 +977,10 @@ def append(ctx: Context, ref: Ref, new: Abstract) -> None:
     if isinstance(cell, ListCell):
         ctx.write(ref.cell, replace(cell, items=(*cell.items, new)))
         return
-    held = unboxed(ctx, new, cell.element)
+    held = unboxed(ctx, new, cell.element, views=True)
     cell = ctx.settle(ref)
     longer = appended(ctx, cell, held)
     if longer is None:  # its elements are known one by one, or it is refused
         ctx.write(ref.cell, ListCell((*list_items(ctx, cell), new), cell.aliases, cell.selector))
         return
-    ctx.write(ref.cell, with_shared(longer, frozen(ctx, new)))
+    ctx.write(ref.cell, with_shared(longer, frozen(ctx, new, longer.element, element_of(cell))))

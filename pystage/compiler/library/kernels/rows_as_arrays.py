@@ -42,6 +42,7 @@ from ...values.lattice import (
     ListCell,
     PoolCell,
     Pooled,
+    Ref,
     RowsCell,
     RowsTuple,
     Tuple,
@@ -53,6 +54,7 @@ from ..python.number_checks import refuse
 from ..rules.libraries import NUMPY, ArrayArgument, Rules
 from .row_lists import Int, int_value
 from .structures import cell_of, list_items, list_length, new_list, sequence_items
+from .unboxing import as_contents
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,6 +99,8 @@ def column(ctx: Context, rules: Rules, element: Abstract, function: str, depth: 
             return _of_lists(ctx, rules, rows, function, depth)
         case Pooled():
             return _of_pool(ctx, rules, element, function, depth)
+        case Bounded(whole=Ref()):
+            return column(ctx, rules, as_contents(ctx, element), function, depth)
         case Bounded(whole=Array() as whole, extents=extents):
             found = column(ctx, rules, whole, function, depth)
             sizes = [_Length(depth + e.axis, e.size, False) for e in extents if e.size is not None]

@@ -1,7 +1,8 @@
 """What a list of rows holds of an item: contents of arrays, and which object of a pool it is, in place of references.
 
 In: values, as the program has them. Out: elements of rows. A list of rows holds a copy of each array, so that nobody may
-store into it any more, by whatever name it has (`ArrayCell.frozen`).
+store into it any more, by whatever name it has (`ArrayCell.frozen`); of views of one memory whose sizes only the run knows
+it holds their places in it, where that is the memory of all.
 """
 
 from __future__ import annotations
@@ -9,34 +10,59 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ...hlo.ir import Value
+from ...hlo.types import INT64, ArrayType
+from ...ops import Add, Broadcast, Iota, Multiply, Transpose
 from ...values.boundary import Form
-from ...values.bounded import Bounded
-from ...values.lattice import LISTS, Abstract, Array, ArrayCell, MemberCell, Pooled, Ref, Tuple
+from ...values.bounded import Bounded, Progression, extent_of
+from ...values.lattice import (
+    LISTS,
+    Abstract,
+    AnyList,
+    Array,
+    ArrayCell,
+    ListCell,
+    MemberCell,
+    Pooled,
+    Ref,
+    RowsCell,
+    Tuple,
+)
 from ...values.memory import is_row_major
+from ...values.node import TreeNode
 from ...values.views import path_type
+from ...values.walk import nodes, values_of
 from ..context import Context
-from ..numpy.indexing.bounded import compact, elements
+from ..numpy.indexing.bounded import bounded, compact, elements, is_compact, widened
+from ..numpy.indexing.gathering import Fancy, gather
+from ..numpy.indexing.slices import times
 from ..python.computed_items import MOST_BRANCHES
+from ..rules import rows as templates
+from .array_rows import has_arrays
 
 
-def unboxed(ctx: Context, item: Abstract, like: Abstract | None = None) -> Abstract:
+def unboxed(ctx: Context, item: Abstract, like: Abstract | None = None, views: bool = False) -> Abstract:
     """What a list of rows holds of an item. Where `like`, an element of it, is an object of a pool, so is the item then.
 
-    The list may hold something else afterwards: where its objects and the item were of two pools, these are one.
+    The list may hold something else afterwards: where its objects and the item were of two pools, these are one. `views`:
+    it may hold views by their places.
     """
     if isinstance(item, Tuple):
         others = like.items if isinstance(like, Tuple) else ()
         parts = [
-            unboxed(ctx, part, others[i] if i < len(others) else None) for i, part in enumerate(item.items)
+            unboxed(ctx, part, others[i] if i < len(others) else None, views)
+            for i, part in enumerate(item.items)
         ]
         return Tuple(tuple(parts), item.cls)
     if isinstance(item, Bounded) and isinstance(item.whole, Ref):
-        return _unboxed_bounded(ctx, item)
+        view = None if isinstance(like, Array) or not views else _unboxed_view(ctx, item, like)
+        return view or _unboxed_bounded(ctx, item)
     if not isinstance(item, Ref):
         return item
     content = ctx.state.slots.get(item.cell)
     if is_element(content, item):
-        return Array(ctx.contents(item), Form.NDARRAY)
+        view = _like_views(ctx, item, like) if views and isinstance(like, Bounded) else None
+        return view or Array(ctx.contents(item), Form.NDARRAY)
     if isinstance(like, Pooled) and not isinstance(content, MemberCell | ArrayCell):
         ctx.pooled([item], like.pool)
         content = ctx.state.slots.get(item.cell)
@@ -71,15 +97,152 @@ def is_element(content: object, ref: Ref) -> bool:
     return len(shape) > 0 and is_row_major(base, ref.path) and not any(v.read_only for v in ref.path)
 
 
-def frozen(ctx: Context, item: Abstract) -> bool:
-    """Refuses stores into the arrays of an item from now on; gives whether one of them may be an element already."""
+def element_of(cell: AnyList) -> Abstract | None:
+    """What the elements of a list of rows are."""
+    return cell.element if isinstance(cell, RowsCell) else None
+
+
+def has_views(held: TreeNode) -> bool:
+    """True for a list, elements or an item with views that are known by their places."""
+    return any(isinstance(node, Bounded) and templates.is_view(node) for node in nodes(held))
+
+
+def may_share(a: Abstract, b: Abstract) -> bool:
+    """True if an array in an element of one list may be an object in an element of another."""
+    if isinstance(a, Tuple) and isinstance(b, Tuple):
+        return any(map(may_share, a.items, b.items))
+    if isinstance(a, Bounded) and isinstance(b, Bounded) and templates.is_view(a):
+        return any(one.may_be(other) for one in a.objects for other in b.objects)
+    return has_arrays(a)
+
+
+def frozen(
+    ctx: Context, item: Abstract, held: Abstract | None = None, before: Abstract | None = None
+) -> bool:
+    """Refuses stores into the arrays of an item from now on; gives whether one of them may be an element already.
+
+    `held`: the elements of the list with the item, `before`: those without it. A view of which the list holds the places
+    takes stores as before.
+    """
     if isinstance(item, Tuple):
-        return max([frozen(ctx, part) for part in item.items], default=False)
+        mine, theirs = [x.items if isinstance(x, Tuple) else () for x in (held, before)]
+        marks = [
+            frozen(ctx, part, *[side[i] if i < len(side) else None for side in (mine, theirs)])
+            for i, part in enumerate(item.items)
+        ]
+        return max(marks, default=False)
+    if isinstance(item, Bounded) and isinstance(held, Bounded) and templates.is_view(held):
+        others = before.objects if isinstance(before, Bounded) else ()
+        return any(one.may_be(other) for one in item.objects for other in others)
+    if isinstance(item, Ref) and held is not None and templates.is_view(held):
+        return item.path in ctx.state.paths_to(item.cell)
     if isinstance(item, Bounded):
         item = item.whole
     return (
         isinstance(item, Ref) and isinstance(ctx.state.slots.get(item.cell), ArrayCell) and ctx.freeze(item)
     )
+
+
+def _unboxed_view(ctx: Context, item: Bounded, like: Abstract | None) -> Bounded | None:
+    """A view as a list holds it by its places, if it is one like other elements; else None."""
+    view = _as_view(ctx, item)
+    if view is None or not isinstance(like, Bounded):
+        return view
+    return (
+        None if templates.joined(templates.template_of(view), templates.row_template(like)) is None else view
+    )
+
+
+def _as_view(ctx: Context, item: Bounded) -> Bounded | None:
+    """A view as its places in its memory; None for an array of its own, and for one whose places are not all known so."""
+    if is_own_array(ctx, item):
+        return None
+    while (wider := widened(ctx, item)) is not None:
+        item = wider
+    assert isinstance(item.whole, Ref)
+    if not is_view_of(ctx.state.slots.get(item.whole.cell), item):
+        return None
+    return replace(item, extents=tuple([replace(e, capacity=None, bounds=()) for e in item.extents]), which=0)
+
+
+def _like_views(ctx: Context, item: Ref, like: Bounded) -> Bounded | None:
+    """A view of known size as one of those that a list holds by their places; None for no view of that memory."""
+    if not templates.is_view(like) or not item.path:
+        return None
+    shape = ctx.contents(item).type.static_shape
+    if len(shape) != like.rank:
+        return None
+    zero = ctx.constant(0, INT64)
+    places = [Progression(zero, 1, ctx.constant(shape[e.axis], INT64)) for e in like.extents]
+    whole = bounded(ctx, item, [extent_of(p, e.axis) for p, e in zip(places, like.extents)])
+    return _unboxed_view(ctx, whole, like)
+
+
+def is_own_array(ctx: Context, item: Bounded) -> bool:
+    """True for what is no view, but the first elements of a memory of its own."""
+    whole = item.whole
+    assert isinstance(whole, Ref)
+    return not whole.path and all(map(is_compact, item.extents)) and not ctx.is_of_caller(whole)
+
+
+def is_view_of(content: object, item: Bounded) -> bool:
+    """True for a view that a list can hold by its places in a memory, which has these contents."""
+    return isinstance(content, ArrayCell) and not content.aliases and templates.can_be_view(item)
+
+
+def held_as(ctx: Context, held: Abstract, like: Abstract | None) -> Abstract:
+    """What a list of such elements holds: of a view its contents, where they are no views; no store goes into it then."""
+    if isinstance(held, Tuple):
+        parts = like.items if isinstance(like, Tuple) else [None] * len(held.items)
+        return Tuple(tuple([held_as(ctx, x, y) for x, y in zip(held.items, parts)]), held.cls)
+    if (
+        isinstance(held, Bounded)
+        and templates.is_view(held)
+        and not (like is not None and templates.is_view(like))
+    ):
+        frozen(ctx, held)
+        return _unboxed_bounded(ctx, held)
+    return held
+
+
+def with_contents(ctx: Context, cell: AnyList) -> AnyList:
+    """The list with the contents of what it holds by its places; no store goes into that any more."""
+    if not has_views(cell):
+        return cell
+    if isinstance(cell, ListCell):
+        return replace(cell, items=tuple([held_as(ctx, item, None) for item in cell.items]))
+    for node in nodes(cell.element):
+        if isinstance(node, Bounded):
+            frozen(ctx, node)
+    return replace(cell, element=as_contents(ctx, cell.element))
+
+
+def as_contents(ctx: Context, element: Abstract) -> Abstract:
+    """Rows of elements with what views show in place of their places."""
+    if isinstance(element, Tuple):
+        return Tuple(tuple([as_contents(ctx, part) for part in element.items]), element.cls)
+    if not isinstance(element, Bounded) or not isinstance(element.whole, Ref):
+        return element
+    (count,) = {v.type.static_shape[0] for v in values_of(element)}
+    memory, shape = ctx.contents(element.whole), element.type.static_shape
+    axes = [e.axis for e in element.extents]
+    grid = (count, *[shape[axis] for axis in axes])
+    positions: list[Value] = []
+    for i, extent in enumerate(element.extents, 1):
+        places = extent.progression
+        assert places is not None
+        at = ctx.op(Iota(ArrayType(INT64, grid), i))
+        step = places.step if isinstance(places.step, int) else ctx.op(Broadcast(grid, (0,)), places.step)
+        moved = times(ctx, at, step) if isinstance(step, int) else ctx.op(Multiply(), at, step)
+        positions.append(ctx.op(Add(), moved, ctx.op(Broadcast(grid, (0,)), places.start)))
+    found = gather(ctx, memory, Fancy(tuple(axes), tuple(positions), grid, 0, False))
+    kept = [axis for axis in range(len(shape)) if axis not in axes]
+    order = [
+        1 + (axes.index(axis) if axis in axes else len(axes) + kept.index(axis)) for axis in range(len(shape))
+    ]
+    rows = ctx.op(Transpose((0, *order)), found)
+    extents = tuple([replace(e, start=None, step=1) for e in element.extents])
+    return Bounded(Array(rows, Form.NDARRAY), element.type, extents)
 
 
 def _unboxed_bounded(ctx: Context, item: Bounded) -> Bounded:

@@ -14,6 +14,7 @@ import numpy as np
 from ...hlo.ir import Value
 from ...hlo.types import INT64, is_integer
 from ...ops import Compare
+from ...values.capacity import first_size
 from ...values.lattice import Abstract, Array, Ref, Tuple
 from ..context import Context, Raw
 from ..kernels.structures import abstract
@@ -72,12 +73,13 @@ def _is_computed(ctx: Context, part: Abstract) -> bool:
     return not ctx.can_be_known(part)
 
 
-def bound_of(ctx: Context, number: Array, function: str) -> int:
-    """The greatest value that an integer may have; where that is not known, a capacity."""
+def bound_of(ctx: Context, number: Array, function: str, expected: int = 0) -> int:
+    """The greatest value that an integer may have; where that is not known, a capacity, at first for what is `expected`."""
     _, high = ctx.range_of(number)
     if high <= MOST_ELEMENTS:
         return max(int(high), 0)
-    capacity = ctx.capacity(_INITIAL, what=f"the result of {function}", with_inputs=True)
+    initial = first_size(_INITIAL, number.dtype.itemsize, expected)
+    capacity = ctx.capacity(initial, what=f"the result of {function}", with_inputs=True)
     ctx.needs_capacity(capacity, ctx.convert(number.value, INT64))
     return capacity.size
 

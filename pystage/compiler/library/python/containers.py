@@ -51,7 +51,7 @@ from ..kernels.structures import (
     sequence_items,
     type_name,
 )
-from ..kernels.unboxing import are_members, frozen, make_members, unboxed
+from ..kernels.unboxing import are_members, element_of, frozen, make_members, unboxed
 from ..numpy.indexing.flat import flat_attribute, flat_of
 from ..rules.promote import fits, value_of
 from ..rules.rows import is_counter, is_dict, tuple_rows
@@ -358,7 +358,7 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
     if isinstance(new, Ref) and ctx.is_element(new, container, index):
         return True
     if isinstance(cell, RowsCell):
-        held = unboxed(ctx, new, cell.element)
+        held = unboxed(ctx, new, cell.element, views=True)
         cell = ctx.settle(container)
         rows = row_lists.as_rows(ctx, cell, held)
     else:
@@ -367,7 +367,7 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
         rows = row_lists.as_rows(ctx, members, held)
     if rows is not None:
         place = row_lists.front(ctx, rows, index, row_lists.store_outside)
-        shared = has_arrays(held) and frozen(ctx, new)
+        shared = has_arrays(held) and frozen(ctx, new, rows.element, element_of(cell))
         ctx.write(container.cell, with_shared(row_lists.with_item(ctx, rows, place, held), shared))
         return True
     few = isinstance(cell, ListCell) and 0 < len(cell.items) <= MOST_BRANCHES

@@ -40,7 +40,7 @@ from ..kernels.structures import (
     sequence_items,
     type_name,
 )
-from ..kernels.unboxing import frozen, unboxed
+from ..kernels.unboxing import element_of, frozen, unboxed
 from ..registry import meaning
 from .computed_items import is_computed_index, is_index
 from .iteration import generators
@@ -112,10 +112,14 @@ def insert(ctx: Context, self: Raw, index: Raw, object: Raw, /) -> Abstract:
     place, new = abstract(index), abstract(object)
     cell = _content(ctx, self)
     if (isinstance(cell, RowsCell) or is_computed_index(ctx, place)) and is_index(place):
-        held = unboxed(ctx, new, cell.element) if isinstance(cell, RowsCell) else new
+        held = unboxed(ctx, new, cell.element, views=True) if isinstance(cell, RowsCell) else new
         longer = row_lists.inserted(ctx, _content(ctx, self), place, held)
         if longer is not None:
-            return _replace_rows(ctx, self, with_shared(longer, has_arrays(held) and frozen(ctx, new)))
+            return _replace_rows(
+                ctx,
+                self,
+                with_shared(longer, has_arrays(held) and frozen(ctx, new, longer.element, element_of(cell))),
+            )
     items = list(_items(ctx, self))
     items.insert(ctx.known(index, "the index of list.insert"), new)
     return replace_items(ctx, self, items)

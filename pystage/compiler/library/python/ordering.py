@@ -43,11 +43,11 @@ def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) ->
         return _exchanged(ctx, items, backwards)
     if _is_computed(keys):
         make_members(ctx, items)
-        held = [unboxed(ctx, item) for item in items]
+        held = [unboxed(ctx, item, views=True) for item in items]
         rows = row_lists.as_rows(ctx, ListCell(tuple(held)), ragged=True)
         sorts = row_lists.as_rows(ctx, ListCell(tuple(_ranked(ctx, keys))))
         if rows is not None and sorts is not None:
-            marks = [frozen(ctx, item) for item in items]
+            marks = [frozen(ctx, item, rows.element) for item in items]
             ordered = row_lists.in_order(ctx, rows, sorts, backwards)
             if has_arrays(rows.element):
                 return with_shared(ordered, any(marks))

@@ -4,12 +4,13 @@ A *template* is one element with a placeholder for each of its numbers. An *elem
 array in each place, which has one row for each element of the list. Elements have a template in common where they
 are numbers of one shape, whatever their kinds, tuples of such, or one constant; of others, as of different strings, the
 template is a gated φ of theirs, whose tags have rows too. Of arrays there are their contents (`Form.NDARRAY`;
-`kernels/array_rows.py`).
+`kernels/array_rows.py`); of views of one memory, whose sizes only the run knows, their places in it.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -49,9 +50,11 @@ from ...values.lattice import (
     DictCell,
     ListCell,
     Pooled,
+    Ref,
     RowsCell,
     RowsTuple,
     SetCell,
+    Sharing,
     TableCell,
     Tuple,
     is_number,
@@ -93,6 +96,10 @@ def template_of(item: Abstract) -> Abstract | None:
             return Pooled(pool, _placeholder(INT64))
         case Bounded(whole=Array(form=Form.NDARRAY)):
             return rebuild(item, lambda v: _placeholder(v.type.dtype, v.type.static_shape))
+        case Bounded() if can_be_view(item):
+            extents = tuple([replace(e, capacity=None, bounds=()) for e in item.extents])
+            view = replace(item, extents=extents, which=0)
+            return rebuild(view, lambda v: _placeholder(v.type.dtype, v.type.static_shape))
         case Tuple(items, cls):
             parts = [template_of(part) for part in items]
             return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), cls)
@@ -120,6 +127,18 @@ def _may_be_alternative(template: Abstract | None) -> bool:
     if isinstance(template, Array):
         return not template.shape and not template.key_impl and template.form is not Form.NDARRAY
     return isinstance(template, Const)
+
+
+def is_view(element: Abstract) -> bool:
+    """True for an element that is a view of a memory, or rows of such."""
+    return isinstance(element, Bounded) and isinstance(element.whole, Ref)
+
+
+def can_be_view(item: Bounded) -> bool:
+    """True for a view that is known by its places: of what the program computes, only these."""
+    whole = item.whole
+    known = isinstance(whole, Ref) and not any(values_of(view) for view in whole.path)
+    return known and all(e.progression is not None for e in item.extents)
 
 
 def tuple_template(element: Abstract, capacity: int, site: AllocationSite | None = None) -> RowsTuple:
@@ -203,6 +222,8 @@ def joined(
     """The template of what has one or the other; None where they have none in common. `loop`: bounds are widened."""
     if isinstance(a, Array) and isinstance(b, Array) and (a.shape == b.shape or a.form is not Form.NDARRAY):
         return _joined_numbers(a, b, loop)
+    if isinstance(a, Bounded) and isinstance(b, Bounded) and is_view(a) and is_view(b):
+        return _joined_views(a, b)
     if isinstance(a, Array | Bounded) and isinstance(b, Array | Bounded):
         return _joined_arrays(a, b, loop)
     if isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value):
@@ -302,6 +323,19 @@ def _joined_arrays(a: Array | Bounded, b: Array | Bounded, loop: bool) -> Bounde
     return Bounded(whole, ArrayType(first.dtype, shape), tuple(extents))
 
 
+def _joined_views(a: Bounded, b: Bounded) -> Bounded | None:
+    """Views of one memory; None for those of two."""
+    one, two = a.whole, b.whole
+    assert isinstance(one, Ref) and isinstance(two, Ref)
+    if (one.cell, one.path) != (two.cell, two.path) or len(a.extents) != len(b.extents):
+        return None
+    if not all(e.is_like(f) for e, f in zip(a.extents, b.extents)):
+        return None
+    steps = [e.step if e.step == f.step else _placeholder(INT64) for e, f in zip(a.extents, b.extents)]
+    extents = tuple([replace(e, step=step) for e, step in zip(a.extents, steps)])
+    return replace(a, extents=extents, objects=tuple(dict.fromkeys([*a.objects, *b.objects])), which=0)
+
+
 _LOOSE = 1 << 12
 """With so few elements, the common bounds of arrays of several shapes may be as empty as they are."""
 _MOST_PADDING = 8
@@ -344,13 +378,14 @@ def covers(template: Abstract, item: Abstract) -> bool:
 
 
 def _choices_in(template: Abstract) -> list[int]:
-    """Of how many alternatives each gated φ in a template is, and how many axes of each array are bounded."""
+    """Of how many alternatives each gated φ in a template is, how many axes of arrays are bounded, how many steps known."""
     sides = [
         node.options if isinstance(node, Gated) else node.extents
         for node in nodes(template)
         if isinstance(node, Gated | Bounded)
     ]
-    return list(map(len, sides))
+    steps = [each.step for side in sides for each in side if isinstance(each, Extent)]
+    return [*map(len, sides), sum([isinstance(step, int) for step in steps])]
 
 
 def _as_wide(own: Array, wide: Array) -> bool:
@@ -463,7 +498,15 @@ def as_rows(b: Builder, cell: AnyList, template: Abstract, capacity: int) -> Row
         element = _converted(b, cell.element, template, cell.capacity, capacity)
         return replace(cell, element=element, capacity=capacity)
     element = rows_of(b, cell.items, template, capacity)
-    return RowsCell(element, capacity, len(cell.items), None, cell.aliases, cell.selector)
+    shared = Sharing.TWICE if _have_one_view(cell.items) else Sharing.NOT
+    return RowsCell(element, capacity, len(cell.items), None, cell.aliases, cell.selector, shared)
+
+
+def _have_one_view(items: Sequence[Abstract]) -> bool:
+    """True if two of the items may have the same object in them, which is a view."""
+    found = [[n.objects for n in nodes(item) if isinstance(n, Bounded) and is_view(n)] for item in items]
+    each = [objects for inside in found for objects in inside]
+    return any(a.may_be(b) for one, two in itertools.combinations(each, 2) for a in one for b in two)
 
 
 def from_first(b: Builder, cell: RowsCell) -> RowsCell:
@@ -691,6 +734,10 @@ def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int,
 
 def _in_bounds(b: Builder, element: Abstract, template: Bounded, shape: tuple[int, ...]) -> Bounded:
     """An array, or arrays along axes of this shape, in the bounds of a template that covers them."""
+    if isinstance(element, Bounded) and is_view(template):
+        pairs = zip(element.extents, template.extents, strict=True)
+        found = tuple([replace(e, step=_step(b, e.step, of.step, shape)) for e, of in pairs])
+        return replace(template, extents=tuple([replace(e, capacity=None, bounds=()) for e in found]))
     assert isinstance(element, Array | Bounded) and isinstance(template.whole, Array)
     whole = _whole_of(element)
     assert whole is not None
@@ -705,6 +752,14 @@ def _in_bounds(b: Builder, element: Abstract, template: Bounded, shape: tuple[in
         value = padded(b, value, template.type.static_shape[extent.axis], axis)
     extents = tuple([sizes[extent.axis] for extent in template.extents])
     return replace(template, whole=replace(template.whole, value=value), extents=extents)
+
+
+def _step(b: Builder, step: int | Value, template: int | Value, shape: tuple[int, ...]) -> int | Value:
+    """A step, or steps along axes of this shape, as a template has it."""
+    if isinstance(step, Value) or isinstance(template, int):
+        return step
+    known = b.op(Constant(np.asarray(step, INT64)))
+    return b.op(Broadcast(shape, ()), known) if shape else known
 
 
 def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int, ...]) -> RowsCell:

@@ -75,8 +75,10 @@ def argsort(ctx: Context, a: Raw, axis: Raw = -1, kind: Raw = None) -> Abstract:
 def lexsort(ctx: Context, keys: Raw, axis: Raw = -1) -> Abstract:
     """The places of elements in the order of the last key, then of the one before."""
     parts = sequence_items(ctx, keys)
+    if parts is None and isinstance(keys, Bounded) and keys.rank == 2 and isinstance(keys.axes[0], int):
+        parts = tuple([array_getitem(ctx, keys, Const(row)) for row in range(keys.axes[0])])
     if parts is None:
-        refuse(ctx, "np.lexsort of a matrix", keys)
+        refuse(ctx, "np.lexsort of so many keys", keys)
     ordered = [compact(ctx, part) if isinstance(part, Bounded) else part for part in parts]
     wholes, extents = placed(ctx, "np.lexsort", _same_size, ordered)
     values = [read.value for whole in wholes if isinstance(read := ctx.read(whole), Array)]

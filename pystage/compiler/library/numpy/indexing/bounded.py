@@ -40,7 +40,7 @@ from ....ops import (
     Subtract,
 )
 from ....values.boundary import Form
-from ....values.bounded import Bounded, Compressed, Extent, Progression, extent_of
+from ....values.bounded import Bounded, Compressed, Extent, Identity, Progression, extent_of
 from ....values.lattice import Abstract, Array, Const, Ref, SliceObject, Tuple, through
 from ....values.views import Flipped, Index, Permuted, View, Window, entire, index_value, read_path
 from ...context import Context, Raw
@@ -60,7 +60,7 @@ def bounded(ctx: Context, whole: Ref | Array, extents: Sequence[Extent]) -> Boun
             break
         whole = inner
     ordered = sorted(extents, key=lambda e: e.axis)
-    return Bounded(whole, type, tuple(ordered))
+    return Bounded(whole, type, tuple(ordered), (Identity(ctx.b.span),))
 
 
 def extent_along(mask: Value, chosen: SelectedPositions | None, axis: int) -> Extent:
@@ -410,14 +410,16 @@ def part_along(ctx: Context, array: Bounded, extent: Extent, entry: SliceObject)
         step = places.step * inner.step
     else:
         step = times(ctx, stride(ctx, inner.step), places.step)
-    return extent_of(Progression(start, step, inner.count), extent.axis, extent.bounds)
+    ends = tuple([end for end in (entry.start, entry.stop) if isinstance(end, Array)])
+    bounds = ends if len(ends) == 2 or not extent.bounds else extent.bounds
+    return extent_of(Progression(start, step, inner.count), extent.axis, bounds)
 
 
 def transposed(ctx: Context, array: Bounded, axes: Sequence[int]) -> Bounded:
     """The axes in another order; a view of the same memory."""
     order = tuple(axes)
     if order == tuple(range(array.rank)):
-        return array.anew()
+        return array.anew(ctx.b.span)
     extents = [replace(e, axis=order.index(e.axis)) for e in array.extents]
     return bounded(ctx, viewed(ctx, array.whole, Permuted(order)), extents)
 
@@ -463,13 +465,15 @@ def widened(ctx: Context, array: Bounded) -> Bounded | None:
         return None
     wider = Ref(whole.cell, whole.path[:-1])
     shape = ctx.contents(wider).type.static_shape
-    if isinstance(view, Flipped):
-        apart = view.axes
-    else:
-        apart = tuple([axis for axis, (n, most) in enumerate(zip(view.sizes, shape)) if n != most])
+    apart = view.axes if isinstance(view, Flipped) else narrowed(view, shape)
     if not {*apart} <= {e.axis for e in array.extents if e.mask is None}:
         return None
     return bounded(ctx, wider, [_seen_through(ctx, e, view, shape) for e in array.extents]).same_as(array)
+
+
+def narrowed(window: Window, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes of an array of `shape` of which a window shows a part."""
+    return tuple([axis for axis, (n, most) in enumerate(zip(window.sizes, shape)) if n != most])
 
 
 def _seen_through(ctx: Context, extent: Extent, view: Window | Flipped, shape: tuple[int, ...]) -> Extent:
@@ -489,7 +493,7 @@ def _seen_through(ctx: Context, extent: Extent, view: Window | Flipped, shape: t
 def raveled(ctx: Context, array: Bounded) -> Bounded:
     """All elements along one axis: a copy, or a view of a vector."""
     if array.rank == 1:
-        return array.anew()
+        return array.anew(ctx.b.span)
     if not all(isinstance(e.step, int) and e.step > 0 for e in array.extents):
         array = compact(ctx, array)
     size = array.type.size

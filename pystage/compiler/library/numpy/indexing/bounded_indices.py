@@ -63,8 +63,6 @@ def has_bounded(index: Raw) -> bool:
 def index_of_wholes(ctx: Context, shape: tuple[int, ...], index: Raw, jax: bool) -> BoundedIndex:
     """The index of an array of `shape` without bounded arrays; a bounded mask has as many elements as the axis."""
     items = list(index.items) if isinstance(index, Tuple) else [abstract(index)]
-    if 0 in shape:
-        refuse(ctx, "indexing an array without elements", *items)
     axis = sum(
         [item is not NONE and not isinstance(item, Bounded) for item in items[: _first_bounded(items)]]
     )
@@ -78,6 +76,11 @@ def index_of_wholes(ctx: Context, shape: tuple[int, ...], index: Raw, jax: bool)
         return BoundedIndex(Tuple(tuple(items)), None)
     if any(isinstance(item, Bounded) and not is_integer(item.type.dtype) for item in items):
         ctx.raise_(IndexError("arrays used as indices must be of integer (or boolean) type"))
+    if 0 in shape and not jax and len(arrays) == 1 and not shape[_axis_of(items, arrays[0])]:
+        items[arrays[0]] = _no_index(ctx, items[arrays[0]], _axis_of(items, arrays[0]))
+        return BoundedIndex(Tuple(tuple(items)), None)
+    if 0 in shape and (jax or len(arrays) > 1):
+        refuse(ctx, "indexing an array without elements", *items)
     positions = [i for i, item in enumerate(items) if i in arrays or _is_array(ctx, item)]
     wholes, found = placed(ctx, "indexing", _indexed, [items[i] for i in positions])
     values = [read.value for x in wholes if isinstance(read := ctx.read(x), Array)]
@@ -91,6 +94,26 @@ def index_of_wholes(ctx: Context, shape: tuple[int, ...], index: Raw, jax: bool)
         chosen = ctx.op(Select(), bounds_checks, ctx.broadcast(value, shape), zero)
         items[i] = ctx.jax(chosen) if jax else ctx.ndarray(chosen)
     return BoundedIndex(Tuple(tuple(items)), batch if extents else None)
+
+
+def _axis_of(items: Sequence[Abstract], position: int) -> int:
+    """The axis that an integer or an array names, where no mask of several axes stands before it."""
+    return sum([item is not NONE for item in items[:position]])
+
+
+def _no_index(ctx: Context, index: Abstract, axis: int) -> Abstract:
+    """An array of indices along an axis of no elements: there must be none, or the program raises NumPy's exception."""
+    assert isinstance(index, Bounded)
+
+    def look_up(numbers: np.ndarray) -> None:
+        for i in numbers.ravel():
+            raise IndexError(f"index {i} is out of bounds for axis {axis} with size 0")
+
+    own = where(ctx, index)
+    some = ctx.op(Reduce(Or(), tuple(range(index.rank))), own, ctx.constant(False, BOOL))
+    ctx.check(some, IndexError("index is out of bounds"), look_up, [index])
+    shape = tuple([0 if isinstance(n, Extent) else n for n in index.axes])
+    return ctx.ndarray(ctx.broadcast(ctx.constant(0, INT64), shape))
 
 
 def _indexed(*positions: np.ndarray) -> None:

@@ -5,6 +5,7 @@ A binary search runs for all needles at once: its size grows with the logarithm 
 
 from __future__ import annotations
 
+import math
 from typing import NoReturn
 
 import jax.numpy as jnp
@@ -263,7 +264,8 @@ def occurrences(
         shortest = least.value if isinstance(least, Array) else ctx.constant(least, INT64)
         needed = ctx.op(Maximum(), ctx.op(Add(), last, ctx.constant(1, INT64)), shortest)
         size = ctx.python(needed, (lowest, max(high + 1, most)))
-    bound = size if isinstance(size, int) else bound_of(ctx, size, "np.bincount")
+    expected = max(shape[0], 0 if math.isinf(most) else int(most))
+    bound = size if isinstance(size, int) else bound_of(ctx, size, "np.bincount", expected)
     empty = ctx.broadcast(ctx.constant(0, parts.type.dtype), (bound,))
     outside = ctx.broadcast(ctx.constant(bound, INT64), shape)
     if inside is not None:
