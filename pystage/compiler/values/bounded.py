@@ -47,7 +47,7 @@ class Extent(TreeNode):
 
     They are `start`, `start + step`, …, as many as `size`; or those at which `mask`, a vector, is true, while something is
     stored there, or computed of all elements. `bounds`: the numbers that decide about a slice. `capacity`: the bound, where
-    a run may need more.
+    a run may need more. `most`: there are never more than these, where that is known to be less than the whole has.
     """
 
     axis: int
@@ -56,6 +56,7 @@ class Extent(TreeNode):
     step: int | Value = 1
     size: Value | None = None
     capacity: Capacity | None = None
+    most: int | None = None
     bounds: tuple[Array, ...] = field(default=(), metadata=NOTE)
 
     @property
@@ -75,6 +76,11 @@ class Extent(TreeNode):
     def moved(self, by: int) -> Extent:
         """The same places of an array that has so many more axes before."""
         return replace(self, axis=self.axis + by)
+
+
+def joined_most(a: Extent, b: Extent) -> int | None:
+    """The most elements that one extent or the other has."""
+    return None if a.most is None or b.most is None else max(a.most, b.most)
 
 
 def extent_of(progression: Progression, axis: int, bounds: tuple[Array, ...] = ()) -> Extent:

@@ -31,12 +31,6 @@ def first_size(least: int, itemsize: int, expected: int) -> int:
     return max(least, min(_power_of_two(expected), most))
 
 
-def size_for_trips(least: int, itemsize: int, needed: int) -> int:
-    """As `first_size`, for what needs so much if a loop runs as often as it may, with more memory for large elements."""
-    most = min(MOST_AT_FIRST // 8, _MOST_FOR_TRIPS // max(itemsize, 1))
-    return max(least, min(_power_of_two(needed), most))
-
-
 def expected_size(extent: int) -> int:
     """How many elements are expected in what grows with inputs that have at most `extent` along an axis."""
     return max(extent, min(_SOME * extent, _MANY))
@@ -44,7 +38,6 @@ def expected_size(extent: int) -> int:
 
 _FEW = 8
 _MOST_OF_FEW = 1 << 20
-_MOST_FOR_TRIPS = 1 << 22
 _SOME = 8
 _MANY = 1 << 10
 

@@ -16,7 +16,7 @@ from ...library.rules.rows import (
     tuple_template,
     with_capacity,
 )
-from ...values.capacity import MOST_AT_FIRST, AllocationSite, Capacity, first_size, size_for_trips
+from ...values.capacity import MOST_AT_FIRST, AllocationSite, Capacity, first_size
 from ...values.lattice import (
     Abstract,
     AnyList,
@@ -49,21 +49,15 @@ _FIRST_INNER = 8
 class JoinedRows:
     """The templates of one join.
 
-    `loop`: of the entry of a loop and the end of its body. `trips`: the number of its iterations, where that is known;
-    `most_trips`: how many there may be. `nested`: it is in another loop. `capacity`: gives the capacity of what grows in it.
+    `loop`: of the entry of a loop and the end of its body. `trips`: the greatest number of its iterations, where that is
+    known. `nested`: it is in another loop. `capacity`: gives the capacity of what grows in it.
     """
 
     def __init__(
-        self,
-        loop: bool,
-        trips: int | None,
-        most_trips: int | None,
-        nested: bool,
-        capacity: Callable[..., Capacity] | None,
+        self, loop: bool, trips: int | None, nested: bool, capacity: Callable[..., Capacity] | None
     ) -> None:
         self._loop = loop
         self._trips = trips
-        self._most_trips = most_trips
         self._nested = nested
         self._capacity_here = capacity
         self.limit: float | None = None
@@ -192,8 +186,6 @@ class JoinedRows:
         initial = needed if is_counted else largest
         if not is_counted or (is_pool and not self._nested):  # objects may be made by other loops, too
             initial = first_size(initial, itemsize, FIRST_CAPACITY)
-        if self._trips is None and self._most_trips is not None and sites[0] is None:
-            initial = size_for_trips(initial, itemsize, first + self._most_trips * (second - first))
         found = self._capacity_here(initial, itemsize, what, with_inputs and not is_counted)
         return found.size, found.site
 

@@ -230,7 +230,6 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
     if growing:
         trip(Const(0))
     loop = Loop(test, body, frame.id, i, trips, certain=bool(trips), peeled=bool(growing), runs=length)
-    loop.most = None if math.isinf(most) else int(most)
     infer_appending(e, growing, lambda: infer_loop(e, loop))
     e.state.set(counter, cast(Abstract, outer) if outer is not None else Undef())
 

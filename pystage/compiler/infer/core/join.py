@@ -33,7 +33,7 @@ from ...library.rules.rows import (
     tuple_rows,
 )
 from ...values.boundary import Form
-from ...values.bounded import Bounded, Extent, Identity, joined_objects
+from ...values.bounded import Bounded, Extent, Identity, joined_most, joined_objects
 from ...values.capacity import Capacity
 from ...values.gated import (
     Gated,
@@ -131,7 +131,6 @@ class Join:
         carriers: Mapping[int, tuple[int, int] | None] = {},
         optional: bool = True,
         trips: int | None = None,
-        most_trips: int | None = None,
         short: bool = False,
         nested: bool = False,
         rolling: bool = False,
@@ -153,7 +152,7 @@ class Join:
         self.demands = PoolDemands(state, (a, b), unpoolable)
         written = loop and provenance is not None  # not one of the library's own
         self._short = written and short
-        self._joined_rows = JoinedRows(loop, trips, most_trips, nested, capacity)
+        self._joined_rows = JoinedRows(loop, trips, nested, capacity)
         self._limits = limits  # by list, the length up to which a loop's test lets it get longer
         self._optional = optional  # whether something may stay None on one side only
         self.objects = JoinedObjects(state, a, b, self.entries, self._cells, owned, shared, carriers)
@@ -718,7 +717,7 @@ def _joined_part(x: Any, y: Any) -> Any:
     """The template of two such parts."""
     if x is y or not isinstance(x, Extent):
         return x
-    joined = replace(x, step=joined_count(x.step, y.step))
+    joined = replace(x, step=joined_count(x.step, y.step), most=joined_most(x, y))
     pairs = zip(children(joined), counterparts(joined, y), strict=True)
     return with_children(joined, [v if v is w else Placeholder(v.type) for v, w in pairs])
 

@@ -594,7 +594,6 @@ def _join(
             carriers=carriers,
             optional=optional,
             trips=loop.trips,
-            most_trips=loop.most,
             short=loop.is_short,
             nested=len(engine.loops.active) > 1,
             capacity=engine.capacity,

@@ -177,10 +177,12 @@ def _outline(engine: Engine, find: Lookup, item: Abstract, views: bool) -> Abstr
 
 def _outline_of_contents(item: Bounded) -> Bounded:
     """A view, or rows of views, with placeholders for what it shows."""
+    sizes = {e.axis: e.most or item.type.static_shape[e.axis] for e in item.extents}
+    shape = tuple([sizes.get(axis, n) for axis, n in enumerate(item.type.static_shape)])
     rows = next((e.size.type.static_shape for e in item.extents if e.size is not None), ())
-    whole = Placeholder(ArrayType(item.type.dtype, (*rows, *item.type.static_shape)))
+    whole = Placeholder(ArrayType(item.type.dtype, (*rows, *shape)))
     extents = tuple([Extent(e.axis, size=Placeholder(ArrayType(INT64, rows))) for e in item.extents])
-    return Bounded(Array(whole, Form.NDARRAY), item.type, extents)
+    return Bounded(Array(whole, Form.NDARRAY), ArrayType(item.type.dtype, shape), extents)
 
 
 def _outline_of_view(engine: Engine, find: Lookup, item: Bounded) -> Bounded | None:
@@ -196,9 +198,12 @@ def _outline_of_view(engine: Engine, find: Lookup, item: Bounded) -> Bounded | N
         if not {*apart} <= extents.keys():
             break
         path = path[:-1]
-        for axis in apart if isinstance(view, Flipped) else ():
-            step = extents[axis].step
-            extents[axis] = replace(extents[axis], step=-step if isinstance(step, int) else step)
+        for axis in apart:
+            step, most = extents[axis].step, extents[axis].most
+            if isinstance(view, Window):
+                extents[axis] = replace(extents[axis], most=min(view.sizes[axis], most or view.sizes[axis]))
+            else:
+                extents[axis] = replace(extents[axis], step=-step if isinstance(step, int) else step)
     whole = Ref(item.whole.cell, path)
     type = path_type(content.value.type, path)
     made = replace(item, whole=whole, type=type, extents=tuple(extents.values()), which=0)

@@ -33,7 +33,7 @@ from ...values.node import TreeNode
 from ...values.views import path_type
 from ...values.walk import nodes, values_of
 from ..context import Context
-from ..numpy.indexing.bounded import bounded, compact, elements, is_compact, widened
+from ..numpy.indexing.bounded import bounded, compact, elements, is_compact, part_around, widened
 from ..numpy.indexing.gathering import Fancy, gather
 from ..numpy.indexing.slices import times
 from ..python.computed_items import MOST_BRANCHES
@@ -226,7 +226,7 @@ def as_contents(ctx: Context, element: Abstract) -> Abstract:
     (count,) = {v.type.static_shape[0] for v in values_of(element)}
     memory, shape = ctx.contents(element.whole), element.type.static_shape
     axes = [e.axis for e in element.extents]
-    grid = (count, *[shape[axis] for axis in axes])
+    grid = (count, *[e.most or shape[e.axis] for e in element.extents])
     positions: list[Value] = []
     for i, extent in enumerate(element.extents, 1):
         places = extent.progression
@@ -241,14 +241,17 @@ def as_contents(ctx: Context, element: Abstract) -> Abstract:
         1 + (axes.index(axis) if axis in axes else len(axes) + kept.index(axis)) for axis in range(len(shape))
     ]
     rows = ctx.op(Transpose((0, *order)), found)
-    extents = tuple([replace(e, start=None, step=1) for e in element.extents])
-    return Bounded(Array(rows, Form.NDARRAY), element.type, extents)
+    extents = tuple([replace(e, start=None, step=1, most=None) for e in element.extents])
+    type = ArrayType(rows.type.dtype, rows.type.static_shape[1:])
+    return Bounded(Array(rows, Form.NDARRAY), type, extents)
 
 
 def _unboxed_bounded(ctx: Context, item: Bounded) -> Bounded:
     """The elements of a bounded array, and how many there are."""
-    first = compact(ctx, item)
+    first = compact(ctx, part_around(ctx, item))
     whole = Array(elements(ctx, first), Form.NDARRAY)
     return Bounded(
-        whole, first.type, tuple([replace(e, start=None, capacity=None, bounds=()) for e in first.extents])
+        whole,
+        first.type,
+        tuple([replace(e, start=None, capacity=None, most=None, bounds=()) for e in first.extents]),
     )

@@ -37,7 +37,7 @@ from ...ops import (
     Slice,
 )
 from ...values.boundary import Form
-from ...values.bounded import Bounded, Extent
+from ...values.bounded import Bounded, Extent, joined_most
 from ...values.capacity import AllocationSite
 from ...values.gated import Gated, GatedNumber, alternatives, form_of, is_absent, tag_of
 from ...values.lattice import (
@@ -332,7 +332,8 @@ def _joined_views(a: Bounded, b: Bounded) -> Bounded | None:
     if not all(e.is_like(f) for e, f in zip(a.extents, b.extents)):
         return None
     steps = [e.step if e.step == f.step else _placeholder(INT64) for e, f in zip(a.extents, b.extents)]
-    extents = tuple([replace(e, step=step) for e, step in zip(a.extents, steps)])
+    pairs = zip(a.extents, b.extents, steps)
+    extents = tuple([replace(e, step=step, most=joined_most(e, f)) for e, f, step in pairs])
     return replace(a, extents=extents, objects=tuple(dict.fromkeys([*a.objects, *b.objects])), which=0)
 
 
@@ -378,14 +379,15 @@ def covers(template: Abstract, item: Abstract) -> bool:
 
 
 def _choices_in(template: Abstract) -> list[int]:
-    """Of how many alternatives each gated φ in a template is, how many axes of arrays are bounded, how many steps known."""
+    """Of how many alternatives each gated φ in a template is, and what is known of the bounded axes of each array."""
     sides = [
         node.options if isinstance(node, Gated) else node.extents
         for node in nodes(template)
         if isinstance(node, Gated | Bounded)
     ]
-    steps = [each.step for side in sides for each in side if isinstance(each, Extent)]
-    return [*map(len, sides), sum([isinstance(step, int) for step in steps])]
+    extents = [each for side in sides for each in side if isinstance(each, Extent)]
+    known = [number for e in extents for number in (isinstance(e.step, int), e.most or 0)]
+    return [*map(len, sides), *known]
 
 
 def _as_wide(own: Array, wide: Array) -> bool:
@@ -736,7 +738,7 @@ def _in_bounds(b: Builder, element: Abstract, template: Bounded, shape: tuple[in
     """An array, or arrays along axes of this shape, in the bounds of a template that covers them."""
     if isinstance(element, Bounded) and is_view(template):
         pairs = zip(element.extents, template.extents, strict=True)
-        found = tuple([replace(e, step=_step(b, e.step, of.step, shape)) for e, of in pairs])
+        found = tuple([replace(e, step=_step(b, e.step, of.step, shape), most=of.most) for e, of in pairs])
         return replace(template, extents=tuple([replace(e, capacity=None, bounds=()) for e in found]))
     assert isinstance(element, Array | Bounded) and isinstance(template.whole, Array)
     whole = _whole_of(element)

@@ -80,7 +80,7 @@ def around(
     sizes, found = list(shape), []
     for extent in extents:
         places, axis = extent.progression, extent.axis
-        most = None if places is None else _most_spread(ctx, places)
+        most = None if places is None else _most_spread(ctx, places, extent.most)
         if places is not None and most is not None and 2 * most > shape[axis]:
             most = _capacity_of(ctx, extent, shape[axis]) or most
         if places is None or most is None or 2 * most > shape[axis]:
@@ -97,11 +97,12 @@ def around(
     return found, Window(tuple(starts), tuple(sizes)) if sizes != list(shape) else None
 
 
-def _most_spread(ctx: Context, places: Progression) -> int | None:
-    """Over how many places of its axis a slice goes at most, where that is known."""
+def _most_spread(ctx: Context, places: Progression, known: int | None) -> int | None:
+    """Over how many places of its axis a slice goes at most, where that is known; it has no more than `known` elements."""
     if not isinstance(places.step, int):
         return None
     _, most = difference(places.count, 0, ctx.intervals)
+    most = most if known is None else min(most, known)
     return None if math.isinf(most) else max((int(most) - 1) * abs(places.step) + 1, 1)
 
 
@@ -482,7 +483,9 @@ def _seen_through(ctx: Context, extent: Extent, view: Window | Flipped, shape: t
     if start is None:
         return extent
     if isinstance(view, Window):
-        return replace(extent, start=ctx.op(Add(), start, index_value(ctx.b, view.starts[axis])))
+        most = min(view.sizes[axis], extent.most or shape[axis])
+        moved = ctx.op(Add(), start, index_value(ctx.b, view.starts[axis]))
+        return replace(extent, start=moved, most=most if most < shape[axis] else None)
     if axis not in view.axes:
         return extent
     last = ctx.constant(shape[axis] - 1, INT64)

@@ -5,7 +5,6 @@ A binary search runs for all needles at once: its size grows with the logarithm 
 
 from __future__ import annotations
 
-import math
 from typing import NoReturn
 
 import jax.numpy as jnp
@@ -264,8 +263,8 @@ def occurrences(
         shortest = least.value if isinstance(least, Array) else ctx.constant(least, INT64)
         needed = ctx.op(Maximum(), ctx.op(Add(), last, ctx.constant(1, INT64)), shortest)
         size = ctx.python(needed, (lowest, max(high + 1, most)))
-    expected = max(shape[0], 0 if math.isinf(most) else int(most))
-    bound = size if isinstance(size, int) else bound_of(ctx, size, "np.bincount", expected)
+    expected = min(max(shape[0], most), _MANY)
+    bound = size if isinstance(size, int) else bound_of(ctx, size, "np.bincount", int(expected))
     empty = ctx.broadcast(ctx.constant(0, parts.type.dtype), (bound,))
     outside = ctx.broadcast(ctx.constant(bound, INT64), shape)
     if inside is not None:
@@ -273,6 +272,9 @@ def occurrences(
     made = ctx.ndarray(ctx.op(Scatter(Add(), (), (0,), (0,), 1), empty, at, parts))
     return made if isinstance(size, int) else first_elements(ctx, made, {0: size.value})
 
+
+_MANY = 1 << 12
+"""As many different numbers as there are numbers are expected, but no more than these."""
 
 _TOO_LONG = (1 << 60) - 1
 """A number that `np.bincount` makes no array for: it would have more bytes than an address can name."""
