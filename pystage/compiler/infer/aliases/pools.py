@@ -54,7 +54,7 @@ from ...values.lattice import (
 )
 from ...values.node import TreeNode
 from ...values.state import new_pool
-from ...values.walk import map_children
+from ...values.walk import children, head, map_children, rebuild
 from ..core.engine import Engine
 from ..core.phi import selector_value
 from ..core.speculate import commit_unless
@@ -295,8 +295,11 @@ def united(engine: Engine, first: int, second: int) -> bool:
     old, young = sorted((first, second))
     if young <= engine.callees.first_cell:
         return False
+    if not _parts_are_united(engine, old, young):
+        return False
     into, other = pool_at(engine, old), pool_at(engine, young)
     a, c = template_of_pool(into), template_of_pool(other)
+    c = None if c is None else rebuild(c, lambda v: v, lambda pool: old if pool == young else pool)
     template = joined_contents(a, c) if a is not None and c is not None else a or c
     if a is not None and c is not None and template is None:
         return False
@@ -332,6 +335,29 @@ def united(engine: Engine, first: int, second: int) -> bool:
         if moved_content is not content:
             state.set(slot, moved_content)
     return True
+
+
+def _parts_are_united(engine: Engine, first: int, second: int) -> bool:
+    """Makes one pool of those of the objects that the objects of two pools hold; False where they cannot be."""
+    done: set[tuple[int, int]] = {(first, second)}
+    while True:
+        contents = [pool_at(engine, pool).contents for pool in (first, second)]
+        pairs = _pooled_parts(*contents) - done if None not in contents else set()
+        if not pairs:
+            return True
+        pair = min(pairs)
+        done.add(pair)
+        if not united(engine, *pair):
+            return False
+
+
+def _pooled_parts(a: Any, b: Any) -> set[tuple[int, int]]:
+    """The pools of objects at one place of two contents, where they are two."""
+    if isinstance(a, Pooled) and isinstance(b, Pooled):
+        return {(a.pool, b.pool)} if a.pool != b.pool else set()
+    if type(a) is not type(b) or not isinstance(a, TreeNode) or head(a) != head(b):
+        return set()
+    return set[tuple[int, int]]().union(*map(_pooled_parts, children(a), children(b)))
 
 
 def _moved(engine: Engine, x: Any, young: int, old: int, shift: int | Value) -> Any:
