@@ -16,10 +16,11 @@ from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType, D
 from pystage.compiler.library.jax.at import At, AtIndex
 from pystage.compiler.stage.ir import Function, Parameters
 from pystage.compiler.values.boundary import Form
-from pystage.compiler.values.bounded import Bounded, Extent, Identity
+from pystage.compiler.values.bounded import Bounded, Extent
 from pystage.compiler.values.capacity import AllocationSite, Capacity
 from pystage.compiler.values.exceptions import ExceptionBuilder
 from pystage.compiler.values.gated import Gated, GatedNumber
+from pystage.compiler.values.identity import Identity
 from pystage.compiler.values.lattice import (
     NONE,
     Abstract,
@@ -168,7 +169,7 @@ def samples() -> list[Abstract | Cell]:
         Bounded(
             x,
             ArrayType(FLOAT64, (2, 4)),
-            (Extent(1, None, program(INT64), 2, program(INT64), CAPACITY, (n(INT64),)),),
+            (Extent(1, None, program(INT64), 2, program(INT64), CAPACITY, 3, (n(INT64),)),),
             (Identity(), Identity(of_loop=True)),
             program(INT32),
         ),
@@ -178,8 +179,10 @@ def samples() -> list[Abstract | Cell]:
         At(n(FLOAT64, Form.JAX, 4)),
         AtIndex(n(FLOAT64, Form.JAX, 4), n(INT64)),
         ArrayCell(program(FLOAT64, 3)),
-        ArrayCell(program(FLOAT64, 2), frozen=Frozen.COPY),
-        RowsCell(Array(program(FLOAT64, 4, 3), Form.NDARRAY), 4, 2, shared=Sharing.TWICE, start=1),
+        ArrayCell(program(FLOAT64, 2), frozen=Frozen.COPY, objects=(Identity(),)),
+        RowsCell(
+            Array(program(FLOAT64, 4, 3), Form.NDARRAY), 4, 2, shared=Sharing.TWICE, start=1, objects=(Identity(),)
+        ),
         ArrayCell(program(FLOAT64, 1, 3), program(BOOL), merged(3, views=True), program(INT32)),
         ListCell((n(), x)),
         RowsCell(Array(program(INT64, 4), Form.PYTHON, range=(0, 9)), 4, program(INT64)),

@@ -45,11 +45,12 @@ from ..values.boundary import (
     ViewTemplate,
     Write,
 )
-from ..values.bounded import Bounded, Identity
+from ..values.bounded import Bounded
 from ..values.deques import BOUND, ITEMS
 from ..values.exceptions import ExceptionBuilder
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind, tag_of
 from ..values.generators import GENERATORS, handle_of, has_handle, made_by, maker_of, resumed, state_of
+from ..values.identity import SOME_OBJECT, Identity, may_be_one
 from ..values.lattice import (
     Abstract,
     AnyList,
@@ -167,15 +168,20 @@ class Exit:
         lists = [c.entries if isinstance(c, TableCell) else c for c in contents]
         held = [(c, _elements(c)) for c in lists if isinstance(c, RowsCell | PoolCell)]
         rows = [c for c, elements in held if any(map(has_arrays, elements))]
-        copies = any(has_copies(element) for _, elements in held for element in elements)
         cells = [slots.get(n) for n in {**self._visible, **dict.fromkeys(initial)}]
-        frozen = [
-            cell.frozen for cell in cells if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT
-        ]
-        shared = max(map(_sharing, rows), default=Sharing.NOT)
-        twice = shared is Sharing.TWICE or (shared is Sharing.ELSEWHERE and len(rows) > 1)
+        frozen = [cell for cell in cells if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT]
+        copied = [c for c in rows if _sharing(c) is not Sharing.NOT]
+        twice = any(_sharing(c) is Sharing.TWICE for c in copied)
+        twice |= any(_may_share(a, b) for a in copied for b in rows if a is not b)
+        twice |= any(_may_share(a, b) for a in rows for b in frozen if any(map(has_copies, _elements(a))))
+        twice |= any(
+            _may_share(a, b)
+            for a in frozen
+            for b in frozen
+            if a is not b and Frozen.COPY in (a.frozen, b.frozen)
+        )
         twice |= _may_be_one(_identities([value, *changed, *map(slots.get, self._visible)]))
-        if twice or (copies and frozen) or (Frozen.COPY in frozen and len(frozen) > 1):
+        if twice:
             what = "an array that may be an element of a list, twice or beside that list,"
             raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
 
@@ -781,6 +787,12 @@ def _may_be_one(arrays: Sequence[tuple[bool, tuple[Identity, ...]]]) -> bool:
             if (listed or other) and any(one.may_be(two) for one in objects for two in theirs):
                 return True
     return False
+
+
+def _may_share(a: RowsCell | PoolCell | ArrayCell, b: RowsCell | PoolCell | ArrayCell) -> bool:
+    """True if an array in a list, or one that a list holds a copy of, may be an object with another such."""
+    mine, theirs = [(SOME_OBJECT,) if isinstance(x, PoolCell) else x.objects for x in (a, b)]
+    return may_be_one(mine, theirs)
 
 
 def _sharing(rows: RowsCell | PoolCell) -> Sharing:

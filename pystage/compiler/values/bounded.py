@@ -6,15 +6,14 @@ Such an array is a whole, whose extents are known, and for each bounded axis the
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType
 from .boundary import Form
 from .capacity import Capacity
+from .identity import Identity
 from .lattice import Abstract, Array, Ref
 from .node import NOTE, TreeNode
 
@@ -86,117 +85,6 @@ def joined_most(a: Extent, b: Extent) -> int | None:
 def extent_of(progression: Progression, axis: int, bounds: tuple[Array, ...] = ()) -> Extent:
     """The extent of a progression along `axis`."""
     return Extent(axis, start=progression.start, step=progression.step, size=progression.count, bounds=bounds)
-
-
-class Identity:
-    """Which object an array is, by where and when it was made: no two are made at one time.
-
-    One object; of a loop, any of those that its trips have made at one place of the source, an allocation site; or any of
-    several, its `parts`. The site may be unknown. What a loop over a list takes of it is one of its elements, `elements`,
-    and in each trip of `taker` another one.
-    """
-
-    __slots__ = (
-        "_first",
-        "_last",
-        "_loop",
-        "_sites",
-        "_unions",
-        "elements",
-        "of_loop",
-        "parts",
-        "site",
-        "taker",
-    )
-
-    def __init__(
-        self,
-        site: Hashable = None,
-        of_loop: bool = False,
-        elements: tuple[Identity, ...] = (),
-        taker: Identity | None = None,
-    ) -> None:
-        self.site = site
-        self.of_loop = of_loop
-        self.parts: tuple[Identity, ...] = ()
-        self.elements = elements
-        self.taker = taker
-        self._loop = self
-        self._sites: dict[Hashable, Identity] = {}
-        self._unions: dict[tuple[Identity, ...], Identity] = {}
-        self._first = next(_TIMES)
-        self._last = math.inf if of_loop else self._first
-
-    @classmethod
-    def any_of(cls, objects: Iterable[Identity]) -> Identity:
-        """One of these, nobody knows which."""
-        parts = dict.fromkeys([part for each in objects for part in each.parts or (each,)])
-        first, *others = parts
-        if not others and first.of_loop:
-            return first
-        known = first._unions.get(tuple(others))
-        if known is None:
-            known = first._unions[tuple(others)] = cls(of_loop=True)
-            known.parts = tuple(parts)
-        return known
-
-    def at(self, site: Hashable, elements: tuple[Identity, ...] = ()) -> Identity:
-        """Of those that the trips of a loop make, or take of a list, the ones of that place."""
-        found = self._sites.get((site, elements))
-        if found is None:
-            found = self._sites[site, elements] = Identity(site, True, elements)
-            found._loop = self
-        return found
-
-    def end(self) -> None:
-        """The loop is over: what is made from now on is none of its objects."""
-        self._last = next(_TIMES)
-
-    def may_be(self, other: Identity) -> bool:
-        """False if the two are certainly different objects.
-
-        While a loop is inferred, what its trips have made is of the trips before.
-        """
-        if self.parts:
-            return any(part.may_be(other) for part in self.parts)
-        if other.parts:
-            return other.may_be(self)
-        if self is other:
-            return True
-        if self.elements or other.elements:
-            if self._is_taken_beside(other) or other._is_taken_beside(self):
-                return False
-            return any(a.may_be(b) for a in self.elements or (self,) for b in other.elements or (other,))
-        if self.site != other.site and self.site is not None and other.site is not None:
-            return False
-        one, two = self._loop, other._loop
-        if math.inf in (one._last, two._last):
-            return False
-        return one._first <= two._last and two._first <= one._last
-
-    def _is_taken_beside(self, other: Identity) -> bool:
-        """True for what a trip takes, and what the trips before it have taken there."""
-        return self.taker is other._loop and bool(other.elements) and self.site == other.site
-
-    def covers(self, other: Identity) -> bool:
-        """True for what a loop has made, or one of several, if the other is among them."""
-        if other.parts:
-            return all(map(self.covers, other.parts))
-        if self.parts:
-            return any(part is other or part.covers(other) for part in self.parts)
-        return self.of_loop and self.site == other.site and self._loop._first <= other._loop._first
-
-    def after_trips(self, loop: Identity) -> Identity:
-        """What stands for it after any number of trips of a loop, of which one has left it."""
-        if self.parts:
-            parts = [part.after_trips(loop) for part in self.parts]
-            return self if parts == [*self.parts] else Identity.any_of(parts)
-        if self._loop._last < loop._first or self._loop is loop:
-            return self
-        return loop.at(self.site, tuple([each.after_trips(loop) for each in self.elements]))
-
-
-_TIMES = itertools.count()
 
 
 class Selection(Abstract):

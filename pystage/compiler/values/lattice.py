@@ -26,6 +26,7 @@ from ..stage.ir import Function as StageFunction
 from .boundary import Form
 from .capacity import AllocationSite
 from .exceptions import ExceptionBuilder, PayloadKey
+from .identity import SOME_OBJECT, Identity
 from .node import NOTE, WEAK, CellNumber, TreeNode
 from .slots import Slot
 from .views import View, is_entire
@@ -408,7 +409,8 @@ class ArrayCell(Cell):
 
     Where `writable`, a bool of the program after paths joined, does not hold, a store raises NumPy's error. `aliases`:
     what this cell may be another name of, after paths joined; `selector` of them it is: 0 if it is an array of its own,
-    else the position of the alias, counted from 1. `frozen`: whether a list of rows holds a copy of it.
+    else the position of the alias, counted from 1. `frozen`: whether a list of rows holds a copy of it; if so, `objects` are
+    those that it may be.
     """
 
     value: Value
@@ -416,6 +418,7 @@ class ArrayCell(Cell):
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
     frozen: Frozen = Frozen.NOT
+    objects: tuple[Identity, ...] = field(default=(SOME_OBJECT,), metadata=NOTE)
 
 
 @immutable
@@ -433,8 +436,9 @@ class RowsCell(Cell):
 
     The first `length` rows are the elements; those behind mean nothing. `site`: the allocation site whose capacity this is,
     of which a run may need more (`Context.needs_capacity`); None for a list that gets longer as often as that is written,
-    and its capacity with it. `shared`: whether elements that are arrays may be one object with others.
-    `start`: of a deque, the row that comes first; behind the last row comes the first one. Of a list it is 0.
+    and its capacity with it. `shared`: whether elements that are arrays may be one object with others; `objects` are those
+    that they may be, where there are copies of them. `start`: of a deque, the row that comes first; behind the last row
+    comes the first one. Of a list it is 0.
     """
 
     element: Abstract
@@ -445,6 +449,7 @@ class RowsCell(Cell):
     selector: int | Value = 0
     shared: Sharing = Sharing.NOT
     start: int | Value = 0
+    objects: tuple[Identity, ...] = field(default=(SOME_OBJECT,), metadata=NOTE)
 
 
 AnyList = ListCell | RowsCell

@@ -16,9 +16,10 @@ from dataclasses import replace
 from typing import Any, TypeVar, Union, get_args, get_origin
 
 from ..hlo.ir import Value
-from .bounded import Bounded, Identity
+from .bounded import Bounded
 from .gated import Gated
-from .lattice import Abstract, Ref
+from .identity import Identity
+from .lattice import Abstract, ArrayCell, Frozen, Ref, RowsCell
 from .node import CELL, TreeNode
 from .views import View
 
@@ -498,4 +499,18 @@ def _bounded(m: _Rebuilding, x: Bounded) -> Bounded:
     return made if m.object is None else replace(made, objects=tuple(map(m.object, x.objects)))
 
 
-_RULES = _Rules({Ref: _ref, Gated: _gated, Bounded: _bounded})
+def _array_cell(m: _Rebuilding, x: ArrayCell) -> ArrayCell:
+    """An array, and the objects that it may be of which lists hold copies."""
+    made: ArrayCell = _MAPPED[ArrayCell](m, x)
+    if m.object is None or x.frozen is Frozen.NOT:
+        return made
+    return replace(made, objects=tuple(map(m.object, x.objects)))
+
+
+def _rows_cell(m: _Rebuilding, x: RowsCell) -> RowsCell:
+    """A list of rows, and the objects that its elements may be."""
+    made: RowsCell = _MAPPED[RowsCell](m, x)
+    return made if m.object is None else replace(made, objects=tuple(map(m.object, x.objects)))
+
+
+_RULES = _Rules({Ref: _ref, Gated: _gated, Bounded: _bounded, ArrayCell: _array_cell, RowsCell: _rows_cell})

@@ -23,7 +23,7 @@ from pystage.compiler.infer.exceptions.raises import TryBody
 from pystage.compiler.infer.interpreter import Interpreter
 from pystage.compiler.ops import Add, Compare, Constant
 from pystage.compiler.speculation import Balanced, Current, Declared, Fixed, Forked, Grows, Journaled, Nested
-from pystage.compiler.values.bounded import Identity
+from pystage.compiler.values.identity import Identity
 from pystage.compiler.values.lattice import NONE, Const, ListCell, Ref
 from pystage.compiler.values.state import ERROR
 

@@ -16,6 +16,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...ops import And, Compare, Not, Or, Select
 from ...values.boundary import Form
+from ...values.identity import Identity
 from ...values.lattice import (
     Abstract,
     Alias,
@@ -254,7 +255,9 @@ def freeze(engine: Engine, number: int) -> bool:
     for each in cells:
         cell = engine.state.slots.get(each)
         if isinstance(cell, ArrayCell):
-            engine.state.set(each, replace(cell, frozen=max(cell.frozen, Frozen.ORIGINAL)))
+            frozen = max(cell.frozen, Frozen.ORIGINAL)
+            objects = (Identity(engine.b.span),) if cell.frozen is Frozen.NOT else cell.objects
+            engine.state.set(each, replace(cell, frozen=frozen, objects=objects))
     return shared
 
 

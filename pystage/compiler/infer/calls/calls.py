@@ -23,7 +23,7 @@ from ...ops import Call, Constant
 from ...ops.host.draw import Draw
 from ...stage import ir as stage
 from ...stage.walk import walk
-from ...values.bounded import Identity
+from ...values.identity import Identity
 from ...values.lattice import (
     NONE,
     Abstract,

@@ -7,7 +7,7 @@ the summary of one applies to the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import jax
@@ -17,8 +17,9 @@ from ...hlo.ir import Op, Value
 from ...hlo.types import ArrayType, is_integer
 from ...ops import Constant
 from ...values.boundary import Form
-from ...values.bounded import Bounded, Identity
-from ...values.lattice import Abstract, Alias, Array, Const, Ref, Unknown
+from ...values.bounded import Bounded
+from ...values.identity import Identity
+from ...values.lattice import Abstract, Alias, Array, ArrayCell, Const, Frozen, Ref, RowsCell, Unknown
 from ...values.node import TreeNode
 from ...values.state import References
 from ...values.walk import CHILDREN, HEADS
@@ -145,8 +146,23 @@ class Canonical:
     def bounded(self, x: Bounded) -> None:
         """A bounded array, and the objects that it may be."""
         self.tree(x)
-        self.tokens.append(len(x.objects))
-        for each in x.objects:
+        self.identities(x.objects)
+
+    def array_cell(self, x: ArrayCell) -> None:
+        """The contents of an array, and which objects it may be of which lists hold copies."""
+        self.tree(x)
+        if x.frozen is not Frozen.NOT:
+            self.identities(x.objects)
+
+    def rows_cell(self, x: RowsCell) -> None:
+        """A list of rows, and the objects that its elements may be."""
+        self.tree(x)
+        self.identities(x.objects)
+
+    def identities(self, objects: Sequence[Identity]) -> None:
+        """Some objects, by number, and which of them may be one."""
+        self.tokens.append(len(objects))
+        for each in objects:
             if each not in self.objects:
                 self.tokens += (each.of_loop, tuple(map(each.may_be, self.objects)))
             self.tokens.append(self.objects.setdefault(each, len(self.objects)))
@@ -213,6 +229,8 @@ _RULES = _CanonicalRules(
         Const: Canonical.const,
         Alias: Canonical.alias,
         Bounded: Canonical.bounded,
+        ArrayCell: Canonical.array_cell,
+        RowsCell: Canonical.rows_cell,
         Unknown: Canonical.unknown,
     }
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
-from ...values.bounded import Identity
+from ...values.identity import Identity
 from ...values.lattice import Abstract, Cell, ErrorCell, OutputCell
 from ...values.slots import Slot
 from ...values.state import Content, OrderSensitivity

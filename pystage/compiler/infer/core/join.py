@@ -26,6 +26,7 @@ from ...library.rules.rows import (
     can_be_in_tuples,
     class_of_table,
     common_rows,
+    copied_objects,
     entries_of,
     factory_of,
     is_view,
@@ -33,7 +34,7 @@ from ...library.rules.rows import (
     tuple_rows,
 )
 from ...values.boundary import Form
-from ...values.bounded import Bounded, Extent, Identity, joined_most, joined_objects
+from ...values.bounded import Bounded, Extent, joined_most, joined_objects
 from ...values.capacity import Capacity
 from ...values.gated import (
     Gated,
@@ -44,6 +45,7 @@ from ...values.gated import (
     is_absent,
     may_be_none,
 )
+from ...values.identity import Identity, united
 from ...values.lattice import (
     LISTS,
     NONE,
@@ -530,7 +532,8 @@ class Join:
                 aliases = joined_aliases(a, b)
                 writable = a.writable if a.writable is b.writable else Placeholder(ArrayType(BOOL))
                 selector = join_selectors(a.selector, b.selector)
-                return ArrayCell(value, writable, aliases, selector, max(a.frozen, b.frozen))
+                frozen, objects = max(a.frozen, b.frozen), self._objects(a, b)
+                return ArrayCell(value, writable, aliases, selector, frozen, objects)
             case ListCell(), ListCell() if len(a.items) == len(b.items):
                 items = tuple([self.join(x, y) for x, y in zip(a.items, b.items)])
                 return replace(
@@ -622,11 +625,18 @@ class Join:
         if self._made is not None:
             loop = self._made
             template = rebuild(template, lambda v: v, object=lambda each: each.after_trips(loop))
-        return self._joined_rows.list(a, b, template, is_table)
+        made = self._joined_rows.list(a, b, template, is_table)
+        return replace(made, objects=self._objects(a, b))
 
     def _has_memories(self, template: TreeNode) -> bool:
         """True if the memories of which there are views are there on both sides."""
         return not any(find(cell) is MISSING for cell in cells_of(template) for find in (self.a, self.b))
+
+    def _objects(self, *sides: ArrayCell | AnyList) -> tuple[Identity, ...]:
+        """The objects that the arrays may be of which lists hold copies."""
+        found = united(*[copied_objects(side) for side in sides])
+        loop = self._made
+        return found if loop is None else united([each.after_trips(loop) for each in found])
 
     def _is_written_out(self, template: TreeNode) -> bool:
         """True in a loop of few trips for elements each of which is known in its trip.

@@ -10,7 +10,7 @@ from ...diagnostics.diagnostic import Note
 from ...hlo.ir import Region
 from ...speculation import Balanced, Declarations, Fixed, Grows
 from ...stage import ir as stage
-from ...values.bounded import Identity
+from ...values.identity import Identity
 from ...values.lattice import Abstract, ErrorCell
 from ...values.slots import Hidden, Purpose, Slot, Variable
 from ...values.state import Changes, Content

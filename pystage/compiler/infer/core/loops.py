@@ -27,8 +27,8 @@ from ...library.rules.numbers import range_of
 from ...ops import Convert, constant
 from ...stage import ir as stage
 from ...values.boundary import Form
-from ...values.bounded import Identity
 from ...values.gated import may_be_unassigned
+from ...values.identity import Identity
 from ...values.lattice import (
     Abstract,
     Array,

@@ -19,8 +19,9 @@ from ...library.rules.numbers import is_of_kind, number_type, whole_of
 from ...library.rules.pools import converted, template_of_pool
 from ...library.rules.rows import as_rows, as_table, joined_tuples, template_of, template_of_list, tuple_rows
 from ...ops import Compare, Convert, Select, constant
-from ...values.bounded import Bounded, Identity
+from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of, where_assigned
+from ...values.identity import Identity
 from ...values.lattice import (
     LISTS,
     TABLES,

@@ -16,7 +16,9 @@ from ...values.lattice import (
     Array,
     ArrayCell,
     Const,
+    Frozen,
     ObjectCell,
+    RowsCell,
     Stamp,
     Unknown,
     is_number,
@@ -45,7 +47,7 @@ def same_template(old: object, new: object) -> bool:
         return isinstance(old, Placeholder) and old.type == cast(Value, new).type
     if not isinstance(old, TreeNode):
         return bool(old == new)
-    if isinstance(old, Bounded) and not _same_objects(old, cast(Bounded, new)):
+    if not _same_objects(old, cast(TreeNode, new)):
         return False
     if not _same_aliases(aliases_of(old), aliases_of(new)):
         return False
@@ -53,10 +55,13 @@ def same_template(old: object, new: object) -> bool:
     return _equal(head(a), head(b)) and all(map(same_template, children(a), children(b)))
 
 
-def _same_objects(old: Bounded, new: Bounded) -> bool:
-    """True if two arrays may be the same objects; contents of arrays in a list are none."""
-    is_content = isinstance(old.whole, Array) and old.whole.form is Form.NDARRAY
-    return is_content or {*old.objects} == {*new.objects}
+def _same_objects(old: TreeNode, new: TreeNode) -> bool:
+    """True if two arrays, or the arrays in two lists, may be the same objects; contents of arrays in a list are none."""
+    if isinstance(old, Bounded) and isinstance(old.whole, Array) and old.whole.form is Form.NDARRAY:
+        return True
+    if isinstance(old, ArrayCell) and old.frozen is Frozen.NOT:
+        return True
+    return not isinstance(old, Bounded | RowsCell | ArrayCell) or {*old.objects} == {*cast(Any, new).objects}
 
 
 def _compared(x: Any) -> TreeNode:

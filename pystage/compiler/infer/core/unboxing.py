@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import cast
 
 from ...hlo.types import INT64, ArrayType
-from ...library.kernels.array_rows import has_arrays, with_shared
+from ...library.kernels.array_rows import has_arrays, with_objects, with_shared
 from ...library.kernels.unboxing import (
-    frozen,
     has_views,
     is_element,
     is_own_array,
     is_view_of,
+    objects_of,
+    put_in,
     unboxed,
     with_contents,
 )
@@ -35,6 +36,7 @@ from ...library.rules.rows import (
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated
+from ...values.identity import Identity, united
 from ...values.lattice import (
     LISTS,
     Abstract,
@@ -47,6 +49,7 @@ from ...values.lattice import (
     Pooled,
     Ref,
     RowsCell,
+    Sharing,
     Stamp,
     TableCell,
     Tuple,
@@ -137,10 +140,12 @@ def unbox(engine: Engine, slots: Mapping[int, bool]) -> None:
             continue
         state.gated |= any(isinstance(node, Gated) for node in nodes(template))
         made = as_rows(engine.b, held, template, len(held.items))
-        shared = False
+        level = Sharing.NOT
+        objects: tuple[Identity, ...] = ()
         for item in rows.items:
-            shared |= frozen(engine, item, made.element)
-        made = with_shared(made, shared)
+            level = max(level, put_in(engine, item, made.element, None, objects))
+            objects = united(objects, objects_of(engine, item))
+        made = with_objects(with_shared(made, level is not Sharing.NOT, level), objects)
         if isinstance(cell, DictCell):
             state.set(
                 slot,

@@ -761,7 +761,7 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
         taker = engine.loops.taker
         if taker is None or rows.shared is Sharing.TWICE:
             return found
-        return taken_once(found, engine.b.span, taker)
+        return taken_once(engine, found, taker)
 
     return Rolled(list_length(content()), element, lambda: list_length(content()))
 

@@ -6,13 +6,14 @@ it is (`Pooled`). Out: references. Which elements are one array nothing tells (`
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import replace
 
 from ...diagnostics.codes_constant import NotKnown
+from ...hlo.ir import Value
 from ...hlo.types import INT64
 from ...values.boundary import Form
-from ...values.bounded import Bounded, Identity
+from ...values.bounded import Bounded
+from ...values.identity import SOME_OBJECT, Identity, united
 from ...values.lattice import (
     Abstract,
     Array,
@@ -45,19 +46,22 @@ def has_copies(element: Abstract) -> bool:
     return has_arrays(element) and not is_view(element)
 
 
-def boxed(ctx: Context, element: Abstract) -> Abstract:
-    """An element of a list as a reader gets it: references in place of what rows hold of arrays and objects."""
+def boxed(ctx: Context, element: Abstract, objects: tuple[Identity, ...] = (SOME_OBJECT,)) -> Abstract:
+    """An element of a list as a reader gets it: references in place of what rows hold of arrays and objects.
+
+    `objects`: those that the arrays in the list may be.
+    """
     if isinstance(element, Tuple):
-        parts = [boxed(ctx, part) for part in element.items]
+        parts = [boxed(ctx, part, objects) for part in element.items]
         same = all(new is old for new, old in zip(parts, element.items))
         return element if same else Tuple(tuple(parts), element.cls)
     if isinstance(element, Array) and element.form is Form.NDARRAY:
-        return Ref(ctx.state.new_cell(ArrayCell(element.value, frozen=Frozen.COPY)))
+        return _copy(ctx, element.value, objects)
     if isinstance(element, Bounded) and isinstance(element.whole, Ref):
         return _view(ctx, element)
     if isinstance(element, Bounded):
         assert isinstance(element.whole, Array)
-        whole = Ref(ctx.state.new_cell(ArrayCell(element.whole.value, frozen=Frozen.COPY)))
+        whole = _copy(ctx, element.whole.value, objects)
         zero = ctx.constant(0, INT64)
         return Bounded(whole, element.type, tuple([replace(each, start=zero) for each in element.extents]))
     if isinstance(element, Pooled):
@@ -68,6 +72,12 @@ def boxed(ctx: Context, element: Abstract) -> Abstract:
             ctx.state.new_cell(MemberCell(class_of_contents(pool.contents), element.pool, element.place))
         )
     return element
+
+
+def _copy(ctx: Context, value: Value, objects: tuple[Identity, ...]) -> Ref:
+    """A copy of an array of which a list holds the contents."""
+    one = (Identity.any_of(objects),) if objects else objects
+    return Ref(ctx.state.new_cell(ArrayCell(value, frozen=Frozen.COPY, objects=one)))
 
 
 def _view(ctx: Context, element: Bounded) -> Bounded:
@@ -81,13 +91,18 @@ def _view(ctx: Context, element: Bounded) -> Bounded:
     return replace(element, extents=tuple(extents), objects=(Identity.any_of(element.objects),))
 
 
-def taken_once(item: Abstract, site: Hashable, taker: Identity) -> Abstract:
+def taken_once(ctx: Context, item: Abstract, taker: Identity) -> Abstract:
     """An element of a list, of which each trip of a loop takes another one."""
     if isinstance(item, Tuple):
-        return Tuple(tuple([taken_once(part, site, taker) for part in item.items]), item.cls)
-    if not isinstance(item, Bounded):
-        return item
-    return replace(item, objects=(Identity(site, elements=item.objects, taker=taker),))
+        return Tuple(tuple([taken_once(ctx, part, taker) for part in item.items]), item.cls)
+    whole = item.whole if isinstance(item, Bounded) else item
+    cell = ctx.state.slots.get(whole.cell) if isinstance(whole, Ref) else None
+    if isinstance(cell, ArrayCell) and isinstance(whole, Ref) and cell.frozen is Frozen.COPY:
+        one = Identity(ctx.b.span, elements=cell.objects, taker=taker)
+        ctx.state.set(whole.cell, replace(cell, objects=(one,)))
+    elif isinstance(item, Bounded):
+        return replace(item, objects=(Identity(ctx.b.span, elements=item.objects, taker=taker),))
+    return item
 
 
 def with_shared(rows: RowsCell, shared: bool, level: Sharing = Sharing.TWICE) -> RowsCell:
@@ -95,6 +110,11 @@ def with_shared(rows: RowsCell, shared: bool, level: Sharing = Sharing.TWICE) ->
     if not shared or not has_arrays(rows.element):
         return rows
     return replace(rows, shared=max(rows.shared, level))
+
+
+def with_objects(rows: RowsCell, *objects: tuple[Identity, ...]) -> RowsCell:
+    """The rows, whose arrays may be these objects where there are copies of them."""
+    return replace(rows, objects=united(*objects))
 
 
 def copied(rows: RowsCell) -> RowsCell:

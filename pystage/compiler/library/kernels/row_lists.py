@@ -40,6 +40,7 @@ from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.capacity import AllocationSite, Capacity
 from ...values.gated import Gated, GatedNumber, alternatives, tag_of
+from ...values.identity import SOME_OBJECT, united
 from ...values.lattice import (
     FALSE,
     NONE,
@@ -68,9 +69,19 @@ from ..python.number_checks import refuse
 from ..rules import rows as templates
 from ..rules.promote import PYTHON_DTYPES, python_type
 from ..rules.split import needs_split
-from .array_rows import boxed, has_arrays, with_shared
+from .array_rows import boxed, has_arrays, with_objects, with_shared
 from .structures import known_item, list_items, list_length
-from .unboxing import element_of, frozen, has_views, held_as, may_share, unboxed, with_contents
+from .unboxing import (
+    element_of,
+    frozen,
+    has_views,
+    held_as,
+    may_share,
+    objects_of,
+    put_in,
+    unboxed,
+    with_contents,
+)
 
 MANY = 64
 """Of more equal elements than these a list is made as rows; where only the program knows how many, it has this capacity."""
@@ -297,14 +308,15 @@ def item(ctx: Context, cell: RowsCell, place: Int) -> Abstract:
     """The element at a place that lies inside."""
     if isinstance(place, int) and place < cell.capacity:
         return known_item(ctx, cell, place)
-    found = boxed(ctx, templates.row_at(ctx.b, cell.element, int_value(ctx, place)))
+    found = boxed(ctx, templates.row_at(ctx.b, cell.element, int_value(ctx, place)), cell.objects)
     return part_around(ctx, found).same_as(found) if isinstance(found, Bounded) else found
 
 
 def with_item(ctx: Context, cell: RowsCell, place: Int, new: Abstract) -> RowsCell:
     """The list with another element at a place that lies inside; the elements cover `new`."""
     held = held_as(ctx, new, cell.element)
-    return replace(cell, element=templates.with_row(ctx.b, cell.element, int_value(ctx, place), held))
+    element = templates.with_row(ctx.b, cell.element, int_value(ctx, place), held)
+    return replace(cell, element=element, objects=united(cell.objects, (SOME_OBJECT,)))
 
 
 def with_reserve(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[RowsCell, Int]:
@@ -983,4 +995,7 @@ def append(ctx: Context, ref: Ref, new: Abstract) -> None:
     if longer is None:  # its elements are known one by one, or it is refused
         ctx.write(ref.cell, ListCell((*list_items(ctx, cell), new), cell.aliases, cell.selector))
         return
-    ctx.write(ref.cell, with_shared(longer, frozen(ctx, new, longer.element, element_of(cell))))
+    objects = templates.copied_objects(cell)
+    level = put_in(ctx, new, longer.element, element_of(cell), objects)
+    longer = with_shared(longer, level is not Sharing.NOT, level)
+    ctx.write(ref.cell, with_objects(longer, objects, objects_of(ctx, new)))

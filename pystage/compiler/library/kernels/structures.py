@@ -209,7 +209,7 @@ def list_items(ctx: Context, cell: AnyList) -> tuple[Abstract, ...]:
 
 def known_item(ctx: Context, cell: RowsCell, place: int) -> Abstract:
     """The element of a list of rows at a known place."""
-    return boxed(ctx, rebuild(cell.element, lambda rows: row(ctx.b, rows, place)))
+    return boxed(ctx, rebuild(cell.element, lambda rows: row(ctx.b, rows, place)), cell.objects)
 
 
 def list_length(cell: AnyList) -> Abstract:

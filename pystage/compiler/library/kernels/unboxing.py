@@ -15,17 +15,20 @@ from ...hlo.types import INT64, ArrayType
 from ...ops import Add, Broadcast, Iota, Multiply, Transpose
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Progression, extent_of
+from ...values.identity import SOME_OBJECT, Identity, may_be_one, united
 from ...values.lattice import (
     LISTS,
     Abstract,
     AnyList,
     Array,
     ArrayCell,
+    Frozen,
     ListCell,
     MemberCell,
     Pooled,
     Ref,
     RowsCell,
+    Sharing,
     Tuple,
 )
 from ...values.memory import is_row_major
@@ -188,6 +191,48 @@ def is_own_array(ctx: Context, item: Bounded) -> bool:
 def is_view_of(content: object, item: Bounded) -> bool:
     """True for a view that a list can hold by its places in a memory, which has these contents."""
     return isinstance(content, ArrayCell) and not content.aliases and templates.can_be_view(item)
+
+
+def put_in(
+    ctx: Context, item: Abstract, held: Abstract, before: Abstract | None, objects: tuple[Identity, ...]
+) -> Sharing:
+    """As `frozen`, of an item that a list gets: whether it may be an element already, or one of another list or dict.
+
+    `objects`: those that the arrays in the list may be of which it has copies.
+    """
+    if isinstance(item, Tuple):
+        level = Sharing.NOT
+        mine, theirs = [x.items if isinstance(x, Tuple) else () for x in (held, before)]
+        for i, part in enumerate(item.items):
+            of = theirs[i] if i < len(theirs) else None
+            level = max(level, put_in(ctx, part, mine[i] if i < len(mine) else held, of, objects))
+            objects = united(objects, objects_of(ctx, part))
+        return level
+    whole = item.whole if isinstance(item, Bounded) else item
+    cell = ctx.state.slots.get(whole.cell) if isinstance(whole, Ref) else None
+    shared = frozen(ctx, item, held, before)
+    if not shared:
+        return Sharing.NOT
+    if (
+        not isinstance(cell, ArrayCell)
+        or cell.frozen is Frozen.NOT
+        or cell.aliases
+        or templates.is_view(held)
+    ):
+        return Sharing.TWICE
+    if not isinstance(whole, Ref) or ctx.is_of_caller(whole):
+        return Sharing.TWICE
+    return Sharing.TWICE if may_be_one(cell.objects, objects) else Sharing.ELSEWHERE
+
+
+def objects_of(ctx: Context, item: Abstract) -> tuple[Identity, ...]:
+    """The objects that the arrays in an item may be of which a list holds copies from now on."""
+    found: list[tuple[Identity, ...]] = []
+    for node in nodes(item):
+        cell = ctx.state.slots.get(node.cell) if isinstance(node, Ref) else None
+        if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT:
+            found.append((SOME_OBJECT,) if cell.aliases else cell.objects)
+    return united(*found)
 
 
 def held_as(ctx: Context, held: Abstract, like: Abstract | None) -> Abstract:

@@ -40,14 +40,17 @@ from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent, joined_most
 from ...values.capacity import AllocationSite
 from ...values.gated import Gated, GatedNumber, alternatives, form_of, is_absent, tag_of
+from ...values.identity import SOME_OBJECT, Identity
 from ...values.lattice import (
     NONE,
     Abstract,
     AnyList,
     AnyTable,
     Array,
+    ArrayCell,
     Const,
     DictCell,
+    Frozen,
     ListCell,
     Pooled,
     Ref,
@@ -501,7 +504,17 @@ def as_rows(b: Builder, cell: AnyList, template: Abstract, capacity: int) -> Row
         return replace(cell, element=element, capacity=capacity)
     element = rows_of(b, cell.items, template, capacity)
     shared = Sharing.TWICE if _have_one_view(cell.items) else Sharing.NOT
-    return RowsCell(element, capacity, len(cell.items), None, cell.aliases, cell.selector, shared)
+    made = RowsCell(element, capacity, len(cell.items), None, cell.aliases, cell.selector, shared)
+    return replace(made, objects=copied_objects(cell))
+
+
+def copied_objects(x: ArrayCell | AnyList) -> tuple[Identity, ...]:
+    """The objects that an array may be, or those in a list, of which lists hold copies."""
+    if isinstance(x, ArrayCell):
+        return () if x.frozen is Frozen.NOT else x.objects
+    if isinstance(x, RowsCell):
+        return x.objects
+    return (SOME_OBJECT,) if x.items else ()
 
 
 def _have_one_view(items: Sequence[Abstract]) -> bool:

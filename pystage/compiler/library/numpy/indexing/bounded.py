@@ -40,7 +40,8 @@ from ....ops import (
     Subtract,
 )
 from ....values.boundary import Form
-from ....values.bounded import Bounded, Compressed, Extent, Identity, Progression, extent_of
+from ....values.bounded import Bounded, Compressed, Extent, Progression, extent_of
+from ....values.identity import Identity
 from ....values.lattice import Abstract, Array, Const, Ref, SliceObject, Tuple, through
 from ....values.views import Flipped, Index, Permuted, View, Window, entire, index_value, read_path
 from ...context import Context, Raw
