@@ -626,7 +626,7 @@ class Join:
             loop = self._made
             template = rebuild(template, lambda v: v, object=lambda each: each.after_trips(loop))
         made = self._joined_rows.list(a, b, template, is_table)
-        return replace(made, objects=self._objects(a, b))
+        return made if is_table else replace(made, objects=self._objects(a, b))
 
     def _has_memories(self, template: TreeNode) -> bool:
         """True if the memories of which there are views are there on both sides."""

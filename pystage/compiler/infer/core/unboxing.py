@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import cast
 
 from ...hlo.types import INT64, ArrayType
-from ...library.kernels.array_rows import has_arrays, with_objects, with_shared
+from ...library.kernels.array_rows import has_arrays, with_shared
 from ...library.kernels.unboxing import (
     has_views,
     is_element,
@@ -145,7 +145,7 @@ def unbox(engine: Engine, slots: Mapping[int, bool]) -> None:
         for item in rows.items:
             level = max(level, put_in(engine, item, made.element, None, objects))
             objects = united(objects, objects_of(engine, item))
-        made = with_objects(with_shared(made, level is not Sharing.NOT, level), objects)
+        made = with_shared(made, level is not Sharing.NOT, level, objects)
         if isinstance(cell, DictCell):
             state.set(
                 slot,

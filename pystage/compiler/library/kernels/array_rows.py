@@ -13,7 +13,7 @@ from ...hlo.ir import Value
 from ...hlo.types import INT64
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.identity import SOME_OBJECT, Identity, united
+from ...values.identity import SOME_OBJECT, Identity
 from ...values.lattice import (
     Abstract,
     Array,
@@ -105,18 +105,21 @@ def taken_once(ctx: Context, item: Abstract, taker: Identity) -> Abstract:
     return item
 
 
-def with_shared(rows: RowsCell, shared: bool, level: Sharing = Sharing.TWICE) -> RowsCell:
-    """The rows, of which an array may be one object with another as `level` says where `shared`."""
-    if not shared or not has_arrays(rows.element):
+def with_shared(
+    rows: RowsCell,
+    shared: bool,
+    level: Sharing = Sharing.TWICE,
+    objects: tuple[Identity, ...] = (SOME_OBJECT,),
+) -> RowsCell:
+    """The rows, of which an array may be one object with another as `level` says where `shared`.
+
+    `objects`: those that the arrays may be of which there are copies.
+    """
+    if not has_arrays(rows.element):
         return rows
-    return replace(rows, shared=max(rows.shared, level))
-
-
-def with_objects(rows: RowsCell, *objects: tuple[Identity, ...]) -> RowsCell:
-    """The rows, whose arrays may be these objects where there are copies of them."""
-    return replace(rows, objects=united(*objects))
+    return replace(rows, shared=max(rows.shared, level) if shared else rows.shared, objects=objects)
 
 
 def copied(rows: RowsCell) -> RowsCell:
     """The rows as those of another list, which has each of these elements once at most."""
-    return with_shared(rows, True, Sharing.ELSEWHERE)
+    return with_shared(rows, True, Sharing.ELSEWHERE, rows.objects)

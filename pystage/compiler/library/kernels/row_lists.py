@@ -69,7 +69,7 @@ from ..python.number_checks import refuse
 from ..rules import rows as templates
 from ..rules.promote import PYTHON_DTYPES, python_type
 from ..rules.split import needs_split
-from .array_rows import boxed, has_arrays, with_objects, with_shared
+from .array_rows import boxed, has_arrays, with_shared
 from .structures import known_item, list_items, list_length
 from .unboxing import (
     element_of,
@@ -375,7 +375,8 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
         return as_rows(ctx, first)
     if isinstance(first, ListCell) and not first.items:
         rows = as_rows(ctx, second)
-        return None if rows is None else with_shared(rows, isinstance(second, RowsCell))
+        objects = templates.copied_objects(second)
+        return None if rows is None else with_shared(rows, isinstance(second, RowsCell), objects=objects)
     if template is None and any(map(has_views, (first, second))):
         return joined(ctx, with_contents(ctx, first), with_contents(ctx, second))
     if template is None:
@@ -392,7 +393,8 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     longer = replace(left, element=_with_behind(ctx, left, right), length=count)
     one, two = element_of(first), element_of(second)
     twice = two is not None and (may_share(one, two) if one is not None else has_arrays(two))
-    return with_shared(longer, twice or right.shared is Sharing.TWICE)
+    objects = united(templates.copied_objects(first), templates.copied_objects(second))
+    return with_shared(longer, twice or right.shared is Sharing.TWICE, objects=objects)
 
 
 def _with_behind(ctx: Context, left: RowsCell, right: RowsCell) -> Abstract:
@@ -540,7 +542,8 @@ def part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
     places = progression(ctx, entry, extent)
     at = times(ctx, _places(ctx, cell.capacity), places.step)
     at = ctx.op(Add(), at, ctx.broadcast(places.start, (cell.capacity,)))
-    return RowsCell(taken_rows(ctx, cell.element, at), cell.capacity, places.count, cell.site)
+    element = taken_rows(ctx, cell.element, at)
+    return RowsCell(element, cell.capacity, places.count, cell.site, objects=cell.objects)
 
 
 def known_part(ctx: Context, cell: RowsCell, entry: slice) -> RowsCell | None:
@@ -997,5 +1000,5 @@ def append(ctx: Context, ref: Ref, new: Abstract) -> None:
         return
     objects = templates.copied_objects(cell)
     level = put_in(ctx, new, longer.element, element_of(cell), objects)
-    longer = with_shared(longer, level is not Sharing.NOT, level)
-    ctx.write(ref.cell, with_objects(longer, objects, objects_of(ctx, new)))
+    objects = united(objects, objects_of(ctx, new))
+    ctx.write(ref.cell, with_shared(longer, level is not Sharing.NOT, level, objects))

@@ -504,8 +504,7 @@ def as_rows(b: Builder, cell: AnyList, template: Abstract, capacity: int) -> Row
         return replace(cell, element=element, capacity=capacity)
     element = rows_of(b, cell.items, template, capacity)
     shared = Sharing.TWICE if _have_one_view(cell.items) else Sharing.NOT
-    made = RowsCell(element, capacity, len(cell.items), None, cell.aliases, cell.selector, shared)
-    return replace(made, objects=copied_objects(cell))
+    return RowsCell(element, capacity, len(cell.items), None, cell.aliases, cell.selector, shared)
 
 
 def copied_objects(x: ArrayCell | AnyList) -> tuple[Identity, ...]:
