@@ -98,6 +98,34 @@ def put_in_by_an_inner_loop(x):
 
 
 @cases(X, refused="PS504")
+def a_list_beside_a_part_of_it(x):
+    rows, found = kept(x), []
+    for row, following in zip(rows, rows[1:]):
+        found.append(row)
+        if following[1] > 0:
+            found.append(following)
+    return found
+
+
+@cases(X, refused="PS504")
+def a_list_that_the_loop_changes(x):
+    rows, found = kept(x), []
+    for row in rows:
+        found.append(row)
+        if len(rows) < 60 and row[1] > 0:
+            rows.insert(0, row * 2)
+    return found
+
+
+@cases(X)
+def neighbours(x):
+    rows, found = kept(x), []
+    for row, following in zip(rows, rows[1:]):
+        found.append(row + following)
+    return found
+
+
+@cases(X, refused="PS504")
 def two_filters_of_one_list(x):
     def pick(rows, least):
         return [row for row in rows if row[1] > least]

@@ -163,6 +163,16 @@ def in_a_function(x, p):
 
 
 @cases(X, P, refused="PS504")
+def a_list_beside_a_part_of_it(x, p):
+    found, kept = [x[a:b] for a, b in p], []
+    for q, following in zip(found, found[1:]):
+        kept.append(q)
+        if len(following) > 3:
+            kept.append(following)
+    return kept
+
+
+@cases(X, P, refused="PS504")
 @cases(X, FEW)
 def beside_an_element(x, p):
     found = [x[a:b] for a, b in p]

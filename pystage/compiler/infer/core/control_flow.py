@@ -60,7 +60,7 @@ from .constants import MOST_OPERATIONS, MOST_STEPS, UNROLL_LIMIT
 from .engine import Engine
 from .frame import ByPlace, Restart
 from .induction_ranges import assume_ranges
-from .loop import Loop, counter_of
+from .loop import Loop, Taking, counter_of
 from .loops import infer_loop
 from .speculate import speculate
 
@@ -200,7 +200,7 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
         return operators.binary(e, "&", more, e.negate(flag))
 
     def trip(position: Abstract) -> None:
-        around, e.loops.taking = e.loops.taking, i
+        around, e.loops.taking = e.loops.taking, Taking(i)
         try:
             element = parts.element(position)
         finally:

@@ -100,14 +100,22 @@ class Active:
 
 
 @dataclass(slots=True, eq=False)
+class Taking:
+    """The loop whose next element is being looked up, and of how many lists it has taken one (`zip`)."""
+
+    instruction: stage.Instr
+    lists: int = 0
+
+
+@dataclass(slots=True, eq=False)
 class Loops:
     """The loops of one program.
 
     `unrolled` are those that are written out since inference began again, and what made them be. `by_place` are those over
     many arrays or objects: True where the list is read at computed places, since the loop is too large written out,
-    False where that was refused. `active` are those whose bodies are being inferred, outermost first; `taking` is the one
-    whose next element is being looked up. `retyped` are those of which a variable has another type after the first trip than
-    before it.
+    False where that was refused. `active` are those whose bodies are being inferred, outermost first; `taking` says of
+    which the next element is being looked up. `retyped` are those of which a variable has another type after the first trip
+    than before it.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -125,12 +133,13 @@ class Loops:
     unrolled: Mapping[stage.Instr, Note]
     by_place: Mapping[stage.Instr, bool] = field(default_factory=dict)
     active: list[Active] = field(default_factory=list)
-    taking: stage.Instr | None = None
+    taking: Taking | None = None
     retyped: set[stage.Instr] = field(default_factory=set)
 
-    @property
-    def taker(self) -> Identity | None:
-        """What the trips of the loop make that takes another element in each of them; None in a trip that is written out."""
-        innermost = self.active[-1] if self.active else None
-        rolled = innermost is not None and self.taking is not None and innermost.instruction is self.taking
-        return innermost.made if innermost is not None and rolled else None
+    def take(self) -> tuple[object, Identity] | None:
+        """Where a rolled loop takes another element of a list in each trip, and what its trips make; else None."""
+        innermost, taking = self.active[-1] if self.active else None, self.taking
+        if innermost is None or taking is None or innermost.instruction is not taking.instruction:
+            return None
+        taking.lists += 1
+        return (taking.instruction.span, taking.lists), innermost.made

@@ -755,15 +755,17 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
             raise DiagnosticError(NotIterable(span=engine.b.span, what="a list that the loop replaces"))
         return cast(RowsCell, cell)
 
+    begun = content()
+
     def element(position: Abstract) -> Abstract:
         rows = content()
         found = item(engine, rows, int_of(position))
-        taker = engine.loops.taker
-        if taker is None or rows.shared is Sharing.TWICE:
+        taken = engine.loops.take()
+        if taken is None or rows is not begun or rows.shared is Sharing.TWICE:  # one may come again
             return found
-        return taken_once(engine, found, taker)
+        return taken_once(engine, found, *taken)
 
-    return Rolled(list_length(content()), element, lambda: list_length(content()))
+    return Rolled(list_length(begun), element, lambda: list_length(content()))
 
 
 def ordered(engine: Engine, value: Ref | DictView) -> DictView:

@@ -91,17 +91,17 @@ def _view(ctx: Context, element: Bounded) -> Bounded:
     return replace(element, extents=tuple(extents), objects=(Identity.any_of(element.objects),))
 
 
-def taken_once(ctx: Context, item: Abstract, taker: Identity) -> Abstract:
-    """An element of a list, of which each trip of a loop takes another one."""
+def taken_once(ctx: Context, item: Abstract, source: object, taker: Identity) -> Abstract:
+    """An element of a list, of which each trip of a loop takes another one by way of `source`."""
     if isinstance(item, Tuple):
-        return Tuple(tuple([taken_once(ctx, part, taker) for part in item.items]), item.cls)
+        return Tuple(tuple([taken_once(ctx, part, source, taker) for part in item.items]), item.cls)
     whole = item.whole if isinstance(item, Bounded) else item
     cell = ctx.state.slots.get(whole.cell) if isinstance(whole, Ref) else None
     if isinstance(cell, ArrayCell) and isinstance(whole, Ref) and cell.frozen is Frozen.COPY:
-        one = Identity(ctx.b.span, elements=cell.objects, taker=taker)
+        one = Identity(source, elements=cell.objects, taker=taker)
         ctx.state.set(whole.cell, replace(cell, objects=(one,)))
     elif isinstance(item, Bounded):
-        return replace(item, objects=(Identity(ctx.b.span, elements=item.objects, taker=taker),))
+        return replace(item, objects=(Identity(source, elements=item.objects, taker=taker),))
     return item
 
 
