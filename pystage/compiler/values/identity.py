@@ -110,7 +110,9 @@ class Identity:
         if self.parts:
             parts = [part.after_trips(loop) for part in self.parts]
             return self if parts == [*self.parts] else Identity.any_of(parts)
-        if self._loop._last < loop._first or self._loop is loop or self is SOME_OBJECT:
+        of, begin = self._loop, loop._first
+        is_outer = of._last == math.inf and of._first < begin
+        if of._last < begin or is_outer or of is loop:
             return self
         return loop.at(self.site, tuple([each.after_trips(loop) for each in self.elements]))
 
