@@ -502,6 +502,16 @@ def masks_of_nothing(x, k):
     return a[mask], len(a[mask])
 
 
+@cases(X, K[1])
+@cases(X, K[2], refused="PS221")
+def one_beside_several_where_errors_are_caught(x, k):
+    y, z = x[x > 4], x[x > 5 - k[0]]
+    try:
+        return np.minimum(y, z)
+    except ValueError:
+        return z
+
+
 @cases.each((X, K[5]), (X, K[0]), (X, K[1]))
 def rows_of_nothing_or_of_some(x, k):
     rows = [x[i : i + 2] for i in range(len(x) - 1) if x[i] > k[0]]

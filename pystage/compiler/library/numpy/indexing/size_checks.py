@@ -14,7 +14,7 @@ from ....diagnostics.codes_types import MaskedUse
 from ....diagnostics.errors import StagingError
 from ....hlo.ir import Value
 from ....hlo.types import FLOAT32, INT64, DType
-from ....ops import And, Compare
+from ....ops import And, Compare, Not, Or
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import Array
@@ -80,9 +80,10 @@ class SizeChecks:
         if is_known_false(bad):
             return None
         once: Value | None = None
+        single = [ctx.op(Compare("EQ"), size, ctx.constant(1, INT64)) for size in (ours, theirs)]
         if broadcasts:
-            once = ctx.op(Compare("EQ"), ours, ctx.constant(1, INT64))
-            bad = ctx.op(And(), bad, ctx.op(Compare("NE"), ours, ctx.constant(1, INT64)))
+            once = single[0]
+            bad = ctx.op(And(), bad, ctx.op(Not(), once))
         shapes, counts = self._shapes()
 
         def check(*sizes: int) -> None:
@@ -98,6 +99,10 @@ class SizeChecks:
             text = f"{name} of one selected element and {max(sizes)}"
             raise StagingError((MaskedUse(span=span, what=text),))
 
+        if self._serves_one():  # a refusal, which no handler of the program catches
+            refused = ctx.op(And(), bad, ctx.op(Or(), *single))
+            ctx.check(refused, StagingError(()), check, counts)
+            bad = ctx.op(And(), bad, ctx.op(Not(), refused))
         ctx.check(bad, self._raised(), check, counts)
         return once
 
@@ -118,15 +123,22 @@ class SizeChecks:
 
     def _raised(self) -> BaseException:
         """An instance of what the function raises of sizes that differ."""
+        error = self._error_of(2, 3, 2)
+        return TypeError("shape mismatch") if isinstance(error, TypeError) else ValueError("shape mismatch")
+
+    def _serves_one(self) -> bool:
+        """True if the function takes one element beside several."""
+        return None in (self._error_of(1, 3, 1), self._error_of(3, 1, 3))
+
+    def _error_of(self, *sizes: int) -> Exception | None:
+        """What the function raises of vectors of these sizes."""
         kinds = [(FLOAT32, Form.NDARRAY) if o is None else (o.dtype, o.form) for o in self.operands]
         try:
             with np.errstate(all="ignore"):
-                self.plain(*[sample([n], *kind) for n, kind in zip((2, 3, 2), kinds)])
-        except TypeError:
-            return TypeError("shape mismatch")
-        except Exception:
-            return ValueError("shape mismatch")
-        return ValueError("shape mismatch")
+                self.plain(*[sample([n], *kind) for n, kind in zip(sizes, kinds)])
+        except Exception as error:
+            return error
+        return None
 
 
 def _count_of(ctx: Context, o: AlignedOperand, at: int, axis: Extent) -> Array:
