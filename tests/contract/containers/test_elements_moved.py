@@ -62,6 +62,25 @@ def stored_into_before_it_is_filtered(x):
 
 
 @cases(X, refused="PS504")
+def an_element_of_the_callers_put_in_by_a_function(x):
+    def grown(rows, y):
+        rows.insert(0, y)
+        return rows
+
+    return grown(kept(x), x[0])
+
+
+@cases(X, refused="PS504")
+def one_array_put_in_two_lists_by_a_function(x):
+    def grown(rows, y):
+        rows.insert(0, y)
+        return rows
+
+    y = x[0] * 2
+    return grown(kept(x), y), grown(kept(-x), y)
+
+
+@cases(X, refused="PS504")
 def filtered_beside_all(x):
     rows = kept(x)
     return [row for row in rows if row[1] > 0], rows

@@ -163,6 +163,31 @@ def in_a_function(x, p):
 
 
 @cases(X, P, refused="PS504")
+def handed_back_beside_arrays_of_their_own(x, p):
+    found = [x[a:b] for a, b in p]
+    found.append(np.zeros(3))
+    return found
+
+
+@cases(X, P, refused="PS504")
+def of_two_memories(x, p):
+    y, found = x * 2, []
+    for a, b in p:
+        found.append(x[a:b])
+        found.append(y[a:b])
+    return found
+
+
+@cases(X, P)
+def lists_of_views_in_lists(x, p):
+    groups = []
+    for a, b in p:
+        if b > a + 1:
+            groups.append([x[c : c + (b - a)] for c in range(a, b) if x[c] > 0])
+    return [len(group) for group in groups], sum([part.sum() for group in groups for part in group])
+
+
+@cases(X, P, refused="PS504")
 def a_list_beside_a_part_of_it(x, p):
     found, kept = [x[a:b] for a, b in p], []
     for q, following in zip(found, found[1:]):

@@ -23,7 +23,7 @@ from ...ops import Call, Constant
 from ...ops.host.draw import Draw
 from ...stage import ir as stage
 from ...stage.walk import walk
-from ...values.identity import Identity
+from ...values.identity import SOME_OBJECT, Identity
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -247,6 +247,7 @@ def _apply(
         cells[cell] = new_pool(state) if isinstance(made, PoolCell) else state.cell_number()
 
     objects: dict[Identity, Identity] = dict(zip(summary.objects, canonical.objects, strict=True))
+    objects[SOME_OBJECT] = SOME_OBJECT
     of_loops = Identity(of_loop=True)
 
     def value(v: Value) -> Value:

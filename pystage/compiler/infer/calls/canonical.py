@@ -18,7 +18,7 @@ from ...hlo.types import ArrayType, is_integer
 from ...ops import Constant
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.identity import Identity
+from ...values.identity import SOME_OBJECT, Identity
 from ...values.lattice import Abstract, Alias, Array, ArrayCell, Const, Frozen, Ref, RowsCell, Unknown
 from ...values.node import TreeNode
 from ...values.state import References
@@ -164,7 +164,7 @@ class Canonical:
         self.tokens.append(len(objects))
         for each in objects:
             if each not in self.objects:
-                self.tokens += (each.of_loop, tuple(map(each.may_be, self.objects)))
+                self.tokens += (each is SOME_OBJECT, each.of_loop, tuple(map(each.may_be, self.objects)))
             self.tokens.append(self.objects.setdefault(each, len(self.objects)))
 
     def _constant(self, value: object) -> None:

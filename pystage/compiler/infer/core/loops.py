@@ -135,8 +135,10 @@ def _infer_rolled(engine: Engine, loop: Loop) -> None:
             break
         finally:
             engine.loops.active.pop()
-    make()
-    made.end()
+    try:
+        make()
+    finally:
+        made.end()
 
 
 def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Callable[[], None]:

@@ -998,7 +998,8 @@ def append(ctx: Context, ref: Ref, new: Abstract) -> None:
     if longer is None:  # its elements are known one by one, or it is refused
         ctx.write(ref.cell, ListCell((*list_items(ctx, cell), new), cell.aliases, cell.selector))
         return
-    objects = templates.copied_objects(cell)
+    was_copied = has_views(cell) and not has_views(longer)  # now it holds copies of what it had by its places
+    objects = (SOME_OBJECT,) if was_copied else templates.copied_objects(cell)
     level = put_in(ctx, new, longer.element, element_of(cell), objects)
     objects = united(objects, objects_of(ctx, new))
     ctx.write(ref.cell, with_shared(longer, level is not Sharing.NOT, level, objects))

@@ -259,7 +259,7 @@ def with_contents(ctx: Context, cell: AnyList) -> AnyList:
     for node in nodes(cell.element):
         if isinstance(node, Bounded):
             frozen(ctx, node)
-    return replace(cell, element=as_contents(ctx, cell.element))
+    return replace(cell, element=as_contents(ctx, cell.element), objects=(SOME_OBJECT,))
 
 
 def as_contents(ctx: Context, element: Abstract) -> Abstract:

@@ -30,6 +30,7 @@ from ...ops import (
     Select,
     Slice,
 )
+from ...values.identity import SOME_OBJECT
 from ...values.lattice import Abstract, Cell, DictCell, ListCell, ObjectCell, PoolCell, RowsCell, Sharing
 from ...values.rows import row, stacked
 from ...values.walk import rebuild, values_of
@@ -64,7 +65,8 @@ def template_of_contents(contents: Contents) -> Contents | None:
             return None if parts is None else ListCell(tuple(parts.values()))
         case RowsCell():
             template = rebuild(contents, lambda v: _placeholder(v.type))
-            return replace(template, length=_placeholder(ArrayType(INT64)), aliases=(), selector=0)
+            length = _placeholder(ArrayType(INT64))
+            return replace(template, length=length, aliases=(), selector=0, objects=(SOME_OBJECT,))
         case DictCell(entries):
             entries_of = _templates(entries)
             return None if entries_of is None else DictCell(entries_of)
