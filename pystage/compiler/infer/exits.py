@@ -14,10 +14,8 @@ from ..diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
 from ..diagnostics.diagnostic import DiagnosticError
 from ..frontend.same_code import nested_codes
 from ..hlo.ir import Value
-from ..library.kernels.array_rows import has_arrays, has_copies
 from ..library.numpy.indexing.bounded import refuse
 from ..library.numpy.indexing.bounded_identity import Truth, both, either, refuse_if, same_object
-from ..library.rules.pools import parts_of
 from ..library.rules.rows import from_first
 from ..ops import Select, constant
 from ..values.boundary import (
@@ -50,7 +48,6 @@ from ..values.deques import BOUND, ITEMS
 from ..values.exceptions import ExceptionBuilder
 from ..values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind, tag_of
 from ..values.generators import GENERATORS, handle_of, has_handle, made_by, maker_of, resumed, state_of
-from ..values.identity import SOME_OBJECT, Identity, may_be_one
 from ..values.lattice import (
     Abstract,
     AnyList,
@@ -63,7 +60,6 @@ from ..values.lattice import (
     DictCell,
     ErrorCell,
     Exc,
-    Frozen,
     ListCell,
     MemberCell,
     Method,
@@ -77,7 +73,6 @@ from ..values.lattice import (
     RowsCell,
     RowsTuple,
     SetCell,
-    Sharing,
     SliceObject,
     Stamp,
     TableCell,
@@ -87,9 +82,8 @@ from ..values.lattice import (
     Unknown,
     VariableCell,
 )
-from ..values.node import TreeNode
 from ..values.slots import Slot, Variable
-from ..values.state import ERROR, NOT_YET, OUTPUT, Content
+from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
 from ..values.views import View, Window, broadcast
 from ..values.walk import children, head, keys, nodes
@@ -97,6 +91,7 @@ from .aliases.merged import MERGEABLE, aliases_of, alone, may_alias_cells
 from .core.engine import Engine
 from .core.phi import SELECTOR, DeferredSelect
 from .diagnostics.describe import describe
+from .shared_elements import check_elements
 
 _PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
 
@@ -152,38 +147,8 @@ class Exit:
             for source in may_alias_cells(state.slots.get, cell)
         )
         self._visible.update({cell: None for cell, count in names.items() if count > 1})
-        self.check_elements(value, changed)
+        check_elements(self.engine, value, changed, self._visible)
         return self.template(value)
-
-    def check_elements(self, value: Abstract, changed: Sequence[Content]) -> None:
-        """PS504 for arrays that the caller would see as several objects where the plain run may have one.
-
-        `changed`: what objects of the caller's hold at the end.
-        """
-        initial = self.engine.externals.initial
-        slots = self.engine.state.slots
-        error = slots[ERROR]
-        assert isinstance(error, ErrorCell)
-        contents = [*changed, *[v.content for v in error.versions], *map(slots.get, self._visible)]
-        lists = [c.entries if isinstance(c, TableCell) else c for c in contents]
-        held = [(c, _elements(c)) for c in lists if isinstance(c, RowsCell | PoolCell)]
-        rows = [c for c, elements in held if any(map(has_arrays, elements))]
-        cells = [slots.get(n) for n in {**self._visible, **dict.fromkeys(initial)}]
-        frozen = [cell for cell in cells if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT]
-        copied = [c for c in rows if _sharing(c) is not Sharing.NOT]
-        twice = any(_sharing(c) is Sharing.TWICE for c in copied)
-        twice |= any(_may_share(a, b) for a in copied for b in rows if a is not b)
-        twice |= any(_may_share(a, b) for a in rows for b in frozen if any(map(has_copies, _elements(a))))
-        twice |= any(
-            _may_share(a, b)
-            for a in frozen
-            for b in frozen
-            if a is not b and Frozen.COPY in (a.frozen, b.frozen)
-        )
-        twice |= _may_be_one(_identities([value, *changed, *map(slots.get, self._visible)]))
-        if twice:
-            what = "an array that may be an element of a list, twice or beside that list,"
-            raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
 
     def printed(self) -> int | None:
         """The result that is there once all has been printed; None if the program prints nothing."""
@@ -754,49 +719,3 @@ def _is_same(old: Any, new: Any) -> bool:
     if type(old) is type(new) and isinstance(old, Ref | Tuple | ListCell | RowsCell | DictCell | TableCell):
         return head(old) == head(new) and all(map(_is_same, children(old), children(new)))
     return bool(old == new)
-
-
-def _elements(rows: RowsCell | PoolCell) -> list[Abstract]:
-    """What the elements of a list, or the parts of the objects of a pool, are."""
-    if isinstance(rows, RowsCell):
-        return [rows.element]
-    return [] if rows.contents is None else parts_of(rows.contents)
-
-
-def _identities(contents: Sequence[Any]) -> list[tuple[bool, tuple[Identity, ...]]]:
-    """The objects that each of the bounded arrays in contents may be, and whether it stands for all elements of a list."""
-    lists = {id(c): c for content in contents if isinstance(content, TreeNode) for c in nodes(content)}
-    inside = {
-        id(node)
-        for c in lists.values()
-        if isinstance(c, RowsCell)
-        for node in nodes(c.element)
-        if isinstance(node, Bounded)
-    }
-    return [
-        (key in inside, node.objects)
-        for key, node in lists.items()
-        if isinstance(node, Bounded) and isinstance(node.whole, Ref)
-    ]
-
-
-def _may_be_one(arrays: Sequence[tuple[bool, tuple[Identity, ...]]]) -> bool:
-    """True if an element of a list may be an element of another, or an array beside them."""
-    for i, (listed, objects) in enumerate(arrays):
-        for other, theirs in arrays[:i]:
-            if (listed or other) and any(one.may_be(two) for one in objects for two in theirs):
-                return True
-    return False
-
-
-def _may_share(a: RowsCell | PoolCell | ArrayCell, b: RowsCell | PoolCell | ArrayCell) -> bool:
-    """True if an array in a list, or one that a list holds a copy of, may be an object with another such."""
-    mine, theirs = [(SOME_OBJECT,) if isinstance(x, PoolCell) else x.objects for x in (a, b)]
-    return may_be_one(mine, theirs)
-
-
-def _sharing(rows: RowsCell | PoolCell) -> Sharing:
-    """Whether arrays in a list or in the objects of a pool may be one object with others."""
-    if isinstance(rows, RowsCell):
-        return rows.shared
-    return Sharing.TWICE if rows.shared else Sharing.NOT

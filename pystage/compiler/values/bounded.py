@@ -13,7 +13,7 @@ from ..hlo.ir import Value
 from ..hlo.types import ArrayType
 from .boundary import Form
 from .capacity import Capacity
-from .identity import Identity
+from .identity import Identity, united
 from .lattice import Abstract, Array, Ref
 from .node import NOTE, TreeNode
 
@@ -159,4 +159,4 @@ def joined_objects(a: Bounded, b: Bounded, loop: Identity | None) -> tuple[Ident
     Of those that trips of the loop have made it may be any.
     """
     new = [each if loop is None else each.after_trips(loop) for each in b.objects]
-    return tuple(dict.fromkeys([*a.objects, *new]))
+    return united(a.objects, new)

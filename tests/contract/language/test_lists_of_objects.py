@@ -409,6 +409,27 @@ def lists_in_objects(lists, places):
     return out, out[0].x is lists[0]
 
 
+class Track:
+    def __init__(self, t, x):
+        self.times, self.values, self.missed = [t], [x], 0
+
+
+@cases.each((SOME,), (MANY,), (NONE,))
+def that_hold_lists_and_are_put_behind_others(xs):
+    live, done = [], []
+    for t in range(len(xs)):
+        for track in live:
+            if track.values[-1] < xs[t]:
+                track.times.append(t)
+                track.values.append(xs[t])
+            else:
+                track.missed += 1
+        done += [track for track in live if track.missed > 3]
+        live = [track for track in live if track.missed <= 3]
+        live += [Track(t, xs[t] + k) for k in range(2) if xs[t] > k]
+    return [track.times for track in done + live], [sum(track.values) for track in done]
+
+
 class Fitted:
     def __init__(self, v):
         self.v, self.score, self.uses = v, v.sum(), 0

@@ -18,7 +18,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...library.kernels.array_rows import boxed
 from ...library.kernels.row_lists import added, int_value
-from ...library.kernels.unboxing import frozen, unboxed
+from ...library.kernels.unboxing import frozen, unboxed, with_contents
 from ...library.rules.pools import (
     Contents,
     as_objects,
@@ -220,7 +220,7 @@ def _contents(engine: Engine, number: int) -> Contents:
         case ListCell() | DictCell(container=builtins.dict):
             return content
         case RowsCell() if content.start == 0:
-            return content
+            return cast(RowsCell, with_contents(engine, content))
         case ObjectCell(cls=cls) if not (
             content.frozen
             or number in engine.constructing

@@ -326,7 +326,7 @@ def _variables(engine: Engine, owner: ArraySlot, view: Abstract) -> list[Slot]:
     return [
         slot
         for slot, content in engine.state.slots.items()
-        if content == view and isinstance(slot, tuple) and slot[0] == frame and slot != owner.slot
+        if content is view and isinstance(slot, tuple) and slot[0] == frame and slot != owner.slot
         if not is_temporary(slot)
     ]
 

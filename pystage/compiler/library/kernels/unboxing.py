@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType
@@ -115,7 +116,7 @@ def may_share(a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Tuple) and isinstance(b, Tuple):
         return any(map(may_share, a.items, b.items))
     if isinstance(a, Bounded) and isinstance(b, Bounded) and templates.is_view(a):
-        return any(one.may_be(other) for one in a.objects for other in b.objects)
+        return may_be_one(a.objects, b.objects)
     return has_arrays(a)
 
 
@@ -135,8 +136,7 @@ def frozen(
         ]
         return max(marks, default=False)
     if isinstance(item, Bounded) and isinstance(held, Bounded) and templates.is_view(held):
-        others = before.objects if isinstance(before, Bounded) else ()
-        return any(one.may_be(other) for one in item.objects for other in others)
+        return isinstance(before, Bounded) and may_be_one(item.objects, before.objects)
     if isinstance(item, Ref) and held is not None and templates.is_view(held):
         return item.path in ctx.state.paths_to(item.cell)
     if isinstance(item, Bounded):
@@ -213,16 +213,10 @@ def put_in(
     shared = frozen(ctx, item, held, before)
     if not shared:
         return Sharing.NOT
-    if (
-        not isinstance(cell, ArrayCell)
-        or cell.frozen is Frozen.NOT
-        or cell.aliases
-        or templates.is_view(held)
-    ):
+    known = isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT and not cell.aliases
+    if not known or templates.is_view(held) or ctx.is_of_caller(cast(Ref, whole)):
         return Sharing.TWICE
-    if not isinstance(whole, Ref) or ctx.is_of_caller(whole):
-        return Sharing.TWICE
-    return Sharing.TWICE if may_be_one(cell.objects, objects) else Sharing.ELSEWHERE
+    return Sharing.TWICE if may_be_one(cast(ArrayCell, cell).objects, objects) else Sharing.ELSEWHERE
 
 
 def objects_of(ctx: Context, item: Abstract) -> tuple[Identity, ...]:
@@ -277,9 +271,11 @@ def as_contents(ctx: Context, element: Abstract) -> Abstract:
         places = extent.progression
         assert places is not None
         at = ctx.op(Iota(ArrayType(INT64, grid), i))
-        step = places.step if isinstance(places.step, int) else ctx.op(Broadcast(grid, (0,)), places.step)
-        moved = times(ctx, at, step) if isinstance(step, int) else ctx.op(Multiply(), at, step)
-        positions.append(ctx.op(Add(), moved, ctx.op(Broadcast(grid, (0,)), places.start)))
+        if isinstance(places.step, int):
+            at = times(ctx, at, places.step)
+        else:
+            at = ctx.op(Multiply(), at, ctx.op(Broadcast(grid, (0,)), places.step))
+        positions.append(ctx.op(Add(), at, ctx.op(Broadcast(grid, (0,)), places.start)))
     found = gather(ctx, memory, Fancy(tuple(axes), tuple(positions), grid, 0, False))
     kept = [axis for axis in range(len(shape)) if axis not in axes]
     order = [

@@ -40,7 +40,7 @@ from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent, joined_most
 from ...values.capacity import AllocationSite
 from ...values.gated import Gated, GatedNumber, alternatives, form_of, is_absent, tag_of
-from ...values.identity import SOME_OBJECT, Identity
+from ...values.identity import SOME_OBJECT, Identity, may_be_one, united
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -337,7 +337,7 @@ def _joined_views(a: Bounded, b: Bounded) -> Bounded | None:
     steps = [e.step if e.step == f.step else _placeholder(INT64) for e, f in zip(a.extents, b.extents)]
     pairs = zip(a.extents, b.extents, steps)
     extents = tuple([replace(e, step=step, most=joined_most(e, f)) for e, f, step in pairs])
-    return replace(a, extents=extents, objects=tuple(dict.fromkeys([*a.objects, *b.objects])), which=0)
+    return replace(a, extents=extents, objects=united(a.objects, b.objects), which=0)
 
 
 _LOOSE = 1 << 12
@@ -520,7 +520,7 @@ def _have_one_view(items: Sequence[Abstract]) -> bool:
     """True if two of the items may have the same object in them, which is a view."""
     found = [[n.objects for n in nodes(item) if isinstance(n, Bounded) and is_view(n)] for item in items]
     each = [objects for inside in found for objects in inside]
-    return any(a.may_be(b) for one, two in itertools.combinations(each, 2) for a in one for b in two)
+    return any(itertools.starmap(may_be_one, itertools.combinations(each, 2)))
 
 
 def from_first(b: Builder, cell: RowsCell) -> RowsCell:

@@ -76,11 +76,13 @@ def index_of_wholes(ctx: Context, shape: tuple[int, ...], index: Raw, jax: bool)
         return BoundedIndex(Tuple(tuple(items)), None)
     if any(isinstance(item, Bounded) and not is_integer(item.type.dtype) for item in items):
         ctx.raise_(IndexError("arrays used as indices must be of integer (or boolean) type"))
-    if 0 in shape and not jax and len(arrays) == 1 and not shape[_axis_of(items, arrays[0])]:
-        items[arrays[0]] = _no_index(ctx, items[arrays[0]], _axis_of(items, arrays[0]))
-        return BoundedIndex(Tuple(tuple(items)), None)
-    if 0 in shape and (jax or len(arrays) > 1):
-        refuse(ctx, "indexing an array without elements", *items)
+    if 0 in shape:
+        if jax or len(arrays) > 1:
+            refuse(ctx, "indexing an array without elements", *items)
+        named = sum([item is not NONE for item in items[: arrays[0]]])
+        if not shape[named]:
+            items[arrays[0]] = _no_index(ctx, items[arrays[0]], named)
+            return BoundedIndex(Tuple(tuple(items)), None)
     positions = [i for i, item in enumerate(items) if i in arrays or _is_array(ctx, item)]
     wholes, found = placed(ctx, "indexing", _indexed, [items[i] for i in positions])
     values = [read.value for x in wholes if isinstance(read := ctx.read(x), Array)]
@@ -94,11 +96,6 @@ def index_of_wholes(ctx: Context, shape: tuple[int, ...], index: Raw, jax: bool)
         chosen = ctx.op(Select(), bounds_checks, ctx.broadcast(value, shape), zero)
         items[i] = ctx.jax(chosen) if jax else ctx.ndarray(chosen)
     return BoundedIndex(Tuple(tuple(items)), batch if extents else None)
-
-
-def _axis_of(items: Sequence[Abstract], position: int) -> int:
-    """The axis that an integer or an array names, where no mask of several axes stands before it."""
-    return sum([item is not NONE for item in items[:position]])
 
 
 def _no_index(ctx: Context, index: Abstract, axis: int) -> Abstract:

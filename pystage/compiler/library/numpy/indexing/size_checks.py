@@ -128,7 +128,7 @@ class SizeChecks:
 
     def _serves_one(self) -> bool:
         """True if the function takes one element beside several."""
-        return None in (self._error_of(1, 3, 1), self._error_of(3, 1, 3))
+        return self._error_of(1, 3, 1) is None or self._error_of(3, 1, 3) is None
 
     def _error_of(self, *sizes: int) -> Exception | None:
         """What the function raises of vectors of these sizes."""
