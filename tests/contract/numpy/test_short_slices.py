@@ -158,6 +158,22 @@ def of_jax(x, i):
     return part, part.sum(), x.at[i : i + 3].add(1.0), x.at[i - 2 : i + 1].set(part[0] if len(part) else 0.0)
 
 
+LONG = np.arange(900.0)
+ENDS = np.array([0, 3, 200, 199, 840, 897] * 4), np.array([5, 3, 260, 700, 2000, 898] * 4)
+
+
+@cases(LONG, *ENDS)
+@cases(LONG, ENDS[0], ENDS[0] + 7)
+def parts_of_a_selection(x, starts, ends):
+    y, found, total = x[x > 9], [], 0.0
+    for a, b in zip(starts, ends):
+        part = y[a:b]
+        part[:1] = -1
+        total += part.sum() + part[::-1][:2].sum()
+        found.append(len(part))
+    return y, found, total
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)
