@@ -16,7 +16,7 @@ help:
 	@echo "make test   style, types and all tests"
 	@echo "make test-all  the same with every combination of the widest tests of the library"
 	@echo "make test-kinds  the programs of the contract and NumPy's functions with jax.Arrays and with other floats"
-	@echo "make fuzz   random programs: N of them (300), from seed FROM on, made small where they differ"
+	@echo "make fuzz   random programs: N of them (300), from seed FROM on, of a KIND or all, made small where they differ"
 	@echo "make scripts  the whole programs of examples/scripts, and the table of what became of them"
 	@echo "make bench  the measurements of docs/benchmarks.md"
 	@echo "make lint   style and types"
@@ -37,7 +37,7 @@ test-kinds: $(VENV)/.installed-test
 N ?= 300
 FROM ?= 1000
 fuzz: $(VENV)/.installed-test
-	PYTHONPATH=tests $(BIN)/python -m programs.fuzz $(N) $(FROM)
+	PYTHONPATH=tests $(BIN)/python -m programs.fuzz $(N) $(FROM) $(KIND)
 
 scripts: $(VENV)/.installed-test
 	PYTHONPATH=tests $(BIN)/python -m programs.scripts -w

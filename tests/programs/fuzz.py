@@ -1,9 +1,9 @@
-"""Runs many random programs: `python -m programs.fuzz COUNT FIRST` (`make fuzz N=20000`); staged, on lazy tensors, staged in
-part, and their gradients.
+"""Runs many random programs: `python -m programs.fuzz COUNT FIRST [KIND]` (`make fuzz N=20000`); staged, on lazy tensors,
+staged in part, and their gradients.
 
 A fifth of them are functions that get all from their caller, a fifth are modules whose functions store into what they
 capture, a fifth are about numbers whose kind the path says, a fifth about what loops change, a fifth about sizes that
-only the run knows.
+only the run knows. With a kind (`make fuzz KIND=sizes`) all are of that.
 Prints each program that differs, made small by Hypothesis and as it goes into `test_regressions.py` or `captured.py`,
 and what became of the others: how many are the same, how many raise the same, how many are refused with which code.
 """
@@ -82,12 +82,13 @@ KINDS: dict[str, tuple[Callable[[], SearchStrategy[Any]], dict[str, Check]]] = {
 """How programs of each kind are written, and checked."""
 
 
-def main(count: int, first: int) -> int:
-    """Runs `count` programs from the seed `first` on; the number of seeds with one that differs."""
+def main(count: int, first: int, *kinds: str) -> int:
+    """Runs `count` programs of these kinds, or all, from the seed `first` on; the number of seeds with one that differs."""
+    among = kinds or tuple(KINDS)
     found: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     wrong, start = 0, time.monotonic()
     for number in range(first, first + -(-count // EACH)):
-        kind = list(KINDS)[number % len(KINDS)]
+        kind = among[number % len(among)]
         strategy, checks = KINDS[kind]
         for what, check in checks.items():
             try:
@@ -115,4 +116,4 @@ def _lines(found: Mapping[tuple[str, str], Counter[str]]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(1 if main(int(sys.argv[1]), int(sys.argv[2])) else 0)
+    sys.exit(1 if main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]) else 0)

@@ -147,8 +147,11 @@ jax.monitoring.register_event_duration_secs_listener(
 )
 plain = compiler.backend_compile_and_load
 
+compiles = threading.Event()
+
 def slow(*args, **kwargs):
     if not events:
+        compiles.set()
         time.sleep(4)
     return plain(*args, **kwargs)
 
@@ -157,7 +160,7 @@ def program(x):
     return x * 2 + 1
 
 staged, x = pystage.compile(program), np.ones(3)
-interrupted(lambda: staged(x), after=1.5)
+interrupted(lambda: staged(x), after=compiles)
 assert (staged(x) == 3).all()
 assert len(events) == 1, "it was compiled twice"
 assert (staged(x) == 3).all() and (staged(np.ones(4)) == 3).all()
