@@ -88,6 +88,17 @@ def test_minima_maxima_and_choices_are_looked_through() -> None:
     assert c.apart(arm, i) == (0, 100)
 
 
+def test_numbers_that_are_clipped_alike_are_no_further_apart() -> None:
+    c = Numbers((0, 100), (0, 100))
+    i, n = c.params
+    assert c.apart(c.min(c.add(i, 4), n), c.min(i, n)) == (0, 4)
+    assert c.apart(c.max(i, n), c.max(n, c.add(i, 4))) == (-4, 0)
+    first, last = c.min(c.max(c.sub(i, 3), 0), n), c.min(c.max(c.add(i, 2), 0), n)
+    assert c.apart(last, first) == (0, 5)
+    assert c.apart(c.add(last, last), c.mul(first, 2)) == (0, 10)
+    assert c.apart(c.min(c.add(i, 4), n), c.max(i, n)) == (-100, 0)
+
+
 def test_a_difference_that_may_have_wrapped_around_keeps_its_upper_end() -> None:
     c = Numbers(None, (0, MOST - 3))
     anything, held = c.params
@@ -120,6 +131,8 @@ PAIRS: dict[str, Pair] = {
     "window": lambda c, x, y: (c.min(c.add(x, 4), 20), c.max(c.sub(x, y), 0)),
     "ends": lambda c, x, y: (c.max(c.min(x, y), -2), c.min(c.add(x, 3), 7)),
     "twice": lambda c, x, y: (c.min(c.mul(x, 2), y), c.max(x, c.mul(y, -3))),
+    "clipped": lambda c, x, y: (c.min(c.add(x, 4), y), c.min(x, y)),
+    "clipped twice": lambda c, x, y: (c.max(c.min(c.mul(x, 2), y), 0), c.max(c.min(c.sub(x, 3), y), 0)),
     "chosen": lambda c, x, y: (c.b.op(Select(), c.compare("GE", x, y), x, c.add(y, 1)), y),
 }
 

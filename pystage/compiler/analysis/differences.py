@@ -6,7 +6,7 @@ interval (`difference`): `(s + 1) * b - s * b` is `b`, and `min(i + k, n) - max(
 Sums and products are expanded, and what stands on both sides cancels out. The operations of the program wrap around, so
 that the expanded difference is the true one but for a multiple of 2**64. The interval holds all those that the ranges of
 the two integers allow: mostly one; else the upper end is right where it is positive, as what has wrapped around is far
-below. Minima, maxima and choices are looked through one after the other.
+below. Minima, maxima and choices are looked through one after the other; two that clip at one end, together.
 """
 
 from __future__ import annotations
@@ -178,6 +178,7 @@ class _Differences:
         expanded = _expanded(form, self._dtype, self._ranges)
         inside = self._of_terms(expanded)
         if choices:
+            inside = self._of_clipped(expanded, inside, choices)
             inside = self._of_choice(expanded, inside, choices)
         return _modulo(self._of_terms(form), inside, 1 << 8 * int(self._dtype.itemsize))
 
@@ -190,6 +191,18 @@ class _Differences:
                 size = r.multiply(size, self._ranges(value))
             found = r.add(found, size)
         return found
+
+    def _of_clipped(self, form: Polynomial, known: Interval, choices: int) -> Interval:
+        """Two numbers that are clipped at the same end are no further apart than before: `min(i + 4, n) - min(i, n)`."""
+        single = {term[0]: factor for term, factor in form.items() if len(term) == 1}
+        for a, b in itertools.combinations(single, 2):
+            factor = single[a]
+            pair = _clipped_alike(a, b) if single[b] == -factor else None
+            if pair is not None:
+                rest = {term: own for term, own in form.items() if term not in ((a,), (b,))}
+                apart = hull((0, 0), self.range_of(_written(*pair), choices - 1))
+                return meet(known, r.add(self._of_terms(rest), r.multiply((factor, factor), apart)))
+        return known
 
     def _of_choice(self, form: Polynomial, known: Interval, choices: int) -> Interval:
         """Looks through the first number that is one of several: the least, the greatest, or as a condition says."""
@@ -234,6 +247,17 @@ def _options(value: Value) -> tuple[_Join, tuple[Value, ...]] | None:
             return _selected(*op.operands)
         case If():
             return _selected(op.operands[0], *[region.results[value.index] for region in op.regions])
+    return None
+
+
+def _clipped_alike(a: Value, b: Value) -> tuple[Value, Value] | None:
+    """The numbers of which these are the minima, or the maxima, with one other number."""
+    first, second = _options(a), _options(b)
+    if first is None or second is None or first[0] is not second[0] or first[0] is hull:
+        return None
+    for i, j in itertools.product((0, 1), repeat=2):
+        if first[1][i] is second[1][j]:
+            return first[1][1 - i], second[1][1 - j]
     return None
 
 
