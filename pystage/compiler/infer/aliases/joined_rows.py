@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType
 from ...library.rules.pools import Contents, joined_contents, list_template, template_of_pool
-from ...library.rules.rows import (
+from ...library.rules.templates import (
     row_size,
     row_template,
     template_of_list,

@@ -6,7 +6,8 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...hlo.types import INT32, ArrayType
 from ...library.rules.pools import class_of_contents
-from ...library.rules.rows import class_of_table, common_rows, entries_of
+from ...library.rules.tables import class_of_table, entries_of
+from ...library.rules.templates import common_rows
 from ...values.exceptions import PayloadKey
 from ...values.lattice import (
     LISTS,

@@ -17,7 +17,7 @@ from ...hlo.types import BOOL, INT64, ArrayType
 from ...library.kernels.row_lists import MANY
 from ...library.kernels.structures import list_items, list_length
 from ...library.rules.numbers import kinds_of
-from ...library.rules.rows import tuple_rows
+from ...library.rules.templates import tuple_rows
 from ...ops import Add, Constant, Multiply, While
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, restrict
 from ...values.lattice import (

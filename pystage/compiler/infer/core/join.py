@@ -21,18 +21,9 @@ from ...hlo.types import BOOL, INT32, INT64, ArrayType
 from ...library.python.strings import is_string
 from ...library.rules.numbers import common_type, joined_range, kinds_of, number_type
 from ...library.rules.row_index import has_numbers, index_type
-from ...library.rules.rows import (
-    are_of_two_lengths,
-    can_be_in_tuples,
-    class_of_table,
-    common_rows,
-    copied_objects,
-    entries_of,
-    factory_of,
-    is_view,
-    keys_in,
-    tuple_rows,
-)
+from ...library.rules.rows import copied_objects
+from ...library.rules.tables import class_of_table, entries_of, factory_of, keys_in
+from ...library.rules.templates import are_of_two_lengths, can_be_in_tuples, common_rows, is_view, tuple_rows
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent, joined_most, joined_objects
 from ...values.capacity import Capacity

@@ -17,7 +17,9 @@ from ...hlo.ir import Region, Value
 from ...hlo.types import ArrayType
 from ...library.rules.numbers import is_of_kind, number_type, whole_of
 from ...library.rules.pools import converted, template_of_pool
-from ...library.rules.rows import as_rows, as_table, joined_tuples, template_of, template_of_list, tuple_rows
+from ...library.rules.rows import rows_of_list
+from ...library.rules.tables import as_table
+from ...library.rules.templates import joined_tuples, template_of, template_of_list, tuple_rows
 from ...ops import Compare, Convert, Select, constant
 from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of, where_assigned
@@ -95,7 +97,7 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
         case RowsCell(capacity=capacity) if isinstance(content, LISTS) and not _are_stacked(template):
             element = template_of_list(template)
             assert element is not None
-            content = _aligned(template, as_rows(b, content, element, capacity))
+            content = _aligned(template, rows_of_list(b, content, element, capacity))
             _child_operands(b, template, content, into)
         case RowsTuple(rows):
             phi_operands(b, rows, tuple_rows(cast(Abstract, content)) or Undef(), into)

@@ -24,15 +24,9 @@ from ...library.kernels.unboxing import (
     with_contents,
 )
 from ...library.numpy.indexing.bounded import narrowed
-from ...library.rules.rows import (
-    as_rows,
-    class_of_table,
-    common_rows,
-    common_template,
-    entries_of,
-    joined,
-    template_of_list,
-)
+from ...library.rules.rows import rows_of_list
+from ...library.rules.tables import class_of_table, entries_of
+from ...library.rules.templates import common_rows, common_template, joined, template_of_list
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated
@@ -139,7 +133,7 @@ def unbox(engine: Engine, slots: Mapping[int, bool]) -> None:
         if template is None:
             continue
         state.gated |= any(isinstance(node, Gated) for node in nodes(template))
-        made = as_rows(engine.b, held, template, len(held.items))
+        made = rows_of_list(engine.b, held, template, len(held.items))
         level = Sharing.NOT
         objects: tuple[Identity, ...] = ()
         for item in rows.items:

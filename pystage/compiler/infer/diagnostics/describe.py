@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...hlo.types import ArrayType
-from ...library.rules.rows import row_template
+from ...library.rules.templates import row_template
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, is_absent

@@ -29,7 +29,7 @@ from ...values.lattice import (
 )
 from ..context import Context
 from ..rules.pools import class_of_contents
-from ..rules.rows import is_view
+from ..rules.templates import is_view
 
 
 def has_arrays(element: Abstract) -> bool:

@@ -66,8 +66,9 @@ from ..numpy.indexing.bounded import compact, elements, part_around
 from ..numpy.indexing.bounded import count as bounded_count
 from ..numpy.indexing.slices import progression, times
 from ..python.number_checks import refuse
-from ..rules import rows as templates
+from ..rules import templates
 from ..rules.promote import PYTHON_DTYPES, python_type
+from ..rules.rows import copied_objects, row_at, rows_from, rows_of, rows_of_list, with_row, with_rows_from
 from ..rules.split import needs_split
 from .array_rows import boxed, has_arrays, with_shared
 from .structures import known_item, list_items, list_length
@@ -112,7 +113,7 @@ def as_rows(ctx: Context, cell: AnyList, *also: Abstract, ragged: bool = False) 
     capacity = max(cell.capacity if isinstance(cell, RowsCell) else len(cell.items), 1)
     for item in also:
         _needs_tuples(ctx, template, item, capacity)
-    return templates.as_rows(ctx.b, cell, template, capacity)
+    return rows_of_list(ctx.b, cell, template, capacity)
 
 
 def _template(cell: AnyList, also: Sequence[Abstract], ragged: bool) -> Abstract | None:
@@ -308,14 +309,14 @@ def item(ctx: Context, cell: RowsCell, place: Int) -> Abstract:
     """The element at a place that lies inside."""
     if isinstance(place, int) and place < cell.capacity:
         return known_item(ctx, cell, place)
-    found = boxed(ctx, templates.row_at(ctx.b, cell.element, int_value(ctx, place)), cell.objects)
+    found = boxed(ctx, row_at(ctx.b, cell.element, int_value(ctx, place)), cell.objects)
     return part_around(ctx, found).same_as(found) if isinstance(found, Bounded) else found
 
 
 def with_item(ctx: Context, cell: RowsCell, place: Int, new: Abstract) -> RowsCell:
     """The list with another element at a place that lies inside; the elements cover `new`."""
     held = held_as(ctx, new, cell.element)
-    element = templates.with_row(ctx.b, cell.element, int_value(ctx, place), held)
+    element = with_row(ctx.b, cell.element, int_value(ctx, place), held)
     return replace(cell, element=element, objects=united(cell.objects, (SOME_OBJECT,)))
 
 
@@ -330,7 +331,7 @@ def with_reserve(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[Ro
         if capacity * templates.row_size(template) > _LARGE:
             needed = min(_most_in(ctx, cell) + most, _greatest(ctx, new))
             capacity = cell.capacity if needed <= cell.capacity else needed + needed // 8
-        return templates.as_rows(ctx.b, cell, template, capacity), new
+        return rows_of_list(ctx.b, cell, template, capacity), new
     itemsize = templates.row_size(templates.row_template(cell.element))
     ctx.needs_capacity(Capacity(cell.site, cell.capacity, itemsize), new)
     return cell, new
@@ -375,25 +376,23 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
         return as_rows(ctx, first)
     if isinstance(first, ListCell) and not first.items:
         rows = as_rows(ctx, second)
-        objects = templates.copied_objects(second)
+        objects = copied_objects(second)
         return None if rows is None else with_shared(rows, isinstance(second, RowsCell), objects=objects)
     if template is None and any(map(has_views, (first, second))):
         return joined(ctx, with_contents(ctx, first), with_contents(ctx, second))
     if template is None:
         return None
     capacities = [x.capacity if isinstance(x, RowsCell) else len(x.items) for x in (first, second)]
-    left, right = [
-        templates.as_rows(ctx.b, x, template, max(n, 1)) for x, n in zip((first, second), capacities)
-    ]
+    left, right = [rows_of_list(ctx.b, x, template, max(n, 1)) for x, n in zip((first, second), capacities)]
     if left.site is None:
         left = replace(left, site=right.site)
     if left.site is not None:  # as large as the other, at least
-        left = templates.as_rows(ctx.b, left, template, max(left.capacity, right.capacity))
+        left = rows_of_list(ctx.b, left, template, max(left.capacity, right.capacity))
     left, count = with_reserve(ctx, left, right.length, capacities[1])
     longer = replace(left, element=_with_behind(ctx, left, right), length=count)
     one, two = element_of(first), element_of(second)
     twice = two is not None and (may_share(one, two) if one is not None else has_arrays(two))
-    objects = united(templates.copied_objects(first), templates.copied_objects(second))
+    objects = united(copied_objects(first), copied_objects(second))
     return with_shared(longer, twice or right.shared is Sharing.TWICE, objects=objects)
 
 
@@ -408,10 +407,10 @@ def _with_behind(ctx: Context, left: RowsCell, right: RowsCell) -> Abstract:
     places = _places(ctx, width)
     shift = ctx.broadcast(ctx.op(Subtract(), end, start), (width,))
     behind = ctx.op(Compare("GE"), places, shift)
-    window = rebuild(left.element, lambda v: templates.rows_from(ctx.b, v, start, width))
+    window = rebuild(left.element, lambda v: rows_from(ctx.b, v, start, width))
     new = taken_rows(ctx, right.element, ctx.op(Subtract(), places, shift))
     changed = iter(values_of(_chosen(ctx, behind, new, window)))
-    return rebuild(left.element, lambda v: templates.with_rows_from(ctx.b, v, start, next(changed)))
+    return rebuild(left.element, lambda v: with_rows_from(ctx.b, v, start, next(changed)))
 
 
 def _chosen(ctx: Context, condition: Value, on_true: Abstract, on_false: Abstract) -> Abstract:
@@ -477,7 +476,7 @@ def _of_equal(
     def rows(one: Value) -> Value:
         return ctx.broadcast(one, (capacity, *one.type.static_shape[1:]))
 
-    element = rebuild(templates.rows_of(ctx.b, [new], template, 1), rows)
+    element = rebuild(rows_of(ctx.b, [new], template, 1), rows)
     return RowsCell(element, capacity, count, site)
 
 
@@ -674,7 +673,7 @@ def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract 
     if template is None:
         return None
     first, second = [
-        templates.as_rows(ctx.b, x, template, x.capacity if isinstance(x, RowsCell) else max(len(x.items), 1))
+        rows_of_list(ctx.b, x, template, x.capacity if isinstance(x, RowsCell) else max(len(x.items), 1))
         for x in (left, right)
     ]
     for cell in (first, second):
@@ -704,7 +703,7 @@ def ordered(
     if template is None:
         return None
     first, second = [
-        templates.as_rows(ctx.b, x, template, x.capacity if isinstance(x, RowsCell) else max(len(x.items), 1))
+        rows_of_list(ctx.b, x, template, x.capacity if isinstance(x, RowsCell) else max(len(x.items), 1))
         for x in (left, right)
     ]
     for cell in (first, second):
@@ -793,7 +792,7 @@ def mapped(ctx: Context, cell: RowsCell, function: Abstract) -> RowsCell:
         return replace(cell, element=NONE)
     template = templates.template_of_list(keys)
     assert template is not None
-    element = templates.as_rows(ctx.b, keys, template, max(cell.capacity, keys.capacity)).element
+    element = rows_of_list(ctx.b, keys, template, max(cell.capacity, keys.capacity)).element
     if keys.capacity > cell.capacity:
         element = taken_rows(ctx, element, _places(ctx, cell.capacity))
     return RowsCell(element, cell.capacity, cell.length)
@@ -999,7 +998,7 @@ def append(ctx: Context, ref: Ref, new: Abstract) -> None:
         ctx.write(ref.cell, ListCell((*list_items(ctx, cell), new), cell.aliases, cell.selector))
         return
     was_copied = has_views(cell) and not has_views(longer)  # now it holds copies of what it had by its places
-    objects = (SOME_OBJECT,) if was_copied else templates.copied_objects(cell)
+    objects = (SOME_OBJECT,) if was_copied else copied_objects(cell)
     level = put_in(ctx, new, longer.element, element_of(cell), objects)
     objects = united(objects, objects_of(ctx, new))
     ctx.write(ref.cell, with_shared(longer, level is not Sharing.NOT, level, objects))

@@ -51,8 +51,9 @@ from ...values.lattice import (
 )
 from ...values.walk import inner, rebuild, values_of
 from ..context import Context
-from ..rules import row_index
-from ..rules import rows as templates
+from ..rules import row_index, templates
+from ..rules.rows import row_at, rows_of
+from ..rules.tables import class_of_table, entries_of, factory_of, index_for, keys_in
 from . import row_lists
 from .array_rows import boxed, copied, has_arrays, with_shared
 from .row_lists import Int, fold, int_value, truth_of, with_reserve
@@ -74,7 +75,7 @@ def as_table(ctx: Context, cell: AnyTable, *also: Abstract, ragged: bool = False
 
     `ragged`: as for `row_lists.as_rows`.
     """
-    entries = row_lists.as_rows(ctx, templates.entries_of(cell), *also, ragged=ragged)
+    entries = row_lists.as_rows(ctx, entries_of(cell), *also, ragged=ragged)
     if entries is None and not also and length(cell) == 0:
         entries = RowsCell(Tuple((NONE, NONE)), 1, 0)
     if entries is None:
@@ -82,8 +83,8 @@ def as_table(ctx: Context, cell: AnyTable, *also: Abstract, ragged: bool = False
     removed = cell.removed if isinstance(cell, TableCell) else 0
     kept = replace(entries, aliases=(), selector=0)
     has_index = isinstance(cell, TableCell) and cell.index is not None
-    index = templates.index_for(ctx.b, cell, kept) if has_index else None
-    cls, factory = templates.class_of_table(cell), templates.factory_of(cell)
+    index = index_for(ctx.b, cell, kept) if has_index else None
+    cls, factory = class_of_table(cell), factory_of(cell)
     return TableCell(cls, kept, removed, index, cell.aliases, cell.selector, factory)
 
 
@@ -101,7 +102,7 @@ def find(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
 def _indexed(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value, Value, Value]:
     """As `find`, by the index; besides the slot of the entry, and the first that holds none on the way there."""
     assert cell.index is not None
-    keys, zero = templates.keys_in(cell.entries), ctx.constant(0, INT64)
+    keys, zero = keys_in(cell.entries), ctx.constant(0, INT64)
     numbers = as_numbers_of(ctx, keys, key)
     if numbers is None:
         return False, zero, zero, zero
@@ -145,7 +146,7 @@ def _scanned(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value
     """As `find`, of a few rows, which are all looked at."""
     rows = cell.entries
     zero = ctx.constant(0, INT64)
-    same = same_keys(ctx, templates.keys_in(rows), key)
+    same = same_keys(ctx, keys_in(rows), key)
     if same is False or (isinstance(rows.length, int) and rows.length == 0):
         return False, zero
     if same is True:
@@ -191,7 +192,7 @@ def value_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
 
 def unboxed_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
     """What the rows hold of the value at a place: the contents of arrays in place of them."""
-    return _pair(templates.row_at(ctx.b, cell.entries.element, place))[1]
+    return _pair(row_at(ctx.b, cell.entries.element, place))[1]
 
 
 def key_missing(key: object) -> None:
@@ -317,7 +318,7 @@ def _stored(
     new = row_lists.with_item(ctx, rows, at, Tuple((key, value)))
     stored = replace(table, entries=replace(new, length=count))
     if stored.index is not None:
-        stored = replace(stored, index=templates.index_for(ctx.b, stored, stored.entries))
+        stored = replace(stored, index=index_for(ctx.b, stored, stored.entries))
     return stored, at
 
 
@@ -326,11 +327,11 @@ def _first(ctx: Context, rows: RowsCell, found: Found, place: Value, key: Abstra
     keys = _pair(rows.element)[0]
     if all(_is_determined_by_value(part) for part in _numbers(keys)):
         return key  # which is the same
-    old = templates.row_at(ctx.b, keys, place)
+    old = row_at(ctx.b, keys, place)
     if found is True:
         return old
     assert isinstance(found, Value)
-    new = iter(values_of(templates.rows_of(ctx.b, [key], templates.row_template(keys), 1)))
+    new = iter(values_of(rows_of(ctx.b, [key], templates.row_template(keys), 1)))
 
     def chosen(value: Value) -> Value:
         other = ctx.reshape(next(new), value.type.static_shape)
@@ -363,7 +364,7 @@ def delete(ctx: Context, ref: Ref, table: TableCell, place: Int) -> None:
 def _without_entry(ctx: Context, table: TableCell, place: Value) -> Value:
     """The index without the entry at a place; those behind are one place further in front."""
     assert table.index is not None
-    key = templates.row_at(ctx.b, templates.keys_in(table.entries), place)
+    key = row_at(ctx.b, keys_in(table.entries), place)
     _, _, slot, _ = _indexed(ctx, table, key)
     slot = ctx.op(Maximum(), slot, ctx.constant(0, INT64))
     bucket = ctx.op(Divide(), slot, ctx.constant(row_index.WIDTH, INT64))
@@ -461,7 +462,7 @@ def each_entry(ctx: Context, entries: AnyList, step: Callable[[Abstract, Abstrac
 
 def all_entries(ctx: Context, cell: AnyTable, holds: Callable[[Abstract, Abstract], Abstract]) -> Abstract:
     """Whether `holds(key, value)`, a truth, of each entry."""
-    entries = row_lists.as_rows(ctx, templates.entries_of(cell))
+    entries = row_lists.as_rows(ctx, entries_of(cell))
     if entries is None:
         return TRUE
     return fold(
@@ -541,7 +542,7 @@ def is_disjoint(ctx: Context, first: AnyTable, second: AnyTable) -> Abstract:
 
 def length(cell: AnyTable) -> Int:
     """How many entries there are."""
-    entries = templates.entries_of(cell)
+    entries = entries_of(cell)
     return len(entries.items) if isinstance(entries, ListCell) else entries.length
 
 
@@ -562,7 +563,7 @@ def only(ctx: Context, first: AnyTable, second: AnyTable, kept: bool) -> Ref:
 
         ctx.branch(truth_of(found), *((add, leave) if kept else (leave, add)))
 
-    each_entry(ctx, templates.entries_of(first), step)
+    each_entry(ctx, entries_of(first), step)
     return made
 
 

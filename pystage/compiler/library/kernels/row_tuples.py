@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from ...values.lattice import Abstract, AnyList, ListCell, RowsCell, RowsTuple, Tuple
 from ..context import Context
-from ..rules import rows as templates
+from ..rules import templates
+from ..rules.rows import from_first
 from .structures import cell_of, list_items, list_length
 
 
@@ -20,7 +21,7 @@ def of_rows(ctx: Context, rows: AnyList) -> Abstract:
         return Tuple(list_items(ctx, rows))
     if not templates.can_be_in_tuples(rows.element):
         return Tuple(list_items(ctx, rows))
-    return RowsTuple(replace(templates.from_first(ctx.b, rows), aliases=(), selector=0))
+    return RowsTuple(replace(from_first(ctx.b, rows), aliases=(), selector=0))
 
 
 def listed(ctx: Context, value: Abstract) -> Abstract:
@@ -41,7 +42,7 @@ def rows_of_numbers(ctx: Context, value: Abstract) -> RowsCell | None:
     rows = value.rows if isinstance(value, RowsTuple) else cell_of(ctx, value)
     if not isinstance(rows, RowsCell) or isinstance(rows.length, int) or ctx.can_be_known(list_length(rows)):
         return None
-    return templates.from_first(ctx.b, rows) if templates.can_be_in_tuples(rows.element) else None
+    return from_first(ctx.b, rows) if templates.can_be_in_tuples(rows.element) else None
 
 
 def unpack(got: int, count: int) -> None:

@@ -41,7 +41,7 @@ from ...values.lattice import (
 from ...values.rows import row
 from ...values.walk import rebuild
 from ..context import Context, Raw
-from ..rules.rows import key_of
+from ..rules.templates import key_of
 from .array_rows import boxed, copied
 
 MISSING: Any = object()

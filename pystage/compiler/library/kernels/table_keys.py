@@ -39,8 +39,9 @@ from ..python.number_checks import refuse
 from ..rules.numbers import kinds_of
 from ..rules.promote import fits
 from ..rules.row_index import digest
-from ..rules.rows import as_rows, row_at, row_template, template_of_list, tuple_rows
+from ..rules.rows import row_at, rows_of_list
 from ..rules.split import needs_split, of_one_kind
+from ..rules.templates import row_template, template_of_list, tuple_rows
 
 Found = bool | Value
 """Whether there is an entry: known, or a bool of the program."""
@@ -137,7 +138,7 @@ def _same_tuples(ctx: Context, column: Abstract, key: Abstract) -> Found:
         ctx.fail(
             NotKnown(span=ctx.span, what="the key of a dict or set, a tuple of elements of these kinds,")
         )
-    whole = as_rows(
+    whole = rows_of_list(
         ctx.b, rows, element, max(capacity, rows.capacity if isinstance(rows, RowsCell) else len(rows.items))
     )
 

@@ -41,7 +41,7 @@ from ..numpy.indexing.bounded import bounded, compact, elements, is_compact, par
 from ..numpy.indexing.gathering import Fancy, gather
 from ..numpy.indexing.slices import times
 from ..python.computed_items import MOST_BRANCHES
-from ..rules import rows as templates
+from ..rules import templates
 from .array_rows import has_arrays
 
 

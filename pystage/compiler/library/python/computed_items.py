@@ -21,7 +21,8 @@ from ...values.lattice import Abstract, Array, Const
 from ..context import Context
 from ..kernels.arithmetic import like
 from ..numpy.indexing.bounds_checks import check_inside
-from ..rules.rows import common_template, row_at, rows_of
+from ..rules.rows import row_at, rows_of
+from ..rules.templates import common_template
 
 _EXAMPLES: dict[str, Any] = {"tuple": (None,), "string": " ", "bytes": b" "}
 """By the kind of a sequence other than a list, one with one item."""

@@ -54,7 +54,8 @@ from ..kernels.structures import (
 from ..kernels.unboxing import are_members, element_of, frozen, make_members, unboxed
 from ..numpy.indexing.flat import flat_attribute, flat_of
 from ..rules.promote import fits, value_of
-from ..rules.rows import is_counter, is_dict, tuple_rows
+from ..rules.tables import is_counter, is_dict
+from ..rules.templates import tuple_rows
 from . import dict_methods, list_methods, set_methods, strings
 from .collections import counters
 from .computed_items import (

@@ -32,8 +32,8 @@ from ..kernels.array_rows import has_arrays
 from ..kernels.structures import abstract, cell_of, elements_for, list_items, new_dict, new_list, type_name
 from ..kernels.unboxing import frozen
 from ..registry import meaning, method_meaning
-from ..rules import rows as templates
-from ..rules.rows import is_counter, is_dict, key_of
+from ..rules.tables import entries_of, is_counter, is_dict
+from ..rules.templates import key_of
 from .computed_items import MOST_BRANCHES, chosen_item
 from .iteration import generators
 
@@ -243,7 +243,7 @@ def update(ctx: Context, self: Raw, other: Raw = (), /, **entries: Raw) -> Abstr
     known = found if isinstance(found, dict) else {}
     if not isinstance(found, dict):
         row_tables.store_all(ctx, cast(Ref, self), found)
-    row_tables.store_all(ctx, cast(Ref, self), templates.entries_of(DictCell({**known, **named})))
+    row_tables.store_all(ctx, cast(Ref, self), entries_of(DictCell({**known, **named})))
     return NONE
 
 
@@ -252,7 +252,7 @@ def _entries(ctx: Context, source: Raw, as_pairs: bool) -> AnyList | dict[Any, A
     cell = cell_of(ctx, source)
     if is_dict(cell):
         if as_pairs or isinstance(cell, TableCell):
-            return templates.entries_of(cell)
+            return entries_of(cell)
         return dict(cell.entries)
     rows = ctx.gathered(abstract(source))
     if rows is not None and isinstance(rows.element, Tuple) and len(rows.element.items) == 2:

@@ -34,7 +34,7 @@ from ..context import Context, Raw
 from ..kernels import row_lists, row_tables, table_keys
 from ..kernels.row_lists import truth_of
 from ..kernels.structures import MISSING, abstract, cell_of, known_object, lift, new_set, type_name
-from ..rules.rows import class_of_table, entries_of
+from ..rules.tables import class_of_table, entries_of
 from .iteration import generators
 
 T = TypeVar("T")

@@ -51,8 +51,8 @@ from ..kernels.structures import (
 )
 from ..registry import meaning
 from ..rules.classes import is_generated
-from ..rules.rows import is_dict
 from ..rules.split import needs_split, of_one_kind
+from ..rules.tables import is_dict
 
 
 def attribute(ctx: Context, receiver: Const, name: str) -> Abstract | None:

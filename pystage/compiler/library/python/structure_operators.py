@@ -65,8 +65,8 @@ from ..numpy.indexing.bounded_identity import refuse_if, same_object
 from ..numpy.indexing.stores import shape_of
 from ..rules.classes import c_name, class_of
 from ..rules.promote import value_of
-from ..rules.rows import is_counter, is_dict
 from ..rules.split import needs_split
+from ..rules.tables import is_counter, is_dict
 from . import set_methods
 from .collections import counters
 from .dict_methods import merged, update

@@ -34,7 +34,8 @@ from ...values.identity import SOME_OBJECT
 from ...values.lattice import Abstract, Cell, DictCell, ListCell, ObjectCell, PoolCell, RowsCell, Sharing
 from ...values.rows import row, stacked
 from ...values.walk import rebuild, values_of
-from .rows import as_rows, joined, padded, retyped, row_template, rows_of, template_of, with_capacity
+from .rows import padded, retyped, rows_of, rows_of_list
+from .templates import joined, row_template, template_of, with_capacity
 
 _NOWHERE = Region()
 K = TypeVar("K")
@@ -181,7 +182,7 @@ def as_objects(b: Builder, given: Sequence[Contents], template: Contents, capaci
         case RowsCell(element=element, capacity=inner):
             of = row_template(element)
             lists_of_rows = [
-                as_rows(b, _plain(x), of, inner) for x in given if isinstance(x, ListCell | RowsCell)
+                rows_of_list(b, _plain(x), of, inner) for x in given if isinstance(x, ListCell | RowsCell)
             ]
             lengths = [_length(b, x) for x in lists_of_rows]
             columns = iter(zip(*[values_of(x.element) for x in lists_of_rows], strict=True))

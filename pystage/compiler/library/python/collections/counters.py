@@ -16,7 +16,7 @@ from ...kernels import row_tables, table_keys
 from ...kernels.structures import abstract, cell_of, new_list, new_rows
 from ...numpy.composed import meaning_by, run_program
 from ...registry import meaning
-from ...rules.rows import is_counter, is_dict
+from ...rules.tables import is_counter, is_dict
 from .. import dict_methods
 
 # ---------------------------------------------------------------- programs

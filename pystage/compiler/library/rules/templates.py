@@ -1,0 +1,401 @@
+"""Templates: what the elements of a list have in common.
+
+A *template* is one element with a placeholder for each of its numbers. Elements have a template in common where they
+are numbers of one shape, whatever their kinds, tuples of such, or one constant; of others, as of different strings, the
+template is a gated φ of theirs, whose tags have rows too. Of arrays there are their contents (`Form.NDARRAY`;
+`kernels/array_rows.py`); of views of one memory, whose sizes only the run knows, their places in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...diagnostics.codes_control import NoCommonType
+from ...hlo.ir import Region, Value
+from ...hlo.types import BOOL, INT64, ArrayType, DType
+from ...values.boundary import Form
+from ...values.bounded import Bounded, Extent, joined_most
+from ...values.capacity import AllocationSite
+from ...values.gated import Gated, GatedNumber, alternatives, form_of, is_absent
+from ...values.identity import united
+from ...values.lattice import (
+    NONE,
+    Abstract,
+    AnyList,
+    Array,
+    Const,
+    ListCell,
+    Pooled,
+    Ref,
+    RowsCell,
+    RowsTuple,
+    Tuple,
+    is_number,
+    same_constant,
+)
+from ...values.node import TreeNode
+from ...values.walk import inner, nodes, rebuild, values_of
+from .numbers import common_type, joined_range, kinds_of, number_type, range_of
+from .promote import PYTHON_DTYPES, fits
+
+_NOWHERE = Region()
+
+
+def placeholder(dtype: DType, shape: tuple[int, ...] = ()) -> Value:
+    """A value that stands for the numbers of all elements."""
+    return Value(ArrayType(dtype, shape), _NOWHERE, 0)
+
+
+def key_of(key: Any) -> Abstract:
+    """A known key; a tuple as the parts of which it consists."""
+    return Tuple(tuple(map(key_of, key)), type(key)) if isinstance(key, tuple) else Const(key)
+
+
+def template_of(item: Abstract) -> Abstract | None:
+    """The template of one element; None for what is no number, no constant and no tuple of such."""
+    match item:
+        case Const(value) if is_number(item):
+            exact = type(value) in PYTHON_DTYPES or (
+                isinstance(value, np.generic) and value.dtype.kind in "biufc"
+            )
+            if not exact or (type(value) is int and not fits(value, INT64)):
+                return None
+            dtype, form, _ = number_type(item)
+            return Array(placeholder(dtype), form, False, range_of(item))
+        case Const(value):
+            return NONE if value is None else item
+        case Array():
+            return rebuild(item, lambda v: placeholder(v.type.dtype, v.type.static_shape))
+        case Pooled(pool):
+            return Pooled(pool, placeholder(INT64))
+        case Bounded(whole=Array(form=Form.NDARRAY)):
+            return rebuild(item, lambda v: placeholder(v.type.dtype, v.type.static_shape))
+        case Bounded() if can_be_view(item):
+            extents = tuple([replace(e, capacity=None, bounds=()) for e in item.extents])
+            view = replace(item, extents=extents, which=0)
+            return rebuild(view, lambda v: placeholder(v.type.dtype, v.type.static_shape))
+        case Tuple(items, cls):
+            parts = [template_of(part) for part in items]
+            return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), cls)
+        case RowsTuple(rows):
+            return tuple_template(row_template(rows.element), rows.capacity)
+        case Gated(options, tags, reason):
+            found = [template_of(option) for option in options]
+            if not all(map(_may_be_alternative, found)):
+                return None
+            alternatives_of = tuple([each for each in found if each is not None])
+            return Gated(alternatives_of, tuple([placeholder(BOOL) for _ in tags]), reason)
+    return None
+
+
+MOST_ALTERNATIVES = 4
+"""How many alternatives an element of a list of rows may have."""
+MOST_STRINGS = 64
+"""How many strings may be among them."""
+
+
+def _may_be_alternative(template: Abstract | None) -> bool:
+    """True for the template of what may be one of several things: numbers, constants, tuples of such."""
+    if isinstance(template, Tuple):
+        return all(map(_may_be_alternative, template.items))
+    if isinstance(template, Array):
+        return not template.shape and not template.key_impl and template.form is not Form.NDARRAY
+    return isinstance(template, Const)
+
+
+def is_view(element: Abstract) -> bool:
+    """True for an element that is a view of a memory, or rows of such."""
+    return isinstance(element, Bounded) and isinstance(element.whole, Ref)
+
+
+def can_be_view(item: Bounded) -> bool:
+    """True for a view that is known by its places: of what the program computes, only these."""
+    whole = item.whole
+    known = isinstance(whole, Ref) and not any(values_of(view) for view in whole.path)
+    return known and all(e.progression is not None for e in item.extents)
+
+
+def tuple_template(element: Abstract, capacity: int, site: AllocationSite | None = None) -> RowsTuple:
+    """The template of tuples of at most so many elements of a template."""
+    return RowsTuple(RowsCell(with_capacity(element, capacity), capacity, placeholder(INT64), site))
+
+
+def tuple_rows(x: Abstract) -> AnyList | None:
+    """The elements of a tuple, as those of a list; None for anything else, and for a named tuple."""
+    match x:
+        case RowsTuple(rows):
+            return rows
+        case Tuple(items) if x.cls is tuple:
+            return ListCell(items)
+        case Const(value) if type(value) is tuple:
+            return ListCell(tuple(map(key_of, value)))
+    return None
+
+
+def are_of_two_lengths(a: Abstract, b: Abstract) -> bool:
+    """True for two tuples of known lengths that differ."""
+    first, second = tuple_rows(a), tuple_rows(b)
+    known = isinstance(first, ListCell) and isinstance(second, ListCell)
+    return known and len(first.items) != len(second.items)  # type: ignore[union-attr]
+
+
+def can_be_in_tuples(template: Abstract) -> bool:
+    """True for a template of elements that tuples of computed length may have: of no objects, and of no arrays of NumPy."""
+    return not any(
+        isinstance(node, Pooled | Bounded | Gated) or (isinstance(node, Array) and node.form is Form.NDARRAY)
+        for node in nodes(template)
+    )
+
+
+def template_of_list(cell: AnyList, ragged: bool = False) -> Abstract | None:
+    """The template that all elements of a list have in common; None where there is none, as of an empty list.
+
+    `ragged`: tuples of several lengths have one, that of tuples of computed length, and so has what is one of
+    several things.
+    """
+    if isinstance(cell, RowsCell):
+        return row_template(cell.element)
+    return common_template(cell.items, ragged)
+
+
+def row_template(element: Abstract) -> Abstract:
+    """The template of which there are rows."""
+    return rebuild(element, lambda v: placeholder(v.type.dtype, v.type.static_shape[1:]))
+
+
+def common_rows(a: AnyList, b: AnyList, loop: bool = False, ragged: bool = False) -> Abstract | None:
+    """The template that the elements of two lists have in common; of an empty one, that of the other."""
+    first, second = template_of_list(a, ragged), template_of_list(b, ragged)
+    if isinstance(b, ListCell) and not b.items:
+        return first
+    if isinstance(a, ListCell) and not a.items:
+        return second
+    return joined(first, second, loop, ragged)
+
+
+def common_template(items: Sequence[Abstract], ragged: bool = False) -> Abstract | None:
+    """The template that all of at least one elements have in common."""
+    found: Abstract | None = None
+    seen: set[Any] = set()
+    for position, item in enumerate(items):
+        key = (type(item.value), item.value) if isinstance(item, Const) and is_number(item) else None
+        if key in seen:
+            continue
+        template = template_of(item)
+        found = template if position == 0 else joined(found, template, ragged=ragged)
+        if found is None:
+            return None
+        if key is not None:
+            seen.add(key)
+    return found
+
+
+def joined(
+    a: Abstract | None, b: Abstract | None, loop: bool = False, ragged: bool = False
+) -> Abstract | None:
+    """The template of what has one or the other; None where they have none in common. `loop`: bounds are widened."""
+    if isinstance(a, Array) and isinstance(b, Array) and (a.shape == b.shape or a.form is not Form.NDARRAY):
+        return _joined_numbers(a, b, loop)
+    if isinstance(a, Bounded) and isinstance(b, Bounded) and is_view(a) and is_view(b):
+        return _joined_views(a, b)
+    if isinstance(a, Array | Bounded) and isinstance(b, Array | Bounded):
+        return _joined_arrays(a, b, loop)
+    if isinstance(a, Const) and isinstance(b, Const) and same_constant(a.value, b.value):
+        return a
+    if isinstance(a, Pooled) and isinstance(b, Pooled):
+        return a if a.pool == b.pool else None
+    if isinstance(a, Tuple) and isinstance(b, Tuple) and a.cls is b.cls and len(a.items) == len(b.items):
+        parts = [joined(x, y, loop, ragged) for x, y in zip(a.items, b.items)]
+        if None not in parts:
+            return Tuple(tuple([p for p in parts if p is not None]), a.cls)
+    if isinstance(a, RowsTuple) or isinstance(b, RowsTuple):
+        return joined_tuples(a, b, loop)
+    if ragged and a is not None and b is not None and are_of_two_lengths(a, b):
+        found = joined_tuples(a, b, loop)
+        if found is not None and can_be_in_tuples(found):
+            return found
+    if a is not None and b is not None and (ragged or isinstance(a, Gated) or isinstance(b, Gated)):
+        return _joined_alternatives(a, b, loop)
+    return None
+
+
+def _joined_alternatives(a: Abstract, b: Abstract, loop: bool) -> Gated | None:
+    """The template of what is one thing or another; None where they are too many."""
+    options = list(alternatives(a))
+    for other in alternatives(b):
+        both = [joined(each, other, loop) for each in options]
+        here = next((place for place, each in enumerate(both) if each is not None), None)
+        if here is None:
+            options.append(other)
+        else:
+            options[here] = both[here] or other
+    options.sort(key=lambda option: not is_absent(option))
+    strings = sum([is_known_string(option) for option in options])
+    many = strings > MOST_STRINGS or len(options) - strings > MOST_ALTERNATIVES
+    if many or not all(map(_may_be_alternative, options)):
+        return None
+    reasons = [each.reason for each in (a, b) if isinstance(each, Gated)]
+    reason = reasons[0] if reasons else NoCommonType(what="an element", first=_short(a), second=_short(b))
+    return Gated(tuple(options), tuple([placeholder(BOOL) for _ in options[1:]]), reason)
+
+
+def is_known_string(value: Abstract) -> bool:
+    """True for a string that is known while compiling."""
+    return isinstance(value, Const) and type(value.value) is str
+
+
+def _short(x: Abstract) -> str:
+    match x:
+        case Const(value):
+            return repr(value)
+        case Array():
+            return f"a number of type {x.dtype}"
+        case Tuple(items):
+            return f"a tuple of {len(items)}"
+    return "something else"
+
+
+def joined_tuples(a: Abstract | None, b: Abstract | None, loop: bool = False) -> RowsTuple | None:
+    """The template of tuples of any length, of which two have one or the other; None where their elements have none."""
+    sides = [None if x is None else tuple_rows(x) for x in (a, b)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    element = common_rows(sides[0], sides[1], loop)
+    if element is None:
+        return None
+    capacity = max(
+        1, *[x.capacity if isinstance(x, RowsCell) else len(x.items) for x in sides if x is not None]
+    )
+    sites = [x.site for x in sides if isinstance(x, RowsCell) and x.site is not None]
+    return tuple_template(element, capacity, sites[0] if sites else None)
+
+
+def cropped(item: Abstract, template: Abstract) -> Abstract:
+    """The template of an item, its tuples cropped to the capacity of the rows' template where a run may ask for more."""
+    if isinstance(template, Tuple) and isinstance(item, Tuple) and len(template.items) == len(item.items):
+        return Tuple(tuple(map(cropped, item.items, template.items)), item.cls)
+    if isinstance(template, RowsTuple) and isinstance(item, RowsTuple) and template.rows.site is not None:
+        return tuple_template(
+            row_template(item.rows.element), min(template.rows.capacity, item.rows.capacity)
+        )
+    return item
+
+
+def _joined_arrays(a: Array | Bounded, b: Array | Bounded, loop: bool) -> Bounded | None:
+    """Arrays of several shapes have the greater extents in common, as bounds; None where these would be mostly empty."""
+    first, second = array_part(a), array_part(b)
+    if first is None or second is None or first.dtype != second.dtype or first.rank != second.rank:
+        return None
+    pairs = list(zip(first.shape, second.shape, strict=True))
+    shape = tuple([max(pair) for pair in pairs])
+    if math.prod(shape) > max(_LOOSE, _MOST_PADDING * max(math.prod(first.shape), math.prod(second.shape))):
+        return None
+    bounded = {axis for axis, (m, n) in enumerate(pairs) if m != n}
+    bounded.update(extent.axis for x in (a, b) if isinstance(x, Bounded) for extent in x.extents)
+    whole = Array(placeholder(first.dtype, shape), Form.NDARRAY, range=joined_range(first, second, loop))
+    extents = [Extent(axis, size=placeholder(INT64)) for axis in sorted(bounded)]
+    return Bounded(whole, ArrayType(first.dtype, shape), tuple(extents))
+
+
+def _joined_views(a: Bounded, b: Bounded) -> Bounded | None:
+    """Views of one memory; None for those of two."""
+    one, two = a.whole, b.whole
+    assert isinstance(one, Ref) and isinstance(two, Ref)
+    if (one.cell, one.path) != (two.cell, two.path) or len(a.extents) != len(b.extents):
+        return None
+    if not all(e.is_like(f) for e, f in zip(a.extents, b.extents)):
+        return None
+    steps = [e.step if e.step == f.step else placeholder(INT64) for e, f in zip(a.extents, b.extents)]
+    pairs = zip(a.extents, b.extents, steps)
+    extents = tuple([replace(e, step=step, most=joined_most(e, f)) for e, f, step in pairs])
+    return replace(a, extents=extents, objects=united(a.objects, b.objects), which=0)
+
+
+_LOOSE = 1 << 12
+"""With so few elements, the common bounds of arrays of several shapes may be as empty as they are."""
+_MOST_PADDING = 8
+"""Beyond that they have at most this many times the elements of the larger array."""
+
+
+def array_part(x: Array | Bounded) -> Array | None:
+    """The contents of an array of NumPy's, as a template has them."""
+    whole = x.whole if isinstance(x, Bounded) else x
+    return whole if isinstance(whole, Array) and whole.form is Form.NDARRAY else None
+
+
+def _joined_numbers(a: Array, b: Array, loop: bool) -> Array | None:
+    if a.shape != b.shape or a.key_impl != b.key_impl:
+        return None
+    kinds = tuple(dict.fromkeys(kinds_of(a) + kinds_of(b)))
+    if len(kinds) == 1:
+        range = joined_range(a, b, loop)
+        return Array(placeholder(a.dtype, a.shape), a.form, a.weak, range, a.key_impl)
+    found = common_type(a, b)
+    if a.shape or a.key_impl or found is None:
+        return None
+    dtype, whole = found
+    return GatedNumber(
+        placeholder(dtype),
+        form_of(kinds),
+        kinds=kinds,
+        tags=tuple([placeholder(BOOL) for _ in kinds[1:]]),
+        whole=placeholder(INT64) if whole else None,
+    )
+
+
+def covers(template: Abstract, item: Abstract) -> bool:
+    """True if elements of this template may be what `item` is a template of: no wider one is needed."""
+    both = joined(template, item)
+    if both is None or _choices_in(template) != _choices_in(both):
+        return False
+    numbers = zip(_numbers(template), _numbers(both))
+    return all(_as_wide(own, wide) for own, wide in numbers)
+
+
+def _choices_in(template: Abstract) -> list[int]:
+    """Of how many alternatives each gated φ in a template is, and what is known of the bounded axes of each array."""
+    sides = [
+        node.options if isinstance(node, Gated) else node.extents
+        for node in nodes(template)
+        if isinstance(node, Gated | Bounded)
+    ]
+    extents = [each for side in sides for each in side if isinstance(each, Extent)]
+    known = [number for e in extents for number in (isinstance(e.step, int), e.most or 0)]
+    return [*map(len, sides), *known]
+
+
+def _as_wide(own: Array, wide: Array) -> bool:
+    same = type(own) is type(wide) and own.type == wide.type and kinds_of(own) == kinds_of(wide)
+    packed = isinstance(own, GatedNumber) and isinstance(wide, GatedNumber)
+    if packed and (own.whole is None) != (wide.whole is None):  # type: ignore[attr-defined]
+        return False
+    return same and own.range == wide.range
+
+
+def _numbers(template: Abstract) -> list[Array]:
+    if isinstance(template, Tuple | Gated):
+        return [n for part in inner(template) for n in _numbers(part)]
+    if isinstance(template, Bounded) and isinstance(template.whole, Array):
+        return [template.whole]
+    if isinstance(template, RowsTuple):
+        return _numbers(template.rows.element)
+    return [template] if isinstance(template, Array) else []
+
+
+N = TypeVar("N", bound=TreeNode)
+
+
+def with_capacity(template: N, capacity: int) -> N:
+    """So many rows of what a template describes, with a placeholder in place of each array."""
+    rows: N = rebuild(template, lambda v: placeholder(v.type.dtype, (capacity, *v.type.static_shape)))
+    return rows
+
+
+def row_size(template: TreeNode) -> int:
+    """The number of bytes that one element takes."""
+    return sum([v.type.nbytes for v in values_of(template)]) or 1
