@@ -36,7 +36,6 @@ from ...ops import (
     Exponential,
     ExponentialMinusOne,
     Floor,
-    IsFinite,
     Lgamma,
     Log,
     LogPlusOne,
@@ -44,7 +43,6 @@ from ...ops import (
     Multiply,
     Negate,
     NextAfter,
-    Not,
     Or,
     Power,
     Remainder,
@@ -58,17 +56,18 @@ from ...ops import (
 )
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Tuple
-from ..context import Context, ExceptionCase, Raw
+from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
 from ..kernels.arithmetic import Kernel, like, select
-from ..kernels.structures import MISSING, abstract, call_now, known_object
+from ..kernels.structures import MISSING, call_now, known_object
+from ..numpy.composed import meaning_by, run_program
 from ..registry import meaning
 from ..rules.classes import class_name, class_of
 from ..rules.promote import value_of
 from .builtins import listed
 from .math_checks import check_call, check_logarithm
-from .number_checks import both, check_integral, check_overflow, check_product, either
+from .number_checks import check_integral, check_overflow, check_product
 from .operators import binary
 from .scalars import special, to_python
 
@@ -347,46 +346,44 @@ def perm(ctx: Context, n: Raw, k: Raw = None, /) -> Abstract:
 
 
 @meaning(math.prod)
-def prod(ctx: Context, iterable: Raw, /, *, start: Raw = 1) -> Abstract:
+@meaning_by
+def prod(iterable: Any, /, *, start: Any = 1) -> Any:
     """`math.prod(iterable)`: one product after the other."""
-    total = abstract(start)
-    for item in listed(ctx, iterable, "math.prod"):
-        total = binary(ctx, "*", total, item)
-    return total
+    for item in iterable:
+        start = start * item
+    return start
 
 
 @meaning(math.fsum)
 def fsum(ctx: Context, iterable: Raw, /) -> Abstract:
     """`math.fsum(iterable)`: summed with what each addition loses (compensated), not exactly rounded."""
-    items = listed(ctx, iterable, "math.fsum")
-    known = [known_object(ctx, i) for i in items]
-    if not any(k is MISSING for k in known):
-        return call_now(ctx, math.fsum, known)
-    values = [number(ctx, item) for item in items]
-    total, lost = ctx.constant(0.0, FLOAT64), ctx.constant(0.0, FLOAT64)
-    for value in values:
-        new = ctx.op(Add(), total, value)
-        larger = ctx.op(Compare("GE"), ctx.op(Abs(), total), ctx.op(Abs(), value))
-        high, low = select(ctx, larger, total, value), select(ctx, larger, value, total)
-        lost = ctx.op(Add(), lost, ctx.op(Add(), ctx.op(Subtract(), high, new), low))
-        total = new
-    finite = both(ctx, *[ctx.op(IsFinite(), v) for v in values])
-    ends = [
-        either(ctx, *[ctx.op(Compare("EQ"), v, ctx.constant(end, FLOAT64)) for v in values])
-        for end in (math.inf, -math.inf)
-    ]
-    overflow = both(ctx, finite, ctx.op(Not(), ctx.op(IsFinite(), total)))
-    arguments = [Array(v, Form.PYTHON) for v in values]
-    cases = [
-        ExceptionCase(overflow, OverflowError("intermediate overflow in fsum"), _exact_sum, arguments),
-        ExceptionCase(None, ValueError("-inf + inf in fsum"), _exact_sum, arguments),
-    ]
-    ctx.check_first(either(ctx, overflow, both(ctx, *ends)), cases)
-    return ctx.python(select(ctx, finite, ctx.op(Add(), total, lost), total))
+    known = known_object(ctx, iterable)
+    return (
+        run_program(ctx, _compensated_sum, [iterable])
+        if known is MISSING
+        else call_now(ctx, math.fsum, [known])
+    )
 
 
-def _exact_sum(*numbers: float) -> float:
-    return math.fsum(numbers)
+def _compensated_sum(iterable: Any) -> float:
+    total = lost = special = infinite = 0.0
+    for item in iterable:
+        value = math.ldexp(item, 0)
+        if math.isfinite(value):
+            new = total + value
+            if not math.isfinite(new):
+                raise OverflowError("intermediate overflow in fsum")
+            lost += (total - new) + value if abs(total) >= abs(value) else (value - new) + total
+            total = new
+        else:
+            special += value
+            if math.isinf(value):
+                infinite += value
+    if special != 0.0:
+        if math.isnan(infinite):
+            raise ValueError("-inf + inf in fsum")
+        return special
+    return total + lost
 
 
 # ---------------------------------------------------------------- numbers taken apart

@@ -1,0 +1,57 @@
+"""`math.fsum` and `math.prod` of any iterable, also of as many numbers as only the run knows."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+
+X = np.array([0.1, -2.0, 1e16, 3.5, 0.0, 1.0, -1e16, 0.25])
+
+
+@cases.each((X, 0.0), (X, 5.0), (X, 1e20), (X[:0], 0.0), (X[::-1], -1.0))
+def of_what_a_mask_selects(x, least):
+    some = [v for v in x if v > least]
+    return math.fsum(x[x > least]), math.fsum(some), math.prod(some), math.prod(x[x > least], start=2)
+
+
+@cases(X)
+def of_iterables(x):
+    return (
+        math.fsum(x),
+        math.fsum(v * v for v in x),
+        math.fsum([2, x[1], 0.1]),
+        math.prod(range(1, 5)),
+        math.prod([2, x[3]]),
+    )
+
+
+@cases([0.1] * 10)
+@cases([2, 2.5])
+@cases([1.0, math.inf])
+@cases([math.nan, 1.0])
+@cases([-math.inf, 3.0, math.nan])
+@cases([math.inf, 1.0, -math.inf], raises=ValueError)
+@cases([1e308, 1e308], raises=OverflowError)
+@cases([1.0, "a"], raises=TypeError)
+def of_a_list(xs):
+    return math.fsum(xs), math.prod(xs)
+
+
+@cases(X, 3.0)
+@cases(np.array([1e308, 1e308, 4.0]), 3.0, raises=OverflowError)
+@cases(np.array([math.inf, -math.inf]), -math.inf, raises=ValueError)
+def of_what_is_caught(x, least):
+    try:
+        return math.fsum(x[x >= least])
+    except ValueError:
+        return -1.0
+
+
+@pytest.mark.parametrize("function, args, options", cases.params)
+def test_plain_and_staged_agree(function, args, options):
+    check(function, *args, **options)
