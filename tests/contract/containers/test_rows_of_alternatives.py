@@ -324,6 +324,77 @@ def test_refused():
     check(of_unlike_keys, X, refused="PS301")
 
 
+# ---------------------------------------------------------------- numbers of several kinds, or None
+
+HALVES = np.array([2.0, 0.5, 2.0**53, 2.0**53 + 2, 2.0**63, -(2.0**62), 1.0, 2.0])
+WHOLE = np.array([2, 1, 2**53 + 1, 2**53 - 1, 2**63 - 1, -(2**62) - 1, 1, 2**63 - 513])
+
+
+@cases.each(*[(np.roll(HALVES, k), WHOLE, k % 3) for k in range(8)], (HALVES[:0], WHOLE[:0], 0))
+def sorts_ints_among_floats(x, n, which):
+    mixed = []
+    for i, (a, b) in enumerate(zip(x.tolist(), n.tolist())):
+        if i % 3 >= which:
+            mixed.append(a if i % 2 else b)
+    by_tuples = sorted([(v, i) for i, v in enumerate(mixed)])
+    return (
+        mixed,
+        sorted(mixed),
+        sorted(mixed, reverse=True),
+        by_tuples,
+        sorted(mixed, key=lambda v: (v > 1, -v)),
+    )
+
+
+@cases.each(*SIZES)
+def sorts_totals(x):
+    groups = [[] for _ in range(8)]
+    for v in x:
+        if v > 0.4:
+            groups[int(v * 8)].append(v)
+    totals = [(i, round(sum(g), 2)) for i, g in enumerate(groups) if len(x) > i]
+    return sorted((t for t in totals if t[1] < 8), key=lambda t: -t[1])
+
+
+def numpy_integers_among_floats(x, n):
+    mixed = []
+    for a, b in zip(x, n):
+        if a < 1e30:
+            mixed.append(a if a < 2 else b)
+    return sorted(mixed)
+
+
+@cases.each(*SIZES)
+def arrays_of_what_is_not_none(x):
+    peaks = []
+    for v in x:
+        peak = None
+        if v > 0.5:
+            peak = v * 2
+        peaks.append(peak)
+    some = [p for p in peaks if p is not None]
+    return (
+        np.array([p for p in peaks if p]),
+        np.array(some, dtype=float).sum(),
+        len(np.asarray(some)),
+        sorted(some),
+    )
+
+
+def array_with_none(x):
+    peaks = []
+    for v in x:
+        peaks.append(v if v > 0.5 else None)
+    return np.array(peaks)
+
+
+def test_what_depends_on_the_kinds_in_the_run() -> None:
+    check(numpy_integers_among_floats, HALVES[:2], WHOLE[:2])
+    check(numpy_integers_among_floats, HALVES, WHOLE, refused="PS401")
+    check(array_with_none, X[X > 0.5])
+    check(array_with_none, X, refused="PS401")
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_rows_of_alternatives(function, args, options):
     check(function, *args, **options)

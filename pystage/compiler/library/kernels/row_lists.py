@@ -8,6 +8,7 @@ length (`list_items`), so that the loop around is written out where that gives i
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -24,10 +25,12 @@ from ...ops import (
     Add,
     And,
     Compare,
+    Convert,
     Gather,
     Iota,
     Maximum,
     Minimum,
+    Or,
     Pad,
     Reduce,
     Reverse,
@@ -67,6 +70,7 @@ from ..numpy.indexing.bounded import count as bounded_count
 from ..numpy.indexing.slices import progression, times
 from ..python.number_checks import refuse
 from ..rules import templates
+from ..rules.numbers import is_of_kind
 from ..rules.promote import PYTHON_DTYPES, python_type
 from ..rules.rows import copied_objects, row_at, rows_from, rows_of, rows_of_list, with_row, with_rows_from
 from ..rules.split import needs_split
@@ -844,6 +848,7 @@ def in_order(
     if not all(map(_is_ordered, numbers)):
         _unordered(ctx)
     _refuse_nan_rows(ctx, keys, "the order of numbers of which one is NaN")
+    _refuse_rounded(ctx, keys)
     places = _places(ctx, cell.capacity)
     behind = ctx.op(Compare("GE"), places, ctx.broadcast(int_value(ctx, cell.length), (cell.capacity,)))
     ties = ctx.op(Subtract(), ctx.broadcast(ctx.constant(0, INT64), (cell.capacity,)), places)
@@ -871,8 +876,7 @@ UNORDERED = "the order of a set of computed elements whose keys are equal"
 
 def _is_ordered(numbers: Array) -> bool:
     """True for rows of single numbers whose order is that of the array of them."""
-    exact = not isinstance(numbers, GatedNumber) or numbers.whole is None
-    return exact and numbers.rank == 1 and not numbers.key_impl and numbers.dtype.kind in "biuf"
+    return numbers.rank == 1 and not numbers.key_impl and numbers.dtype.kind in "biuf"
 
 
 def _numbers(ctx: Context, element: Abstract) -> list[Array]:
@@ -882,7 +886,46 @@ def _numbers(ctx: Context, element: Abstract) -> list[Array]:
         return _columns(ctx, element.rows)
     if isinstance(element, Gated):
         return [_ranks(ctx, element)]
+    if isinstance(element, GatedNumber) and element.whole is not None:
+        exact = [_rounded_away(ctx, element, element.whole)] if _is_of_python(element) else []
+        return [Array(element.value, Form.PYTHON), *exact]
     return [element] if isinstance(element, Array) else []
+
+
+def _is_of_python(number: GatedNumber) -> bool:
+    """True for ints and floats, which Python compares exactly; NumPy rounds the integer to a floating-point number."""
+    return all(kind.form is Form.PYTHON for kind in number.kinds)
+
+
+def _refuse_rounded(ctx: Context, cell: RowsCell) -> None:
+    """PS401 where NumPy rounds an integer to compare it: it may be equal to two numbers that are not equal."""
+    reason = NotKnown(
+        span=ctx.span, what="the order of integers beyond 2**53 among floating-point numbers of NumPy"
+    )
+    for each in nodes(cell.element):
+        if isinstance(each, GatedNumber) and each.whole is not None and not _is_of_python(each):
+            away = _rounded_away(ctx, each, each.whole).value
+            rounded = ctx.op(
+                Compare("NE"), away, ctx.broadcast(ctx.constant(0, INT64), away.type.static_shape)
+            )
+            bad = ctx.op(And(), is_element(ctx, cell), rounded)
+            any_bad = ctx.op(Reduce(Maximum(), (0,)), bad, ctx.constant(False, BOOL))
+            ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
+
+
+def _rounded_away(ctx: Context, rows: GatedNumber, whole: Value) -> Array:
+    """What integers are more than the floating-point numbers that they are rounded to; 0 of other numbers.
+
+    The differences wrap around: 2**63, to which large integers are rounded, is -2**63 then.
+    """
+    shape = whole.type.static_shape
+    limit = ctx.broadcast(ctx.constant(2.0**63, rows.value.type.dtype), shape)
+    zero, least = [ctx.broadcast(ctx.constant(n, INT64), shape) for n in (0, -(2**63))]
+    below = ctx.op(Compare("LT"), rows.value, limit)
+    rounded = ctx.op(Select(), below, ctx.op(Convert(INT64), rows.value), least)
+    integers = [is_of_kind(ctx.b, rows, kind) for kind in rows.kinds if kind.dtype.kind in "biu"]
+    is_integer = functools.reduce(lambda a, b: ctx.op(Or(), a, b), integers)
+    return Array(ctx.op(Select(), is_integer, ctx.op(Subtract(), whole, rounded), zero), Form.PYTHON)
 
 
 def _ranks(ctx: Context, rows: Gated) -> Array:

@@ -33,7 +33,7 @@ from ...ops import (
 )
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
-from ...values.gated import GatedNumber, number_of_kind
+from ...values.gated import Gated, GatedNumber, alternatives, number_of_kind, tag_of
 from ...values.lattice import (
     NONE,
     Abstract,
@@ -52,7 +52,7 @@ from ..context import Context, Raw
 from ..numpy.indexing.bounded import bounded, first_elements, in_order, taken
 from ..python.number_checks import refuse
 from ..rules.libraries import NUMPY, ArrayArgument, Rules
-from .row_lists import Int, int_value
+from .row_lists import Int, int_value, is_element
 from .structures import cell_of, list_items, list_length, new_list, sequence_items
 from .unboxing import as_contents
 
@@ -290,12 +290,15 @@ def array_of_rows(
 
 
 def _cell_of_rows(ctx: Context, raw: Raw) -> RowsCell | None:
-    """The contents of a list or tuple whose length, or that of whose elements, only the program knows."""
+    """The contents of a list or tuple of which only the program knows a length, or which elements are None."""
     cell = raw.rows if isinstance(raw, RowsTuple) else cell_of(ctx, raw)
     if not isinstance(cell, RowsCell):
         return None
     known = isinstance(cell.length, int) or ctx.can_be_known(list_length(cell))
-    return cell if not known or (isinstance(cell.length, int) and _has_lengths(ctx, cell.element)) else None
+    if not known:
+        return cell
+    is_open = _has_lengths(ctx, cell.element) or _number_of(cell.element) is not None
+    return cell if isinstance(cell.length, int) and is_open else None
 
 
 def _has_lengths(ctx: Context, element: Abstract) -> bool:
@@ -312,10 +315,28 @@ def _refuse_empty(ctx: Context, length: Value) -> None:
     ctx.check(empty, StagingError(()), refuse, [lambda: reason])
 
 
+def _number_of(element: Abstract) -> Abstract | None:
+    """What the elements of a list are besides None, where all others are of one kind."""
+    options = alternatives(element) if isinstance(element, Gated) else ()
+    others = [option for option in options if option != NONE]
+    return others[0] if len(others) == 1 and len(options) == 2 else None
+
+
+def _refuse_none(ctx: Context, cell: RowsCell, element: Gated) -> None:
+    """PS401 where an element is None, of which NumPy makes an array of objects."""
+    reason = NotKnown(span=ctx.span, what="the element type of an array of numbers of which one is None")
+    is_none = ctx.op(And(), is_element(ctx, cell), tag_of(ctx.b, element, alternatives(element).index(NONE)))
+    any_none = ctx.op(Reduce(Or(), (0,)), is_none, ctx.constant(False, BOOL))
+    ctx.check(any_none, StagingError(()), refuse, [lambda: reason])
+
+
 def _array(
     ctx: Context, cell: RowsCell, as_index: bool, function: Callable[..., Any], of_any_type: bool
 ) -> Raw:
-    found = column(ctx, NUMPY, cell.element, "array")
+    certain = _number_of(cell.element)
+    if isinstance(cell.element, Gated) and certain is not None:
+        _refuse_none(ctx, cell, cell.element)
+    found = column(ctx, NUMPY, certain or cell.element, "array")
     if found is None:
         ctx.fail(NotKnown(span=ctx.span, what="the element type of an array of numbers of several kinds"))
     array, length = found.array, int_value(ctx, cell.length)
@@ -347,7 +368,7 @@ def rank_of_rows(ctx: Context, raw: Raw) -> int | None:
     cell = _cell_of_rows(ctx, raw)
     if cell is None:
         return None
-    found = column(ctx, NUMPY, cell.element, "array")
+    found = column(ctx, NUMPY, _number_of(cell.element) or cell.element, "array")
     return None if found is None else found.array.rank - 1
 
 
