@@ -121,6 +121,30 @@ def lists_in_loops_in_loops(x, sizes):
     return out
 
 
+@cases.each(*INPUTS)
+def lists_of_lists_from_calls(x, sizes):
+    history = []
+    level, t = 1, 0
+    while True:
+        large, groups = sorted_out(x, level)
+        history.append((level, len(large), len(groups)))
+        if len(large) < 40 or t >= len(sizes):
+            break
+        level = max(level * 2, sizes[t] // 2, large[0][1] // 3)
+        t += 1
+    return large, groups, history
+
+
+def sorted_out(x, level):
+    large, groups = [], []
+    for i, v in enumerate(x[:200]):
+        if v > level:
+            large.append((i, v))
+        else:
+            groups.append((v, [i, i + 1]))
+    return large, groups
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 
 from ...analysis.ranges import ANY
-from ...analysis.variables import assigned, limits, of_trips, only_within_trips
+from ...analysis.variables import assigned, limits
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NeverSettles
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -27,7 +27,6 @@ from ...library.rules.numbers import range_of
 from ...ops import Convert, constant
 from ...stage import ir as stage
 from ...values.boundary import Form
-from ...values.gated import may_be_unassigned
 from ...values.identity import Identity
 from ...values.lattice import (
     Abstract,
@@ -38,7 +37,6 @@ from ...values.lattice import (
     PoolCell,
     Ref,
     Undef,
-    Unknown,
     is_number,
     same_constant,
 )
@@ -52,6 +50,7 @@ from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..aliases.pool_demands import PoolDemand, carried_pools, unboxed_content
 from ..diagnostics.provenance import MergeProvenance, unlike_note
 from ..exceptions.raising import attempt, error_of
+from ..iteration.within_trips import assigned_only, of_one_trip, within_trips
 from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
 from .constants import UNROLL_LIMIT, SourceLoop, is_decidable, unroll, unrollable
@@ -194,7 +193,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 templates = {s: p for s, p in templates.items() if s not in constant}
                 continue
             if same_aliasing and not trial.refused:
-                fresh = _assigned_only(engine, templates, settled, join)
+                fresh = assigned_only(engine, templates, settled, join)
                 if fresh and same_templates({**templates, **fresh}, settled):
                     templates = {**templates, **fresh}
                     _carry(result, fresh)
@@ -221,7 +220,9 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 return functools.partial(_peel, engine, replace(loop, conflicts=len(join.conflicts.found)))
             if 0 < loop.conflicts <= len(join.conflicts.found) and loop.peeled:
                 raise _PeeledInVain
-            templates, guessed = {**templates, **settled}, set()
+            within = within_trips(engine, settled, join) if same_aliasing and not trial.refused else set()
+            known = {slot: template for slot, template in settled.items() if slot not in within}
+            templates, guessed = {**templates, **known}, set()
     raise DiagnosticError(
         NeverSettles(
             span=engine.b.span,
@@ -504,22 +505,6 @@ def _in_trip(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pyth
         return attempt(engine, trip)
 
 
-def _of_one_trip(engine: Engine, slot: Variable, loop: Loop, entry: Content) -> bool:
-    """True for a variable that lives within a trip: it is not assigned before, nor read after."""
-    if loop.instruction is None:
-        return False
-    name = slot[1]
-    if (
-        loop.peeled
-        and slot[0] == engine.current.id
-        and name in of_trips(loop.instruction, engine.current.function)
-    ):
-        return True
-    if not (entry is MISSING or isinstance(entry, Undef)):
-        return False
-    return isinstance(name, str) and only_within_trips(name, loop.instruction, engine.current.function)
-
-
 def _visible(slot: Slot, loop: Loop, state: State) -> bool:
     """True for what the loop's own program can see: its variables, and cells that exist before the loop.
 
@@ -609,7 +594,7 @@ def _join(
                     join.slot(slot)
             elif isinstance(changes.get(slot), Undef) and isinstance(before.get(slot, Undef()), Undef):
                 continue  # assigned and deleted again, as the counters of inner loops are
-            elif _visible(slot, loop, engine.state) and not _of_one_trip(engine, slot, loop, head(slot)):
+            elif _visible(slot, loop, engine.state) and not of_one_trip(engine, slot, loop, head(slot)):
                 join.slot(slot)
         while found_pools := carried_pools(pools, [entry[0] for entry in join.entries.values()], head):
             for slot in found_pools:
@@ -676,31 +661,6 @@ def _on_entry(
         return v.mapped(value) if isinstance(v, DeferredRead) else found.get(v, v)
 
     return value
-
-
-def _assigned_only(
-    engine: Engine, templates: dict[Slot, Content], settled: dict[Slot, Content], join: Join
-) -> dict[Slot, Content]:
-    """Variables that do not exist before the loop, and that every trip assigns before it reads them.
-
-    The pass at hand serves: nothing in it could see what the trip before left in them. Empty if there is a
-    slot of another kind that the pass did not know.
-    """
-    fresh: dict[Slot, Content] = {}
-    for slot, template in settled.items():
-        if slot in templates:
-            continue
-        _, entry, end = join.entries[slot]
-        if isinstance(slot, tuple):
-            read = slot[1] in engine.current.unassigned
-            lost = isinstance(end, Undef | Unknown) or may_be_unassigned(cast(Abstract, end))
-            alone = isinstance(entry, Undef) and not (read or lost)
-        else:
-            alone = entry is MISSING
-        if not alone:
-            return {}
-        fresh[slot] = template
-    return fresh
 
 
 def _carry(result: Pass, fresh: dict[Slot, Content]) -> None:

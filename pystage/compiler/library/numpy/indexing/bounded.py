@@ -27,6 +27,8 @@ from ....ops import (
     Broadcast,
     Constant,
     Convert,
+    DynamicSlice,
+    Gather,
     Iota,
     MaskPlaces,
     Maximum,
@@ -117,7 +119,7 @@ def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
     One that starts or ends with its axis has no capacity: it is as likely long.
     """
     places = extent.progression
-    data = [math.isinf(ctx.range_of(bound)[1]) for bound in extent.bounds]
+    data = [math.isinf(ctx.range_of(bound)[1]) or _is_loaded(bound.value) for bound in extent.bounds]
     if places is None or places.step not in (1, -1) or len(data) == 1 or not any(data) or most < 2 * _SHORT:
         return None
     if not (ctx.is_repeated() and ctx.can_grow()):
@@ -127,6 +129,14 @@ def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
         return None
     ctx.needs_capacity(capacity, places.count)
     return capacity.size
+
+
+def _is_loaded(number: Value, depth: int = 8) -> bool:
+    """True for a number that is an element of an array, or computed of one."""
+    op = number.owner
+    if not isinstance(op, Op) or not depth:
+        return False
+    return isinstance(op.kind, DynamicSlice | Gather) or any(_is_loaded(v, depth - 1) for v in op.operands)
 
 
 def part_around(ctx: Context, array: Bounded) -> Bounded:
