@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pystage
 import pytest
@@ -143,6 +145,77 @@ def sorted_out(x, level):
         else:
             groups.append((v, [i, i + 1]))
     return large, groups
+
+
+# ---------------------------------------------------------------- one of them is what the next trip goes on with
+
+W = np.array([3.0, 1.0, 2.0, 5.0, 4.0, 7.0, 6.0])
+
+
+@dataclass
+class State:
+    x: float
+    n: int
+
+
+@cases.each((W,), (W[::-1],), (W[:1],), (W[:0],))
+def best_of_objects(w):
+    state = State(0.0, 0)
+    for k in range(len(w)):
+        options = [State(state.x + v, state.n + i) for i, v in enumerate(w) if v > k] or [State(1.0, 0)]
+        state = min(options, key=lambda o: (abs(o.x - 10), o.n))
+        state.n += 1
+    return state.x, state.n
+
+
+@cases.each((W,), (W[::-1],), (W[:1],), (W[:0],))
+def best_of_lists(w):
+    order, seen = [0, 1], []
+    left = [int(i) for i in np.nonzero(w > 2)[0]]
+    while left:
+        m = left.pop()
+        options = [order[:k] + [m] + order[k:] for k in range(len(order) + 1)]
+        order = max(options, key=lambda o: sum(i * j for i, j in enumerate(o)) % 7)
+        order[0] += 1
+        seen.append(order[-1])
+    return order, seen
+
+
+@cases.each((W, 2), (W, 9), (W[:0], 2))
+def sometimes_one_of_them(w, least):
+    order = [0, 1]
+    for i in range(len(w)):
+        options = [order[:k] + [i] for k in range(3)]
+        if w[i] > least:
+            order = options[i % 2]
+    order[0] = 77
+    return order
+
+
+@cases.each((W,), (W[::-1],), (W[:2],))
+def best_of_all_trips(w):
+    best = None
+    for i in range(len(w)):
+        options = [[j, i] for j in range(i + 1)]
+        chosen = min(options, key=lambda o: -o[0])
+        if best is None or chosen[0] + chosen[1] < w[i]:
+            best = chosen
+    return best
+
+
+def seen_beside_the_others(w):
+    order = [0, 1]
+    left = [int(i) for i in np.nonzero(w > 2)[0]]
+    while left:
+        m = left.pop()
+        options = [order[:k] + [m] + order[k:] for k in range(len(order) + 1)]
+        order = options[m % 2]
+    order[0] = 77
+    return order, options
+
+
+def test_one_that_is_seen_beside_the_others_is_no_object_of_its_own() -> None:
+    check(seen_beside_the_others, W, refused="PS305")
 
 
 @pytest.mark.parametrize("function, args, options", cases.params)

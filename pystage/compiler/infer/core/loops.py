@@ -50,7 +50,7 @@ from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..aliases.pool_demands import PoolDemand, carried_pools, unboxed_content
 from ..diagnostics.provenance import MergeProvenance, unlike_note
 from ..exceptions.raising import attempt, error_of
-from ..iteration.within_trips import assigned_only, of_one_trip, within_trips
+from ..iteration.within_trips import assigned_only, of_one_trip, take_out, within_trips
 from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
 from .constants import UNROLL_LIMIT, SourceLoop, is_decidable, unroll, unrollable
@@ -165,6 +165,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             if any(is_to_unbox(before.get(slot), views) for slot, views in lists.items()):
                 entered = lists
                 continue
+            take_out(engine, loop, result, _head(templates, before), before)
             may_alias = len(engine.state.may_alias)
             certain = loop.certain or (result.first and isinstance(result.condition, Const))
             optional = (loop.peeled or not certain) and not _is_counted(loop)
@@ -238,6 +239,11 @@ def _only_tested(engine: Engine, loop: Loop) -> None:
     engine.truth(loop.test())
 
 
+def _head(templates: dict[Slot, Content], before: dict[Slot, Content]) -> Lookup:
+    """What a trip begins with."""
+    return lambda slot: templates.get(slot) or before.get(slot, cast(Content, MISSING))
+
+
 def _lists_of_arrays(
     engine: Engine, loop: Loop, templates: dict[Slot, Content], result: Pass, before: dict[Slot, Content]
 ) -> dict[int, bool]:
@@ -245,11 +251,10 @@ def _lists_of_arrays(
     if loop.is_short:
         return {}
 
-    def head(slot: Slot) -> Content:
-        return templates.get(slot) or before.get(slot, cast(Content, MISSING))
-
     end = lookup(result.changes, before)
-    lists = differing(engine, head, end, [slot for slot in result.changes if slot in before])
+    lists = differing(
+        engine, _head(templates, before), end, [slot for slot in result.changes if slot in before]
+    )
     if lists:
         with at_end(engine, result.body, result.changes) as changes:
             unbox(engine, lists)

@@ -8,19 +8,28 @@ from __future__ import annotations
 from typing import cast
 
 from ...analysis.variables import of_trips, only_within_trips
+from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.gated import may_be_unassigned
 from ...values.lattice import (
     Abstract,
+    Array,
+    ListCell,
+    MemberCell,
+    ObjectCell,
     PoolCell,
+    Ref,
+    RowsCell,
     Undef,
     Unknown,
 )
-from ...values.slots import Slot, Variable
-from ...values.state import MISSING, Content
-from ...values.walk import cells_of
+from ...values.slots import Slot, Variable, is_temporary
+from ...values.state import MISSING, Content, Lookup
+from ...values.walk import cells_of, nodes
+from ..core.branches import at_end, lookup
 from ..core.engine import Engine
 from ..core.join import Join
-from ..core.loop import Loop
+from ..core.loop import Loop, Pass
 
 
 def of_one_trip(engine: Engine, slot: Variable, loop: Loop, entry: Content) -> bool:
@@ -58,24 +67,85 @@ def within_trips(engine: Engine, settled: dict[Slot, Content], join: Join) -> se
 
     Pools are there before the loop, but without objects.
     """
+
+    def template(slot: Slot) -> Content:
+        return settled.get(slot, cast(Content, MISSING))
+
     made = {s for s in settled if isinstance(s, int) and _is_made(join.entries[s][1])}
     alone = {s for s in settled if isinstance(s, tuple) and _is_assigned_first(engine, s, join)}
     while True:
-        held = _reached([settled[s] for s in settled if s not in alone and s not in made], settled)
-        shared = {slot for slot in alone if not held.isdisjoint(_reached([settled[slot]], settled))}
+        held = _reached([settled[s] for s in settled if s not in alone and s not in made], template)
+        shared = {slot for slot in alone if not held.isdisjoint(_reached([settled[slot]], template))}
         if not shared:
             return {*alone, *(made - held)}
         alone -= shared
 
 
-def _reached(pending: list[Content], settled: dict[Slot, Content]) -> set[int]:
-    """The cells that templates refer to, directly or through the templates of others."""
+def _reached(pending: list[Content], contents: Lookup) -> set[int]:
+    """The cells to which something refers, directly or through the contents of others."""
     found: set[int] = set()
     while pending:
         new = set(cells_of(pending.pop())) - found
         found |= new
-        pending += [settled[cell] for cell in new if cell in settled]
+        pending += [held for cell in new if (held := contents(cell)) is not MISSING]
     return found
+
+
+def take_out(engine: Engine, loop: Loop, result: Pass, head: Lookup, before: dict[Slot, Content]) -> None:
+    """An object of a pool that the trip has made becomes one of its own, where one variable is all that carries it on.
+
+    After `best = min(options, key=cost)` the others are gone with their list.
+    """
+    end = lookup(result.changes, before)
+    holders: dict[int, list[Slot]] = {
+        cell: []
+        for cell, content in result.changes.items()
+        if isinstance(cell, int) and isinstance(content, PoolCell) and _is_made(head(cell))
+    }
+    for slot, content in result.changes.items() if holders else ():
+        if _is_carried(engine, loop, slot, head(slot), content):
+            for pool in _reached([content], end) & holders.keys():
+                holders[pool].append(slot)
+    chosen = [
+        slots[0]
+        for pool, slots in holders.items()
+        if len(slots) == 1 and _is_alone(slots[0], pool, head, end)
+    ]
+    if chosen:
+        with at_end(engine, result.body, result.changes) as changes:
+            for slot in chosen:
+                member = cast(Ref, engine.state.get(slot))
+                engine.state.set(slot, Ref(engine.state.new_cell(engine.cell(member))))
+        result.changes = changes
+
+
+def _is_carried(engine: Engine, loop: Loop, slot: Slot, entry: Content, end: Content) -> bool:
+    """True for what the next trip, or what comes after the loop, may read."""
+    if isinstance(slot, int):
+        return not _is_made(entry)
+    if is_temporary(slot) or not (slot[0] == loop.frame or slot[0] < 0):
+        return False
+    return not (of_one_trip(engine, slot, loop, entry) and _is_assigned(engine, slot, end))
+
+
+def _is_alone(slot: Slot, pool: int, head: Lookup, end: Lookup) -> bool:
+    """True for a variable that is an object without arrays of this pool, and was one of its own before."""
+    first, last, objects = head(slot), end(slot), end(pool)
+    if not (isinstance(first, Ref) and isinstance(last, Ref) and isinstance(slot, tuple)):
+        return False
+    own, member = head(first.cell), end(last.cell)
+    contents = cast(PoolCell, objects).contents
+    return (
+        isinstance(member, MemberCell)
+        and member.pool == pool
+        and isinstance(own, ListCell | RowsCell | ObjectCell)
+        and contents is not None
+        and not cells_of(contents)
+        and not any(
+            isinstance(x, Bounded) or (isinstance(x, Array) and x.form is Form.NDARRAY)
+            for x in nodes(contents)
+        )
+    )
 
 
 def _is_made(entry: Content) -> bool:
@@ -85,6 +155,10 @@ def _is_made(entry: Content) -> bool:
 
 def _is_assigned_first(engine: Engine, slot: Variable, join: Join) -> bool:
     _, entry, end = join.entries[slot]
-    read = slot[1] in engine.current.unassigned
+    return isinstance(entry, Undef) and _is_assigned(engine, slot, end)
+
+
+def _is_assigned(engine: Engine, slot: Variable, end: Content) -> bool:
+    """True for a variable that every trip assigns before it reads it."""
     lost = isinstance(end, Undef | Unknown) or may_be_unassigned(cast(Abstract, end))
-    return isinstance(entry, Undef) and not (read or lost)
+    return not (slot[1] in engine.current.unassigned or lost)
