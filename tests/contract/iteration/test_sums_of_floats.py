@@ -10,10 +10,11 @@ from checking import Cases, check
 
 cases = Cases()
 
-X = np.array([0.1, -2.0, 1e16, 3.5, 0.0, 1.0, -1e16, 0.25])
+X = np.array([0.1, -2.0, 16.5, 3.5, 0.0, 1.0, -7.25, 0.25])
+FAR_APART = np.array([0.1, -2.0, 1e16, 3.5, 0.0, 1.0, -1e16, 0.25])
 
 
-@cases.each((X, 0.0), (X, 5.0), (X, 1e20), (X[:0], 0.0), (X[::-1], -1.0))
+@cases.each((X, 0.0), (X, 5.0), (X, 1e20), (X[:0], 0.0), (FAR_APART, -1.0), (FAR_APART, -1e20))
 def of_what_a_mask_selects(x, least):
     some = [v for v in x if v > least]
     return math.fsum(x[x > least]), math.fsum(some), math.prod(some), math.prod(x[x > least], start=2)
