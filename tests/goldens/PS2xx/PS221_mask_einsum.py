@@ -2,11 +2,13 @@ import numpy as np
 
 
 def f(x):
-    return np.fft.fft(x[x > 0])
+    y = x[x > 0]
+    return np.einsum("i,i", y, y)
 
 
 def rewritten(x):
-    return np.fft.fft(np.where(x > 0, x, 0))
+    y = np.where(x > 0, x, 0)
+    return np.einsum("i,i", y, y)
 
 
 arguments = (np.ones(4),)

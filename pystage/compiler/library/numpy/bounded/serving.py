@@ -91,7 +91,7 @@ def for_bounded(*functions: Any, rows: Meaning | None = None) -> Callable[[Meani
 
     def declare(made: Meaning) -> Meaning:
         for function in functions:
-            _serve(function, made, rows=rows)
+            serve(function, made, rows=rows)
         return made
 
     return declare
@@ -104,7 +104,7 @@ def composed_for_bounded(
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
         for function in functions:
-            _serve(function, meaning_by(program), rows=rows)
+            serve(function, meaning_by(program), rows=rows)
         return program
 
     return declare
@@ -114,32 +114,32 @@ def composed_for_computed(function: Any, *names: str) -> Callable[[Callable[...,
     """As `composed_for_bounded`, also where the program computes the integers that these parameters are."""
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
-        _serve(function, meaning_by(program), names)
+        serve(function, meaning_by(program), names)
         return program
 
     return declare
 
 
-def _is_computed(ctx: Context, raw: Raw) -> bool:
+def is_computed(ctx: Context, raw: Raw) -> bool:
     """True for integers, or a slice, of which only the run knows some."""
     if isinstance(raw, Ref) and ctx.is_ndarray(raw):
         return known_array(ctx.contents(raw)) is None
     if isinstance(raw, SliceObject):
-        return any(_is_computed(ctx, part) for part in (raw.start, raw.stop, raw.step))
+        return any(is_computed(ctx, part) for part in (raw.start, raw.stop, raw.step))
     if isinstance(raw, Array):
         return raw.form is not Form.JAX and not ctx.can_be_known(raw)
     items = sequence_items(ctx, raw)
-    return items is not None and any(_is_computed(ctx, item) for item in items)
+    return items is not None and any(is_computed(ctx, item) for item in items)
 
 
-def _serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Meaning | None = None) -> None:
+def serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Meaning | None = None) -> None:
     """Has `made` serve the calls of `function` in which some argument is bounded, or one of these is `computed`."""
     plain = meaning_of(function)
     if plain is None:
         raise TypeError(f"{function!r} has no meaning")
     unbounded, accepted = plain, inspect.signature(made)
 
-    def serve(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def served(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
         try:
             accepted.bind(ctx, *args, **kwargs)
         except TypeError:
@@ -155,11 +155,11 @@ def _serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Mea
         if rows is not None and args:
             args = (rows(ctx, *args, **kwargs), *args[1:])
         if any(is_bounded(ctx, a) for a in (*args, *kwargs.values())):
-            return serve(ctx, *args, **kwargs)
+            return served(ctx, *args, **kwargs)
         if computed:
             given = inspect.signature(function).bind(*args, **kwargs).arguments
-            if any(_is_computed(ctx, given.get(name)) for name in computed):
-                return serve(ctx, *args, **kwargs)
+            if any(is_computed(ctx, given.get(name)) for name in computed):
+                return served(ctx, *args, **kwargs)
         return unbounded(ctx, *args, **kwargs)
 
     call.__signature__ = inspect.signature(unbounded)  # type: ignore[attr-defined]
@@ -192,7 +192,7 @@ def by_element(functions: Sequence[Any], *names: str) -> None:
         unbounded = meaning_of(function)
         if unbounded is None:
             continue
-        _serve(function, functools.partial(_by_element, function, unbounded, names))
+        serve(function, functools.partial(_by_element, function, unbounded, names))
 
 
 def _by_element(
@@ -217,7 +217,7 @@ def from_front(functions: Sequence[Any], name: str) -> None:
     for function in functions:
         unbounded = meaning_of(function)
         if unbounded is not None:
-            _serve(function, functools.partial(_from_front, unbounded, name))
+            serve(function, functools.partial(_from_front, unbounded, name))
 
 
 def _from_front(unbounded: Meaning, name: str, ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
