@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pystage
 import pytest
 from checking import Cases, check
 
@@ -310,6 +311,56 @@ def cond_reset(n):
         else:
             m = 2
     return s
+
+
+# ---------------------------------------------------------------- large trips before which something is None
+
+X = np.random.default_rng(0).standard_normal(30)
+
+
+def large(x, k):
+    y = x[x > k / 10]
+    values, counts = np.unique(np.round(y * 4), return_counts=True)
+    heights, _ = np.histogram(y, bins=6)
+    wide = np.median(np.convolve(y, [1.0, 2.0, 1.0]))
+    return values[np.argmax(counts)] + heights.max() + np.percentile(y, [10, 50, 90]).sum() + wide + np.std(y)
+
+
+@cases.each((X, 4), (X, 1), (X[::-1], 3))
+def best_of_large_trips(x, n):
+    found = None
+    for k in range(n):
+        score = large(x, k)
+        if found is None or score > found[0]:
+            found = (score, k)
+    return found
+
+
+@cases.each((X, 4), (X, 1))
+def what_the_trip_before_found(x, n):
+    last, total = None, 0.0
+    for k in range(n):
+        score = large(x, k)
+        if k > 0:
+            total += last * score
+        last = score
+    return total, last
+
+
+@cases(X, 3, raises=TypeError)
+def none_where_a_number_is_wanted(x, n):
+    last, total = None, 0.0
+    for k in range(n):
+        score = large(x, k)
+        total += last * score
+        last = score
+    return total
+
+
+def test_a_large_trip_is_in_the_program_once() -> None:
+    compiled = pystage.compile(best_of_large_trips)
+    once, several = [len(compiled.lower(X, n).as_text().splitlines()) for n in (1, 4)]
+    assert several < 1.4 * once
 
 
 @pytest.mark.parametrize("function, args, options", cases.params)

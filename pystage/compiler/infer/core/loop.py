@@ -26,8 +26,9 @@ class Loop:
 
     `frame` is the frame whose variables it changes. `instruction` and `trips` are those of a counted
     loop of the source, which could be unrolled; `certain`: it runs at least once; `peeled`: its first trip
-    stands before it, because `conflicts` variables had no common type; not `peelable`: as many had none then. `runs` is a
-    number of the program that says how often it runs, where that is not known.
+    stands before it, because `conflicts` variables had no common type; not `peelable`: as many had none then.
+    `optional`: what is None before it may be so in any trip. `runs` is a number of the program that says how often it runs,
+    where that is not known.
     `guessed`: the first pass takes for carried what the source says that the body assigns. `resized`: how often arrays
     were made bounded before it. `undecided`: only the run knows whether it is entered, so that no trip can be written out.
     `steps`: how many steps of inference a pass over the body takes. `made` stands for the arrays of computed size that
@@ -43,6 +44,7 @@ class Loop:
     peeled: bool = False
     conflicts: int = 0
     peelable: bool = True
+    optional: bool = False
     runs: Abstract | None = None
     guessed: bool = True
     resized: int = 0

@@ -23,6 +23,7 @@ from ...diagnostics.codes_control import NeverSettles
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, ArrayType
+from ...hlo.walk import operation_count
 from ...library.rules.numbers import range_of
 from ...ops import Convert, constant
 from ...stage import ir as stage
@@ -55,7 +56,7 @@ from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
 from .constants import UNROLL_LIMIT, SourceLoop, is_decidable, unroll, unrollable
 from .engine import Engine
-from .frame import PythonRaise
+from .frame import PythonRaise, Restart
 from .induction_ranges import assume_ranges, induction_ranges, with_range
 from .join import Join
 from .loop import Active, EntryContents, Loop, Pass, counter_of
@@ -73,6 +74,8 @@ GENERALISE_LIMIT = 2
 RESIZE_LIMIT = 4
 """How often arrays are made bounded before a loop."""
 
+MOST_TWICE = 500
+"""Operations of a trip that is readily written a second time, before the loop, for which XLA takes about a second."""
 PASS_LIMIT = 12
 """Passes after which a loop that still changes its types is given up."""
 
@@ -87,6 +90,10 @@ class _Generalised(Exception):
 
 class _PeeledInVain(Exception):
     """The trips after the first one leave as many variables without a common type as the first one does."""
+
+
+class _RefusedWhole(Exception):
+    """In a loop that was not peeled something was refused."""
 
 
 class _RefusedOfBounded(Exception):
@@ -168,7 +175,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             take_out(engine, loop, result, _head(templates, before), before)
             may_alias = len(engine.state.may_alias)
             certain = loop.certain or (result.first and isinstance(result.condition, Const))
-            optional = (loop.peeled or not certain) and not _is_counted(loop)
+            optional = loop.optional or ((loop.peeled or not certain) and not _is_counted(loop))
             while True:
                 join = _join(engine, loop, templates, owned, result, before, guessed, optional, unpoolable)
                 demands = [d.on_entry(owned) for d in join.demands.found if d.side == 0]
@@ -218,7 +225,9 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             if join.conflicts.found and (join.grows or loop.peeled):
                 _unroll_growing(engine, loop, join.conflicts.found[0].reason)
             if join.conflicts.found and _can_peel(loop) and not join.grows:
-                return functools.partial(_peel, engine, replace(loop, conflicts=len(join.conflicts.found)))
+                large = operation_count(result.body.ops) > MOST_TWICE
+                peel = _whole_or_peeled if large else _peel
+                return functools.partial(peel, engine, replace(loop, conflicts=len(join.conflicts.found)))
             if 0 < loop.conflicts <= len(join.conflicts.found) and loop.peeled:
                 raise _PeeledInVain
             within = within_trips(engine, settled, join) if same_aliasing and not trial.refused else set()
@@ -412,6 +421,23 @@ def _stays(entry: Content | None, end: Content | None) -> bool:
 
 def _can_peel(loop: Loop) -> bool:
     return not loop.peeled and loop.peelable
+
+
+def _whole_or_peeled(engine: Engine, loop: Loop) -> None:
+    """A loop of a large body stays whole, where what is None before the first trip may be so in all; else it is peeled.
+
+    XLA would compile the body twice.
+    """
+    try:
+        with commit_unless(engine, _RefusedWhole) as trial:
+            try:
+                infer_loop(engine, replace(loop, peelable=False, optional=True))
+            except (DiagnosticError, Restart):
+                raise _RefusedWhole from None
+            if trial.refused:
+                raise _RefusedWhole
+    except _RefusedWhole:
+        _peel(engine, loop)
 
 
 def _peel(engine: Engine, loop: Loop) -> None:

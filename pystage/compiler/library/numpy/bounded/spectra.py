@@ -132,7 +132,6 @@ class _Transform:
     def __init__(self, function: Callable[..., Any], program: Callable[..., Any]) -> None:
         self.function = function
         self.program = program
-        self.inverse = function.__name__.startswith("i")
         self.to_real = function is np.fft.irfft
         self.of_real = function is np.fft.rfft
         self.plain = cast(Meaning, meaning_of(function))
