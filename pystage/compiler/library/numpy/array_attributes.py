@@ -31,7 +31,7 @@ from ..rules.libraries import MISSING, NUMPY, plain, with_views
 from ..rules.split import of_one_kind
 from .array_methods import JAX_METHODS, NUMPY_METHODS
 from .bounded.methods import BOUNDED_METHODS
-from .indexing.bounded import bounded_attribute
+from .indexing.bounded import bounded, bounded_attribute
 from .indexing.flat import flat_assign, new_flat
 from .indexing.stores import dtype_of, shape_of, store_through
 
@@ -170,8 +170,17 @@ def _attribute_of_bounded(ctx: Context, value: Bounded, name: str) -> Abstract |
     found = bounded_attribute(ctx, value, name)
     if found is not None:
         return found
+    if name in ("real", "imag"):
+        return _part_of_bounded(ctx, value, name)
     methods = JAX_METHODS if value.form is Form.JAX else NUMPY_METHODS
     return _method({**methods, **BOUNDED_METHODS}, value, name)
+
+
+def _part_of_bounded(ctx: Context, value: Bounded, name: str) -> Abstract:
+    """`.real` and `.imag` of `x[mask]`: as of the whole."""
+    whole = array_attribute(ctx, value.whole, name)
+    assert isinstance(whole, Ref | Array)
+    return value if whole is value.whole else bounded(ctx, whole, value.extents)
 
 
 def _attribute_of_gated(ctx: Context, value: GatedNumber, name: str) -> Abstract | None:

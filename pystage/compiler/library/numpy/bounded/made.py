@@ -14,12 +14,12 @@ from ....diagnostics.codes_constant import NotKnown
 from ....diagnostics.codes_types import MaskedUse
 from ....diagnostics.errors import StagingError
 from ....hlo.ir import Op, Value
-from ....hlo.types import BOOL, INT64, is_complex
+from ....hlo.types import BOOL, INT64
 from ....ops import And, Compare, Divide, Multiply, Or, Pad, Remainder, Select, Slice, Subtract
 from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
 from ....values.state import References
-from ....values.views import RealOrImaginary, Reshaped
+from ....values.views import Reshaped
 from ...context import Context, Raw
 from ...kernels import row_lists
 from ...kernels.layout import is_contiguous, note_possible_copy, strides_of
@@ -67,22 +67,14 @@ by_element((np.empty_like,), "prototype")
 
 @for_bounded(np.real)
 def real(ctx: Context, val: Raw) -> Abstract:
-    """The real parts: a view of complex arrays, of others the array itself."""
-    assert isinstance(val, Bounded)
-    return _part(ctx, val, imaginary=False) if is_complex(val.type.dtype) else val
+    """The real parts."""
+    return ctx.getattr(abstract(val), "real")
 
 
 @for_bounded(np.imag)
 def imag(ctx: Context, val: Raw) -> Abstract:
-    """The imaginary parts: a view of complex arrays."""
-    assert isinstance(val, Bounded)
-    if not is_complex(val.type.dtype):
-        refuse(ctx, "np.imag of real numbers", val)
-    return _part(ctx, val, imaginary=True)
-
-
-def _part(ctx: Context, array: Bounded, imaginary: bool) -> Bounded:
-    return bounded(ctx, viewed(ctx, array.whole, RealOrImaginary(imaginary)), array.extents)
+    """The imaginary parts."""
+    return ctx.getattr(abstract(val), "imag")
 
 
 _chosen = meaning_of(np.where)
