@@ -151,8 +151,10 @@ class _Transform:
         return self._of_bounded(ctx, compact(ctx, a), n, at, norm)
 
     def _of_bounded(self, ctx: Context, array: Bounded, n: Raw, at: int, norm: Raw) -> Abstract:
-        own = count(ctx, array, cast(Extent, array.axes[at]))
-        length = own if not self.to_real else self._run(ctx, _double, own) if is_none(n) else ctx.read(n)
+        if is_none(n):
+            own = count(ctx, array, cast(Extent, array.axes[at]))
+            n = self._run(ctx, _double, own) if self.to_real else own
+        length = ctx.read(n)
         assert isinstance(length, Array)
         bad = ctx.op(Compare("LT"), ctx.convert(length.value, INT64), ctx.constant(1, INT64))
         ctx.check(bad, ValueError(), self._refuse, [length])
