@@ -15,7 +15,7 @@ import numpy as np
 from ....hlo.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, INT64
 from ....ops import Compare, Select
 from ....values.bounded import Bounded, Extent, Progression, extent_of
-from ....values.lattice import Abstract, Array
+from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
 from ...registry import meaning_of
 from ...rules.jax import axis_of, is_none
@@ -154,7 +154,7 @@ class _Transform:
         if is_none(n):
             own = count(ctx, array, cast(Extent, array.axes[at]))
             n = self._run(ctx, _double, own) if self.to_real else own
-        length = ctx.read(n)
+        length = ctx.python(ctx.constant(n.value, INT64)) if isinstance(n, Const) else ctx.read(n)
         assert isinstance(length, Array)
         bad = ctx.op(Compare("LT"), ctx.convert(length.value, INT64), ctx.constant(1, INT64))
         ctx.check(bad, ValueError(), self._refuse, [length])
