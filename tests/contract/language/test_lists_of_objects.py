@@ -430,6 +430,33 @@ def that_hold_lists_and_are_put_behind_others(xs):
     return [track.times for track in done + live], [sum(track.values) for track in done]
 
 
+class Part:
+    def __init__(self, begin, end):
+        self.begin, self.end = begin, end
+
+
+class Row:
+    def __init__(self, width):
+        self.parts, self.used = [Part(0, width)], 0
+
+
+@cases.each((SOME,), (MANY[:40],), (NONE,))
+def that_hold_lists_of_objects(xs):
+    rows = [Row(9)]
+    for x in xs:
+        for row in rows:
+            if row.used + abs(x) < 9:
+                row.used += abs(x)
+                row.parts.append(Part(row.used, x))
+                break
+        else:
+            row = Row(abs(x))
+            row.used = x
+            rows.append(row)
+        rows[-1].parts[0].begin += 1
+    return [row.used for row in rows], [[(p.begin, p.end) for p in row.parts] for row in rows]
+
+
 class Fitted:
     def __init__(self, v):
         self.v, self.score, self.uses = v, v.sum(), 0

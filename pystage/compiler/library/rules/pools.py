@@ -327,14 +327,17 @@ def unboxed_contents(given: Sequence[Contents], like: Contents | None, unbox: Un
             columns = _unboxed_columns(dicts, like.entries if isinstance(like, DictCell) else {}, unbox)
             return [DictCell(entries) for entries in columns]
     known = [x for x in given if isinstance(x, ListCell)]
-    if all(len(x.items) == len(known[0].items) for x in known) and not isinstance(like, RowsCell):
+    lengths = {len(x.items) for x in (*known, like) if isinstance(x, ListCell)}
+    if len(lengths) == 1 and not isinstance(like, RowsCell):
         by_place = [dict(enumerate(x.items)) for x in known]
         by_item = _unboxed_columns(
             by_place, dict(enumerate(like.items)) if isinstance(like, ListCell) else {}, unbox
         )
         made = iter([ListCell(tuple(items.values())) for items in by_item])
     else:
-        element = row_template(like.element) if isinstance(like, RowsCell) else None
+        element = None
+        if isinstance(like, RowsCell) or (isinstance(like, ListCell) and like.items):
+            element = _element_of(like)
         flat = iter(unbox([item for x in known for item in x.items], element))
         made = iter([ListCell(tuple([next(flat) for _ in x.items])) for x in known])
     return [next(made) if isinstance(x, ListCell) else _plain(x) for x in given]  # type: ignore[arg-type]
