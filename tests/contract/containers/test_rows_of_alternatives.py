@@ -356,6 +356,19 @@ def sorts_totals(x):
     return sorted((t for t in totals if t[1] < 8), key=lambda t: -t[1])
 
 
+@cases(np.array([2.0, 0.5, 3.0, 1.0, 2.0, 7.0]), np.array([2, 1, 5, 4, 2, 9]))
+@cases(HALVES[:1], WHOLE[:1])
+def sorts_tuples_of_several_kinds(x, n):
+    found = []
+    for a, b in zip(x, n):
+        t = ()
+        for k in range(3):
+            if a > k:
+                t = (*t, a if b % 2 else b)
+        found.append(t)
+    return found, sorted(found)
+
+
 def numpy_integers_among_floats(x, n):
     mixed = []
     for a, b in zip(x, n):

@@ -31,6 +31,11 @@ def of_iterables(x):
     )
 
 
+@cases(X)
+def of_known_numbers(x):
+    return math.fsum([1e16, 1.0, 1e-3, -1e16, 1e100, -1e100, 2.0**-60]) + x[0], math.fsum((0.1,) * 10)
+
+
 @cases([0.1] * 10)
 @cases([2, 2.5])
 @cases([1.0, math.inf])

@@ -347,6 +347,14 @@ def what_the_trip_before_found(x, n):
     return total, last
 
 
+@cases.each((X, 4), (X, 1))
+def a_vector_after_the_first_large_trip(x, n):
+    total = 0
+    for k in range(n):
+        total = total + np.full(3, large(x, k))
+    return total
+
+
 @cases(X, 3, raises=TypeError)
 def none_where_a_number_is_wanted(x, n):
     last, total = None, 0.0

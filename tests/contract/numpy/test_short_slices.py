@@ -17,6 +17,21 @@ PLACES = [
 ]
 
 
+SORTED = np.sort(np.random.default_rng(5).integers(0, 1000, 3000)).astype(float)
+
+
+@cases(SORTED, np.array([0.0, 10.0, 10.0, 900.0, 990.0, 2000.0]))
+@cases(SORTED, np.array([0.0, 1.0, 2.0]))
+@cases(SORTED[:5], np.array([0.0, 500.0, 2000.0]))
+def between_found_places(x, ends):
+    at = np.searchsorted(x, ends)
+    out = np.zeros((len(at) - 1, 2))
+    for i in range(len(at) - 1):
+        part = x[at[i] : at[i + 1]]
+        out[i] = part.sum(), len(part)
+    return out
+
+
 @cases.each((X,), (X[:12],))
 def running_means(x):
     out = np.zeros(len(x))

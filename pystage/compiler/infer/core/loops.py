@@ -200,8 +200,10 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 guessed -= constant
                 templates = {s: p for s, p in templates.items() if s not in constant}
                 continue
+            within: set[Slot] = set()
             if same_aliasing and not trial.refused:
-                fresh = assigned_only(engine, templates, settled, join)
+                within = within_trips(engine, settled, join)
+                fresh = assigned_only(templates, settled, join, within)
                 if fresh and same_templates({**templates, **fresh}, settled):
                     templates = {**templates, **fresh}
                     _carry(result, fresh)
@@ -230,7 +232,6 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 return functools.partial(peel, engine, replace(loop, conflicts=len(join.conflicts.found)))
             if 0 < loop.conflicts <= len(join.conflicts.found) and loop.peeled:
                 raise _PeeledInVain
-            within = within_trips(engine, settled, join) if same_aliasing and not trial.refused else set()
             known = {slot: template for slot, template in settled.items() if slot not in within}
             templates, guessed = {**templates, **known}, set()
     raise DiagnosticError(

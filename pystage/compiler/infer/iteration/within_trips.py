@@ -49,15 +49,14 @@ def of_one_trip(engine: Engine, slot: Variable, loop: Loop, entry: Content) -> b
 
 
 def assigned_only(
-    engine: Engine, templates: dict[Slot, Content], settled: dict[Slot, Content], join: Join
+    templates: dict[Slot, Content], settled: dict[Slot, Content], join: Join, within: set[Slot]
 ) -> dict[Slot, Content]:
     """Variables that do not exist before the loop, and that every trip assigns before it reads them.
 
     The pass at hand serves: nothing in it could see what the trip before left in them. Empty if there is a
-    slot of another kind that the pass did not know.
+    slot of another kind that the pass did not know. `within`: as `within_trips` has it.
     """
     fresh = {slot: template for slot, template in settled.items() if slot not in templates}
-    within = within_trips(engine, settled, join)
     alone = [slot in within or join.entries[slot][1] is MISSING for slot in fresh]
     return fresh if all(alone) else {}
 

@@ -762,15 +762,19 @@ def _parts(value: Abstract) -> list[Abstract]:
 def _refuse_nan_rows(ctx: Context, cell: RowsCell, what: str) -> None:
     """PS401 where a number in an element is NaN."""
     reason = NotKnown(span=ctx.span, what=what)
-    inside = is_element(ctx, cell)
     for rows in values_of(cell.element):
         if is_floating(rows.type.dtype):
-            bad, axes = ctx.op(Compare("NE"), rows, rows), tuple(range(1, rows.type.rank))
-            if axes:  # of tuples, whatever is behind their last elements
-                bad = ctx.op(Reduce(Maximum(), axes), bad, ctx.constant(False, BOOL))
-            bad = ctx.op(And(), inside, bad)
-            any_bad = ctx.op(Reduce(Maximum(), (0,)), bad, ctx.constant(False, BOOL))
-            ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
+            refuse_where(ctx, cell, ctx.op(Compare("NE"), rows, rows), reason)
+
+
+def refuse_where(ctx: Context, cell: RowsCell, bad: Value, reason: NotKnown) -> None:
+    """Refuses a run in which something holds of an element; of tuples, whatever is behind their last elements."""
+    axes = tuple(range(1, bad.type.rank))
+    if axes:
+        bad = ctx.op(Reduce(Maximum(), axes), bad, ctx.constant(False, BOOL))
+    bad = ctx.op(And(), is_element(ctx, cell), bad)
+    any_bad = ctx.op(Reduce(Maximum(), (0,)), bad, ctx.constant(False, BOOL))
+    ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
 
 
 def is_element(ctx: Context, cell: RowsCell) -> Value:
@@ -905,12 +909,8 @@ def _refuse_rounded(ctx: Context, cell: RowsCell) -> None:
     for each in nodes(cell.element):
         if isinstance(each, GatedNumber) and each.whole is not None and not _is_of_python(each):
             away = _rounded_away(ctx, each, each.whole).value
-            rounded = ctx.op(
-                Compare("NE"), away, ctx.broadcast(ctx.constant(0, INT64), away.type.static_shape)
-            )
-            bad = ctx.op(And(), is_element(ctx, cell), rounded)
-            any_bad = ctx.op(Reduce(Maximum(), (0,)), bad, ctx.constant(False, BOOL))
-            ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
+            none = ctx.broadcast(ctx.constant(0, INT64), away.type.static_shape)
+            refuse_where(ctx, cell, ctx.op(Compare("NE"), away, none), reason)
 
 
 def _rounded_away(ctx: Context, rows: GatedNumber, whole: Value) -> Array:

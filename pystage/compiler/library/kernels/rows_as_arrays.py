@@ -52,7 +52,7 @@ from ..context import Context, Raw
 from ..numpy.indexing.bounded import bounded, first_elements, in_order, taken
 from ..python.number_checks import refuse
 from ..rules.libraries import NUMPY, ArrayArgument, Rules
-from .row_lists import Int, int_value, is_element
+from .row_lists import Int, int_value, refuse_where
 from .structures import cell_of, list_items, list_length, new_list, sequence_items
 from .unboxing import as_contents
 
@@ -325,9 +325,7 @@ def _number_of(element: Abstract) -> Abstract | None:
 def _refuse_none(ctx: Context, cell: RowsCell, element: Gated) -> None:
     """PS401 where an element is None, of which NumPy makes an array of objects."""
     reason = NotKnown(span=ctx.span, what="the element type of an array of numbers of which one is None")
-    is_none = ctx.op(And(), is_element(ctx, cell), tag_of(ctx.b, element, alternatives(element).index(NONE)))
-    any_none = ctx.op(Reduce(Or(), (0,)), is_none, ctx.constant(False, BOOL))
-    ctx.check(any_none, StagingError(()), refuse, [lambda: reason])
+    refuse_where(ctx, cell, tag_of(ctx.b, element, alternatives(element).index(NONE)), reason)
 
 
 def _array(

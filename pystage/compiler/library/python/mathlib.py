@@ -55,12 +55,12 @@ from ...ops import (
     Tanh,
 )
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, Tuple
+from ...values.lattice import Abstract, Array, ListCell, Tuple
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
 from ..kernels.arithmetic import Kernel, like, select
-from ..kernels.structures import MISSING, call_now, known_object
+from ..kernels.structures import MISSING, call_now, cell_of, known_object
 from ..numpy.composed import meaning_by, run_program
 from ..registry import meaning
 from ..rules.classes import class_name, class_of
@@ -357,12 +357,13 @@ def prod(iterable: Any, /, *, start: Any = 1) -> Any:
 @meaning(math.fsum)
 def fsum(ctx: Context, iterable: Raw, /) -> Abstract:
     """`math.fsum(iterable)`: summed with what each addition loses (compensated), not exactly rounded."""
-    known = known_object(ctx, iterable)
-    return (
-        run_program(ctx, _compensated_sum, [iterable])
-        if known is MISSING
-        else call_now(ctx, math.fsum, [known])
+    held = iterable if isinstance(iterable, Tuple) else cell_of(ctx, iterable)
+    known = (
+        [known_object(ctx, item) for item in held.items] if isinstance(held, Tuple | ListCell) else [MISSING]
     )
+    if any(each is MISSING for each in known):
+        return run_program(ctx, _compensated_sum, [iterable])
+    return call_now(ctx, math.fsum, known)
 
 
 def _compensated_sum(iterable: Any) -> float:

@@ -131,12 +131,22 @@ def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
     return capacity.size
 
 
-def _is_loaded(number: Value, depth: int = 8) -> bool:
+def _is_loaded(number: Value) -> bool:
     """True for a number that is an element of an array, or computed of one."""
-    op = number.owner
-    if not isinstance(op, Op) or not depth:
-        return False
-    return isinstance(op.kind, DynamicSlice | Gather) or any(_is_loaded(v, depth - 1) for v in op.operands)
+    pending, seen = [number], {number}
+    while pending and len(seen) < _LOOKED_AT:
+        op = pending.pop().owner
+        if isinstance(op, Op):
+            if isinstance(op.kind, DynamicSlice | Gather):
+                return True
+            new = set(op.operands) - seen
+            seen |= new
+            pending += new
+    return False
+
+
+_LOOKED_AT = 64
+"""How many numbers that a bound comes from are looked at."""
 
 
 def part_around(ctx: Context, array: Bounded) -> Bounded:
