@@ -42,6 +42,7 @@ OF_BFLOAT16 = {
     "contract.numpy.test_bounded": ("unique", "counts"),
     "contract.numpy.test_computed_sizes": ("prefixes_of_many_lengths", "scales_of_a_tuple"),
     "contract.numpy.test_growing_arrays": ("five_ifs",),
+    "contract.numpy.test_short_slices": ("between_found_places",),
 }
 """Those that differ for numbers of ml_dtypes: by its conversions' exceptions, and by how NumPy sorts and adds them up."""
 
