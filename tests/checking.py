@@ -244,10 +244,14 @@ def _same_exceptions(plain: Any, staged: Any, comparison: Comparison, name: str)
 
 @dataclass
 class Comparison:
-    """Walks two structures side by side, and remembers which objects of one stand for which of the other."""
+    """Walks two structures side by side, and remembers which objects of one stand for which of the other.
+
+    `weak_types`: whether those of `jax.Array`s are compared. `zeros`: whether the signs of zeros are.
+    """
 
     tolerance: Mapping[str, float] | float | None = None
     weak_types: bool = True
+    zeros: bool = False
     partners: dict[int, Any] = field(default_factory=dict)  # id of a plain object → its staged partner
     taken: dict[int, str] = field(default_factory=dict)  # id of a staged object → where it was first met
     arrays: list[tuple[str, np.ndarray, np.ndarray]] = field(default_factory=list)
@@ -347,6 +351,18 @@ class Comparison:
         np.testing.assert_allclose(
             staged.astype(wide), plain.astype(wide), rtol=tolerance, atol=tolerance, err_msg=path
         )
+        if self.zeros:
+            _same_zeros(plain.astype(wide), staged.astype(wide), path)
+
+
+def _same_zeros(plain: np.ndarray, staged: np.ndarray, path: str) -> None:
+    """Asserts that where both have a zero, it has the same sign."""
+    if np.iscomplexobj(plain):
+        _same_zeros(plain.real, staged.real, f"{path}.real")
+        _same_zeros(plain.imag, staged.imag, f"{path}.imag")
+        return
+    signs = (plain == 0) & (staged == 0) & (np.signbit(plain) != np.signbit(staged))
+    assert not signs.any(), f"{path}: {plain!r} became {staged!r}, zeros with other signs"
 
 
 def state_of(generator: np.random.Generator | np.random.RandomState) -> dict[str, Any]:

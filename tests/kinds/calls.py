@@ -6,6 +6,7 @@ of them is. What is stored into comes back as a result.
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import numpy as np
@@ -45,3 +46,8 @@ broadcast_shapes fft.fftfreq fft.rfftfreq issubdtype promote_types isdtype minty
 typename normalize_axis_index normalize_axis_tuple
 """)
 """Functions that take no array, or only what is known while compiling."""
+
+
+def names_in(text: str) -> list[str]:
+    """The names of the arrays in a call."""
+    return sorted({n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} & set(ARRAYS))

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import copy
 import inspect
+import itertools
+import linecache
 import signal
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -77,6 +79,8 @@ KINDS = (
     Kind("jax bfloat16", jax=True, floats=ml_dtypes.bfloat16),
 )
 
+PLAIN = Kind("plain", x64=True)
+"""Arrays as they are."""
 
 SAMPLED = KINDS if ALL else tuple([kind for kind in KINDS if kind.name in ("jax", "bfloat16")])
 """The kinds that `make test` runs, or all."""
@@ -100,6 +104,20 @@ def limited(seconds: int) -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+_numbers = itertools.count()
+
+
+def program_of(text: str, names: Iterable[str]) -> Callable[..., Any]:
+    """A function of these arguments that returns the value of an expression."""
+    source = f"def program({', '.join(names)}):\n    return {text}\n"
+    file = f"<call {next(_numbers)}>"
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    namespace: dict[str, Any] = {"np": np}
+    exec(compile(source, file, "exec"), namespace)
+    made: Callable[..., Any] = namespace["program"]
+    return made
 
 
 def arrays_in(value: Any, found: dict[int, np.ndarray], seen: set[int]) -> None:
@@ -147,8 +165,12 @@ def outcome_of(
     kind: Kind,
     interpreted: bool,
     staged_as: Callable[..., Any] | None = None,
+    zeros: bool = False,
 ) -> Outcome:
-    """What becomes of a program with these arguments; `staged_as`: what is staged in its place."""
+    """What becomes of a program with these arguments.
+
+    `staged_as`: what is staged in its place. `zeros`: whether the signs of zeros are compared.
+    """
     code = getattr(inspect.unwrap(function), "__code__", None)
     staged = pystage.compile(staged_as or function, fallback="error")
     with jax.enable_x64(kind.x64), warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -161,7 +183,7 @@ def outcome_of(
         try:
             with limited(3 * LIMIT):
                 run = _staged(staged, args, kwargs, interpreted)
-            comparison = Comparison(kind.tolerance, weak_types=not interpreted)
+            comparison = Comparison(kind.tolerance, weak_types=not interpreted, zeros=zeros)
             compare_runs(plain, run, comparison, kind.name, code.co_filename if code else "")
         except pystage.StagingError as error:
             return Outcome(error.diagnostics[0].code, str(error))

@@ -7,9 +7,6 @@ other widths. The staged run is the reference interpreter's; those of `COMPILED`
 
 from __future__ import annotations
 
-import ast
-import itertools
-import linecache
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -18,8 +15,8 @@ import numpy as np
 import pytest
 from outcomes import Outcome
 
-from kinds.calls import ARRAYS, CALLS, WITHOUT_ARRAYS
-from kinds.running import KINDS, SAMPLED, Kind, outcome_of
+from kinds.calls import ARRAYS, CALLS, WITHOUT_ARRAYS, names_in
+from kinds.running import KINDS, SAMPLED, Kind, outcome_of, program_of
 from pystage.compiler.library import everything  # noqa: F401  (declares the meanings)
 from pystage.compiler.library.registry import known_callables, meaning_of
 
@@ -36,18 +33,11 @@ COMPILED = {
     "where",
 }
 
-_numbers = itertools.count()
-
 
 def program(text: str) -> tuple[Callable[..., Any], list[str]]:
     """A function that returns the value of an expression, and the names of its arguments."""
-    names = sorted({n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} & set(ARRAYS))
-    source = f"def program({', '.join(names)}):\n    return {text}\n"
-    file = f"<call {next(_numbers)}>"
-    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
-    namespace: dict[str, Any] = {"np": np}
-    exec(compile(source, file, "exec"), namespace)
-    return namespace["program"], names
+    names = names_in(text)
+    return program_of(text, names), names
 
 
 def name_of(function: Any) -> str:

@@ -15,6 +15,7 @@ from ...values.lattice import Abstract
 from ...values.slots import Slot
 from ..core.frame import CalleeScope
 from ..exceptions.raises import TryBody
+from .numpy_calls import Cells, NumpyCall
 from .summaries import SummaryEntry
 
 _NOT_IN_NAMES = re.compile(r"\W")
@@ -40,10 +41,11 @@ class Callees:
     `summaries` are what calls of them did, by the canonical form of the call. `of_python` are real Python functions as
     callees, with their defaults, by id; `own` the ids of those that are the program's: a call of one runs its source,
     whatever it is given. `open` are the callees that are being inferred, outermost first. `under_jax`: in how many
-    functions of JAX inference is, of those that trace what they are given.
+    functions of JAX inference is, of those that trace what they are given. `numpy_call`: the outermost call of a function of
+    NumPy in the innermost callee whose meaning is being inferred.
     """
 
-    __slots__ = ("_names", "of_python", "open", "own", "summaries", "under_jax")
+    __slots__ = ("_names", "numpy_call", "of_python", "open", "own", "summaries", "under_jax")
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
@@ -52,6 +54,7 @@ class Callees:
             "own": Grows("it is about functions, which are kept alive"),
             "open": Balanced(),
             "under_jax": Balanced(),
+            "numpy_call": Balanced(),
             "_names": Grows("the functions of summaries that stay have these names"),
         }
     )
@@ -62,6 +65,7 @@ class Callees:
         self.own: set[int] = set()
         self.open: list[CalleeScope] = []
         self.under_jax = 0
+        self.numpy_call: NumpyCall | None = None
         self._names: dict[str, int] = {}
 
     @property
@@ -78,6 +82,14 @@ class Callees:
     def first_cell(self) -> int:
         """Cells with greater numbers nobody outside of the innermost open callee refers to."""
         return self.open[-1].first_cell if self.open else 0
+
+    def numpys_own(self, exception: BaseException, cells: Cells) -> BaseException:
+        """What NumPy raises in place of an exception that a meaning raises: one of the same class, with NumPy's text."""
+        call = self.numpy_call
+        if call is None or call.depth != self.depth:
+            return exception
+        own = call.exception(cells)
+        return own if isinstance(own, type(exception)) else exception
 
     def enter(self, body: Region, try_depth: int, first_cell: int) -> CalleeScope:
         """Inferring the function whose body is `body`, inside of so many bodies of `try`, in a `with` block."""

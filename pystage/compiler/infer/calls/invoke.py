@@ -46,6 +46,7 @@ from ..objects import dataclass_methods, namedtuples, objects
 from .binding import bind
 from .callees import Callee
 from .calls import call_function, suspended
+from .numpy_calls import NumpyCall, called
 
 Args = Sequence[Abstract]
 Kwargs = Mapping[str, Abstract]
@@ -55,7 +56,7 @@ def call(engine: Engine, function: Abstract, args: Args, kwargs: Kwargs) -> Abst
     """`function(*args, **kwargs)`."""
     match function:
         case Meaning(name, meaning):
-            return call_meaning(engine, name, meaning, args, kwargs)
+            return call_meaning(engine, name, meaning, args, kwargs, called(name, meaning, None))
         case Const(value) if not isinstance(value, enum.Enum):
             return _call_constant(engine, value, args, kwargs)
         case Closure():
@@ -75,9 +76,17 @@ def call(engine: Engine, function: Abstract, args: Args, kwargs: Kwargs) -> Abst
 
 
 def call_meaning(
-    engine: Engine, name: str, meaning: Callable[..., Abstract], args: Args, kwargs: Kwargs
+    engine: Engine,
+    name: str,
+    meaning: Callable[..., Abstract],
+    args: Args,
+    kwargs: Kwargs,
+    function: Callable[..., Any] | None = None,
 ) -> Abstract:
-    """Calls a library function; an argument that it does not name is refused."""
+    """Calls a library function; an argument that it does not name is refused.
+
+    `function`: the function of NumPy that it stands for, which says what exceptions are.
+    """
     given = (*args, *kwargs.values())
     classes = {*map(type, given)}
     if Unknown in classes:
@@ -85,23 +94,40 @@ def call_meaning(
     if Gated in classes and not getattr(meaning, "takes_alternatives", False):
         args = [engine.certain(a) if type(a) is Gated else a for a in args]
         kwargs = {name: engine.certain(a) if type(a) is Gated else a for name, a in kwargs.items()}
+    if function is not None:
+        refused = NumpyCall(function, args, kwargs, engine.callees.depth).type_error(engine.state.slots.get)
+        if refused is not None:
+            engine.raise_(refused)
     if not accepts(meaning, len(args), kwargs):
         try:
             bound = signature_of(meaning).bind(*args, **kwargs)
         except TypeError as error:
             raise DiagnosticError(WrongArguments(span=engine.b.span, name=name, why=str(error))) from None
         args, kwargs = bound.args, bound.kwargs
-    of_jax = name.startswith("jax")
-    engine.callees.under_jax += of_jax
+    of_jax, callees = name.startswith("jax"), engine.callees
+    callees.under_jax += of_jax
+    around = callees.numpy_call
+    if function is not None and (around is None or around.depth != callees.depth):
+        callees.numpy_call = NumpyCall(function, args, kwargs, callees.depth)
     try:
         return meaning(engine, *args, **kwargs)
     except AxisProblem as problem:
         raise_axis(engine, problem, of_jax)
-    except np.exceptions.DTypePromotionError:
+    except _OF_NUMPY as error:
+        own = callees.numpy_call and callees.numpy_call.exception(engine.state.slots.get)
+        if isinstance(own, _OF_NUMPY) and isinstance(own, type(error)):
+            engine.raise_(own)
+        if not isinstance(error, np.exceptions.DTypePromotionError):
+            raise
         types = "element types that NumPy brings to no common one"
         raise DiagnosticError(NoSuchOperation(span=engine.b.span, operation=name, types=types)) from None
     finally:
-        engine.callees.under_jax -= of_jax
+        callees.numpy_call = around
+        callees.under_jax -= of_jax
+
+
+_OF_NUMPY = (TypeError, ValueError, IndexError, OverflowError, MemoryError)
+"""Classes of exceptions with which NumPy refuses the types, shapes or constants of a call."""
 
 
 def _is_of_numpy(value: Any) -> bool:
@@ -121,7 +147,9 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
             of_any_type = is_of_any_type(value, args, kwargs)
             args = [arrays_of_rows(engine, a, of_any_type=of_any_type) for a in args]
             kwargs = {name: arrays_of_rows(engine, a, of_any_type=of_any_type) for name, a in kwargs.items()}
-        return call_meaning(engine, callable_name(value), meaning, args, kwargs)
+        return call_meaning(
+            engine, callable_name(value), meaning, args, kwargs, called(value.__name__, meaning, value)
+        )
     staged = getattr(value, "__pystage_function__", None)
     if staged is not None:
         path = Path(CallableMember(value, callable_name(value))).attribute("__pystage_function__")

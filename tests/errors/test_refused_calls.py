@@ -1,0 +1,73 @@
+"""Calls that NumPy refuses for the types, shapes or constants of their operands raise its own exceptions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from checking import check
+from kinds.running import program_of
+
+X = np.array([0.5, -1.25, 2.0, 0.75])
+A = np.arange(9.0).reshape(3, 3)
+I = np.array([2, 0, 1])  # noqa: E741
+LARGE = np.zeros(10_000)
+
+BY_TYPE = [
+    "np.cos(x, dtype='bogus')",
+    "np.sum(x, dtype='bogus')",
+    "np.matmul(a, a, dtype=int)",
+    "np.add(x, x, x, where=x)",
+    "np.concatenate([x, x], dtype=int, casting='safe')",
+    "np.bitwise_and(x, i[:1])",
+    "np.left_shift(x, 1)",
+    "np.cumsum(x, axis=1.0)",
+    "x.sum(axis='0')",
+    "x.reshape(2.0, 2)",
+    "np.repeat(x, 1j)",
+    "large.argsort(kind=3)",
+]
+BY_SHAPE = [
+    "x.reshape(3, -1)",
+    "large.reshape(3, -1)",
+    "np.matmul(a, 2.0)",
+    "np.matmul(a, x)",
+    "np.dot(a, x)",
+    "np.repeat(x, -1)",
+    "np.concatenate([a, x])",
+    "np.concatenate([a, a[:, :2]])",
+    "np.stack([a, x])",
+    "x[:0].max()",
+    "np.argmin(a[:, :0], axis=1)",
+    "np.split(x, 3)",
+    "np.moveaxis(a, 0, 5)",
+    "np.einsum('ij,j->i', a, x)",
+    "np.linalg.inv(a[:2])",
+]
+
+
+@pytest.mark.parametrize("text", BY_TYPE + BY_SHAPE)
+def test_raised_at_the_call(text: str) -> None:
+    function = program_of(text, "xai") if "large" not in text else program_of(text, ["large"])
+    args = (X, A, I) if "large" not in text else (LARGE,)
+    with pytest.raises(Exception) as raised:
+        function(*args)
+    check(function, *args, raises=type(raised.value), runs=1, interpreted=False)
+
+
+def handled(x: np.ndarray, a: np.ndarray) -> list[str]:
+    """Handlers see them, in branches too."""
+    found = ["", ""]
+    try:
+        np.cos(x, dtype="bogus")
+    except TypeError as error:
+        found[0] = str(error)
+    if x[0] > 0:
+        try:
+            a @ x
+        except ValueError as error:
+            found[1] = str(error)
+    return found
+
+
+def test_handlers_see_them() -> None:
+    check(handled, X, A)
