@@ -7,6 +7,7 @@ Python differ (division by zero, signed zeros). Constant operands are folded.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ from ...ops import (
     Subtract,
     While,
 )
+from ...ops.elementwise.base import OfComplex
 from ...values.boundary import Form
 from ..context import Context
 
@@ -62,9 +64,16 @@ def op(kind: HloOp) -> Kernel:
     """The kernel that is one operation."""
 
     def kernel(ctx: Context, form: Form, *values: Value) -> Value:
-        return ctx.op(kind, *values)
+        return ctx.op(by_form(kind, form, values[0].type.dtype), *values)
 
     return kernel
+
+
+def by_form(kind: HloOp, form: Form, dtype: DType) -> HloOp:
+    """An operation as NumPy computes it, or as JAX does, whose functions of complex numbers are XLA's."""
+    if form is Form.JAX and is_complex(dtype) and isinstance(kind, OfComplex):
+        return replace(kind, by_xla=True)
+    return kind
 
 
 # ---------------------------------------------------------------- small things
@@ -128,7 +137,7 @@ def copysign(ctx: Context, form: Form, x: Value, y: Value) -> Value:
 
 def true_divide(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     """`x / y` of floating-point or complex numbers."""
-    return ctx.op(Divide(), x, y)
+    return ctx.op(by_form(Divide(), form, x.type.dtype), x, y)
 
 
 def floor_divide(ctx: Context, form: Form, x: Value, y: Value) -> Value:
@@ -234,8 +243,10 @@ def fmod(ctx: Context, form: Form, x: Value, y: Value) -> Value:
 
 def power(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     """`x ** y`; small known integral exponents are written as products, 0.5 as a square root."""
+    if is_complex(x.type.dtype):
+        return ctx.op(by_form(Power(), form, x.type.dtype), x, y)
     exponent = known_number(y)
-    if exponent is not None and not is_complex(y.type.dtype):
+    if exponent is not None:
         number = float(exponent)
         if number.is_integer() and abs(number) <= CHAIN_LIMIT:
             return integer_power(ctx, x, int(number))
@@ -257,7 +268,7 @@ def integer_power(ctx: Context, x: Value, exponent: int) -> Value:
             square = ctx.op(Multiply(), square, square)
     if result is None:
         return like(ctx, x, 1)
-    return ctx.op(Divide(), like(ctx, x, 1), result) if exponent < 0 else result
+    return true_divide(ctx, Form.JAX, like(ctx, x, 1), result) if exponent < 0 else result
 
 
 def _numpy_integer_power(ctx: Context, x: Value, y: Value) -> Value:
@@ -346,37 +357,12 @@ def extremum(kind: HloOp) -> Kernel:
         best = ctx.op(kind, x, y)
         if not (is_floating(x.type.dtype) or is_complex(x.type.dtype)):
             return best
-        return select(ctx, is_nan(ctx, x), y, select(ctx, is_nan(ctx, y), x, best))
+        return select(ctx, is_nan(ctx, y), x, select(ctx, is_nan(ctx, x), y, best))
 
     return kernel
 
 
 maximum, minimum = op(Maximum()), op(Minimum())
-
-
-def with_symmetries(kind: HloOp, odd: bool = False) -> Kernel:
-    """A function for which f(conj z) = conj f(z), and if it is `odd` f(-z) = -f(z).
-
-    So it is computed above the real axis (right of the imaginary one) and turned from there: XLA takes both sides of a
-    branch cut for one, where for NumPy the sign of a zero says which it is.
-    """
-    plain = op(kind)
-
-    def kernel(ctx: Context, form: Form, x: Value) -> Value:
-        if not is_complex(x.type.dtype) or form is Form.JAX:
-            return plain(ctx, form, x)
-        parts = ctx.op(Real(), x), ctx.op(Imag(), x)
-        turned = [signbit(ctx, form, part) for part in parts]
-        if odd:
-            parts = (select(ctx, turned[0], ctx.op(Negate(), parts[0]), parts[0]), parts[1])
-        above = select(ctx, turned[1], ctx.op(Negate(), parts[1]), parts[1])
-        found = ctx.op(kind, ctx.op(Complex(), parts[0], above))
-        made = ctx.op(Real(), found), ctx.op(Imag(), found)
-        if odd:
-            made = (select(ctx, turned[0], ctx.op(Negate(), made[0]), made[0]), made[1])
-        return ctx.op(Complex(), made[0], select(ctx, turned[1], ctx.op(Negate(), made[1]), made[1]))
-
-    return kernel
 
 
 # ---------------------------------------------------------------- rounding, parts
@@ -439,7 +425,7 @@ def sign(ctx: Context, form: Form, x: Value) -> Value:
     """-1, 0 or 1; of complex numbers `x / |x|`. Of -0.0 it is 0.0 in NumPy and -0.0 in JAX."""
     if is_unsigned(x.type.dtype):
         return ctx.op(Minimum(), x, like(ctx, x, 1))
-    signs = ctx.op(Sign(), x)
+    signs = ctx.op(by_form(Sign(), form, x.type.dtype), x)
     if form is Form.JAX or not is_floating(x.type.dtype):
         return signs
     return select(ctx, zero_at(ctx, x), like(ctx, x, 0), signs)

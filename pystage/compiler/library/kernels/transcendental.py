@@ -42,7 +42,7 @@ from ...ops import (
 from ...values.boundary import Form
 from ..context import Context
 from ..rules.promote import convert
-from .arithmetic import Kernel, absolute, any_of, copysign, is_nan, like, select, zero_at
+from .arithmetic import Kernel, absolute, any_of, by_form, copysign, is_nan, like, select, zero_at
 
 
 def logarithm(base: int) -> Kernel:
@@ -50,7 +50,7 @@ def logarithm(base: int) -> Kernel:
 
     def kernel(ctx: Context, form: Form, x: Value) -> Value:
         if is_complex(x.type.dtype):
-            return _scaled(ctx, ctx.op(Log(), x), 1 / math.log(base))
+            return _scaled(ctx, ctx.op(by_form(Log(), form, x.type.dtype), x), 1 / math.log(base))
         quotient = ctx.op(Divide(), ctx.op(Log(), x), like(ctx, x, math.log(base)))
         if form is Form.JAX:
             return quotient
@@ -71,7 +71,7 @@ def _scaled(ctx: Context, x: Value, factor: float) -> Value:
 def exp2(ctx: Context, form: Form, x: Value) -> Value:
     """2 to the power `x`."""
     if is_complex(x.type.dtype):
-        return ctx.op(Exponential(), _scaled(ctx, x, math.log(2)))
+        return ctx.op(by_form(Exponential(), form, x.type.dtype), _scaled(ctx, x, math.log(2)))
     return ctx.op(Power(), like(ctx, x, 2), x)
 
 
@@ -149,7 +149,8 @@ def sinc(ctx: Context, form: Form, x: Value) -> Value:
     at_zero = zero_at(ctx, x)
     one = like(ctx, x, 1)
     safe = select(ctx, at_zero, one, angle)
-    return select(ctx, at_zero, one, ctx.op(Divide(), ctx.op(Sine(), safe), safe))
+    sine = ctx.op(by_form(Sine(), form, x.type.dtype), safe)
+    return select(ctx, at_zero, one, ctx.op(by_form(Divide(), form, x.type.dtype), sine, safe))
 
 
 # ---------------------------------------------------------------- tests of numbers

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...hlo.ir import Value
-from ...hlo.types import is_integer
+from ...hlo.types import is_complex, is_integer
 from ...ops import (
     Acos,
     Acosh,
@@ -28,6 +28,7 @@ from ...ops import (
     Atanh,
     Cbrt,
     Ceil,
+    ComplexReciprocal,
     Cosh,
     Cosine,
     Divide,
@@ -188,7 +189,9 @@ def _square(ctx: Context, form: Form, x: Value) -> Value:
 
 
 def _reciprocal(ctx: Context, form: Form, x: Value) -> Value:
-    quotient = ctx.op(Divide(), a.like(ctx, x, 1), x)
+    if is_complex(x.type.dtype) and form is not Form.JAX:
+        return ctx.op(ComplexReciprocal(), x)
+    quotient = a.true_divide(ctx, form, a.like(ctx, x, 1), x)
     if not is_integer(x.type.dtype):
         return quotient
     with np.errstate(all="ignore"):
@@ -203,7 +206,7 @@ declare(np.lcm, t.lcm)
 
 # ---------------------------------------------------------------- powers, logarithms, angles
 
-SQRT = declare(np.sqrt, a.with_symmetries(Sqrt()), jnp.sqrt, inputs=inexact)
+SQRT = declare(np.sqrt, a.op(Sqrt()), jnp.sqrt, inputs=inexact)
 declare(np.cbrt, a.op(Cbrt()), jnp.cbrt, inputs=inexact, domain="f")
 declare(np.exp, a.op(Exponential()), jnp.exp, inputs=inexact)
 declare(np.exp2, t.exp2, jnp.exp2, inputs=inexact)
@@ -218,16 +221,16 @@ declare(np.logaddexp2, t.logaddexp(math.log(2)), jnp.logaddexp2, inputs=inexact,
 declare(np.sin, a.op(Sine()), jnp.sin, inputs=inexact)
 declare(np.cos, a.op(Cosine()), jnp.cos, inputs=inexact)
 declare(np.tan, a.op(Tan()), jnp.tan, inputs=inexact)
-declare(np.arcsin, a.with_symmetries(Asin(), odd=True), jnp.arcsin, jnp.asin, inputs=inexact)
-declare(np.arccos, a.with_symmetries(Acos()), jnp.arccos, jnp.acos, inputs=inexact)
+declare(np.arcsin, a.op(Asin()), jnp.arcsin, jnp.asin, inputs=inexact)
+declare(np.arccos, a.op(Acos()), jnp.arccos, jnp.acos, inputs=inexact)
 declare(np.arctan, a.op(Atan()), jnp.arctan, jnp.atan, inputs=inexact)
 declare(np.arctan2, a.op(Atan2()), jnp.arctan2, jnp.atan2, inputs=inexact, domain="f")
 declare(np.sinh, a.op(Sinh()), jnp.sinh, inputs=inexact)
 declare(np.cosh, a.op(Cosh()), jnp.cosh, inputs=inexact)
 declare(np.tanh, a.op(Tanh()), jnp.tanh, inputs=inexact)
-declare(np.arcsinh, a.with_symmetries(Asinh(), odd=True), jnp.arcsinh, jnp.asinh, inputs=inexact)
-declare(np.arccosh, a.with_symmetries(Acosh()), jnp.arccosh, jnp.acosh, inputs=inexact)
-declare(np.arctanh, a.with_symmetries(Atanh(), odd=True), jnp.arctanh, jnp.atanh, inputs=inexact)
+declare(np.arcsinh, a.op(Asinh()), jnp.arcsinh, jnp.asinh, inputs=inexact)
+declare(np.arccosh, a.op(Acosh()), jnp.arccosh, jnp.acosh, inputs=inexact)
+declare(np.arctanh, a.op(Atanh()), jnp.arctanh, jnp.atanh, inputs=inexact)
 declare(np.hypot, t.hypot, jnp.hypot, inputs=inexact, domain="f")
 declare(np.deg2rad, t.scaled_by(math.pi / 180), jnp.deg2rad, inputs=inexact)
 declare(np.radians, t.scaled_by(math.pi / 180), jnp.radians, inputs=inexact)

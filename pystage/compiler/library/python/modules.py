@@ -1,11 +1,10 @@
-"""Functions of `operator`, `functools`, `itertools`, `copy`, `dataclasses` and `cmath`.
+"""Functions of `operator`, `functools`, `itertools`, `copy` and `dataclasses`.
 
 In: abstract arguments. Out: the function's result; iterators over containers are enumerated at once.
 """
 
 from __future__ import annotations
 
-import cmath
 import copy
 import dataclasses
 import functools
@@ -474,62 +473,3 @@ def astuple(ctx: Context, obj: Raw, /) -> Abstract:
     """`dataclasses.astuple(obj)`."""
     _dataclass(ctx, obj, "astuple")
     return _decomposed(ctx, abstract(obj), lambda entries: Tuple(tuple(entries.values())))
-
-
-# ---------------------------------------------------------------- cmath
-
-
-def _complex(ctx: Context, x: Raw) -> Value:
-    return value_of(ctx, ctx.read(to_python(ctx, x, complex)), COMPLEX128, Form.PYTHON)
-
-
-_CMATH: dict[Callable[..., Any], Any] = {
-    cmath.sqrt: Sqrt(),
-    cmath.exp: Exponential(),
-    cmath.log: Log(),
-    cmath.sin: Sine(),
-    cmath.cos: Cosine(),
-    cmath.tan: Tan(),
-    cmath.sinh: Sinh(),
-    cmath.cosh: Cosh(),
-    cmath.tanh: Tanh(),
-    cmath.asin: Asin(),
-    cmath.acos: Acos(),
-    cmath.atan: Atan(),
-}
-
-
-def _complex_function(function: Callable[..., Any], kernel: Callable[[Context, Value], Value]) -> None:
-    def call(ctx: Context, x: Raw, /) -> Abstract:
-        known = known_object(ctx, x)
-        if known is not MISSING:
-            return call_now(ctx, function, known)
-        return ctx.python(kernel(ctx, _complex(ctx, x)))
-
-    meaning(function)(call)
-
-
-for _function, _kind in _CMATH.items():
-    _complex_function(_function, lambda ctx, x, kind=_kind: ctx.op(kind, x))  # type: ignore[misc]
-_complex_function(cmath.phase, lambda ctx, x: ctx.op(Atan2(), ctx.op(Imag(), x), ctx.op(Real(), x)))
-_complex_function(cmath.isnan, lambda ctx, x: t.isnan(ctx, Form.PYTHON, x))
-_complex_function(cmath.isinf, lambda ctx, x: t.isinf(ctx, Form.PYTHON, x))
-_complex_function(cmath.isfinite, lambda ctx, x: t.isfinite(ctx, Form.PYTHON, x))
-
-
-@meaning(cmath.polar)
-def polar(ctx: Context, x: Raw, /) -> Abstract:
-    """`cmath.polar(x)`: modulus and angle."""
-    value = _complex(ctx, x)
-    angle = ctx.op(Atan2(), ctx.op(Imag(), value), ctx.op(Real(), value))
-    return Tuple((ctx.python(ctx.op(Abs(), value)), ctx.python(angle)))
-
-
-@meaning(cmath.rect)
-def rect(ctx: Context, r: Raw, phi: Raw, /) -> Abstract:
-    """`cmath.rect(r, phi)`."""
-    size, angle = [
-        value_of(ctx, ctx.read(to_python(ctx, v, float)), np.dtype(np.float64), Form.PYTHON) for v in (r, phi)
-    ]
-    parts = [ctx.op(Multiply(), size, ctx.op(part, angle)) for part in (Cosine(), Sine())]
-    return ctx.python(ctx.op(Complex(), *parts))

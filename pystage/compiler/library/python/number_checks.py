@@ -20,17 +20,21 @@ from ...hlo.ir import Value
 from ...hlo.types import FLOAT64, INT64, UINT64, DType, is_complex, is_floating
 from ...ops import (
     Abs,
+    Add,
     And,
+    Atan2,
     BitcastConvert,
     Compare,
     Convert,
     Floor,
     Imag,
     IsFinite,
+    Log,
     Multiply,
     Not,
     Or,
     Real,
+    Select,
     ShiftLeft,
     ShiftRightArithmetic,
     Xor,
@@ -38,7 +42,7 @@ from ...ops import (
 from ...values.boundary import Form
 from ...values.lattice import Array, Const
 from ..context import Context, ExceptionCase
-from ..kernels.arithmetic import like
+from ..kernels.arithmetic import absolute, like
 from ..rules.promote import Operand, value_of
 
 _LARGEST = 9.3e18
@@ -248,11 +252,7 @@ def check_float_power(ctx: Context, left: Operand, right: Operand, x: Value, y: 
     arguments = [left, right]
     exponent = right.value if isinstance(right, Const) else None
     if is_complex(dtype):
-        if not isinstance(left, Const):
-            negative = _negative(ctx, ctx.op(Real(), y))
-            imaginary = compared(ctx, "NE", ctx.op(Imag(), y), 0.0)
-            bad = both(ctx, is_zero(ctx, x), either(ctx, negative, imaginary))
-            ctx.check(bad, ZeroDivisionError("0.0 to a negative or complex power"), operator.pow, arguments)
+        _check_complex_power(ctx, arguments, x, y, made)
         return
     if exponent is None or exponent < 0:
         bad = is_zero(ctx, x)
@@ -273,6 +273,25 @@ def check_float_power(ctx: Context, left: Operand, right: Operand, x: Value, y: 
         ctx.check(bad, StagingError(()), refuse, [make, *arguments])
     if exponent is None or abs(exponent) > 1:
         check_overflow(ctx, operator.pow, arguments, [x, y], made)
+
+
+def _check_complex_power(ctx: Context, arguments: list[Operand], x: Value, y: Value, made: Value) -> None:
+    """0 to a negative or complex power, an infinite angle (for which CPython raises the same), and overflow."""
+    real, imaginary = [ctx.op(part, y) for part in (Real(), Imag())]
+    is_complex_power = compared(ctx, "NE", imaginary, 0.0)
+    bad = both(ctx, is_zero(ctx, x), either(ctx, _negative(ctx, real), is_complex_power))
+    limit = compared(ctx, "GT", ctx.op(Abs(), real), 100.0)
+    general = either(ctx, is_complex_power, limit, ctx.op(Compare("NE"), ctx.op(Floor(), real), real))
+    angle = ctx.op(Multiply(), real, ctx.op(Atan2(), *[ctx.op(part, x) for part in (Imag(), Real())]))
+    size = absolute(ctx, Form.PYTHON, x)
+    turn = ctx.op(Multiply(), imaginary, ctx.op(Log(), size))
+    phase = ctx.op(Select(), is_complex_power, ctx.op(Add(), angle, turn), angle)
+    endless = compared(ctx, "EQ", ctx.op(Abs(), phase), math.inf)
+    bad = either(ctx, bad, both(ctx, general, compared(ctx, "NE", size, 0.0), endless))
+    ctx.check(bad, ZeroDivisionError("0.0 to a negative or complex power"), operator.pow, arguments)
+    sizes = [ctx.op(Abs(), ctx.op(part, made)) for part in (Real(), Imag())]
+    infinite = either(ctx, *[compared(ctx, "EQ", size, math.inf) for size in sizes])
+    ctx.check(infinite, OverflowError("complex exponentiation"), operator.pow, arguments)
 
 
 def check_overflow(

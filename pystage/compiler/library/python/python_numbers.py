@@ -14,7 +14,7 @@ from ...analysis import ranges
 from ...analysis.ranges import ANY, Interval, open_ends
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, DType
-from ...ops import Compare, Divide, Power, Remainder
+from ...ops import Compare, Divide, Power, PythonPower, Remainder
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Const, NumberKind
 from ..context import Context
@@ -185,7 +185,7 @@ def _power(ctx: Context, left: Operand, right: Operand, loop: LoopTypes) -> Abst
             loop = _loop(FLOAT64, FLOAT64)
     dtype = loop.outputs[0]
     x, y = [value_of(ctx, o, dtype, Form.PYTHON) for o in (left, right)]
-    value = a.power(ctx, Form.PYTHON, x, y)
+    value = ctx.op(PythonPower(), x, y) if dtype == COMPLEX128 else a.power(ctx, Form.PYTHON, x, y)
     if dtype != INT64:
         check_float_power(ctx, left, right, x, y, value)
         return ctx.python(value)

@@ -7,10 +7,12 @@ does not say so.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from jax.extend.mlir import ir as mlir_ir
 
 from ...hlo.builder import Builder
 from ...hlo.calculus import (
@@ -23,11 +25,13 @@ from ...hlo.calculus import (
     Tangents,
 )
 from ...hlo.ir import Op, Region, Value
+from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import BOOL, FLOAT32, INT32, ArrayType, DType, is_complex
 from ..batching import elementwise
 from ..operands import ALL, COMPLEXES, FLOATS, INTEGERS, require_dtype, require_same_type
 from ..sampling import extremes, grid
+from .parts import Pair, emit_parts
 
 
 class Elementwise(HloOp):
@@ -90,7 +94,9 @@ class Unary(Elementwise):
     def samples(cls) -> Sequence[Sample]:
         low, high = cls.domain
         made = [Sample(cls(), (grid(d, (2, 3), low, high),)) for d in sorted(cls.dtypes, key=str)]
-        made += [Sample(cls(), (extremes(d),)) for d in sorted(cls.dtypes, key=str) if not is_complex(d)]
+        exact = cls.formula is not None if issubclass(cls, OfComplex) else False
+        edges = [d for d in sorted(cls.dtypes, key=str) if exact or not is_complex(d)]
+        made += [Sample(cls(), (extremes(d),)) for d in edges]
         any_dtype = min(cls.dtypes, key=str)
         made.append(Sample(cls(), (grid(any_dtype, (), low, high),)))
         made.append(Sample(cls(), (grid(any_dtype, (0, 3)),)))
@@ -102,7 +108,29 @@ class Unary(Elementwise):
         return [ErrorSample(cls(), (refused,), f"{cls.name()} takes")] if refused else []
 
 
-class FloatUnary(Unary):
+@dataclass(frozen=True)
+class OfComplex(Elementwise):
+    """An operation that takes complex numbers too: these as C libraries, NumPy and CPython have them, by `formula`.
+
+    `by_xla`: as XLA has them, and `jax.numpy`, which differs in signs of zeros and at infinities and NaN. Derivatives are
+    those of the function, whatever the formula.
+    """
+
+    by_xla: bool = False
+
+    formula: ClassVar[Callable[..., Pair] | None] = None
+    """The parts of the result by those of the operands; None: XLA's own operation serves."""
+
+    def emit(
+        self, e: Emitter, op: Op, *operands: mlir_ir.Value
+    ) -> mlir_ir.Operation | Sequence[mlir_ir.Value]:
+        formula = type(self).formula
+        if formula is None or self.by_xla or not is_complex(op.operands[0].type.dtype):
+            return super().emit(e, op, *operands)
+        return emit_parts(e, op, operands, formula)
+
+
+class FloatUnary(OfComplex, Unary):
     """One operand of a real or complex floating-point type."""
 
     dtypes = FLOATS | COMPLEXES

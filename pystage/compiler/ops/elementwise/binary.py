@@ -11,12 +11,14 @@ from jax.extend.mlir import ir as mlir_ir
 from ...hlo.calculus import Calculus, Contribution, Cotangents, Partial, Reciprocal
 from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter
-from ...hlo.op import Sample
+from ...hlo.op import ErrorSample, Sample
 from ...hlo.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayType, DType, is_integer
 from ..operands import ALL, COMPLEXES, FLOATS, INTEGERS
 from ..structure.shapes import Broadcast, Constant, Reshape
-from .base import Binary, IntegerBinary, LogicalBinary
+from .base import Binary, IntegerBinary, LogicalBinary, OfComplex
+from .complex_arithmetic import numpy_power, python_power, quotient
 from .convert import Convert
+from .parts import Pair, emit_parts
 from .unary import Log
 
 
@@ -62,7 +64,7 @@ class Multiply(Binary):
         return y, x
 
 
-class Divide(Binary):
+class Divide(OfComplex, Binary):
     """The quotient; of integers it is truncated, and -1 (all bits set) where the divisor is 0.
 
     StableHLO: divide, which leaves the integer division by zero open; the value is XLA's, as it computes it. XLA
@@ -75,9 +77,14 @@ class Divide(Binary):
 
     opcode = "divide"
     dtypes = INTEGERS | FLOATS | COMPLEXES
+    formula = quotient
 
-    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+    def emit(
+        self, e: Emitter, op: Op, *operands: mlir_ir.Value
+    ) -> mlir_ir.Operation | Sequence[mlir_ir.Value]:
         left, right = op.operands
+        if left.type.dtype in COMPLEXES:
+            return super().emit(e, op, *operands)
         if left.type.dtype in INTEGERS:
             missing = np.invert(np.zeros((), left.type.dtype))
             return _by_no_zero(e, self.opcode, op, operands, lambda: e.filled(missing, left.type))
@@ -214,7 +221,7 @@ class Remainder(Binary):
         return 1, c.div(c.sub(op.results[0], x), y)  # a whole number
 
 
-class Power(Binary):
+class Power(OfComplex, Binary):
     """`x` to the power `y`, of real or complex floating-point numbers. StableHLO: power.
 
     Integers are refused although StableHLO takes them: XLA:CPU reads only the six lowest bits of an
@@ -224,13 +231,41 @@ class Power(Binary):
     opcode = "power"
     dtypes = FLOATS | COMPLEXES
     numpy = np.power
+    by_exponent: ClassVar[Callable[[complex | None], Callable[..., Pair]]] = numpy_power
+    """The formula for what all exponents are known to be, or None."""
+
+    def emit(
+        self, e: Emitter, op: Op, *operands: mlir_ir.Value
+    ) -> mlir_ir.Operation | Sequence[mlir_ir.Value]:
+        exponents = op.operands[1]
+        if self.by_xla or exponents.type.dtype not in COMPLEXES:
+            return super().emit(e, op, *operands)
+        known = known_elements(exponents)
+        one = known is not None and known.size == 1
+        exponent = complex(known.item()) if known is not None and one else None
+        return emit_parts(e, op, operands, type(self).by_exponent(exponent))
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         x, y = op.operands
         zero, one = c.zeros(x.type), c.filled(x.type, 1)
-        below = c.op(Power(), x, c.select(c.compare("EQ", y, zero), one, c.sub(y, one)))
+        below = c.op(self, x, c.select(c.compare("EQ", y, zero), one, c.sub(y, one)))
         base = c.select(c.compare("EQ", x, zero), one, x)
         return c.mul(y, below), c.mul(c.op(Log(), base), op.results[0])
+
+
+class PythonPower(Power):
+    """`x ** y` of Python's complex numbers, which CPython computes by size and angle. StableHLO: power."""
+
+    dtypes = COMPLEXES
+    by_exponent = python_power
+
+    def reference(self, *operands: np.ndarray) -> Any:
+        return np.asarray(_of_numbers(*operands)).astype(operands[0].dtype)
+
+    @classmethod
+    def error_samples(cls) -> Sequence[ErrorSample]:
+        floats = ArrayType(FLOAT64, (3,))
+        return [ErrorSample(cls(), (floats, floats), "takes complex numbers")]
 
 
 class Extremum(Binary):
@@ -390,6 +425,15 @@ class NextAfter(Binary):
     opcode = "chlo.next_after"
     dtypes = FLOATS
     numpy = np.nextafter
+
+
+@np.vectorize(otypes=[complex])
+def _of_numbers(x: complex, y: complex) -> complex:
+    """CPython's power; NaN where it raises."""
+    try:
+        return complex(x) ** complex(y)
+    except ArithmeticError:
+        return complex(np.nan, np.nan)
 
 
 def _all_bits(like: np.ndarray) -> np.ndarray:

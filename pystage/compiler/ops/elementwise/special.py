@@ -20,6 +20,7 @@ from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, Sample
 from ...hlo.types import FLOAT64, INT32, ArrayType
 from ..sampling import grid
+from . import complex_functions as f
 from .base import FloatUnary, RealUnary
 from .unary import Exponential, Rsqrt
 
@@ -183,6 +184,7 @@ class Asin(FloatUnary):
     opcode = "chlo.asin"
     domain = (-1.0, 1.0)
     numpy = np.arcsin
+    formula = f.arc_sine
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (x,) = op.operands
@@ -195,6 +197,7 @@ class Acos(FloatUnary):
     opcode = "chlo.acos"
     domain = (-1.0, 1.0)
     numpy = np.arccos
+    formula = f.arc_cosine
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (x,) = op.operands
@@ -206,6 +209,7 @@ class Atan(FloatUnary):
 
     opcode = "chlo.atan"
     numpy = np.arctan
+    formula = f.arc_tangent
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (x,) = op.operands
@@ -217,9 +221,10 @@ class Sinh(FloatUnary):
 
     opcode = "chlo.sinh"
     numpy = np.sinh
+    formula = f.sinh
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
-        return (c.op(Cosh(), op.operands[0]),)
+        return (c.op(Cosh(self.by_xla), op.operands[0]),)
 
 
 class Cosh(FloatUnary):
@@ -227,9 +232,10 @@ class Cosh(FloatUnary):
 
     opcode = "chlo.cosh"
     numpy = np.cosh
+    formula = f.cosh
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
-        return (c.op(Sinh(), op.operands[0]),)
+        return (c.op(Sinh(self.by_xla), op.operands[0]),)
 
 
 class Asinh(FloatUnary):
@@ -237,6 +243,7 @@ class Asinh(FloatUnary):
 
     opcode = "chlo.asinh"
     numpy = np.arcsinh
+    formula = f.arc_sinh
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (x,) = op.operands
@@ -249,6 +256,7 @@ class Acosh(FloatUnary):
     opcode = "chlo.acosh"
     domain = (1.0, 4.0)
     numpy = np.arccosh
+    formula = f.arc_cosh
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (x,) = op.operands
@@ -262,6 +270,7 @@ class Atanh(FloatUnary):
     opcode = "chlo.atanh"
     domain = (-0.9, 0.9)
     numpy = np.arctanh
+    formula = f.arc_tanh
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (x,) = op.operands

@@ -21,7 +21,9 @@ from ...hlo.op import ErrorSample, Sample
 from ...hlo.types import BOOL, COMPLEX128, FLOAT32, FLOAT64, ArrayType, is_complex, is_integer
 from ..operands import COMPLEXES, FLOATS, INTEGERS, SIGNED, require_dtype
 from ..sampling import grid
-from .base import FloatUnary, IntegerUnary, RealUnary, Unary
+from . import complex_functions as f
+from .base import FloatUnary, IntegerUnary, OfComplex, RealUnary, Unary
+from .complex_arithmetic import reciprocal, sign
 
 
 def real_part_type(type: ArrayType) -> ArrayType:
@@ -76,11 +78,12 @@ class Negate(Unary):
         return (-1,)
 
 
-class Sign(Unary):
+class Sign(OfComplex, Unary):
     """-1, 0 or 1, NaN of NaN, zeros keep their sign; of complex numbers `x / |x|`. StableHLO: sign."""
 
     opcode = "sign"
     dtypes = SIGNED | FLOATS | COMPLEXES
+    formula = sign
 
     def reference(self, *operands: np.ndarray) -> Any:
         (x,) = operands
@@ -98,6 +101,7 @@ class Exponential(FloatUnary):
 
     opcode = "exponential"
     numpy = np.exp
+    formula = f.exponential
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         return op.results
@@ -108,6 +112,7 @@ class ExponentialMinusOne(FloatUnary):
 
     opcode = "exponential_minus_one"
     numpy = np.expm1
+    formula = f.exponential_minus_one
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (y,) = op.results
@@ -119,6 +124,7 @@ class Log(FloatUnary):
 
     opcode = "log"
     numpy = np.log
+    formula = f.logarithm
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         return (Reciprocal(op.operands[0]),)
@@ -129,6 +135,7 @@ class LogPlusOne(FloatUnary):
 
     opcode = "log_plus_one"
     numpy = np.log1p
+    formula = f.logarithm_plus_one
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (x,) = op.operands
@@ -140,10 +147,24 @@ class Sqrt(FloatUnary):
 
     opcode = "sqrt"
     numpy = np.sqrt
+    formula = f.square_root
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (y,) = op.results
         return (c.div(c.filled(y.type, 0.5), y),)
+
+
+class ComplexReciprocal(OfComplex, Unary):
+    """`1 / x` of complex numbers, with the signs of zeros that `np.reciprocal` gives. StableHLO: complex."""
+
+    opcode = "complex"
+    dtypes = COMPLEXES
+    numpy = np.reciprocal
+    formula = reciprocal
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        (y,) = op.results
+        return (c.neg(c.mul(y, y)),)
 
 
 class Rsqrt(FloatUnary):
@@ -176,9 +197,10 @@ class Sine(FloatUnary):
 
     opcode = "sine"
     numpy = np.sin
+    formula = f.sine
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
-        return (c.op(Cosine(), op.operands[0]),)
+        return (c.op(Cosine(self.by_xla), op.operands[0]),)
 
 
 class Cosine(FloatUnary):
@@ -186,9 +208,10 @@ class Cosine(FloatUnary):
 
     opcode = "cosine"
     numpy = np.cos
+    formula = f.cosine
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
-        return (c.neg(c.op(Sine(), op.operands[0])),)
+        return (c.neg(c.op(Sine(self.by_xla), op.operands[0])),)
 
 
 class Tan(FloatUnary):
@@ -196,6 +219,7 @@ class Tan(FloatUnary):
 
     opcode = "tan"
     numpy = np.tan
+    formula = f.tangent
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (y,) = op.results
@@ -207,6 +231,7 @@ class Tanh(FloatUnary):
 
     opcode = "tanh"
     numpy = np.tanh
+    formula = f.tanh
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (y,) = op.results

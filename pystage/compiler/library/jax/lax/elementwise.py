@@ -83,7 +83,7 @@ from ....ops.operands import ALL, BOOLS, COMPLEXES, FLOATS, INTEGERS, UNSIGNED, 
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
-from ...kernels.arithmetic import integer_power
+from ...kernels.arithmetic import by_form, integer_power
 from ...registry import meaning
 from ...rules.jax import all_weak, checked, integer, is_none, jax_array, known_dtype
 from ..pytrees import flatten, unflatten
@@ -137,6 +137,7 @@ def apply(ctx: Context, name: str, op: HloOp, raws: Sequence[Raw], dtypes: DType
     for array in arrays:
         _accepts(ctx, name, array, dtypes)
     same_dtypes(ctx, name, arrays)
+    op = by_form(op, Form.JAX, arrays[0].dtype)
     return ctx.jax(ctx.op(op, *fit_shapes(ctx, name, arrays)), all_weak(arrays))
 
 
@@ -310,7 +311,7 @@ def exp2(ctx: Context, x: Raw, *, accuracy: Raw = None) -> Abstract:
     array = jax_array(ctx, x, "lax.exp2")
     _accepts(ctx, "lax.exp2", array, INEXACT)
     scaled = ctx.op(Multiply(), like(ctx, array, float(np.log(2))), array.value)
-    return ctx.jax(ctx.op(Exponential(), scaled), array.weak)
+    return ctx.jax(ctx.op(by_form(Exponential(), Form.JAX, array.dtype), scaled), array.weak)
 
 
 @meaning(lax.logistic)
@@ -321,8 +322,9 @@ def logistic(ctx: Context, x: Raw, *, accuracy: Raw = None) -> Abstract:
     array = jax_array(ctx, x, "lax.logistic")
     _accepts(ctx, "lax.logistic", array, INEXACT)
     one = like(ctx, array, 1)
-    below = ctx.op(Add(), one, ctx.op(Exponential(), ctx.op(Negate(), array.value)))
-    return ctx.jax(ctx.op(Divide(), one, below), array.weak)
+    exponential, divide = [by_form(o, Form.JAX, array.dtype) for o in (Exponential(), Divide())]
+    below = ctx.op(Add(), one, ctx.op(exponential, ctx.op(Negate(), array.value)))
+    return ctx.jax(ctx.op(divide, one, below), array.weak)
 
 
 @meaning(lax.round)
