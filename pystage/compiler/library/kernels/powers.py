@@ -18,7 +18,15 @@ from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const
 from ..context import Context, Raw
 from ..numpy import ufuncs as u
-from ..numpy.elementwise import apply_jax, apply_loop, apply_numpy, call_numpy, jax_operands, without_options
+from ..numpy.elementwise import (
+    ElementwiseFunction,
+    apply_jax,
+    apply_loop,
+    apply_numpy,
+    call_numpy,
+    jax_operands,
+    without_options,
+)
 from ..numpy.indexing.beside import elementwise
 from ..registry import meaning
 from ..rules.bounds import check_fits
@@ -65,13 +73,21 @@ def special_power(ctx: Context, operands: Sequence[Operand]) -> Abstract | None:
     if all(k.form is Form.PYTHON for o in operands for k in kinds_of(o)):
         return None
     check_power(ctx, operands)
+    function = function_of_exponent(operands)
+    return None if function is None else apply_numpy(ctx, function, [left])
+
+
+def function_of_exponent(operands: Sequence[Operand]) -> ElementwiseFunction | None:
+    """The function that NumPy's `x ** y` and `x **= y` of an ndarray call for a literal exponent in place of `power`."""
+    left, right = operands
     if not isinstance(left, Array) or left.form is not Form.NDARRAY or not isinstance(right, Const):
         return None
-    if type(right.value) is float and right.value == 0.5 and is_floating(left.dtype):
-        return apply_numpy(ctx, u.SQRT, [left])
+    inexact = is_floating(left.dtype) or is_complex(left.dtype)
+    if type(right.value) is float and right.value == 0.5 and inexact:
+        return u.SQRT
     if type(right.value) is int and right.value == 2:
-        return apply_numpy(ctx, u.SQUARE, [left])
-    return None
+        return u.SQUARE
+    return u.RECIPROCAL if type(right.value) is int and right.value == -1 and inexact else None
 
 
 def jax_power(ctx: Context, left: Operand, right: Operand) -> Abstract:

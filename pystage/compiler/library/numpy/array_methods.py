@@ -130,7 +130,7 @@ def _jax_astype(ctx: Context, self: Raw, dtype: Raw, copy: Raw = False, device: 
     if not is_none(device):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="astype", argument="device"))
     wanted = JAX.dtype(ctx, dtype, "astype")
-    return ctx.jax(cast(ctx, JAX.operand(ctx, self, "astype").value, wanted))
+    return ctx.jax(cast(ctx, JAX.operand(ctx, self, "astype").value, wanted, jax=True))
 
 
 def _jax_sum(ctx: Context, self: Raw, *args: Raw, **options: Raw) -> Abstract:

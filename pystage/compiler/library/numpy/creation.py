@@ -125,7 +125,7 @@ def _filled_with(
     value = fill.value
     if value.type.dtype != dtype:
         if is_sequence(ctx, raw):
-            value = cast(ctx, value, dtype)
+            value = cast(ctx, value, dtype, rules.is_jax)
         elif rules.is_jax:
             value = stored_value(ctx, raw, dtype, "fill_value", jax=True)
         else:
@@ -244,7 +244,7 @@ def converted(ctx: Context, rules: Rules, raw: Raw, dtype: Raw, function: str) -
     read = raw if is_sequence(ctx, raw) else ctx.read(raw)
     if isinstance(read, Const):
         return stored_value(ctx, read, wanted, function, jax=True), False
-    return cast(ctx, nested(ctx, rules, raw, function).value, wanted), False
+    return cast(ctx, nested(ctx, rules, raw, function).value, wanted, rules.is_jax), False
 
 
 @twins(np.array, jnp.array, delegates=False)

@@ -35,7 +35,7 @@ from ...values.lattice import (
     is_number,
 )
 from ..context import Context, Raw
-from ..kernels.powers import check_power, special_power
+from ..kernels.powers import check_power, function_of_exponent, special_power
 from ..kernels.rows_as_arrays import array_of_rows
 from ..kernels.structures import MISSING, abstract, call_now, cell_of, is_sequence, known_object, type_name
 from ..numpy import ufuncs as u
@@ -176,6 +176,8 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
     operands = [ctx.read(left), ctx.read(right)]
     if op == "**":
         check_power(ctx, operands)
+        known = function_of_exponent(operands)
+        function, operands = (function, operands) if known is None else (known, operands[:1])
     loop = resolve(ctx, f"{op}=", operands, function.loop_for)
     (value,) = compute(ctx, function, operands, loop)
     store_result(ctx, left, value, f"{op}=")

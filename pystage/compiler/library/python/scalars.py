@@ -158,7 +158,7 @@ def _jax_constructor(dtype: DType) -> Callable[..., Abstract]:
 
     def make(ctx: Context, x: Raw, /) -> Abstract:
         target = canonical(dtype, ctx.x64)
-        return ctx.jax(cast(ctx, value_of_any(ctx, x), target))
+        return ctx.jax(cast(ctx, value_of_any(ctx, x), target, jax=True))
 
     make.__name__ = dtype.name
     make.__doc__ = f"`jnp.{dtype.name}`."

@@ -278,7 +278,7 @@ def value_of(ctx: Context, operand: Operand, dtype: DType, form: Form = Form.NDA
         check_fits(ctx, operand, dtype)
     elif operand.form is not jax:
         return convert(ctx, convert(ctx, operand.value, canonical(operand.dtype, ctx.x64)), dtype)
-    elif operand.dtype == BOOL and dtype != BOOL:
+    elif dtype != BOOL and (operand.dtype == BOOL or (is_floating(operand.dtype) and is_integer(dtype))):
         return ctx.op(Convert(dtype, by_xla=True), operand.value)
     return convert(ctx, operand.value, dtype)
 

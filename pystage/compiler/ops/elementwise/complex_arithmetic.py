@@ -160,13 +160,14 @@ def _small_numpy_power(n: int, a: Part, b: Part, c: Part, d: Part) -> Pair:
         case 0:
             return constant(a, 1.0), constant(a, 0.0)
         case 1:
-            return x
+            made = x
         case 2:
-            return _product(x, x)
+            made = _product(x, x)
         case 3:
-            return _product(x, _product(x, x))
-    made = _known_power(x, abs(n))
-    return made if n > 0 else _with_zero_base(_inverted(made), a, b, c)
+            made = _product(x, _product(x, x))
+        case _:
+            made = _known_power(x, abs(n))
+    return _with_zero_base(made if n > 0 else _inverted(made), a, b, c)
 
 
 def _with_zero_base(made: Pair, a: Part, b: Part, c: Part) -> Pair:

@@ -16,12 +16,15 @@ from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import (
     BOOL,
     COMPLEX64,
+    FLOAT16,
     FLOAT32,
     FLOAT64,
     INT8,
     INT32,
     INT64,
     UINT8,
+    UINT32,
+    UINT64,
     ArrayType,
     DType,
     ShapeError,
@@ -32,15 +35,19 @@ from ...hlo.types import (
 )
 from ..operands import ALL, COMPLEXES, FLOATS
 from ..sampling import grid
+from .parts import Part
 
 
 @dataclass(frozen=True)
 class Convert(HloOp):
     """The same values in another element type. StableHLO: convert.
 
-    Integers wrap around; floating-point numbers lose their fraction on the way to integers, saturate
-    where they do not fit, and NaN becomes 0 (StableHLO leaves these two open; NumPy's results differ);
-    complex numbers lose their imaginary part; what is not zero is true.
+    Integers wrap around; floating-point numbers lose their fraction on the way to integers; complex numbers lose their
+    imaginary part; what is not zero is true.
+
+    What an integer type does not hold, and NaN, is what x86-64 processors make of it, as NumPy's casts are there: the least
+    integer of int32, for it and narrower types, which take the lower bits, and of int64 for int64 and uint32. Of uint64
+    the upper half is that of int64, moved. `by_xla`: numbers saturate and NaN becomes 0, as with JAX on CPUs.
 
     XLA takes a product with a converted boolean for a choice, in which inf * False is 0 and not NaN; so a boolean
     becomes 1.0 or 0.0 by a choice. `by_xla` is for what `jax.numpy` itself multiplies, and for derivatives: what does not
@@ -65,23 +72,31 @@ class Convert(HloOp):
             ends = [e.filled(np.asarray(x, self.dtype), op.results[0].type) for x in (1, 0)]
             return e.create("select", op.results, [*operands, *ends])
         if not is_complex(given.type.dtype) or is_complex(self.dtype):
-            return e.create(self.opcode, op.results, operands)
+            return self._emit_real(e, op, given.type, operands[0])
         if self.dtype != BOOL:
             # XLA ends the process where it folds a conversion of complex numbers to real ones.
             part = given.type.with_dtype(FLOAT32 if given.type.dtype == COMPLEX64 else FLOAT64)
             (real,) = e.create("real", [part], operands).results
-            return e.create(self.opcode, op.results, [real])
+            return self._emit_real(e, op, part, real)
         # To a boolean XLA would convert the real part only.
         zero = e.constant(np.zeros(given.type.static_shape, given.type.dtype))
         direction = {"comparison_direction": e.parse("#stablehlo<comparison_direction NE>")}
         return e.create("compare", op.results, [*operands, zero], direction)
+
+    def _emit_real(self, e: Emitter, op: Op, type: ArrayType, x: mlir_ir.Value) -> mlir_ir.Operation:
+        """The conversion of real numbers."""
+        if self.by_xla or not is_floating(type.dtype) or not is_integer(self.dtype):
+            return e.create(self.opcode, op.results, [x])
+        if type.dtype not in (FLOAT32, FLOAT64):
+            type, x = type.with_dtype(FLOAT32), e.create("convert", [type.with_dtype(FLOAT32)], [x]).results[0]
+        return emit_truncated(e, op, Part(e, type, x))
 
     def reference(self, *operands: np.ndarray) -> Any:
         (x,) = operands
         if is_complex(x.dtype) and not is_complex(self.dtype) and self.dtype != BOOL:
             x = np.real(x)
         if is_floating(x.dtype) and is_integer(self.dtype):
-            return _saturated(x, self.dtype)
+            return _saturated(x, self.dtype) if self.by_xla else _truncated(x, self.dtype)
         return x.astype(self.dtype)
 
     def batch(
@@ -96,7 +111,10 @@ class Convert(HloOp):
             Sample(cls(target), (grid(source, (7,), -2.75, 3.5),)) for source in order for target in order
         ]
         edge = np.array([np.nan, np.inf, -np.inf, 1e20, -1e20, 300.0, -300.0])
-        made += [Sample(cls(target), (edge.astype(FLOAT32),)) for target in order if is_integer(target)]
+        for target in order:
+            if is_integer(target):
+                made += [Sample(cls(target, flag), (edge.astype(FLOAT32),)) for flag in (True, False)]
+                made += [Sample(cls(target), (wide_edges(source),)) for source in (FLOAT64, FLOAT16)]
         wide = np.array([2**40 + 7, -(2**40) - 7, 255, -129], INT64)
         made += [Sample(cls(target), (wide,)) for target in order if is_integer(target)]
         return [*made, Sample(cls(FLOAT32), (np.array(3),)), Sample(cls(INT32), (grid(FLOAT64, (0, 2)),))]
@@ -179,6 +197,55 @@ class BitcastConvert(HloOp):
             ErrorSample(cls(FLOAT64), (ArrayType(FLOAT32, (3,)),), "must have 2 elements"),
             ErrorSample(cls(INT32), (ArrayType(INT8),), "must have 4 elements"),
         ]
+
+
+def emit_truncated(e: Emitter, op: Op, x: Part) -> mlir_ir.Operation:
+    """Floating-point numbers as integers; see `Convert`."""
+    dtype = op.results[0].type.dtype
+    if dtype != UINT64:
+        through = x.type.with_dtype(_through(dtype))
+        return e.create("convert", op.results, [_indefinite(e, x, through)])
+    high, low = [_indefinite(e, part, x.type.with_dtype(INT64)) for part in (x - 2.0**63, x)]
+    signed = x.type.with_dtype(INT64)
+    least = e.filled(np.asarray(np.iinfo(np.int64).min), signed)
+    upper = e.create("xor", [signed], [high, least]).results[0]
+    made = e.create("select", [signed], [(x >= 2.0**63).value, upper, low]).results[0]
+    return e.create("bitcast_convert", op.results, [made])
+
+
+def _through(dtype: DType) -> DType:
+    """The type by way of which NumPy casts floating-point numbers to an integer type."""
+    return INT64 if dtype in (INT64, UINT32, UINT64) else INT32
+
+
+def _indefinite(e: Emitter, x: Part, type: ArrayType) -> mlir_ir.Value:
+    """`x` as int32 or int64, and their least number where it does not fit."""
+    least = float(np.iinfo(type.dtype).min)
+    above = x > least - 1.0 if x.type.dtype == FLOAT64 and type.dtype == INT32 else x >= least
+    made = e.create("convert", [type], [x.value]).results[0]
+    smallest = e.filled(np.asarray(np.iinfo(type.dtype).min, type.dtype), type)
+    return e.create("select", [type], [(above & (x < -least)).value, made, smallest]).results[0]
+
+
+def _truncated(x: np.ndarray, dtype: DType) -> np.ndarray:
+    """Real numbers as integers by the rule of `Convert`, whatever this processor does."""
+    through = _through(dtype)
+    info: np.iinfo[Any] = np.iinfo(through)
+    wide = np.trunc(x.astype(FLOAT64))
+    upper = (wide >= 2.0**63) & (dtype == UINT64)
+    wide = np.where(upper, wide - 2.0**63, wide)
+    inside = (wide >= float(info.min)) & (wide < -float(info.min))
+    made = np.where(inside, np.where(inside, wide, 0).astype(through), info.min)
+    made = np.where(upper, made ^ np.int64(np.iinfo(np.int64).min), made) if dtype == UINT64 else made
+    result: np.ndarray = made.astype(dtype)
+    return result
+
+
+def wide_edges(dtype: DType) -> np.ndarray:
+    """Numbers around the limits of integer types, NaN and infinities."""
+    ends = [sign * 2.0**power for power in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1)]
+    with np.errstate(all="ignore"):
+        return np.array([np.nan, np.inf, -np.inf, 1e20, 300.7, -1.5, *ends]).astype(dtype)
 
 
 def _saturated(x: np.ndarray, dtype: DType) -> np.ndarray:

@@ -84,6 +84,7 @@ from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
 from ...kernels.arithmetic import by_form, integer_power
+from ...numpy.indexing.stores import cast
 from ...registry import meaning
 from ...rules.jax import all_weak, checked, integer, is_none, jax_array, known_dtype
 from ..pytrees import flatten, unflatten
@@ -438,9 +439,10 @@ def convert_element_type(ctx: Context, operand: Raw, new_dtype: Raw) -> Abstract
     """The same values in another element type, strongly typed."""
     array = jax_array(ctx, operand, "lax.convert_element_type")
     dtype = known_dtype(ctx, new_dtype, "the dtype of lax.convert_element_type")
+    value = array.value
     if is_complex(array.dtype) and not is_complex(dtype):
-        array = ctx.jax(ctx.op(Real(), array.value))
-    return ctx.jax(ctx.convert(array.value, dtype))
+        value = ctx.op(Real(), value)
+    return ctx.jax(cast(ctx, value, dtype, jax=True))
 
 
 @meaning(lax.bitcast_convert_type)

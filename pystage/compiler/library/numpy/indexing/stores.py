@@ -15,7 +15,7 @@ import numpy as np
 from ....diagnostics.codes_types import NoCast, NotNumeric
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, FLOAT64, SHORT_NAMES, DType, is_complex, is_floating, is_integer
-from ....ops import And, Compare, Constant, Not, Real, Select
+from ....ops import And, Compare, Constant, Convert, Not, Real, Select
 from ....values.boundary import Form
 from ....values.gated import GatedNumber
 from ....values.lattice import Array, ArrayCell, Const, Frozen, Ref
@@ -131,10 +131,15 @@ def shape_text(shape: tuple[int, ...]) -> str:
     return "(" + ",".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
 
 
-def cast(ctx: Context, value: Value, dtype: DType) -> Value:
-    """`value` in another element type, as `astype` casts: complex numbers lose their imaginary part."""
+def cast(ctx: Context, value: Value, dtype: DType, jax: bool = False) -> Value:
+    """`value` in another element type, as `astype` casts: complex numbers lose their imaginary part.
+
+    With `jax` what an integer type does not hold saturates.
+    """
     if is_complex(value.type.dtype) and not is_complex(dtype) and dtype != BOOL:
         value = ctx.op(Real(), value)
+    if jax and is_floating(value.type.dtype) and is_integer(dtype):
+        return ctx.op(Convert(dtype, by_xla=True), value)
     return ctx.convert(value, dtype)
 
 
@@ -147,7 +152,7 @@ def stored_value(ctx: Context, raw: Raw, dtype: DType, what: str, jax: bool = Fa
     read = ctx.number(raw)
     if isinstance(read, GatedNumber):
         if _is_stored_alike(read, dtype):
-            return cast(ctx, read.value, dtype)
+            return cast(ctx, read.value, dtype, jax)
         read = of_one_kind(ctx, read, what)
     if isinstance(read, Const):
         return ctx.constant(_cast_known(ctx, read.value, dtype, what, jax), dtype)
@@ -157,7 +162,7 @@ def stored_value(ctx: Context, raw: Raw, dtype: DType, what: str, jax: bool = Fa
     if not jax:
         check_fits(ctx, read, dtype)
         check_float(ctx, read, dtype)
-    return cast(ctx, read.value, dtype)
+    return cast(ctx, read.value, dtype, jax)
 
 
 _NO_COMPLEX = (
