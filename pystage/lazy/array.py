@@ -118,7 +118,7 @@ class LazyTensor(Tensor):
             node = node_of(view)
             self._node, self._kind = node, view._kind
         else:
-            self._path, self._kind, self._seen, self._looks = view._path, view._kind, None, 0
+            self._path, self._kind, self._starts, self._looks = view._path, view._kind, None, 0
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -333,7 +333,7 @@ class LazyTensor(Tensor):
         if type(key) is tuple and not key:
             return self
         self._stub()[key]  # raises
-        array = owner(self._node, kind_of(self._kind.type, Form.NDARRAY, self._kind.device))
+        array = owner(node_of(self), kind_of(self._kind.type, Form.NDARRAY, self._kind.device))
         return array if key is ... else array[key]
 
     def _element(self, found: Basic) -> Any:

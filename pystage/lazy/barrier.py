@@ -6,9 +6,8 @@ step is one program whatever is read first, and an input without other reference
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +18,12 @@ from ..compiler.diagnostics.errors import StagingError
 from ..runtime.reports.messages import Compilation
 from .arena import Arena, arena_of
 from .counting import counts
-from .devices import on_device
+from .devices import put
 from .graph import Node, refuse_in_step, span_of, varies
 from .interpreting import Heat, interpreted
+from .liveness import donated_inputs
 from .segment import Cache, Executable, Ordered, Segment, program_of
 
-DONATE_BYTES = 1 << 12
-"""From this size on an input that nobody holds is overwritten."""
 _SHOWS = frozenset({"bool", "print", "repr", "format", "many calls"})
 """Causes after which no number goes on."""
 _cache = Cache()
@@ -42,10 +40,10 @@ def value_of(node: Node, cause: str) -> Any:
 
 
 def placed(node: Node) -> Any:
-    """The array of a node as a program takes it: what was interpreted is put on its device."""
+    """The array of a node as a program takes it: on its device."""
     array = node.array
     if type(array) is np.ndarray:
-        array = node.array = on_device(array, node.device)
+        array = node.array = put(array, node.device)
     return array
 
 
@@ -66,7 +64,7 @@ def barrier(arena: Arena, cause: str, wanted: Sequence[Node] = ()) -> None:
 
 def _compute(segment: Segment, cause: str) -> None:
     """Computes the outputs of a segment. What it fails with names the lines whose calls it holds."""
-    donated = donated_inputs(segment.inputs, segment.outputs, segment.uses)
+    donated = donated_inputs(segment.inputs, segment.outputs, segment.calls)
     key = (segment.key, donated)
     program = _cache.find(key)
     try:
@@ -125,36 +123,6 @@ def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]
         executable = None
     _cache.keep(key, Ordered(executable, range(len(inputs)), range(len(outputs))))
     return Ordered(executable, inputs, outputs), True
-
-
-def donated_inputs(
-    inputs: list[Node], outputs: Sequence[Node], uses: Callable[[Node], int] = lambda _: 0
-) -> tuple[int, ...]:
-    """The inputs that nobody but their list holds, and in whose memory an output of their type can lie.
-
-    `uses`: how often one is held besides, as an operand of the calls to be computed.
-    """
-    free: dict[Any, int] = {}
-    for output in outputs:
-        free[output.type] = free.get(output.type, 0) + 1
-    found: list[int] = []
-    for i in range(len(inputs)):
-        type = inputs[i].type
-        if not free.get(type) or inputs[i].exported or type.nbytes < DONATE_BYTES:
-            continue
-        if _references(inputs, i) == _IDLE + uses(inputs[i]):
-            found.append(i)
-            free[type] -= 1
-    return tuple(found)
-
-
-def _references(nodes: list[Any], index: int) -> int:
-    """How many references to a node there are, those of its list and of this call included."""
-    return sys.getrefcount(nodes[index])
-
-
-_IDLE = _references([object()], 0)
-"""References to a node that stands in one list; how many the call itself has is Python's affair."""
 
 
 def _lines(segment: Segment) -> str:

@@ -47,6 +47,10 @@ def device_named(device: Any) -> Any:
 
 def on_device(array: Any, device: Any) -> jax.Array:
     """A copy of an array on a device, which nobody else holds."""
-    own = np.array(array, order="C")
-    placed: jax.Array = run_with_x64(jax.device_put, (own, device))
+    return put(np.array(array, order="C"), device)
+
+
+def put(array: np.ndarray[Any, Any], device: Any) -> jax.Array:
+    """An ndarray into which nobody stores, on a device: it may be the memory of what this gives."""
+    placed: jax.Array = run_with_x64(jax.device_put, (array, device))
     return placed

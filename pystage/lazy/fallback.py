@@ -17,16 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from ..compiler.hlo.types import SHORT_NAMES
+from ..compiler.hlo.types import SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import Form
 from ..runtime.arguments.classification import fields_of
 from ..runtime.results.objects import view_maker
 from .arena import arenas
-from .array import LazyTensor, from_host
+from .array import LazyTensor
+from .devices import default_device
+from .graph import Node
 from .lending import lending_of
 from .recipes import kind_of
 from .replacement import Replacement
-from .tensor import Tensor, lent, owner_of, share, to_host
+from .tensor import Tensor, lent, memory_of, owner, owner_of, share
 from .unlowered import on_arrays
 
 SIZE = 1 << 14
@@ -136,11 +138,11 @@ class _Loan(Replacement):
                 return tensor
             if np.may_share_memory(value, other):
                 return value
-        tensor = from_host(value, None)
-        kind, flags = tensor._kind, value.flags
-        tensor._kind = kind_of(
-            kind.type, Form.NDARRAY, kind.device, flags.writeable, ordered=flags.c_contiguous
+        device, flags = default_device(), value.flags
+        kind = kind_of(
+            ArrayType(value.dtype, value.shape), Form.NDARRAY, device, flags.writeable, flags.c_contiguous
         )
+        tensor = owner(Node(kind.type, device, value), kind)
         share(tensor, value)
         self._lent.append((value, tensor))
         self._arrays[id(tensor)] = weakref.ref(tensor), value
@@ -164,10 +166,7 @@ class _Loan(Replacement):
         owner = tensor._owner
         array: Any
         if owner is None:
-            array = tensor._host
-            if array is None:
-                array = to_host(tensor, "the end of a call")
-                share(tensor, array)
+            array = memory_of(tensor, "the end of a call")
             if tensor._kind.form is Form.SCALAR:
                 array = array[()]
         else:

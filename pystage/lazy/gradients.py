@@ -176,9 +176,7 @@ def _another(node: Node) -> Node:
         if array is not None:
             made.settle(array)
     else:
-        made = Node(node.type, node.device, array, node.call)
-    if node.array is not None:
-        made.exported = node
+        made = Node(node.type, node.device, array, node.call, node.index)
     return made
 
 

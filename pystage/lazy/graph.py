@@ -80,7 +80,8 @@ def varies(node: Node) -> bool:
 class Node:
     """An array of one type on one device: `array` once it is computed, until then result `index` of `call`.
 
-    `array` is a `jax.Array`, or NumPy's: a scalar for a number of the user's, an ndarray for what was interpreted.
+    `array` is a `jax.Array`, or NumPy's: a scalar for a number of the user's, an ndarray for what was interpreted or
+    computed by NumPy. Nobody stores into an array of a node that is an operand.
     """
 
     __slots__ = ("array", "call", "device", "exported", "index", "origin", "type")
@@ -95,8 +96,8 @@ class Node:
         self.index = index
         self.origin = call if _tapes else None
         """What it was computed from, if it was recorded while a tape ran."""
-        self.exported: Node | bool = False
-        """True if somebody else may hold the memory of `array`; the other node, where it is the array of two."""
+        self.exported = False
+        """True if somebody else may hold the memory of `array` without holding that."""
 
     def settle(self, array: Any) -> None:
         """The node is computed."""

@@ -84,10 +84,6 @@ class Segment:
                 self.calls.append(call)
                 key += places
 
-    def uses(self, node: Node) -> int:
-        """How often a node is an operand of the calls."""
-        return sum(operand is node for call in self.calls for operand in call.operands)
-
     def of_first_half(self) -> list[Node]:
         """What the first half of the calls gives to the others, and to the outputs."""
         first = {id(call) for call in self.calls[: len(self.calls) // 2]}

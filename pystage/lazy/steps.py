@@ -16,9 +16,10 @@ import numpy as np
 
 from .arena import arena_of, arenas
 from .array import LazyTensor
-from .barrier import barrier, donated_inputs, placed
+from .barrier import barrier, placed
 from .control import sync
 from .graph import Node, StepError, recording_step
+from .liveness import donated_inputs
 from .segment import Executable, Segment, program_of
 from .tensor import Tensor, node_of, owner
 

@@ -1,8 +1,11 @@
 """The core of a lazy tensor: its node or view, and how calls on it are recorded.
 
 A tensor that owns its memory holds a node; a store replaces the node. A view holds its owner and the path from there, as in
-the compiler's heap (`compiler/values/views.py`): a load reads the owner's current node, and a store through the view is a
-store into the owner. So all aliases of a piece of memory agree.
+the compiler's heap (`compiler/values/views.py`), and no node: a load reads the owner's current node, and a store through the
+view is a store into the owner. So all aliases of a piece of memory agree, and a view keeps no array alive.
+
+Threads may share tensors as they share ndarrays: a store holds the lock of the arena, and so does what changes whose memory
+the elements of a tensor are in.
 """
 
 from __future__ import annotations
@@ -36,10 +39,10 @@ from ..compiler.values.views import Reshaped, View, Window, path_type
 from ..runtime.arguments.classification import Lazy
 from ..runtime.results.numpy_private import float_errors
 from ..runtime.results.objects import view_maker
-from .arena import LIMIT, Registered, arena_of
+from .arena import LIMIT, Arena, Registered, arena_of
 from .barrier import barrier, placed, value_of
 from .devices import DeviceMismatch, default_device, on_device
-from .graph import Node, RecordedCall, is_differentiating
+from .graph import CodeLocation, Node, RecordedCall, is_differentiating
 from .recipes import Recipe, Refused, TensorKind, kind_of, name_of, path_recipe, recipe_for
 
 _NUMBERS: dict[type, tuple[ArrayType, Callable[[Any], Any]]] = {
@@ -58,14 +61,15 @@ class Unrecorded(Exception):
 class Tensor(Registered, Lazy):
     """An array that is recorded. `_owner` is None where it owns its memory, else it is the view at `_path` of its owner."""
 
-    __slots__ = ("_host", "_kind", "_looks", "_owner", "_path", "_seen")
+    __slots__ = ("_host", "_kind", "_looks", "_owner", "_path", "_starts")
     _host: np.ndarray[Any, Any] | None
-    """Of an owner: the ndarray that is its memory, where somebody else may hold that; what the node is a copy of. Of a
-    view: its part of that, once NumPy indexes it."""
+    """Of an owner: the ndarray that is its memory, where somebody else may hold that. The node is a copy of it, or has this
+    ndarray itself: then it is no operand before `node_of` has looked again. Of a view: its part of that, once NumPy
+    indexes it."""
     _looks: int
     """How often it was indexed while it was lent; after more than `LOOKS` times NumPy does it."""
-    _seen: Node | None
-    """Of a view: what its owner held when the view was last read."""
+    _starts: tuple[Node, ...] | None
+    """Of a view: where its boxes begin, as operands of its loads and stores; made with the first of these."""
     _owner: Tensor | None
     _path: tuple[View, ...]
     _kind: TensorKind
@@ -93,7 +97,7 @@ def view_of(tensor: Tensor, steps: tuple[View, ...]) -> Any:
     made = Tensor.made.__new__(Tensor.made)
     made._owner = base
     made._path = (*tensor._path, *steps)
-    made._seen = None
+    made._starts = None
     made._looks = 0
     key = (kind, steps)
     found = _view_kinds.get(key)
@@ -136,64 +140,77 @@ def is_ordered(base: ArrayType, steps: Sequence[View]) -> bool:
 
 def node_of(tensor: Tensor) -> Node:
     """The array that a tensor stands for, now."""
-    base = tensor._owner
-    if base is None:
-        if tensor._host is not None:
-            _look_again(tensor)
-        return tensor._node
+    base = owner_of(tensor)
+    node = base._node
     if base._host is not None:
-        _look_again(base)
-    if tensor._seen is not base._node or _is_older(tensor._node, base._node):
-        tensor._node = _read(base._node, tensor._path, tensor._kind.type)
-        tensor._seen = base._node
-    return tensor._node
+        node = _looked_again(base)
+    if base is tensor:
+        return node
+    recipe, starts = path_recipe(node.type, tensor._path)
+    return Node(
+        tensor._kind.type,
+        node.device,
+        None,
+        RecordedCall(recipe, (node, *_offsets(tensor, starts)), None),
+    )
 
 
-def _is_older(node: Node, base: Node) -> bool:
-    """True for what was stored through a view and was no result of the barrier that computed its owner.
-
-    What it is computed from may have been overwritten since.
-    """
-    return base.array is not None and node.call is not None and node.call.operands[0] is not base
-
-
-def _read(node: Node, path: tuple[View, ...], type: ArrayType) -> Node:
-    recipe, starts = path_recipe(node.type, path)
-    operands = (node, *[Node(_NUMBERS[int][0], node.device, np.int64(s)) for s in starts])
-    return Node(type, node.device, None, RecordedCall(recipe, operands, None))
+def _offsets(view: Tensor, starts: Sequence[int]) -> tuple[Node, ...]:
+    """The operands of a view's loads and stores that say where it begins: the same for all, so that these are one place."""
+    found = view._starts
+    if found is None:
+        kind = view._kind
+        found = tuple([Node(_NUMBERS[int][0], kind.device, np.int64(start)) for start in starts])
+        view._starts = found
+    return found
 
 
 def assign(tensor: Tensor, node: Node) -> None:
     """The store of an array of the same type into a tensor: what its owner holds becomes another node."""
-    base = tensor._owner
-    if base is None:
-        base = tensor
+    base = owner_of(tensor)
+    with base._kind.arena.lock:
+        if base is not tensor:
+            old = node_of(base)
+            recipe, starts = path_recipe(old.type, tensor._path, node.type)
+            operands = (old, node, *_offsets(tensor, starts))
+            location = None if node.call is None else node.call.location
+            node = Node(old.type, old.device, None, RecordedCall(recipe, operands, location))
         base._node = node
-    else:
-        old = node_of(base)
-        recipe, starts = path_recipe(old.type, tensor._path, node.type)
-        operands = (old, node, *[Node(_NUMBERS[int][0], node.device, np.int64(s)) for s in starts])
-        location = None if node.call is None else node.call.location
-        base._node = tensor._seen = Node(old.type, old.device, None, RecordedCall(recipe, operands, location))
-        tensor._node = node
-    if base._host is not None:
-        np.copyto(base._host, np.asarray(value_of(base._node, "a store into memory that others hold")))
+        if base._host is not None:
+            _store_in_shared(base)
 
 
 # ---------------------------------------------------------------- memory that others hold
 
 
 def share(tensor: Tensor, array: np.ndarray[Any, Any]) -> None:
-    """From now on the memory of a tensor that owns its own is this ndarray, of which it has a copy."""
+    """From now on the memory of a tensor that owns its own is this ndarray, of the same elements."""
     tensor._host = array
+    tensor._node = Node(tensor._kind.type, tensor._kind.device, array)
+
+
+def memory_of(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
+    """The ndarray that is the memory of a tensor that owns its own, from now on: stores into either are seen by both.
+
+    What XLA has computed is copied once. What is an ndarray already, and nobody else's, is lent as it is.
+    """
+    with tensor._kind.arena.lock:
+        memory = tensor._host
+        if memory is None:
+            value_of(tensor._node, cause)
+            if type(tensor._node.array) is np.ndarray:
+                tensor._host = tensor._node.array  # first: who takes the node from now on looks again
+            if tensor._host is None or not (_is_unshared(tensor) and _node_references(tensor) == _IDLE):
+                tensor._host = np.array(tensor._node.array)
+            memory = tensor._host
+            memory.flags.writeable = True
+            share(tensor, memory)
+        return memory
 
 
 def shared_memory(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
     """An ndarray that is the memory of a tensor: stores into either are seen by both."""
-    base = owner_of(tensor)
-    if base._host is None:
-        share(base, np.array(value_of(base._node, cause)))
-    array: Any = base._host
+    array: Any = memory_of(owner_of(tensor), cause)
     for step in tensor._path:
         array = view_maker(step)(array)
     if not tensor._kind.writable and array.flags.writeable:
@@ -228,22 +245,66 @@ def note_look(tensor: Tensor, element: bool) -> None:
                 each._host = shared_memory(each, "its elements one by one")
 
 
-def _look_again(tensor: Tensor) -> None:
-    """Takes note of what others have stored into the memory of a tensor; it is its own again once nobody holds it."""
-    node = tensor._node
-    if _references(tensor) == _IDLE:
-        memory, tensor._host = tensor._host, None
+def _looked_again(tensor: Tensor) -> Node:
+    """What the memory of a tensor holds, into which others may have stored; it is its own again once nobody holds it."""
+    with tensor._kind.arena.lock:
+        if tensor._host is None:
+            return tensor._node
+        if _is_unshared(tensor):
+            return _taken_back(tensor)
+        node, memory = tensor._node, tensor._host
+        if node.array is memory or not _same_bits(memory, _elements(node)):
+            tensor._node = Node(node.type, node.device, on_device(memory, node.device))
+        return tensor._node
+
+
+def _taken_back(tensor: Tensor) -> Node:
+    """What a tensor's memory holds once nobody else holds that: a node has it for its array."""
+    node, memory = tensor._node, tensor._host
+    assert memory is not None
+    tensor._host = None
+    tensor._looks = 0
+    if node.array is not memory:
+        if _same_bits(memory, _elements(node)):
+            return node
+        node = tensor._node = Node(node.type, node.device, memory)
+    memory.flags.writeable = False
+    return node
+
+
+def _store_in_shared(tensor: Tensor) -> None:
+    """Stores what a tensor holds now in the memory that it shares, if somebody else still holds that."""
+    if _is_unshared(tensor):
+        tensor._host = None
         tensor._looks = 0
     else:
-        memory = tensor._host
+        assert tensor._host is not None
+        np.copyto(tensor._host, _elements(tensor._node))
+
+
+def _elements(node: Node) -> np.ndarray[Any, Any]:
+    return np.asarray(value_of(node, "memory that others hold"))
+
+
+def _is_unshared(tensor: Tensor) -> bool:
+    """True if nobody but a tensor, and its node, holds the ndarray that is its memory."""
+    memory = tensor._host
     assert memory is not None
-    if not _same_bits(memory, np.asarray(value_of(node, "memory that others hold"))):
-        tensor._node = Node(node.type, node.device, on_device(memory, node.device))
+    if not memory.flags.owndata:
+        return False  # others may hold what it is a part of
+    held_by_node = tensor._node.array is memory
+    del memory
+    return _references(tensor) == _IDLE + held_by_node
 
 
 def _references(tensor: Tensor) -> int:
     """How many references to the memory of a tensor there are, those of the tensor and of this call included."""
     return sys.getrefcount(tensor._host)
+
+
+def _node_references(tensor: Tensor) -> int:
+    """How many references to the node of a tensor there are, those of the tensor and of this call included."""
+    return sys.getrefcount(tensor._node)
 
 
 def _same_bits(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
@@ -257,9 +318,10 @@ def _same_bits(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
 def host_view(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
     """The elements of a tensor in host memory, computed now, to be read only."""
     base = owner_of(tensor)
+    node = base._node
     array: Any = base._host
     if array is None:
-        array = np.asarray(value_of(base._node, cause))
+        array = np.asarray(value_of(node, cause))
     for step in tensor._path:
         array = view_maker(step)(array)
     return array  # type: ignore[no-any-return]
@@ -304,24 +366,29 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
         entry = _recipe(entry, tuple(key), function, args, kwargs or {}, leaves)
     if entry.viewed is not None and type(leaves[entry.viewed]) is cls:
         return view_of(leaves[entry.viewed], entry.steps)
-    device = entry.device
-    operands = []
-    for i in entry.takes:
-        leaf = leaves[i]
-        if type(leaf) is cls:
-            operands.append(leaf._node if leaf._owner is None and leaf._host is None else node_of(leaf))
-        else:
-            operands.append(_input(leaf, device))
     frame = sys._getframe(depth)
-    call = RecordedCall(entry, tuple(operands), (frame.f_code, frame.f_lasti))
+    location = frame.f_code, frame.f_lasti
     kind = entry.only
-    arena = arena_of(device) if kind is None else kind.arena
-    arena.recorded.append(entry)
+    if kind is not None:
+        return owner(Node(kind.type, kind.device, None, _recorded(entry, leaves, kind.arena, location)), kind)
+    arena = arena_of(entry.device)
+    with arena.lock:  # what it stores depends on what it has read
+        call = _recorded(entry, leaves, arena, location)
+        return _Finish(entry, call, args, kwargs or {}).result()
+
+
+def _recorded(recipe: Recipe, leaves: Sequence[Any], arena: Arena, location: CodeLocation) -> RecordedCall:
+    """A call of a recipe with the operands that it takes from among the leaves."""
+    operands = [
+        node_of(leaves[i]) if isinstance(leaves[i], Tensor) else _input(leaves[i], arena.device)
+        for i in recipe.takes
+    ]
+    call = RecordedCall(recipe, tuple(operands), location)
+    del operands
+    arena.recorded.append(recipe)
     if len(arena.recorded) >= LIMIT and arena.is_cut():
         barrier(arena, "many calls")
-    if kind is not None:
-        return owner(Node(kind.type, device, None, call), kind)
-    return _Finish(entry, call, args, kwargs or {}).result()
+    return call
 
 
 _SILENT = float_errors()

@@ -1,6 +1,6 @@
 """Calls without a recipe: the tensors are computed, NumPy runs the call, and a new record begins.
 
-NumPy gets copies; its stores into them are stored into the tensors afterwards, and new tensors hold its results.
+NumPy gets the memory of the tensors, which is an ndarray from then on, and new tensors hold its results.
 """
 
 from __future__ import annotations
@@ -12,13 +12,12 @@ import numpy as np
 
 from ..compiler.hlo.types import SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import Form
-from ..runtime.results.objects import view_maker
 from .counting import counts
-from .devices import default_device, on_device
+from .devices import default_device
 from .graph import Node
 from .recipes import kind_of, name_of
 from .replacement import Replacement
-from .tensor import Tensor, assign, owner, owner_of, share, to_host
+from .tensor import Tensor, host_view, memory_of, owner, owner_of, shared_memory
 
 
 def run_in_numpy(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], reason: str) -> Any:
@@ -37,21 +36,19 @@ def on_arrays(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], cau
     try:
         result = function(*values, **named)
     finally:
-        lent.store()
         for value in (*values, *named.values()):
             back.replaced(value)
     return back.replaced(result)
 
 
 class _Lent(Replacement):
-    """The memory of tensors, lent to NumPy: of each owner once, so that views of it are views there too."""
+    """The memory of tensors, lent to NumPy: stores into what it gets are stores into them."""
 
     def __init__(self, cause: str) -> None:
         super().__init__()
         self._cause = cause
         self.made: dict[int, tuple[Tensor, Any]] = {}
-        """A tensor, and the ndarray that stands for it, by its identity."""
-        self._owners: dict[int, tuple[Tensor, np.ndarray[Any, Any], np.ndarray[Any, Any]]] = {}
+        """A tensor, and what stands for it, by its identity."""
         self.device: Any = None
         self.arrays: dict[int, Any] = {}
         """The ndarrays that were given, by identity: they stay what they are."""
@@ -68,36 +65,17 @@ class _Lent(Replacement):
         return found[1]
 
     def _array(self, tensor: Tensor) -> Any:
-        base = owner_of(tensor)
-        lent = self._owners.get(id(base))
-        if lent is None:
-            before = to_host(base, self._cause)
-            memory = before.copy() if base._host is None else base._host
-            lent = self._owners[id(base)] = base, before, memory
-        array: Any = lent[2]
-        for step in tensor._path:
-            array = view_maker(step)(array)
         if tensor._kind.form is Form.SCALAR:
-            array = array[()]
-        elif not tensor._kind.writable:
-            array = array.view()
-            array.flags.writeable = False
-        return array
+            return host_view(tensor, self._cause)[()]
+        return shared_memory(tensor, self._cause)
 
-    def share(self, array: np.ndarray[Any, Any]) -> bool:
-        """True if an array lies in the memory of a tensor, which keeps it for its own then."""
-        for base, _, after in self._owners.values():
-            if np.may_share_memory(after, array):
-                share(base, after)
-                return True
-        return False
-
-    def store(self) -> None:
-        """Stores in the tensors what has changed in their memory."""
-        for base, before, after in self._owners.values():
-            if base._host is None and before.tobytes() != after.tobytes():
-                device = base._kind.device
-                assign(base, Node(base._kind.type, device, on_device(after, device)))
+    def holds(self, array: np.ndarray[Any, Any]) -> bool:
+        """True if an array lies in the memory of a tensor."""
+        return any(
+            isinstance(lent, np.ndarray)
+            and np.may_share_memory(memory_of(owner_of(tensor), self._cause), array)
+            for tensor, lent in self.made.values()
+        )
 
 
 class _Returned(Replacement):
@@ -115,10 +93,11 @@ class _Returned(Replacement):
             return found[1]
         if type(value) is not np.ndarray or value.dtype not in SHORT_NAMES or not value.dtype.isnative:
             return value
-        if id(value) in self._lent.arrays or self._lent.share(value):
+        if id(value) in self._lent.arrays or self._lent.holds(value):
             return value
         type_ = ArrayType(value.dtype, value.shape)
-        node = Node(type_, self._device, on_device(value, self._device))
-        tensor = owner(node, kind_of(type_, Form.NDARRAY, self._device))
+        elements = np.array(value, order="C")
+        elements.flags.writeable = False
+        tensor = owner(Node(type_, self._device, elements), kind_of(type_, Form.NDARRAY, self._device))
         self._made[id(value)] = value, tensor
         return tensor
