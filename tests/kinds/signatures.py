@@ -173,7 +173,7 @@ def cases_of(name: str) -> Iterator[Case]:
     for text in CALLS[name]:
         plain = {n: ARRAYS[n] for n in names_in(text)}
         yield from _with_other_operands(name, text, plain)
-        for keyword in _left_out(name, text):
+        for keyword in keywords_left_out(name, text):
             if keyword not in tried:
                 tried.add(keyword)
                 yield from _with_keyword(name, text, plain, keyword)
@@ -190,21 +190,24 @@ def _with_other_operands(name: str, text: str, plain: dict[str, Any]) -> Iterato
 
 def _with_keyword(name: str, text: str, plain: dict[str, Any], keyword: str) -> Iterator[Case]:
     for number, value in enumerate(VALUES.get(keyword, _ANY)):
-        if isinstance(value, np.ndarray | list):
-            more = _with(name, text, keyword, "w")
+        literal = written(value)
+        if literal is None:
+            more = with_keyword(name, text, keyword, "w")
             yield Case(name, more, (*plain.items(), ("w", value)), f"w is {keyword} {number}")
         else:
-            yield Case(name, _with(name, text, keyword, _written(value)), tuple(plain.items()), "")
+            yield Case(name, with_keyword(name, text, keyword, literal), tuple(plain.items()), "")
 
 
-def _written(value: Any) -> str:
-    """A value as it stands in a program."""
+def written(value: Any) -> str | None:
+    """A value as it stands in a program; None of an array or a list."""
+    if isinstance(value, np.ndarray | list):
+        return None
     if isinstance(value, type):
         return f"np.{value.__name__}" if issubclass(value, np.generic) else value.__name__
     if isinstance(value, float) and not np.isfinite(value):
         return f"{'-' if value < 0 else ''}np.{'nan' if np.isnan(value) else 'inf'}"
     if isinstance(value, tuple):
-        return f"({''.join(_written(v) + ', ' for v in value)})"
+        return f"({''.join(f'{written(v)}, ' for v in value)})"
     return repr(value)
 
 
@@ -216,7 +219,7 @@ def _call_of(name: str, tree: ast.AST) -> ast.Call | None:
     return None
 
 
-def _left_out(name: str, text: str) -> list[str]:
+def keywords_left_out(name: str, text: str) -> list[str]:
     """The parameters of the function that the call does not give and that can be given by name."""
     call = _call_of(name, ast.parse(text))
     function: Any = np
@@ -233,7 +236,7 @@ def _left_out(name: str, text: str) -> list[str]:
     return [p.name for p in named if p.name not in given | LEFT_OUT and p.default is not p.empty]
 
 
-def _with(name: str, text: str, keyword: str, value: str) -> str:
+def with_keyword(name: str, text: str, keyword: str, value: str) -> str:
     """The text of a call with one more keyword."""
     tree = ast.parse(text, mode="eval")
     call = _call_of(name, tree)

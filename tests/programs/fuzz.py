@@ -1,9 +1,10 @@
 """Runs many random programs: `python -m programs.fuzz COUNT FIRST [KIND]` (`make fuzz N=20000`); staged, on lazy tensors,
 staged in part, and their gradients.
 
-A fifth of them are functions that get all from their caller, a fifth are modules whose functions store into what they
-capture, a fifth are about numbers whose kind the path says, a fifth about what loops change, a fifth about sizes that
-only the run knows. With a kind (`make fuzz KIND=sizes`) all are of that.
+A sixth of them are functions that get all from their caller, a sixth are modules whose functions store into what they
+capture, a sixth are about numbers whose kind the path says, a sixth about what loops change, a sixth about sizes that
+only the run knows, a sixth are calls of NumPy's functions on operands at the edge. With a kind (`make fuzz KIND=sizes`)
+all are of that.
 Prints each program that differs, made small by Hypothesis and as it goes into `test_regressions.py` or `captured.py`,
 and what became of the others: how many are the same, how many raise the same, how many are refused with which code.
 """
@@ -20,6 +21,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 from outcomes import Outcome, summary, summary_of_gradients
 
+from .edges import edges
 from .mixed import mixed
 from .running import differentiate, run, run_in_part, run_on_lazy_tensors, run_world
 from .sizes import sized
@@ -78,6 +80,7 @@ KINDS: dict[str, tuple[Callable[[], SearchStrategy[Any]], dict[str, Check]]] = {
     "mixed": (mixed, {"": run, **CHECKS}),
     "loops": (looped, {"": run, **CHECKS}),
     "sizes": (sized, {"": run, **CHECKS}),
+    "edges": (edges, {"": run, "lazy": run_on_lazy_tensors}),
 }
 """How programs of each kind are written, and checked."""
 

@@ -84,12 +84,11 @@ class Callees:
         return self.open[-1].first_cell if self.open else 0
 
     def numpys_own(self, exception: BaseException, cells: Cells) -> BaseException:
-        """What NumPy raises in place of an exception that a meaning raises: one of the same class, with NumPy's text."""
+        """What NumPy raises where a meaning raises `exception`: what comes first is up to the order of its checks."""
         call = self.numpy_call
         if call is None or call.depth != self.depth:
             return exception
-        own = call.exception(cells)
-        return own if isinstance(own, type(exception)) else exception
+        return call.exception(cells) or exception
 
     def enter(self, body: Region, try_depth: int, first_cell: int) -> CalleeScope:
         """Inferring the function whose body is `body`, inside of so many bodies of `try`, in a `with` block."""

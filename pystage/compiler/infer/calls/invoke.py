@@ -46,7 +46,7 @@ from ..objects import dataclass_methods, namedtuples, objects
 from .binding import bind
 from .callees import Callee
 from .calls import call_function, suspended
-from .numpy_calls import NumpyCall, called
+from .numpy_calls import OF_NUMPY, NumpyCall, called
 
 Args = Sequence[Abstract]
 Kwargs = Mapping[str, Abstract]
@@ -113,9 +113,9 @@ def call_meaning(
         return meaning(engine, *args, **kwargs)
     except AxisProblem as problem:
         raise_axis(engine, problem, of_jax)
-    except _OF_NUMPY as error:
+    except OF_NUMPY as error:
         own = callees.numpy_call and callees.numpy_call.exception(engine.state.slots.get)
-        if isinstance(own, _OF_NUMPY) and isinstance(own, type(error)):
+        if own is not None:
             engine.raise_(own)
         if not isinstance(error, np.exceptions.DTypePromotionError):
             raise
@@ -124,10 +124,6 @@ def call_meaning(
     finally:
         callees.numpy_call = around
         callees.under_jax -= of_jax
-
-
-_OF_NUMPY = (TypeError, ValueError, IndexError, OverflowError, MemoryError)
-"""Classes of exceptions with which NumPy refuses the types, shapes or constants of a call."""
 
 
 def _is_of_numpy(value: Any) -> bool:

@@ -33,6 +33,9 @@ LARGEST = 4096
 FEW = 9
 """The largest extent where only element types matter."""
 
+OF_NUMPY = (TypeError, ValueError, IndexError, OverflowError, ArithmeticError, AttributeError, MemoryError)
+"""Classes of exceptions with which NumPy refuses the types, shapes or constants of a call."""
+
 Cells = Callable[[int], Any]
 """The contents of a cell by its number."""
 
@@ -75,7 +78,7 @@ class NumpyCall:
             warnings.simplefilter("ignore")
             try:
                 self.function(*args, **kwargs)
-            except Exception as error:
+            except OF_NUMPY as error:
                 _forget(error, handled)
                 return error.with_traceback(None)
         return None

@@ -308,9 +308,7 @@ def isclose(ctx: Context, a: Raw, b: Raw, *, rel_tol: Raw = 1e-09, abs_tol: Raw 
         numbers = (0, 0) if MISSING in known else known
         return call_now(ctx, lambda p, q: cmath.isclose(p, q, rel_tol=relative, abs_tol=near), *numbers)
     p, q = number(ctx, a), number(ctx, b)
-    first, second, distance = [
-        absolute(ctx, Form.PYTHON, v) for v in (p, q, ctx.op(Subtract(), p, q))
-    ]
+    first, second, distance = [absolute(ctx, Form.PYTHON, v) for v in (p, q, ctx.op(Subtract(), p, q))]
     limits = [ctx.op(Multiply(), size, like(ctx, size, relative)) for size in (first, second)]
     limits.append(like(ctx, distance, near))
     inside = either(ctx, *[ctx.op(Compare("LE"), distance, limit) for limit in limits])

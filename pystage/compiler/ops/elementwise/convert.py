@@ -88,7 +88,10 @@ class Convert(HloOp):
         if self.by_xla or not is_floating(type.dtype) or not is_integer(self.dtype):
             return e.create(self.opcode, op.results, [x])
         if type.dtype not in (FLOAT32, FLOAT64):
-            type, x = type.with_dtype(FLOAT32), e.create("convert", [type.with_dtype(FLOAT32)], [x]).results[0]
+            type, x = (
+                type.with_dtype(FLOAT32),
+                e.create("convert", [type.with_dtype(FLOAT32)], [x]).results[0],
+            )
         return emit_truncated(e, op, Part(e, type, x))
 
     def reference(self, *operands: np.ndarray) -> Any:
