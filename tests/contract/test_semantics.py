@@ -185,12 +185,19 @@ def test_indices_of_jax_arrays_beyond_32_bits():
         load(x, 2**33)
 
 
-def test_arrays_of_numbers_out_of_range_saturate():
-    def bytes_of(x):
-        return x.astype(np.uint8)
+def test_floats_out_of_the_range_of_an_integer_type():
+    def words(x):
+        return x.astype(np.uint32)
 
-    found = staged(bytes_of, np.array([300.0, -1.0, 3.7, np.nan]))
-    np.testing.assert_array_equal(found, np.array([255, 0, 3, 0], np.uint8))
+    def others(x):
+        return x.astype(np.uint8), x.astype(np.int32), x.astype(np.int64)
+
+    x = np.array([300.0, -1.0, 3.7, np.nan, -1e20, 2.0**32 + 5])
+    np.testing.assert_array_equal(staged(words, x), np.array([300, 2**32 - 1, 3, 0, 0, 5], np.uint32))
+    least = np.iinfo(np.int32).min, np.iinfo(np.int64).min
+    expected = [44, 255, 3, 0, 0, 0], [300, -1, 3, *[least[0]] * 3], [300, -1, 3, *[least[1]] * 2, 2**32 + 5]
+    for found, wanted in zip(staged(others, x), expected, strict=True):
+        np.testing.assert_array_equal(found, np.array(wanted, found.dtype))
 
 
 def test_factorisations_of_matrices_with_infinities_or_nan():

@@ -218,10 +218,13 @@ def _convert(op: Op, x: Interval) -> Interval:
     source, target = op.operands[0].type.dtype, op.results[0].type.dtype
     if target == BOOL:
         return FALSE if x == (0, 0) and not is_floating(source) else TRUE if x[0] > 0 or x[1] < 0 else EITHER
-    if is_floating(source) and is_integer(target):  # saturates; NaN is 0
-        whole = full(target)
+    if is_floating(source) and is_integer(target):
+        assert isinstance(op.kind, Convert)
+        whole, nan = full(target), op.kind.of_nan()
+        if not op.kind.by_xla and not whole[0] <= x[0] <= x[1] <= whole[1]:
+            return whole
         low, high = [_to_integer(v, whole) for v in x]
-        return min(low, 0), max(high, 0)
+        return min(low, nan), max(high, nan)
     if is_complex(source) or is_complex(target):
         return ANY
     if is_floating(target) and is_integer(source):

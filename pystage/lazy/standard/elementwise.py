@@ -64,7 +64,6 @@ cosh = _unary("cosh", FLOATING, np.cosh)
 divide = _binary("divide", NUMERIC, np.divide)
 equal = _binary("equal", ANY, np.equal)
 exp = _unary("exp", FLOATING, np.exp)
-expm1 = _unary("expm1", FLOATING, np.expm1)
 floor = _unary("floor", REAL, np.floor)
 floor_divide = _binary("floor_divide", REAL, np.floor_divide)
 greater = _binary("greater", REAL, np.greater)
@@ -121,3 +120,15 @@ def clip(x: LazyTensor, /, min: Any = None, max: Any = None) -> LazyTensor:
     if low is None and high is None:
         return apply(np.positive, x)
     return apply(np.clip, x, low, high)
+
+
+def expm1(x: LazyTensor, /) -> LazyTensor:
+    """As `numpy.expm1`, of floating-point arrays; of infinite complex numbers as the standard, not NumPy, has it."""
+    given = array("expm1", x, FLOATING)
+    made = apply(np.expm1, given)
+    if not np.issubdtype(given.dtype, np.complexfloating):
+        return made
+    re, im = apply(np.real, given), apply(np.imag, given)
+    open_angle = equal(im, 0.0) | logical_not(isfinite(im))
+    by_exponential = (isinf(re) & open_angle) | (isnan(re) & equal(im, 0.0))
+    return apply(np.where, by_exponential, exp(given) - 1.0, made)

@@ -69,7 +69,7 @@ from .builtins import listed
 from .math_checks import check_call, check_logarithm
 from .number_checks import check_integral, check_overflow, check_product
 from .operators import binary
-from .scalars import special, to_python
+from .scalars import integral, special, to_python
 
 
 def number(ctx: Context, x: Raw) -> Value:
@@ -248,7 +248,7 @@ def _rounding(function: Callable[..., Any], name: str, kernel: Kernel) -> None:
         rounded = kernel(ctx, Form.PYTHON, number(ctx, x))
         assert isinstance(operand, Array)
         check_integral(ctx, function, operand, rounded, f"math.{function.__name__}({{}})")
-        return ctx.python(ctx.convert(rounded, INT64))
+        return ctx.python(integral(ctx, rounded))
 
     call.__name__ = function.__name__
     call.__doc__ = f"`math.{function.__name__}`: an int."

@@ -14,7 +14,7 @@ import numpy as np
 from ...diagnostics.codes_types import NoSuchOperation
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_floating
-from ...ops import Add, Complex, Divide, Imag, Multiply, Real, RoundNearestEven, Subtract
+from ...ops import Add, Complex, Convert, Divide, Imag, Multiply, Real, RoundNearestEven, Subtract
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.gated import Gated
@@ -55,8 +55,13 @@ def to_python(ctx: Context, x: Raw, kind: type) -> Abstract:
     dtype = {int: INT64, float: FLOAT64, complex: COMPLEX128}[kind]
     if kind is int:
         check_integral(ctx, int, operand, operand.value, "int({})")
-    value = ctx.convert(operand.value, dtype)
-    return ctx.python(value, ctx.range_of(operand)) if kind is int else ctx.python(value)
+        return ctx.python(integral(ctx, operand.value), ctx.range_of(operand))
+    return ctx.python(ctx.convert(operand.value, dtype))
+
+
+def integral(ctx: Context, x: Value) -> Value:
+    """A number that `check_integral` has let pass, as int64."""
+    return ctx.op(Convert(INT64, by_xla=True), x) if is_floating(x.type.dtype) else ctx.convert(x, INT64)
 
 
 def _single(ctx: Context, x: Raw, name: str) -> Array:
@@ -218,7 +223,7 @@ def round_(ctx: Context, number: Raw, ndigits: Raw = None) -> Abstract:
     if digits is not None:
         return Array(rounded, operand.form)
     check_integral(ctx, round, operand, rounded, "round({})")
-    return ctx.python(ctx.convert(rounded, INT64), ctx.range_of(operand))
+    return ctx.python(integral(ctx, rounded), ctx.range_of(operand))
 
 
 def _jax_round(ctx: Context, operand: Array, digits: int | None) -> Abstract:

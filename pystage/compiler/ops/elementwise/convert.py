@@ -83,6 +83,10 @@ class Convert(HloOp):
         direction = {"comparison_direction": e.parse("#stablehlo<comparison_direction NE>")}
         return e.create("compare", op.results, [*operands, zero], direction)
 
+    def of_nan(self) -> int:
+        """The integer that NaN becomes."""
+        return 0 if self.by_xla else int(_truncated(np.array(np.nan), self.dtype))
+
     def _emit_real(self, e: Emitter, op: Op, type: ArrayType, x: mlir_ir.Value) -> mlir_ir.Operation:
         """The conversion of real numbers."""
         if self.by_xla or not is_floating(type.dtype) or not is_integer(self.dtype):
