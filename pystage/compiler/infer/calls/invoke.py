@@ -114,7 +114,8 @@ def call_meaning(
     except AxisProblem as problem:
         raise_axis(engine, problem, of_jax)
     except OF_NUMPY as error:
-        own = callees.numpy_call and callees.numpy_call.exception(engine.state.slots.get)
+        current = callees.numpy_call
+        own = None if current is None else current.exception(engine.state.slots.get)
         if own is not None:
             engine.raise_(own)
         if not isinstance(error, np.exceptions.DTypePromotionError):
