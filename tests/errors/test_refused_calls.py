@@ -16,6 +16,9 @@ BY_TYPE = [
     "np.cos(x, dtype='bogus')",
     "np.sum(x, dtype='bogus')",
     "np.matmul(a, a, dtype=int)",
+    "np.add(x, i[:1], casting='no')",
+    "np.sin(x, casting='bogus')",
+    "np.sin(x, order='X')",
     "np.add(x, x, x, where=x)",
     "np.concatenate([x, x], dtype=int, casting='safe')",
     "np.bitwise_and(x, i[:1])",
@@ -52,6 +55,21 @@ def test_raised_at_the_call(text: str) -> None:
     with pytest.raises(Exception) as raised:
         function(*args)
     check(function, *args, raises=type(raised.value), runs=1, interpreted=False)
+
+
+def with_rules_of_casting(x: np.ndarray, i: np.ndarray, out: np.ndarray) -> list[np.ndarray]:
+    """The options of ufuncs that say which casts are made, and in which order the result lies."""
+    return [
+        np.add(x, i, casting="unsafe", dtype=np.int32),
+        np.add(x, i, out, casting="unsafe"),
+        np.power(x, 2, casting="safe", order="K"),
+        np.cos(x, order="C", subok=False),
+        np.equal(x, i, casting="safe"),
+    ]
+
+
+def test_rules_of_casting() -> None:
+    check(with_rules_of_casting, X, np.arange(4), np.zeros(4, np.int16))
 
 
 def handled(x: np.ndarray, a: np.ndarray) -> list[str]:

@@ -31,7 +31,17 @@ from ..numpy.indexing.beside import elementwise
 from ..registry import meaning
 from ..rules.bounds import check_fits
 from ..rules.jax import canonical
-from ..rules.promote import LoopTypes, Operand, broadcast_shape, fits, kinds_of, numeric, shape_of, value_of
+from ..rules.promote import (
+    SAME_KIND,
+    LoopTypes,
+    Operand,
+    broadcast_shape,
+    fits,
+    kinds_of,
+    numeric,
+    shape_of,
+    value_of,
+)
 from . import arithmetic as a
 
 
@@ -130,13 +140,15 @@ def _refuse(base: str, exponent: int) -> None:
     raise _refused_by_jax(base, exponent)
 
 
-def _numpy_power(ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw) -> Abstract:
+def _numpy_power(
+    ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw, casting: str = SAME_KIND
+) -> Abstract:
     if any(isinstance(x, Bounded) for x in args) and without_options(out, where, dtype):
         return elementwise(
             ctx, "np.power", np.power, lambda *x: _numpy_power(ctx, x, out, where, dtype), *args
         )
     check_power(ctx, [ctx.read(x) for x in args])
-    return call_numpy(ctx, u.POWER, args, out, where, dtype)
+    return call_numpy(ctx, u.POWER, args, out, where, dtype, casting)
 
 
 meaning(np.power)(u.with_ufunc_options(2, _numpy_power))

@@ -25,6 +25,7 @@ from ..kernels.arithmetic import select
 from ..kernels.structures import MISSING, abstract, call_now, known_object
 from ..rules.jax import is_none
 from ..rules.promote import (
+    SAME_KIND,
     LoopTypes,
     Operand,
     broadcast_shape,
@@ -202,9 +203,20 @@ def known_comparison(
 
 
 def call_numpy(
-    ctx: Context, function: ElementwiseFunction, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw
+    ctx: Context,
+    function: ElementwiseFunction,
+    args: Sequence[Raw],
+    out: Raw,
+    where: Raw,
+    dtype: Raw,
+    casting: str = SAME_KIND,
 ) -> Abstract:
-    """A call of the ufunc: on known numbers it runs now."""
+    """A call of the ufunc: on known numbers it runs now.
+
+    Stricter rules of casting than `same_kind` have been asked of NumPy itself; where that was not possible they are refused.
+    """
+    if casting not in (SAME_KIND, "unsafe") and any(isinstance(a, Bounded) for a in args):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{function.name}", argument="casting"))
     if without_options(out, where, dtype):
         known = [known_object(ctx, a) for a in args]
         if not any(k is MISSING for k in known):
@@ -217,13 +229,13 @@ def call_numpy(
     if isinstance(target, Bounded) and without_options(where, dtype):
         return _into_bounded(ctx, function, args, target)
     operands = [ctx.read(a) for a in args]
-    loop = _loop_with_dtype(ctx, function, operands, dtype)
+    loop = _loop_with_dtype(ctx, function, operands, dtype, casting)
     if _default(out):
         if not _default(where):
             name = f"np.{function.name}"
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="where without out"))
         return apply_loop(ctx, function, operands, loop)
-    return _into(ctx, function, operands, loop, out, where)
+    return _into(ctx, function, operands, loop, out, where, casting)
 
 
 def _into_bounded(
@@ -263,16 +275,16 @@ def _default(option: Raw) -> bool:
 
 
 def _loop_with_dtype(
-    ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand], dtype: Raw
+    ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand], dtype: Raw, casting: str
 ) -> LoopTypes:
     if _default(dtype):
         return resolve(ctx, function.name, operands, function.loop_for)
     wanted = np.dtype(ctx.known(dtype, f"the dtype of np.{function.name}"))
 
     def rule(kinds: tuple[NumberKind, ...]) -> LoopTypes | None:
-        loop = numpy_loop(function.ufunc, kinds, wanted)
+        loop = numpy_loop(function.ufunc, kinds, wanted, casting)
         fitting = loop is not None and all(
-            np.can_cast(k.dtype, d, "same_kind") or k.form is Form.PYTHON for k, d in zip(kinds, loop.inputs)
+            np.can_cast(k.dtype, d, casting) or k.form is Form.PYTHON for k, d in zip(kinds, loop.inputs)
         )
         return loop if fitting else None
 
@@ -286,6 +298,7 @@ def _into(
     loop: LoopTypes,
     out: Raw,
     where: Raw,
+    casting: str,
 ) -> Abstract:
     """The result stored into `out`, where `where` holds."""
     target = out.items[0] if isinstance(out, Tuple) and len(out.items) == 1 else out
@@ -294,7 +307,7 @@ def _into(
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="out"))
     (value,) = compute(ctx, function, operands, loop)
     mask = None if _default(where) else ctx.read(where)
-    store_result(ctx, target, value, name, mask)
+    store_result(ctx, target, value, name, mask, casting)
     return target
 
 
@@ -308,10 +321,17 @@ def result_into(ctx: Context, out: Raw, value: Value, name: str) -> Abstract:
     return abstract(out)
 
 
-def store_result(ctx: Context, target: Ref, value: Value, name: str, mask: Operand | None = None) -> None:
-    """An elementwise result into an ndarray's memory: broadcast to its shape, cast of kind same_kind."""
+def store_result(
+    ctx: Context,
+    target: Ref,
+    value: Value,
+    name: str,
+    mask: Operand | None = None,
+    casting: str = SAME_KIND,
+) -> None:
+    """An elementwise result into an ndarray's memory: broadcast to its shape, cast by the rule `casting`."""
     dtype = dtype_of(ctx, target)
-    if not np.can_cast(value.type.dtype, dtype, "same_kind"):
+    if not np.can_cast(value.type.dtype, dtype, casting):
         ctx.fail(NoCast(span=ctx.span, operation=name, source=str(value.type.dtype), target=str(dtype)))
     shape = target_shape(ctx, target)
     masks = [] if mask is None else [shape_of(mask)]

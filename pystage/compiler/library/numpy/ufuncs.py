@@ -63,7 +63,7 @@ from ..kernels import transcendental as t
 from ..kernels.structures import abstract
 from ..registry import declared, meaning
 from ..rules.libraries import as_ndarray
-from ..rules.promote import inexact, kinds_of, numeric
+from ..rules.promote import SAME_KIND, inexact, kinds_of, numeric
 from .elementwise import DTypeMap, ElementwiseFunction, apply_jax, boolean, call_numpy, jax_operands, same
 from .indexing.beside import elementwise
 
@@ -116,8 +116,10 @@ def _with_signature(call: Callable[..., Abstract], operands: int, text: Callable
 
 
 def _numpy_meaning(function: ElementwiseFunction) -> Callable[..., Abstract]:
-    def call(ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw) -> Abstract:
-        return call_numpy(ctx, function, args, out, where, dtype)
+    def call(
+        ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw, casting: str = SAME_KIND
+    ) -> Abstract:
+        return call_numpy(ctx, function, args, out, where, dtype, casting)
 
     whole = with_ufunc_options(function.ufunc.nin, call)
     whole.__name__ = function.name
@@ -126,17 +128,45 @@ def _numpy_meaning(function: ElementwiseFunction) -> Callable[..., Abstract]:
 
 
 def with_ufunc_options(operands: int, call: Callable[..., Abstract]) -> Callable[..., Abstract]:
-    """`call(ctx, args, out, where, dtype)` as a meaning with the signature of a ufunc."""
+    """`call(ctx, args, out, where, dtype, casting)` as a meaning with the signature of a ufunc."""
 
-    def whole(ctx: Context, *args: Raw, out: Raw = None, where: Raw = True, dtype: Raw = None) -> Abstract:
+    def whole(
+        ctx: Context,
+        *args: Raw,
+        out: Raw = None,
+        where: Raw = True,
+        casting: Raw = SAME_KIND,
+        order: Raw = "K",
+        dtype: Raw = None,
+        subok: Raw = True,
+    ) -> Abstract:
         if len(args) > operands:
             args, out = args[:operands], args[operands]
-        return call(ctx, tuple([as_ndarray(ctx, arg) for arg in args]), out, where, dtype)
+        rule = _option(ctx, "casting", casting, ("no", "equiv", "safe", SAME_KIND, "unsafe"))
+        _option(ctx, "order", order, ("C", "F", "A", "K", None))
+        given = tuple([as_ndarray(ctx, arg) for arg in args])
+        return call(ctx, given, out, where, dtype, *([] if rule == SAME_KIND else [rule]))
 
-    def options(out: Raw = None, *, where: Raw = True, dtype: Raw = None) -> None: ...
+    def options(
+        out: Raw = None,
+        *,
+        where: Raw = True,
+        casting: Raw = SAME_KIND,
+        order: Raw = "K",
+        dtype: Raw = None,
+        subok: Raw = True,
+    ) -> None: ...
 
     _with_signature(whole, operands, options)
     return whole
+
+
+def _option(ctx: Context, name: str, given: Raw, options: tuple[str | None, ...]) -> str:
+    """An option of a ufunc that must be known; of others than these NumPy raises ValueError."""
+    known = ctx.known(given, f"the option {name}") if isinstance(given, Abstract) else given
+    if known not in options:
+        ctx.raise_(ValueError(f"{name} must be one of {', '.join(map(str, options))} (got {known!r})"))
+    return str(known)
 
 
 def _jax_meaning(function: ElementwiseFunction, twin: Any) -> Callable[..., Abstract]:

@@ -161,18 +161,22 @@ def _staged(ctx: Context, operation: str, loop: LoopTypes) -> LoopTypes:
 # ---------------------------------------------------------------- NumPy
 
 
+SAME_KIND = "same_kind"
+"""The rule of casts of ufuncs unless told otherwise: to the same kind, or a wider one."""
+
+
 @functools.cache
 def numpy_loop(
-    ufunc: np.ufunc, kinds: tuple[NumberKind, ...], dtype: DType | None = None
+    ufunc: np.ufunc, kinds: tuple[NumberKind, ...], dtype: DType | None = None, casting: str = SAME_KIND
 ) -> LoopTypes | None:
     """NumPy's loop: Python scalars are weak, `jax.Array`s count as arrays of their element type.
 
-    `dtype` is the ufunc's argument of that name.
+    `dtype` and `casting` are the ufunc's arguments of these names.
     """
     tokens = [_token(k) for k in kinds]
-    options: dict[str, Any] = (
-        {} if dtype is None else {"signature": (*[None] * ufunc.nin, *[dtype] * ufunc.nout)}
-    )
+    options: dict[str, Any] = {"casting": casting}
+    if dtype is not None:
+        options["signature"] = (*[None] * ufunc.nin, *[dtype] * ufunc.nout)
     try:
         types = ufunc.resolve_dtypes((*tokens, *[None] * ufunc.nout), **options)
     except TypeError:
