@@ -82,6 +82,7 @@ def compile(
         lazily=LAZILY,
         offload=_offload,
         explain=explain,
+        again=functools.partial(compile, fallback=fallback, donate=donated, name=name),
     )
 
 

@@ -5,12 +5,14 @@ What compiles and runs programs is loaded when a compiled function is first used
 
 from __future__ import annotations
 
+import copy
 import functools
+import sys
 import threading
 import time
 import types
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, Self, TypeVar
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
@@ -85,6 +87,7 @@ class CompiledFunction(Generic[P, R]):
         offload: Callable[[Callable[..., Any], Sequence[Diagnostic] | None], Offloaded] | None = None,
         explain: Callable[..., Any] | None = None,
         transformed: Callable[..., Any] | None = None,
+        again: Callable[[Callable[..., Any]], CompiledFunction[..., Any]] | None = None,
     ) -> None:
         target = target_of(fn)
         functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
@@ -92,6 +95,8 @@ class CompiledFunction(Generic[P, R]):
         self._plain = fn.__func__ if isinstance(fn, staticmethod | classmethod) else fn
         self.transformed = transformed
         """Of a derivative, the function with the same arguments that it is one of."""
+        self._again = again
+        """Compiles a function as this one."""
         self._target = target
         self._fallback = fallback
         self._lazily = lazily
@@ -183,6 +188,22 @@ class CompiledFunction(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<pystage.compile of {self.__wrapped__!r}>"
+
+    def __copy__(self) -> Self:
+        """A copy of a function is the function."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """A copy of a function is the function."""
+        return self
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """A function is pickled by its name; one that has another name than the plain function, by that of the plain one."""
+        name = str(getattr(self, "__qualname__", self._name))
+        found: Any = sys.modules.get(self.__module__)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self or self._again is None else (self._again, (self.__wrapped__,))
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """Lowers the function for these arguments, without running it.
@@ -315,6 +336,22 @@ class BoundFunction:
     def __pystage_function__(self) -> Callable[..., Any]:
         """What a staged caller calls: the plain method."""
         return types.MethodType(self.__func__.__pystage_function__, self.__self__)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BoundFunction):
+            return NotImplemented
+        return self.__func__ is other.__func__ and self.__self__ is other.__self__
+
+    def __hash__(self) -> int:
+        return hash((self.__func__, id(self.__self__)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> BoundFunction:
+        """The method of a copy of the object, as of any bound method."""
+        return BoundFunction(self.__func__, copy.deepcopy(self.__self__, memo))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A method is pickled as its object and its name."""
+        return getattr, (self.__self__, self.__func__.target.__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method."""

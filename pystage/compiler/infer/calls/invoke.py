@@ -12,12 +12,13 @@ from typing import Any, cast
 import numpy as np
 
 from ...diagnostics.codes_calls import UnknownCallable, WrongArguments
-from ...diagnostics.codes_jax import NotForJax
-from ...diagnostics.codes_types import NoSuchOperation
+from ...diagnostics.codes_jax import NotForJax, RefusedByJax
+from ...diagnostics.codes_types import NoSuchOperation, NotNumeric
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...frontend import FrontendError, stage_function
 from ...library.jax.jit import under_jit
-from ...library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
+from ...library.jax.random import is_key
+from ...library.jax.tail import holds_numbers, is_jax_callable, jax_call, takes_as_pytrees
 from ...library.jax.transformed import is_transformed, transformation_of
 from ...library.kernels.rows_as_arrays import arrays_of_rows, is_of_any_type
 from ...library.registry import accepts, meaning_of, signature_of
@@ -40,6 +41,8 @@ from ...values.lattice import (
     Unknown,
 )
 from ..core.engine import Engine
+from ..core.frame import PythonRaise
+from ..core.speculate import commit_unless
 from ..diagnostics.foreign import callable_name, is_foreign, unknown_call, whole_refusal
 from ..exceptions import initialisation
 from ..objects import dataclass_methods, namedtuples, objects
@@ -135,11 +138,28 @@ def _is_of_numpy(value: Any) -> bool:
     return module == "numpy" or module.startswith("numpy.")
 
 
+def _is_of_jax_numpy(value: Any) -> bool:
+    return str(getattr(value, "__module__", "")).startswith(("jax.numpy", "jax._src.numpy"))
+
+
+def _call_on_keys(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
+    """The call of a function of arrays with typed PRNG keys, of which only JAX knows what they are good for."""
+    if is_jax_callable(value):
+        return jax_call(engine, value, list(args), dict(kwargs))
+    if value in (np.shape, np.ndim, np.size) and len(args) == 1 and not kwargs:
+        return engine.getattr(args[0], value.__name__)
+    what = callable_name(value)
+    raise DiagnosticError(NotNumeric(span=engine.b.span, what=what, kind="a typed PRNG key"))
+
+
 def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
     if id(value) in engine.callees.own:
         return _call_own(engine, value, args, kwargs)
     meaning = meaning_of(value)
     if meaning is not None:
+        of_arrays = _is_of_numpy(value) or _is_of_jax_numpy(value)
+        if of_arrays and any(is_key(a) for a in (*args, *kwargs.values())):
+            return _call_on_keys(engine, value, args, kwargs)
         if _is_of_numpy(value) and not getattr(meaning, "joins_rows", False):
             of_any_type = is_of_any_type(value, args, kwargs)
             args = [arrays_of_rows(engine, a, of_any_type=of_any_type) for a in args]
@@ -170,10 +190,15 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         return call(engine, inner, [*first, *args], {**named, **kwargs})
     of_jax = is_jax_callable(value)
     if of_jax and not _from_source(engine, value, args, kwargs):
+        if _has_source(value) and holds_numbers(engine, args, kwargs):
+            try:
+                return _staged_from_source(engine, value, args, kwargs)
+            except _RefusedFromSource:  # then as JAX traces it
+                pass
         try:
             return jax_call(engine, value, list(args), dict(kwargs))
         except DiagnosticError as error:
-            if not isinstance(error.diagnostic, NotForJax) or not _has_source(value):
+            if not isinstance(error.diagnostic, NotForJax | RefusedByJax) or not _has_source(value):
                 raise
     if is_transformed(value):
         return call(engine, _transformed_by_jax(engine, value), args, kwargs)
@@ -211,6 +236,26 @@ def _from_source(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> bool
         return True
     made = any(isinstance(a, Ref) and a.cell in engine.constructing for a in args)
     return made or not takes_as_pytrees(engine, args, kwargs)
+
+
+class _RefusedFromSource(Exception):
+    """Something was refused of a function of a package built on JAX."""
+
+
+def _staged_from_source(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
+    """The call of a function of a package built on JAX; `_RefusedFromSource`, and nothing done, where it is refused."""
+    with commit_unless(engine, _RefusedFromSource) as trial:
+        try:
+            found = _call_python(engine, function, args, kwargs)
+        except DiagnosticError as error:
+            raise _RefusedFromSource from error
+        except PythonRaise:
+            if trial.refused:  # it follows from what was refused
+                raise _RefusedFromSource from None
+            raise
+        if trial.refused or isinstance(found, Unknown):
+            raise _RefusedFromSource
+    return found
 
 
 def _has_source(value: Any) -> bool:

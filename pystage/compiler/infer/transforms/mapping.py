@@ -51,7 +51,7 @@ class _Arguments:
 
     def element(self, value: Abstract, axes: Axes) -> Abstract:
         """The argument as the function gets it for one element."""
-        if axes is None:
+        if axes is None or (isinstance(value, Const) and value.value is None):
             return value
         match value:
             case Tuple():

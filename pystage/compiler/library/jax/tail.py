@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import jax
 import numpy as np
-from jax.tree_util import tree_map, tree_unflatten
+from jax.tree_util import tree_leaves, tree_map, tree_unflatten
 
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_jax import NotForJax, NotTraceable, RefusedByJax, UserFunctionToJax
 from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.ir import Value
 from ...hlo.types import BOOL, ArrayType
 from ...ops.foreign.jax_call import ArrayLeaf, JaxCall, JaxCallError, JaxSettings, Leaf, NotOfArrays, Static
 from ...ops.foreign.jax_values import in_order
@@ -37,6 +38,7 @@ from ...values.lattice import (
     Super,
 )
 from ..context import Context, Raw
+from .own_kinds import leaves_of_own_kinds
 from .placement import CALLS_HOST, beside_arrays
 from .pytrees import exposed, lifted
 
@@ -77,22 +79,26 @@ def jax_call(
     than give arrays.
     """
     name = name_of(function)
-    given = tree_map(lambda leaf: _operand(ctx, leaf, name), exposed_arguments(ctx, args, kwargs))
+    arguments = exposed_arguments(ctx, args, kwargs)
+    own = tree_leaves(arguments)
+    given = tree_map(lambda leaf: _operand(ctx, leaf, name), arguments)
     try:
-        return _served(ctx, function, name, given)
+        return _served(ctx, function, name, given, own)
     except NotOfArrays as error:
         ctx.fail(NotForJax(span=ctx.span, function=name, what=str(error)))
 
 
-def _served(ctx: Context, function: Callable[..., Any], name: str, given: Any) -> Abstract:
+def _served(
+    ctx: Context, function: Callable[..., Any], name: str, given: Any, own: Sequence[Abstract]
+) -> Abstract:
     try:
-        return _bind(ctx, function, given)
+        return _bind(ctx, function, given, own)
     except JaxCallError as error:
         if not error.needs_constant:
             ctx.fail(RefusedByJax(span=ctx.span, reason=str(error)))
     demanded = tree_map(lambda leaf: _demanded(ctx, leaf, name), given)
     try:
-        return _bind(ctx, function, demanded)
+        return _bind(ctx, function, demanded, own)
     except JaxCallError as error:
         if error.needs_constant:
             ctx.fail(NotTraceable(span=ctx.span, function=name))
@@ -128,22 +134,34 @@ def takes_as_pytrees(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw
     )
 
 
+def holds_numbers(ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw]) -> bool:
+    """True if computed numbers or ndarrays are among the leaves of arguments that JAX can take.
+
+    In JAX's trace they are arrays of JAX's, as the function that is traced can tell.
+    """
+    leaves = tree_leaves(exposed_arguments(ctx, args, kwargs))
+    return any(
+        leaf.form is not Form.JAX if isinstance(leaf, Array) else ctx.is_ndarray(leaf) for leaf in leaves
+    )
+
+
 def _is_of_program(thing: object) -> bool:
     """True for an instance of a class of the program: JAX would run its methods."""
     known = isinstance(thing, Abstract | tuple | list | dict) or thing is None
     return not known and not is_traced(type(thing))
 
 
-def _bind(ctx: Context, function: Callable[..., Any], given: Any) -> Abstract:
-    """Makes the operation, and the abstract value of its result."""
+def _bind(ctx: Context, function: Callable[..., Any], given: Any, own: Sequence[Abstract]) -> Abstract:
+    """Makes the operation, and the abstract value of its result; `own` are the leaves of the arguments themselves."""
     args, kwargs = given
     call, operands = JaxCall.bind(function, args, kwargs, _describe, settings(ctx))
     trace = call.result
     _require_arrays_alone(ctx, call)
     if not operands and any(_is_opaque(leaf) for leaf in trace.leaves):
         return _evaluate(ctx, function, args, kwargs)
-    results = iter(ctx.b.ops(call, *[operand.value for operand in operands]) if trace.types else ())
-    leaves = [_result(leaf, results) for leaf in trace.leaves]
+    others = leaves_of_own_kinds(call, tree_leaves(given), own)
+    results = iter(ctx.b.ops(call, *[operand.value for operand in operands]) if None in others else ())
+    leaves = [_result(leaf, results, other) for leaf, other in zip(trace.leaves, others, strict=True)]
     return lifted(ctx, in_order(tree_unflatten(trace.tree, leaves), trace.keys))
 
 
@@ -190,11 +208,16 @@ def _constant(ctx: Context, leaf: Any) -> Abstract:
     return Array(value, Form.JAX, bool(leaf.aval.weak_type), key_impl=key)
 
 
-def _result(leaf: Leaf, results: Any) -> Abstract:
+def _result(leaf: Leaf, results: Iterator[Value], other: Abstract | None) -> Abstract:
+    """The next result of the operation, if the leaf is one, or the `other` that it is in place of it."""
     if isinstance(leaf, Static):
-        return Const(leaf.value)
-    key = None if leaf.key is None else str(leaf.key)
-    return Array(next(results), Form.JAX, leaf.weak, key_impl=key)
+        assert other is not None
+        return other
+    value = next(results, None)
+    if other is not None:
+        return other
+    assert value is not None
+    return Array(value, Form.JAX, leaf.weak, key_impl=None if leaf.key is None else str(leaf.key))
 
 
 def _describe(leaf: Any) -> Leaf:

@@ -10,14 +10,17 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import numpy as np
 from jax import tree_util
 
 from ...diagnostics.codes_jax import BadControlFlow
-from ...values.lattice import Abstract, Const, Tuple
+from ...values.boundary import Form
+from ...values.lattice import Abstract, Array, Const, Tuple
 from ..context import Context, Raw
-from ..kernels.structures import new_list
+from ..kernels.structures import abstract, new_list
 from ..registry import meaning
 from ..rules.jax import is_none
+from ..rules.libraries import as_ndarray
 from .pytrees import exposed, lifted, proxied, unproxied
 
 IsLeaf = Callable[[Any], bool] | None
@@ -65,6 +68,20 @@ def tree_map(ctx: Context, f: Raw, tree: Raw, *rest: Raw, is_leaf: Raw = None) -
     leaves, structure = _flatten(ctx, tree, is_leaf)
     rows = zip(leaves, *_columns(ctx, structure, rest), strict=True)
     return _rebuilt(ctx, structure, [ctx.call(f, row) for row in rows])
+
+
+@meaning(jax.device_get)
+def device_get(ctx: Context, x: Raw) -> Abstract:
+    """The tree with an ndarray for each array of JAX's and each NumPy scalar; all else, keys too, as it is."""
+    leaves, structure = _flatten(ctx, x, None)
+    return _rebuilt(ctx, structure, [_on_host(ctx, leaf) for leaf in leaves])
+
+
+def _on_host(ctx: Context, leaf: Abstract) -> Abstract:
+    scalar = isinstance(leaf, Array) and leaf.form is Form.SCALAR
+    if scalar or (isinstance(leaf, Const) and isinstance(leaf.value, np.generic)):
+        return ctx.call(Const(np.array), [leaf])
+    return abstract(as_ndarray(ctx, leaf))
 
 
 @meaning(jax.tree.leaves, tree_util.tree_leaves)

@@ -6,17 +6,23 @@ type.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
-from ...diagnostics.codes_types import ArgumentNotStaged
+from ...diagnostics.codes_types import ArgumentNotStaged, NotNumeric
+from ...hlo.types import DType
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, Const
+from ...values.bounded import Bounded
+from ...values.lattice import Abstract, Array, Const, NumberKind
 from ..context import Context, Raw
-from ..kernels.structures import MISSING, call_now, known_object
+from ..kernels.structures import MISSING, call_now, is_sequence, known_object
 from ..registry import meaning
+from ..rules.classes import class_of
+from ..rules.jax import canonical
+from ..rules.promote import jax_common, kinds_of, numpy_common
 
 _BY_TYPE: tuple[Any, ...] = (np.issubdtype, np.promote_types, np.isdtype, np.can_cast, np.mintypecode)
 _BY_NUMBER: tuple[Any, ...] = (np.base_repr, np.binary_repr, np.typename, np.min_scalar_type)
@@ -48,6 +54,17 @@ def isscalar(ctx: Context, element: Raw) -> Abstract:
     return Const(known is not MISSING and bool(np.isscalar(known)))
 
 
+@meaning(np.iterable)
+def iterable(ctx: Context, y: Raw) -> Abstract:
+    """True for what can be iterated over: an array has an axis, other classes `__iter__`."""
+    if isinstance(y, Const):
+        return call_now(ctx, np.iterable, y.value)
+    if isinstance(y, Array) or ctx.is_ndarray(y):
+        read = ctx.read(y)
+        return Const(isinstance(read, Array) and read.rank > 0)
+    return Const(all(issubclass(c, Iterable) for c in class_of(ctx, y)))
+
+
 @meaning(np.common_type)
 def common_type(ctx: Context, *arrays: Raw) -> Abstract:
     """The floating-point type that all the arrays fit into."""
@@ -58,3 +75,65 @@ def common_type(ctx: Context, *arrays: Raw) -> Abstract:
             ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.common_type", argument="argument"))
         samples.append(np.empty(0, read.dtype))
     return call_now(ctx, np.common_type, *samples)
+
+
+@meaning(np.result_type)
+def np_result_type(ctx: Context, *arrays_and_dtypes: Raw) -> Abstract:
+    """`np.result_type(…)`: known."""
+    if any(_is_no_type(ctx, x) for x in arrays_and_dtypes):
+        return _refused_type(ctx, np.result_type, arrays_and_dtypes)
+    kinds = [_kind(ctx, x) for x in arrays_and_dtypes]
+    return Const(numpy_common(tuple(kinds)))
+
+
+@meaning(jnp.result_type)
+def jnp_result_type(ctx: Context, *args: Raw) -> Abstract:
+    """`jnp.result_type(…)`: known."""
+    if any(_is_no_type(ctx, x) for x in args):
+        return _refused_type(ctx, jnp.result_type, args)
+    return Const(canonical(jax_common(ctx, tuple([_kind(ctx, x) for x in args]))[0], ctx.x64))
+
+
+def _kind(ctx: Context, x: Raw) -> NumberKind:
+    if isinstance(x, Bounded):
+        return NumberKind(x.type.dtype, x.form, x.weak)
+    if isinstance(x, Const) and not isinstance(x.value, bool | int | float | complex | np.generic):
+        dtype: DType = np.dtype(x.value)
+        return NumberKind(dtype, Form.NDARRAY)
+    return kinds_of(ctx.read(x))[0]
+
+
+def _is_no_type(ctx: Context, x: Raw) -> bool:
+    """True for what has no element type and names none: a sequence, a function."""
+    if not isinstance(x, Const):
+        return is_sequence(ctx, x)
+    if isinstance(x.value, bool | int | float | complex | np.generic):
+        return False
+    try:
+        np.dtype(x.value)
+    except (TypeError, ValueError):
+        return True
+    return False
+
+
+def _refused_type(ctx: Context, function: Callable[..., Any], args: Sequence[Raw]) -> Abstract:
+    """What the function itself says of arguments that have no element type."""
+    known = [known_object(ctx, x) for x in args]
+    if any(x is MISSING for x in known):
+        ctx.fail(NotNumeric(span=ctx.span, what=f"`{function.__name__}`", kind="a sequence"))
+    return call_now(ctx, function, *known)
+
+
+def _about_type(function: Callable[[Any], Any]) -> Callable[..., Abstract]:
+    """A question about an element type, of which anything else has none."""
+
+    def about(ctx: Context, x: Raw) -> Abstract:
+        if isinstance(x, Const) and not isinstance(x.value, bool | int | float | complex | np.generic):
+            return call_now(ctx, function, x.value)
+        return Const(bool(function(np.empty(0, _kind(ctx, x).dtype))))
+
+    return about
+
+
+for _function in {np.iscomplexobj, np.isrealobj, jnp.iscomplexobj, jnp.isrealobj}:
+    meaning(_function)(_about_type(_function))

@@ -18,7 +18,6 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, DType, is_complex, is_floating, is_integer
 from ...ops import Compare, Complex, Imag, Maximum, Minimum, Real
 from ...values.boundary import Form
-from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, NumberKind
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
@@ -27,7 +26,7 @@ from ..python.builtins import listed
 from ..registry import meaning
 from ..rules.bounds import ends_of
 from ..rules.casting import cast_number
-from ..rules.jax import canonical, is_none
+from ..rules.jax import is_none
 from ..rules.libraries import as_ndarray
 from ..rules.promote import (
     LoopTypes,
@@ -234,42 +233,3 @@ def _nan_to_num(jax: bool) -> Callable[..., Abstract]:
 
 meaning(np.nan_to_num)(_nan_to_num(False))
 meaning(jnp.nan_to_num)(_nan_to_num(True))
-
-# ---------------------------------------------------------------- types
-
-
-@meaning(np.result_type)
-def np_result_type(ctx: Context, *arrays_and_dtypes: Raw) -> Abstract:
-    """`np.result_type(…)`: known."""
-    kinds = [_kind(ctx, x) for x in arrays_and_dtypes]
-    return Const(numpy_common(tuple(kinds)))
-
-
-@meaning(jnp.result_type)
-def jnp_result_type(ctx: Context, *args: Raw) -> Abstract:
-    """`jnp.result_type(…)`: known."""
-    return Const(canonical(jax_common(ctx, tuple([_kind(ctx, x) for x in args]))[0], ctx.x64))
-
-
-def _kind(ctx: Context, x: Raw) -> NumberKind:
-    if isinstance(x, Bounded):
-        return NumberKind(x.type.dtype, x.form, x.weak)
-    if isinstance(x, Const) and not isinstance(x.value, bool | int | float | complex | np.generic):
-        dtype: DType = np.dtype(x.value)
-        return NumberKind(dtype, Form.NDARRAY)
-    return kinds_of(ctx.read(x))[0]
-
-
-def _about_type(test: Callable[[DType], bool]) -> Callable[..., Abstract]:
-    def about(ctx: Context, x: Raw) -> Abstract:
-        return Const(test(_kind(ctx, x).dtype))
-
-    return about
-
-
-meaning(np.iscomplexobj, *([] if jnp.iscomplexobj is np.iscomplexobj else [jnp.iscomplexobj]))(
-    _about_type(is_complex)
-)
-meaning(np.isrealobj, *([] if jnp.isrealobj is np.isrealobj else [jnp.isrealobj]))(
-    _about_type(lambda dtype: not is_complex(dtype))
-)

@@ -530,9 +530,12 @@ def hasattr_(ctx: Context, x: Raw, name: Raw, /) -> Abstract:
         return _instance_has(ctx, x, cell, attribute)
     if attribute == "flat" and isinstance(x, Array) and x.form is Form.JAX:
         ctx.getattr(x, attribute)  # raises what is no AttributeError
-    if isinstance(cell, (*LISTS, DictCell)) or isinstance(x, Tuple | Array | Ref):
-        return Const(all(hasattr(c, attribute) for c in class_of(ctx, x)))
-    return Const(hasattr(class_of(ctx, x)[0], attribute))
+    return Const(all(_instances_have(c, attribute) for c in class_of(ctx, x)))
+
+
+def _instances_have(cls: type, name: str) -> bool:
+    """Whether instances of a class that is not the program's have an attribute: those of the class's own class are none."""
+    return any(name in vars(c) for c in cls.__mro__)
 
 
 def _instance_has(ctx: Context, x: Raw, cell: ObjectCell, name: str) -> Abstract:

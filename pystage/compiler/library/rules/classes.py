@@ -80,6 +80,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             return [type(known)]
         case GatedNumber():
             return class_of(ctx, of_one_kind(ctx, value, "the class of a number"))
+        case Array(key_impl=str()):
+            return [_key_class()]
         case Array():
             return [scalar_class(value.dtype, value.form)]
         case Bounded():
@@ -130,6 +132,13 @@ def jax_array_class() -> type:
     """The class that `jax.Array`s have: `jax.Array` itself is an abstract one."""
     with jax.ensure_compile_time_eval():
         return type(jax.device_put(np.zeros(())))
+
+
+@functools.cache
+def _key_class() -> type:
+    """The class of typed PRNG keys."""
+    with jax.ensure_compile_time_eval():
+        return type(jax.random.key(0))
 
 
 def c_name(cls: type) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -182,6 +182,14 @@ class JaxCall(HloOp):
         """What JAX's trace says of the result; raises `JaxCallError` where JAX refuses the call."""
         return _trace(self, jax.sharding.get_abstract_mesh())
 
+    def with_leaves(self, leaves: Sequence[Leaf]) -> JaxCall:
+        """The same call with other leaves of its arguments."""
+        return replace(self, leaves=tuple(leaves))
+
+    def traced_anew(self) -> Trace:
+        """`result`, of which nothing is kept: for arguments that only stand in for others."""
+        return _trace_of(self)
+
     @property
     def pure(self) -> bool:  # type: ignore[override]
         """False if the callable has an effect, as a callback to the host."""
@@ -325,7 +333,12 @@ _NEEDS = ("concrete value", "Non-hashable static arguments")
 
 @lru_cache(maxsize=1024)
 def _trace(call: JaxCall, mesh: jax.sharding.AbstractMesh) -> Trace:
-    """JAX's trace of the call under its settings; `mesh` is the one in force, which a callable may ask for."""
+    """JAX's trace of the call; `mesh` is the one in force, which a callable may ask for."""
+    return _trace_of(call)
+
+
+def _trace_of(call: JaxCall) -> Trace:
+    """JAX's trace of the call under its settings."""
     found: list[tuple[PyTreeDef, tuple[Any, ...], Any]] = []
 
     def flat(*arrays: Any) -> list[Any]:
