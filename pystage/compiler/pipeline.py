@@ -15,11 +15,12 @@ from typing import Any, Protocol
 
 from . import bridges  # noqa: F401  (fills the tables that the compiler asks)
 from .diagnostics.codes_constant import ProgramTooLarge
-from .diagnostics.codes_runtime import ValueNotGiven
+from .diagnostics.codes_runtime import OutOfMemory, ValueNotGiven
 from .diagnostics.errors import StagingError
 from .diagnostics.span import Span
 from .hlo.ir import Function, Op, Region
 from .hlo.rewrite import Copier
+from .hlo.types import TooLarge
 from .ops import Constant, constant
 from .passes.branch_folding import fold_branches
 from .passes.cost_model import check_size
@@ -159,11 +160,14 @@ def _short(value: Any) -> str:
 def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
     """Runs the stages before emission; `static` are leaves known to be wanted as constants, with their values.
 
-    Raises `StagingError`, also where XLA would take too long for the program.
+    Raises `StagingError`, also where XLA would take too long for the program, or cannot hold an array of it.
     """
     with deep_recursion():
-        program, known, demands = _infer(infer, request, dict(static))
-        return finished(request.name, request.span, program, known, demands)
+        try:
+            program, known, demands = _infer(infer, request, dict(static))
+            return finished(request.name, request.span, program, known, demands)
+        except TooLarge as error:
+            raise StagingError((OutOfMemory(span=request.span, what=str(error)),)) from None
 
 
 def finished(

@@ -16,6 +16,7 @@ from ..compiler.diagnostics.codes_constant import ProgramTooLarge
 from ..compiler.diagnostics.codes_differentiation import NoDerivative
 from ..compiler.diagnostics.errors import StagingError
 from ..runtime.reports.messages import Compilation
+from ..runtime.results.exceptions import is_out_of_memory
 from .arena import Arena, arena_of
 from .counting import counts
 from .devices import put
@@ -82,6 +83,8 @@ def _compute(segment: Segment, cause: str) -> None:
         results = () if run is None else run([placed(segment.inputs[i]) for i in program.inputs])
     except Exception as error:
         error.add_note(_lines(segment))
+        if is_out_of_memory(error):
+            raise MemoryError(str(error)) from error
         raise
     if run is None:
         _compute_in_parts(segment, cause)

@@ -140,6 +140,7 @@ class CompiledFunction(Generic[P, R]):
         """Runs the function."""
         made: Any
         outgrown: Outgrown | None = None
+        exception: BaseException
         try:
             if not kwargs:
                 short = self._short.get(type(args[0]) if len(args) == 1 else tuple(map(type, args)))
@@ -165,11 +166,15 @@ class CompiledFunction(Generic[P, R]):
             made = self._call(args, kwargs, outgrown)
             return made  # type: ignore[no-any-return]
         except Raised as error:
-            raised = error
+            exception = error.genuine()
         except StagingError as error:
             end_at_the_call(error)
             raise
-        exception = raised.genuine()
+        except RuntimeError as error:
+            refused = self._dispatcher.out_of_memory(error)
+            if refused is None:
+                raise
+            exception = refused
         if isinstance(exception, StagingError) and not exception.started:
             fallback = self.fallback
             if fallback != "error":

@@ -76,10 +76,20 @@ def run_xla(function: Function, arguments: Sequence[np.ndarray]) -> tuple[np.nda
 
 def stablehlo(function: Function) -> str:
     """The module's text, after MLIR's verifier has seen it."""
+    return str(_lowered(function).as_text())
+
+
+def compiled(function: Function) -> Any:
+    """What XLA makes of the function, which is not run: its arrays may be larger than any memory."""
+    with jax.enable_x64(True):
+        return _lowered(function).compile()
+
+
+def _lowered(function: Function) -> Any:
     with jax.enable_x64(True):
         program = jax.jit(lambda *xs: _run.bind(*xs, function=function), keep_unused=True)
         shapes = [jax.ShapeDtypeStruct(t.static_shape, t.dtype) for t in function.param_types]
-        return program.lower(*shapes).as_text()
+        return program.lower(*shapes)
 
 
 @_run.def_abstract_eval

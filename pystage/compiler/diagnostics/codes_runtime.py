@@ -167,6 +167,19 @@ class CapacityOutgrown(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
+class OutOfMemory(Diagnostic):
+    """A program that needs more memory than there is: an array of it is too large, or XLA cannot allocate what it needs."""
+
+    code = "PS816"
+    ever = False
+    title = "{what} takes more memory than there is"
+    label = "needed here"
+    help = "work on parts of the array in a loop, and reduce each before the next is made"
+
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ValueNotGiven(Diagnostic):
     """Only the type of an argument was given (in `lower`, or under `jax.jit`), and the program needs its value."""
 

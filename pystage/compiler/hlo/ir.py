@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..diagnostics.span import Span
 from .op import HloOp
-from .types import ArrayType
+from .types import ArrayType, check_holdable
 
 _regions_of = operator.attrgetter("regions")
 type_of = operator.attrgetter("type")
@@ -21,11 +21,16 @@ type_of = operator.attrgetter("type")
 
 
 class Value:
-    """A typed SSA value. `owner` is the operation, or the region whose parameter it is."""
+    """A typed SSA value. `owner` is the operation, or the region whose parameter it is.
+
+    Raises `TooLarge` for a type that XLA cannot hold.
+    """
 
     __slots__ = ("index", "owner", "type")
 
     def __init__(self, type: ArrayType, owner: Op | Region, index: int) -> None:
+        if type.shape:
+            check_holdable(type)
         self.type = type
         self.owner = owner
         self.index = index

@@ -140,3 +140,34 @@ class ArrayType:
 
 class ShapeError(Exception):
     """Raised by a transfer function: operands of these types have no result. The text is for the user."""
+
+
+MOST_BYTES = 1 << 47
+"""An array of a program takes less: no process of a 64-bit machine can address more, and XLA, which counts bytes in 64
+bits, ends the process where these overflow."""
+
+MOST_AXES = 64
+"""An array has no more axes: so it is for NumPy."""
+
+
+class TooLarge(ShapeError):
+    """An array of this type takes more memory than there can be, or has more axes than arrays have."""
+
+    def __init__(self, type: ArrayType) -> None:
+        super().__init__(f"an array of the shape {type.shape} and the element type {type.dtype}")
+        self.type = type
+
+
+def check_holdable(type: ArrayType) -> None:
+    """Raises `TooLarge` for a type of `MOST_BYTES` or more, or of more than `MOST_AXES`; `ShapeError` for a negative extent.
+
+    Extents of zero count as one, as XLA and NumPy multiply them.
+    """
+    size = type.dtype.itemsize
+    for extent in type.shape:
+        if extent.__class__ is not Symbol:
+            size *= extent or 1  # type: ignore[operator]
+            if extent < 0:  # type: ignore[operator]
+                raise ShapeError(f"an array has no negative extent, as in {type}")
+    if size >= MOST_BYTES or len(type.shape) > MOST_AXES:
+        raise TooLarge(type)

@@ -20,6 +20,7 @@ from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
+from ..hlo.types import TooLarge
 from ..stage import ir as stage
 from ..values.boundary import (
     FACTORY,
@@ -69,6 +70,7 @@ from .calls.parameters import arrange
 from .calls.printing import skip_writes
 from .core.effort import Exhausted
 from .core.frame import ByPlace, GeneratorKey, Restart, StatesInProgram
+from .exceptions.memory import raised
 from .exceptions.raising import attempt
 from .exits import Exit
 from .interpreter import Interpreter
@@ -196,7 +198,7 @@ class _Entry:
             skip_writes(engine)
         found: list[Abstract] = []
         try:
-            attempt(engine, lambda: found.append(engine.call(Const(function), abstract, named)))
+            attempt(engine, lambda: found.append(self._called(Const(function), abstract, named)))
         except DiagnosticError as error:
             engine.report(error.diagnostic)
         self.engine.origins.ask_for_demands()
@@ -214,6 +216,13 @@ class _Entry:
         self.note_distinct(mutations)
         self.note_writable(mutations)
         return replace(self.program(leaving, template, mutations, failure, name), printed=printed)
+
+    def _called(self, function: Const, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]) -> Abstract:
+        """The result of the function, which may be a library's."""
+        try:
+            return self.engine.call(function, args, kwargs)
+        except TooLarge as error:
+            raise raised(self.engine, error, function, args, kwargs) from None
 
     def note_distinct(self, mutations: Sequence[Mutation]) -> None:
         """Notes that the caller's objects are different ones, where the program depends on it.

@@ -13,7 +13,7 @@ from ..analysis.variables import lost_with
 from ..diagnostics.codes_control import HandlerAtRunTime
 from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.ir import Value
-from ..hlo.types import ArrayType, ShapeError
+from ..hlo.types import ArrayType, ShapeError, TooLarge
 from ..library.context import ExceptionCase, Raw
 from ..library.rules.pools import Contents
 from ..ops.host.draw import Action, Draw
@@ -47,7 +47,7 @@ from .core.split import run_split
 from .core.truth import truth
 from .diagnostics.recovery import recover
 from .diagnostics.reporting import report, shape_diagnostic
-from .exceptions import raising
+from .exceptions import memory, raising
 from .iteration.gathering import gathered
 from .iteration.iterators import elements
 from .objects import attributes
@@ -73,6 +73,8 @@ class Interpreter(Engine):
                     HANDLERS[type(instr)](self, instr)
             except DiagnosticError as error:
                 self._refused(instr, error.diagnostic)
+            except TooLarge as error:
+                self._refused(instr, memory.diagnostic_of(self, error))
             except ShapeError as error:
                 self._refused(instr, shape_diagnostic(self, str(error)))
 

@@ -33,6 +33,7 @@ from ..values.gated import GatedNumber, narrow_number
 from ..values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, RowsCell, Stream
 from ..values.state import State
 from ..values.views import broadcast, read_path
+from .kernels.memory import check_memory
 
 Raw = Any
 """An abstract value, or a plain Python object (from a default) that means the constant."""
@@ -388,7 +389,9 @@ class Context(abc.ABC):
         return self.ndarray(value)
 
     def ndarray(self, value: Value) -> Ref:
-        """A new ndarray of any rank."""
+        """A new ndarray of any rank; `TooLarge` where NumPy has no memory for one."""
+        if value.type.shape:
+            check_memory(value.type)
         return Ref(self.state.new_cell(ArrayCell(value)))
 
     def jax(self, value: Value, weak: bool = False) -> Array:

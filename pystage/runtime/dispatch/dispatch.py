@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import jax
 import numpy as np
 
-from ...compiler.diagnostics.codes_runtime import MutationUnderTransformation, SharedObject
+from ...compiler.diagnostics.codes_runtime import MutationUnderTransformation, OutOfMemory, SharedObject
 from ...compiler.diagnostics.diagnostic import DiagnosticError
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
@@ -37,7 +37,7 @@ from ..outcomes import Elsewhere, Outgrown, Pending, Raised
 from ..random.draws import DrawFailed, DrawPlan, Performance
 from ..reports.ledger import Change, Known, changes, ledger
 from ..reports.warnings import SpecialisationWarning, warn
-from ..results.exceptions import raised_at
+from ..results.exceptions import is_out_of_memory, raised_at
 from ..results.host_memory import readable
 from ..results.results import Plan, Received
 from .entries import MAX_SPECIALISATIONS, Entry, Family, Group
@@ -116,6 +116,18 @@ class Dispatcher:
     def note_fallback(self, refused: StagingError, seconds: float) -> None:
         """A call ran as Python."""
         ledger.note_fallback(self.name, self.span, refused, seconds)
+
+    def out_of_memory(self, error: RuntimeError) -> StagingError | None:
+        """The refusal of a call for which XLA has no memory; None for another error.
+
+        It has started where something may have been printed, drawn or given away, so that it cannot run as Python.
+        """
+        if not is_out_of_memory(error):
+            return None
+        refused = StagingError((OutOfMemory(span=self.span, what=f"the program of `{self.name}`"),))
+        refused.started = bool(self._donate) or any(s.prints or s.program.draws for s in self.staged)
+        refused.__cause__ = error
+        return refused
 
     # -- calls
 

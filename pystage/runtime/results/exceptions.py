@@ -109,6 +109,11 @@ def capacity_outgrown(end: CapacityExceeded, where: str, started: bool = False) 
     return error
 
 
+def is_out_of_memory(error: Exception) -> bool:
+    """True where XLA could not allocate what a program needs."""
+    return isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error)
+
+
 def _traceback(exception: BaseException, places: Sequence[Span]) -> types.TracebackType | None:
     """A traceback through these spans, outermost first."""
     if not places:

@@ -12,6 +12,7 @@ from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...frontend.fusion import source_name
+from ...hlo.types import TooLarge
 from ...library.kernels import row_lists, row_tables, row_tuples, table_keys
 from ...library.kernels.row_lists import append, extended
 from ...library.kernels.structures import list_length
@@ -21,6 +22,7 @@ from ...library.numpy.indexing.subscripts import array_getitem
 from ...library.python import operators, strings
 from ...library.python.iteration import generators
 from ...library.python.iteration.generators import is_suspended
+from ...library.python.python_numbers import PYTHON_OPERATORS
 from ...library.rules.classes import class_name
 from ...stage import ir as stage
 from ...values.bounded import Bounded, Extent
@@ -46,7 +48,7 @@ from ...values.lattice import (
 )
 from ..calls.invoke import call
 from ..diagnostics.describe import describe
-from ..exceptions import handling, raising
+from ..exceptions import handling, memory, raising
 from ..iteration.fusing import yield_
 from ..iteration.iterators import check_iterable, elements, run_to_end
 from ..objects import attributes, objects
@@ -194,7 +196,12 @@ def _unary(e: Engine, i: stage.Unary) -> None:
 
 
 def _binary(e: Engine, i: stage.Binary) -> None:
-    e.put(i.dst, operators.binary(e, i.op, e.get(i.left), e.get(i.right)))
+    left, right = e.get(i.left), e.get(i.right)
+    try:
+        made = operators.binary(e, i.op, left, right)
+    except TooLarge as error:
+        raise memory.raised(e, error, Const(PYTHON_OPERATORS[i.op]), [left, right]) from None
+    e.put(i.dst, made)
 
 
 def _inplace(e: Engine, i: stage.Inplace) -> None:
@@ -542,7 +549,11 @@ def _call(e: Engine, i: stage.Call) -> None:
                     )
                 )
             kwargs.update(cell.entries)
-    e.put(i.dst, call(e, function, args, kwargs))
+    try:
+        made = call(e, function, args, kwargs)
+    except TooLarge as error:
+        raise memory.raised(e, error, function, args, kwargs) from None
+    e.put(i.dst, made)
     e.b.span = i.span
 
 

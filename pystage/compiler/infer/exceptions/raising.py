@@ -194,10 +194,18 @@ def check(
     """See `Context.check`."""
     if bad is not None and engine.intervals.decides(bad) is False:
         return
-    before = error_of(engine).code
-    record(engine, [Raising(type(fallback), call_template(function, args), None, fallback)], bad)
     if bad is None:
-        raise PythonRaise(None, engine.state.depth, before)
+        raise raise_called(engine, fallback, function, args)
+    record(engine, [Raising(type(fallback), call_template(function, args), None, fallback)], bad)
+
+
+def raise_called(
+    engine: Engine, fallback: BaseException, function: Callable[..., Any], args: Sequence[Any]
+) -> PythonRaise:
+    """The program raises what `function(*args)` raises; gives what to raise, as `raise_now` does."""
+    before = error_of(engine).code
+    record(engine, [Raising(type(fallback), call_template(function, args), None, fallback)])
+    return PythonRaise(None, engine.state.depth, before)
 
 
 def check_first(engine: Engine, bad: Value, cases: Sequence[ExceptionCase]) -> None:

@@ -79,7 +79,7 @@ class Convert(HloOp):
             (real,) = e.create("real", [part], operands).results
             return self._emit_real(e, op, part, real)
         # To a boolean XLA would convert the real part only.
-        zero = e.constant(np.zeros(given.type.static_shape, given.type.dtype))
+        zero = e.filled(np.zeros((), given.type.dtype), given.type)
         direction = {"comparison_direction": e.parse("#stablehlo<comparison_direction NE>")}
         return e.create("compare", op.results, [*operands, zero], direction)
 

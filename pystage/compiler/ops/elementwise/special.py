@@ -140,7 +140,7 @@ class Polygamma(RealUnary):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         (result,) = op.results
-        order = e.constant(np.full(result.type.static_shape, self.order, result.type.dtype))
+        order = e.filled(np.asarray(self.order, result.type.dtype), result.type)
         return e.create(self.opcode, op.results, [order, *operands])
 
     def reference(self, *operands: np.ndarray) -> Any:

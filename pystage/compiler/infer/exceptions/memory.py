@@ -1,0 +1,84 @@
+"""What a program does where an array would take more memory than there can be: the plain run's exception, or a refusal.
+
+In: what a transfer function or `Context.ndarray` found too large, and the call of the program in which it did. Out: a raise
+site that calls the same function on the same arguments after the run, so that class and text are those of the plain run.
+Where it raises nothing, or something else, the call is refused (PS816).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...diagnostics.codes_runtime import OutOfMemory
+from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
+from ...diagnostics.errors import StagingError
+from ...hlo.types import TooLarge
+from ...library.kernels.memory import refusal_of_numpy
+from ...library.python.python_numbers import PYTHON_OPERATORS
+from ...values.lattice import Abstract, Const, Meaning, Method
+from ..core.engine import Engine
+from . import raising
+
+
+@dataclass(frozen=True, slots=True)
+class PlainCall:
+    """Raises what `function` raises, if it is of the class `expected`; else `StagingError` with `refused`."""
+
+    function: Callable[..., Any]
+    expected: type[BaseException]
+    refused: Diagnostic
+    names: tuple[str, ...] = ()
+    """The last arguments are given by these names."""
+
+    def __call__(self, *values: Any) -> None:
+        count = len(values) - len(self.names)
+        try:
+            self.function(*values[:count], **dict(zip(self.names, values[count:])))
+        except self.expected as error:
+            if type(error) is self.expected:
+                raise
+        raise StagingError((self.refused,))
+
+
+def diagnostic_of(engine: Engine, error: TooLarge) -> Diagnostic:
+    """PS816 for an array of this type."""
+    return OutOfMemory(span=engine.b.span, what=str(error))
+
+
+def raised(
+    engine: Engine,
+    error: TooLarge,
+    function: Abstract,
+    args: Sequence[Abstract],
+    kwargs: Mapping[str, Abstract] = {},
+) -> Exception:
+    """What to raise where the program raises what a call raises in the plain run, or where that is not known."""
+    refused = diagnostic_of(engine, error)
+    callee, receiver = _numpy_callable(engine, function)
+    expected = refusal_of_numpy(error.type)
+    if callee is None or expected is None or "out" in kwargs:
+        return DiagnosticError(refused)
+    again = PlainCall(callee, type(expected), refused, tuple(kwargs))
+    return raising.raise_called(engine, expected, again, [*receiver, *args, *kwargs.values()])
+
+
+def _numpy_callable(engine: Engine, function: Abstract) -> tuple[Callable[..., Any] | None, list[Abstract]]:
+    """A callable of NumPy, or an operator, that only computes, and the receiver of a method; None for others."""
+    match function:
+        case Const(value) if callable(value) and _is_pure(value):
+            return value, []
+        case Method(Meaning(name), receiver) if engine.is_ndarray(receiver):
+            return getattr(np.ndarray, name, None), [receiver]
+    return None, []
+
+
+def _is_pure(value: Any) -> bool:
+    """True for an operator, and for a function of NumPy's that draws no random numbers."""
+    if isinstance(getattr(value, "__self__", value), np.ufunc) or value in PYTHON_OPERATORS.values():
+        return True
+    module = getattr(value, "__module__", None) or ""
+    return module.partition(".")[0] == "numpy" and not module.startswith("numpy.random")
