@@ -38,7 +38,6 @@ from ...ops import (
     Multiply,
     Negate,
     Not,
-    Or,
     Real,
     Sine,
     Sinh,
@@ -288,8 +287,9 @@ def rect(ctx: Context, r: Raw, phi: Raw, /) -> Abstract:
     arguments = [Array(v, Form.PYTHON) for v in (size, angle)]
     ctx.check(bad, ValueError("math domain error"), cmath.rect, arguments)
     no_angle = ctx.op(Not(), ctx.op(IsFinite(), angle))
-    lost = ctx.op(And(), no_angle, ctx.op(Or(), none, _is_infinite(ctx, size)))
-    real = ctx.op(Multiply(), size, select(ctx, lost, like(ctx, size, 1.0), ctx.op(Cosine(), angle)))
+    endless = ctx.op(And(), no_angle, _is_infinite(ctx, size))
+    real = ctx.op(Multiply(), size, ctx.op(Cosine(), angle))
+    real = select(ctx, endless, like(ctx, size, math.inf), real)
     imaginary = ctx.op(Multiply(), size, ctx.op(Sine(), angle))
     turned = select(ctx, signbit(ctx, Form.PYTHON, size), ctx.op(Negate(), angle), angle)
     turned = select(ctx, _is_number(ctx, size), turned, zero)

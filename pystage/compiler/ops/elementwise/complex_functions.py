@@ -57,8 +57,9 @@ def _hyperbolic(x: Part) -> tuple[Part, Part, Part]:
 def sinh(x: Part, y: Part) -> Pair:
     """`sinh x cos y + i cosh x sin y`."""
     sine, cosine, factor = _hyperbolic(x)
-    no_angle = (x.is_infinite() | x.equals(0.0)) & ~y.is_finite()
-    real = sine.signed(x) * where(no_angle, 1.0, y.apply("cosine")) * factor
+    no_angle = x.is_infinite() & ~y.is_finite()
+    real = sine.signed(x) * y.apply("cosine") * factor
+    real = where(no_angle, math.inf, where(x.equals(0.0) & ~y.is_finite(), x, real))
     return real, where(y.equals(0.0), y, cosine * y.apply("sine") * factor)
 
 
