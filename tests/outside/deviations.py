@@ -18,7 +18,11 @@ def deviation(program: Program, leaves: list[Any], plain: Run, other: Run) -> st
         return "NumPy's warnings are not given"
     if any(_is_subnormal(value) for value in (*leaves, plain.result)):
         return "Numbers too small to be normal are zero"
-    if other.error is None and any(name in program.text for name in ORDERS) and _is_other_order(leaves, plain, other):
+    if (
+        other.error is None
+        and any(name in program.text for name in ORDERS)
+        and _is_other_order(leaves, plain, other)
+    ):
         return "The order of equal elements"
     return None
 
@@ -39,11 +43,17 @@ def _is_subnormal(value: Any) -> bool:
 def _is_other_order(leaves: list[Any], plain: Run, other: Run) -> bool:
     """Whether the places, or the elements, of two results lead to the same elements in each row."""
     x, a, b = leaves[0], plain.result, other.result
-    if not all(isinstance(value, np.ndarray) for value in (x, a, b)) or a.shape != b.shape or a.dtype != b.dtype:
+    if (
+        not all(isinstance(value, np.ndarray) for value in (x, a, b))
+        or a.shape != b.shape
+        or a.dtype != b.dtype
+    ):
         return False
     if a.dtype != np.intp or x.shape != a.shape or not a.ndim:
         return bool(np.array_equal(np.sort(a, axis=None), np.sort(b, axis=None)))
     return any(
-        np.array_equal(np.take_along_axis(x, a, axis), np.take_along_axis(x, b, axis), equal_nan=x.dtype.kind in "fc")
+        np.array_equal(
+            np.take_along_axis(x, a, axis), np.take_along_axis(x, b, axis), equal_nan=x.dtype.kind in "fc"
+        )
         for axis in range(a.ndim)
     )

@@ -23,7 +23,7 @@ from outside.programs import OutOfScope, TooLarge, Writer, check_result, is_know
 
 CALLS = 60
 """How many calls of one test are staged."""
-SECONDS = 20.0
+SECONDS = 10.0
 """How long the staged calls of one test may take before the others run plain."""
 
 CALLING = frozenset(

@@ -194,7 +194,11 @@ class Writer:
 
     def _container(self, value: Any) -> str:
         numbers = set() if self.literal else _numbers_in(value)
-        if numbers and numbers <= {int, float, complex, bool} and (self.integers or numbers & {float, complex}):
+        if (
+            numbers
+            and numbers <= {int, float, complex, bool}
+            and (self.integers or numbers & {float, complex})
+        ):
             return self._leaf(value)
         match value:
             case list():
@@ -257,11 +261,22 @@ def _named(value: Any) -> str:
 
 
 NAMES_OF_TYPES: dict[type, str] = {
-    dtype.type: f"np.{dtype.type.__name__}" for dtype in map(np.dtype, SHORT_NAMES) if dtype.type.__module__ == "numpy"
+    dtype.type: f"np.{dtype.type.__name__}"
+    for dtype in map(np.dtype, SHORT_NAMES)
+    if dtype.type.__module__ == "numpy"
 }
 NAMES_OF_TYPES |= {
     cls: f"np.{cls.__name__}"
-    for cls in (np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger, np.inexact, np.floating, np.complexfloating)
+    for cls in (
+        np.generic,
+        np.number,
+        np.integer,
+        np.signedinteger,
+        np.unsignedinteger,
+        np.inexact,
+        np.floating,
+        np.complexfloating,
+    )
 }
 
 

@@ -273,7 +273,8 @@ def matrix_transpose(ctx: Context, rules: Rules, x: Raw) -> Abstract:
 
 
 def _flipped(ctx: Context, rules: Rules, a: Raw, axes: tuple[int, ...], function: str) -> Abstract:
-    return with_views(ctx, rules, a, (Flipped(axes),) if axes else (), function)
+    view = Flipped(axes) if axes else entire(shape_known(ctx, rules, a, function))
+    return with_views(ctx, rules, a, (view,), function)
 
 
 @twins(np.flip, jnp.flip)

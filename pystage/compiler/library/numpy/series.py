@@ -63,9 +63,10 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
         if np.ndim(step) == 0:
             made = _even_gradient(lines, step, edge_order)
         else:
-            widths = np.diff(np.asarray(step))
-            if not np.issubdtype(widths.dtype, np.inexact):
-                widths = widths.astype(np.float64)
+            points = np.asarray(step)
+            if np.issubdtype(points.dtype, np.integer):
+                points = points.astype(np.float64)
+            widths = np.diff(points)
             made = _uneven_gradient(lines, widths.reshape((-1,) + (1,) * (x.ndim - 1)), edge_order)
         results.append(np.moveaxis(made.astype(kind), 0, i))
     if len(results) == 1:

@@ -14,7 +14,7 @@ import numpy as np
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, UINT64, ArrayType
-from ....ops import Clamp, Compare, Iota, Remainder, Select
+from ....ops import Clamp, Compare, Concatenate, Iota, Remainder, Select, Transpose
 from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Const, NumberKind, Ref, SliceObject, Tuple
@@ -299,7 +299,7 @@ def delete(ctx: Context, arr: Raw, obj: Raw, axis: Raw = None) -> Abstract:
 
 @meaning(np.insert)
 def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> Abstract:
-    """A copy with values before one known index."""
+    """A copy with values before known indices."""
     value = nested(ctx, NUMPY, arr, "insert").value
     at = 0
     if is_none(axis):
@@ -307,26 +307,35 @@ def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> A
     else:
         at = axis_of(ctx, axis, value.type.rank, "insert")
     which = _known_indices(ctx, obj, "the place of insert")
-    if not isinstance(which, int | np.integer):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.insert", argument="place that is no integer"))
     shape = value.type.static_shape
-    extent = shape[at]
-    if not -extent <= which <= extent:
-        text = f"index {which} is out of bounds for axis {at} with size {extent}"
-        ctx.raise_(IndexError(text))
-    where = int(which) + (extent if which < 0 else 0)
+    places = _insertions(ctx, which, shape[at])
     new = array_value(ctx, values, value.type.dtype, "the inserted value")
     own = new.type.static_shape
-    if (len(own) == 1 and len(shape) > 1) or not own:
-        new = ctx.reshape(new, own if own else (*own, *([1] * (len(shape) - at - 1))))
-    own = new.type.static_shape
     wide = (*[1] * (len(shape) - len(own)), *own)
-    if len(shape) > 1 and len(own) == len(shape) - 1:
-        wide = (*own[:at], 1, *own[at:])
-    row = tuple([wide[i] if i == at else n for i, n in enumerate(shape)])
-    new = _broadcast(ctx, ctx.reshape(new, wide), row)
-    pieces = [part(ctx, value, at, 0, where), new, part(ctx, value, at, where, extent)]
-    return joined(ctx, NUMPY, [ArrayArgument(p) for p in pieces], at, None, "insert")
+    new = ctx.reshape(new, wide)
+    if not places.ndim:
+        new = ctx.op(Transpose((*range(1, at + 1), 0, *range(at + 1, len(wide)))), new)
+    count = new.type.static_shape[at] if places.size == 1 else places.size
+    new = _broadcast(ctx, new, tuple([count if i == at else n for i, n in enumerate(shape)]))
+    if places.size == 1:
+        where = places.item()
+        pieces = [part(ctx, value, at, 0, where), new, part(ctx, value, at, where, shape[at])]
+        return joined(ctx, NUMPY, [ArrayArgument(p) for p in pieces], at, None, "insert")
+    order = np.insert(np.arange(shape[at]), places, np.arange(shape[at], shape[at] + count))
+    return ctx.ndarray(taken(ctx, ctx.op(Concatenate(at), value, new), order, at))
+
+
+def _insertions(ctx: Context, which: Any, extent: int) -> np.ndarray:
+    """The places before which `np.insert` puts values, counted from the front; without axes for one number."""
+    try:
+        np.insert(np.arange(extent), which, 0)
+    except (IndexError, ValueError, TypeError) as error:
+        ctx.raise_(error)
+    places = np.arange(*which.indices(extent)) if isinstance(which, slice) else np.asarray(which)
+    if places.dtype == bool:
+        places = np.flatnonzero(places)
+    places = places.astype(np.intp)
+    return np.where(places < 0, places + extent, places)
 
 
 def _places_along(ctx: Context, a: Raw) -> Abstract:
