@@ -21,9 +21,9 @@ from outside.comparing import Finding, Runner, Write
 from outside.copies import copies_of
 from outside.programs import OutOfScope, TooLarge, Writer, check_result, is_known
 
-CALLS = 60
+CALLS = 30
 """How many calls of one test are staged."""
-SECONDS = 10.0
+SECONDS = 6.0
 """How long the staged calls of one test may take before the others run plain."""
 
 CALLING = frozenset(

@@ -68,6 +68,7 @@ _STATIC: tuple[type, ...] = (
     types.GenericAlias,
     types.UnionType,
 )
+_SCALARS = frozenset([dtype.type for dtype in SHORT_NAMES])  # np.longlong is none: int64 has another class
 _NUMBERS = frozenset({int, float, complex})
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement (or by a C module that asks for it)
 _POINTER = np.dtype(np.intp).itemsize
@@ -97,7 +98,7 @@ def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
     if isinstance(value, np.ndarray):
         return LeafKind.NDARRAY if cls is np.ndarray else LeafKind.UNSUPPORTED
     if isinstance(value, np.generic):
-        return LeafKind.SCALAR if np.dtype(cls) in SHORT_NAMES else LeafKind.UNSUPPORTED
+        return LeafKind.SCALAR if cls in _SCALARS else LeafKind.UNSUPPORTED
     if cls in _NUMBERS:
         return LeafKind.NUMBER
     if isinstance(value, jax.ShapeDtypeStruct | AbstractArgument):

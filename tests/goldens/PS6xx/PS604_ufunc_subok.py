@@ -2,7 +2,7 @@ import numpy as np
 
 
 def f(x):
-    return np.exp(x, casting="no", subok=False, signature="f->f")
+    return np.exp(x, subok=False, signature="d->d")
 
 
 def rewritten(x):

@@ -146,14 +146,22 @@ def isin(
     element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None
 ) -> Any:
     """Which elements are among the others; one comparison for each pair."""
-    found = np.any(np.asarray(element)[..., None] == np.ravel(np.asarray(test_elements)), axis=-1)
+    others = np.ravel(np.asarray(test_elements))
+    if kind == "table":
+        if others.dtype.kind not in "biu" or np.asarray(element).dtype.kind not in "biu":
+            raise ValueError(
+                "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind."
+            )
+    elif kind not in (None, "sort"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    found = np.any(np.asarray(element)[..., None] == others, axis=-1)
     return np.asarray(~found if invert else found)
 
 
 @composed(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
     """The elements again and again until the new shape is full."""
-    shape = (new_shape,) if isinstance(new_shape, int) else tuple(new_shape)
+    shape = (new_shape,) if isinstance(new_shape, int | np.integer) else tuple(new_shape)
     flat = np.ravel(a)
     size = 1
     for n in shape:
@@ -241,12 +249,16 @@ def cumulative_prod(x: Any, /, *, axis: Any = None, dtype: Any = None, include_i
 @composed(np.tril_indices_from)
 def tril_indices_from(arr: Any, k: Any = 0) -> Any:
     """The indices of the lower triangle of a matrix."""
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
     return np.tril_indices(arr.shape[-2], k=k, m=arr.shape[-1])
 
 
 @composed(np.triu_indices_from)
 def triu_indices_from(arr: Any, k: Any = 0) -> Any:
     """The indices of the upper triangle of a matrix."""
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
     return np.triu_indices(arr.shape[-2], k=k, m=arr.shape[-1])
 
 

@@ -89,6 +89,8 @@ def pad(
     how = ctx.known(mode, "the mode of pad")
     widths = _widths(ctx, pad_width, given.rank)
     value = given.value
+    if not given.rank:
+        return ctx.ndarray(value)
     if how == "constant":
         return ctx.ndarray(_with_constants(ctx, value, widths, constant_values))
     if how not in _PLACE_MODES or ctx.known(reflect_type, "reflect_type of pad") != "even":

@@ -161,6 +161,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         if places < -n or places > n:
             raise IndexError(f"index {places} is out of bounds for axis {axis} with size {n}")
         places = np.reshape(places, 1)
+    if places.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
     flat = np.ravel(new)
     given = len(flat)
     several = len(places)

@@ -15,7 +15,7 @@ from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Ref
 from ...context import Context, Raw
-from ...kernels.structures import lift
+from ...kernels.structures import is_sequence, lift
 from ...registry import meaning
 from ...rules.libraries import MISSING, plain
 from ..composed import run_program, size_depends
@@ -45,6 +45,11 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             known = [_known(ctx, a) for a in args]
             named = {key: _known(ctx, a) for key, a in kwargs.items()}
             if any(x is MISSING for x in (*known, *named.values())):
+                if function is np.trim_zeros and is_sequence(ctx, args[0]):
+                    rewrite = "make it an array first: `np.asarray(xs)`"
+                    ctx.fail(
+                        SizeDependsOnValues(span=ctx.span, what="np.trim_zeros of a list", rewrite=rewrite)
+                    )
                 return run_program(ctx, program, args, kwargs)
             try:
                 return lift(ctx, function(*known, **named))
@@ -93,8 +98,7 @@ def nonzero(a: Any) -> Any:
     a = np.asarray(a)
     if a.ndim == 0:
         raise ValueError(
-            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. If the context of "
-            "this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
+            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
         )
     if a.ndim == 1:
         return (flatnonzero(a),)
@@ -156,9 +160,9 @@ def unique(
     """The different elements, in order; where each stands first, which of them each is, and how often each occurs."""
     ar = np.asarray(ar)
     if axis is not None:
-        return _unique_lines(
-            ar, normalize_axis_index(axis, ar.ndim), return_index, return_inverse, return_counts
-        )
+        axis = normalize_axis_index(axis, ar.ndim)
+    if axis is not None and ar.ndim > 1:
+        return _unique_lines(ar, axis, return_index, return_inverse, return_counts)
     flat = np.ravel(ar)
     if not (return_index or return_inverse):
         ordered = np.sort(flat)
@@ -206,16 +210,20 @@ def _unique_lines(ar: Any, axis: Any, return_index: Any, return_inverse: Any, re
 
 
 @found(np.trim_zeros)
-def trim_zeros(filt: Any, trim: Any = "fb") -> Any:
-    """A vector without the zeros at its ends."""
+def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
+    """A vector without the zeros at its ends; a sequence of the class of `filt`."""
+    trim = trim.lower()
+    if trim not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    if np.ndim(filt) != 1:
+        size_depends("np.trim_zeros of several axes", "find the limits of each axis by `np.any`")
     places = flatnonzero(filt)
-    n = len(filt)
-    first, last = 0, n
     if len(places) == 0:
         return filt[:0]
-    if "f" in trim.lower():
+    first, last = 0, len(filt)
+    if "f" in trim:
         first = places[0]
-    if "b" in trim.lower():
+    if "b" in trim:
         last = places[-1] + 1
     return filt[first:last]
 

@@ -122,7 +122,9 @@ def _along(
     given_places = Array(given.value, Form.NDARRAY)
     front = from_front(ctx, given_places, shape[axis])
     chosen = ctx.broadcast(front, batch)
-    positions = [chosen if i == axis else ctx.op(Iota(ArrayType(INT64, batch), i)) for i in range(len(shape))]
+    zeros = ctx.broadcast(ctx.constant(0, INT64), batch)
+    lines = [ctx.op(Iota(ArrayType(INT64, batch), i)) if n > 1 else zeros for i, n in enumerate(shape)]
+    positions = [chosen if i == axis else line for i, line in enumerate(lines)]
     outside = outside_of_axis(axis, shape[axis])
     return Fancy(tuple(range(len(shape))), tuple(positions), batch, 0, False), lambda: check_inside(
         ctx, given_places, front, shape[axis], outside

@@ -193,4 +193,12 @@ def einsum(
         value = ctx.convert(value, how.preferred)
     if not is_none(out):
         return stored_out(ctx, out, value, "einsum")
+    contracted = (
+        len(given) > 1
+        and not rules.is_jax
+        and not is_none(optimize)
+        and ctx.known(optimize, "optimize of einsum") is not False
+    )
+    if contracted:  # NumPy makes an array of the last step's result, also of a number
+        return rules.array(ctx, value)
     return rules.result(ctx, value, weak and how.preferred is None)

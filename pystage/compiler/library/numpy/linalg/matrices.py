@@ -25,6 +25,7 @@ from ...rules.libraries import NUMPY, Rules, twins, with_views
 from ..creation import check_order, filled, type_argument
 from ..indexing.flat_stores import refuse_own_memory
 from ..indexing.stores import cast, dtype_of, fit, shape_of, store_through
+from ..manipulation import as_array
 from ..reductions.sums import accumulator
 
 _SMALL = 1024
@@ -133,6 +134,7 @@ def _shape(ctx: Context, rules: Rules, a: Raw, function: str) -> tuple[int, ...]
 @twins(np.diagonal, jnp.diagonal, delegates=False)
 def diagonal(ctx: Context, rules: Rules, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw = 1) -> Abstract:
     """A diagonal of two axes, as a read-only view of an ndarray."""
+    a = as_array(ctx, rules, a, "diagonal")
     shape = _shape(ctx, rules, a, "diagonal")
     axes = two_axes(ctx, len(shape), axis1, axis2, "diagonal")
     at = integer(ctx, offset, "the offset of diagonal")

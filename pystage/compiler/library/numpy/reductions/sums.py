@@ -150,7 +150,12 @@ def mean_of(ctx: Context, of: ReductionOperand, dtype: DType, rounded: bool = Fa
 
 
 def _mean_type(ctx: Context, rules: Rules, of: ReductionOperand, dtype: Raw, name: str) -> DType:
-    return rules.inexact(ctx, of.dtype) if is_none(dtype) else rules.dtype(ctx, dtype, name)
+    if is_none(dtype):
+        return rules.inexact(ctx, of.dtype)
+    wanted = rules.dtype(ctx, dtype, name)
+    if name.startswith("nan") and not rules.is_jax and of.dtype.kind not in "biu" and wanted.kind in "biu":
+        ctx.raise_(TypeError("If a is inexact, then dtype must be inexact"))
+    return wanted
 
 
 @twins(np.mean, jnp.mean, fold=True, accumulates=True)
@@ -216,7 +221,7 @@ def variance(
     ddof = ctx.broadcast(cast(ctx, rules.operand(ctx, correction, name).value, real), of.shape)
     count = ctx.op(Subtract(), counted(ctx, of, real), ddof)
     zero = ctx.broadcast(ctx.constant(0, real), of.shape)
-    if rules.is_jax:
+    if rules.is_jax or name.startswith("nan"):
         valid = ctx.op(Compare("GT"), count, zero)
         nan = ctx.broadcast(ctx.constant(np.nan, real), of.shape)
         return ctx.convert(ctx.op(Select(), valid, ctx.op(Divide(), sums, count), nan), real_dtype(dtype))
