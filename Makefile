@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' && touch $@
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-kinds fuzz scripts lint bench clean snapshots
+.PHONY: help demo test test-all test-kinds fuzz outside scripts lint bench clean snapshots
 
 help:
 	@echo "make demo   k-means on handwritten digits, plain and staged; then a network that learns them"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-all  the same with every combination of the widest tests of the library"
 	@echo "make test-kinds  the programs of the contract and NumPy's functions with jax.Arrays and with other floats"
 	@echo "make fuzz   random programs: N of them (300), from seed FROM on, of a KIND or all, made small where they differ"
+	@echo "make outside  NumPy's own tests, each call staged and on lazy tensors beside the plain one, and what became of them"
 	@echo "make scripts  the whole programs of examples/scripts, and the table of what became of them"
 	@echo "make bench  the measurements of docs/benchmarks.md"
 	@echo "make lint   style and types"
@@ -38,6 +39,10 @@ N ?= 300
 FROM ?= 1000
 fuzz: $(VENV)/.installed-test
 	PYTHONPATH=tests $(BIN)/python -m programs.fuzz $(N) $(FROM) $(KIND)
+
+outside: $(VENV)/.installed-test
+	PYTHONPATH=tests $(BIN)/python -m outside
+	PYTHONPATH=tests $(BIN)/python -m outside --lazy
 
 scripts: $(VENV)/.installed-test
 	PYTHONPATH=tests $(BIN)/python -m programs.scripts -w

@@ -1,1 +1,1 @@
-"""The tests that NumPy installs beside itself, with each of their calls run staged, or on lazy tensors, beside the plain one."""
+"""The tests that NumPy installs beside itself, each of their calls run staged, or on lazy tensors, beside the plain one."""

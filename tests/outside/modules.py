@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from outside.results import lines_of
+
 TESTS = Path(__file__).resolve().parents[1]
 NUMPY = Path(np.__file__).resolve().parent
 MODULES = (
@@ -129,16 +131,12 @@ def _run(module: str, out: Path, done: Path, lazily: bool, only: Sequence[str]) 
             written = size
 
 
-def _lines(out: Path) -> list[dict[str, str]]:
-    return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-
-
 def _names(out: Path) -> list[str]:
-    return [line["test"] for line in _lines(out) if line["state"] != "started"]
+    return [line["test"] for line in lines_of(out) if line["state"] != "started"]
 
 
 def _unfinished(out: Path) -> str | None:
     """The test that was running when the process ended."""
-    started = [line["test"] for line in _lines(out) if line["state"] == "started"]
+    started = [line["test"] for line in lines_of(out) if line["state"] == "started"]
     ended = set(_names(out))
     return next((name for name in started if name not in ended), None)

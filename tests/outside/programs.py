@@ -1,7 +1,7 @@
 """A call of NumPy as a program of its own: the text of a function, and the arguments of it.
 
-In: a known function, a method of an array, an operator or a subscript, with its arguments. Out: a `Program`: source text in which
-arrays and numbers are parameters and everything else is written out, so that the text and its arguments say all there is to know.
+In: a known function, a method of an array, an operator or a subscript, with its arguments. Out: a `Program`: source text
+in which arrays and numbers are parameters and everything else is written out.
 `OutOfScope` where an argument is of a kind that pystage does not claim to take.
 """
 
@@ -123,7 +123,10 @@ class Program:
 
 @dataclass
 class Writer:
-    """Writes a program. `literal`: numbers that are no arrays are written out; `integers`: lists of ints are parameters, too."""
+    """Writes a program.
+
+    `literal`: numbers that are no arrays are written out; `integers`: lists of ints are parameters, too.
+    """
 
     literal: bool
     integers: bool = False

@@ -1,6 +1,7 @@
 """What became of the tests of a module, read from its lines of JSON, and the table of it.
 
-A test is usable if it passes, has calls that were compared, and all its calls of known functions take and give only kinds in scope.
+A test is usable if it passes, has calls that were compared, and all its calls of known functions take and give only kinds
+that are in scope.
 """
 
 from __future__ import annotations
@@ -26,10 +27,21 @@ class Results:
     unusable: int = 0
 
 
+def lines_of(out: Path) -> list[dict[str, Any]]:
+    """The lines of JSON in a file, but for one that the end of a process has cut off."""
+    found = []
+    for line in out.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return found
+
+
 def read(out: Path) -> Results:
     """The results in a file of lines of JSON."""
     results = Results()
-    for line in map(json.loads, out.read_text(encoding="utf-8").splitlines()):
+    for line in lines_of(out):
         if line["state"] == "started":
             continue
         if line["state"] != "ended":

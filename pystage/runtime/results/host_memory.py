@@ -69,11 +69,20 @@ _buffers_lock = threading.Lock()
 
 
 def readable(values: Sequence[Any]) -> Sequence[Any]:
-    """The inputs of a program, large ndarrays among them where XLA:CPU can read them without a copy of its own."""
+    """The inputs of a program, large ndarrays among them where XLA:CPU can read them without a copy of its own.
+
+    Bools are bytes of 0 and 1 to XLA; to NumPy, whose views may hold others, every byte but 0 is True.
+    """
     for value in values:
-        if type(value) is np.ndarray and value.nbytes >= COPY_BYTES:
-            return [_aligned(v) if type(v) is np.ndarray and v.nbytes >= COPY_BYTES else v for v in values]
+        if type(value) is np.ndarray and (value.nbytes >= COPY_BYTES or value.dtype.char == "?"):
+            return [_readable(v) if type(v) is np.ndarray else v for v in values]
     return values
+
+
+def _readable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if array.dtype.char == "?" and array.size and array.view(np.uint8).max() > 1:
+        return array.view(np.uint8) != 0
+    return _aligned(array) if array.nbytes >= COPY_BYTES else array
 
 
 def _aligned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -120,21 +129,35 @@ def shares_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
         return True
 
 
+def overlaps_itself(array: np.ndarray[Any, Any]) -> bool:
+    """True if two elements of an array may lie at one place, as those of sliding windows do."""
+    if array.flags.c_contiguous or not array.size:
+        return False
+    reach = array.itemsize
+    for stride, extent in sorted([(abs(s), n) for s, n in zip(array.strides, array.shape) if n > 1]):
+        if stride < reach:
+            return True
+        reach += stride * (extent - 1)
+    return False
+
+
 def overlapping(
     stored: Sequence[np.ndarray[Any, Any]], received: Sequence[tuple[Any, bool]]
 ) -> tuple[int, int] | None:
     """The first pair of a stored array and a received one that share memory, as indices; None if none do.
 
     `received` pairs what the call received with whether it was read from the environment. The stored array itself
-    is among them, once or more often; the same array as argument and in the environment is a pair.
+    is among them, once or more often; the same array as argument and in the environment is a pair, and so is an array that
+    overlaps itself.
     """
     for i, array in enumerate(stored):
+        itself = overlaps_itself(array)
         places = {from_environment for other, from_environment in received if other is array}
         for j, (other, _) in enumerate(received):
             if type(other) is not np.ndarray:
                 continue
             if other is array:
-                if len(places) > 1:
+                if len(places) > 1 or itself:
                     return i, j
             elif shares_memory(array, other):
                 return i, j

@@ -1,0 +1,115 @@
+"""Calls that NumPy refuses, whatever numbers the arrays hold: the exception is its own, with its text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+
+X = np.arange(5.0)
+A = np.arange(6.0).reshape(3, 2)
+INTS = np.array([1, 2, 4])
+
+
+@cases(X)
+@cases(X.astype(np.float32))
+def arguments_that_it_does_not_take(x):
+    try:
+        np.sum(x, foo=1)
+    except TypeError as error:
+        first = str(error)
+    try:
+        np.clip(x, 2)
+    except TypeError as error:
+        second = str(error)
+    try:
+        np.argsort(x, kind=3)
+    except TypeError as error:
+        return first, second, str(error)
+
+
+@cases(X, raises=TypeError)
+def a_cast_of_joined_arrays(x):
+    return np.concatenate((x, x), dtype=np.int64)
+
+
+@cases(X, raises=TypeError)
+def a_safe_cast_that_is_asked_for(x):
+    return np.hstack((x, x), casting="safe", dtype=np.int64)
+
+
+@cases(INTS, raises=TypeError)
+def a_cast_of_an_end(x):
+    return np.ediff1d(x, to_begin=1.5)
+
+
+@cases(X, raises=TypeError)
+def a_cast_of_products(x):
+    return np.einsum("i,i", x, x, dtype=np.int64)
+
+
+@cases(X, raises=TypeError)
+def a_mean_of_fractions_in_integers(x):
+    return np.nanmean(x, dtype=np.int64)
+
+
+@cases(X, raises=TypeError)
+def a_ufunc_of_other_types(x):
+    return np.bitwise_and(x, x)
+
+
+@cases(INTS, raises=TypeError)
+def conditions_that_are_numbers(x):
+    return np.select([x], [x])
+
+
+@cases(X, raises=TypeError)
+def a_bool_as_an_extent(x):
+    return np.reshape(x, (True, -1))
+
+
+@cases(X, raises=ValueError)
+def extents_that_do_not_fit(x):
+    return x.reshape(4, -1)
+
+
+@cases(np.ones((3, 1, 2)), np.ones((3, 2, 2)), raises=ValueError)
+def shapes_that_do_not_join(x, y):
+    return np.concatenate((x, y))
+
+
+@cases(X, raises=ValueError)
+def a_plane_that_is_not_there(x):
+    return np.rot90(x)
+
+
+@cases(A, raises=ValueError)
+def three_axes_for_a_plane(x):
+    return np.rot90(x, axes=(0, 1, 2))
+
+
+@cases(raises=TypeError)
+def a_number_to_stack():
+    return np.hstack(1)
+
+
+@cases(X, raises=ValueError)
+def a_triangle_of_a_vector(x):
+    return np.triu_indices_from(x)
+
+
+@cases(X, raises=ValueError)
+def a_kind_of_search_that_is_not_there(x):
+    return np.isin(x, x, kind="other")
+
+
+@cases(np.array([1.0, 2.0]), raises=IndexError)
+def places_that_are_fractions(places):
+    return np.insert([0, 1, 2], places, [10, 20])
+
+
+@pytest.mark.parametrize("function, args, options", cases.params)
+def test_plain_and_staged_agree(function, args, options):
+    check(function, *args, **options)
