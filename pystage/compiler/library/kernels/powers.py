@@ -33,6 +33,7 @@ from ..rules.bounds import check_fits
 from ..rules.jax import canonical
 from ..rules.promote import (
     SAME_KIND,
+    Casting,
     LoopTypes,
     Operand,
     broadcast_shape,
@@ -141,7 +142,7 @@ def _refuse(base: str, exponent: int) -> None:
 
 
 def _numpy_power(
-    ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw, casting: str = SAME_KIND
+    ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw, casting: Casting = SAME_KIND
 ) -> Abstract:
     if any(isinstance(x, Bounded) for x in args) and without_options(out, where, dtype):
         return elementwise(

@@ -26,6 +26,7 @@ from ..kernels.structures import MISSING, abstract, call_now, known_object
 from ..rules.jax import is_none
 from ..rules.promote import (
     SAME_KIND,
+    Casting,
     LoopTypes,
     Operand,
     broadcast_shape,
@@ -209,7 +210,7 @@ def call_numpy(
     out: Raw,
     where: Raw,
     dtype: Raw,
-    casting: str = SAME_KIND,
+    casting: Casting = SAME_KIND,
 ) -> Abstract:
     """A call of the ufunc: on known numbers it runs now.
 
@@ -275,7 +276,7 @@ def _default(option: Raw) -> bool:
 
 
 def _loop_with_dtype(
-    ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand], dtype: Raw, casting: str
+    ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand], dtype: Raw, casting: Casting
 ) -> LoopTypes:
     if _default(dtype):
         return resolve(ctx, function.name, operands, function.loop_for)
@@ -298,7 +299,7 @@ def _into(
     loop: LoopTypes,
     out: Raw,
     where: Raw,
-    casting: str,
+    casting: Casting,
 ) -> Abstract:
     """The result stored into `out`, where `where` holds."""
     target = out.items[0] if isinstance(out, Tuple) and len(out.items) == 1 else out
@@ -327,7 +328,7 @@ def store_result(
     value: Value,
     name: str,
     mask: Operand | None = None,
-    casting: str = SAME_KIND,
+    casting: Casting = SAME_KIND,
 ) -> None:
     """An elementwise result into an ndarray's memory: broadcast to its shape, cast by the rule `casting`."""
     dtype = dtype_of(ctx, target)

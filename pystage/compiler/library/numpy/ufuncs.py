@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import jax.numpy as jnp
 import numpy as np
@@ -63,7 +63,7 @@ from ..kernels import transcendental as t
 from ..kernels.structures import abstract
 from ..registry import declared, meaning
 from ..rules.libraries import as_ndarray
-from ..rules.promote import SAME_KIND, inexact, kinds_of, numeric
+from ..rules.promote import SAME_KIND, Casting, inexact, kinds_of, numeric
 from .elementwise import DTypeMap, ElementwiseFunction, apply_jax, boolean, call_numpy, jax_operands, same
 from .indexing.beside import elementwise
 
@@ -117,7 +117,7 @@ def _with_signature(call: Callable[..., Abstract], operands: int, text: Callable
 
 def _numpy_meaning(function: ElementwiseFunction) -> Callable[..., Abstract]:
     def call(
-        ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw, casting: str = SAME_KIND
+        ctx: Context, args: Sequence[Raw], out: Raw, where: Raw, dtype: Raw, casting: Casting = SAME_KIND
     ) -> Abstract:
         return call_numpy(ctx, function, args, out, where, dtype, casting)
 
@@ -142,7 +142,7 @@ def with_ufunc_options(operands: int, call: Callable[..., Abstract]) -> Callable
     ) -> Abstract:
         if len(args) > operands:
             args, out = args[:operands], args[operands]
-        rule = _option(ctx, "casting", casting, ("no", "equiv", "safe", SAME_KIND, "unsafe"))
+        rule = _option(ctx, "casting", casting, get_args(Casting))
         _option(ctx, "order", order, ("C", "F", "A", "K", None))
         given = tuple([as_ndarray(ctx, arg) for arg in args])
         return call(ctx, given, out, where, dtype, *([] if rule == SAME_KIND else [rule]))

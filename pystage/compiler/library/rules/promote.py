@@ -13,7 +13,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import numpy as np
@@ -161,13 +161,15 @@ def _staged(ctx: Context, operation: str, loop: LoopTypes) -> LoopTypes:
 # ---------------------------------------------------------------- NumPy
 
 
-SAME_KIND = "same_kind"
-"""The rule of casts of ufuncs unless told otherwise: to the same kind, or a wider one."""
+Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+"""A rule of casts, as the argument `casting` of a ufunc names it."""
+SAME_KIND: Casting = "same_kind"
+"""The rule of ufuncs unless told otherwise: to the same kind, or a wider one."""
 
 
 @functools.cache
 def numpy_loop(
-    ufunc: np.ufunc, kinds: tuple[NumberKind, ...], dtype: DType | None = None, casting: str = SAME_KIND
+    ufunc: np.ufunc, kinds: tuple[NumberKind, ...], dtype: DType | None = None, casting: Casting = SAME_KIND
 ) -> LoopTypes | None:
     """NumPy's loop: Python scalars are weak, `jax.Array`s count as arrays of their element type.
 

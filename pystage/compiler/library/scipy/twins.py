@@ -34,7 +34,7 @@ from ..numpy.ufuncs import with_ufunc_options
 from ..registry import meaning
 from ..rules.jax import is_none
 from ..rules.libraries import NUMPY
-from ..rules.promote import SAME_KIND
+from ..rules.promote import SAME_KIND, Casting
 
 _UFUNCS = [
     "erf",
@@ -81,7 +81,9 @@ def _declare_ufunc(ufunc: np.ufunc, function: Callable[..., Any]) -> None:
     """A ufunc of SciPy, with NumPy's keywords."""
     declared = ElementwiseFunction(ufunc.__name__, ufunc, _kernel(function))
 
-    def call(ctx: Context, args: Any, out: Raw, where: Raw, dtype: Raw, casting: str = SAME_KIND) -> Abstract:
+    def call(
+        ctx: Context, args: Any, out: Raw, where: Raw, dtype: Raw, casting: Casting = SAME_KIND
+    ) -> Abstract:
         return call_numpy(ctx, declared, args, out, where, dtype, casting)
 
     meaning(ufunc)(with_ufunc_options(ufunc.nin, call))
