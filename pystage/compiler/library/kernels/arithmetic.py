@@ -14,7 +14,17 @@ import numpy as np
 
 from ...hlo.ir import Region, Value
 from ...hlo.op import HloOp
-from ...hlo.types import BOOL, UINT64, DType, is_complex, is_floating, is_integer, is_unsigned
+from ...hlo.types import (
+    BOOL,
+    FLOAT32,
+    FLOAT64,
+    UINT64,
+    DType,
+    is_complex,
+    is_floating,
+    is_integer,
+    is_unsigned,
+)
 from ...ops import (
     Abs,
     Add,
@@ -43,6 +53,7 @@ from ...ops import (
     ShiftRightArithmetic,
     ShiftRightLogical,
     Sign,
+    Sqrt,
     StopGradient,
     Subtract,
     While,
@@ -242,7 +253,7 @@ def fmod(ctx: Context, form: Form, x: Value, y: Value) -> Value:
 
 
 def power(ctx: Context, form: Form, x: Value, y: Value) -> Value:
-    """`x ** y`; small known integral exponents are written as products, 0.5 as a square root."""
+    """`x ** y`; small known integral exponents are written as products."""
     if is_complex(x.type.dtype):
         return ctx.op(by_form(Power(), form, x.type.dtype), x, y)
     exponent = known_number(y)
@@ -253,6 +264,18 @@ def power(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     if not is_integer(x.type.dtype):
         return ctx.op(Power(), x, y)
     return _jax_integer_power(ctx, x, y) if form is Form.JAX else _numpy_integer_power(ctx, x, y)
+
+
+def power_of_one(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    """`x ** y` for one exponent: NumPy takes the square root where it is 0.5, which -0.0 and -inf tell apart."""
+    exponent = known_number(y)
+    if x.type.dtype not in (FLOAT32, FLOAT64) or (exponent is not None and exponent != 0.5):
+        return power(ctx, form, x, y)
+    if exponent is not None:
+        return ctx.op(Sqrt(), x)
+    half, one = ctx.op(Compare("EQ"), y, like(ctx, y, 0.5)), like(ctx, x, 1)
+    root = ctx.op(Sqrt(), select(ctx, half, x, one))
+    return select(ctx, half, root, ctx.op(Power(), select(ctx, half, one, x), y))
 
 
 def integer_power(ctx: Context, x: Value, exponent: int) -> Value:

@@ -5,6 +5,7 @@ In: base and exponent. Out: the power, or None where the general rule applies.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import jax.numpy as jnp
@@ -85,7 +86,17 @@ def special_power(ctx: Context, operands: Sequence[Operand]) -> Abstract | None:
         return None
     check_power(ctx, operands)
     function = function_of_exponent(operands)
-    return None if function is None else apply_numpy(ctx, function, [left])
+    if function is not None:
+        return apply_numpy(ctx, function, [left])
+    if all(k.form is not Form.NDARRAY for o in operands for k in kinds_of(o)):
+        return None
+    return apply_numpy(ctx, _ufunc_for(left, right), operands)
+
+
+def _ufunc_for(left: Operand, right: Operand) -> ElementwiseFunction:
+    """`np.power` for operands of these shapes: whether NumPy looks at one exponent for all elements."""
+    shape = shape_of(right)
+    return u.POWER_OF_ONE if math.prod(shape) == 1 and not (shape and shape == shape_of(left)) else u.POWER
 
 
 def function_of_exponent(operands: Sequence[Operand]) -> ElementwiseFunction | None:
@@ -148,8 +159,9 @@ def _numpy_power(
         return elementwise(
             ctx, "np.power", np.power, lambda *x: _numpy_power(ctx, x, out, where, dtype), *args
         )
-    check_power(ctx, [ctx.read(x) for x in args])
-    return call_numpy(ctx, u.POWER, args, out, where, dtype, casting)
+    left, right = [ctx.read(x) for x in args]
+    check_power(ctx, [left, right])
+    return call_numpy(ctx, _ufunc_for(left, right), args, out, where, dtype, casting)
 
 
 meaning(np.power)(u.with_ufunc_options(2, _numpy_power))

@@ -6,6 +6,7 @@ shape and element type of the result.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     at = normalize_axis_index(axis, given.ndim)
     lines = np.moveaxis(given, at, -1)
     outer = lines.shape[:-1]
-    flat = lines.reshape(-1, lines.shape[-1])
+    flat = lines.reshape(math.prod(outer), lines.shape[-1])
     if len(flat) == 0:
         try:
             raise StopIteration
@@ -65,6 +66,8 @@ def _vectorized(pyfunc: Any, otypes: Any, *args: Any) -> Any:
     shape = arrays[0].shape
     flat = [np.ravel(a) for a in arrays]
     if otypes is None:
+        if any(np.size(a) == 0 for a in args):
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
         first = np.asarray(pyfunc(*[f[0] for f in flat]))
         result = np.empty(len(flat[0]), first.dtype)
     else:

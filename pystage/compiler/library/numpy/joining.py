@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from ...diagnostics.codes_types import NotNumeric
 from ...hlo.ir import Value
-from ...hlo.types import INT64
+from ...hlo.types import INT64, DType
 from ...ops import Add, Broadcast, Compare, Concatenate, DynamicSlice, Negate, Remainder, Select
 from ...values.lattice import (
     Abstract,
@@ -53,9 +54,15 @@ def _is_no_sequence(ctx: Context, raw: Raw) -> bool:
 
 
 def joined(
-    ctx: Context, rules: Rules, given: Sequence[ArrayArgument], axis: int, dtype: Raw, function: str
+    ctx: Context,
+    rules: Rules,
+    given: Sequence[ArrayArgument],
+    axis: int,
+    dtype: Raw,
+    function: str,
+    casting: Raw = "same_kind",
 ) -> Abstract:
-    """Arrays one after another along an axis that all have."""
+    """Arrays one after another along an axis that all have, cast to a type by a rule of NumPy's."""
     first = given[0].shape
     for i, other in enumerate(given):
         if len(other.shape) != len(first):
@@ -71,11 +78,22 @@ def joined(
                 ctx,
                 "all the input array dimensions except for the concatenation axis must match exactly",
             )
-    values, weak = rules.common(ctx, given)
+    common, weak = rules.common_dtype(ctx, given)
     if not is_none(dtype):
-        values, weak = [cast(ctx, v, rules.dtype(ctx, dtype, function)) for v in values], False
+        common, weak = rules.dtype(ctx, dtype, function), False
+    if not rules.is_jax:
+        check_casts(ctx, given, common, ctx.known(casting, f"casting of {function}"))
+    values = [cast(ctx, g.value, common) for g in given]
     values = [v for v in values if v.type.static_shape[axis]] or values[:1]
     return rules.array(ctx, ctx.op(Concatenate(axis), *values) if len(values) > 1 else values[0], weak)
+
+
+def check_casts(ctx: Context, given: Sequence[ArrayArgument], dtype: DType, casting: Any) -> None:
+    """The program raises TypeError where NumPy does not cast one of the arrays to `dtype`."""
+    for each in given:
+        if not np.can_cast(each.dtype, dtype, casting):
+            pair = f"from {each.dtype!r} to {dtype!r}"
+            ctx.raise_(TypeError(f"Cannot cast array data {pair} according to the rule {casting!r}"))
 
 
 def reshaped_argument(ctx: Context, argument: ArrayArgument, shape: tuple[int, ...]) -> ArrayArgument:
@@ -85,17 +103,24 @@ def reshaped_argument(ctx: Context, argument: ArrayArgument, shape: tuple[int, .
 
 @twins(np.concatenate, jnp.concatenate, delegates=False)
 def concatenate(
-    ctx: Context, rules: Rules, arrays: Raw, axis: Raw = 0, out: Raw = None, *, dtype: Raw = None
+    ctx: Context,
+    rules: Rules,
+    arrays: Raw,
+    axis: Raw = 0,
+    out: Raw = None,
+    *,
+    dtype: Raw = None,
+    casting: Raw = "same_kind",
 ) -> Abstract:
     """The arrays one after another along `axis`, or all elements where it is None."""
     given = arrays_of(ctx, rules, arrays, "concatenate")
     if is_none(axis):
         given = [reshaped_argument(ctx, g, (g.value.type.size,)) for g in given]
-        return joined(ctx, rules, given, 0, dtype, "concatenate")
+        return joined(ctx, rules, given, 0, dtype, "concatenate", casting)
     if not given[0].rank:
         rules.mismatch(ctx, "zero-dimensional arrays cannot be concatenated")
     at = axis_of(ctx, axis, given[0].rank, "concatenate")
-    return joined(ctx, rules, given, at, dtype, "concatenate")
+    return joined(ctx, rules, given, at, dtype, "concatenate", casting)
 
 
 if np.concat is not np.concatenate:
@@ -104,7 +129,14 @@ if np.concat is not np.concatenate:
 
 @twins(np.stack, jnp.stack, delegates=False)
 def stack(
-    ctx: Context, rules: Rules, arrays: Raw, axis: Raw = 0, out: Raw = None, *, dtype: Raw = None
+    ctx: Context,
+    rules: Rules,
+    arrays: Raw,
+    axis: Raw = 0,
+    out: Raw = None,
+    *,
+    dtype: Raw = None,
+    casting: Raw = "same_kind",
 ) -> Abstract:
     """The arrays, all of one shape, along a new axis."""
     given = arrays_of(ctx, rules, arrays, "stack")
@@ -112,11 +144,11 @@ def stack(
     if any(g.shape != shape for g in given):
         rules.mismatch(ctx, "all input arrays must have the same shape")
     at = axis_of(ctx, axis, len(shape) + 1, "stack")
-    if at == 0 and is_none(dtype):
+    if at == 0 and is_none(dtype) and casting == "same_kind":
         values, weak = rules.common(ctx, given)
         return rules.array(ctx, stacked(ctx.b, values), weak)
     wide = (*shape[:at], 1, *shape[at:])
-    return joined(ctx, rules, [reshaped_argument(ctx, g, wide) for g in given], at, dtype, "stack")
+    return joined(ctx, rules, [reshaped_argument(ctx, g, wide) for g in given], at, dtype, "stack", casting)
 
 
 def _raised(ctx: Context, given: Sequence[ArrayArgument], rank: int) -> list[ArrayArgument]:
@@ -135,16 +167,21 @@ def _raised(ctx: Context, given: Sequence[ArrayArgument], rank: int) -> list[Arr
 
 
 @twins(np.hstack, jnp.hstack, delegates=False)
-def hstack(ctx: Context, rules: Rules, tup: Raw, *, dtype: Raw = None) -> Abstract:
+def hstack(
+    ctx: Context, rules: Rules, tup: Raw, *, dtype: Raw = None, casting: Raw = "same_kind"
+) -> Abstract:
     """Side by side: along the second axis, vectors along their only one."""
     given = _raised(ctx, arrays_of(ctx, rules, tup, "hstack"), 1)
-    return joined(ctx, rules, given, 0 if given[0].rank == 1 else 1, dtype, "hstack")
+    return joined(ctx, rules, given, 0 if given[0].rank == 1 else 1, dtype, "hstack", casting)
 
 
 @twins(np.vstack, jnp.vstack, delegates=False)
-def vstack(ctx: Context, rules: Rules, tup: Raw, *, dtype: Raw = None) -> Abstract:
+def vstack(
+    ctx: Context, rules: Rules, tup: Raw, *, dtype: Raw = None, casting: Raw = "same_kind"
+) -> Abstract:
     """One below the other: along the first axis, vectors as rows."""
-    return joined(ctx, rules, _raised(ctx, arrays_of(ctx, rules, tup, "vstack"), 2), 0, dtype, "vstack")
+    given = _raised(ctx, arrays_of(ctx, rules, tup, "vstack"), 2)
+    return joined(ctx, rules, given, 0, dtype, "vstack", casting)
 
 
 @twins(np.dstack, jnp.dstack, delegates=False)

@@ -110,7 +110,14 @@ def _select(jax: bool) -> Callable[..., Abstract]:
         choices = listed(ctx, choicelist, "the choices of select")
         if len(conditions) != len(choices) or not choices:
             text = f"select takes as many choices as conditions, not {len(choices)} and {len(conditions)}"
+            if not jax:
+                ctx.raise_(ValueError(text))
             ctx.fail(ShapeMismatch(span=ctx.span, text=text))
+        if not jax:
+            for i, condition in enumerate(conditions):
+                if kinds_of(ctx.read(condition))[0].dtype != BOOL:
+                    text = f"invalid entry {i} in condlist: should be boolean ndarray"
+                    ctx.raise_(TypeError(text))
         value, loop = choose(ctx, "select", conditions, choices, default, jax)
         if not jax:
             _check_choices(ctx, [ctx.read(x) for x in (*choices, default)], loop.outputs[0])

@@ -26,10 +26,17 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     flat = np.ravel(np.asarray(ary))
     parts = [flat[1:] - flat[:-1]]
     if to_begin is not None:
-        parts.insert(0, np.ravel(np.asarray(to_begin)).astype(flat.dtype))
+        parts.insert(0, _end_of_differences(to_begin, flat.dtype, "to_begin"))
     if to_end is not None:
-        parts.append(np.ravel(np.asarray(to_end)).astype(flat.dtype))
+        parts.append(_end_of_differences(to_end, flat.dtype, "to_end"))
     return np.concatenate(parts)
+
+
+def _end_of_differences(given: Any, dtype: Any, name: Any) -> Any:
+    end = np.asarray(given)
+    if not np.can_cast(end.dtype, dtype, "same_kind"):
+        raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+    return np.ravel(end).astype(dtype)
 
 
 @composed(np.gradient)

@@ -200,6 +200,7 @@ REMAINDER = declare(np.remainder, a.remainder, jnp.remainder, jnp.mod, inputs=nu
 FMOD = declare(np.fmod, a.fmod, jnp.fmod, inputs=numeric, domain=REAL)
 DIVMOD = declare(np.divmod, a.divmod_, jnp.divmod, inputs=numeric, domain=REAL)
 POWER = ElementwiseFunction("power", np.power, a.power, numeric)
+POWER_OF_ONE = ElementwiseFunction("power", np.power, a.power_of_one, numeric)
 declare(np.float_power, a.power, jnp.float_power, inputs=inexact)
 NEGATIVE = declare(np.negative, a.op(Negate()), jnp.negative, domain=NUMERIC)
 

@@ -66,6 +66,7 @@ from ..registry import meaning
 from ..rules.classes import class_name, class_of
 from ..rules.promote import value_of
 from .builtins import listed
+from .exact_sums import exact_sum
 from .math_checks import check_call, check_logarithm
 from .number_checks import check_integral, check_overflow, check_product
 from .operators import binary
@@ -356,35 +357,14 @@ def prod(iterable: Any, /, *, start: Any = 1) -> Any:
 
 @meaning(math.fsum)
 def fsum(ctx: Context, iterable: Raw, /) -> Abstract:
-    """`math.fsum(iterable)`: summed with what each addition loses (compensated), not exactly rounded."""
+    """`math.fsum(iterable)`: rounded once."""
     held = iterable if isinstance(iterable, Tuple) else cell_of(ctx, iterable)
     known = (
         [known_object(ctx, item) for item in held.items] if isinstance(held, Tuple | ListCell) else [MISSING]
     )
     if any(each is MISSING for each in known):
-        return run_program(ctx, _compensated_sum, [iterable])
+        return run_program(ctx, exact_sum, [iterable])
     return call_now(ctx, math.fsum, known)
-
-
-def _compensated_sum(iterable: Any) -> float:
-    total = lost = special = infinite = 0.0
-    for item in iterable:
-        value = math.ldexp(item, 0)
-        if math.isfinite(value):
-            new = total + value
-            if not math.isfinite(new):
-                raise OverflowError("intermediate overflow in fsum")
-            lost += (total - new) + value if abs(total) >= abs(value) else (value - new) + total
-            total = new
-        else:
-            special += value
-            if math.isinf(value):
-                infinite += value
-    if special != 0.0:
-        if math.isnan(infinite):
-            raise ValueError("-inf + inf in fsum")
-        return special
-    return total + lost
 
 
 # ---------------------------------------------------------------- numbers taken apart

@@ -240,6 +240,8 @@ def round_value(ctx: Context, x: Value, digits: int) -> Value:
         if digits >= 0:
             return x
         rounded = _scaled_round(ctx, ctx.convert(x, FLOAT64), digits)
+        if dtype.itemsize < 8:  # what the type does not hold wraps around
+            rounded = ctx.convert(rounded, INT64)
         return ctx.convert(rounded, dtype)
     return ctx.op(RoundNearestEven(), x) if digits == 0 else _scaled_round(ctx, x, digits)
 

@@ -395,6 +395,8 @@ def _into(ctx: Context, rules: Rules, out: Raw, result: Abstract, name: str) -> 
     if rules.is_jax or not ctx.is_ndarray(out):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument="out"))
     read = NUMPY.operand(ctx, result, name)
+    if name == "dot" and read.dtype != dtype_of(ctx, out):
+        ctx.raise_(ValueError("output array is not acceptable (must have the right datatype, …)"))
     store_out(ctx, out, read.value, name)
     return out  # type: ignore[no-any-return]
 

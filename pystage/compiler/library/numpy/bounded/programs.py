@@ -15,6 +15,7 @@ from ....values.lattice import Abstract, Ref
 from ...context import Context, Raw
 from ..composed import run_program, size_depends
 from ..indexing.flat_stores import refuse_own_memory
+from ..reductions.searching import digitize
 from .along import at_shares, checked_shares, is_weak
 from .serving import composed_for_bounded, composed_for_computed, for_bounded
 
@@ -354,24 +355,7 @@ def _check_kth(kth: Any, a: Any, axis: Any) -> None:
 # ---------------------------------------------------------------- lines and bins
 
 
-@composed_for_bounded(np.digitize)
-def digitize(x: Any, bins: Any, right: Any = False) -> Any:
-    """The number of the bin that each element falls into; the bins ascend or descend."""
-    edges = np.asarray(bins)
-    if np.iscomplexobj(x):
-        raise TypeError("x may not be complex")
-    if np.iscomplexobj(edges):
-        pair = f"from {edges.dtype!r} to dtype('float64')"
-        raise TypeError(f"Cannot cast array data {pair} according to the rule 'safe'")
-    n = len(edges)
-    side: Any = "left" if right else "right"
-    if n < 2:
-        return np.searchsorted(edges, x, side=side)
-    falling = edges[0] > edges[-1]
-    if np.any(edges[:-1] < edges[1:]) and np.any(edges[:-1] > edges[1:]):
-        raise ValueError("bins must be monotonically increasing or decreasing")
-    found = np.searchsorted(np.where(falling, edges[::-1], edges), x, side=side)
-    return np.where(falling, n - found, found)
+composed_for_bounded(np.digitize)(digitize)
 
 
 @composed_for_bounded(np.interp)

@@ -61,7 +61,7 @@ def indices_of(
     how = ctx.known(mode, f"the mode of {function}")
     if how == "raise":
         array = Array(given.value, Form.NDARRAY)
-        front = from_front(ctx, array, extent)
+        front = from_front(ctx, array, extent) if function != "choose" else ctx.convert(given.value, INT64)
         check(array, front)
         return front
     value = ctx.convert(given.value, INT64)
@@ -257,9 +257,12 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
     def outside(index: Any) -> None:
         np.choose(index, [np.int8(0)] * len(values))
 
-    which = indices_of(
-        ctx, a, len(values), mode, "choose", lambda i, p: check_inside(ctx, i, p, len(values), outside)
-    )
+    def check(index: Array, front: Value) -> None:
+        check_inside(
+            ctx, index, front, len(values), outside, fallback=ValueError("invalid entry in choice array")
+        )
+
+    which = indices_of(ctx, a, len(values), mode, "choose", check)
     try:
         shape = np.broadcast_shapes(which.type.static_shape, *[v.type.static_shape for v in values])
     except ValueError:

@@ -24,6 +24,7 @@ from ...kernels.nesting import elements, nested
 from ...rules.jax import is_none
 from ...rules.libraries import ArrayArgument, Rules, twins, with_views
 from ..indexing.stores import cast
+from ..joining import check_casts
 from .matrices import diagonal_views
 from .products import precision_of, stored_out
 
@@ -154,6 +155,7 @@ def einsum(
     out: Raw = None,
     optimize: Raw = False,
     dtype: Raw = None,
+    casting: Raw = "safe",
     precision: Raw = None,
     preferred_element_type: Raw = None,
 ) -> Abstract:
@@ -168,14 +170,16 @@ def einsum(
         rules.operand(ctx, x, "einsum") if rules.is_jax else nested(ctx, rules, x, "einsum") for x in operands
     ]
     labelled, result = parse(ctx, rules, text, [g.rank for g in given])
-    if len(given) == 1 and set(labelled[0]) == set(result) and is_none(dtype) and is_none(out):
+    if len(given) == 1 and set(labelled[0]) == set(result) and is_none(out):
         views = _arranged(ctx, rules, given[0], labelled[0], result)
         raw = operands[0] if elements(ctx, operands[0]) is None else rules.array(ctx, given[0].value)
         return with_views(ctx, rules, raw, views, "einsum")
     how = precision_of(ctx, rules, precision, preferred_element_type, "einsum")
     values, weak = rules.common(ctx, given)
     if not is_none(dtype):
-        values = [cast(ctx, v, rules.dtype(ctx, dtype, "einsum")) for v in values]
+        wanted = rules.dtype(ctx, dtype, "einsum")
+        check_casts(ctx, given, wanted, ctx.known(casting, "casting of einsum"))
+        values = [cast(ctx, v, wanted) for v in values]
     pending = [Labelled(v, labels) for v, labels in zip(values, labelled)]
     sizes = _check_sizes(ctx, rules, pending)
     pending = [without_repeats(ctx, _squeezed(ctx, x, sizes)) for x in pending]

@@ -347,8 +347,9 @@ def cond(x: Any, p: Any = None) -> Any:
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p is None or p == 2 or p == -2:
         values = np.linalg.svd(a, compute_uv=False)
-        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
-    found = np.linalg.norm(a, p, axis=(-2, -1)) * np.linalg.norm(_inverse_or_nan(a), p, axis=(-2, -1))
+        found = values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+    else:
+        found = np.linalg.norm(a, p, axis=(-2, -1)) * np.linalg.norm(_inverse_or_nan(a), p, axis=(-2, -1))
     return np.where(np.isnan(found) & ~np.isnan(a).any(axis=(-2, -1)), np.inf, found)[()]
 
 

@@ -16,6 +16,7 @@ from ...kernels.reducing import ReductionOperand, not_zero, reduce, reduced_shap
 from ...rules.jax import axes_of, is_none
 from ...rules.libraries import Rules, twins
 from ..jax_twin import twin
+from ..reductions.extrema import check_elements
 
 _BY_SUMS = (1, -1, np.inf, -np.inf)
 """The orders of the norms of matrices that are sums of absolute values; 2, -2 and "nuc" need singular values."""
@@ -60,10 +61,8 @@ def norm(
 def _vector_norm(ctx: Context, rules: Rules, of: ReductionOperand, order: object) -> Value:
     """A norm along one axis."""
     sizes = of.of(ctx.op(Abs(), of.value))
-    if order == np.inf:
-        return reduce(ctx, Maximum(), sizes)
-    if order == -np.inf:
-        return reduce(ctx, Minimum(), sizes)
+    if order in (np.inf, -np.inf):
+        return _best(ctx, rules, sizes, order == np.inf)
     if order == 0:
         return total(ctx, of.of(ctx.convert(not_zero(ctx, of.value), sizes.dtype)))
     if order == 1:
@@ -83,7 +82,7 @@ def _matrix_norm(ctx: Context, rules: Rules, value: Value, axes: tuple[int, ...]
     if row == column:
         rules.mismatch(ctx, "Duplicate axes given.")
     if order in (2, -2, "nuc"):
-        return _by_singular_values(ctx, value, axes, order)
+        return _by_singular_values(ctx, rules, value, axes, order)
     if order not in _BY_SUMS:
         rules.mismatch(ctx, "Invalid norm order for matrices.")
     summed = row if order in (1, -1) else column
@@ -92,11 +91,22 @@ def _matrix_norm(ctx: Context, rules: Rules, value: Value, axes: tuple[int, ...]
     shape = reduced_shape(sizes.type.static_shape, (summed,), False)
     sums = total(ctx, ReductionOperand(sizes, (summed,), None, shape))
     at = other - (other > summed)
-    best = Maximum() if isinstance(order, int | float) and order > 0 else Minimum()
-    return reduce(ctx, best, ReductionOperand(sums, (at,), None, reduced_shape(shape, (at,), False)))
+    of = ReductionOperand(sums, (at,), None, reduced_shape(shape, (at,), False))
+    return _best(ctx, rules, of, isinstance(order, int | float) and order > 0)
 
 
-def _by_singular_values(ctx: Context, value: Value, axes: tuple[int, ...], order: object) -> Value:
+def _best(ctx: Context, rules: Rules, of: ReductionOperand, greatest: bool) -> Value:
+    """The greatest of numbers that are not negative, 0 of none; or the least."""
+    if greatest:
+        return reduce(ctx, Maximum(), of, ctx.constant(0, of.dtype))
+    if not rules.is_jax:
+        check_elements(ctx, of, None, "minimum")
+    return reduce(ctx, Minimum(), of)
+
+
+def _by_singular_values(
+    ctx: Context, rules: Rules, value: Value, axes: tuple[int, ...], order: object
+) -> Value:
     """The greatest or the least singular value, or the sum of all."""
     others = [a for a in range(value.type.rank) if a not in axes]
     matrices = ctx.op(Transpose((*others, *axes)), value)
@@ -105,4 +115,4 @@ def _by_singular_values(ctx: Context, value: Value, axes: tuple[int, ...], order
     of = ReductionOperand(found, (last,), None, reduced_shape(found.type.static_shape, (last,), False))
     if order == "nuc":
         return total(ctx, of)
-    return reduce(ctx, Maximum() if order == 2 else Minimum(), of)
+    return _best(ctx, rules, of, order == 2)

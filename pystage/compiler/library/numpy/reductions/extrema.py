@@ -57,7 +57,7 @@ def _extremum(
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, name, where)
     if is_none(initial):
-        _check_elements(ctx, of, a, name if rules.is_jax else _LONG[name])
+        check_elements(ctx, of, a, name if rules.is_jax else _LONG[name])
         if of.where is not None and not isinstance(a, Bounded):
             text = f"reduction operation '{_LONG[name]}' does not have an identity"
             ctx.raise_(ValueError(f"{text}, so to use a where mask one has to specify 'initial'"))
@@ -76,7 +76,7 @@ def _extremum_of(name: str, ctx: Context, rules: Rules, of: ReductionOperand, in
     return reduce(ctx, EXTREMA[name], of, start)
 
 
-def _check_elements(ctx: Context, of: ReductionOperand, a: Raw, operation: str) -> None:
+def check_elements(ctx: Context, of: ReductionOperand, a: Raw, operation: str) -> None:
     """The program raises ValueError where an extremum of nothing is asked for, perhaps of an empty selection."""
     if 0 in of.shape:
         return
@@ -137,7 +137,7 @@ def _nan_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keep
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, name)
     numbers = without_nan(ctx, of)
-    _check_elements(ctx, of, a, name if rules.is_jax else f"f{name[3:]}")
+    check_elements(ctx, of, a, name if rules.is_jax else f"f{name[3:]}")
     best = _extremum_of(name[3:], ctx, rules, numbers)
     if not is_floating(of.dtype) and not is_complex(of.dtype):
         return reduced(ctx, rules, of, best)
@@ -173,7 +173,7 @@ def ptp(
     of = source(ctx, rules, a, axis, keepdims, "ptp")
     if of.dtype == BOOL:
         ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.ptp", types="bool"))
-    _check_elements(ctx, of, a, "max" if rules.is_jax else "maximum")
+    check_elements(ctx, of, a, "max" if rules.is_jax else "maximum")
     ends = [_extremum_of(name, ctx, rules, of) for name in ("max", "min")]
     return reduced(ctx, rules, of, ctx.op(Subtract(), *ends))
 

@@ -5,7 +5,7 @@ A binary search runs for all needles at once: its size grows with the logarithm 
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,10 +23,9 @@ from ....ops import (
     Or,
     Real,
     Reduce,
-    Reverse,
     Scatter,
     Select,
-    Subtract,
+    ShiftRightLogical,
 )
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array
@@ -37,9 +36,9 @@ from ...kernels.nesting import nested
 from ...kernels.structures import lift
 from ...rules.jax import integer, is_none
 from ...rules.libraries import Rules, twins
+from ..composed import composed
 from ..indexing.bounded import first_elements
 from ..indexing.stores import cast, known_array
-from ..joining import part
 from ..sizes import bound_of
 
 
@@ -77,24 +76,46 @@ def _at(ctx: Context, values: Value, positions: Value) -> Value:
 
 def count_preceding(ctx: Context, values: Value, needles: Value, side: str) -> Value:
     """How many of the sorted `values` stand before each needle (with those equal to it for `right`), as int64."""
+    return _bisect(ctx, values, needles, side)[0]
+
+
+def _bisect(
+    ctx: Context, values: Value, needles: Value, side: str, sorter: Value | None = None
+) -> tuple[Value, Value]:
+    """Bisection in `values[sorter]`; and whether it met places in `sorter` (int64) that `values` has not.
+
+    It probes the places that NumPy probes, whose answer for values that are not in order depends on them.
+    """
     (size,) = values.type.static_shape
     shape = needles.type.static_shape
 
     def number(n: int) -> Value:
         return ctx.broadcast(ctx.constant(n, INT64), shape)
 
-    found = number(0)
-    for step in reversed([1 << bit for bit in range(size.bit_length())]):
-        reached = ctx.op(Add(), found, number(step))
-        element = _at(ctx, values, ctx.op(Subtract(), reached, number(1)))
+    low, high = number(0), number(size)
+    outside = ctx.broadcast(ctx.constant(False, BOOL), shape)
+    for _ in range(size.bit_length()):
+        middle = ctx.op(ShiftRightLogical(), ctx.op(Add(), low, high), number(1))
+        place = middle if sorter is None else _at(ctx, sorter, middle)
+        element = _at(ctx, values, place)
         ahead = _precedes(ctx, element, needles) if side == "left" else _not_after(ctx, element, needles)
-        inside = ctx.op(Compare("LE"), reached, number(size))
-        found = ctx.op(Select(), ctx.op(And(), inside, ahead), reached, found)
-    return found
+        is_open = ctx.op(Compare("LT"), low, high)
+        if sorter is not None:
+            beyond = [ctx.op(Compare(how), place, number(end)) for how, end in (("LT", 0), ("GE", size))]
+            outside = ctx.op(Or(), outside, ctx.op(And(), is_open, ctx.op(Or(), *beyond)))
+        ahead = ctx.op(And(), is_open, ahead)
+        high = ctx.op(Select(), ctx.op(Or(), ahead, ctx.op(Not(), is_open)), high, middle)
+        low = ctx.op(Select(), ahead, ctx.op(Add(), middle, number(1)), low)
+    return low, outside
 
 
 def _not_after(ctx: Context, x: Value, y: Value) -> Value:
     return ctx.op(Not(), _precedes(ctx, y, x))
+
+
+def refuse_rank(ctx: Context, rank: int) -> NoReturn:
+    """NumPy's ValueError for an array that should have been a vector."""
+    ctx.raise_(ValueError(f"object {'too deep' if rank else 'of too small depth'} for desired array"))
 
 
 def _ordered_pair(ctx: Context, rules: Rules, a: Raw, v: Raw, name: str) -> tuple[Value, Value]:
@@ -102,8 +123,7 @@ def _ordered_pair(ctx: Context, rules: Rules, a: Raw, v: Raw, name: str) -> tupl
     given = [nested(ctx, rules, x, name) for x in (a, v)]
     (values, needles), _ = rules.common(ctx, given)
     if values.type.rank != 1:
-        which = "small depth" if values.type.rank == 0 else "deep"
-        ctx.raise_(ValueError(f"object of too {which} for desired array"))
+        refuse_rank(ctx, values.type.rank)
     return values, needles
 
 
@@ -124,53 +144,41 @@ def searchsorted(
             ctx.raise_(TypeError("sorter must only contain integers"))
         if order.shape != values.type.shape:
             ctx.raise_(ValueError("sorter.size must equal len(array)"))
-        values = _at(ctx, values, ctx.convert(order.value, INT64))
+        found, outside = _bisect(ctx, values, needles, which, ctx.convert(order.value, INT64))
+        ctx.check(any_of(ctx, outside), ValueError(_NO_SORTER), _refuse, [_NO_SORTER])
+        return rules.result(ctx, found)
     return rules.result(ctx, count_preceding(ctx, values, needles, which))
 
 
-@twins(np.digitize, None, delegates=False)
-def digitize(ctx: Context, rules: Rules, x: Raw, bins: Raw, right: Raw = False) -> Abstract:
+_NO_SORTER = "Sorter index out of range."
+
+
+def _refuse(text: str) -> NoReturn:
+    raise ValueError(text)
+
+
+@composed(np.digitize)
+def digitize(x: Any, bins: Any, right: Any = False) -> Any:
     """The number of the bin that each element falls into; the bins ascend or descend."""
-    cast_text = "Cannot cast array data from {!r} to {!r} according to the rule 'safe'"
-    for given, text in ((x, "x may not be complex"), (bins, cast_text)):
-        dtype = nested(ctx, rules, given, "digitize").dtype
-        if is_complex(dtype):
-            ctx.raise_(TypeError(text.format(dtype, FLOAT64)))
-    values, needles = _ordered_pair(ctx, rules, bins, x, "digitize")
-    side = "left" if ctx.known(right, "right of digitize") else "right"
-    (size,) = values.type.static_shape
-    known = known_array(values)
-    if known is not None:
-        steps = [known[1:] >= known[:-1], known[1:] <= known[:-1]]
-        if not any(s.all() for s in steps):
-            ctx.raise_(ValueError(_NOT_MONOTONIC))
-    if size < 2:
-        return rules.result(ctx, count_preceding(ctx, values, needles, side))
-    if known is None:
-        _check_monotonic(ctx, values)
-    ends = [ctx.reshape(part(ctx, values, 0, i, i + 1), ()) for i in (0, size - 1)]
-    falling = ctx.op(Compare("GT"), *ends)
-    turned = ctx.op(Reverse((0,)), values)
-    values = ctx.op(Select(), ctx.broadcast(falling, (size,)), turned, values)
-    found = count_preceding(ctx, values, needles, side)
-    shape = needles.type.static_shape
-    rest = ctx.op(Subtract(), ctx.broadcast(ctx.constant(size, INT64), shape), found)
-    return rules.result(ctx, ctx.op(Select(), ctx.broadcast(falling, shape), rest, found))
-
-
-def _check_monotonic(ctx: Context, bins: Value) -> None:
-    """The program raises ValueError where some bin is less than the one before it, and some greater."""
-    size = bins.type.static_shape[0]
-    pairs = [part(ctx, bins, 0, 0, size - 1), part(ctx, bins, 0, 1, size)]
-    rises, falls = [any_of(ctx, ctx.op(Compare(way), *pairs)) for way in ("LT", "GT")]
-    ctx.check(ctx.op(And(), rises, falls), ValueError(_NOT_MONOTONIC), _refuse_bins, [])
-
-
-_NOT_MONOTONIC = "bins must be monotonically increasing or decreasing"
-
-
-def _refuse_bins() -> NoReturn:
-    raise ValueError(_NOT_MONOTONIC)
+    needles, edges = np.asarray(x), np.asarray(bins)
+    if np.iscomplexobj(needles):
+        raise TypeError("x may not be complex")
+    if np.iscomplexobj(edges):
+        pair = f"from {edges.dtype!r} to dtype('float64')"
+        raise TypeError(f"Cannot cast array data {pair} according to the rule 'safe'")
+    if edges.ndim != 1:
+        raise ValueError(f"object {'too deep' if edges.ndim else 'of too small depth'} for desired array")
+    n = len(edges)
+    side: Any = "left" if right else "right"
+    if n < 2:
+        return np.searchsorted(edges, needles, side=side)
+    rises, falls = edges[1:] > edges[:-1], edges[1:] < edges[:-1]
+    steps = edges[1:] != edges[:-1]
+    falling = steps.any() & ~rises[np.argmax(steps)]  # so says the first step, also one from or to NaN
+    if np.where(falling, rises.any(), falls.any()):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    found = np.searchsorted(np.where(falling, edges[::-1], edges), needles, side=side)
+    return np.where(falling, n - found, found)[()]
 
 
 @twins(np.bincount, None, delegates=False)
@@ -180,21 +188,8 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
     The length of the result is one more than the greatest element, or `minlength`.
     """
     given = nested(ctx, rules, x, "bincount")
-    least = least_length(ctx, minlength)
-    known = known_array(given.value)
-    if (
-        known is not None
-        and isinstance(least, int)
-        and is_none(weights)
-        and (known.dtype.kind in "biu" or ctx.is_ndarray(x))
-    ):
-        try:
-            return lift(ctx, np.bincount(known, minlength=least))
-        except (TypeError, ValueError) as error:
-            ctx.raise_(error)
     if given.rank != 1:
-        which = "small depth" if given.rank == 0 else "deep"
-        ctx.raise_(ValueError(f"object of too {which} for desired array"))
+        refuse_rank(ctx, given.rank)
     if given.dtype.kind not in "biu" and not ctx.is_ndarray(x):  # NumPy converts lists as it likes
         given = given.of(cast(ctx, given.value, INT64))
     elif given.dtype.kind not in "biu":
@@ -203,10 +198,19 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
                 f"Cannot cast array data from {given.dtype!r} to dtype('int64') according to the rule 'safe'"
             )
         )
+    least = least_length(ctx, minlength)
+    known = known_array(given.value)
+    if known is not None and isinstance(least, int) and is_none(weights):
+        try:
+            return lift(ctx, np.bincount(known, minlength=least))
+        except ValueError as error:
+            ctx.raise_(error)
     if is_none(weights) or given.shape == (0,):
         parts = ctx.broadcast(ctx.constant(1, INT64), given.shape)
     else:
         heavy = nested(ctx, rules, weights, "bincount")
+        if heavy.rank != 1:
+            refuse_rank(ctx, heavy.rank)
         if heavy.shape != given.shape:
             ctx.raise_(ValueError("The weights and list don't have the same length."))
         if is_complex(heavy.dtype):
@@ -219,7 +223,10 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
 def least_length(ctx: Context, minlength: Raw) -> int | Array:
     """The `minlength` of `np.bincount`, which the program may compute."""
     if not isinstance(minlength, Array) or ctx.can_be_known(minlength):
-        return integer(ctx, minlength, "minlength of np.bincount")
+        least = integer(ctx, minlength, "minlength of np.bincount")
+        if least < 0:
+            ctx.raise_(ValueError("'minlength' must not be negative"))
+        return least
     if minlength.rank or not is_integer(minlength.dtype):
         ctx.raise_(TypeError("'minlength' must be an integer"))
     value = ctx.convert(minlength.value, INT64)

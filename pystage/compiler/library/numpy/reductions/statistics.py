@@ -281,7 +281,8 @@ def _at_share(ordered: Any, count: Any, share: Any) -> Any:
     above = np.clip(below + 1, 0, np.maximum(count - 1, 0))
     low = np.take_along_axis(ordered, below[None], axis=0)[0]
     high = np.take_along_axis(ordered, above[None], axis=0)[0]
-    return np.where(count > 0, low + (high - low) * (at - below), np.nan)
+    gap, rest = high - low, at - below
+    return np.where(count > 0, np.where(rest < 0.5, low + gap * rest, high - gap * (1 - rest)), np.nan)
 
 
 @composed(np.nanpercentile)
@@ -294,17 +295,21 @@ def nanpercentile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) ->
 
 @composed(np.nanargmax)
 def nanargmax(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """The index of the greatest element that is not NaN; the first index where there is nothing else."""
-    x = np.asarray(a)
-    if np.issubdtype(x.dtype, np.inexact):
-        x = np.where(np.isnan(x), -np.inf, x)
-    return np.argmax(x, axis=axis, keepdims=keepdims)
+    """The index of the greatest element that is not NaN."""
+    return np.argmax(_with_numbers(np.asarray(a), -np.inf, axis), axis=axis, keepdims=keepdims)
 
 
 @composed(np.nanargmin)
 def nanargmin(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """The index of the least element that is not NaN; the first index where there is nothing else."""
-    x = np.asarray(a)
-    if np.issubdtype(x.dtype, np.inexact):
-        x = np.where(np.isnan(x), np.inf, x)
-    return np.argmin(x, axis=axis, keepdims=keepdims)
+    """The index of the least element that is not NaN."""
+    return np.argmin(_with_numbers(np.asarray(a), np.inf, axis), axis=axis, keepdims=keepdims)
+
+
+def _with_numbers(x: Any, number: Any, axis: Any) -> Any:
+    """`x` with a number in place of NaN; ValueError where a line has nothing else."""
+    if not np.issubdtype(x.dtype, np.inexact):
+        return x
+    nan = np.isnan(x)
+    if nan.size and nan.all(axis=axis).any():
+        raise ValueError("All-NaN slice encountered")
+    return np.where(nan, number, x)
