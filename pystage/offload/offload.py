@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, cast
 
+from ..compiler.diagnostics.codes_types import IdentityNotKnown
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from .blame import Reason, inner_diagnostics
@@ -181,7 +182,7 @@ class OffloadedFunction:
                 raise
             refused = error
             self.shared.spent += time.perf_counter() - began
-        if trial.staged:
+        if trial.staged or any(map(_tells_numbers_apart, refused.diagnostics)):
             trial.refuse()
             return self.fn(*args, **kwargs)
         cutting = self.cut(refused.diagnostics, args, kwargs)
@@ -190,8 +191,11 @@ class OffloadedFunction:
     def cut(
         self, diagnostics: Sequence[Diagnostic], args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Cutting | None:
-        """The cut for calls with such arguments, after these diagnostics; None for what has no source."""
-        if self._source is None:
+        """The cut for calls with such arguments, after these diagnostics.
+
+        None for what has no source, and where it is asked whether two numbers are one object: regions make new ones.
+        """
+        if self._source is None or any(map(_tells_numbers_apart, diagnostics)):
             return None
         kinds = self._kinds(args, kwargs)
         with self._lock:
@@ -337,6 +341,10 @@ class Offload:
     def residual(self, *args: Any, **kwargs: Any) -> ResidualProgram:
         """What is left of the function in Python for such arguments: the program, its regions, why each line stays."""
         return self._function.residual(args, kwargs)
+
+
+def _tells_numbers_apart(diagnostic: Diagnostic) -> bool:
+    return isinstance(diagnostic, IdentityNotKnown) and diagnostic.immutable
 
 
 def _has_loops(source: Source | None) -> bool:

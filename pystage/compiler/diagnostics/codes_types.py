@@ -142,7 +142,10 @@ class NoCast(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class IdentityNotKnown(Diagnostic):
-    """`is` between values of which a program cannot say whether they are one object."""
+    """`is` between values of which a program cannot say whether they are one object.
+
+    `immutable`: they are numbers or tuples, which a program hands back as new objects.
+    """
 
     code = "PS210"
     ever = False
@@ -151,6 +154,7 @@ class IdentityNotKnown(Diagnostic):
     help = "compare the values with `==` (`np.array_equal` for arrays); `is None` works as it is"
 
     what: str
+    immutable: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -436,13 +436,14 @@ def is_(
     if (
         both_tuples or row_tuples.contents_of(left, right) is not None
     ):  # one of them may be an element of a list of rows
-        ctx.fail(IdentityNotKnown(span=ctx.span, what="two tuples"))
+        ctx.fail(IdentityNotKnown(span=ctx.span, what="two tuples", immutable=True))
     classes = [class_of(ctx, x) if isinstance(x, Array | Const) else [] for x in (left, right)]
     if not set(classes[0]) & set(classes[1]):
         return FALSE
     if len(classes[0]) == len(classes[1]) == 1 and _is_singleton(left, right, classes[0][0]):
         return ctx.truth(equal(left, right))
-    ctx.fail(IdentityNotKnown(span=ctx.span, what=f"two objects of class {c_name(classes[0][0])}"))
+    what = f"two objects of class {c_name(classes[0][0])}"
+    ctx.fail(IdentityNotKnown(span=ctx.span, what=what, immutable=True))
 
 
 def _refuse_exceptions(ctx: Context, left: Abstract, right: Abstract) -> None:

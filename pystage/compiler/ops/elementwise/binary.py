@@ -16,6 +16,7 @@ from ...hlo.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayTyp
 from ..operands import ALL, COMPLEXES, FLOATS, INTEGERS
 from ..structure.shapes import Broadcast, Constant, Reshape
 from .base import Binary, IntegerBinary, LogicalBinary, OfComplex
+from .compare import Select
 from .complex_arithmetic import numpy_power, python_power, quotient
 from .convert import Convert
 from .parts import Pair, emit_parts
@@ -161,7 +162,7 @@ def _by_no_zero(
     return e.create("select", op.results, [none, otherwise(), made])
 
 
-_SAME_ELEMENTS = (Broadcast, Reshape, Convert)
+_SAME_ELEMENTS = Broadcast | Reshape | Convert
 
 
 def known_elements(value: Value) -> np.ndarray | None:
@@ -182,9 +183,24 @@ def known_elements(value: Value) -> np.ndarray | None:
 def _is_broadcast(value: Value) -> bool:
     """True for an array that is seen to repeat the elements of a smaller one."""
     size = value.type.size
-    while isinstance(value.owner, Op) and isinstance(value.owner.kind, _SAME_ELEMENTS):
-        (value,) = value.owner.operands
+    while isinstance(value.owner, Op):
+        kind = value.owner.kind
+        if isinstance(kind, Select):
+            _, value, other = value.owner.operands
+            if _before_stop(value) is not _before_stop(other):
+                break
+        elif isinstance(kind, _SAME_ELEMENTS) or kind.opcode == "stop_gradient":
+            (value,) = value.owner.operands
+        else:
+            break
     return value.type.size < size
+
+
+def _before_stop(value: Value) -> Value:
+    """What a derivative is kept from, which is what XLA sees."""
+    if isinstance(value.owner, Op) and value.owner.kind.opcode == "stop_gradient":
+        return value.owner.operands[0]
+    return value
 
 
 def _has_exact_reciprocals(divisor: np.ndarray, dtype: DType) -> bool:

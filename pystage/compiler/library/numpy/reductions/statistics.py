@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from ...python.exact_sums import bits_of
 from ...registry import meaning
 from ...rules.libraries import NUMPY, under
 from ..composed import composed, size_depends
@@ -171,12 +172,23 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     if np.issubdtype(kind, np.integer) or kind == np.dtype(bool):
         kind = np.result_type(kind, float)
     flat = low == high
+    if flat and range is None and values.dtype == np.dtype(float):
+        _check_widths(values, bins)
     first = np.where(flat, low - 0.5, low)
     last = np.where(flat, high + 0.5, high)
     edges = np.linspace(first, last, bins + 1, endpoint=True, dtype=kind)
     if (edges[:-1] >= edges[1:]).any():
         raise ValueError(f"Too many bins for data range. Cannot create {bins} finite-sized bins.")
     return edges
+
+
+def _check_widths(values: Any, bins: Any) -> None:
+    """ValueError where there are less floats between the extrema than bins; XLA takes the smallest floats for 0."""
+    bits = bits_of(values)
+    order = np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
+    width = order.max() - order.min()
+    if 0 < width < bins:
+        raise ValueError(f"Too many bins for data range. Cannot create {bins} finite-sized bins.")
 
 
 @composed(np.histogram)
