@@ -1,11 +1,12 @@
-"""`cmath` and Python's complex arithmetic on a grid of special values: results bit by bit in signs and NaN, exceptions by text."""
+"""`cmath` and Python's complex arithmetic on a grid of special values: signs and NaN bit by bit, exceptions by text."""
 
 import cmath
 import itertools
 import math
 
-import pystage
 import pytest
+
+import pystage
 
 PARTS = [0.0, -0.0, 0.5, 1.0, -1.0, 800.0, -1e200, math.inf, -math.inf, math.nan]
 NUMBERS = [complex(x, y) for x, y in itertools.product(PARTS, repeat=2)]

@@ -1,7 +1,7 @@
 """The `cmath` module on computed Python numbers.
 
-In: a number (anything that `complex()` takes). Out: a Python complex number, float or bool. On constants the real function runs
-at compile time. The exceptions are those of CPython's `cmathmodule.c`: the real function is called after the run, so
+In: a number (anything that `complex()` takes). Out: a Python complex number, float or bool. On constants the real function
+runs at compile time. The exceptions are those of CPython's `cmathmodule.c`: the real function is called after the run, so
 that the text is that of the running Python.
 """
 
@@ -277,7 +277,7 @@ def polar(ctx: Context, z: Raw, /) -> Abstract:
 
 @meaning(cmath.rect)
 def rect(ctx: Context, r: Raw, phi: Raw, /) -> Abstract:
-    """`cmath.rect(r, phi)`: `r (cos phi + i sin phi)`; no angle counts at 0, and of infinite sizes none that is no number."""
+    """`cmath.rect(r, phi)`: `r (cos phi + i sin phi)`; angles that are not finite do not count at 0."""
     known = [known_object(ctx, v) for v in (r, phi)]
     if MISSING not in known:
         return call_now(ctx, cmath.rect, *known)

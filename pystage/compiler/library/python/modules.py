@@ -13,32 +13,7 @@ import operator
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-import numpy as np
-
 from ...diagnostics.codes_calls import WrongArguments
-from ...hlo.ir import Value
-from ...hlo.types import COMPLEX128
-from ...ops import (
-    Abs,
-    Acos,
-    Asin,
-    Atan,
-    Atan2,
-    Complex,
-    Cosh,
-    Cosine,
-    Exponential,
-    Imag,
-    Log,
-    Multiply,
-    Real,
-    Sine,
-    Sinh,
-    Sqrt,
-    Tan,
-    Tanh,
-)
-from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.lattice import (
     FALSE,
@@ -62,7 +37,6 @@ from ...values.lattice import (
 )
 from ..context import Context, Raw
 from ..kernels import row_tables
-from ..kernels import transcendental as t
 from ..kernels.deques import is_deque, mapped_deque
 from ..kernels.structures import (
     MISSING,
@@ -77,7 +51,6 @@ from ..kernels.structures import (
 )
 from ..registry import meaning
 from ..rules.classes import class_name, class_of
-from ..rules.promote import value_of
 from . import operators
 from .builtins import abs_, listed
 from .iteration import generators

@@ -50,13 +50,14 @@ def reciprocal(x: Part, y: Part) -> Pair:
 def sign(x: Part, y: Part) -> Pair:
     """`z / |z|` as `np.sign` has it: of one infinite part 1 or -1, of two NaN; 0 of every zero."""
     size = _length(x, y)
-    infinite = x.is_infinite(), y.is_infinite()
-    endless = infinite[0] | infinite[1]
-    zero = size.equals(0.0)
+    endless = x.is_infinite() | y.is_infinite()
+    both = x.is_infinite() & y.is_infinite()
     made = []
-    for part, own, other in ((x, *infinite), (y, *reversed(infinite))):
-        end = where(own, where(other, constant(part, math.nan), constant(part, 1.0).signed(part)), 0.0)
-        made.append(where(endless, end, where(zero, 0.0, part / size)))
+    for part in (x, y):
+        end = where(
+            both, constant(part, math.nan), where(part.is_infinite(), constant(part, 1.0).signed(part), 0.0)
+        )
+        made.append(where(endless, end, where(size.equals(0.0), 0.0, part / size)))
     return made[0], made[1]
 
 

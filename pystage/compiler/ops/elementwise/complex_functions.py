@@ -1,13 +1,15 @@
 """Functions of complex numbers by their real and imaginary parts, with the special values of C99's Annex G.
 
-In: the parts of the operand. Out: those of the result, as C libraries have them, and so NumPy and CPython: the signs of zeros, the
-sides of branch cuts, infinities and NaN (ISO/IEC 9899:2011, G.6), and no overflow on the way to what is no overflow. XLA's own
-functions of complex numbers lose some of each. Where Annex G leaves the sign of a zero open, it is glibc's.
+In: the parts of the operand. Out: those of the result, as C libraries have them, and so NumPy and CPython: the signs of
+zeros, the sides of branch cuts, infinities and NaN (ISO/IEC 9899:2011, G.6), and no overflow on the way to what is no
+overflow. XLA's own functions of complex numbers lose some of each. Where Annex G leaves the sign of a zero open, it is
+glibc's.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +18,15 @@ from .parts import Pair, Part, by_xla, constant, where
 # ---------------------------------------------------------------- exponentials
 
 
+def _limits(x: Part) -> tuple[float, float]:
+    """The least normal and the largest number."""
+    info: np.finfo[Any] = np.finfo(x.type.dtype)
+    return float(info.tiny), float(info.max)
+
+
 def _largest_exponent(x: Part) -> float:
     """The greatest whole number whose exponential is no overflow."""
-    return math.floor(math.log(float(np.finfo(x.type.dtype).max)))
+    return math.floor(math.log(_limits(x)[1]))
 
 
 def exponential(x: Part, y: Part) -> Pair:
@@ -145,7 +153,7 @@ def _in_first_quadrant(formula: str, x: Part, y: Part) -> Pair:
 
 
 def arc_sine(x: Part, y: Part) -> Pair:
-    """XLA's in the first quadrant (Hull, Fairgrieve and Tang, 1997), turned from there: it is odd, and conjugates are kept."""
+    """XLA's in the first quadrant (Hull, Fairgrieve and Tang, 1997), turned from there."""
     real, imaginary = _in_first_quadrant("chlo.asin", x, y)
     real = where(x.equals(0.0), 0.0, real)
     imaginary = where(y.is_nan() & x.is_finite(), math.nan, imaginary)
@@ -178,9 +186,9 @@ def arc_tanh(x: Part, y: Part) -> Pair:
     where the square of `y` underflows, it is `log(2 / y) / 2`.
     """
     size, height = abs(x), abs(y)
-    largest = float(np.finfo(x.type.dtype).max)
+    tiny, largest = _limits(x)
     far = (size > math.sqrt(largest) / 4) | (height > math.sqrt(largest) / 4)
-    near = size.equals(1.0) & (height < 2 * math.sqrt(float(np.finfo(x.type.dtype).tiny)))
+    near = size.equals(1.0) & (height < 2 * math.sqrt(tiny))
     rest = 1.0 - size
     quotient = 4.0 * size / (rest * rest + height * height)
     quotient = where(far, 4.0 * _real_reciprocal(size, height), where(near, 2.0 / height - 1.0, quotient))

@@ -227,10 +227,11 @@ def _through(dtype: DType) -> DType:
 
 def _indefinite(e: Emitter, x: Part, type: ArrayType) -> mlir_ir.Value:
     """`x` as int32 or int64, and their least number where it does not fit."""
-    least = float(np.iinfo(type.dtype).min)
+    info: np.iinfo[Any] = np.iinfo(type.dtype)
+    least = float(info.min)
     above = x > least - 1.0 if x.type.dtype == FLOAT64 and type.dtype == INT32 else x >= least
     made = e.create("convert", [type], [x.value]).results[0]
-    smallest = e.filled(np.asarray(np.iinfo(type.dtype).min, type.dtype), type)
+    smallest = e.filled(np.asarray(info.min, type.dtype), type)
     return e.create("select", [type], [(above & (x < -least)).value, made, smallest]).results[0]
 
 

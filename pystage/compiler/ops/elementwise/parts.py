@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Union
 
 import numpy as np
 from jax.extend.mlir import ir as mlir_ir
@@ -152,7 +151,7 @@ class Part:
         return self.turned(like.is_negative())
 
 
-Number = Union[Part, float]
+Number = Part | float
 Pair = tuple[Part, Part]
 """The real and the imaginary parts of complex numbers."""
 
