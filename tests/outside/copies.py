@@ -36,7 +36,9 @@ def _copy(leaf: Any, owners: dict[int, np.ndarray]) -> Any:
     if owner is leaf:
         return memory
     if memory.strides != owner.strides or not memory.size:
-        return copy.deepcopy(leaf)
+        made = copy.deepcopy(leaf)
+        made.flags.writeable = leaf.flags.writeable
+        return made
     offset = _address(leaf) - _address(owner)
     view = np.ndarray(leaf.shape, leaf.dtype, _buffer(memory), offset, leaf.strides)
     view.flags.writeable = leaf.flags.writeable and memory.flags.writeable

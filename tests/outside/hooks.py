@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, update_wrapper
 from typing import Any
 
 import numpy as np
@@ -97,14 +97,20 @@ def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     probe = current.probe
     if probe is None:
         return function(*args, **kwargs)
-    if isinstance(function, Callable) and _is_calling(function):
-        args = tuple([partial(call, arg) if callable(arg) and is_known(arg) else arg for arg in args])
-        return function(*args, **kwargs)
+    if _is_calling(function):
+        return function(*[_called(arg) for arg in args], **kwargs)
     if not is_known(function):
         return function(*args, **kwargs)
     return _watched(
         probe, partial(function, *args, **kwargs), lambda writer: writer.call(function, args, kwargs)
     )
+
+
+def _called(function: Any) -> Any:
+    """A known function that calls itself as a rewritten module does; anything else is as it is."""
+    if not callable(function) or isinstance(function, type) or not is_known(function):
+        return function
+    return update_wrapper(partial(call, function), function)
 
 
 def _is_calling(function: Any) -> bool:

@@ -114,8 +114,8 @@ def _run(module: str, out: Path, done: Path, lazily: bool, only: Sequence[str]) 
     }
     tests = [f"{file_of(module)}::{name}" for name in only] or [str(file_of(module))]
     options = ["-p", "outside.plugin", "-p", "no:cacheprovider", "-n0", "-q", "--assert=plain", "--tb=no"]
-    warning = ["-W", "ignore::pytest.PytestRemovedIn10Warning"]
-    command = [sys.executable, "-m", "pytest", *options, *warning, "--rootdir", str(NUMPY), *tests]
+    settings = ["-o", "filterwarnings=default", "--rootdir", str(NUMPY)]
+    command = [sys.executable, "-m", "pytest", *options, *settings, *tests]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     written = -1
     while True:

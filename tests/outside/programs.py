@@ -233,6 +233,8 @@ def _numbers_in(value: Any) -> set[type]:
 
 def check_type(dtype: np.dtype) -> None:
     """Raises OutOfScope for an element type that pystage does not take."""
+    if dtype.char in "qQ":  # a second name of 64-bit integers, whose scalars are of another class
+        raise OutOfScope("longlong")
     if dtype not in SHORT_NAMES or not dtype.isnative:
         raise OutOfScope(f"dtype {dtype.kind}" if dtype.isnative else "byte order")
 

@@ -81,8 +81,8 @@ def readable(values: Sequence[Any]) -> Sequence[Any]:
 
 def _readable(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if array.dtype.char == "?" and array.size and array.view(np.uint8).max() > 1:
-        bools: np.ndarray[Any, Any] = array.view(np.uint8) != 0
-        return bools
+        truth: np.ndarray[Any, Any] = array.view(np.uint8) != 0
+        return truth
     return _aligned(array) if array.nbytes >= COPY_BYTES else array
 
 

@@ -9,10 +9,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ...diagnostics.codes_types import NotNumeric
+from ...diagnostics.codes_types import ArgumentNotStaged, NotNumeric
 from ...hlo.ir import Value
 from ...hlo.types import INT64, DType
 from ...ops import Add, Broadcast, Compare, Concatenate, DynamicSlice, Negate, Remainder, Select
+from ...values.boundary import Form
 from ...values.lattice import (
     Abstract,
     Array,
@@ -115,12 +116,26 @@ def concatenate(
     """The arrays one after another along `axis`, or all elements where it is None."""
     given = arrays_of(ctx, rules, arrays, "concatenate")
     if is_none(axis):
+        if not rules.is_jax and is_none(dtype):
+            given = _with_weak_numbers(ctx, given)
         given = [reshaped_argument(ctx, g, (g.value.type.size,)) for g in given]
         return joined(ctx, rules, given, 0, dtype, "concatenate", casting)
     if not given[0].rank:
         rules.mismatch(ctx, "zero-dimensional arrays cannot be concatenated")
     at = axis_of(ctx, axis, given[0].rank, "concatenate")
     return joined(ctx, rules, given, at, dtype, "concatenate", casting)
+
+
+def _with_weak_numbers(ctx: Context, given: Sequence[ArrayArgument]) -> list[ArrayArgument]:
+    """Numbers of Python in the element type of the arrays beside them, which they do not make wider (NEP 50)."""
+    weak = [g.form is Form.PYTHON and g.dtype.kind in "ifc" for g in given]
+    if not any(weak) or all(weak):
+        return list(given)
+    common = np.result_type(*[g.dtype.type(0).item() if w else g.dtype for g, w in zip(given, weak)])
+    if common.kind not in "fc" and common != INT64:
+        argument = "a number of Python beside narrow integers"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.concatenate", argument=argument))
+    return [g.of(ctx.convert(g.value, common)) if w else g for g, w in zip(given, weak)]
 
 
 if np.concat is not np.concatenate:

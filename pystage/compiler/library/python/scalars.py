@@ -22,7 +22,7 @@ from ...values.lattice import Abstract, Array, Caught, Const, Exc, Ref, is_numbe
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels.exact import round_float, round_integer
-from ..kernels.structures import MISSING, abstract, call_now, known_object, type_name
+from ..kernels.structures import MISSING, abstract, call_now, is_sequence, known_object, type_name
 from ..numpy.indexing.beside import only_element
 from ..numpy.indexing.stores import cast, check_float
 from ..registry import meaning, takes_alternatives
@@ -145,6 +145,8 @@ def _constructor(dtype: DType) -> Callable[..., Abstract]:
         known = known_object(ctx, x)
         if known is not MISSING:
             return call_now(ctx, dtype.type, known)
+        if isinstance(x, Abstract) and is_sequence(ctx, x):
+            return ctx.call(Const(np.array), [x, Const(dtype)])
         operand = ctx.read(x)
         if isinstance(operand, Array) and operand.dtype == dtype and operand.rank:
             return abstract(as_ndarray(ctx, x))

@@ -369,7 +369,7 @@ def shuffle(state: Any, x: Any, axis: Any = 0) -> None:
             raise NotImplementedError("Axis argument is only supported on ndarray objects")
         mix(state, x)
     elif x.ndim == 0:
-        raise TypeError("Cannot shuffle a 0-dimensional array")
+        raise TypeError("len() of unsized object")
     else:
         check_axis(axis, x.ndim)
         if x.size == 0:

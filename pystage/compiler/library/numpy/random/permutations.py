@@ -126,7 +126,7 @@ def shuffle(
         if not isinstance(x, Ref):
             _refuse_computed(call, handle, "permutes")
         if not shape_of(ctx, x):
-            ctx.raise_(TypeError("Cannot shuffle a 0-dimensional array"))
+            ctx.raise_(TypeError("len() of unsized object"))
         places = ctx.ndarray(_permutation(call, cls, handle, name, x, axis))
         array_setitem(ctx, x, Const(...), _taken(ctx, x, places, axis))
         return NONE
