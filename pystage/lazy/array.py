@@ -235,6 +235,9 @@ class LazyTensor(Tensor):
         """The elements as bytes."""
         return host_view(self, "tobytes").tobytes(order)
 
+    def __bytes__(self) -> bytes:
+        return bytes(self._shown("bytes"))
+
     def numpy(self) -> np.ndarray[Any, Any]:
         """A new ndarray with the elements."""
         return to_host(self, "numpy")
@@ -286,8 +289,11 @@ class LazyTensor(Tensor):
         dl_device: tuple[Any, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
+        if self._kind.device.platform == "cpu" and self.dtype.isbuiltin == 1:
+            array = np.asarray(self)
+            return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
         if copy is False and self._owner is not None:
-            raise BufferError("a view of a lazy tensor is exported as a copy")
+            raise BufferError("a view of a lazy tensor on this device is exported as a copy")
         node = node_of(self)
         value_of(node, "DLPack")
         node.exported = True

@@ -139,9 +139,8 @@ class _Loan(Replacement):
             if np.may_share_memory(value, other):
                 return value
         device, flags = default_device(), value.flags
-        kind = kind_of(
-            ArrayType(value.dtype, value.shape), Form.NDARRAY, device, flags.writeable, flags.c_contiguous
-        )
+        type_ = ArrayType(value.dtype, value.shape)
+        kind = kind_of(type_, Form.NDARRAY, device, flags.writeable, flags.c_contiguous, flags.fnc)
         tensor = owner(Node(kind.type, device, value), kind)
         share(tensor, value)
         self._lent.append((value, tensor))

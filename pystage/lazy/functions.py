@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 
 def getitem(x: Any, key: Any) -> Any:
     """`x[key]`."""
@@ -43,3 +45,9 @@ def flat_item(x: Any, key: Any) -> Any:
 def set_flat_item(x: Any, key: Any, value: Any) -> None:
     """`x.flat[key] = value`."""
     x.flat[key] = value
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    """`floor(x / y)` of floats as the Array API standard has it: where one is infinite, NumPy gives NaN or -1."""
+    infinite = np.isinf(x) | np.isinf(y)
+    return np.where(infinite, np.floor(np.divide(x, y)), np.floor_divide(x, y))

@@ -8,6 +8,7 @@ is a `Recipe`: HLO IR for the results, and templates for the objects that hold t
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from ..compiler.values.boundary import (
     Path,
     PathTemplate,
     Spec,
+    StaticSpec,
     Template,
     ViewTemplate,
     Write,
@@ -42,15 +44,18 @@ from ..compiler.values.boundary import (
 from ..compiler.values.views import Index, Reshaped, View, Window, read_path, write_path
 from ..runtime.executables.stack import with_stack_reserve
 from .arena import arena_of
+from .functions import method
 from .interpreting_cost import interpreting_cost
 
 
 class TensorKind:
     """The abstract properties of a tensor in a recipe's key. Interned, so that keys are compared by identity."""
 
-    __slots__ = ("arena", "device", "form", "ordered", "type", "writable")
+    __slots__ = ("arena", "device", "form", "fortran", "ordered", "type", "writable")
 
-    def __init__(self, type: ArrayType, form: Form, device: Any, writable: bool, ordered: bool) -> None:
+    def __init__(
+        self, type: ArrayType, form: Form, device: Any, writable: bool, ordered: bool, fortran: bool
+    ) -> None:
         self.type = type
         self.form = form
         self.device = device
@@ -58,9 +63,11 @@ class TensorKind:
         self.writable = writable
         self.ordered = ordered
         """True if NumPy's array would lie in memory in row-major order, in one piece."""
+        self.fortran = fortran
+        """True if its own memory is in column-major order, and not in row-major order."""
 
 
-_kinds: dict[tuple[ArrayType, Form, Any, bool, bool], TensorKind] = {}
+_kinds: dict[tuple[ArrayType, Form, Any, bool, bool, bool], TensorKind] = {}
 
 
 def kind_of(
@@ -69,9 +76,10 @@ def kind_of(
     device: Any,
     writable: bool = True,
     ordered: bool = True,
+    fortran: bool = False,
 ) -> TensorKind:
     """The one `TensorKind` of this."""
-    key = (type, form, device, writable, ordered)
+    key = (type, form, device, writable, ordered, fortran)
     return _kinds.get(key) or _kinds.setdefault(key, TensorKind(*key))
 
 
@@ -178,8 +186,11 @@ def recipe_for(
         return Refused("it depends on the order of the elements in memory"), demanded
     takes = tuple([program.leaves[i] for i in staged.kept])
     only = _only(program.result, staged.function, device)
-    if only is not None and not ordered and len(only.type.shape) > 1 and keeps_order(function):
-        only = kind_of(only.type, only.form, device, ordered=False)
+    if only is not None and len(only.type.shape) > 1:
+        if _order_of(function, args, kwargs) in ("F", "f"):
+            only = kind_of(only.type, only.form, device, only.writable, ordered=False, fortran=True)
+        elif not ordered and keeps_order(function):
+            only = kind_of(only.type, only.form, device, ordered=False)
     if only is not None and not program.mutations and program.failure is None:
         return Recipe(name, staged.function, takes, device, only), demanded
     if any(m.kind is not Write.ARRAY for m in program.mutations) or not _is_recordable(program.result):
@@ -266,6 +277,21 @@ _LIKE |= {
     np.sinc,
     np.partition,
 }
+
+
+def _order_of(function: Any, args: Sequence[Spec], kwargs: Mapping[str, Spec]) -> Any:
+    """The order in memory that a call asks for, by the parameter of this name; None where there is none."""
+    if function is np.asfortranarray:
+        return "F"
+    if function is method and isinstance(args[0], StaticSpec):
+        function, args = getattr(np.ndarray, args[0].value), args[1:]
+    order = kwargs.get("order")
+    if order is None:
+        try:
+            order = inspect.signature(function).bind_partial(*args).arguments.get("order")
+        except (TypeError, ValueError):  # NumPy knows no signature
+            return None
+    return order.value if isinstance(order, StaticSpec) else None
 
 
 def keeps_order(function: Any) -> bool:

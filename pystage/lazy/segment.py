@@ -7,6 +7,7 @@ order in which the calls were recorded, then for a canonical order.
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -187,20 +188,26 @@ class Ordered(NamedTuple):
 
 
 class Cache:
-    """The programs of segments, by structure and by what they may overwrite; those unused for longest go first."""
+    """The programs of segments, by structure and by what they may overwrite; those unused for longest go first.
+
+    Barriers of several devices, in several threads, share it.
+    """
 
     def __init__(self) -> None:
         self._found: OrderedDict[Key, Ordered] = OrderedDict()
+        self._lock = threading.Lock()
 
     def find(self, key: Key) -> Ordered | None:
         """The program of a segment with this key."""
-        found = self._found.get(key)
-        if found is not None:
-            self._found.move_to_end(key)
-        return found
+        with self._lock:
+            found = self._found.get(key)
+            if found is not None:
+                self._found.move_to_end(key)
+            return found
 
     def keep(self, key: Key, program: Ordered) -> None:
         """Keeps a program."""
-        self._found[key] = program
-        while len(self._found) > PROGRAMS:
-            self._found.popitem(last=False)
+        with self._lock:
+            self._found[key] = program
+            while len(self._found) > PROGRAMS:
+                self._found.popitem(last=False)

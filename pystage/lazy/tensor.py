@@ -169,15 +169,18 @@ def assign(tensor: Tensor, node: Node) -> None:
     """The store of an array of the same type into a tensor: what its owner holds becomes another node."""
     base = owner_of(tensor)
     with base._kind.arena.lock:
-        if base is not tensor:
-            old = node_of(base)
+        old = base._node
+        if old.array is base._host or node.call is None or old not in node.call.operands:
+            old = node_of(base)  # else the call has read it, and must not store what others have stored since
+        if base._host is not None:
+            _store_in_shared(tensor, old, node)
+        elif base is tensor:
+            base._node = node
+        else:
             recipe, starts = path_recipe(old.type, tensor._path, node.type)
             operands = (old, node, *_offsets(tensor, starts))
             location = None if node.call is None else node.call.location
-            node = Node(old.type, old.device, None, RecordedCall(recipe, operands, location))
-        base._node = node
-        if base._host is not None:
-            _store_in_shared(base)
+            base._node = Node(old.type, old.device, None, RecordedCall(recipe, operands, location))
 
 
 # ---------------------------------------------------------------- memory that others hold
@@ -200,8 +203,8 @@ def memory_of(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
             value_of(tensor._node, cause)
             if type(tensor._node.array) is np.ndarray:
                 tensor._host = tensor._node.array  # first: who takes the node from now on looks again
-            if tensor._host is None or not (_is_unshared(tensor) and _node_references(tensor) == _IDLE):
-                tensor._host = np.array(tensor._node.array)
+            if tensor._host is None or not _is_lendable(tensor):
+                tensor._host = np.array(tensor._node.array, order="F" if tensor._kind.fortran else "K")
             memory = tensor._host
             memory.flags.writeable = True
             share(tensor, memory)
@@ -272,14 +275,14 @@ def _taken_back(tensor: Tensor) -> Node:
     return node
 
 
-def _store_in_shared(tensor: Tensor) -> None:
-    """Stores what a tensor holds now in the memory that it shares, if somebody else still holds that."""
-    if _is_unshared(tensor):
-        tensor._host = None
-        tensor._looks = 0
+def _store_in_shared(tensor: Tensor, old: Node, node: Node) -> None:
+    """Stores in memory that others hold, who may store beside it: no elements but those of a view, or that change."""
+    memory = shared_memory(tensor, "a store")
+    new = _elements(node)
+    if tensor._owner is None:
+        np.copyto(memory, new, where=_differ(_elements(old), new))
     else:
-        assert tensor._host is not None
-        np.copyto(tensor._host, _elements(tensor._node))
+        np.copyto(memory, new)
 
 
 def _elements(node: Node) -> np.ndarray[Any, Any]:
@@ -297,6 +300,13 @@ def _is_unshared(tensor: Tensor) -> bool:
     return _references(tensor) == _IDLE + held_by_node
 
 
+def _is_lendable(tensor: Tensor) -> bool:
+    """True if the ndarray of a tensor's node can be its memory: nobody else holds either, and it has NumPy's order."""
+    assert tensor._host is not None
+    in_order = tensor._host.flags.f_contiguous or not tensor._kind.fortran
+    return in_order and _is_unshared(tensor) and _node_references(tensor) == _IDLE
+
+
 def _references(tensor: Tensor) -> int:
     """How many references to the memory of a tensor there are, those of the tensor and of this call included."""
     return sys.getrefcount(tensor._host)
@@ -309,10 +319,15 @@ def _node_references(tensor: Tensor) -> int:
 
 def _same_bits(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
     """True if two arrays of one type hold the same bits."""
-    if a.dtype.itemsize > 8:
-        return a.tobytes() == b.tobytes()
+    return not _differ(a, b).any()
+
+
+def _differ(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Where two arrays of one type do not hold the same bits."""
+    if a.dtype.kind == "c":
+        return _differ(a.real, b.real) | _differ(a.imag, b.imag)
     bits = np.dtype(f"u{a.dtype.itemsize}")
-    return bool((a.view(bits) == b.view(bits)).all())
+    return np.asarray(a.view(bits) != b.view(bits))
 
 
 def host_view(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
@@ -329,7 +344,7 @@ def host_view(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
 
 def to_host(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
     """A new ndarray with the elements of a tensor."""
-    return np.array(host_view(tensor, cause))
+    return np.array(host_view(tensor, cause), order="F" if tensor._kind.fortran else "K")
 
 
 _probe = Tensor.__new__(Tensor)

@@ -96,8 +96,10 @@ class _Returned(Replacement):
         if id(value) in self._lent.arrays or self._lent.holds(value):
             return value
         type_ = ArrayType(value.dtype, value.shape)
-        elements = np.array(value, order="C")
+        elements = np.array(value)
         elements.flags.writeable = False
-        tensor = owner(Node(type_, self._device, elements), kind_of(type_, Form.NDARRAY, self._device))
+        ordered, fortran = elements.flags.c_contiguous, elements.flags.fnc
+        kind = kind_of(type_, Form.NDARRAY, self._device, ordered=ordered, fortran=fortran)
+        tensor = owner(Node(type_, self._device, elements), kind)
         self._made[id(value)] = value, tensor
         return tensor

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import functions
 from ..array import LazyTensor
 from .data_types import (
     ANY,
@@ -65,7 +66,6 @@ divide = _binary("divide", NUMERIC, np.divide)
 equal = _binary("equal", ANY, np.equal)
 exp = _unary("exp", FLOATING, np.exp)
 floor = _unary("floor", REAL, np.floor)
-floor_divide = _binary("floor_divide", REAL, np.floor_divide)
 greater = _binary("greater", REAL, np.greater)
 greater_equal = _binary("greater_equal", REAL, np.greater_equal)
 hypot = _binary("hypot", REAL_FLOATING, np.hypot)
@@ -106,6 +106,13 @@ subtract = _binary("subtract", NUMERIC, np.subtract)
 tan = _unary("tan", FLOATING, np.tan)
 tanh = _unary("tanh", FLOATING, np.tanh)
 trunc = _unary("trunc", REAL, np.trunc)
+
+
+def floor_divide(x1: Any, x2: Any, /) -> LazyTensor:
+    """As `numpy.floor_divide`, of real-valued arrays or one and a Python scalar; `floor(x1 / x2)` where one is infinite."""
+    x1, x2 = operands("floor_divide", REAL, x1, x2)
+    is_integer = all(x.dtype.kind in "iu" for x in (x1, x2) if isinstance(x, LazyTensor))
+    return apply(np.floor_divide if is_integer else functions.floor_divide, x1, x2)
 
 
 def clip(x: LazyTensor, /, min: Any = None, max: Any = None) -> LazyTensor:

@@ -198,8 +198,7 @@ def test_dlpack_both_ways() -> None:
     assert taken.tolist() == [0.0, 1.0, 2.0]
     assert lazy.from_dlpack(jax.numpy.arange(3)).tolist() == [0, 1, 2]
     assert lazy.from_dlpack(x) is x
-    with pytest.raises(BufferError):
-        x[0].__dlpack__(copy=False)
+    x[0].__dlpack__(copy=False, max_version=(0, 0))
     with pytest.raises(ValueError):
         lazy.from_dlpack(source, copy=False)
 

@@ -102,7 +102,9 @@ BINARY: dict[str, list[tuple[float, float, Any]]] = {
         *cases((0.0, -0.0), (0.0, -0.0), nan),
         *cases((0.0, -0.0), (-2.5, 2.5), lambda x, y: math.copysign(0.0, math.copysign(1, x) * y)),
         *cases((-2.5, 2.5), (0.0, -0.0), lambda x, y: math.copysign(inf, x * math.copysign(1, y))),
-        *[(2.5, inf, 0.0), (2.5, -inf, -1.0), (-2.5, inf, -1.0), (-2.5, -inf, 0.0)],
+        *cases((inf, -inf), (-2.5, 2.5), lambda x, y: x * y),
+        *[(2.5, inf, 0.0), (2.5, -inf, -0.0), (-2.5, inf, -0.0), (-2.5, -inf, 0.0)],
+        *cases((inf, -inf), (0.0, -0.0), lambda x, y: math.copysign(x, x * math.copysign(1, y))),
     ],
     "hypot": [
         *turned(cases((inf, -inf), ALL, inf)),
