@@ -183,14 +183,14 @@ def known_elements(value: Value) -> np.ndarray | None:
 def _is_broadcast(value: Value) -> bool:
     """True for an array that is seen to repeat the elements of a smaller one."""
     size = value.type.size
-    while isinstance(value.owner, Op):
-        kind = value.owner.kind
+    while isinstance(owner := value.owner, Op):
+        kind = owner.kind
         if isinstance(kind, Select):
-            _, value, other = value.owner.operands
+            _, value, other = owner.operands
             if _before_stop(value) is not _before_stop(other):
                 break
         elif isinstance(kind, _SAME_ELEMENTS) or kind.opcode == "stop_gradient":
-            (value,) = value.owner.operands
+            (value,) = owner.operands
         else:
             break
     return value.type.size < size
