@@ -212,3 +212,84 @@ def test_quotients_are_those_of_a_division():
     x = np.arange(1.0, 301.0).reshape(60, 5)
     for plain, found in zip(quotients_by_what_is_broadcast(x), staged(x)):
         np.testing.assert_array_equal(found, plain)
+
+
+REAL_ENDS = {"float64": (1e-140, 1e140), "float32": (1e-15, 1e15)}
+
+
+def unary_functions(x):
+    return (
+        *(
+            np.sqrt(x),
+            np.cbrt(x),
+            np.exp(x),
+            np.exp2(x),
+            np.expm1(x),
+            np.log(x),
+            np.log2(x),
+            np.log10(x),
+            np.log1p(x),
+        ),
+        *(
+            np.sin(x),
+            np.cos(x),
+            np.tan(x),
+            np.arcsin(x),
+            np.arccos(x),
+            np.arctan(x),
+            np.sinh(x),
+            np.cosh(x),
+            np.tanh(x),
+        ),
+        *(
+            np.arcsinh(x),
+            np.arccosh(x),
+            np.arctanh(x),
+            np.sign(x),
+            np.reciprocal(x),
+            np.square(x),
+            np.rint(x),
+        ),
+        *(
+            np.floor(x),
+            np.ceil(x),
+            np.trunc(x),
+            *np.modf(x),
+            np.signbit(x),
+            np.sinc(x),
+            np.abs(x),
+            np.degrees(x),
+        ),
+    )
+
+
+def binary_functions(x, y):
+    return (
+        *(x + y, x - y, x * y, x / y, x // y, x % y, np.fmod(x, y), x**y, np.arctan2(x, y), np.hypot(x, y)),
+        *(np.copysign(x, y), np.logaddexp(x, y), np.logaddexp2(x, y), np.heaviside(x, y), *np.divmod(x, y)),
+        *(x < y, x >= y, x == y, np.isclose(x, y)),
+    )
+
+
+def near(found, wanted, rounding):
+    """Equal to rounding, with the signs of zeros, NaN and infinities; what is subnormal is zero."""
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    if wanted.dtype.kind != "f":
+        np.testing.assert_array_equal(found, wanted)
+        return
+    wanted = np.where(np.abs(wanted) < np.finfo(wanted.dtype).tiny, np.copysign(0, wanted), wanted)
+    np.testing.assert_allclose(found, wanted, rtol=rounding, atol=0)
+    zeros = wanted == 0
+    np.testing.assert_array_equal(np.signbit(found[zeros]), np.signbit(wanted[zeros]))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", list(REAL_ENDS))
+def test_real_functions(dtype):
+    sizes = (0.0, 0.5, 1.0, 1.5, 2.0, 20.0, 95.0, 800.0, *REAL_ENDS[dtype], math.inf)
+    x = np.array([sign * size for size in sizes for sign in (1, -1)] + [math.nan], dtype)
+    pairs = np.repeat(x, x.size), np.tile(x, x.size)
+    for function, args in ((unary_functions, (x,)), (binary_functions, pairs)):
+        staged = pystage.compile(function, fallback="error")(*args)
+        for found, wanted in zip(staged, function(*args), strict=True):
+            near(found, wanted, 1e-12 if dtype == "float64" else 3e-5)

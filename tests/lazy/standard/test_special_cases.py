@@ -181,3 +181,29 @@ def test_complex_numbers_with_infinite_or_nan_parts() -> None:
     assert lazy.isinf(x).tolist() == [True, True, False, False]
     assert lazy.isnan(x).tolist() == [True, True, True, False]
     assert lazy.isfinite(x).tolist() == [False, False, False, True]
+
+
+COMPLEX_EXPM1 = [
+    *((complex(0.0, zero), complex(0.0, zero)) for zero in (0.0, -0.0)),
+    *((complex(inf, zero), complex(inf, zero)) for zero in (0.0, -0.0)),
+    *((complex(nan, zero), complex(nan, zero)) for zero in (0.0, -0.0)),
+    *((complex(-inf, y), complex(-1.0, 0.0)) for y in (1.0, inf, nan)),
+    *((complex(inf, y), complex(inf, nan)) for y in (inf, nan)),
+    *((complex(x, y), complex(nan, nan)) for x, y in ((1.0, inf), (1.0, nan), (nan, 1.0), (nan, nan))),
+    (complex(inf, 2.0), complex(-inf, inf)),
+]
+COMPLEX_TANH = [
+    *((complex(0.0, y), complex(0.0, nan)) for y in (inf, nan)),
+    *((complex(1.0, y), complex(nan, nan)) for y in (inf, nan)),
+    *((complex(inf, y), complex(1.0, 0.0)) for y in (1.0, inf, nan)),
+    (complex(nan, 0.0), complex(nan, 0.0)),
+    (complex(nan, 1.0), complex(nan, nan)),
+]
+
+
+@pytest.mark.parametrize("name, listed", [("expm1", COMPLEX_EXPM1), ("tanh", COMPLEX_TANH)])
+def test_complex_special_cases(name: str, listed: list[tuple[complex, complex]]) -> None:
+    operands, results = zip(*listed, strict=True)
+    found = np.asarray(getattr(lazy, name)(lazy.asarray(operands)))
+    for made, wanted in zip(found, results, strict=True):
+        assert is_same(made.real, wanted.real) and is_same(made.imag, wanted.imag), (name, made, wanted)
