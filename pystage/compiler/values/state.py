@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from ..speculation import Declarations, Fixed, Grows, Journaled
 from .gated import GatedNumber
@@ -32,6 +32,9 @@ Content = Abstract | Cell
 
 Lookup = Callable[[Slot], Content]
 """The contents of a slot in some state; MISSING if it does not exist there."""
+
+MERGED_PER_STEP = 64
+"""To look at so many merged cells counts as one step of inference."""
 
 MISSING: Any = object()
 
@@ -203,6 +206,14 @@ class State:
         cell = self.cell_number()
         self.set(cell, content)
         return cell
+
+    def merged_cells(self) -> list[int]:
+        """The merged cells that there are now, oldest first; to find them counts as a part of a step."""
+        merged, slots = self.merged, self.slots
+        self.step(min(len(merged), len(slots)) // MERGED_PER_STEP)
+        if len(merged) <= len(slots):
+            return [cell for cell in merged if cell in slots]
+        return sorted([cast(int, slot) for slot in slots if slot in merged])
 
     # -- forks
 

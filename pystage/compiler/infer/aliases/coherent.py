@@ -43,6 +43,7 @@ from . import pools
 from .element_stores import takes_stores
 from .merged import (
     ALIASES_PER_STEP,
+    AliasPairs,
     Mergeable,
     aliases_of,
     is_out_of_date,
@@ -121,7 +122,7 @@ def stamped_cell(engine: Engine, cell: Mergeable) -> Mergeable:
 def reconcile_aliases(engine: Engine) -> None:
     """Before a fork is closed, reconciles merged cells with the objects that were allocated in it."""
     state = engine.state
-    for number in list(state.merged):
+    for number in state.merged_cells():
         aliases = aliases_of(state.slots.get(number))
         state.step(len(aliases) // ALIASES_PER_STEP)
         if any(state.is_new(s.cell) and is_out_of_date(state, s) for s in aliases):
@@ -177,11 +178,12 @@ def unaffected_names(engine: Engine, number: int) -> list[int]:
     """The merged cells that a change of the object of `number` keeps up to date: itself, and those no-alias with it."""
     slots = engine.state.slots
     found = [number]
+    pairs = AliasPairs(engine.state, slots.get)
     reached = {ref.cell for ref, _ in other_names(engine, number)}
-    for each in engine.state.merged:
+    for each in engine.state.merged_cells():
         aliases = aliases_of(slots.get(each))
         if each != number and any(s.cell in reached for s in aliases):
-            apart = no_alias(engine.state, slots.get, each, number)
+            apart = pairs.no_alias(each, number)
             if apart and not any(is_out_of_date(engine.state, s) for s in aliases):
                 found.append(each)
     return found

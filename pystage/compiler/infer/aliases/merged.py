@@ -71,6 +71,9 @@ def stamped(state: State, alias: Alias) -> Alias:
 ALIASES_PER_STEP = 16
 """To look at so many aliases of a merged cell counts as one step of inference."""
 
+PAIRS_PER_STEP = 4
+"""To find out whether so many pairs of cells are no-alias counts as one step of inference."""
+
 NO_CELL = -1
 """Takes the place of an alias that a merged cell certainly is not."""
 
@@ -129,31 +132,63 @@ def may_alias_cells(find: Find, number: int) -> set[int]:
     return found
 
 
-def no_alias(state: State, find: Find, a: int, b: int, known: Mapping[int, set[int]] = NONE_KNOWN) -> bool:
-    """True if two cells are no-alias: certainly two objects.
+class AliasPairs:
+    """Which cells are two objects, in a state that stays as it is: each may-alias set and each pair is found once.
 
-    Two that one join has merged are, if they are no-alias on either path; so are two that one loop carries apart. `known`:
-    the may-alias cells of some.
+    `known`: the may-alias sets of some. The pairs that joins have merged are as many as all of their sides' pairs, so that
+    they count as steps.
     """
-    if a == b or any(isinstance(find(each), MemberCell) for each in (a, b)):
-        return False
-    one, other = [known.get(each) or may_alias_cells(find, each) for each in (a, b)]
-    if a in other or b in one:
-        return False
-    if state.are_no_alias(a, b):
-        return True
-    if one.isdisjoint(other) and all(_is_told_by_aliases(state, find, each) for each in (a, b)):
-        return True
-    first, second = state.pairs.get(a), state.pairs.get(b)
-    if first is not None and second is not None and first[0] is second[0]:
-        pairs: tuple[tuple[int, int], ...] = ((first[1], second[1]), (first[2], second[2]))
-    elif first is not None and (second is None or a > b):
-        pairs = ((first[1], b), (first[2], b))
-    elif second is not None:
-        pairs = ((a, second[1]), (a, second[2]))
-    else:
-        return False
-    return all(no_alias(state, find, *pair, known) for pair in pairs)
+
+    def __init__(self, state: State, find: Find, known: Mapping[int, set[int]] = NONE_KNOWN) -> None:
+        self._state = state
+        self._find = find
+        self._known = dict(known)
+        self._found: dict[tuple[int, int], bool] = {}
+
+    def no_alias(self, a: int, b: int) -> bool:
+        """True if two cells are no-alias: certainly two objects.
+
+        Two that one join has merged are, if they are no-alias on either path; so are two that one loop carries apart.
+        """
+        pair = (a, b) if a < b else (b, a)
+        found = self._found.get(pair)
+        if found is None:
+            self._state.step(not len(self._found) % PAIRS_PER_STEP)
+            found = self._found[pair] = self._no_alias(a, b)
+        return found
+
+    def _no_alias(self, a: int, b: int) -> bool:
+        state, find = self._state, self._find
+        if a == b or any(isinstance(find(each), MemberCell) for each in (a, b)):
+            return False
+        one, other = self._may_alias(a), self._may_alias(b)
+        if a in other or b in one:
+            return False
+        if state.are_no_alias(a, b):
+            return True
+        if one.isdisjoint(other) and all(_is_told_by_aliases(state, find, each) for each in (a, b)):
+            return True
+        first, second = state.pairs.get(a), state.pairs.get(b)
+        if first is not None and second is not None and first[0] is second[0]:
+            pairs: tuple[tuple[int, int], ...] = ((first[1], second[1]), (first[2], second[2]))
+        elif first is not None and (second is None or a > b):
+            pairs = ((first[1], b), (first[2], b))
+        elif second is not None:
+            pairs = ((a, second[1]), (a, second[2]))
+        else:
+            return False
+        return all(self.no_alias(*each) for each in pairs)
+
+    def _may_alias(self, cell: int) -> set[int]:
+        found = self._known.get(cell)
+        if found is None:
+            found = self._known[cell] = may_alias_cells(self._find, cell)
+        return found
+
+
+def no_alias(state: State, find: Find, a: int, b: int) -> bool:
+    """True if two cells are no-alias: certainly two objects (`AliasPairs`)."""
+    return AliasPairs(state, find).no_alias(a, b)
 
 
 def _is_told_by_aliases(state: State, find: Find, number: int) -> bool:
@@ -165,9 +200,9 @@ class AliasIndex:
     """Which of some cells may be one object, in a state that stays as it is: each may-alias set is found once."""
 
     def __init__(self, state: State, cells: Iterable[int]) -> None:
-        self._state = state
         find = state.slots.get
         self._known = {each: may_alias_cells(find, each) for each in cells}
+        self._pairs = AliasPairs(state, find, self._known)
         self._names: dict[int, list[int]] = {}
         """By a cell, those that may be it."""
         for each, found in self._known.items():
@@ -184,5 +219,4 @@ class AliasIndex:
         suspects: Iterable[int] = self._known
         if cell not in self._doubtful:
             suspects = {*self._doubtful, *itertools.chain(*[self._names[each] for each in self._known[cell]])}
-        find = self._state.slots.get
-        return {c for c in suspects if not no_alias(self._state, find, cell, c, self._known)}
+        return {c for c in suspects if not self._pairs.no_alias(cell, c)}

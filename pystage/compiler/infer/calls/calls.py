@@ -70,13 +70,7 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
     for summary in known.summaries:
         if _is_applicable(engine, summary, canonical):
             return _apply(engine, summary, canonical, first=False)
-    limit = _recursion_limit(engine, callee)
-    if engine.callees.depth >= limit or known.in_progress:
-        function = callee.function
-        calls = calls_of_itself(function)
-        raise DiagnosticError(
-            EndlessRecursion(span=engine.b.span, name=function.name, limit=limit, calls=calls)
-        )
+    _refuse_endless(engine, callee, known.in_progress)
     known.in_progress = True
     try:
         activation = Activation(
@@ -85,6 +79,8 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
         summary, memoise = CalleeInference(engine, canonical).infer(activation, bound)
     finally:
         known.in_progress = False
+        if not any(frame.function is callee.function for frame in engine.open_frames()):
+            engine.callees.endless.pop(callee.function, None)
     if memoise:
         known.summaries.append(summary)
     return _apply(engine, summary, canonical, first=True)
@@ -103,15 +99,27 @@ def suspended(engine: Engine, function: Closure, bound: Mapping[str, Abstract]) 
     return Ref(engine.state.new_cell(IteratorCell(Suspended(function, tuple(bound.items())))))
 
 
+def _refuse_endless(engine: Engine, callee: Callee, in_progress: bool) -> None:
+    """PS602 for a call that is open already, or too deep, or of a function that is open and was found to be too deep."""
+    function, endless = callee.function, engine.callees.endless
+    limit = endless.get(function)
+    if limit is None:
+        limit = _recursion_limit(engine, callee)
+        if engine.callees.depth < limit and not in_progress:
+            return
+        if not in_progress:  # or each of the open calls would go as deep for each call of itself that follows
+            endless[function] = limit
+    calls = calls_of_itself(function)
+    raise DiagnosticError(EndlessRecursion(span=engine.b.span, name=function.name, limit=limit, calls=calls))
+
+
 def _recursion_limit(engine: Engine, callee: Callee) -> int:
     """How many calls may be open; the arguments that decide how deep a recursion goes are demanded."""
     count, undecided = 0, []
-    frame = engine.frame
-    while frame is not None:
+    for frame in engine.open_frames():
         if frame.function is callee.function and frame.undecided:
             count += 1
             undecided += frame.undecided
-        frame = frame.caller
     if count < UNDECIDED_RECURSION:
         return RECURSION_LIMIT
     for condition in undecided:

@@ -134,7 +134,7 @@ class CalleeInference:
             for argument in arguments.values():
                 assume_ranges(engine, argument)
             raises = attempt(engine, lambda: found.append(activation.run(arguments)))
-            note_out_of_date(state, state.merged)
+            note_out_of_date(state, state.merged_cells())
         if raises is not None and raises.before is not error.code and raises.before != error.code:
             raises.exception = None  # or what was raised before it
         result = found[0] if found else raises.exception if raises and raises.exception else NONE

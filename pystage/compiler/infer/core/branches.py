@@ -194,7 +194,7 @@ def _arm(engine: Engine, run: Arm) -> _InferredArm:
         raised = attempt(engine, run)
         versions = settle_alike(engine, kept, engine.state.is_new)
         reconcile_aliases(engine)
-        note_out_of_date(engine.state, engine.state.merged)
+        note_out_of_date(engine.state, engine.state.merged_cells())
     return _InferredArm(region, changes, raised is not None, versions)
 
 

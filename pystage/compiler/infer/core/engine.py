@@ -187,6 +187,13 @@ class Engine(Context):
         assert self.frame is not None
         return self.frame
 
+    def open_frames(self) -> Iterator[Frame]:
+        """The frames of the functions that are being inferred, innermost first."""
+        frame = self.frame
+        while frame is not None:
+            yield frame
+            frame = frame.caller
+
     def peek(self, temp: stage.Temp) -> Abstract:
         """The value of a temporary, known or not; what was refused before gave it none."""
         value: Any = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]

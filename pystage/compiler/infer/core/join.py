@@ -96,6 +96,8 @@ from .phi import (
     positions_of,
 )
 
+_STEPS_PER_CELL = 10
+"""Steps of inference that the join of a cell counts as, with the program for it."""
 MOST_PARTS = 8
 """How many alternatives a value may have."""
 MOST_STRINGS = 64
@@ -492,6 +494,7 @@ class Join:
 
     def cell(self, cell: int, a: Content, b: Content) -> None:
         """Joins the contents of a cell; the entry is there while its parts are joined (cycles)."""
+        self.state.step(_STEPS_PER_CELL)
         self.entries[cell] = (a if a is not MISSING else b, a, b)
         if self.demands.alike(cell, a, cell, b):
             return

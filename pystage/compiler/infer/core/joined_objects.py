@@ -14,7 +14,7 @@ from ...values.slots import Slot
 from ...values.state import MISSING, Content, Lookup, State
 from ...values.views import View
 from ..aliases.alias_sets import OWN, AliasSet, AliasTree, alias_fork, number_of
-from ..aliases.merged import MERGEABLE, Mergeable, aliases_of, may_alias_cells, no_alias
+from ..aliases.merged import MERGEABLE, AliasPairs, Mergeable, aliases_of, may_alias_cells
 from .phi import SELECTOR
 
 ArrayPath = tuple[int, tuple[View, ...]]
@@ -184,12 +184,10 @@ class JoinedObjects:
 
     def _may_alias_pairs(self, group: dict[int, int], find: Lookup) -> set[frozenset[int]]:
         """The pairs of a group that are not certainly two objects."""
-        pairs = itertools.combinations(group, 2) if len(group) > 1 else ()
-        return {
-            frozenset(pair)
-            for pair in pairs
-            if not no_alias(self._state, find, group[pair[0]], group[pair[1]])
-        }
+        if len(group) < 2:
+            return set()
+        known, pairs = AliasPairs(self._state, find), itertools.combinations(group, 2)
+        return {frozenset(pair) for pair in pairs if not known.no_alias(group[pair[0]], group[pair[1]])}
 
     def _note_unresolved(self, first: int, second: int) -> None:
         for cell, other in ((first, second), (second, first)):

@@ -10,9 +10,9 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import NoReturn, cast
 
 import numpy as np
 
@@ -49,7 +49,7 @@ from ..aliases.alias_sets import seen_through
 from ..aliases.coherent import reconcile_aliases
 from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..aliases.pool_demands import PoolDemand, carried_pools, unboxed_content
-from ..diagnostics.provenance import MergeProvenance, unlike_note
+from ..diagnostics.provenance import MergeProvenance, name_of, unlike_note
 from ..exceptions.raising import attempt, error_of
 from ..iteration.within_trips import assigned_only, of_one_trip, take_out, within_trips
 from .after_loops import finish, source_of
@@ -78,6 +78,8 @@ MOST_TWICE = 500
 """Operations of a trip that is readily written a second time, before the loop, for which XLA takes about a second."""
 PASS_LIMIT = 12
 """Passes after which a loop that still changes its types is given up."""
+DEEPER_PASSES = 3
+"""Passes in a row, each with more new objects than the one before, after which what a loop builds gets ever deeper."""
 
 
 class _Generalised(Exception):
@@ -124,7 +126,7 @@ def _infer_rolled(engine: Engine, loop: Loop) -> None:
     generalised: dict[Slot, Content] = {}
     made = Identity(of_loop=True)
     loop = replace(loop, made=made)
-    note_out_of_date(engine.state, engine.state.merged)
+    note_out_of_date(engine.state, engine.state.merged_cells())
     for round in itertools.count():
         templates = {**_guess(engine, loop), **generalised}
         entry = {slot: engine.state.slots[slot] for slot in templates}
@@ -157,6 +159,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     entered: dict[int, bool] = {}
     demands: list[PoolDemand] = []
     unpoolable: set[int] = set()
+    carried: list[int] = []  # how many objects, after each pass
     for _ in range(PASS_LIMIT):
         if entered or demands:  # known outside of the passes, each of which is taken back
             unbox(engine, entered)
@@ -213,6 +216,9 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                     return functools.partial(_peel, engine, loop)  # its first trip does something else
                 trial.commit()
                 return functools.partial(finish, engine, loop, templates, owned, result, join, before)
+            carried.append(sum(isinstance(slot, int) for slot in settled))
+            if _gets_deeper(carried):
+                _give_up_deeper(engine, loop, settled)
             _generalise_outer(engine, settled, result.changes)
             if certain and not loop.certain:
                 loop = replace(loop, certain=True)
@@ -415,6 +421,28 @@ def _growing_unrollable(engine: Engine, loop: Loop) -> SourceLoop | None:
     return unrollable(engine.origins, source)
 
 
+def _gets_deeper(carried: Sequence[int]) -> bool:
+    """True if a loop carries more objects after each pass, and each time more new ones than before.
+
+    So it is where it builds a structure whose depth the trips decide, as a tree, and no number of passes settles that.
+    """
+    new = [b - a for a, b in itertools.pairwise(carried[-DEEPER_PASSES - 1 :])]
+    return len(new) == DEEPER_PASSES and new[0] > 0 and all(a < b for a, b in itertools.pairwise(new))
+
+
+def _give_up_deeper(engine: Engine, loop: Loop, settled: Mapping[Slot, Content]) -> NoReturn:
+    """Writes the loop out trip by trip if that is possible; else PS305."""
+    holders = [s for s, content in settled.items() if isinstance(s, tuple) and isinstance(content, Ref)]
+    reason = NeverSettles(
+        span=engine.b.span,
+        what=name_of(engine.state, holders[0]) if holders else "what the loop keeps",
+        first="a structure of objects",
+        second="a deeper one",
+    )
+    _unroll_growing(engine, loop, reason)
+    raise DiagnosticError(reason)
+
+
 def _stays(entry: Content | None, end: Content | None) -> bool:
     """True if a variable that the body assigns is the same constant before and after."""
     return isinstance(entry, Const) and isinstance(end, Const) and same_constant(entry.value, end.value)
@@ -519,7 +547,7 @@ def _one_pass(
             raise _Raises
         settle_versions(engine, len(versions))
         reconcile_aliases(engine)
-        note_out_of_date(state, state.merged)
+        note_out_of_date(state, state.merged_cells())
     return Pass(cond, body, changes, condition, pure_test, first, test_error)
 
 
