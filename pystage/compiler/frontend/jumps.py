@@ -13,7 +13,7 @@ function for `return`, the body of a loop for `continue`. There the jump needs n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..diagnostics.span import Span
 from ..stage import ir
@@ -77,6 +77,11 @@ class _ExitFrame:
         if not self.continues:
             for block, stores in self.skips:
                 _remove(block, stores)
+
+
+def _results(block: Sequence[ir.Instr]) -> set[ir.Temp]:
+    """The temporaries that the instructions of a block write."""
+    return {instr.dst for instr in block if hasattr(instr, "dst")}
 
 
 def _remove(block: ir.Block, instrs: Sequence[ir.Instr]) -> None:
@@ -260,6 +265,8 @@ class _Lowering:
         lowered = ir.If(branch.span, branch.cond, [], [])
         anchor = place.anchor or _Anchor()
         inner = place.deeper(anchor)
+        if inner.depth >= MAX_DEPTH and _results(then) & _results(orelse):  # an expression: both arms give its value
+            inner = replace(inner, anchor=None)
         start = len(out)
         out.append(lowered)
         self.sequence(then, inner, lowered.then)

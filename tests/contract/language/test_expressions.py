@@ -33,6 +33,120 @@ def and_guards_its_right_side(x):
     return -1.0
 
 
+@cases.each((40.0,), (34.5,), (-1.0,))
+def expressions_nested_deep(x):
+    all_of_them = (
+        x > 0
+        and x > 1
+        and x > 2
+        and x > 3
+        and x > 4
+        and x > 5
+        and x > 6
+        and x > 7
+        and x > 8
+        and x > 9
+        and x > 10
+        and x > 11
+        and x > 12
+        and x > 13
+        and x > 14
+        and x > 15
+        and x > 16
+        and x > 17
+        and x > 18
+        and x > 19
+        and x > 20
+        and x > 21
+        and x > 22
+        and x > 23
+        and x > 24
+        and x > 25
+        and x > 26
+        and x > 27
+        and x > 28
+        and x > 29
+        and x > 30
+        and x > 31
+        and x > 32
+        and x > 33
+        and x > 34
+        and x > 35
+    )
+    first = (
+        0
+        if x < 0
+        else 1
+        if x < 1
+        else 2
+        if x < 2
+        else 3
+        if x < 3
+        else 4
+        if x < 4
+        else 5
+        if x < 5
+        else 6
+        if x < 6
+        else 7
+        if x < 7
+        else 8
+        if x < 8
+        else 9
+        if x < 9
+        else 10
+        if x < 10
+        else 11
+        if x < 11
+        else 12
+        if x < 12
+        else 13
+        if x < 13
+        else 14
+        if x < 14
+        else 15
+        if x < 15
+        else 16
+        if x < 16
+        else 17
+        if x < 17
+        else 18
+        if x < 18
+        else 19
+        if x < 19
+        else 20
+        if x < 20
+        else 21
+        if x < 21
+        else 22
+        if x < 22
+        else 23
+        if x < 23
+        else 24
+        if x < 24
+        else 25
+        if x < 25
+        else 26
+        if x < 26
+        else 27
+        if x < 27
+        else 28
+        if x < 28
+        else 29
+        if x < 29
+        else 30
+        if x < 30
+        else 31
+        if x < 31
+        else 32
+        if x < 32
+        else 33
+        if x < 33
+        else None
+    )
+    return all_of_them, -1 if first is None else first
+
+
 @cases.each((2, 3), (3, 2))
 def booleans_as_values(x, y):
     both = x > 1 and y > 2
