@@ -7,9 +7,11 @@ NumPy's own scalars those must that become signed integers by a basic index or i
 from __future__ import annotations
 
 import copy
+import platform
 
 import jax.numpy as jnp
 import numpy as np
+import pystage
 import pytest
 from checking import check
 
@@ -207,3 +209,55 @@ def test_arange_of_jax_wraps_around():
         return x + jnp.arange(298, 301, dtype=jnp.int8)
 
     check(numbers, jnp.int8(1))
+
+
+INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint64]
+LIMITS = [sign * 2.0**power for power in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1)]
+OUTSIDE = np.array([np.nan, np.inf, -np.inf, 1e20, -1e20, 300.7, -300.7, -0.5, 3e9, *LIMITS])
+
+
+def casts(x):
+    made = []
+    for dtype in INTEGERS:
+        copied, stored, added = np.zeros((3, x.size), dtype)
+        np.copyto(copied, x, casting="unsafe")
+        stored[:] = x
+        np.add.at(added, np.arange(x.size), x.astype(dtype))
+        made += [
+            x.astype(dtype),
+            np.asarray(x[::-1], dtype=dtype),
+            np.full(x.size, x, dtype),
+            copied,
+            stored,
+            added,
+        ]
+    return made
+
+
+def casts_to_uint32(x):
+    return x.astype(np.uint32), np.asarray(x, np.uint32)
+
+
+def casts_of_one(x):
+    return [dtype(x) for dtype in (*INTEGERS, np.uint32)], [
+        x.astype(dtype) for dtype in (*INTEGERS, np.uint32)
+    ]
+
+
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="NumPy's casts depend on the processor"
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.complex128])
+def test_casts_of_floats_out_of_range(dtype):
+    with np.errstate(over="ignore"):
+        x = OUTSIDE.astype(dtype)
+    for found, wanted in zip(pystage.compile(casts, fallback="error")(x), casts(x), strict=True):
+        np.testing.assert_array_equal(found, wanted, strict=True)
+    inside = x[(x.real > -(2.0**31)) & (x.real < 2.0**32)]
+    for found, wanted in zip(pystage.compile(casts_to_uint32)(inside), casts_to_uint32(inside), strict=True):
+        np.testing.assert_array_equal(found, wanted, strict=True)
+    staged = pystage.compile(casts_of_one, fallback="error")
+    for number in x:
+        for found, wanted in zip(staged(number), casts_of_one(number), strict=True):
+            assert [(type(n), n) for n in found] == [(type(n), n) for n in wanted]
