@@ -265,7 +265,7 @@ class _Lowering:
         lowered = ir.If(branch.span, branch.cond, [], [])
         anchor = place.anchor or _Anchor()
         inner = place.deeper(anchor)
-        if inner.depth >= MAX_DEPTH and _results(then) & _results(orelse):  # an expression: both arms give its value
+        if inner.depth >= MAX_DEPTH and _results(then) & _results(orelse):  # both arms give a value
             inner = replace(inner, anchor=None)
         start = len(out)
         out.append(lowered)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from ..speculation import Declarations, Fixed, Grows, Journaled
 from .gated import GatedNumber
@@ -213,7 +213,7 @@ class State:
         self.step(min(len(merged), len(slots)) // MERGED_PER_STEP)
         if len(merged) <= len(slots):
             return [cell for cell in merged if cell in slots]
-        return sorted([cast(int, slot) for slot in slots if slot in merged])
+        return sorted([slot for slot in slots if slot in merged])
 
     # -- forks
 
