@@ -13,9 +13,47 @@ import pytest
 
 import pystage
 from pystage import lazy
+from pystage.compiler.hlo.types import FLOAT64, ArrayType
 from pystage.lazy import liveness
+from pystage.lazy.graph import GradientTape, Node, RecordedCall, tape
+from pystage.lazy.recipes import Recipe, path_recipe
+from pystage.lazy.segment import Segment
 
 ROWS = np.arange(900.0).reshape(30, 30)
+
+
+TYPE = ArrayType(FLOAT64, ROWS.shape)
+ITSELF: Recipe = path_recipe(TYPE, ())[0]
+
+
+def computed_and_read_twice() -> tuple[Node, Node]:
+    """Both results of a call whose operand is pending, and computed from an array that nobody holds."""
+    start = Node(TYPE, None, ROWS.copy())
+    between = Node(TYPE, None, None, RecordedCall(ITSELF, (start,), None))
+    call = RecordedCall(ITSELF, (between,), None)
+    return Node(TYPE, None, None, call), Node(TYPE, None, None, call, 1)
+
+
+def donated(*outputs: Node) -> tuple[int, ...]:
+    segment = Segment(outputs)
+    return liveness.donated_inputs(segment.inputs, segment.outputs, segment.calls)
+
+
+def test_an_input_is_donated_if_nothing_reaches_it_afterwards() -> None:
+    first, second = computed_and_read_twice()
+    assert donated(first) == ()
+    assert donated(first, second) == (0,)
+    del second
+    assert donated(first) == (0,)
+    assert first.call is not None
+    operand = first.call.operands[0]
+    assert donated(first) == ()
+    assert donated(first, operand) == (0,)
+    del operand
+    assert donated(first) == (0,)
+    with tape(GradientTape(set())):
+        first, second = computed_and_read_twice()
+    assert donated(first, second) == ()
 
 
 def stores_rows(x: Any, v: Any) -> Any:
