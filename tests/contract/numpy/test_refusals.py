@@ -90,6 +90,16 @@ def three_axes_for_a_plane(x):
     return np.rot90(x, axes=(0, 1, 2))
 
 
+@cases(X, raises=ValueError)
+def a_vector_that_is_split_into_rows(x):
+    return np.vsplit(x, 5)
+
+
+@cases((X, X), raises=TypeError)
+def blocks_in_a_tuple(blocks):
+    return np.block(blocks)
+
+
 @cases(raises=TypeError)
 def a_number_to_stack():
     return np.hstack(1)

@@ -278,9 +278,16 @@ def array_split(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw, 
     return _split(ctx, rules, ary, indices_or_sections, axis, "array_split", False)
 
 
+def _check_rank(ctx: Context, rules: Rules, ary: Raw, least: int, name: str) -> None:
+    """The error for an array of fewer axes than a function splits."""
+    if len(shape_known(ctx, rules, ary, name)) < least:
+        rules.mismatch(ctx, f"{name} only works on arrays of {least} or more dimensions")
+
+
 @twins(np.vsplit, jnp.vsplit)
 def vsplit(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw) -> Abstract:
     """Split along the first axis."""
+    _check_rank(ctx, rules, ary, 2, "vsplit")
     return _split(ctx, rules, ary, indices_or_sections, 0, "vsplit", True)
 
 
@@ -294,6 +301,7 @@ def hsplit(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw) -> Ab
 @twins(np.dsplit, jnp.dsplit)
 def dsplit(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw) -> Abstract:
     """Split along the third axis."""
+    _check_rank(ctx, rules, ary, 3, "dsplit")
     return _split(ctx, rules, ary, indices_or_sections, 2, "dsplit", True)
 
 
