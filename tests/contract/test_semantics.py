@@ -252,6 +252,23 @@ def test_new_arrays_are_stored_row_by_row():
 # ---------------------------------------------------------------- interrupts
 
 
+def test_what_numpy_leaves_open():
+    def median(x):
+        return np.median(x, overwrite_input=True), x
+
+    x = np.array([3.0, 1.0, 2.0])
+    plain, found = median(x.copy()), staged(median, x)
+    assert plain[0] == found[0] and (found[1] == x).all() and sorted(plain[1]) == sorted(x)
+
+    def repeated(x):
+        return np.broadcast_arrays(x, np.ones(3))[0]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert repeated(np.array(1.0)).flags.writeable
+    assert not staged(repeated, np.array(1.0)).flags.writeable
+
+
 def test_the_memory_of_what_grows_is_limited(monkeypatch):
     def guarded(n):
         try:
