@@ -67,6 +67,17 @@ def padded(x, n):
     return np.pad(x, n)
 
 
+@cases(np.ones(3), **NO_MEMORY)
+def repeated_by_known_counts(x):
+    return np.repeat(x, [1, 1 << 45, 3])
+
+
+@cases(np.arange(3.0), np.array([1, 2, 3]))
+@cases(np.ones(3), np.array([1 << 62, 1 << 62, 3]), **TOO_BIG)
+def repeated_by_counts(x, counts):
+    return np.repeat(x, counts)
+
+
 @cases(1 << 25, **NO_MEMORY)
 @cases(1 << 32, **TOO_BIG)
 def identity(n):
@@ -133,6 +144,30 @@ def of_jax(n):
 def test_other_types_that_xla_cannot_hold_are_refused(function: Any, argument: Any) -> None:
     with pytest.raises(pystage.StagingError, match="PS816"):
         pystage.compile(function)(argument)
+
+
+def counted(x):
+    return np.bincount(x)
+
+
+def along_no_axis(x):
+    return np.sum(x, axis=1 << 40)
+
+
+@pytest.mark.parametrize(
+    "function, argument, code, error",
+    [
+        (counted, np.array([HUGE]), "PS816", MemoryError),
+        (along_no_axis, np.ones(2), "PS205", ValueError),
+    ],
+)
+def test_what_only_the_plain_run_says_is_left_to_it(
+    function: Any, argument: Any, code: str, error: type[Exception]
+) -> None:
+    with pytest.raises(pystage.StagingError, match=code):
+        pystage.compile(function)(argument)
+    with pytest.raises(error), pytest.warns(pystage.FallbackWarning):
+        pystage.compile(function, fallback="python")(argument)
 
 
 def test_a_library_function_itself() -> None:

@@ -16,10 +16,11 @@ from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
 
-from ...compiler.diagnostics.codes_runtime import NotInOrder, OverlappingMemory
+from ...compiler.diagnostics.codes_runtime import NotInOrder, OutOfMemory, OverlappingMemory
 from ...compiler.diagnostics.diagnostic import Diagnostic
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
+from ...compiler.hlo.types import MOST_BYTES
 from ...compiler.values.boundary import (
     AbsentTemplate,
     CellVariable,
@@ -147,7 +148,7 @@ class Plan:
                             performance.undo()
                         writes = None if self._printed is None else int(np.asarray(values[self._printed]))
                         raise Outgrown(end, capacities, writes)
-                    error = Raised(_out_of_memory(end), error.traceback)
+                    error = Raised(_without_memory(end), error.traceback)
                 if isinstance(error.exception, StagingError):
                     error.exception.started = self._printed is not None
                     if performance is not None:
@@ -219,9 +220,12 @@ class Plan:
         return lambda run: functools.partial(write, target(run.args, run.kwargs), key, value(run))
 
 
-def _out_of_memory(end: CapacityExceeded) -> MemoryError:
-    """What a call raises that needs a larger capacity than there may be."""
+def _without_memory(end: CapacityExceeded) -> MemoryError | StagingError:
+    """What a call raises that needs a larger capacity than there may be; a refusal where no machine could have it."""
     capacity = end.capacity
+    if end.needed * capacity.itemsize >= MOST_BYTES:
+        what = f"{capacity.site.what}, of {end.needed} elements,"
+        return StagingError((OutOfMemory(span=capacity.site.span, what=what),))
     what = f"a capacity of {end.needed} elements of {capacity.itemsize} bytes for {capacity.site.what}"
     limit = config.capacity_bytes
     error = MemoryError(f"{what} is more than pystage.config.capacity_bytes, {limit}, allows")

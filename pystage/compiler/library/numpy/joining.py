@@ -11,7 +11,7 @@ import numpy as np
 
 from ...diagnostics.codes_types import ArgumentNotStaged, NotNumeric
 from ...hlo.ir import Value
-from ...hlo.types import INT64, DType
+from ...hlo.types import INT64, ArrayType, DType
 from ...ops import Add, Broadcast, Compare, Concatenate, DynamicSlice, Negate, Remainder, Select
 from ...values.boundary import Form
 from ...values.lattice import (
@@ -26,6 +26,7 @@ from ...values.lattice import (
 from ...values.rows import stacked
 from ...values.views import Window
 from ..context import Context, Raw
+from ..kernels.memory import check_memory
 from ..kernels.nesting import elements, nested
 from ..kernels.structures import call_now, cell_of, new_list
 from ..rules.jax import axis_of, integer, ints, is_none
@@ -347,6 +348,7 @@ def repeat(ctx: Context, rules: Rules, a: Raw, repeats: Raw, axis: Raw = None) -
     if counts.shape != (shape[at],):
         text = f"operands could not be broadcast together with shape ({shape[at]},) {counts.shape}"
         rules.mismatch(ctx, text)
+    check_memory(ArrayType(INT64, (sum(map(int, counts)),)))
     positions = np.repeat(np.arange(shape[at]), counts)
     return rules.array(ctx, taken(ctx, given.value, positions, at), given.weak)
 

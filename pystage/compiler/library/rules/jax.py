@@ -31,6 +31,7 @@ from ...hlo.types import (
     UINT64,
     DType,
     ShapeError,
+    TooLarge,
 )
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Const, Tuple
@@ -151,6 +152,12 @@ class AxisProblem(Exception):
         self._function, self._axis, self._rank = function, axis, rank
         self._prefix, self._repeated = prefix, repeated
 
+    @property
+    def is_beyond_c(self) -> bool:
+        """True for an axis that is no C `int`: what NumPy says then depends on the function and the size."""
+        given = self._axis if isinstance(self._axis, tuple | list) else (self._axis,)
+        return any(isinstance(n, int) and not -(1 << 31) <= n < 1 << 31 for n in given)
+
     def in_numpy(self) -> Exception:
         """The exception that NumPy raises."""
         if self._repeated is not None:
@@ -198,6 +205,8 @@ def checked(ctx: Context, op: HloOp, *operands: Value) -> Value:
     """`ctx.op`, with PS206 where the operation does not take operands of these shapes and types."""
     try:
         return ctx.op(op, *operands)
+    except TooLarge:
+        raise
     except ShapeError as error:
         ctx.fail(ShapeMismatch(span=ctx.span, text=str(error)))
 

@@ -358,8 +358,8 @@ def under(
 
 
 def raise_axis(ctx: Context, problem: AxisProblem, is_jax: bool) -> NoReturn:
-    """The error for an axis out of range: NumPy raises, JAX's calls are refused."""
-    if is_jax:
+    """The error for an axis out of range: NumPy raises, JAX's calls are refused, and those beyond C's integers."""
+    if is_jax or problem.is_beyond_c:
         ctx.fail(problem.in_jax(ctx.span))
     ctx.raise_(problem.in_numpy())
 

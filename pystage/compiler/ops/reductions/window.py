@@ -53,6 +53,8 @@ class WindowAxis:
             raise ShapeError(f"{name}: a window of {self.size} elements")
         if min(self.stride, self.base_dilation, self.window_dilation) < 1:
             raise ShapeError(f"{name}: strides and dilations must be at least 1")
+        if max(self.stride, self.base_dilation, self.window_dilation) >= 1 << 63:
+            raise ShapeError(f"{name}: strides and dilations have 64 bits")
         if isinstance(extent, Symbol):  # taken to be long enough for one window
             padded = add(scale(extent, self.base_dilation), 1 - self.base_dilation, self.low, self.high)
             return ceil_divide(add(padded, 1 - self.reach), self.stride)
@@ -203,6 +205,7 @@ class ReduceWindow(HloOp):
             ErrorSample(cls(Add(), (2, 2), (1, 1), no), (x, ArrayType(INT32)), "one element type"),
             ErrorSample(cls(Add(), (2, 0), (1, 1), no), (x, init), "a window of 0 elements"),
             ErrorSample(cls(Add(), (2, 2), (1, 0), no), (x, init), "at least 1"),
+            ErrorSample(cls(Add(), (2, 2), (1, 1 << 63), no), (x, init), "have 64 bits"),
             ErrorSample(cls(Add(), (1, 1), (1, 1), ((-3, -4), (0, 0))), (x, init), "removes more than 6"),
         )
 

@@ -74,6 +74,8 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
         raise ValueError("repeats may not contain negative values.")
     ends = np.cumsum(counts + np.zeros(n, np.intp))
     total = int(ends[-1]) if n > 0 else 0
+    if total < 0:  # the sum has wrapped around
+        raise ValueError("negative dimensions are not allowed")
     return _at(a, np.searchsorted(ends, np.arange(total), side="right"), axis)
 
 
