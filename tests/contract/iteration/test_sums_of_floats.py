@@ -36,6 +36,18 @@ def of_known_numbers(x):
     return math.fsum([1e16, 1.0, 1e-3, -1e16, 1e100, -1e100, 2.0**-60]) + x[0], math.fsum((0.1,) * 10)
 
 
+@cases.each((2.5,), (0.5,), (-0.5,), (1e-300,), (2.0**-1022,), (-(2.0**970),))
+def rounded_once(x):
+    return (
+        math.fsum([x, 1e16, -1e16, 1.0]),
+        math.fsum([x, 2.0**53, -(2.0**53)]),
+        math.fsum([1e16, 1.0, x * 1e-16]),
+        math.fsum([x, -x, 2.0**53 + 2, 1.0, x]),
+        math.fsum([x, -0.0]) + math.fsum([-x]),
+        math.fsum([2.0**1023, x, -(2.0**1023)]),
+    )
+
+
 @cases([0.1] * 10)
 @cases([2, 2.5])
 @cases([1.0, math.inf])

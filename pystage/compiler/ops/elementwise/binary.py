@@ -198,8 +198,9 @@ def _is_broadcast(value: Value) -> bool:
 
 def _before_stop(value: Value) -> Value:
     """What a derivative is kept from, which is what XLA sees."""
-    if isinstance(value.owner, Op) and value.owner.kind.opcode == "stop_gradient":
-        return value.owner.operands[0]
+    owner = value.owner
+    if isinstance(owner, Op) and owner.kind.opcode == "stop_gradient":
+        return owner.operands[0]
     return value
 
 

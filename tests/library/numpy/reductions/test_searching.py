@@ -7,10 +7,21 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from checking import check as check_program
 
 from library.harness import Known, check, check_call
 from pystage.compiler.library.numpy.reductions import searching  # noqa: F401
 from pystage.compiler.values.lattice import Abstract, Const
+
+
+def compare_runs(program: Any, *args: Any) -> None:
+    """Checks a whole program, which may raise."""
+    try:
+        program(*args)
+    except ValueError:
+        check_program(program, *args, raises=ValueError)
+    else:
+        check_program(program, *args)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -48,18 +59,34 @@ def test_searchsorted_of_kinds() -> None:
     check_call(np.searchsorted, np.array([False, True]), np.array([True, False]))
 
 
-@pytest.mark.parametrize("right", [False, True])
-@pytest.mark.parametrize(
-    "bins", [[1.0, 2.0, 4.0], [4.0, 2.0, 1.0], [1.0, 1.0, 2.0], [3.0, 3.0], [2.0], []], ids=str
-)
-def test_digitize(bins: list[float], right: bool) -> None:
-    for x in (np.array([[0.5, 1, 1.5], [2, 4, 9]]), 2.0, np.array(1.0), np.float32(4)):
-        check_call(np.digitize, x, np.array(bins), right=Known(right))
-        check_call(np.digitize, x, Known(tuple(bins)), right=Known(right))
+BINS = [
+    [1.0, 2.0, 4.0], [4.0, 2.0, 1.0], [1.0, 1.0, 2.0], [3.0, 3.0], [3.0, 1.0, 2.0], [np.nan, 1.0, 2.0],
+    [2.0, 1, np.nan], [1.0, np.nan], [1.0, 1, 1, np.nan, 4, 4],
+]  # fmt: skip
 
 
-def test_digitize_checks_known_bins() -> None:
-    check_call(np.digitize, np.ones(2), Known((3.0, 1.0, 2.0)))
+@pytest.mark.parametrize("bins", [*BINS, [2.0], []], ids=str)
+def test_digitize(bins: list[float]) -> None:
+    def program(x: Any, bins: Any) -> Any:
+        return np.digitize(x, bins), np.digitize(2.0, bins, right=True), np.digitize(x[0, 0], bins)
+
+    compare_runs(program, np.array([[0.5, 1, 1.5], [2, np.nan, 9]]), np.array(bins))
+
+
+def test_digitize_known_bins() -> None:
+    def program(x: Any) -> Any:
+        return np.digitize(x, [1, 2, 4]), np.digitize(x, (4.0, 2.0)), np.digitize(x, [np.nan, 2.0, 1.0])
+
+    compare_runs(program, np.array([0.5, 2.0, np.inf]))
+    compare_runs(lambda x: np.digitize(x, [3.0, 1.0, 2.0]), np.ones(2))
+
+
+def test_sorter() -> None:
+    def program(order: Any, v: Any) -> Any:
+        return np.searchsorted(np.array([3.0, 1.0, 2.0]), v, sorter=order), order.sum()
+
+    for order in ([1, 2, 0], [1, 5, 0], [1, -1, 0], [9, 9, 9]):
+        compare_runs(program, np.array(order), np.array([2.0, 3.5]))
 
 
 def test_bincount() -> None:

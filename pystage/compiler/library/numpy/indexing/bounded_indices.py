@@ -355,6 +355,8 @@ def _some_places(
             refuse(ctx, "indexing", array, entry)
         if entry.type.dtype == BOOL:
             return _masked_places(ctx, array, extent, entry)
+        if not array.bound(extent):
+            return _no_index(ctx, entry, extent.axis), None
         own = entry.extents[0]
         positions = _places(ctx, array, extent, inside_indices(ctx, entry), where(ctx, entry))
         return form(positions), own
