@@ -96,7 +96,7 @@ def _forget(error: BaseException, handled: BaseException | None) -> None:
 def called(name: str, meaning: Callable[..., Abstract], value: Any) -> Callable[..., Any] | None:
     """The function of NumPy whose meaning it is: `value`, or a method of ndarrays; None of others."""
     if value is not None:
-        return cast(Callable[..., Any], value) if _is_pure(value) else None
+        return cast(Callable[..., Any], value) if is_pure(value) else None
     return _method(name) if NUMPY_METHODS.get(name) is meaning else None
 
 
@@ -105,7 +105,7 @@ def _method(name: str) -> Callable[..., Any]:
     return lambda receiver, *args, **kwargs: getattr(receiver, name)(*args, **kwargs)
 
 
-def _is_pure(value: Any) -> bool:
+def is_pure(value: Any) -> bool:
     """True for a function of NumPy that changes nothing but its arguments."""
     if isinstance(value, np.ufunc) or isinstance(getattr(value, "__self__", None), np.ufunc):
         return True
@@ -161,14 +161,20 @@ class _Representatives:
     extents: int
     integers: int
 
+    @property
+    def whole(self) -> bool:
+        """Whether extents are those of the operands."""
+        return self.extents > FEW
+
     def of(self, value: Abstract) -> Any:
         match value:
             case Const(value=known):
                 return self._constant(known)
-            case Array(form=Form.PYTHON) if type(value) is Array:
-                return value.dtype.type(1).item()
-            case Array(form=Form.SCALAR) if type(value) is Array:
-                return value.dtype.type(1)
+            case Array(form=Form.PYTHON | Form.SCALAR) if type(value) is Array:
+                if self.whole and value.dtype.kind in "iu":  # it may be an extent, or an axis
+                    raise _NoRepresentative
+                number = value.dtype.type(1)
+                return number.item() if value.form is Form.PYTHON else number
             case Tuple(items=items, cls=cls):
                 made = [self.of(item) for item in items]
                 return tuple(made) if cls is tuple else cls(*made)

@@ -20,6 +20,7 @@ from ...hlo.types import TooLarge
 from ...library.kernels.memory import refusal_of_numpy
 from ...library.python.python_numbers import PYTHON_OPERATORS
 from ...values.lattice import Abstract, Const, Meaning, Method
+from ..calls.numpy_calls import is_pure
 from ..core.engine import Engine
 from . import raising
 
@@ -69,16 +70,8 @@ def raised(
 def _numpy_callable(engine: Engine, function: Abstract) -> tuple[Callable[..., Any] | None, list[Abstract]]:
     """A callable of NumPy, or an operator, that only computes, and the receiver of a method; None for others."""
     match function:
-        case Const(value) if callable(value) and _is_pure(value):
+        case Const(value) if callable(value) and (is_pure(value) or value in PYTHON_OPERATORS.values()):
             return value, []
         case Method(Meaning(name), receiver) if engine.is_ndarray(receiver):
             return getattr(np.ndarray, name, None), [receiver]
     return None, []
-
-
-def _is_pure(value: Any) -> bool:
-    """True for an operator, and for a function of NumPy's that draws no random numbers."""
-    if isinstance(getattr(value, "__self__", value), np.ufunc) or value in PYTHON_OPERATORS.values():
-        return True
-    module = getattr(value, "__module__", None) or ""
-    return module.partition(".")[0] == "numpy" and not module.startswith("numpy.random")
