@@ -78,6 +78,19 @@ def repeated_by_counts(x, counts):
     return np.repeat(x, counts)
 
 
+@cases(np.arange(3.0), **NO_MEMORY)
+def edges_of_bins(x):
+    return np.histogram(x, bins=1 << 45)
+
+
+@cases(1.0)
+def a_list_that_is_known(x):
+    try:
+        return ([0] * (1 << 60))[0] + x
+    except MemoryError:
+        return x + 1.0
+
+
 @cases(1 << 25, **NO_MEMORY)
 @cases(1 << 32, **TOO_BIG)
 def identity(n):

@@ -221,7 +221,7 @@ class _Entry:
         """The result of the function, which may be a library's."""
         try:
             return self.engine.call(function, args, kwargs)
-        except TooLarge as error:
+        except (TooLarge, MemoryError) as error:
             raise raised(self.engine, error, function, args, kwargs) from None
 
     def note_distinct(self, mutations: Sequence[Mutation]) -> None:

@@ -73,7 +73,7 @@ class Interpreter(Engine):
                     HANDLERS[type(instr)](self, instr)
             except DiagnosticError as error:
                 self._refused(instr, error.diagnostic)
-            except TooLarge as error:
+            except (TooLarge, MemoryError) as error:
                 self._refused(instr, memory.diagnostic_of(self, error))
             except ShapeError as error:
                 self._refused(instr, shape_diagnostic(self, str(error)))

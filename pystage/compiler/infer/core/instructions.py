@@ -199,7 +199,7 @@ def _binary(e: Engine, i: stage.Binary) -> None:
     left, right = e.get(i.left), e.get(i.right)
     try:
         made = operators.binary(e, i.op, left, right)
-    except TooLarge as error:
+    except (TooLarge, MemoryError) as error:
         raise memory.raised(e, error, Const(PYTHON_OPERATORS[i.op]), [left, right]) from None
     e.put(i.dst, made)
 
@@ -551,7 +551,7 @@ def _call(e: Engine, i: stage.Call) -> None:
             kwargs.update(cell.entries)
     try:
         made = call(e, function, args, kwargs)
-    except TooLarge as error:
+    except (TooLarge, MemoryError) as error:
         raise memory.raised(e, error, function, args, kwargs) from None
     e.put(i.dst, made)
     e.b.span = i.span

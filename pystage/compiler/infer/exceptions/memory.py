@@ -1,8 +1,8 @@
 """What a program does where an array would take more memory than there can be: the plain run's exception, or a refusal.
 
-In: what a transfer function or `Context.ndarray` found too large, and the call of the program in which it did. Out: a raise
-site that calls the same function on the same arguments after the run, so that class and text are those of the plain run.
-Where it raises nothing, or something else, the call is refused (PS816).
+In: what a transfer function or `Context.ndarray` found too large, or NumPy as it computed what is known, and the call of
+the program in which it did. Out: a raise site that calls the same function on the same arguments after the run, so that
+class and text are those of the plain run. Where it raises nothing, or something else, the call is refused (PS816).
 """
 
 from __future__ import annotations
@@ -45,14 +45,15 @@ class PlainCall:
         raise StagingError((self.refused,))
 
 
-def diagnostic_of(engine: Engine, error: TooLarge) -> Diagnostic:
-    """PS816 for an array of this type."""
-    return OutOfMemory(span=engine.b.span, what=str(error))
+def diagnostic_of(engine: Engine, error: TooLarge | MemoryError) -> Diagnostic:
+    """PS816 for an array of this type, or for what Python or NumPy could not compute here."""
+    what = str(error) if isinstance(error, TooLarge) else "what is computed here"
+    return OutOfMemory(span=engine.b.span, what=what)
 
 
 def raised(
     engine: Engine,
-    error: TooLarge,
+    error: TooLarge | MemoryError,
     function: Abstract,
     args: Sequence[Abstract],
     kwargs: Mapping[str, Abstract] = {},
@@ -60,7 +61,7 @@ def raised(
     """What to raise where the program raises what a call raises in the plain run, or where that is not known."""
     refused = diagnostic_of(engine, error)
     callee, receiver = _numpy_callable(engine, function)
-    expected = refusal_of_numpy(error.type)
+    expected = refusal_of_numpy(error.type) if isinstance(error, TooLarge) else error
     if callee is None or expected is None or "out" in kwargs:
         return DiagnosticError(refused)
     again = PlainCall(callee, type(expected), refused, tuple(kwargs))
