@@ -30,12 +30,12 @@ def quotient(a: Part, b: Part, c: Part, d: Part) -> Pair:
     ratio = short / long
     divisor = long + short * ratio
     # Of a sum with a part that XLA knows to be 0 it would lose the sign: the parts are hidden from it.
-    x, y = (where(divisor.equals(divisor), part, divisor) for part in (a, b))
-    real = where(real_is_larger, x + y * ratio, x * ratio + y) / divisor
-    imaginary = where(real_is_larger, y - x * ratio, y * ratio - x) / divisor
-    zero = c.equals(0.0) & d.equals(0.0)
-    size = abs(c)
-    return where(zero, a / size, real), where(zero, b / size, imaginary)
+    number = divisor.equals(divisor)
+    x, y = (where(number, part, divisor) for part in (a, b))
+    real = where(real_is_larger, x + y * ratio, x * ratio + y)
+    imaginary = where(real_is_larger, y - x * ratio, y * ratio - x)
+    divisor = where(number, divisor, (long - long) + (short - short))  # of zeros 0, else NaN
+    return where(number, real, a) / divisor, where(number, imaginary, b) / divisor
 
 
 def reciprocal(x: Part, y: Part) -> Pair:
