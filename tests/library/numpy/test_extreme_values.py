@@ -92,6 +92,19 @@ def bins(x: Any, n: Any) -> Any:
     return np.histogram(x, n)
 
 
+@cases.each(
+    (
+        np.array([0.5, -np.inf, np.inf, 1.0, np.nan]),
+        np.array([0.0, 1.0, 2.0]),
+        np.array([np.inf, np.inf, 3.0]),
+    ),
+    (np.array([0.5, 1.0, 1.5, 2.0, 5.0]), np.array([0.0, 1.0, np.inf]), np.array([1.0, 2.0, 2.0])),
+    (np.array([0.5, 0.0, 1.5, 2.0, 1.0]), np.array([-np.inf, 1.0, 2.0]), np.array([4.0, 1.0, -np.inf])),
+)
+def between_points_that_are_not_finite(x: Any, xp: Any, fp: Any) -> Any:
+    return np.interp(x, xp, fp), np.interp(0.25, xp, fp)
+
+
 @cases.each((np.array([0.0, 2.5, 1e308]),), (np.array([0.0, 49.0, np.nan, 49.0]),))
 def shares_of_the_greatest(x: Any) -> Any:
     some = x[np.isfinite(x)]

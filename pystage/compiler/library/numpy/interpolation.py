@@ -9,9 +9,10 @@ import numpy as np
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
 from ...hlo.types import FLOAT64, INT64, is_complex
-from ...ops import Add, Compare, Divide, IsFinite, Maximum, Minimum, Multiply, Select, Subtract
+from ...ops import Add, And, Compare, Divide, IsFinite, Maximum, Minimum, Multiply, Or, Select, Subtract
 from ...values.lattice import Abstract
 from ..context import Context, Raw
+from ..kernels.arithmetic import is_nan, select
 from ..kernels.nesting import nested
 from ..registry import meaning
 from ..rules.jax import is_none
@@ -58,7 +59,7 @@ def interp(
         )
         beyond = ctx.broadcast(beyond, shape)
         result = ctx.op(Select(), ctx.op(Compare(direction), at, bound), beyond, result)
-    return ctx.new(result)
+    return ctx.new(select(ctx, is_nan(ctx, at), at, result))
 
 
 def _between(ctx: Context, at: Value, positions: Value, values: Value) -> tuple[Value, Value]:
@@ -76,7 +77,13 @@ def _between(ctx: Context, at: Value, positions: Value, values: Value) -> tuple[
         for i in (low, high)
     ]
     slope = ctx.op(Divide(), ctx.op(Subtract(), y1, y0), ctx.op(Subtract(), x1, x0))
-    return ctx.op(Add(), ctx.op(Multiply(), slope, ctx.op(Subtract(), at, x0)), y0), slope
+    line, behind = [
+        ctx.op(Add(), ctx.op(Multiply(), slope, ctx.op(Subtract(), at, x)), y)
+        for x, y in ((x0, y0), (x1, y1))
+    ]
+    line = select(ctx, is_nan(ctx, line), behind, line)  # between points that are not finite
+    level = ctx.op(Or(), ctx.op(Compare("EQ"), y0, y1), ctx.op(Compare("EQ"), at, x0))
+    return select(ctx, ctx.op(And(), is_nan(ctx, line), level), y0, line), slope
 
 
 @composed(np.trapezoid)
