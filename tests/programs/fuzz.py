@@ -19,9 +19,9 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
+from kinds.edges import edges
 from outcomes import Outcome, summary, summary_of_gradients
 
-from .edges import edges
 from .mixed import mixed
 from .running import differentiate, run, run_in_part, run_on_lazy_tensors, run_world
 from .sizes import sized
