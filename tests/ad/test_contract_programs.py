@@ -38,7 +38,7 @@ ELSEWHERE = {
     "contract.language.test_computed_sizes",
     "contract.numpy.test_bounded",
     "contract.numpy.test_computed_sizes",
-    "contract.numpy.test_short_slices",
+    "contract.sizes.test_short_slices",
     "contract.numpy.test_triangular_loops",
 }
 """Modules of which `make test` takes only the programs up to the first that has a gradient: the gradients of programs

@@ -41,8 +41,8 @@ OF_BFLOAT16 = {
     "contract.language.test_type_errors": ("filled", "a_complex_number_stored", "put_where_it_is_masked"),
     "contract.numpy.test_bounded": ("unique", "counts"),
     "contract.numpy.test_computed_sizes": ("prefixes_of_many_lengths", "scales_of_a_tuple"),
-    "contract.numpy.test_growing_arrays": ("five_ifs",),
-    "contract.numpy.test_short_slices": ("between_found_places",),
+    "contract.sizes.test_growing_arrays": ("five_ifs",),
+    "contract.sizes.test_short_slices": ("between_found_places",),
 }
 """Those that differ for numbers of ml_dtypes: by its conversions' exceptions, and by how NumPy sorts and adds them up."""
 

@@ -41,7 +41,7 @@ PROBLEMS: dict[str, tuple[str, str, str, str | None]] = {
     "divisible": (
         'def f(x: "f32[n]"): return x.reshape(4, -1)',
         "PS223",
-        "this raises ValueError: cannot reshape array of size n into shape (4,-1)",
+        "this raises ValueError: cannot reshape array of size n into shape (4,newaxis)",
         "`n` need not be a multiple of 4; it fits where it is",
     ),
     "carried": (
@@ -247,4 +247,6 @@ def test_a_size_that_is_given(check: Check) -> None:
     assert check(text).status == 1
     assert check(text, "--dim", "n=64").status == 0
     (found,) = check(text, "--dim", "n=63").found
-    assert found["message"] == "this raises ValueError: cannot reshape array of size 63 into shape (4,-1)"
+    assert (
+        found["message"] == "this raises ValueError: cannot reshape array of size 63 into shape (4,newaxis)"
+    )

@@ -211,14 +211,14 @@ def test_arange_of_jax_wraps_around():
     check(numbers, jnp.int8(1))
 
 
-INTEGERS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint64]
+DTYPES = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint64]
 LIMITS = [sign * 2.0**power for power in (7, 8, 15, 16, 31, 32, 63, 64) for sign in (1, -1)]
 OUTSIDE = np.array([np.nan, np.inf, -np.inf, 1e20, -1e20, 300.7, -300.7, -0.5, 3e9, *LIMITS])
 
 
 def casts(x):
     made = []
-    for dtype in INTEGERS:
+    for dtype in DTYPES:
         copied, stored, added = np.zeros((3, x.size), dtype)
         np.copyto(copied, x, casting="unsafe")
         stored[:] = x
@@ -239,9 +239,7 @@ def casts_to_uint32(x):
 
 
 def casts_of_one(x):
-    return [dtype(x) for dtype in (*INTEGERS, np.uint32)], [
-        x.astype(dtype) for dtype in (*INTEGERS, np.uint32)
-    ]
+    return [dtype(x) for dtype in (*DTYPES, np.uint32)], [x.astype(dtype) for dtype in (*DTYPES, np.uint32)]
 
 
 @pytest.mark.skipif(

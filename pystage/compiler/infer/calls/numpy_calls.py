@@ -22,7 +22,7 @@ from ...library.numpy.array_methods import NUMPY_METHODS
 from ...library.numpy.indexing.stores import known_array
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Const, ListCell, Ref, SliceObject, Tuple
-from ...values.views import path_type
+from ...values.views import View, path_type
 
 MOST_ELEMENTS = 1 << 22
 """Elements of a representative; of a larger array there is none."""
@@ -79,18 +79,19 @@ class NumpyCall:
             try:
                 self.function(*args, **kwargs)
             except OF_NUMPY as error:
-                _forget(error, handled)
-                return error.with_traceback(None)
+                return _by_itself(error, handled)
         return None
 
 
-def _forget(error: BaseException, handled: BaseException | None) -> None:
-    """Takes what was being handled around a call out of the context of an exception."""
-    while error.__context__ is not None:
-        if error.__context__ is handled:
-            error.__context__ = None
-        else:
-            error = error.__context__
+def _by_itself(error: Exception, handled: BaseException | None) -> Exception:
+    """An exception without what was being handled around the call, and without tracebacks, whose frames keep all alive."""
+    each: BaseException | None = error
+    while each is not None:
+        each.__traceback__ = None
+        if each.__context__ is handled:
+            each.__context__ = None
+        each = each.__context__
+    return error
 
 
 def called(name: str, meaning: Callable[..., Abstract], value: Any) -> Callable[..., Any] | None:
@@ -149,6 +150,10 @@ def _constant_key(known: Any) -> Any:
     raise _NoRepresentative
 
 
+def _is_read_only(cell: ArrayCell, path: tuple[View, ...]) -> bool:
+    return cell.writable is False or any(view.read_only for view in path)
+
+
 class _NoRepresentative(Exception):
     """An operand has no representative."""
 
@@ -187,7 +192,7 @@ class _Representatives:
                     if known is not None:
                         return self._constant(known)
                     type_ = path_type(cell.value.type, path)
-                    return self._array(type_.dtype, type_.static_shape, cell.writable)
+                    return self._array(type_.dtype, type_.static_shape, _is_read_only(cell, path))
             case SliceObject(start=start, stop=stop, step=step):
                 return slice(self.of(start), self.of(stop), self.of(step))
         raise _NoRepresentative
@@ -206,13 +211,13 @@ class _Representatives:
             return known.copy()
         raise _NoRepresentative
 
-    def _array(self, dtype: Any, shape: tuple[int, ...], writable: object) -> np.ndarray:
+    def _array(self, dtype: Any, shape: tuple[int, ...], read_only: bool) -> np.ndarray:
         shape = tuple([min(extent, self.extents) for extent in shape])
         size = math.prod(shape)
         if size > MOST_ELEMENTS:
             raise _NoRepresentative
         few = size <= IN_MEMORY
         made = np.ones(shape, dtype) if few else as_strided(np.ones(1, dtype), shape, [0] * len(shape))
-        if writable is False:
+        if read_only:
             made.flags.writeable = False
         return made

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...hlo.types import INT64
-from ...ops import BitcastConvert
+from ...ops import BitcastConvert, StopGradient
 from ...values.bounded import Bounded
-from ...values.lattice import Abstract
+from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
 from ..numpy.indexing.beside import elementwise
 from ..registry import meaning
@@ -41,6 +41,17 @@ def _bits_of(ctx: Context, values: Raw) -> Abstract:
     return NUMPY.result(ctx, ctx.op(BitcastConvert(INT64), NUMPY.operand(ctx, values, "fsum").value))
 
 
+def without_derivative(number: float) -> float:
+    """The number itself."""
+    return number
+
+
+@meaning(without_derivative)
+def _without_derivative(ctx: Context, number: Raw) -> Abstract:
+    given = ctx.read(number)
+    return given if isinstance(given, Const) else ctx.python(ctx.op(StopGradient(), given.value))
+
+
 def exact_sum(iterable: Any) -> float:
     """What `math.fsum(iterable)` gives and raises."""
     values = np.array([math.ldexp(item, 0) for item in iterable], float)
@@ -55,7 +66,8 @@ def exact_sum(iterable: Any) -> float:
     limbs = _added(numbers)
     negative = _carried(limbs)[LIMBS - 1] < 0
     size = _rounded(_carried(-limbs if negative else limbs))
-    return -size if negative else size
+    slope = float(np.sum(numbers))
+    return (-size if negative else size) + (slope - without_derivative(slope))
 
 
 def _added(values: Any) -> Any:
