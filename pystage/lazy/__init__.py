@@ -10,7 +10,6 @@ from .array import LazyTensor
 from .control import sync
 from .counting import Metrics, metrics, report, reset_metrics
 from .devices import DeviceMismatch
-from .graph import StepError
 from .standard.constants import (
     e,
     inf,
@@ -191,7 +190,8 @@ from .standard.utility import (
     any,
     diff,
 )
-from .steps import step
+from .steps.recording import StepError
+from .steps.step import step
 
 __all__ = [
     "DeviceMismatch",

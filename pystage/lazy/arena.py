@@ -26,10 +26,14 @@ _CUTS = 10_000
 
 
 class Registered:
-    """The base class of tensors, which an arena can hold. `_node` is the node of the latest load or store."""
+    """The base class of tensors, which an arena can hold. `_node` is the node of the latest load or store.
 
-    __slots__ = ("__weakref__", "_node")
+    `_recording`: of what owns its memory, the recording of a step in which it was made.
+    """
+
+    __slots__ = ("__weakref__", "_node", "_recording")
     _node: Node
+    _recording: Any
 
 
 class _Reference(weakref.ref[Registered]):

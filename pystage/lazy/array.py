@@ -17,7 +17,7 @@ from ..runtime.executables.jax_private import register_as_ndarray
 from . import functions
 from .barrier import placed, value_of
 from .devices import device_named, on_device
-from .graph import Node, is_differentiating, varies
+from .graph import Node, varies
 from .indexing import Basic, basic
 from .recipes import kind_of
 from .tensor import (
@@ -25,6 +25,7 @@ from .tensor import (
     Tensor,
     Unrecorded,
     host_view,
+    is_direct,
     node_of,
     note_look,
     owner,
@@ -51,8 +52,10 @@ def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, 
     return run_in_numpy(function, args, kwargs, reason)
 
 
-def _binary(function: Callable[..., Any], turned: bool = False) -> Callable[[LazyTensor, Any], Any]:
-    def operate(self: LazyTensor, other: Any) -> Any:
+def binary(function: Callable[..., Any], turned: bool = False) -> Callable[[Any, Any], Any]:
+    """The method of an operator of two operands; `turned`: the right one is asked."""
+
+    def operate(self: Tensor, other: Any) -> Any:
         cls = type(other)
         if cls is not LazyTensor and cls is not float and isinstance(other, _FOREIGN):
             return NotImplemented
@@ -66,8 +69,10 @@ def _binary(function: Callable[..., Any], turned: bool = False) -> Callable[[Laz
     return operate
 
 
-def _unary(function: Callable[..., Any]) -> Callable[[LazyTensor], Any]:
-    def operate(self: LazyTensor) -> Any:
+def unary(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    """The method of an operator of one operand."""
+
+    def operate(self: Tensor) -> Any:
         return call(function, (self,), {})
 
     return operate
@@ -322,7 +327,7 @@ class LazyTensor(Tensor):
     # -- indexing
 
     def __getitem__(self, key: Any) -> Any:
-        if self._looks > LOOKS and not is_differentiating() and (type(key) is int or _is_numpys(key)):
+        if self._looks > LOOKS and is_direct() and (type(key) is int or _is_numpys(key)):
             return self._host[key]  # type: ignore[index]
         if self._kind.form is Form.SCALAR:
             return self._item_of_scalar(key)
@@ -354,7 +359,7 @@ class LazyTensor(Tensor):
     def __setitem__(self, key: Any, value: Any) -> None:
         if not self._kind.writable or self._kind.form is Form.SCALAR:
             self._stub()[key] = 0  # raises
-        if self._looks > LOOKS and not is_differentiating() and _is_numpys(key):
+        if self._looks > LOOKS and is_direct() and _is_numpys(key):
             self._host[key] = np.asarray(value) if isinstance(value, Tensor) else value  # type: ignore[index]
             return
         found = basic(_with_numbers(key), self._kind.type.static_shape)
@@ -386,57 +391,57 @@ class LazyTensor(Tensor):
 
     # -- operators
 
-    __add__ = _binary(operator.add)
-    __radd__ = _binary(operator.add, turned=True)
-    __iadd__ = _binary(operator.iadd)
-    __sub__ = _binary(operator.sub)
-    __rsub__ = _binary(operator.sub, turned=True)
-    __isub__ = _binary(operator.isub)
-    __mul__ = _binary(operator.mul)
-    __rmul__ = _binary(operator.mul, turned=True)
-    __imul__ = _binary(operator.imul)
-    __truediv__ = _binary(operator.truediv)
-    __rtruediv__ = _binary(operator.truediv, turned=True)
-    __itruediv__ = _binary(operator.itruediv)
-    __floordiv__ = _binary(operator.floordiv)
-    __rfloordiv__ = _binary(operator.floordiv, turned=True)
-    __ifloordiv__ = _binary(operator.ifloordiv)
-    __mod__ = _binary(operator.mod)
-    __rmod__ = _binary(operator.mod, turned=True)
-    __imod__ = _binary(operator.imod)
-    __pow__ = _binary(operator.pow)
-    __rpow__ = _binary(operator.pow, turned=True)
-    __ipow__ = _binary(operator.ipow)
-    __matmul__ = _binary(operator.matmul)
-    __rmatmul__ = _binary(operator.matmul, turned=True)
-    __imatmul__ = _binary(operator.imatmul)
-    __lshift__ = _binary(operator.lshift)
-    __rlshift__ = _binary(operator.lshift, turned=True)
-    __ilshift__ = _binary(operator.ilshift)
-    __rshift__ = _binary(operator.rshift)
-    __rrshift__ = _binary(operator.rshift, turned=True)
-    __irshift__ = _binary(operator.irshift)
-    __and__ = _binary(operator.and_)
-    __rand__ = _binary(operator.and_, turned=True)
-    __iand__ = _binary(operator.iand)
-    __or__ = _binary(operator.or_)
-    __ror__ = _binary(operator.or_, turned=True)
-    __ior__ = _binary(operator.ior)
-    __xor__ = _binary(operator.xor)
-    __rxor__ = _binary(operator.xor, turned=True)
-    __ixor__ = _binary(operator.ixor)
-    __divmod__ = _binary(np.divmod)
-    __rdivmod__ = _binary(np.divmod, turned=True)
-    __eq__ = _binary(operator.eq)
-    __ne__ = _binary(operator.ne)
-    __lt__ = _binary(operator.lt)
-    __le__ = _binary(operator.le)
-    __gt__ = _binary(operator.gt)
-    __ge__ = _binary(operator.ge)
-    __neg__ = _unary(operator.neg)
-    __pos__ = _unary(operator.pos)
-    __abs__ = _unary(operator.abs)
-    __invert__ = _unary(operator.invert)
+    __add__ = binary(operator.add)
+    __radd__ = binary(operator.add, turned=True)
+    __iadd__ = binary(operator.iadd)
+    __sub__ = binary(operator.sub)
+    __rsub__ = binary(operator.sub, turned=True)
+    __isub__ = binary(operator.isub)
+    __mul__ = binary(operator.mul)
+    __rmul__ = binary(operator.mul, turned=True)
+    __imul__ = binary(operator.imul)
+    __truediv__ = binary(operator.truediv)
+    __rtruediv__ = binary(operator.truediv, turned=True)
+    __itruediv__ = binary(operator.itruediv)
+    __floordiv__ = binary(operator.floordiv)
+    __rfloordiv__ = binary(operator.floordiv, turned=True)
+    __ifloordiv__ = binary(operator.ifloordiv)
+    __mod__ = binary(operator.mod)
+    __rmod__ = binary(operator.mod, turned=True)
+    __imod__ = binary(operator.imod)
+    __pow__ = binary(operator.pow)
+    __rpow__ = binary(operator.pow, turned=True)
+    __ipow__ = binary(operator.ipow)
+    __matmul__ = binary(operator.matmul)
+    __rmatmul__ = binary(operator.matmul, turned=True)
+    __imatmul__ = binary(operator.imatmul)
+    __lshift__ = binary(operator.lshift)
+    __rlshift__ = binary(operator.lshift, turned=True)
+    __ilshift__ = binary(operator.ilshift)
+    __rshift__ = binary(operator.rshift)
+    __rrshift__ = binary(operator.rshift, turned=True)
+    __irshift__ = binary(operator.irshift)
+    __and__ = binary(operator.and_)
+    __rand__ = binary(operator.and_, turned=True)
+    __iand__ = binary(operator.iand)
+    __or__ = binary(operator.or_)
+    __ror__ = binary(operator.or_, turned=True)
+    __ior__ = binary(operator.ior)
+    __xor__ = binary(operator.xor)
+    __rxor__ = binary(operator.xor, turned=True)
+    __ixor__ = binary(operator.ixor)
+    __divmod__ = binary(np.divmod)
+    __rdivmod__ = binary(np.divmod, turned=True)
+    __eq__ = binary(operator.eq)
+    __ne__ = binary(operator.ne)
+    __lt__ = binary(operator.lt)
+    __le__ = binary(operator.le)
+    __gt__ = binary(operator.gt)
+    __ge__ = binary(operator.ge)
+    __neg__ = unary(operator.neg)
+    __pos__ = unary(operator.pos)
+    __abs__ = unary(operator.abs)
+    __invert__ = unary(operator.invert)
 
     # -- methods and attributes that are NumPy's
 
@@ -516,18 +521,19 @@ def _is_numpys(key: Any) -> bool:
 def _with_numbers(key: Any) -> Any:
     """An index with integers in place of lazy NumPy scalars: NumPy gives views for these."""
     if isinstance(key, Tensor):
-        return _as_index(key) if _is_index(key) else key
-    if type(key) is tuple and any(map(_is_index, key)):
-        return tuple([_as_index(k) if _is_index(k) else k for k in key])
+        return host_view(key, "an index")[()] if _is_index(key) else key
+    cls = type(key)
+    if cls is tuple and any(isinstance(part, Tensor | slice) for part in key):
+        return tuple(map(_with_numbers, key))
+    if cls is slice and any(map(_is_index, parts := (key.start, key.stop, key.step))):
+        return slice(*map(_with_numbers, parts))
     return key
 
 
-def _as_index(key: Any) -> Any:
-    return host_view(key, "an index")[()]
-
-
 def _is_index(key: Any) -> bool:
-    return isinstance(key, Tensor) and key._kind.form is Form.SCALAR and key._kind.type.dtype.kind in "iu"
+    return (
+        isinstance(key, Tensor) and key._kind.form is not Form.NDARRAY and key._kind.type.dtype.kind in "iu"
+    )
 
 
 class Flat:

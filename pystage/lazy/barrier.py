@@ -15,15 +15,17 @@ import numpy as np
 from ..compiler.diagnostics.codes_constant import ProgramTooLarge
 from ..compiler.diagnostics.codes_differentiation import NoDerivative
 from ..compiler.diagnostics.errors import StagingError
+from ..compiler.hlo.interpret import interpret
 from ..runtime.reports.messages import Compilation
 from ..runtime.results.exceptions import is_out_of_memory
 from .arena import Arena, arena_of
 from .counting import counts
 from .devices import put
-from .graph import Node, refuse_in_step, span_of, varies
+from .graph import Node, RecordedCall, span_of, varies
 from .interpreting import Heat, interpreted
 from .liveness import donated_inputs
 from .segment import Cache, Executable, Ordered, Segment, program_of
+from .steps.recording import Recording, thread
 
 _SHOWS = frozenset({"bool", "print", "repr", "format", "many calls"})
 """Causes after which no number goes on."""
@@ -36,8 +38,36 @@ def value_of(node: Node, cause: str) -> Any:
     if node.type.dtype.kind not in "biu" and cause not in _SHOWS and varies(node):
         raise StagingError((NoDerivative(span=None, what=f"what {cause} makes of a number"),))
     if node.array is None:
-        barrier(arena_of(node.device), cause, (node,))
+        if thread.recording is None:
+            barrier(arena_of(node.device), cause, (node,))
+        else:
+            _look_into(thread.recording, node, cause)
     return node.array
+
+
+def _look_into(recording: Recording, node: Node, cause: str) -> None:
+    """Computes a node of a recording, of which nothing else is computed. StepError where it depends on an argument."""
+    if node.call is None:
+        recording.reveal((node,), cause)
+        return
+    segment = Segment([node])
+    recording.reveal(segment.inputs, cause)
+    _compute(segment, cause)
+
+
+def constant_of(node: Node) -> Any:
+    """The array of a node, if it depends on no argument of a step that is being recorded; else None."""
+    call = node.call
+    if call is None:
+        return node.array
+    operands = {Node(each.type, each.device, None): each for each in call.operands}
+    alone = RecordedCall(call.recipe, tuple(operands), None)
+    segment = Segment([Node(node.type, node.device, None, alone, node.index)])
+    staged = program_of(segment)
+    inputs = [constant_of(operands[segment.inputs[i]]) for i in staged.kept]
+    if any(array is None for array in inputs):
+        return None
+    return interpret(staged.function, [np.asarray(array) for array in inputs])[0]
 
 
 def placed(node: Node) -> Any:
@@ -57,8 +87,6 @@ def barrier(arena: Arena, cause: str, wanted: Sequence[Node] = ()) -> None:
                 outputs[id(node)] = node
         arena.begin()
         if outputs:
-            if cause != "many calls":
-                refuse_in_step(f"looks at values ({cause})")
             counts.note_barrier(cause)
             _compute(Segment(list(outputs.values())), cause)
 
@@ -75,10 +103,7 @@ def _compute(segment: Segment, cause: str) -> None:
             counts.interpreted += 1
             return
         began = time.perf_counter()
-        made = False
-        if program is None:
-            program, made = _program(segment, donated)
-            _cache.keep(key, program)
+        program, made = (program, False) if program is not None else program_for(segment, donated)
         run = program.executable
         results = () if run is None else run([placed(segment.inputs[i]) for i in program.inputs])
     except Exception as error:
@@ -103,6 +128,16 @@ def _compute_in_parts(segment: Segment, cause: str) -> None:
     rest = [node for node in segment.outputs if node.array is None]
     if rest:
         _compute(Segment(rest), cause)
+
+
+def program_for(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]:
+    """The program of a segment, and whether it is new (True)."""
+    key = (segment.key, donated)
+    program, made = _cache.find(key), False
+    if program is None:
+        program, made = _program(segment, donated)
+        _cache.keep(key, program)
+    return program, made
 
 
 def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]:

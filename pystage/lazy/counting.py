@@ -32,7 +32,7 @@ class Metrics:
 
     `compiles` programs were made for barriers, `cache_hits` barriers found theirs, `interpreted` segments had none yet.
     `compiled` counts the first by the line of the barrier, with the `calls` in each program and the `seconds` that it took
-    to make and first run them all.
+    to make and first run them all. `recorded` and `steps` count the recordings and the runs of the programs of steps.
     `barriers_by_cause` and `unlowered_by_name` count barriers that computed something, and calls that NumPy ran.
     """
 
@@ -42,6 +42,8 @@ class Metrics:
     compiled: Lines = field(default_factory=Counter)
     calls: list[int] = field(default_factory=list)
     seconds: float = 0.0
+    steps: Lines = field(default_factory=Counter)
+    recorded: Lines = field(default_factory=Counter)
     barriers_by_cause: Lines = field(default_factory=Counter)
     unlowered_by_name: Lines = field(default_factory=Counter)
 
@@ -69,6 +71,16 @@ class Metrics:
         self.calls.append(calls)
         self.seconds += seconds
         tell(Topic.COMPILES, f"a lazy program of {calls} calls for the barrier at {line}: {seconds:.2f} s")
+
+    def note_recording(self, name: str) -> None:
+        """A step was recorded."""
+        line = user_line()
+        self.recorded[name, line] += 1
+        tell(Topic.COMPILES, f"the step `{name}` is recorded at {line}")
+
+    def note_step(self, name: str) -> None:
+        """The program of a step ran."""
+        self.steps[name, user_line()] += 1
 
     def note_unlowered(self, name: str, reason: str) -> None:
         """NumPy ran a call."""
@@ -105,6 +117,8 @@ def report() -> str:
     for title, lines in (
         ("barriers", counts.barriers_by_cause),
         ("programs compiled for barriers", counts.compiled),
+        ("recordings of steps", counts.recorded),
+        ("programs of steps that ran", counts.steps),
         ("calls that NumPy ran", counts.unlowered_by_name),
     ):
         if not lines:

@@ -33,6 +33,7 @@ from .fallback import plain_results
 from .graph import GradientTape, Node, RecordedCall, tape, varies
 from .recipes import Recipe, kind_of
 from .segment import Segment, program_of
+from .steps.recording import thread
 from .tensor import node_of, owner
 
 _MAX_PULLBACKS = 4096
@@ -171,12 +172,12 @@ class _Input:
 def _another(node: Node) -> Node:
     """Another node for the same array: what is computed from it can be told from what is computed from `node`."""
     array = placed(node)
-    if varies(node):
+    if array is None or varies(node):
         made = Node(node.type, node.device, None, RecordedCall(_same(node.type), (node,), None))
         if array is not None:
             made.settle(array)
     else:
-        made = Node(node.type, node.device, array, node.call, node.index)
+        made = Node(node.type, node.device, array)
     return made
 
 
@@ -217,7 +218,7 @@ class _WayBack:
 
     def __init__(self, last: Node, recorded: GradientTape) -> None:
         self._recorded = recorded
-        self._arena = arena_of(last.device)
+        self._arena = thread.recording or arena_of(last.device)
         self._cotangents: dict[ResultKey, Node] = {}
         if not recorded.varies(last):
             return

@@ -6,7 +6,6 @@ calls. So the pending part of the graph lies between the nodes that are referenc
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import CodeType
@@ -126,33 +125,3 @@ def span_of(location: CodeLocation | None) -> Span | None:
     if line is None:
         return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0, code.co_qualname)
     return Span(code.co_filename, line, column or 0, end_line or line, end_column or 0, code.co_qualname)
-
-
-class StepError(RuntimeError):
-    """A step (`lazy.step`) does not repeat: it looks at values or draws, or what it does is not what it did."""
-
-
-class _Steps(threading.local):
-    """The steps that a thread is recording, innermost last."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-
-_steps = _Steps()
-
-
-@contextmanager
-def recording_step(name: str) -> Iterator[None]:
-    """Records a step, in which nothing may happen that is not recorded."""
-    _steps.names.append(name)
-    try:
-        yield
-    finally:
-        _steps.names.pop()
-
-
-def refuse_in_step(what: str) -> None:
-    """Raises StepError where a step is being recorded."""
-    if _steps.names:
-        raise StepError(f"the step `{_steps.names[-1]}` {what}, so that it cannot be replayed")

@@ -13,8 +13,8 @@ import numpy as np
 
 from .array import LazyTensor, from_host
 from .devices import device_named
-from .graph import refuse_in_step
 from .standard.operands import apply
+from .steps.recording import refuse_in_step
 from .tensor import host_view
 
 __all__ = ["Generator", "default_rng"]

@@ -150,15 +150,15 @@ def recipe_for(
     function: Any,
     args: tuple[Spec, ...],
     kwargs: Mapping[str, Spec],
-    numbers: Sequence[Any],
+    value_of: Callable[[int], Any],
     static: Mapping[int, Any],
     device: Any,
     ordered: bool,
 ) -> tuple[Recipe | Refused, tuple[int, ...]]:
     """The recipe of a call of `function`, and the leaves on whose values it depends.
 
-    `numbers` are the leaves that can be constants, None for others; `static` are those that must be. `ordered`: all arrays
-    of the call lie in row-major order.
+    `value_of` gives the leaves that can be constants, None for others; `static` are those that must be. `ordered`: all
+    arrays of the call lie in row-major order.
     """
     name = name_of(function)
     request = Request(
@@ -167,7 +167,7 @@ def recipe_for(
         None,
         args,
         kwargs,
-        value_of=numbers.__getitem__,
+        value_of=value_of,
         path_of="operand {}".format,
     )
     try:

@@ -40,12 +40,13 @@ from ..runtime.arguments.classification import Lazy
 from ..runtime.results.numpy_private import float_errors
 from ..runtime.results.objects import view_maker
 from .arena import LIMIT, Arena, Registered, arena_of
-from .barrier import barrier, placed, value_of
+from .barrier import barrier, constant_of, placed, value_of
 from .devices import DeviceMismatch, default_device, on_device
 from .graph import CodeLocation, Node, RecordedCall, is_differentiating
 from .recipes import Recipe, Refused, TensorKind, kind_of, name_of, path_recipe, recipe_for
+from .steps.recording import refuse_use, thread
 
-_NUMBERS: dict[type, tuple[ArrayType, Callable[[Any], Any]]] = {
+NUMBERS: dict[type, tuple[ArrayType, Callable[[Any], Any]]] = {
     int: (ArrayType(INT64), np.int64),
     float: (ArrayType(FLOAT64), np.float64),
     complex: (ArrayType(COMPLEX128), np.complex128),
@@ -75,18 +76,22 @@ class Tensor(Registered, Lazy):
     _kind: TensorKind
     made: ClassVar[type[Tensor]]
     """The class of the tensors that calls give."""
+    number: ClassVar[type[Tensor]]
+    """The class of Python numbers while a step is recorded."""
 
 
 def owner(node: Node, kind: TensorKind) -> Any:
-    """A tensor that owns its memory, or a NumPy scalar."""
-    tensor = Tensor.made.__new__(Tensor.made)
+    """A tensor that owns its memory, a NumPy scalar, or a number of a step."""
+    cls = Tensor.made if kind.form is not Form.PYTHON else Tensor.number
+    tensor = cls.__new__(cls)
     tensor._node = node
     tensor._owner = None
     tensor._host = None
     tensor._looks = 0
     tensor._path = ()
     tensor._kind = kind
-    kind.arena.register(tensor)
+    recording = tensor._recording = thread.recording
+    (recording or kind.arena).register(tensor)
     return tensor
 
 
@@ -124,6 +129,14 @@ def owner_of(tensor: Tensor) -> Tensor:
     return tensor if tensor._owner is None else tensor._owner
 
 
+def usable_owner(tensor: Tensor) -> Tensor:
+    """The same, of a tensor that is to be read or stored into. StepError for one of another recording."""
+    base = owner_of(tensor)
+    if base._recording is not thread.recording:
+        refuse_use(base)
+    return base
+
+
 def is_ordered(base: ArrayType, steps: Sequence[View]) -> bool:
     """True if the elements at the end of a path, from an array in row-major order, lie in row-major order, in one piece."""
     for step in steps:
@@ -140,7 +153,7 @@ def is_ordered(base: ArrayType, steps: Sequence[View]) -> bool:
 
 def node_of(tensor: Tensor) -> Node:
     """The array that a tensor stands for, now."""
-    base = owner_of(tensor)
+    base = usable_owner(tensor)
     node = base._node
     if base._host is not None:
         node = _looked_again(base)
@@ -160,14 +173,14 @@ def _offsets(view: Tensor, starts: Sequence[int]) -> tuple[Node, ...]:
     found = view._starts
     if found is None:
         kind = view._kind
-        found = tuple([Node(_NUMBERS[int][0], kind.device, np.int64(start)) for start in starts])
+        found = tuple([Node(NUMBERS[int][0], kind.device, np.int64(start)) for start in starts])
         view._starts = found
     return found
 
 
 def assign(tensor: Tensor, node: Node) -> None:
     """The store of an array of the same type into a tensor: what its owner holds becomes another node."""
-    base = owner_of(tensor)
+    base = usable_owner(tensor)
     with base._kind.arena.lock:
         old = base._node
         if old.array is base._host or node.call is None or old not in node.call.operands:
@@ -213,7 +226,7 @@ def memory_of(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
 
 def shared_memory(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
     """An ndarray that is the memory of a tensor: stores into either are seen by both."""
-    array: Any = memory_of(owner_of(tensor), cause)
+    array: Any = memory_of(usable_owner(tensor), cause)
     for step in tensor._path:
         array = view_maker(step)(array)
     if not tensor._kind.writable and array.flags.writeable:
@@ -238,10 +251,15 @@ def lent() -> Iterator[None]:
         _loans.remove(loan)
 
 
+def is_direct() -> bool:
+    """True where nobody asks how an element came about."""
+    return thread.recording is None and not is_differentiating()
+
+
 def note_look(tensor: Tensor, element: bool) -> None:
     """A tensor is indexed, and so is what it views. What was indexed more than `LOOKS` times is an ndarray's memory."""
     base = owner_of(tensor)
-    if _loans and not is_differentiating() and (element or base._host is not None):
+    if _loans and is_direct() and (element or base._host is not None):
         for each in (tensor,) if tensor is base else (base, tensor):
             each._looks += 1
             if each._looks > LOOKS:
@@ -256,7 +274,7 @@ def _looked_again(tensor: Tensor) -> Node:
         if _is_unshared(tensor):
             return _taken_back(tensor)
         node, memory = tensor._node, tensor._host
-        if node.array is memory or not _same_bits(memory, _elements(node)):
+        if node.array is memory or not same_bits(memory, _elements(node)):
             tensor._node = Node(node.type, node.device, on_device(memory, node.device))
         return tensor._node
 
@@ -268,7 +286,7 @@ def _taken_back(tensor: Tensor) -> Node:
     tensor._host = None
     tensor._looks = 0
     if node.array is not memory:
-        if _same_bits(memory, _elements(node)):
+        if same_bits(memory, _elements(node)):
             return node
         node = tensor._node = Node(node.type, node.device, memory)
     memory.flags.writeable = False
@@ -317,13 +335,13 @@ def _node_references(tensor: Tensor) -> int:
     return sys.getrefcount(tensor._node)
 
 
-def _same_bits(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    """True if two arrays of one type hold the same bits."""
-    return not _differ(a, b).any()
+def same_bits(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    """True if two arrays of one type, be it no tensor's, hold the same bits."""
+    return not _differ(a, b).any() if a.dtype in SHORT_NAMES else a.tobytes() == b.tobytes()
 
 
 def _differ(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Where two arrays of one type do not hold the same bits."""
+    """Where two arrays of a tensor's type do not hold the same bits."""
     if a.dtype.kind == "c":
         return _differ(a.real, b.real) | _differ(a.imag, b.imag)
     bits = np.dtype(f"u{a.dtype.itemsize}")
@@ -332,7 +350,7 @@ def _differ(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any,
 
 def host_view(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
     """The elements of a tensor in host memory, computed now, to be read only."""
-    base = owner_of(tensor)
+    base = usable_owner(tensor)
     node = base._node
     array: Any = base._host
     if array is None:
@@ -356,12 +374,17 @@ _IDLE = _references(_probe)
 # ---------------------------------------------------------------- recording
 
 
+def floats_raise() -> bool:
+    """True where errors of floats do more than warn."""
+    return float_errors() is not _SILENT and not {*np.geterr().values()} <= {"ignore", "warn"}
+
+
 def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None, depth: int = 2) -> Any:
     """What `function(*args, **kwargs)` gives, recorded. `Unrecorded` where NumPy must run it.
 
     At least one of the arguments is a tensor, or holds one. The user's frame is so deep below this call.
     """
-    if float_errors() is not _SILENT and not {*np.geterr().values()} <= {"ignore", "warn"}:
+    if floats_raise():
         raise Unrecorded("errors of floats do more than warn")
     key: list[Any] = [function, product_type()]
     leaves: list[Any] = []
@@ -383,10 +406,11 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
         return view_of(leaves[entry.viewed], entry.steps)
     frame = sys._getframe(depth)
     location = frame.f_code, frame.f_lasti
-    kind = entry.only
+    kind, recording = entry.only, thread.recording
     if kind is not None:
-        return owner(Node(kind.type, kind.device, None, _recorded(entry, leaves, kind.arena, location)), kind)
-    arena = arena_of(entry.device)
+        call = _recorded(entry, leaves, recording or kind.arena, location)
+        return owner(Node(kind.type, kind.device, None, call), kind)
+    arena = recording or arena_of(entry.device)
     with arena.lock:  # what it stores depends on what it has read
         call = _recorded(entry, leaves, arena, location)
         return _Finish(entry, call, args, kwargs or {}).result()
@@ -394,12 +418,8 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
 
 def _recorded(recipe: Recipe, leaves: Sequence[Any], arena: Arena, location: CodeLocation) -> RecordedCall:
     """A call of a recipe with the operands that it takes from among the leaves."""
-    operands = [
-        node_of(leaves[i]) if isinstance(leaves[i], Tensor) else _input(leaves[i], arena.device)
-        for i in recipe.takes
-    ]
-    call = RecordedCall(recipe, tuple(operands), location)
-    del operands
+    device = recipe.device
+    call = RecordedCall(recipe, tuple([operand_of(leaves[i], device) for i in recipe.takes]), location)
     arena.recorded.append(recipe)
     if len(arena.recorded) >= LIMIT and arena.is_cut():
         barrier(arena, "many calls")
@@ -445,12 +465,11 @@ def _new_recipe(
     count = iter(range(len(leaves)))
     specs = tuple([_spec(a, count) for a in args])
     named = {k: _spec(v, count) for k, v in kwargs.items()}
-    static = {i: leaves[i] for i in demanded}
+    static = {i: _known(leaves[i]) for i in demanded}
     ordered = all(leaf._kind.ordered for leaf in leaves if isinstance(leaf, Tensor))
-    numbers = [
-        leaf if type(leaf) in _NUMBERS else None for leaf in leaves
-    ]  # tensors would live on with the recipe
-    made, needed = recipe_for(function, specs, named, numbers, static, device, ordered)
+    numbers = [leaf if type(leaf) in NUMBERS or type(leaf) is Tensor.number else None for leaf in leaves]
+    made, needed = recipe_for(function, specs, named, lambda i: _known(numbers[i]), static, device, ordered)
+    numbers.clear()  # tensors would live on with the recipe
     if len(_recipes) >= _RECIPES:
         _recipes.clear()
     if needed != demanded:
@@ -461,16 +480,24 @@ def _new_recipe(
     return made
 
 
+def _known(leaf: Any) -> Any:
+    """A leaf as a constant: a number of a step by its value, which is part of the step's key from then on."""
+    return to_host(leaf, "a constant").item() if type(leaf) is Tensor.number else leaf
+
+
 def _scan(value: Any, key: list[Any], leaves: list[Any]) -> None:
     """Adds what a recipe depends on to the key, and what a program may take to the leaves, in the order of `_spec`."""
     cls: Any = type(value)
     if cls is Tensor.made:
         key.append(value._kind)
         leaves.append(value)
-    elif cls in _NUMBERS:
-        if cls is int and value not in _INT64:
+    elif cls in NUMBERS:
+        if not fits(value):
             raise Unrecorded("an integer has more than 64 bits")
         key.append(cls if value != 0 and value != 1 else repr(value))
+        leaves.append(value)
+    elif cls is Tensor.number:
+        key.append(value.__class__)
         leaves.append(value)
     elif cls is tuple or cls is list:
         key += [cls, len(value)]
@@ -500,6 +527,11 @@ def _scan(value: Any, key: list[Any], leaves: list[Any]) -> None:
         raise Unrecorded(f"an argument is of the class {cls.__name__}")
 
 
+def fits(number: Any) -> bool:
+    """False for an int of more than 64 bits."""
+    return type(number) is not int or number in _INT64
+
+
 def is_static(value: Any) -> bool:
     """True for what is known while compiling, and compared by value or is one object."""
     return value is None or value is ... or isinstance(value, _STATIC)
@@ -514,8 +546,8 @@ def _spec(value: Any, count: Iterator[int]) -> Spec:
     if isinstance(value, Tensor):
         kind = value._kind
         return LeafSpec(next(count), kind.type, kind.form, writable=kind.writable)
-    if cls in _NUMBERS:
-        return LeafSpec(next(count), _NUMBERS[cls][0], Form.PYTHON)
+    if cls in NUMBERS:
+        return LeafSpec(next(count), NUMBERS[cls][0], Form.PYTHON)
     if cls is tuple or cls is list:
         return StructureSpec(
             cls, tuple(range(len(value))), tuple([_spec(v, count) for v in value]), id(value)
@@ -535,9 +567,11 @@ def _spec(value: Any, count: Iterator[int]) -> Spec:
     return StaticSpec(value)
 
 
-def _input(leaf: Any, device: Any) -> Node:
+def operand_of(leaf: Any, device: Any) -> Node:
     """A number or an ndarray as the operand of a call: what it is now."""
-    number = _NUMBERS.get(type(leaf))
+    if isinstance(leaf, Tensor):
+        return node_of(leaf)
+    number = NUMBERS.get(type(leaf))
     if number is not None:
         return Node(number[0], device, number[1](leaf))
     if isinstance(leaf, np.generic):
@@ -574,9 +608,17 @@ class _Finish(Evaluator):
         recipe = self._recipe
         assert recipe.failure is not None
         code = recipe.failure.code
-        if isinstance(code, int):
-            raise Unrecorded("it raises")
-        if value_of(self._nodes[code.index], f"`{recipe.name}` may raise"):
+        recording = thread.recording
+        raises = True
+        if not isinstance(code, int):
+            node = self._nodes[code.index]
+            if recording is None:
+                raises = value_of(node, f"`{recipe.name}` may raise")
+            elif (raises := constant_of(node)) is None:
+                recording.checks.append(node)
+        if raises and recording is not None:
+            recording.abandon()
+        if raises:
             raise Unrecorded("it raises")
 
     def output(self, output: OutputTemplate) -> Make:
@@ -599,6 +641,8 @@ class _Finish(Evaluator):
         node = self._nodes[output.index]
         if output.form is Form.PYTHON:
             assert output.scalar is not None
+            if thread.recording is not None:
+                return owner(node, kind_of(node.type, output.form, self._device))
             return output.scalar(np.asarray(value_of(node, f"the result of `{self._recipe.name}`")).item())
         if output.form is Form.JAX:
             value_of(node, f"the result of `{self._recipe.name}`")

@@ -17,7 +17,7 @@ from .devices import default_device
 from .graph import Node
 from .recipes import kind_of, name_of
 from .replacement import Replacement
-from .tensor import Tensor, host_view, memory_of, owner, owner_of, shared_memory
+from .tensor import Tensor, host_view, memory_of, owner, owner_of, shared_memory, to_host
 
 
 def run_in_numpy(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], reason: str) -> Any:
@@ -58,6 +58,8 @@ class _Lent(Replacement):
             if type(value) is np.ndarray:
                 self.arrays[id(value)] = value
             return value
+        if value._kind.form is Form.PYTHON:
+            return to_host(value, self._cause).item()
         self.device = value._kind.device
         found = self.made.get(id(value))
         if found is None:

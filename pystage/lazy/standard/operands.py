@@ -13,7 +13,7 @@ from ...compiler.values.boundary import Form
 from ..array import LazyTensor, from_host
 from ..counting import counts
 from ..recipes import kind_of, name_of
-from ..tensor import Unrecorded, host_view, owner, record
+from ..tensor import Unrecorded, host_view, node_of, owner, record
 from .data_types import ANY, Category, DType, promoted, scalar_of, with_scalar
 
 
@@ -60,7 +60,7 @@ def _as_arrays(result: Any, device: Any = None) -> Any:
         kind = result._kind
         if kind.form is not Form.SCALAR:
             return result
-        return owner(result._node, kind_of(kind.type, Form.NDARRAY, kind.device))
+        return owner(node_of(result), kind_of(kind.type, Form.NDARRAY, kind.device))
     if type(result) is list:
         return [_as_arrays(each, device) for each in result]
     if isinstance(result, tuple):

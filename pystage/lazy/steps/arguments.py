@@ -1,0 +1,229 @@
+"""The arguments of one call of a step: flattened, with a key that tells which program fits, and what stands for them.
+
+Tensors, ndarrays and numbers are parameters of the program, whatever holds them: lists, tuples, dicts, slices and JAX's
+registered classes. All else is the same object in each call of one program, and so is the order of dicts.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from ...compiler.hlo.types import SHORT_NAMES, ArrayType
+from ...compiler.values.boundary import Form
+from ..array import LazyTensor
+from ..barrier import value_of
+from ..graph import Node
+from ..recipes import TensorKind, kind_of
+from ..tensor import NUMBERS, Tensor, fits, node_of, operand_of, owner, owner_of, view_of
+from .number import LazyNumber
+from .recording import Parameter
+
+_BY_VALUE = frozenset({str, bytes, bool, type(None), type(...)})
+_LEAVES = frozenset({*_BY_VALUE, int, float, complex, np.ndarray, LazyTensor})
+
+
+class Reference:
+    """Stands for a leaf in the result of a step."""
+
+    __slots__ = ()
+
+
+class Contents(NamedTuple):
+    """What a container holds, what tells containers apart that hold as many, and what makes one of other contents."""
+
+    token: Any
+    children: Iterable[Any]
+    make: Callable[[list[Any]], Any]
+
+
+def contents_of(value: Any) -> Contents | None:
+    """The contents of a container; None for what is a leaf."""
+    cls: Any = type(value)
+    if cls in _LEAVES or issubclass(cls, Reference):
+        return None
+    if cls is list or cls is tuple:
+        return Contents((cls, len(value)), value, cls)
+    if cls in (dict, collections.OrderedDict, collections.defaultdict):
+        keys = tuple(value)
+        first = (value.default_factory,) if cls is collections.defaultdict else ()
+        token = (cls, keys, tuple(map(type, keys)), first)
+        return Contents(token, value.values(), lambda new: cls(*first, zip(keys, new, strict=True)))
+    if cls is slice:
+        return Contents((cls,), (value.start, value.stop, value.step), lambda new: slice(*new))
+    if isinstance(value, tuple) and hasattr(cls, "_fields"):
+        return Contents((cls, len(value)), value, lambda new: tuple.__new__(cls, new))
+    children, tree = jax.tree_util.tree_flatten(value, is_leaf=lambda each: each is not value)
+    if jax.tree_util.treedef_is_leaf(tree):
+        return None
+    return Contents((cls, tree), children, lambda new: jax.tree_util.tree_unflatten(tree, new))
+
+
+def rebuilt(value: Any, leaf: Callable[[Any], Any], made: dict[int, tuple[Any, Any]]) -> Any:
+    """A structure with other leaves. `made`: containers, with what stands for them, by identity; new ones are added."""
+    if id(value) in made:
+        return made[id(value)][1]
+    found = contents_of(value)
+    if found is None:
+        return leaf(value)
+    new = found.make([rebuilt(child, leaf, made) for child in found.children])
+    made[id(value)] = value, new
+    return new
+
+
+class Structure:
+    """A value, flattened: its leaves and its containers in order, and a key of the latter."""
+
+    def __init__(self, value: Any) -> None:
+        self.leaves: list[Any] = []
+        self.containers: list[Any] = []
+        self.key: list[Any] = []
+        self._numbers: dict[int, int] = {}
+        self._add(value)
+
+    def _add(self, value: Any) -> None:
+        found = contents_of(value)
+        if found is None:
+            self.key.append(None)
+            self.leaves.append(value)
+            return
+        known = self._numbers.setdefault(id(value), len(self.containers))
+        if known < len(self.containers):
+            self.key.append(known)
+            return
+        self.containers.append(value)
+        self.key.append(found.token)
+        for child in found.children:
+            if type(child) in _LEAVES:
+                self.key.append(None)
+                self.leaves.append(child)
+            else:
+                self._add(child)
+
+
+class _Same:
+    """An object as part of a key, by identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+class Call:
+    """One call of a step. `owners` are the parameters: tensors that own their memory, ndarrays, and numbers."""
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.args, self.kwargs = args, kwargs
+        self.structure = Structure((args, kwargs))
+        self.leaves = self.structure.leaves
+        self.owners: list[Any] = []
+        self.others: list[Any] = []
+        """The leaves that are no parameters."""
+        self.memory: list[np.ndarray[Any, Any]] = []
+        """The ndarrays among the arguments, and those that are memory of tensors."""
+        self.is_replayable = True
+        """False where nothing can stand for an argument, or two lie in the same memory of NumPy's."""
+        self.key: list[Any] = self.structure.key
+        self._numbers: dict[int, int] = {}
+        """The numbers of parameters, by identity."""
+        first: dict[int, int] = {}
+        self.places: list[int | None] = [
+            self._add(leaf, first.setdefault(id(leaf), number)) for number, leaf in enumerate(self.leaves)
+        ]
+        """The parameter that each leaf is, or is a view of."""
+        devices = {o._kind.device for o in self.owners if isinstance(o, LazyTensor)}
+        self.device: Any = next(iter(devices), None)
+        if len(devices) != 1 or shares_memory(self.memory):
+            self.is_replayable = False
+
+    def _add(self, leaf: Any, first: int) -> int | None:
+        cls = type(leaf)
+        if cls is LazyTensor:
+            base = owner_of(leaf)
+            if base._host is not None and id(base) not in self._numbers:
+                node_of(base)  # it takes its memory back where nobody holds that any more
+                if base._host is not None:
+                    self.memory.append(base._host)
+            place = self._place(base)
+            self.key += (leaf._kind, place, base._kind, leaf is base, leaf._path, first)
+            return place
+        if cls is np.ndarray and leaf.dtype in SHORT_NAMES and leaf.dtype.isnative:
+            if id(leaf) not in self._numbers:
+                self.memory.append(leaf)
+            place, flags = self._place(leaf), leaf.flags
+            self.key += (cls, leaf.shape, leaf.dtype, flags.writeable, flags.c_contiguous, flags.fnc, place)
+            return place
+        if (cls in NUMBERS and fits(leaf)) or (isinstance(leaf, np.generic) and leaf.dtype in SHORT_NAMES):
+            self.owners.append(leaf)
+            self.key.append(cls)
+            return len(self.owners) - 1
+        if isinstance(leaf, np.ndarray | np.generic | jax.Array):
+            self.is_replayable = False
+        self.others.append(leaf)
+        self.key += (cls, leaf if cls in _BY_VALUE or cls is int else _Same(leaf))
+        return None
+
+    def _place(self, base: Any) -> int:
+        place = self._numbers.setdefault(id(base), len(self.owners))
+        if place == len(self.owners):
+            self.owners.append(base)
+        return place
+
+    def stands(self) -> tuple[list[Any], list[Any]]:
+        """What stands for the parameters, and for the leaves, in the recording that runs."""
+        bases = [owner(self._parameter(n, kind), kind) for n, kind in enumerate(map(self._kind, self.owners))]
+        made: dict[int, Any] = {}
+        for leaf, place in zip(self.leaves, self.places, strict=True):
+            if id(leaf) in made:
+                continue
+            made[id(leaf)] = leaf if place is None else bases[place]
+            if isinstance(leaf, LazyTensor) and leaf._owner is not None:
+                made[id(leaf)] = view = view_of(made[id(leaf)], leaf._path)
+                view._kind = leaf._kind
+        return bases, [
+            made[id(leaf)] if place is None or isinstance(leaf, LazyTensor) else bases[place]
+            for leaf, place in zip(self.leaves, self.places, strict=True)
+        ]
+
+    def _kind(self, base: Any) -> TensorKind:
+        if isinstance(base, LazyTensor):
+            return base._kind
+        if type(base) is np.ndarray:
+            type_, flags = ArrayType(base.dtype, base.shape), base.flags
+            return kind_of(type_, Form.NDARRAY, self.device, flags.writeable, flags.c_contiguous, flags.fnc)
+        if isinstance(base, np.generic):
+            return kind_of(ArrayType(base.dtype), Form.SCALAR, self.device)
+        return kind_of(NUMBERS[type(base)][0], Form.PYTHON, self.device)
+
+    def _parameter(self, place: int, kind: TensorKind) -> Parameter:
+        number = self.owners[place] if kind.form is Form.PYTHON else None
+        return Parameter(kind.type, self.device, place, number)
+
+    def nodes(self) -> list[Node]:
+        """The parameters as computed nodes."""
+        found = [node_of(o) if isinstance(o, LazyTensor) else operand_of(o, self.device) for o in self.owners]
+        for node in found:
+            if node.array is None:
+                value_of(node, "a step begins")
+        return found
+
+
+def shares_memory(
+    arrays: Sequence[np.ndarray[Any, Any]], others: Sequence[np.ndarray[Any, Any]] = ()
+) -> bool:
+    """True if two of the arrays may lie in the same memory, or one and one of the others."""
+    return any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in (*arrays[i + 1 :], *others))
+
+
+Tensor.number = LazyNumber
