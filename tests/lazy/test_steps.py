@@ -485,23 +485,65 @@ def test_a_tensor_that_was_kept_has_no_value() -> None:
 
 def test_the_second_call_is_compared() -> None:
     numbers = itertools.count(2.5)
-    state = {"t": 0}
-
-    def counts(x: Any) -> Any:
-        state["t"] += 1
-        return x * (state["t"] + 1)
-
     for function in (
         lambda x: x + np.random.default_rng().random(3),
         lambda x: x * time.perf_counter(),
         lambda x: x * next(numbers),
         lambda x: (x, time.perf_counter()),
-        counts,
     ):
         step, x = lazy.step(function), lazy.asarray(ONES)
         step(x)
         with pytest.raises(lazy.StepError, match="what it did the first time"):
             step(x)
+
+
+def test_what_the_step_changes_itself_is_changed_at_each_call() -> None:
+    state, total, seen, table = {"t": 0}, 0, [], np.zeros(3)
+
+    def dictionary(x: Any) -> Any:
+        state["t"] += 1
+        return x * (state["t"] + 1)
+
+    def cell(x: Any) -> Any:
+        nonlocal total
+        total += 1
+        return x + total
+
+    def array(x: Any) -> Any:
+        table[0] += 1
+        return x * table
+
+    def only_counts(x: Any) -> Any:
+        seen.append(1)
+        return x * 2
+
+    x = lazy.asarray(ONES)
+    steps = [lazy.step(each) for each in (dictionary, cell, array, only_counts)]
+    for k in range(1, 6):
+        found = [np.array(step(x)) for step in steps]
+        np.testing.assert_array_equal(found, [ONES * (k + 1), ONES + k, [k, 0, 0], ONES * 2])
+        assert (state["t"], total, len(seen), table[0]) == (k, k, k, k)
+
+
+class Layer:
+    def __init__(self, scale: float) -> None:
+        self.scale = scale
+
+    def __call__(self, x: Any) -> Any:
+        return x * self.scale
+
+    def __getitem__(self, x: Any) -> Any:
+        return x + SCALE
+
+
+def test_special_methods_are_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = Layer(2.0)
+    step, x = lazy.step(lambda x: layer[layer(x)]), lazy.asarray(ONES)
+    for k in range(2, 6):
+        for _ in range(3):
+            np.testing.assert_array_equal(step(x), ONES * layer.scale + SCALE)
+        layer.scale = k / 2
+        monkeypatch.setitem(globals(), "SCALE", k / 3)
 
 
 def test_a_checked_step_compares() -> None:

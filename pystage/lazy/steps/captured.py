@@ -142,10 +142,12 @@ class Captured:
             for base in value.__mro__:
                 if not is_library(base):
                     self._named(vars(base))
+                    self._pending += [v for v in vars(base).values() if _is_special(v)]
         else:
             self._object(value)
 
     def _function(self, function: types.FunctionType) -> None:
+        self._pending.append(inspect.unwrap(function))
         code = function.__code__
         if is_library_file(code.co_filename):
             return
@@ -162,7 +164,6 @@ class Captured:
                 self._note(function.__globals__, name)
         self._pending += (function.__defaults__, function.__kwdefaults__)
         self._named(function.__dict__)
-        self._pending.append(inspect.unwrap(function))
 
     def _object(self, value: Any) -> None:
         plain = getattr(value, "__pystage_function__", None)
@@ -183,6 +184,11 @@ class Captured:
         value = variables.get(name, _MISSING)
         self._variables.append((variables, name, value))
         self._pending.append(value)
+
+
+def _is_special(member: Any) -> bool:
+    """True for a method that no code needs to name."""
+    return isinstance(member, types.FunctionType) and member.__name__.startswith("__")
 
 
 def _members(value: Any) -> list[Any]:

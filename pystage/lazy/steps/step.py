@@ -32,14 +32,17 @@ _TRIES = 3
 
 
 class _Known:
-    """A program, whether another call has recorded the same, and what the function had besides its arguments."""
+    """A program, and what the function had besides its arguments."""
 
-    __slots__ = ("captured", "is_compared", "program")
+    __slots__ = ("captured", "is_compared", "is_steady", "program")
 
-    def __init__(self, program: Program, captured: Captured) -> None:
+    def __init__(self, program: Program, captured: Captured, is_steady: bool) -> None:
         self.program = program
         self.captured = captured
+        self.is_steady = is_steady
+        """False if the call has changed it."""
         self.is_compared = False
+        """True if another call has recorded the same."""
 
 
 class Step:
@@ -110,32 +113,32 @@ class Step:
 
     def _recorded(self, function: Callable[..., Any], call: Call, before: _Known | None) -> _Known | None:
         """Records a call; None where the function must run as it is written. StepError if it is not as `before`."""
-        program = self._record(function, call)
+        captured = Captured(function, *call.others)
+        program = self._record(function, call, captured.generators)
         if program is None:
             return None
-        known = _Known(program, Captured(function, *call.others))
-        if before is not None:
+        is_steady = not captured.has_changed()
+        known = _Known(program, captured if is_steady else Captured(function, *call.others), is_steady)
+        if before is not None and (self._check or (before.is_steady and is_steady)):
             if not program.repeats(before.program):
                 raise StepError(f"the step `{program.name}` does not do what it did the first time")
             known.program = before.program
-            known.is_compared = True
+            known.is_compared = is_steady
         self._keep(call, known)
         return known
 
-    def _record(self, function: Callable[..., Any], call: Call) -> Program | None:
+    def _record(self, function: Callable[..., Any], call: Call, generators: list[Any]) -> Program | None:
+        """Records a call; None where the function must run as it is written. StepError if it draws or keeps a tensor."""
         name = getattr(function, "__name__", "step")
-        generators = Captured(function, *call.others).generators
-        tries = 1 if threading.active_count() == 1 else _TRIES
-        for _ in range(tries):
+        for _ in range(1 if threading.active_count() == 1 else _TRIES):
             before = draws_of(generators)
             recording = Recording(name, call.device)
             program = _record(recording, function, call)
             if recording.tensors():
                 gc.collect()
             if program is not None and recording.tensors():
-                raise StepError(
-                    f"the step `{name}` keeps a lazy tensor that it does not return, so that it cannot be replayed"
-                )
+                what = "keeps a lazy tensor that it does not return"
+                raise StepError(f"the step `{name}` {what}, so that it cannot be replayed")
             if draws_of(generators) == before:
                 return program
         raise StepError(f"the step `{name}` draws random numbers, so that it cannot be replayed")
