@@ -21,10 +21,10 @@ from ..runtime.results.exceptions import is_out_of_memory
 from .arena import Arena, arena_of
 from .counting import counts
 from .devices import put
-from .graph import Node, RecordedCall, span_of, varies
+from .graph import Node, span_of, varies
 from .interpreting import Heat, interpreted
 from .liveness import donated_inputs
-from .segment import Cache, Executable, Ordered, Segment, program_of
+from .segment import Cache, Executable, Ordered, Segment, leaves_of, program_of
 from .steps.recording import Recording, thread
 
 _SHOWS = frozenset({"bool", "print", "repr", "format", "many calls"})
@@ -57,17 +57,11 @@ def _look_into(recording: Recording, node: Node, cause: str) -> None:
 
 def constant_of(node: Node) -> Any:
     """The array of a node, if it depends on no argument of a step that is being recorded; else None."""
-    call = node.call
-    if call is None:
+    if node.call is None or any(leaf.array is None for leaf in leaves_of(node)):
         return node.array
-    operands = {Node(each.type, each.device, None): each for each in call.operands}
-    alone = RecordedCall(call.recipe, tuple(operands), None)
-    segment = Segment([Node(node.type, node.device, None, alone, node.index)])
+    segment = Segment([node])
     staged = program_of(segment)
-    inputs = [constant_of(operands[segment.inputs[i]]) for i in staged.kept]
-    if any(array is None for array in inputs):
-        return None
-    return interpret(staged.function, [np.asarray(array) for array in inputs])[0]
+    return interpret(staged.function, [np.asarray(segment.inputs[i].array) for i in staged.kept])[0]
 
 
 def placed(node: Node) -> Any:

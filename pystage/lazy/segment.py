@@ -7,10 +7,11 @@ order in which the calls were recorded, then for a canonical order.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 
@@ -26,6 +27,9 @@ from ..runtime.executables.compiler_options import options_for
 from ..runtime.executables.jax_private import run_with_x64
 from ..runtime.executables.primitive import bind
 from .graph import Node, RecordedCall, span_of
+
+if TYPE_CHECKING:
+    from .recipes import Recipe
 
 PROGRAMS = 512
 """How many programs are cached."""
@@ -157,6 +161,28 @@ def program_of(segment: Segment) -> Staged:
     )
     with deep_recursion():
         return finished("lazy", None, program)
+
+
+@functools.lru_cache(maxsize=4096)
+def _needed(recipe: Recipe, index: int) -> tuple[int, ...]:
+    """The operands on which a result of a recipe depends."""
+    operands = tuple([Node(type, None, None) for type in recipe.function.param_types])
+    segment = Segment([Node(recipe.types[index], None, None, RecordedCall(recipe, operands, None), index)])
+    return tuple([operands.index(segment.inputs[i]) for i in program_of(segment).kept])
+
+
+def leaves_of(node: Node) -> list[Node]:
+    """The nodes that are computed, or stand for arguments of a step, on which a node depends."""
+    found: dict[Node, RecordedCall | None] = {}
+    pending = [node]
+    while pending:
+        each = pending.pop()
+        if each in found:
+            continue
+        call = found[each] = each.call
+        if call is not None:
+            pending += [call.operands[i] for i in _needed(call.recipe, each.index)]
+    return [each for each, call in found.items() if call is None]
 
 
 class Executable:

@@ -565,14 +565,15 @@ def test_a_replay_takes_what_is_recorded_and_not_computed() -> None:
 
 
 def test_memory_is_used_again() -> None:
-    step = lazy.step(lambda w, g, rate: w.__isub__(rate * g).sum())
+    step = lazy.step(lambda w, g, t: w.__isub__(g / (1 - 0.9**t)).sum())
     w, g = lazy.asarray(np.ones((40, 40))), lazy.asarray(np.ones((40, 40)))
-    for _ in range(2):
-        step(w, g, 0.5)
+    for t in (1, 2):
+        step(w, g, t)
     place = w._node.array.unsafe_buffer_pointer()
-    for _ in range(3):
-        step(w, g, 0.5)
+    for t in (3, 4, 5):
+        step(w, g, t)
         assert w._node.array.unsafe_buffer_pointer() == place
+    check(lambda w, t: w.__isub__(1 / t), *[(tensor(ONES), t) for t in (3, 2, 1, 0, 5)], recorded=2)
 
 
 def test_threads_share_a_step() -> None:

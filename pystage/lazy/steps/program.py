@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...compiler.hlo.interpret import interpret
 from ...compiler.values.boundary import Form
 from ...compiler.values.lattice import same_constant
 from ...compiler.values.views import View
@@ -20,7 +21,7 @@ from ..counting import counts
 from ..graph import Node
 from ..liveness import donated_inputs
 from ..recipes import TensorKind
-from ..segment import Segment
+from ..segment import Segment, leaves_of, program_of
 from ..tensor import Tensor, assign, is_static, node_of, owner, owner_of, view_of
 from .arguments import Call, Reference, Structure, rebuilt
 from .recording import Parameter, Recording
@@ -98,7 +99,9 @@ class Program:
             for n, node in enumerate(map(node_of, bases))
             if not isinstance(node, Parameter) or node.place != n
         ]
-        self._checks = [self._number(node) for node in recording.checks]
+        of_numbers = [node for node in recording.checks if all(map(_is_number, leaves_of(node)))]
+        self._first_check = _NumberCheck(of_numbers) if of_numbers else None
+        self._checks = [self._number(node) for node in recording.checks if node not in of_numbers]
         self._compute(recording)
         del self._references, self._bases
 
@@ -163,6 +166,8 @@ class Program:
     def _computed(self, call: Call) -> list[Node] | None:
         """The outputs; None if the call raises, or is too large for one program."""
         nodes = call.nodes()
+        if self._first_check is not None and self._first_check.fails(nodes):
+            return None
         inputs = [nodes[i] if isinstance(i, int) else i for i in self._inputs]
         computed = [Node(node.type, call.device, None) for node in self._segment.outputs]
         rest = iter(computed)
@@ -219,6 +224,21 @@ class Program:
         return True
 
 
+class _NumberCheck:
+    """Tells whether a call raises by its numbers alone, before anything is computed."""
+
+    def __init__(self, checks: Sequence[Node]) -> None:
+        segment = Segment(checks)
+        staged = program_of(segment)
+        self._function = staged.function
+        self._inputs = [segment.inputs[i] for i in staged.kept]
+
+    def fails(self, nodes: Sequence[Node]) -> bool:
+        """True if a call with these parameters raises."""
+        inputs = [nodes[node.place] if isinstance(node, Parameter) else node for node in self._inputs]
+        return any(interpret(self._function, [np.asarray(node.array) for node in inputs]))
+
+
 class _Results:
     """The objects of the references in the result of one call."""
 
@@ -262,6 +282,11 @@ def _store(target: Any, node: Node) -> None:
         np.copyto(target, np.asarray(node.array))
     elif target._node is not node:
         assign(target, node)
+
+
+def _is_number(node: Node) -> bool:
+    """True for a Python number among the arguments, and for a constant."""
+    return node.array is not None or (isinstance(node, Parameter) and node.number is not None)
 
 
 def _same_source(a: Any, b: Any) -> bool:
