@@ -33,7 +33,7 @@ class Reference:
     __slots__ = ()
 
 
-class Contents(NamedTuple):
+class ContainerParts(NamedTuple):
     """What a container holds, what tells containers apart that hold as many, and what makes one of other contents."""
 
     token: Any
@@ -41,26 +41,26 @@ class Contents(NamedTuple):
     make: Callable[[list[Any]], Any]
 
 
-def contents_of(value: Any) -> Contents | None:
+def contents_of(value: Any) -> ContainerParts | None:
     """The contents of a container; None for what is a leaf."""
     cls: Any = type(value)
     if cls in _LEAVES or issubclass(cls, Reference):
         return None
     if cls is list or cls is tuple:
-        return Contents((cls, len(value)), value, cls)
+        return ContainerParts((cls, len(value)), value, cls)
     if cls in (dict, collections.OrderedDict, collections.defaultdict):
         keys = tuple(value)
         first = (value.default_factory,) if cls is collections.defaultdict else ()
         token = (cls, keys, tuple(map(type, keys)), first)
-        return Contents(token, value.values(), lambda new: cls(*first, zip(keys, new, strict=True)))
+        return ContainerParts(token, value.values(), lambda new: cls(*first, zip(keys, new, strict=True)))
     if cls is slice:
-        return Contents((cls,), (value.start, value.stop, value.step), lambda new: slice(*new))
+        return ContainerParts((cls,), (value.start, value.stop, value.step), lambda new: slice(*new))
     if isinstance(value, tuple) and hasattr(cls, "_fields"):
-        return Contents((cls, len(value)), value, lambda new: tuple.__new__(cls, new))
+        return ContainerParts((cls, len(value)), value, lambda new: tuple.__new__(cls, new))
     children, tree = jax.tree_util.tree_flatten(value, is_leaf=lambda each: each is not value)
     if jax.tree_util.treedef_is_leaf(tree):
         return None
-    return Contents((cls, tree), children, lambda new: jax.tree_util.tree_unflatten(tree, new))
+    return ContainerParts((cls, tree), children, lambda new: jax.tree_util.tree_unflatten(tree, new))
 
 
 def rebuilt(value: Any, leaf: Callable[[Any], Any], made: dict[int, tuple[Any, Any]]) -> Any:

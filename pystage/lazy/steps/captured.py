@@ -28,7 +28,7 @@ _MISSING = object()
 _ATOMS = (int, float, complex, str, bytes, type(None), np.generic, np.ufunc, np.dtype, Tensor)
 
 
-class _Cell(Mapping[str, Any]):
+class _CellVariable(Mapping[str, Any]):
     """A closure cell as a mapping of one name."""
 
     def __init__(self, cell: types.CellType) -> None:
@@ -47,7 +47,7 @@ class _Cell(Mapping[str, Any]):
         return 1
 
 
-class _Slots(Mapping[str, Any]):
+class _SlotVariables(Mapping[str, Any]):
     """The slots of an object as a mapping."""
 
     def __init__(self, value: Any) -> None:
@@ -158,7 +158,7 @@ class Captured:
             pending += [const for const in each.co_consts if isinstance(const, types.CodeType)]
         self._names |= own
         for cell in function.__closure__ or ():
-            self._note(_Cell(cell), "")
+            self._note(_CellVariable(cell), "")
         for name in sorted(own):
             if name in function.__globals__:
                 self._note(function.__globals__, name)
@@ -173,7 +173,7 @@ class Captured:
             if type(value).__dictoffset__:
                 self._named(fields_of(value))
                 self._pending.append(fields_of(value).get("__wrapped__"))
-            self._named(_Slots(value))
+            self._named(_SlotVariables(value))
             self._pending.append(type(value))
 
     def _named(self, variables: Mapping[str, Any]) -> None:

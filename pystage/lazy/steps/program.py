@@ -63,7 +63,7 @@ class _Constant(Reference):
         return hash(type(self.value))
 
 
-class Program:
+class StepProgram:
     """What one call of a step has recorded."""
 
     def __init__(self, recording: Recording, call: Call, bases: list[Any], given: Any, result: Any) -> None:
@@ -139,7 +139,7 @@ class Program:
         if any(node.device != recording.device for node in self._segment.inputs):
             recording.refuse("computes on two devices")
 
-    def repeats(self, other: Program) -> bool:
+    def repeats(self, other: StepProgram) -> bool:
         """True if another call has recorded the same."""
         mine, others = Structure(self._result), Structure(other._result)
         return (

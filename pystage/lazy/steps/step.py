@@ -22,7 +22,7 @@ from ..graph import is_differentiating
 from ..tensor import floats_raise
 from .arguments import Call, Structure, rebuilt, shares_memory
 from .captured import Captured, draws_of
-from .program import Program
+from .program import StepProgram
 from .recording import Abandoned, Recording, StepError, recorded, thread
 
 PROGRAMS = 128
@@ -36,7 +36,7 @@ class _Known:
 
     __slots__ = ("captured", "is_compared", "is_steady", "program")
 
-    def __init__(self, program: Program, captured: Captured, is_steady: bool) -> None:
+    def __init__(self, program: StepProgram, captured: Captured, is_steady: bool) -> None:
         self.program = program
         self.captured = captured
         self.is_steady = is_steady
@@ -127,7 +127,7 @@ class Step:
         self._keep(call, known)
         return known
 
-    def _record(self, function: Callable[..., Any], call: Call, generators: list[Any]) -> Program | None:
+    def _record(self, function: Callable[..., Any], call: Call, generators: list[Any]) -> StepProgram | None:
         """Records a call; None where the function must run as it is written. StepError if it draws or keeps a tensor."""
         name = getattr(function, "__name__", "step")
         for _ in range(1 if threading.active_count() == 1 else _TRIES):
@@ -153,7 +153,7 @@ class Step:
             sync()
 
 
-def _record(recording: Recording, function: Callable[..., Any], call: Call) -> Program | None:
+def _record(recording: Recording, function: Callable[..., Any], call: Call) -> StepProgram | None:
     """Records a call; None if its function must run as it is written. Raises what it raises, after what it stored."""
     counts.note_recording(recording.name)
     failure: Exception | None = None
@@ -177,7 +177,7 @@ def _record(recording: Recording, function: Callable[..., Any], call: Call) -> P
             if failure is not None:
                 return None
             recording.refuse("changes a container among its arguments, or the shape of one")
-        program = Program(recording, call, bases, given, result)
+        program = StepProgram(recording, call, bases, given, result)
     if failure is None:
         return program
     if recording.checks:
