@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 from collections import OrderedDict
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import jax
@@ -68,6 +70,11 @@ def test_numbers_that_are_looked_at_are_part_of_the_program() -> None:
     check(shaped, (w, 1, 0), (w, 2, 1), (w, 1, 0), (w, 3, 1), (w, 1, 0), recorded=4)
     check(lambda w, r: w + 1 if r > 0.5 else w - 1, *[(w, r) for r in (0.25, 0.75, 0.25, 0.5)])
     check(lambda w, r: (w, f"{r:.1f}", r.hex(), len({r: 1})), *[(w, r) for r in (0.25, 0.75, 0.25)])
+    check(
+        lambda w, n: (w[n], w[n : n + 2], [w * i for i in range(n)]), *[(w, np.int64(k)) for k in (1, 2, 1)]
+    )
+    check(lambda w, r: (w, json.dumps(r), str(Fraction(r))), *[(w, r) for r in (0.5, 0.25)])
+    check(lambda w, s: (w * s, s + 1), *[(w, w[k, 0]) for k in range(3)])
     check(lambda w, r: (w, isinstance(r, float), hasattr(r, "shape")), (w, 0.5))
 
 

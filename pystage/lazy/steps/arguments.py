@@ -180,6 +180,10 @@ class Call:
             self.owners.append(base)
         return place
 
+    def has_numbers(self) -> bool:
+        """True if a Python number is a parameter."""
+        return any(type(base) in NUMBERS for base in self.owners)
+
     def stands(self) -> tuple[list[Any], list[Any]]:
         """What stands for the parameters, and for the leaves, in the recording that runs."""
         bases = [owner(self._parameter(n, kind), kind) for n, kind in enumerate(map(self._kind, self.owners))]
@@ -207,7 +211,7 @@ class Call:
         return kind_of(NUMBERS[type(base)][0], Form.PYTHON, self.device)
 
     def _parameter(self, place: int, kind: TensorKind) -> Parameter:
-        number = self.owners[place] if kind.form is Form.PYTHON else None
+        number = None if isinstance(base := self.owners[place], LazyTensor | np.ndarray) else base
         return Parameter(kind.type, self.device, place, number)
 
     def nodes(self) -> list[Node]:

@@ -285,7 +285,7 @@ def _store(target: Any, node: Node) -> None:
 
 
 def _is_number(node: Node) -> bool:
-    """True for a Python number among the arguments, and for a constant."""
+    """True for a number among the arguments, and for a constant."""
     return node.array is not None or (isinstance(node, Parameter) and node.number is not None)
 
 

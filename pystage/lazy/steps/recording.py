@@ -28,7 +28,7 @@ class Abandoned(BaseException):
 
 
 class Parameter(Node):
-    """An argument of a step: number `place`. `number` is its value, where it is a Python number."""
+    """An argument of a step: number `place`. `number` is its value, where it is a Python number or NumPy's scalar."""
 
     __slots__ = ("number", "place")
 
@@ -71,7 +71,7 @@ class Recording(Arena):
         raise Abandoned
 
     def reveal(self, inputs: Sequence[Node], cause: str) -> None:
-        """Gives Python numbers among the parameters their values. StepError for other parameters: `cause` looks at them."""
+        """Gives numbers among the parameters their values. StepError for other parameters: `cause` looks at them."""
         pending = [node for node in inputs if node.array is None]
         for node in pending:
             if not isinstance(node, Parameter) or node.number is None:
