@@ -250,6 +250,8 @@ def stop_gradient(x: T) -> T:
 _KEPT = 512
 """How many transformed functions are kept, so that the same call in a loop is compiled once."""
 _kept: OrderedDict[Any, CompiledFunction[..., Any]] = OrderedDict()
+_ATTRIBUTE = "__pystage_transforms__"
+"""Where a function holds those of itself."""
 _lock = threading.Lock()
 
 
@@ -262,12 +264,14 @@ def _cached(
     parts = (fun.__self__, fun.__func__) if isinstance(fun, types.MethodType) else (fun,)
     key = (name, *map(id, parts), repr(where), repr(options))
     with _lock:
-        found = _kept.get(key)
+        # A function has its own, which go with it and with what its closure holds.
+        kept = vars(fun).setdefault(_ATTRIBUTE, OrderedDict()) if type(fun) is types.FunctionType else _kept
+        found = kept.get(key)
         if found is None:
-            found = _kept[key] = make(where)
-        _kept.move_to_end(key)
-        if len(_kept) > _KEPT:
-            _kept.popitem(last=False)
+            found = kept[key] = make(where)
+        kept.move_to_end(key)
+        if len(kept) > _KEPT:
+            kept.popitem(last=False)
     return found
 
 

@@ -34,7 +34,7 @@ from .graph import GradientTape, Node, RecordedCall, tape, varies
 from .recipes import Recipe, kind_of
 from .segment import Segment, program_of
 from .steps.recording import thread
-from .tensor import node_of, owner
+from .tensor import Tensor, node_of, owner
 
 _MAX_PULLBACKS = 4096
 """How many pullbacks of calls are cached."""
@@ -166,6 +166,8 @@ class _Input:
             made = from_host(np.zeros(kind.type.static_shape, kind.type.dtype), kind.device, kind.form)
         else:
             made = owner(node, kind)
+        if type(self._leaf) is Tensor.number:
+            return owner(made._node, kind_of(kind.type, Form.PYTHON, kind.device))
         return type(self._leaf)(made.item()) if type(self._leaf) in (float, complex) else made
 
 

@@ -223,6 +223,14 @@ def test_steps_in_steps_and_gradients() -> None:
         np.testing.assert_allclose(step(w, x), ((plain - 1) ** 2).sum())
         plain -= 0.1 * 2 * (plain - 1)
         np.testing.assert_allclose(np.array(w), plain)
+
+    def closes_over(w: Any, r: float) -> Any:
+        return pystage.grad(lambda w: (w * r).sum())(w), pystage.value_and_grad(lambda r: (w * r).sum())(r)
+
+    for r in (0.5, 0.25, 2.0):
+        slopes, (value, slope) = lazy.step(closes_over)(x, r)
+        np.testing.assert_array_equal(slopes, [r, r, r])
+        assert (float(value), slope, type(slope)) == (3 * r, 3.0, float)
     found = pystage.grad(lazy.step(loss))(lazy.asarray(np.zeros(3)), x)
     np.testing.assert_allclose(found, [-2, -2, -2])
 
