@@ -7,7 +7,8 @@ step is one program whatever is read first, and an input without other reference
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def _compute(segment: Segment, cause: str) -> None:
     donated = donated_inputs(segment.inputs, segment.outputs, segment.calls)
     key = (segment.key, donated)
     program = _cache.find(key)
-    try:
+    with failures_explained(segment):
         if program is None and _heat.is_cold(segment):
             for node, array in zip(segment.outputs, interpreted(segment), strict=True):
                 node.settle(array)
@@ -100,11 +101,6 @@ def _compute(segment: Segment, cause: str) -> None:
         program, made = (program, False) if program is not None else program_for(segment, donated)
         run = program.executable
         results = () if run is None else run([placed(segment.inputs[i]) for i in program.inputs])
-    except Exception as error:
-        error.add_note(_lines(segment))
-        if is_out_of_memory(error):
-            raise MemoryError(str(error)) from error
-        raise
     if run is None:
         _compute_in_parts(segment, cause)
         return
@@ -157,9 +153,21 @@ def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]
     return Ordered(executable, inputs, outputs), True
 
 
+@contextmanager
+def failures_explained(segment: Segment) -> Iterator[None]:
+    """Adds the lines of a segment's calls to what computing it fails with. MemoryError where XLA has too little memory."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(_lines(segment))
+        if is_out_of_memory(error):
+            raise MemoryError(str(error)) from error
+        raise
+
+
 def _lines(segment: Segment) -> str:
     """The user's lines whose calls a segment holds."""
     spans = {(s.file, s.line): None for call in segment.calls if (s := span_of(call.location)) is not None}
     shown = [f"{file}:{line}" for file, line in list(spans)[:20]]
     more = f" and {len(spans) - 20} further lines" if len(spans) > 20 else ""
-    return f"pystage: in a barrier that computes what was recorded at {', '.join(shown)}{more}"
+    return f"pystage: in a program that computes what was recorded at {', '.join(shown)}{more}"

@@ -189,7 +189,9 @@ def test_an_array_from_dlpack_is_the_memory_of_the_tensor() -> None:
 
 def test_the_order_in_memory_that_is_asked_for() -> None:
     x = lazy.asarray(ROWS[:3])
-    for made in (x.copy(order="F"), x.copy("F"), np.copy(x, "F"), x.astype(np.float32, order="F")):
+    step = lazy.step(lambda t: t.copy("F"))
+    copies = x.copy(order="F"), x.copy("F"), np.copy(x, "F"), x.astype(np.float32, order="F")
+    for made in (*copies, step(x), step(x)):
         assert np.asarray(made).flags.f_contiguous and np.array(made).flags.f_contiguous
         flat = made.reshape(-1)
         flat[0] = -1.0

@@ -16,6 +16,8 @@ import pytest
 import pystage
 from lazy.stepping import ONES, Pair, check, ndarray, refused, tensor
 from pystage import lazy
+from pystage.lazy.segment import Executable
+from pystage.lazy.tensor import LOOKS, lent
 
 
 def update(w: Any, x: Any, rate: float) -> Any:
@@ -269,6 +271,29 @@ def test_memory_that_others_hold() -> None:
         assert step(x) is x
         np.testing.assert_array_equal(array, ONES + 2 * k + 1)
         array += 1
+    del array
+    step(x)
+    assert x._host is None and x.tolist() == [8, 8, 8]
+
+
+def test_memory_that_numpy_gets_while_a_step_is_recorded() -> None:
+    def function(x: Any) -> Any:
+        made = np.zeros_like(x)
+        np.add.at(made, [0, 2], [1.0, 5.0])
+        view = made[1:]
+        made += 1.0
+        x[...] = np.zeros(3)
+        np.add.at(view, [0], 2.0)
+        return made, view
+
+    check(function, *[(tensor(ONES * k),) for k in range(3)], recorded=2)
+
+
+def test_elements_are_recorded_in_a_function_that_was_lent_tensors() -> None:
+    with lent():
+        check(
+            lambda x: [x[i] for i in range(2 * LOOKS)], *[(tensor(np.arange(150.0) * k),) for k in range(3)]
+        )
 
 
 def test_memory_is_used_again() -> None:
@@ -281,6 +306,20 @@ def test_memory_is_used_again() -> None:
         step(w, g, t)
         assert w._node.array.unsafe_buffer_pointer() == place
     check(lambda w, t: w.__isub__(1 / t), *[(tensor(ONES), t) for t in (3, 2, 1, 0, 5)], recorded=2)
+
+
+def test_a_step_that_fails_leaves_its_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    def runs_out(executable: Executable, arrays: Any) -> Any:
+        raise jax.errors.JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory")
+
+    step, w = lazy.step(lambda w: w.__iadd__(1)), lazy.asarray(np.ones((40, 40)))
+    step(w)
+    with monkeypatch.context() as patch:
+        patch.setattr(Executable, "__call__", runs_out)
+        with pytest.raises(MemoryError, match="Out of memory"):
+            step(w)
+    step(w)
+    assert w[0, 0] == 3
 
 
 def test_threads_share_a_step() -> None:

@@ -16,7 +16,7 @@ from ...compiler.values.views import View
 from ...runtime.results.objects import view_maker
 from ..arena import arena_of
 from ..array import LazyTensor
-from ..barrier import placed, program_for
+from ..barrier import failures_explained, placed, program_for
 from ..counting import counts
 from ..graph import Node
 from ..liveness import donated_inputs
@@ -209,10 +209,11 @@ class StepProgram:
         """Computes the nodes; False if that is too large for one program."""
         donated = () if self._checks else donated_inputs(inputs, computed)
         began = time.perf_counter()
-        program, made = program_for(self._segment, donated)
-        if program.executable is None:
-            return False
-        results = program.executable([placed(inputs[i]) for i in program.inputs])
+        with failures_explained(self._segment):
+            program, made = program_for(self._segment, donated)
+            if program.executable is None:
+                return False
+            results = program.executable([placed(inputs[i]) for i in program.inputs])
         for i, array in zip(program.outputs, results, strict=True):
             computed[i].settle(array)
         counts.note_step(self.name)
