@@ -224,7 +224,7 @@ def test_attributes_that_do_not_exist():
 
 def test_unknown_keyword_arguments_are_refused():
     def program(x):
-        return np.sum(x, where=x > 0, nothing=1)  # call
+        return np.ones(3, like=x)  # call
 
     assert_refused_at(program, (np.ones(3),), "PS604", "# call")
 

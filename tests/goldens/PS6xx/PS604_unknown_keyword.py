@@ -7,3 +7,6 @@ def f(x):
 
 def rewritten(x):
     return np.ones(3) * x
+
+
+arguments = (np.ones(3),)

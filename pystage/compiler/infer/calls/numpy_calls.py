@@ -96,6 +96,8 @@ def _by_itself(error: Exception, handled: BaseException | None) -> Exception:
 
 def called(name: str, meaning: Callable[..., Abstract], value: Any) -> Callable[..., Any] | None:
     """The function of NumPy whose meaning it is: `value`, or a method of ndarrays; None of others."""
+    if getattr(meaning, "reason", None) is not None:  # what is refused may do anything
+        return None
     if value is not None:
         return cast(Callable[..., Any], value) if is_pure(value) else None
     return _method(name) if NUMPY_METHODS.get(name) is meaning else None

@@ -2,7 +2,7 @@ import numpy as np
 
 
 def f(x):
-    return np.exp(x, subok=False, signature="d->d")
+    return np.exp(x, signature="d->d")
 
 
 def rewritten(x):
