@@ -137,3 +137,17 @@ def test_nothing_but_nan() -> None:
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_statistics(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
     check(function, *args, **options)
+
+
+@pytest.mark.parametrize("number", [2, 2.5, np.array(2), np.array(2.5)], ids=repr)
+def test_numbers_have_no_axis_to_count_along(number: Any) -> None:
+    def texts(x):
+        found = ["", "", ""]
+        for i, f in enumerate((np.mean, np.var, np.nanstd)):
+            try:
+                f(x, axis=0)
+            except ValueError as error:
+                found[i] = str(error)
+        return found, np.sum(x, axis=0)
+
+    check(texts, number)

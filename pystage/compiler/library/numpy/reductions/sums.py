@@ -29,7 +29,7 @@ from ...kernels.reducing import (
     without_nan,
 )
 from ...rules.casting import assigned_value
-from ...rules.jax import canonical, is_none
+from ...rules.jax import canonical, ints, is_none
 from ...rules.libraries import Rules, twins
 from ..indexing.stores import cast
 
@@ -149,7 +149,12 @@ def mean_of(ctx: Context, of: ReductionOperand, dtype: DType, rounded: bool = Fa
     return ctx.convert(ctx.op(Divide(), sums, counted(ctx, of, wide)), dtype)
 
 
-def _mean_type(ctx: Context, rules: Rules, of: ReductionOperand, dtype: Raw, name: str) -> DType:
+def _mean_type(ctx: Context, rules: Rules, of: ReductionOperand, axis: Raw, dtype: Raw, name: str) -> DType:
+    """The element type of a mean; NumPy, which counts along each axis, refuses one that a number does not have."""
+    sums_only = rules.is_jax or (name.startswith("nan") and of.dtype.kind in "fc")
+    if not of.extents and not is_none(axis) and not sums_only:
+        for given in ints(ctx, axis, f"the axes of {name}"):
+            ctx.raise_(np.exceptions.AxisError(given, 0, None))
     if is_none(dtype):
         return rules.inexact(ctx, of.dtype)
     wanted = rules.dtype(ctx, dtype, name)
@@ -173,7 +178,7 @@ def mean(
     """The arithmetic mean; of integers in the default floating-point type."""
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "mean", where)
-    wanted = _mean_type(ctx, rules, of, dtype, "mean")
+    wanted = _mean_type(ctx, rules, of, axis, dtype, "mean")
     if wanted.kind not in "biu":
         return reduced(ctx, rules, of, mean_of(ctx, of, wanted))
     wide = rules.default_float(ctx)  # NumPy sums in the integer type and divides
@@ -194,7 +199,7 @@ def nanmean(
     """The mean of what is not NaN."""
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "nanmean")
-    wanted = _mean_type(ctx, rules, of, dtype, "nanmean")
+    wanted = _mean_type(ctx, rules, of, axis, dtype, "nanmean")
     rounded = not rules.is_jax and is_floating(of.dtype)
     return reduced(ctx, rules, of, mean_of(ctx, without_nan(ctx, of), wanted, rounded))
 
@@ -243,7 +248,7 @@ def _spread(
     """var and std, and those that skip NaN."""
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, name, where)
-    wanted = _mean_type(ctx, rules, of, dtype, name)
+    wanted = _mean_type(ctx, rules, of, axis, dtype, name)
     explicit = not is_none(dtype) and is_complex(wanted)
     if wanted.kind in "biu" or is_complex(of.dtype) != is_complex(wanted) or explicit:
         ctx.fail(
