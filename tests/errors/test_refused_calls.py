@@ -7,6 +7,8 @@ import pytest
 from checking import check
 from kinds.running import program_of
 
+import pystage
+
 X = np.array([0.5, -1.25, 2.0, 0.75])
 A = np.arange(9.0).reshape(3, 3)
 I = np.array([2, 0, 1])  # noqa: E741
@@ -89,3 +91,15 @@ def handled(x: np.ndarray, a: np.ndarray) -> list[str]:
 
 def test_handlers_see_them() -> None:
     check(handled, X, A)
+
+
+def test_no_function_of_the_program_runs_to_find_out() -> None:
+    ran = []
+
+    def halved(x: float) -> float:
+        ran.append(type(x))
+        return x / 2
+
+    each = np.vectorize(halved, otypes=[float])
+    pystage.code_typed(lambda x: each(x), X)
+    assert not ran

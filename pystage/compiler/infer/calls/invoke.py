@@ -164,9 +164,8 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
             of_any_type = is_of_any_type(value, args, kwargs)
             args = [arrays_of_rows(engine, a, of_any_type=of_any_type) for a in args]
             kwargs = {name: arrays_of_rows(engine, a, of_any_type=of_any_type) for name, a in kwargs.items()}
-        return call_meaning(
-            engine, callable_name(value), meaning, args, kwargs, called(value.__name__, meaning, value)
-        )
+        name = callable_name(value)
+        return call_meaning(engine, name, meaning, args, kwargs, called(name, meaning, value))
     staged = getattr(value, "__pystage_function__", None)
     if staged is not None:
         path = Path(CallableMember(value, callable_name(value))).attribute("__pystage_function__")

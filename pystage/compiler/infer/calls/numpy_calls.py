@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import sys
+import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -108,13 +109,18 @@ def _method(name: str) -> Callable[..., Any]:
     return lambda receiver, *args, **kwargs: getattr(receiver, name)(*args, **kwargs)
 
 
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, type(np.sum))
+"""Classes of NumPy's functions; objects that call a function of the program (`np.vectorize(f)`) are of others."""
+
+
 def is_pure(value: Any) -> bool:
-    """True for a function of NumPy that changes nothing but its arguments."""
-    if isinstance(value, np.ufunc) or isinstance(getattr(value, "__self__", None), np.ufunc):
-        return True
+    """True for a function of NumPy that changes nothing but its arguments, and runs no code of the program."""
+    ufunc = getattr(value, "__self__", value)
+    if isinstance(ufunc, np.ufunc):  # those of `np.frompyfunc` work on objects
+        return any("O" not in loop for loop in ufunc.types)
     module = getattr(value, "__module__", None) or ""
     pure = module == "numpy" or module.startswith(("numpy.linalg", "numpy.fft", "numpy.lib"))
-    return pure and not isinstance(value, type)
+    return pure and isinstance(value, _FUNCTIONS)
 
 
 _TYPE_ERRORS: dict[Any, TypeError | None] = {}
@@ -136,11 +142,8 @@ def _type_key(cells: Cells, value: Abstract) -> Any:
                 return list, *[_type_key(cells, item) for item in cell.items]
             if isinstance(cell, ArrayCell):
                 type_ = path_type(cell.value.type, path)
-                return (
-                    type_.dtype,
-                    *[min(extent, FEW) for extent in type_.static_shape],
-                    cell.writable is False,
-                )
+                extents = [min(extent, FEW) for extent in type_.static_shape]
+                return type_.dtype, *extents, _is_read_only(cell, path)
     raise _NoRepresentative
 
 
@@ -190,7 +193,7 @@ class _Representatives:
                 if isinstance(cell, ListCell):
                     return [self.of(item) for item in cell.items]
                 if isinstance(cell, ArrayCell):
-                    known = None if path else known_array(cell.value)
+                    known = known_array(cell.value) if self.whole and not path else None
                     if known is not None:
                         return self._constant(known)
                     type_ = path_type(cell.value.type, path)
