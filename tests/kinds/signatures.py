@@ -139,9 +139,6 @@ VALUES: dict[str, tuple[Any, ...]] = {
 LEFT_OUT = {"signature", "like", "device", "kwargs", "args", "func", "optimize"}
 """Parameters that say how, not what, or that only NumPy's own objects can be."""
 
-DEVIATIONS: dict[str, str] = {}
-"""Cases by their text that differ as `docs/semantics.md` says, and the heading there."""
-
 
 @dataclass(frozen=True)
 class Case:
