@@ -8,6 +8,9 @@ from checking import check
 from kinds.running import program_of
 
 import pystage
+from pystage.compiler.library.context import Context
+from pystage.compiler.library.numpy.array_methods import NUMPY_METHODS
+from pystage.compiler.values.lattice import Abstract
 
 X = np.array([0.5, -1.25, 2.0, 0.75])
 A = np.arange(9.0).reshape(3, 3)
@@ -48,9 +51,23 @@ BY_SHAPE = [
     "np.einsum('ij,j->i', a, x)",
     "np.linalg.inv(a[:2])",
 ]
+BY_OPTION = [
+    "np.clip(x, 0, 1, min=0)",
+    "np.var(x, ddof=1, correction=0)",
+    "i.argpartition(2, kind='nonsense')",
+    "np.sort(x, kind='stable', stable=True)",
+    "np.array(x, copy='always')",
+    "np.array(i[0], copy=False)",
+    "np.array(0, copy=np.False_)",
+    "np.block([[], 2])",
+    "np.block([[1], 2])",
+    "np.einsum('', 0, casting='blah')",
+    "np.einsum('.i...', [0, 0], optimize=True)",
+    "np.einsum(a, [-1, 5], a, [5, 2], [-1, 2])",
+]
 
 
-@pytest.mark.parametrize("text", BY_TYPE + BY_SHAPE)
+@pytest.mark.parametrize("text", BY_TYPE + BY_SHAPE + BY_OPTION)
 def test_raised_at_the_call(text: str) -> None:
     function = program_of(text, "xai") if "large" not in text else program_of(text, ["large"])
     args = (X, A, I) if "large" not in text else (LARGE,)
@@ -103,3 +120,14 @@ def test_no_function_of_the_program_runs_to_find_out() -> None:
     each = np.vectorize(halved, otypes=[float])
     pystage.code_typed(lambda x: each(x), X)
     assert not ran
+
+
+def test_what_numpy_computes_is_never_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A meaning that raises where NumPy does not is a mistake of ours: the call is refused."""
+
+    def mistaken(ctx: Context, a: object) -> Abstract:
+        ctx.raise_(ValueError("not so"))
+
+    monkeypatch.setitem(NUMPY_METHODS, "ravel", mistaken)
+    with pytest.raises(pystage.StagingError, match="staged code would raise ValueError, and NumPy does not"):
+        pystage.compile(lambda x: x.ravel(), fallback="error")(X)

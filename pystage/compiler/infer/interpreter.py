@@ -185,7 +185,7 @@ class Interpreter(Engine):
         return None if caught else found[0]
 
     def raise_(self, exception: BaseException) -> NoReturn:
-        raise raising.raise_new(self, self.callees.numpys_own(exception, self.state.slots.get))
+        raise raising.raise_new(self, self.callees.numpys_own(exception, self.state, self.b.span))
 
     def check(
         self,

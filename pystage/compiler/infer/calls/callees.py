@@ -8,14 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ...diagnostics.codes_calls import WrongArguments
+from ...diagnostics.diagnostic import DiagnosticError
+from ...diagnostics.span import Span
 from ...hlo.ir import Region
 from ...speculation import Balanced, Declarations, Grows
 from ...stage import ir as stage
-from ...values.lattice import Abstract
+from ...values.lattice import Abstract, Const
 from ...values.slots import Slot
-from ..core.frame import CalleeScope
+from ...values.state import State
+from ..core.frame import CalleeScope, PythonRaise
 from ..exceptions.raises import TryBody
-from .numpy_calls import Cells, NumpyCall
+from .numpy_calls import OF_NUMPY, NoRepresentative, NumpyCall
 from .summaries import SummaryEntry
 
 _NOT_IN_NAMES = re.compile(r"\W")
@@ -42,8 +46,8 @@ class Callees:
     callees, with their defaults, by id; `own` the ids of those that are the program's: a call of one runs its source,
     whatever it is given. `endless` are functions that are open in calls too deep, with the limit that these exceed. `open`
     are the callees that are being inferred, outermost first. `under_jax`: in how many functions of JAX inference is, of
-    those that trace what they are given. `numpy_call`: the outermost call of a function of NumPy in the innermost callee
-    whose meaning is being inferred.
+    those that trace what they are given. `numpy_call`: the outermost call of a function of NumPy whose meaning is being
+    inferred, of those in which no code of the program runs.
     """
 
     __slots__ = ("_names", "endless", "numpy_call", "of_python", "open", "own", "summaries", "under_jax")
@@ -86,12 +90,30 @@ class Callees:
         """Cells with greater numbers nobody outside of the innermost open callee refers to."""
         return self.open[-1].first_cell if self.open else 0
 
-    def numpys_own(self, exception: BaseException, cells: Cells) -> BaseException:
-        """What NumPy raises where a meaning raises `exception`: what comes first is up to the order of its checks."""
+    def numpys_own(self, exception: BaseException, state: State, span: Span | None) -> BaseException:
+        """What NumPy raises where a meaning raises `exception`: what comes first is up to the order of its checks.
+
+        Where NumPy raises nothing the call is refused.
+        """
         call = self.numpy_call
-        if call is None or call.depth != self.depth:
+        if call is None or call.forks != state.depth or not isinstance(exception, OF_NUMPY):
             return exception
-        return call.exception(cells) or exception
+        try:
+            own = call.exception(state.slots.get)
+        except NoRepresentative:
+            return exception
+        if own is None:
+            raise DiagnosticError(_not_raised(call, exception, span))
+        return own
+
+    def refuse_what_numpy_does(self, raised: PythonRaise, state: State, span: Span | None) -> None:
+        """Refuses the outermost call of NumPy, which certainly raises, where NumPy raises nothing or another exception."""
+        if isinstance(raised.exception, Const) and raised.depth == state.depth:
+            exception = raised.exception.value
+            own = self.numpys_own(exception, state, span)
+            if (type(own), str(own)) != (type(exception), str(exception)):
+                assert self.numpy_call is not None
+                raise DiagnosticError(_not_raised(self.numpy_call, exception, span))
 
     def enter(self, body: Region, try_depth: int, first_cell: int) -> CalleeScope:
         """Inferring the function whose body is `body`, inside of so many bodies of `try`, in a `with` block."""
@@ -118,3 +140,8 @@ class Callees:
         count = self._names.get(name, 0)
         self._names[name] = count + 1
         return f"{name}_{count}" if count else name
+
+
+def _not_raised(call: NumpyCall, exception: BaseException, span: Span | None) -> WrongArguments:
+    why = f"staged code would raise {type(exception).__name__}, and NumPy does not"
+    return WrongArguments(span=span, name=call.name, why=why)

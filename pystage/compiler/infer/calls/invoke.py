@@ -97,8 +97,11 @@ def call_meaning(
     if Gated in classes and not getattr(meaning, "takes_alternatives", False):
         args = [engine.certain(a) if type(a) is Gated else a for a in args]
         kwargs = {name: engine.certain(a) if type(a) is Gated else a for name, a in kwargs.items()}
+    callees, cells, around = engine.callees, engine.state.slots.get, engine.callees.numpy_call
+    numpy_call = None
     if function is not None:
-        refused = NumpyCall(function, args, kwargs, engine.callees.depth).type_error(engine.state.slots.get)
+        numpy_call = NumpyCall(name, function, args, kwargs, engine.state.depth)
+        refused = numpy_call.refusal(cells)
         if refused is not None:
             engine.raise_(refused)
     if not accepts(meaning, len(args), kwargs):
@@ -107,19 +110,21 @@ def call_meaning(
         except TypeError as error:
             raise DiagnosticError(WrongArguments(span=engine.b.span, name=name, why=str(error))) from None
         args, kwargs = bound.args, bound.kwargs
-    of_jax, callees = name.startswith("jax"), engine.callees
+    of_jax = name.startswith("jax")
     callees.under_jax += of_jax
-    around = callees.numpy_call
-    if function is not None and (around is None or around.depth != callees.depth):
-        callees.numpy_call = NumpyCall(function, args, kwargs, callees.depth)
+    if numpy_call is not None and (around is None or not around.is_closed(cells)):
+        callees.numpy_call = numpy_call
     try:
         return meaning(engine, *args, **kwargs)
     except AxisProblem as problem:
         raise_axis(engine, problem, of_jax)
+    except PythonRaise as raised:
+        if callees.numpy_call is numpy_call:
+            callees.refuse_what_numpy_does(raised, engine.state, engine.b.span)
+        raise
     except OF_NUMPY as error:
-        current = callees.numpy_call
-        own = None if current is None else current.exception(engine.state.slots.get)
-        if own is not None:
+        own = callees.numpys_own(error, engine.state, engine.b.span)
+        if own is not error:
             engine.raise_(own)
         if not isinstance(error, np.exceptions.DTypePromotionError):
             raise

@@ -1,8 +1,8 @@
 """What NumPy's own functions raise, found by calling them with representatives of abstract operands.
 
-A representative of an abstract value is a Python object of the same kind: an ndarray of ones of the same element type
-and shape, a number, a list, tuple or slice of representatives, a constant itself. Where NumPy refuses the types, shapes or
-constants of a call, it refuses the representatives with the same exception and text; what depends on elements says nothing.
+A representative of an abstract value is a Python object of the same kind: an ndarray of one number, of the same element
+type and shape, a number, a list, tuple or slice of representatives, a constant itself. Where NumPy refuses the types, shapes
+or constants of a call, it refuses the representatives with the same exception and text, whatever number they hold.
 """
 
 from __future__ import annotations
@@ -33,6 +33,10 @@ LARGEST = 4096
 """The largest integer constant of a call that is made with representatives: it may be the extent of a result."""
 FEW = 9
 """The largest extent where only element types matter."""
+SMALL = 64
+"""The largest integer constant where only element types matter."""
+ELEMENTS = (1, 0, 2, -1)
+"""The numbers that representatives hold, in turn, to find out whether an exception depends on them."""
 
 OF_NUMPY = (TypeError, ValueError, IndexError, OverflowError, ArithmeticError, AttributeError, MemoryError)
 """Classes of exceptions with which NumPy refuses the types, shapes or constants of a call."""
@@ -43,37 +47,71 @@ Cells = Callable[[int], Any]
 _CONSTANTS = (bool, float, complex, str, bytes, np.dtype, np.generic, np.ufunc, type(None), type(Ellipsis))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NumpyCall:
-    """A call of a function of NumPy that is being inferred; `depth`: how many callees are open around it."""
+    """A call of a function of NumPy that is being inferred, in the fork of the state of depth `forks`."""
 
+    name: str
     function: Callable[..., Any]
     args: Sequence[Abstract]
     kwargs: Mapping[str, Abstract]
-    depth: int
+    forks: int
+    _closed: bool | None = None
 
     def exception(self, cells: Cells) -> Exception | None:
-        """What NumPy raises of representatives; None where it raises nothing, or an operand has no representative."""
-        return self._raised(_Representatives(cells, MOST_ELEMENTS, LARGEST))
+        """What NumPy raises of representatives; None where it raises nothing.
 
-    def type_error(self, cells: Cells) -> TypeError | None:
-        """The TypeError with which NumPy refuses the element types, or the options, of a call whatever the shapes are."""
+        `NoRepresentative` where an operand has none, and where what is raised depends on an integer that only the run knows.
+        """
+        try:
+            return self._raised(_Representatives(cells, MOST_ELEMENTS, LARGEST))
+        except NoRepresentative:
+            return self._alike(cells)
+
+    def is_closed(self, cells: Cells) -> bool:
+        """True where the call runs no code of the program: each of its operands has a representative."""
+        if self._closed is None:
+            made = _Representatives(cells, MOST_ELEMENTS, LARGEST, extents=FEW)
+            try:
+                for operand in (*self.args, *self.kwargs.values()):
+                    made.of(operand)
+                self._closed = True
+            except NoRepresentative:
+                self._closed = False
+        return self._closed
+
+    def refusal(self, cells: Cells) -> Exception | None:
+        """The exception with which NumPy refuses the types, the options or the shapes of a call whatever its elements are.
+
+        A TypeError does not depend on shapes. Of the others only those count that come of each of `ELEMENTS` alike.
+        """
         try:
             key = self.function, *[_type_key(cells, a) for a in self.args], *self.kwargs
             key = *key, *[_type_key(cells, a) for a in self.kwargs.values()]
-        except _NoRepresentative:
+            if key not in _OF_TYPES:
+                _OF_TYPES[key] = self._raised(_Representatives(cells, MOST_ELEMENTS, SMALL, extents=FEW))
+            found = _OF_TYPES[key]
+            if isinstance(found, np.linalg.LinAlgError) or not isinstance(found, ValueError | IndexError):
+                return found if isinstance(found, TypeError) else None
+            return self._alike(cells)
+        except NoRepresentative:
             return None
-        if key not in _TYPE_ERRORS:
-            found = self._raised(_Representatives(cells, FEW, FEW))
-            _TYPE_ERRORS[key] = found if isinstance(found, TypeError) else None
-        return _TYPE_ERRORS[key]
+
+    def _alike(self, cells: Cells) -> Exception | None:
+        """What NumPy raises whatever the elements are; `NoRepresentative` where that depends on them."""
+        first: Exception | None = None
+        for element in ELEMENTS:
+            error = self._raised(_Representatives(cells, IN_MEMORY, LARGEST, element, of_integers=True))
+            if error is None:
+                return None
+            if first is not None and (type(first), str(first)) != (type(error), str(error)):
+                raise NoRepresentative
+            first = error
+        return first
 
     def _raised(self, representatives: _Representatives) -> Exception | None:
-        try:
-            args = [representatives.of(a) for a in self.args]
-            kwargs = {name: representatives.of(a) for name, a in self.kwargs.items()}
-        except _NoRepresentative:
-            return None
+        args = [representatives.of(a) for a in self.args]
+        kwargs = {name: representatives.of(a) for name, a in self.kwargs.items()}
         handled = sys.exception()
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -123,8 +161,8 @@ def is_pure(value: Any) -> bool:
     return pure and isinstance(value, _FUNCTIONS)
 
 
-_TYPE_ERRORS: dict[Any, TypeError | None] = {}
-"""What NumPy raises for types, by the function and the kinds of the operands."""
+_OF_TYPES: dict[Any, Exception | None] = {}
+"""What NumPy raises of small representatives, by the function and the kinds of the operands."""
 
 
 def _type_key(cells: Cells, value: Abstract) -> Any:
@@ -144,7 +182,7 @@ def _type_key(cells: Cells, value: Abstract) -> Any:
                 type_ = path_type(cell.value.type, path)
                 extents = [min(extent, FEW) for extent in type_.static_shape]
                 return type_.dtype, *extents, _is_read_only(cell, path)
-    raise _NoRepresentative
+    raise NoRepresentative
 
 
 def _constant_key(known: Any) -> Any:
@@ -152,38 +190,45 @@ def _constant_key(known: Any) -> Any:
         return type(known), known
     if type(known) is tuple:
         return tuple, *map(_constant_key, known)
-    raise _NoRepresentative
+    raise NoRepresentative
 
 
 def _is_read_only(cell: ArrayCell, path: tuple[View, ...]) -> bool:
     return cell.writable is False or any(view.read_only for view in path)
 
 
-class _NoRepresentative(Exception):
+class NoRepresentative(Exception):
     """An operand has no representative."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Representatives:
-    """Makes representatives, with extents of at most `extents`; of greater integers than `integers` there are none."""
+    """Makes representatives that hold `element`, with extents of at most `extents` where these are given.
+
+    There are none of arrays of more than `elements`, of greater integers than `integers`, and where extents are whole, of
+    integers that only the run knows, unless `of_integers`: they may be extents, or axes.
+    """
 
     cells: Cells
-    extents: int
+    elements: int
     integers: int
+    element: int = 1
+    extents: int | None = None
+    of_integers: bool = False
 
     @property
     def whole(self) -> bool:
         """Whether extents are those of the operands."""
-        return self.extents > FEW
+        return self.extents is None
 
     def of(self, value: Abstract) -> Any:
         match value:
             case Const(value=known):
                 return self._constant(known)
             case Array(form=Form.PYTHON | Form.SCALAR) if type(value) is Array:
-                if self.whole and value.dtype.kind in "iu":  # it may be an extent, or an axis
-                    raise _NoRepresentative
-                number = value.dtype.type(1)
+                if self.whole and value.dtype.kind in "iu" and not self.of_integers:
+                    raise NoRepresentative
+                number = self._number(value.dtype)
                 return number.item() if value.form is Form.PYTHON else number
             case Tuple(items=items, cls=cls):
                 made = [self.of(item) for item in items]
@@ -200,12 +245,12 @@ class _Representatives:
                     return self._array(type_.dtype, type_.static_shape, _is_read_only(cell, path))
             case SliceObject(start=start, stop=stop, step=step):
                 return slice(self.of(start), self.of(stop), self.of(step))
-        raise _NoRepresentative
+        raise NoRepresentative
 
     def _constant(self, known: Any) -> Any:
         if isinstance(known, int) and not isinstance(known, bool):
             if abs(known) > self.integers:
-                raise _NoRepresentative
+                raise NoRepresentative
             return known
         if type(known) in (tuple, list):
             return type(known)([self._constant(each) for each in known])
@@ -214,15 +259,22 @@ class _Representatives:
             return known
         if isinstance(known, np.ndarray) and known.size <= MOST_ELEMENTS:
             return known.copy()
-        raise _NoRepresentative
+        raise NoRepresentative
+
+    def _number(self, dtype: Any) -> Any:
+        return np.array(self.element).astype(dtype)[()]
 
     def _array(self, dtype: Any, shape: tuple[int, ...], read_only: bool) -> np.ndarray:
-        shape = tuple([min(extent, self.extents) for extent in shape])
+        if self.extents is not None:
+            shape = tuple([min(extent, self.extents) for extent in shape])
         size = math.prod(shape)
-        if size > MOST_ELEMENTS:
-            raise _NoRepresentative
+        if size > self.elements:
+            raise NoRepresentative
+        number = self._number(dtype)
         few = size <= IN_MEMORY
-        made = np.ones(shape, dtype) if few else as_strided(np.ones(1, dtype), shape, [0] * len(shape))
+        made = (
+            np.full(shape, number, dtype) if few else as_strided(np.full(1, number), shape, [0] * len(shape))
+        )
         if read_only:
             made.flags.writeable = False
         return made

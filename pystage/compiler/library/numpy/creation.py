@@ -261,17 +261,29 @@ def array(
 ) -> Abstract:
     """A new array of numbers, nested sequences or another array."""
     check_order(ctx, order, "array")
-    if ctx.known(copy, "copy of array") is not True:
+    if _copies(ctx, copy, "array") is not True:
         return _shared(ctx, rules, object, dtype, copy, "array", ndmin)
     value, weak = converted(ctx, rules, object, dtype, "array")
     return rules.array(ctx, _order_and_rank(ctx, value, ndmin), weak)
+
+
+_NO_COPY = """Unable to avoid copy while creating an array as requested.
+If using `np.array(obj, copy=False)` replace it with `np.asarray(obj)` to allow a copy when needed (no behavior change in \
+NumPy 1.x).
+For more details, see https://numpy.org/devdocs/numpy_2_0_migration_guide.html#adapting-to-changes-in-the-copy-keyword."""
+
+
+def _copies(ctx: Context, copy: Raw, function: str) -> bool | None:
+    """Whether the result of `np.array` is a copy; None: where one is needed. Any object says so by its truth."""
+    given = ctx.known(copy, f"copy of {function}")
+    return None if given is None or given is np._CopyMode.IF_NEEDED else bool(given)
 
 
 def _shared(
     ctx: Context, rules: Rules, a: Raw, dtype: Raw, copy: Raw, function: str, ndmin: Raw = 0
 ) -> Abstract:
     """The ndarray itself where nothing needs to be converted, else a new array."""
-    wanted = ctx.known(copy, f"copy of {function}")
+    wanted = _copies(ctx, copy, function)
     if not rules.is_jax and flat_of(ctx, a) is not None:
         why = "whether it is a copy, and may be stored to, depends on how the array lies in memory"
         instead = "make a copy, `x.flat.copy()`, or a view, `x.reshape(-1)`"
@@ -283,7 +295,7 @@ def _shared(
         if same and integer(ctx, ndmin, "ndmin") == 0:
             return a  # type: ignore[no-any-return]
     if wanted is False:
-        ctx.raise_(ValueError("Unable to avoid copy while creating an array as requested."))
+        ctx.raise_(ValueError(_NO_COPY))
     value, weak = converted(ctx, rules, a, dtype, function)
     return _ordered(ctx, rules, a, _order_and_rank(ctx, value, ndmin), weak)
 
