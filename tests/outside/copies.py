@@ -21,9 +21,13 @@ def copies_of(leaves: list[Any]) -> list[Any]:
 def owner_of(array: np.ndarray) -> np.ndarray:
     """The array whose memory this one is a part of; itself where that belongs to no plain array."""
     owner = array
-    while type(owner.base) is np.ndarray and not owner.base.dtype.hasobject:
-        owner = owner.base
-    return owner
+    while True:
+        base = owner.base
+        if not isinstance(base, np.ndarray):  # what `as_strided` puts between keeps the array
+            base = getattr(base, "base", None)
+        if type(base) is not np.ndarray or base.dtype.hasobject:
+            return owner
+        owner = base
 
 
 def _copy(leaf: Any, owners: dict[int, np.ndarray]) -> Any:

@@ -71,7 +71,7 @@ def _by_positions(mode: str, value: np.ndarray, low: int, high: int) -> np.ndarr
     return np.pad(value, (low, high), mode=mode)  # type: ignore[call-overload, no-any-return]
 
 
-_PLACE_MODES = ("edge", "reflect", "symmetric", "wrap", "empty")
+_PLACE_MODES = ("edge", "reflect", "symmetric", "wrap")
 
 
 @meaning(np.pad)
@@ -91,7 +91,7 @@ def pad(
     value = given.value
     if not given.rank:
         return ctx.ndarray(value)
-    if how == "constant":
+    if how in ("constant", "empty"):
         return ctx.ndarray(_with_constants(ctx, value, widths, constant_values))
     if how not in _PLACE_MODES or ctx.known(reflect_type, "reflect_type of pad") != "even":
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.pad", argument=f"mode {how!r}"))
@@ -100,7 +100,7 @@ def pad(
             continue
         extent = value.type.static_shape[axis]
         try:
-            positions = _by_positions("edge" if how == "empty" else how, np.arange(extent), low, high)
+            positions = _by_positions(how, np.arange(extent), low, high)
         except ValueError as error:
             ctx.raise_(error)
         value = taken(ctx, value, positions, axis)

@@ -22,6 +22,7 @@ from ...rules.libraries import NUMPY
 from ..composed import composed
 from .bounds_checks import check_inside
 
+_LARGEST = np.iinfo(np.intp).max
 _OUTSIDE = ValueError("index is out of bounds for array")
 
 
@@ -38,8 +39,13 @@ def unravel_index(ctx: Context, indices: Raw, shape: Raw, order: Raw = "C") -> A
         except (TypeError, ValueError) as error:
             ctx.raise_(error)
     argument = nested(ctx, NUMPY, indices, "unravel_index")
+    if not extents and argument.rank:
+        ctx.raise_(ValueError("multiple indices are not supported for 0d arrays"))
     flat = ctx.convert(argument.value, INT64)
     size = math.prod(extents)
+    if size > _LARGEST:
+        too_large = "arrays and shapes with a total size greater than 'intp' are not supported"
+        ctx.raise_(ValueError(f"dimensions are too large; {too_large}."))
 
     def outside(at: Any) -> None:
         np.unravel_index(at, extents, how)
@@ -69,6 +75,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
     for each in given:
         if each.dtype.kind not in "biu":
             raise TypeError("only int indices permitted")
+    if math.prod(extents) > _LARGEST:
+        raise ValueError("invalid dims: array size defined by dims is larger than the maximum possible size.")
     indices = [each.astype(np.intp) for each in given]
     zero = 0 * indices[0]
     for each in indices[1:]:

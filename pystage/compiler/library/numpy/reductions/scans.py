@@ -16,6 +16,7 @@ from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
 from ...kernels.nesting import nested
 from ...kernels.reducing import neutral, wider
+from ...kernels.structures import abstract
 from ...rules.jax import axis_of, integer, is_none
 from ...rules.libraries import Rules, twins
 from ..indexing.stores import cast
@@ -113,9 +114,11 @@ def diff(
     times = integer(ctx, n, "n of diff")
     if times < 0:
         ctx.raise_(ValueError(f"order must be non-negative but got {times}"))
+    if not times:
+        return abstract(a)
     at = axis_of(ctx, axis, operand.rank, "diff")
     given = [end for end in (prepend, a, append) if not _is_absent(rules, end)]
-    if len(given) > 1 and times:
+    if len(given) > 1:
         parts = [nested(ctx, rules, part, "diff") for part in given]
         shape = tuple([1 if i == at else m for i, m in enumerate(operand.shape)])
         same_rank = [part if part.rank else part.of(ctx.broadcast(part.value, shape)) for part in parts]

@@ -172,8 +172,11 @@ def digitize(x: Any, bins: Any, right: Any = False) -> Any:
     side: Any = "left" if right else "right"
     if n < 2:
         return np.searchsorted(edges, needles, side=side)
-    rises, falls = edges[1:] > edges[:-1], edges[1:] < edges[:-1]
-    steps = edges[1:] != edges[:-1]
+    numbers = edges.astype(
+        np.float64
+    )  # as NumPy asks whether they rise or fall; it searches in the edges themselves
+    rises, falls = numbers[1:] > numbers[:-1], numbers[1:] < numbers[:-1]
+    steps = numbers[1:] != numbers[:-1]
     falling = steps.any() & ~rises[np.argmax(steps)]  # so says the first step, also one from or to NaN
     if np.where(falling, rises.any(), falls.any()):
         raise ValueError("bins must be monotonically increasing or decreasing")
