@@ -13,7 +13,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -61,12 +61,14 @@ class NumpyCall:
     def exception(self, cells: Cells) -> Exception | None:
         """What NumPy raises of representatives; None where it raises nothing.
 
-        `NoRepresentative` where an operand has none, and where what is raised depends on an integer that only the run knows.
+        `NoRepresentative` where an operand has none, and where what is raised depends on elements, or on an integer of the
+        run.
         """
+        whole = _Representatives(cells, MOST_ELEMENTS, LARGEST)
         try:
-            return self._raised(_Representatives(cells, MOST_ELEMENTS, LARGEST))
+            return self._alike(whole, ELEMENTS[:2])
         except NoRepresentative:
-            return self._alike(cells)
+            return self._alike(replace(whole, elements=IN_MEMORY, of_integers=True))
 
     def is_closed(self, cells: Cells) -> bool:
         """True where the call runs no code of the program: each of its operands has a representative."""
@@ -89,19 +91,21 @@ class NumpyCall:
             key = self.function, *[_type_key(cells, a) for a in self.args], *self.kwargs
             key = *key, *[_type_key(cells, a) for a in self.kwargs.values()]
             if key not in _OF_TYPES:
-                _OF_TYPES[key] = self._raised(_Representatives(cells, MOST_ELEMENTS, SMALL, extents=FEW))
+                _OF_TYPES[key] = None  # where it depends on elements it is not known
+                small = _Representatives(cells, MOST_ELEMENTS, SMALL, extents=FEW)
+                _OF_TYPES[key] = self._alike(small, ELEMENTS[:2])
             found = _OF_TYPES[key]
             if isinstance(found, np.linalg.LinAlgError) or not isinstance(found, ValueError | IndexError):
                 return found if isinstance(found, TypeError) else None
-            return self._alike(cells)
+            return self._alike(_Representatives(cells, IN_MEMORY, LARGEST, of_integers=True))
         except NoRepresentative:
             return None
 
-    def _alike(self, cells: Cells) -> Exception | None:
-        """What NumPy raises whatever the elements are; `NoRepresentative` where that depends on them."""
+    def _alike(self, made: _Representatives, elements: Sequence[int] = ELEMENTS) -> Exception | None:
+        """What NumPy raises of each of the elements; `NoRepresentative` where that depends on them."""
         first: Exception | None = None
-        for element in ELEMENTS:
-            error = self._raised(_Representatives(cells, IN_MEMORY, LARGEST, element, of_integers=True))
+        for element in elements:
+            error = self._raised(replace(made, element=element))
             if error is None:
                 return None
             if first is not None and (type(first), str(first)) != (type(error), str(error)):
