@@ -110,6 +110,9 @@ class Interpreter(Engine):
             return attributes.overloaded(self, op, self.constant_object(left), self.constant_object(right))
         return None
 
+    def inplace(self, op: str, left: Raw, right: Raw) -> Abstract:
+        return attributes.inplace(self, op, self.constant_object(left), self.constant_object(right))
+
     def read(self, value: Raw) -> Array | Const:
         return value if type(value) is Array else read(self, value)
 

@@ -306,6 +306,10 @@ class Context(abc.ABC):
         return None
 
     @abc.abstractmethod
+    def inplace(self, op: str, left: Raw, right: Raw) -> Abstract:
+        """`left op= right`: what the target is bound to afterwards, by the classes of user objects too."""
+
+    @abc.abstractmethod
     def depends_on_identity(self) -> None:
         """Notes that the program depends on two objects of the caller's not being one."""
 

@@ -143,5 +143,5 @@ class Callees:
 
 
 def _not_raised(call: NumpyCall, exception: BaseException, span: Span | None) -> WrongArguments:
-    why = f"staged code would raise {type(exception).__name__}, and NumPy does not"
+    why = f"staged code would raise {type(exception).__name__}, and the plain run does not"
     return WrongArguments(span=span, name=call.name, why=why)

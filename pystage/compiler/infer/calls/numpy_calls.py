@@ -1,4 +1,4 @@
-"""What NumPy's own functions raise, found by calling them with representatives of abstract operands.
+"""What functions of NumPy and of `math` raise, found by calling them with representatives of abstract operands.
 
 A representative of an abstract value is a Python object of the same kind: an ndarray of one number, of the same element
 type and shape, a number, a list, tuple or slice of representatives, a constant itself. Where NumPy refuses the types, shapes
@@ -156,12 +156,14 @@ _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, type(np.sum))
 
 
 def is_pure(value: Any) -> bool:
-    """True for a function of NumPy that changes nothing but its arguments, and runs no code of the program."""
+    """True for a function that changes nothing but its arguments, and runs no code of the program."""
     ufunc = getattr(value, "__self__", value)
     if isinstance(ufunc, np.ufunc):  # those of `np.frompyfunc` work on objects
         return any("O" not in loop for loop in ufunc.types)
     module = getattr(value, "__module__", None) or ""
-    pure = module == "numpy" or module.startswith(("numpy.linalg", "numpy.fft", "numpy.lib"))
+    pure = module in ("numpy", "math", "cmath") or module.startswith(
+        ("numpy.linalg", "numpy.fft", "numpy.lib")
+    )
     return pure and isinstance(value, _FUNCTIONS)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
@@ -32,6 +33,7 @@ from ..kernels import row_lists
 from ..kernels.array_rows import has_arrays, with_shared
 from ..kernels.structures import (
     abstract,
+    call_now,
     cell_of,
     elements_for,
     new_dict,
@@ -228,8 +230,8 @@ def index(ctx: Context, self: Raw, value: Raw, start: Raw = 0, stop: Raw = None,
     ).indices(len(items))
     known = _find(ctx, items[first:last], value)
     if known is None:
-        text = "tuple.index(x): x not in tuple" if isinstance(self, Tuple | RowsTuple) else "x is not in list"
-        ctx.raise_(ValueError(text))
+        nothing: Any = () if isinstance(self, Tuple | RowsTuple) else []
+        return call_now(ctx, nothing.index, ctx.known(value, "what index looks for"))
     return Const(first + known)
 
 

@@ -99,11 +99,15 @@ def _operator(door: Callable[..., Abstract], symbol: str) -> Callable[..., Abstr
     return call
 
 
+def _in_place(ctx: Context, symbol: str, a: Raw, b: Raw) -> Abstract:
+    return ctx.inplace(symbol, a, b)
+
+
 for _symbol, _names in _BINARY.items():
     for _name in _names:
         meaning(getattr(operator, _name))(_operator(operators.binary, _symbol))
 for _symbol, _name in _INPLACE.items():
-    meaning(getattr(operator, _name))(_operator(operators.inplace, _symbol))
+    meaning(getattr(operator, _name))(_operator(_in_place, _symbol))
 for _symbol, _name in _COMPARISONS.items():
     meaning(getattr(operator, _name))(_operator(operators.compare, _symbol))
 
@@ -294,7 +298,12 @@ def repeat(ctx: Context, object: Raw, times: Raw = MISSING) -> Abstract:
     """`itertools.repeat(object, times)`; without end it is refused."""
     if times is MISSING:
         ctx.fail(WrongArguments(span=ctx.span, name="itertools.repeat", why="it never ends without `times`"))
-    return new_iterator(ctx, [abstract(object)] * ctx.known(times, "times of itertools.repeat"))
+    known = ctx.known(times, "times of itertools.repeat")
+    try:
+        count = operator.length_hint(itertools.repeat(None, known))
+    except TypeError as error:
+        ctx.raise_(error)
+    return new_iterator(ctx, [abstract(object)] * count)
 
 
 @meaning(itertools.count)

@@ -516,7 +516,15 @@ def _complex_first(kinds: tuple[NumberKind, ...]) -> bool:
     return complex_left and right.form is Form.SCALAR and right.dtype == FLOAT64
 
 
+def _is_of_python(value: Abstract) -> bool:
+    if isinstance(value, Const):
+        return type(value.value) in (bool, int, float, complex)
+    return isinstance(value, Array) and value.form is Form.PYTHON
+
+
 def _matmul(ctx: Context, left: Abstract, right: Abstract) -> Abstract:
+    if _is_of_python(left) and _is_of_python(right):
+        _try_samples(ctx, operator.matmul, left, right)
     of_jax = any(isinstance(x, Array | Bounded) and x.form is Form.JAX for x in (left, right))
     function = jnp.matmul if of_jax else np.matmul
     return ctx.call(Const(function), [left, right])

@@ -118,7 +118,7 @@ def _formatter(bound: Callable[..., Any], names: tuple[str, ...]) -> Callable[..
 
 def known_argument(ctx: Context, value: Raw, what: str) -> Any:
     """An argument as a Python object; lists and iterators as lists of known elements."""
-    if isinstance(value, Abstract) and not isinstance(value, Const):
+    if isinstance(value, Abstract) and not isinstance(value, Const | Array):
         is_whole = ctx.is_ndarray(value) or isinstance(cell_of(ctx, value), DictCell)
         items = None if is_whole else ctx.iterate(abstract(value))
         if items is not None:
