@@ -16,6 +16,8 @@ def _memory() -> int:
 
 FALLBACKS = ("lazy", "error", "python")
 """What can happen to a call that cannot be staged."""
+TIERS = ("auto", "compiled", "plain")
+"""How calls run: plainly until compiling pays, as programs from the first on, or never as programs."""
 
 
 _NAMES = (
@@ -27,6 +29,7 @@ _NAMES = (
     "compiler_options",
     "kept_memory",
     "fallback",
+    "tier",
 )
 
 
@@ -67,6 +70,9 @@ class Config:
 
     `fallback`: what happens to a call that cannot be staged, of a function that was compiled without saying so:
     `"lazy"` (which it is unless it was set), `"error"` or `"python"`, as in `pystage.compile`. ValueError for others.
+
+    `tier`: when a function that was compiled without saying so is compiled: `"auto"` (which it is unless it was set),
+    `"compiled"` or `"plain"`, as in `pystage.compile`. ValueError for others.
     """
 
     def __init__(self) -> None:
@@ -78,6 +84,7 @@ class Config:
         self._capacity_bytes = max(1 << 30, _memory() // 4)
         self._program_limit: float | None = 20.0
         self._fallback = "lazy"
+        self._tier = "auto"
 
     @property
     def check_bounds(self) -> bool:
@@ -176,6 +183,17 @@ class Config:
         if value not in FALLBACKS:
             raise ValueError(f"fallback must be one of {', '.join(map(repr, FALLBACKS))}, not {value!r}")
         self._fallback = value
+
+    @property
+    def tier(self) -> str:
+        """When functions are compiled; "auto" unless it was set."""
+        return self._tier
+
+    @tier.setter
+    def tier(self, value: str) -> None:
+        if value not in TIERS:
+            raise ValueError(f"tier must be one of {', '.join(map(repr, TIERS))}, not {value!r}")
+        self._tier = value
 
     def settings(self) -> dict[str, object]:
         """Every setting by its name."""

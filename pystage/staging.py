@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from .compiler.diagnostics.diagnostic import Diagnostic
-from .config import FALLBACKS, config
+from .config import FALLBACKS, TIERS, config
 from .on_demand import LAZILY, explain, infer_program, offload
 from .runtime.function import BoundFunction, CompiledFunction, Fallback, Offloaded
+from .runtime.tiers import Tier
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,6 +22,7 @@ def compile(
     fn: Callable[P, R],
     *,
     fallback: Fallback | None = None,
+    tier: Tier | None = None,
     donate: int | str | Iterable[int | str] = (),
     name: str | None = None,
 ) -> CompiledFunction[P, R]: ...
@@ -31,6 +33,7 @@ def compile(
     fn: None = None,
     *,
     fallback: Fallback | None = None,
+    tier: Tier | None = None,
     donate: int | str | Iterable[int | str] = (),
     name: str | None = None,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
@@ -40,6 +43,7 @@ def compile(
     fn: Callable[..., Any] | None = None,
     *,
     fallback: Fallback | None = None,
+    tier: Tier | None = None,
     donate: int | str | Iterable[int | str] = (),
     name: str | None = None,
 ) -> Any:
@@ -53,18 +57,27 @@ def compile(
     `fallback`: what happens to a call that cannot be staged. `"lazy"` runs the plain function, those parts of it staged
     that can be (`residual` shows them), with lazy tensors in place of large ndarrays (`pystage.lazy`); `"python"` runs it as
     it is; both with one FallbackWarning for each reason. `"error"` raises StagingError. By default it is
-    `pystage.config.fallback`; the environment variable `PYSTAGE_FALLBACK` overrides all. `donate`: names or positions of
+    `pystage.config.fallback`; the environment variable `PYSTAGE_FALLBACK` overrides all.
+
+    `tier`: `"auto"` runs calls as plain Python until compiling pays: until plain runs have cost as much as a program costs.
+    A call that will run long is compiled at once, and so are those with `jax.Array`s, under JAX's transformations and
+    with `fallback="error"`. `"compiled"` compiles from the first call on, `"plain"` never. By default it is
+    `pystage.config.tier`; the environment variable `PYSTAGE_TIER` overrides all.
+
+    `donate`: names or positions of
     arguments whose `jax.Array`s the program may overwrite; they cannot be used after the call. `name`: the name of the
     compiled module, by default the function's own.
 
-    Raises TypeError if `fn` is not callable or is a class, ValueError for an unknown fallback or a donated
+    Raises TypeError if `fn` is not callable or is a class, ValueError for an unknown fallback or tier, or a donated
     argument that the function does not have.
     """
     if fallback is not None and fallback not in FALLBACKS:
         raise ValueError(f"fallback must be one of {', '.join(map(repr, FALLBACKS))}, not {fallback!r}")
+    if tier is not None and tier not in TIERS:
+        raise ValueError(f"tier must be one of {', '.join(map(repr, TIERS))}, not {tier!r}")
     donated = frozenset((donate,) if isinstance(donate, int | str) else donate)
     if fn is None:
-        return functools.partial(compile, fallback=fallback, donate=donated, name=name)
+        return functools.partial(compile, fallback=fallback, tier=tier, donate=donated, name=name)
     if isinstance(fn, type):
         raise TypeError(
             f"pystage.compile takes a function; {fn.__qualname__} is a class: compile its methods"
@@ -76,13 +89,14 @@ def compile(
     return CompiledFunction(
         fn,
         fallback=functools.partial(chosen_fallback, fallback),
+        tier=functools.partial(chosen_tier, tier),
         donate=donated,
         name=name,
         infer=infer_program,
         lazily=LAZILY,
         offload=_offload,
         explain=explain,
-        again=functools.partial(compile, fallback=fallback, donate=donated, name=name),
+        again=functools.partial(compile, fallback=fallback, tier=tier, donate=donated, name=name),
     )
 
 
@@ -91,6 +105,14 @@ def chosen_fallback(fallback: Fallback | None) -> Fallback:
     chosen = os.environ.get("PYSTAGE_FALLBACK") or fallback or config.fallback
     if chosen not in FALLBACKS:
         raise ValueError(f"PYSTAGE_FALLBACK must be one of {', '.join(FALLBACKS)}, not {chosen!r}")
+    return chosen  # type: ignore[return-value]
+
+
+def chosen_tier(tier: Tier | None) -> Tier:
+    """When a function is compiled: `PYSTAGE_TIER`, else what was asked for, else the setting."""
+    chosen = os.environ.get("PYSTAGE_TIER") or tier or config.tier
+    if chosen not in TIERS:
+        raise ValueError(f"PYSTAGE_TIER must be one of {', '.join(TIERS)}, not {chosen!r}")
     return chosen  # type: ignore[return-value]
 
 

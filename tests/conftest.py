@@ -22,12 +22,13 @@ SUMMARIES = {
 
 
 def pytest_configure(config: Any) -> None:
-    """What a test compiles without saying what happens otherwise must stage.
+    """What a test compiles without saying what happens otherwise must stage, in its first call.
 
     XLA:CPU makes its kernels without optimisation, and by the older of its emitters, which takes a third of the time; with
     all tests as it chooses.
     """
     pystage.config.fallback = "error"
+    os.environ.setdefault("PYSTAGE_TIER", "compiled")
     if ALL:
         return
     flags = ["--xla_backend_optimization_level=0"]

@@ -49,6 +49,7 @@ def watch_calls() -> None:
             seconds = time.perf_counter() - began
             account = ledger.account(*self.identity)
             account.calls += 1
+            account.tiers = self.tiers
             account.running += seconds - inner.seconds
             inner.seconds = outer + seconds
 
@@ -77,11 +78,13 @@ def _account(account: Account) -> dict[str, Any]:
         "place": _data(account.span),
         "calls": account.calls,
         "programs": account.programs,
+        "plain calls": account.plainly[0],
         "seconds": {
             "inference": account.inference,
             "xla": account.xla,
             "rest": account.rest,
             "python": seconds,
+            "plain": account.plainly[1],
         },
         "compiled": [
             {
@@ -183,6 +186,13 @@ def _table(accounts: list[Account], here: str) -> Table:
 
 
 def _details(account: Account, here: str) -> Iterator[Text]:
+    calls, seconds = account.plainly
+    if account.tiers is not None and calls:
+        yield Text()
+        why = account.tiers.why
+        yield Text.assemble(
+            (f"{account.name} ran plainly", "bold"), f" {_count(calls, 'time')}, {_seconds(seconds)}: {why}"
+        )
     again = account.compilations[1:]
     if again:
         yield Text()

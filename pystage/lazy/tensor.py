@@ -36,7 +36,7 @@ from ..compiler.values.boundary import (
 )
 from ..compiler.values.evaluation import Elements, Evaluation, Evaluator, Make, never
 from ..compiler.values.views import Reshaped, View, Window, path_type
-from ..runtime.arguments.classification import Lazy
+from ..runtime.outcomes import Lazy
 from ..runtime.results.numpy_private import float_errors
 from ..runtime.results.objects import view_maker
 from .arena import LIMIT, Arena, Registered, arena_of

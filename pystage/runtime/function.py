@@ -22,6 +22,7 @@ from ..deferred import deferred
 from .arguments.targets import Calling, Target, target_of
 from .outcomes import Elsewhere, HasLazy, Outgrown, Pending, Raised, Unprepared
 from .reports.warnings import FallbackWarning, warn
+from .tiers import TRIALS, Kind, NotReady, Tier, Tiers, anything, is_for_jax, only_ready
 
 if TYPE_CHECKING:
     from ..compiler.pipeline import Infer, Staged
@@ -80,6 +81,7 @@ class CompiledFunction(Generic[P, R]):
         fn: Callable[P, R],
         *,
         fallback: Callable[[], Fallback] | None,
+        tier: Callable[[], Tier] | None = None,
         donate: frozenset[int | str],
         name: str | None,
         infer: Infer,
@@ -110,6 +112,11 @@ class CompiledFunction(Generic[P, R]):
         self._leading = bool(target.args or target.kwargs)
         self._made: Dispatcher | None = None
         self._short: dict[Types, Short] = {}
+        self._tier = tier
+        self.tiers = Tiers(target.fn)
+        """What its plain runs and its compilations have cost."""
+        self._resting: dict[Types, Kind] = {}
+        """Kinds of positional calls that run plainly for now, or whose programs are on trial."""
 
     @property
     def __pystage_function__(self) -> Callable[..., Any]:
@@ -143,7 +150,16 @@ class CompiledFunction(Generic[P, R]):
         exception: BaseException
         try:
             if not kwargs:
-                short = self._short.get(type(args[0]) if len(args) == 1 else tuple(map(type, args)))
+                types = type(args[0]) if len(args) == 1 else tuple(map(type, args))
+                if self._resting:
+                    kind = self._resting.get(types)
+                    if kind is not None:
+                        tiers = self.tiers
+                        if kind.given_up or tiers.running.plainly:
+                            return self._target.fn(*args)  # type: ignore[no-any-return]
+                        made = tiers.run_unseen(kind, args) if kind.left else self._call(args, kwargs, None)
+                        return made  # type: ignore[no-any-return]
+                short = self._short.get(types)
                 if short is not None:
                     read, run, host, entry, chosen = short
                     hidden = read(args, kwargs)
@@ -264,6 +280,48 @@ class CompiledFunction(Generic[P, R]):
         fallback = self.fallback
         if fallback == "error":
             return self._dispatcher.call(canonical, named, outgrown=outgrown)
+        tier = "compiled" if self._tier is None or outgrown is not None else self._tier()
+        if tier == "plain" or self.tiers.running.plainly:
+            return self._target.fn(*canonical, **named)
+        if tier == "auto":
+            return self._call_in_tiers(fallback, canonical, named)
+        return self._call_compiled(fallback, canonical, named, outgrown)
+
+    def _call_in_tiers(self, fallback: Fallback, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        tiers = self.tiers
+        key = tuple(map(type, args)), tuple(kwargs)
+        kind = tiers.kinds.get(key)
+        if kind is None:
+            kind = tiers.kinds[key] = Kind(at_once=is_for_jax((args, kwargs)))
+            if not (kind.at_once or kwargs or self._leading):
+                self._resting[type(args[0]) if len(args) == 1 else key[0]] = kind
+        if kind.at_once:
+            return self._call_compiled(fallback, args, kwargs, None)
+        if kind.given_up:
+            return self._target.fn(*args, **kwargs)
+        if self._made is not None and self._made.groups:
+            began = time.perf_counter()
+            try:
+                with only_ready():
+                    made = self._call_compiled(fallback, args, kwargs, None)
+            except NotReady:
+                pass
+            else:
+                tiers.note_run(kind, time.perf_counter() - began)
+                if kind.trials >= TRIALS and not kind.given_up:
+                    self._resting = {types: each for types, each in self._resting.items() if each is not kind}
+                return made
+        if not tiers.pays(kind, (*args, *kwargs.values())):
+            return tiers.run_plainly(kind, args, kwargs)
+        began = time.perf_counter()
+        try:
+            return self._call_compiled(fallback, args, kwargs, None)
+        finally:
+            tiers.note_compiling(max(0.0, time.perf_counter() - began - kind.mean))
+
+    def _call_compiled(
+        self, fallback: Fallback, canonical: Sequence[Any], named: dict[str, Any], outgrown: Outgrown | None
+    ) -> Any:
         try:
             return self._dispatcher.call(canonical, named, keep_failures=True, outgrown=outgrown)
         except StagingError as error:
@@ -284,9 +342,10 @@ class CompiledFunction(Generic[P, R]):
         self._warn(refused, fallback, (*args, *kwargs.values()))
         began = time.perf_counter()
         try:
-            if fallback == "lazy":
-                return self._lazily.run(self._parts(refused.diagnostics), args, kwargs)
-            return self._target.fn(*args, **kwargs)
+            with anything():  # functions that are called in it have tiers of their own
+                if fallback == "lazy":
+                    return self._lazily.run(self._parts(refused.diagnostics), args, kwargs)
+                return self._target.fn(*args, **kwargs)
         finally:
             self._dispatcher.note_fallback(refused, time.perf_counter() - began)
 

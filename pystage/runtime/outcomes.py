@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from ..compiler.values.capacity import AllocationSite, CapacityExceeded
 
 
+class Lazy:
+    """Base class of lazy tensors."""
+
+    __slots__ = ()
+
+
 class HasLazy(Exception):
     """Raised where an argument is a lazy tensor, which `pystage.lazy` serves."""
 

@@ -23,7 +23,7 @@ from ...compiler.policy import is_of_jax
 from ...compiler.values.boundary import FACTORY, MAXLEN
 from ...compiler.values.generators import GENERATORS
 from ...compiler.values.instances import slots_of
-from ..outcomes import HasLazy
+from ..outcomes import HasLazy, Lazy
 
 Opened = tuple[tuple[Any, ...], Sequence[Any]]
 Opener = Callable[[Any], Opened]
@@ -72,12 +72,6 @@ _SCALARS = frozenset([dtype.type for dtype in SHORT_NAMES])  # np.longlong is no
 _NUMBERS = frozenset({int, float, complex})
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement (or by a C module that asks for it)
 _POINTER = np.dtype(np.intp).itemsize
-
-
-class Lazy:
-    """Base class of lazy tensors."""
-
-    __slots__ = ()
 
 
 class AbstractArgument:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -40,6 +41,7 @@ from ..reports.warnings import SpecialisationWarning, warn
 from ..results.exceptions import is_out_of_memory, raised_at
 from ..results.host_memory import readable
 from ..results.results import Plan, Received
+from ..tiers import anything, check_ready
 from .entries import MAX_SPECIALISATIONS, Entry, Family, Group
 from .eviction import ProgramCache
 from .specialisation import Specialisation, SpecialisationContext, stage
@@ -192,17 +194,19 @@ class Dispatcher:
                 writes = max(writes, writes + (outgrown.writes or 0))
                 outgrown = None
             family = entry.family(leaves)
-            with family.lock, reexecution(writes):
-                chosen, hidden = self._find(family, args, kwargs, leaves, group.traced or grown is not None)
-                if chosen is None:
-                    chosen, hidden = self._make(
-                        group, entry, family, args, kwargs, leaves, keep_failures, grown
-                    )
             try:
-                return self._run(entry, chosen, args, kwargs, leaves, hidden)
+                with anything() if writes else nullcontext():  # what has printed goes on as a program
+                    with family.lock, reexecution(writes):
+                        current = group.traced or grown is not None
+                        chosen, hidden = self._find(family, args, kwargs, leaves, current)
+                        if chosen is None:
+                            chosen, hidden = self._make(
+                                group, entry, family, args, kwargs, leaves, keep_failures, grown
+                            )
+                    return self._run(entry, chosen, args, kwargs, leaves, hidden)
             except Elsewhere:
                 attempts += 1
-                if entry.by_types is not None:
+                if entry.by_types is not None and chosen is not None:
                     chosen.refuse(hidden)
                 entry.split()
             except Outgrown as end:
@@ -297,6 +301,21 @@ class Dispatcher:
         hidden, read = hidden[:count], hidden[count:]
         plan = specialisation.plan_for((*leaves, *hidden))
         self._check_memory(entry, specialisation, plan, args, kwargs, leaves, hidden)
+        with anything():
+            return self._run_with_draws(entry, specialisation, args, kwargs, leaves, hidden, read)
+
+    def _run_with_draws(
+        self,
+        entry: Entry,
+        specialisation: Specialisation,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        leaves: Sequence[Any],
+        hidden: tuple[Any, ...],
+        read: tuple[Any, ...],
+    ) -> Any:
+        draws = specialisation.draws
+        assert draws is not None
         try:
             performance = draws.perform(leaves, read, keep=not specialisation.drawn)
         except DrawFailed as failed:
@@ -517,6 +536,7 @@ class Dispatcher:
         grown: Change | None,
     ) -> tuple[Specialisation, tuple[Any, ...]]:
         """A new specialisation for this call, and its hidden inputs. `grown`: the capacity that was exceeded."""
+        check_ready()
         outgrown: list[Specialisation] = []
         if grown is None:
             self._note_guard_failure(family, args, kwargs, leaves)

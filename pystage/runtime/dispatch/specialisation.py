@@ -41,6 +41,7 @@ from ..reports.ledger import ledger
 from ..reports.messages import Compilation
 from ..results.memory_reserve import keep
 from ..results.results import Plan
+from ..tiers import check_ready
 
 LONG_WORK = 1e7
 """A program that may compute more numbers than this in loops runs in a worker: XLA may run it in the calling thread."""
@@ -226,6 +227,7 @@ class Specialisation:
                 return self.run(*inputs)
             except Unprepared:
                 forget(self.jitted)
+        check_ready()
         self.prepare(inputs)
         try:
             return self.run(*inputs)
@@ -375,6 +377,8 @@ class Specialisation:
         drawn = [(t.static_shape, t.dtype, False) for t in self.draws.input_types]
         forms = self._forms[: len(inputs)]
         types = (*[type_key(x, f) for x, f in zip(inputs, forms, strict=True)], *drawn)
+        if (types, self._flags()) not in self._variants:
+            check_ready()
         return self._variant_for((types, self._flags())).plan
 
     def inline(self, inputs: Sequence[Any]) -> Any:

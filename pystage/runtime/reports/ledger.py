@@ -14,6 +14,7 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Staged
 from ...compiler.values.boundary import GuardKind, LeafSpec, Spec, StaticSpec, StructureSpec
+from ..tiers import Tiers
 from .messages import Topic, is_heard, tell
 
 _MOST = 200
@@ -76,6 +77,14 @@ class Account:
     calls: int = 0
     running: float = 0.0
     fallbacks: dict[tuple[str, Span | None], Fallback] = field(default_factory=dict)
+    tiers: Tiers | None = None
+    """What its plain runs and its compilations have cost, of a function that is compiled when that pays."""
+
+    @property
+    def plainly(self) -> tuple[int, float]:
+        """How many calls ran plainly because compiling did not pay, and how long."""
+        kinds = self.tiers.kinds.values() if self.tiers is not None else ()
+        return sum(k.plain_calls + k.unseen for k in kinds), sum(k.plain + k.unseen * k.mean for k in kinds)
 
     @property
     def as_python(self) -> tuple[int, float]:
@@ -85,7 +94,7 @@ class Account:
     @property
     def rest(self) -> float:
         """The time of the calls that went neither into inference, nor XLA, nor Python."""
-        return max(self.running - self.inference - self.xla - self.as_python[1], 0.0)
+        return max(self.running - self.inference - self.xla - self.as_python[1] - self.plainly[1], 0.0)
 
 
 class Ledger:

@@ -1,0 +1,200 @@
+"""Tiers: whether a call runs as plain Python or as a compiled program.
+
+Compiling pays once plain runs have cost as much as it does: the ski-rental rule (Karlin, Manasse, Rudolph and Sleator
+1988, "Competitive snoopy caching"). A function whose compilations never cost more than its plain runs did before them takes
+at most twice the time of the better of the two. What a compilation costs is estimated, before the first one by the lines of
+the function, afterwards by those that were made. A call that is expected to run longer than that is compiled at once.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import jax
+
+from .executables.jax_private import is_tracing
+from .outcomes import Lazy
+from .work_estimate import Outline, outline_of
+
+Tier = Literal["auto", "compiled", "plain"]
+
+AT_FIRST = 0.25
+"""Seconds that the first program of a process takes to infer and to compile at least: modules are loaded for it."""
+BY_LINE = 0.05
+"""Seconds for each line of the function and of what it calls: the median of `examples/scripts`."""
+WORTH = 1.15
+"""A program is given up that takes longer than this many times the plain run."""
+TRIALS = 3
+"""Calls of a program after which it is known how long it takes."""
+UNSEEN = 256
+"""Plain calls in a row that are counted without being timed, at most."""
+
+
+class _Running(threading.local):
+    plainly = False
+
+
+class NotReady(Exception):
+    """A call for which a program would have to be compiled, while only compiled ones are asked for."""
+
+
+class _Asked(threading.local):
+    only_ready = False
+
+
+_asked = _Asked()
+
+
+@contextmanager
+def only_ready() -> Iterator[None]:
+    """In the `with` block nothing is compiled: `NotReady` is raised instead."""
+    before, _asked.only_ready = _asked.only_ready, True
+    try:
+        yield
+    finally:
+        _asked.only_ready = before
+
+
+@contextmanager
+def anything() -> Iterator[None]:
+    """In the `with` block whatever is missing is compiled."""
+    before, _asked.only_ready = _asked.only_ready, False
+    try:
+        yield
+    finally:
+        _asked.only_ready = before
+
+
+def check_ready() -> None:
+    """Raises `NotReady` where nothing may be compiled."""
+    if _asked.only_ready:
+        raise NotReady
+
+
+def is_for_jax(arguments: Any) -> bool:
+    """True for a call with `jax.Array`s or lazy tensors, and for one under a transformation of JAX."""
+    if is_tracing():
+        return True
+    return any(isinstance(leaf, jax.Array | Lazy) for leaf in jax.tree.leaves(arguments))
+
+
+@dataclass(slots=True)
+class Kind:
+    """Calls with arguments of the same types: how long they take, in seconds."""
+
+    plain: float = 0.0
+    plain_calls: int = 0
+    left: int = 0
+    """How many more plain calls are not timed."""
+    unseen: int = 0
+    """Plain calls that were counted since one was timed."""
+    best: float = float("inf")
+    """The shortest call of a program."""
+    trials: int = 0
+    """How many calls of a program were timed."""
+    given_up: bool = False
+    """True where the program turned out to be slower than the plain run."""
+    at_once: bool = False
+    """True where calls are compiled without a plain run."""
+
+    @property
+    def mean(self) -> float:
+        """The mean time of a plain call."""
+        return self.plain / self.plain_calls if self.plain_calls else 0.0
+
+
+@dataclass(slots=True)
+class Tiers:
+    """The account of one function: what its plain runs and its compilations have cost, in seconds."""
+
+    function: Callable[..., Any]
+    plain: float = 0.0
+    compiling: float = 0.0
+    compilations: int = 0
+    kinds: dict[Any, Kind] = field(default_factory=dict)
+    _outline: Outline | None = None
+    running: _Running = field(default_factory=_Running)
+    """`running.plainly`: a plain run of the function is on in this thread; calls in it are parts of that."""
+
+    @property
+    def outline(self) -> Outline:
+        """What is known of the function by its source."""
+        if self._outline is None:
+            self._outline = outline_of(self.function)
+        return self._outline
+
+    @property
+    def price(self) -> float:
+        """What the next compilation is expected to cost."""
+        if self.compilations:
+            return self.compiling / self.compilations
+        return AT_FIRST + BY_LINE * self.outline.lines
+
+    @property
+    def why(self) -> str:
+        """Why calls run plainly, in words."""
+        given_up = [kind for kind in self.kinds.values() if kind.given_up]
+        if given_up:
+            best, mean = given_up[0].best, given_up[0].mean
+            return f"the program takes {best * 1e3:.3g} ms a call, the plain run {mean * 1e3:.3g} ms"
+        return (
+            f"compiling is expected to take {self.price:.2g} s, and pays once plain runs have taken as long"
+        )
+
+    def pays(self, kind: Kind, args: Sequence[Any]) -> bool:
+        """True if such a call is to be compiled now."""
+        if kind.given_up:
+            return False
+        price = self.price
+        if self.plain - self.compiling >= price:
+            return True
+        return not kind.plain_calls and self.outline.seconds(args) > price
+
+    def note_plain(self, kind: Kind, seconds: float) -> None:
+        """A plain call took so long; those that were not timed before it took as long."""
+        total = seconds + kind.unseen * min(seconds, kind.mean)
+        self.plain += total
+        kind.plain += total
+        kind.plain_calls += 1 + kind.unseen
+        kind.unseen = 0
+        missing = self.price - (self.plain - self.compiling) if not kind.given_up else float("inf")
+        kind.left = max(0, min(UNSEEN, int(missing / 4 / max(kind.mean, 1e-7))))
+
+    def note_compiling(self, seconds: float) -> None:
+        """Something was compiled, or refused after so long."""
+        self.compiling += seconds
+        self.compilations += 1
+
+    def note_run(self, kind: Kind, seconds: float) -> None:
+        """A call of a program took so long."""
+        kind.trials += 1
+        kind.best = min(kind.best, seconds)
+        if kind.trials >= TRIALS and kind.plain_calls and kind.best > WORTH * kind.mean:
+            kind.given_up = True
+            kind.left = UNSEEN
+
+    def run_unseen(self, kind: Kind, args: Sequence[Any]) -> Any:
+        """The plain run, which is counted but not timed."""
+        running = self.running
+        kind.left -= 1
+        kind.unseen += 1
+        running.plainly = True
+        try:
+            return self.function(*args)
+        finally:
+            running.plainly = False
+
+    def run_plainly(self, kind: Kind, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """The plain run, timed."""
+        began = time.perf_counter()
+        self.running.plainly = True
+        try:
+            return self.function(*args, **kwargs)
+        finally:
+            self.running.plainly = False
+            self.note_plain(kind, time.perf_counter() - began)

@@ -1,0 +1,244 @@
+"""Tiers: when a call runs plainly, when it is compiled, and that nobody can tell from what it does."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import pystage
+from pystage.runtime import tiers
+from pystage.runtime.function import CompiledFunction
+
+X = np.arange(6.0)
+
+
+@pytest.fixture(autouse=True)
+def _as_by_default(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.delenv("PYSTAGE_TIER", raising=False)
+    monkeypatch.setattr(pystage.config, "fallback", "lazy")
+    yield
+
+
+@pytest.fixture
+def at_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling pays after the first call."""
+    monkeypatch.setattr(tiers.Tiers, "price", 0.0)
+    monkeypatch.setattr(tiers, "WORTH", float("inf"))
+    monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: kind.plain_calls > 0)
+
+
+def halves(x: np.ndarray) -> float:
+    total = 0.0
+    for i in range(len(x)):
+        total += x[i] / 2
+    return total
+
+
+def programs(function: CompiledFunction[..., Any]) -> int:
+    return len(function.signatures())
+
+
+def test_a_function_is_compiled_once_its_plain_runs_have_cost_as_much() -> None:
+    compiled = pystage.compile(halves)
+    for _ in range(5):
+        assert compiled(X) == halves(X)
+    assert programs(compiled) == 0
+    compiled.tiers.plain = 60.0
+    for kind in compiled.tiers.kinds.values():
+        kind.left = 0
+    assert compiled(X) == halves(X)
+    assert programs(compiled) == 1
+
+
+def test_a_long_call_is_compiled_at_once() -> None:
+    def rounds(n: int) -> float:
+        total = 0.0
+        for i in range(n):
+            for j in range(n):
+                total += i * j % 7
+        return total
+
+    compiled = pystage.compile(rounds)
+    assert compiled.tiers.outline.seconds((10_000,)) > compiled.tiers.price
+    assert compiled.tiers.outline.seconds((10,)) < compiled.tiers.price
+    compiled(3000)
+    assert programs(compiled) == 1
+
+
+@pytest.mark.parametrize("args", [(jnp.arange(3.0),), ([jnp.arange(3.0)],)], ids=["array", "list"])
+def test_arrays_of_jax_are_compiled_at_once(args: tuple[Any, ...]) -> None:
+    compiled = pystage.compile(lambda x: x)
+    compiled(*args)
+    assert programs(compiled) == 1
+
+
+def test_calls_under_a_transformation_are_compiled_at_once() -> None:
+    compiled = pystage.compile(lambda x: x * 2.0)
+    assert jax.jit(compiled)(jnp.ones(3)).tolist() == [2.0, 2.0, 2.0]
+    assert programs(compiled) == 1
+
+
+def test_what_must_stage_is_compiled_at_once() -> None:
+    compiled = pystage.compile(halves, fallback="error")
+    compiled(X)
+    assert programs(compiled) == 1
+
+
+def test_the_tier_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    never = pystage.compile(halves, tier="plain")
+    at_once = pystage.compile(halves, tier="compiled")
+    never(X), at_once(X)
+    assert (programs(never), programs(at_once)) == (0, 1)
+    monkeypatch.setattr(pystage.config, "tier", "compiled")
+    by_setting = pystage.compile(halves)
+    by_setting(X)
+    assert programs(by_setting) == 1
+    monkeypatch.setenv("PYSTAGE_TIER", "plain")
+    by_environment = pystage.compile(halves, tier="compiled")
+    by_environment(X)
+    assert programs(by_environment) == 0
+    monkeypatch.setenv("PYSTAGE_TIER", "fast")
+    with pytest.raises(ValueError, match="PYSTAGE_TIER must be one of auto, compiled, plain, not 'fast'"):
+        by_environment(X)
+    with pytest.raises(ValueError, match="tier must be one of 'auto', 'compiled', 'plain', not 'fast'"):
+        pystage.compile(halves, tier="fast")  # type: ignore[call-overload]
+
+
+def test_a_program_that_is_slower_is_given_up() -> None:
+    compiled = pystage.compile(lambda x: x * 2 + 1)
+    assert [compiled(1.5) for _ in range(3)] == [4.0] * 3
+    compiled.tiers.plain = 60.0
+    for _ in range(600):
+        assert compiled(1.5) == 4.0
+    (kind,) = compiled.tiers.kinds.values()
+    assert programs(compiled) == 1
+    assert kind.given_up
+
+
+def test_a_recursive_function_is_counted_once() -> None:
+    @pystage.compile
+    def steps(n: int) -> int:
+        return 0 if n == 0 else 1 + steps(n - 1)
+
+    for _ in range(20):
+        assert steps(30) == 30
+    (kind,) = steps.tiers.kinds.values()
+    assert kind.plain_calls + kind.unseen == 20
+
+
+@pytest.mark.usefixtures("at_no_price")
+def test_new_shapes_run_plainly_first() -> None:
+    compiled = pystage.compile(halves)
+    assert [compiled(np.arange(float(n))) for n in (3, 3, 4, 5)] == [1.5, 1.5, 3.0, 5.0]
+
+
+@pytest.mark.usefixtures("at_no_price")
+def test_what_cannot_be_staged_is_told_when_it_is_tried() -> None:
+    def opened(x: np.ndarray) -> str:
+        return str(memoryview(x.tobytes())[:1].tolist())
+
+    compiled = pystage.compile(opened)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first = compiled(X)
+    with pytest.warns(pystage.FallbackWarning):
+        assert compiled(X) == first
+    assert compiled(X) == first
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.seen: list[float] = []
+        self.total = 0.0
+
+
+def changes(counter: Counter, x: np.ndarray) -> np.ndarray:
+    counter.seen.append(float(x[0]))
+    for i in range(len(x)):
+        x[i] = x[i] + counter.total
+    counter.total += 1.0
+    return x[1:]
+
+
+def prints(x: np.ndarray) -> float:
+    total = 0.0
+    for i in range(3):
+        print(i, x[i] * 2)
+        total += x[i]
+    return total
+
+
+def draws(x: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    if x[0] > 0.5:
+        return x + generator.random(6)
+    x[0] += 0.25
+    return x * generator.integers(0, 10, 6)
+
+
+def raises(x: np.ndarray) -> float:
+    x[1] += 1.0
+    if x[1] > 3.5:
+        raise ValueError(f"too large: {x[1]}")
+    return x[1]
+
+
+def grows(x: np.ndarray, n: int) -> list[float]:
+    found = []
+    while len(found) < n * n:
+        found.append(x[len(found) % 6])
+    return found
+
+
+WHOLE: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
+    (changes, lambda: (Counter(), X.copy())),
+    (prints, lambda: (X.copy(),)),
+    (draws, lambda: (X.copy(), np.random.default_rng(3))),
+    (raises, lambda: (X.copy(),)),
+    (grows, lambda: (X.copy(), 3)),
+]
+
+
+def contents(value: Any) -> Any:
+    if isinstance(value, np.random.Generator):
+        return value.bit_generator.state
+    return vars(value) if isinstance(value, Counter) else value
+
+
+def outcomes_of(function: Callable[..., Any], args: tuple[Any, ...], capsys: Any) -> list[Any]:
+    """What six calls in a row give, raise and print, and what they leave of the arguments."""
+    found: list[Any] = []
+    for _ in range(6):
+        try:
+            made: Any = copy.deepcopy(function(*args))
+        except ValueError as error:
+            made = type(error), str(error)
+        found.append((made, [contents(a) for a in copy.deepcopy(args)]))
+    found.append(capsys.readouterr().out)
+    return found
+
+
+@pytest.mark.parametrize("at", [0, 1, 3])
+@pytest.mark.parametrize(("function", "arguments"), WHOLE, ids=lambda each: getattr(each, "__name__", ""))
+def test_the_change_of_tier_is_not_seen(
+    function: Callable[..., Any],
+    arguments: Callable[[], tuple[Any, ...]],
+    at: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tiers.Tiers, "price", 0.0)
+    monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: kind.plain_calls >= at)
+    monkeypatch.setattr(tiers, "WORTH", float("inf"))
+    plain = outcomes_of(function, arguments(), capsys)
+    compiled = pystage.compile(function)
+    found = outcomes_of(compiled, arguments(), capsys)
+    assert programs(compiled) > 0
+    assert repr(found[-1]) == repr(plain[-1])
+    assert all(str(a) == str(b) for a, b in zip(found, plain, strict=True)), (found, plain)
