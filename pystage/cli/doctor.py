@@ -28,7 +28,7 @@ from ..lazy.standard.creation import asarray
 from ..staging import compile
 from .quantities import bytes_text
 
-_PACKAGES = ("pystage", "numpy", "jax", "jaxlib", "libcst", "rich", "jinja2", "pygments")
+_PACKAGES = ("pystage", "numpy", "jax", "jaxlib", "rich", "jinja2", "pygments")
 _IF_THERE = (
     "jax-cuda12-plugin",
     "jax-cuda13-plugin",

@@ -85,7 +85,7 @@ def source_of(fn: Any) -> Source | None:
         return None
     try:
         found = find_source(fn)
-        if found.is_lambda:
+        if isinstance(found.node, ast.Lambda):
             return None
         prefix = "if 1:\n" if found.text[:1].isspace() else ""
         module = ast.parse(prefix + found.text)

@@ -62,18 +62,6 @@ class AmbiguousLambda(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CannotParse(Diagnostic):
-    """The parser does not know the syntax (newer than the installed libcst)."""
-
-    code = "PS105"
-    title = "the source of `{function}` cannot be parsed"
-    label = "the parser stops here"
-    help = "update libcst (`pip install -U libcst`), or write this in syntax of Python 3.12 or older"
-
-    function: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class TooDeep(Diagnostic):
     """An expression or chain of statements nests so deep that walking it exceeds Python's stack."""
 
