@@ -5,8 +5,7 @@ Titles and helps are written for someone who writes NumPy, not compilers. Every 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...records import dataclass
 from .diagnostic import Diagnostic
 
 

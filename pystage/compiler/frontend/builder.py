@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from ...records import dataclass
 from ..diagnostics.codes_syntax import UnknownSyntax
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span

@@ -15,10 +15,11 @@ import warnings
 import weakref
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from ...records import dataclass
 from ..diagnostics.codes_syntax import AmbiguousLambda, NotAPythonFunction, SourceChanged, SourceNotFound
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span

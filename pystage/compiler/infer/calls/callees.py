@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ....records import dataclass
 from ...hlo.ir import Region
 from ...speculation import Balanced, Declarations, Grows
 from ...stage import ir as stage

@@ -9,11 +9,12 @@ from __future__ import annotations
 import abc
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ....records import dataclass
 from ...diagnostics.codes_types import (
     ArgumentNotStaged,
     DTypeNotStaged,

@@ -7,7 +7,6 @@ XLA's buffers as NumPy arrays and must not write to them; a call takes some 10 Â
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -15,6 +14,7 @@ import numpy as np
 from jax.extend.mlir import ir as mlir_ir
 from jax.interpreters import mlir as jax_mlir
 
+from ....records import dataclass
 from ...hlo.ir import Op
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
