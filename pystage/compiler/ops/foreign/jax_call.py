@@ -17,10 +17,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax._src.core import ClosedJaxpr, jaxpr_as_fun
 from jax.experimental import io_callback
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
-from jax.extend.mlir import ir as mlir_ir
 from jax.interpreters import mlir as jax_mlir
+from jax.interpreters.mlir import ir as mlir_ir
 from jax.tree_util import PyTreeDef, tree_flatten, tree_unflatten
 
 from ....records import dataclass

@@ -11,8 +11,8 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
 from jax.interpreters import mlir as jax_mlir
+from jax.interpreters.mlir import ir as mlir_ir
 
 from ....records import dataclass
 from ...hlo.ir import Op

@@ -12,7 +12,7 @@ from dataclasses import replace
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
+from jax.interpreters.mlir import ir as mlir_ir
 
 from ....records import dataclass
 from ...hlo.calculus import Calculus, Contribution, Cotangents, Tangents

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
-from jax.extend.mlir.dialects import stablehlo
+from jax.interpreters.mlir import ir as mlir_ir
+from jaxlib.mlir.dialects import stablehlo
 
 from ....records import dataclass
 from ...hlo.calculus import Calculus, Contribution, Cotangents
