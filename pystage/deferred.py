@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -13,10 +15,23 @@ def deferred(module: str, name: str) -> Callable[..., Any]:
 
     @functools.cache
     def loaded() -> Callable[..., Any]:
-        found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        with _no_collection():
+            found: Callable[..., Any] = getattr(importlib.import_module(module), name)
         return found
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return loaded()(*args, **kwargs)
 
     return call
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """No collection of garbage in the `with` block: what a module makes as it is imported stays."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent / "pystage"
 
 LAYERS = [
+    {"records"},
     {"config", "autocasting", "recursion", "deferred", "policy", "speculation"},
     {"diagnostics"},
     {"stage", "hlo"},

@@ -16,13 +16,13 @@ import types
 import typing
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import jax
 import numpy as np
 
 from ..compiler.hlo.types import SHORT_NAMES
+from ..records import dataclass
 from ..runtime.arguments.abstract import ArraySpec, spec
 
 _ARRAY = re.compile(r"\s*(\w+)\s*\[(.*)\]\s*", re.DOTALL)

@@ -6,11 +6,12 @@ In: a typed program. Out: a tree of calls from the compiled function, with each 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..compiler.diagnostics.span import Span
 from ..compiler.hlo.ir import Function
 from ..compiler.hlo.walk import callees
+from ..records import dataclass
 from ..runtime.reports.hlo_text import SourceLocation
 from .programs import location_of
 from .targets import is_ours

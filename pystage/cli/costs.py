@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ..compiler.hlo.ir import Function, Op, Region
 from ..compiler.hlo.walk import callees
@@ -48,6 +47,7 @@ from ..compiler.ops import (
     TriangularSolve,
     While,
 )
+from ..records import dataclass
 from ..runtime.reports.hlo_text import SourceLocation
 from .programs import location_of
 

@@ -14,7 +14,7 @@ import re
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,11 @@ import numpy as np
 from ..compiler.bridges import BRIDGES
 from ..config import config
 from ..lazy.standard.creation import asarray
+from ..records import dataclass
 from ..staging import compile
 from .quantities import bytes_text
 
-_PACKAGES = ("pystage", "numpy", "jax", "jaxlib", "libcst", "rich", "jinja2", "pygments")
+_PACKAGES = ("pystage", "numpy", "jax", "jaxlib", "rich", "jinja2", "pygments")
 _IF_THERE = (
     "jax-cuda12-plugin",
     "jax-cuda13-plugin",

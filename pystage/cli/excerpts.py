@@ -9,10 +9,10 @@ import ast
 import linecache
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from ..records import dataclass
 from ..runtime.reports.hlo_text import SourceLocation
 from .colors import source_lines
 

@@ -7,7 +7,7 @@ the page highlights them together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -16,6 +16,7 @@ from markupsafe import Markup
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
+from ..records import dataclass
 from ..runtime.arguments.targets import definition_of, target_of
 from ..runtime.reports.hlo_text import SourceLocation
 from .callgraph import Calls, calls_of

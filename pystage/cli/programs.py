@@ -10,7 +10,6 @@ import functools
 import os
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ..compiler.diagnostics.span import Span
 from ..compiler.hlo.ir import Function
@@ -19,6 +18,7 @@ from ..compiler.hlo.walk import functions
 from ..compiler.pipeline import Staged
 from ..compiler.stage.printer import lines_of as lines_of_lowered
 from ..introspection import lower, stage_ir
+from ..records import dataclass
 from ..runtime.lowering import Compiled, Lowered
 from ..runtime.reports.hlo_text import SourceLocation, hlo_lines
 from ..runtime.reports.mlir_text import mlir_lines

@@ -7,11 +7,11 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 
+from ..records import dataclass
 from .targets import ImportFailed, UsageError, is_ours
 
 _INTERRUPTED = 130

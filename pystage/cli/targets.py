@@ -19,12 +19,12 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
 from typing import Any, NamedTuple
 
 from ..compiler.policy import is_own_file
+from ..records import dataclass
 from ..runtime.arguments.abstract import spec
 from ..runtime.arguments.targets import Target, target_of
 from ..runtime.function import BoundFunction, CompiledFunction

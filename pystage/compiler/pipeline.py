@@ -9,10 +9,11 @@ In: a plain function and the `Spec`s of its arguments. Out: a `Staged` program. 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from ..records import dataclass
 from . import bridges  # noqa: F401  (fills the tables that the compiler asks)
 from .diagnostics.codes_constant import ProgramTooLarge
 from .diagnostics.codes_runtime import OutOfMemory, ValueNotGiven

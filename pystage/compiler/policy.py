@@ -13,7 +13,8 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from ..records import dataclass
 
 
 class Policy(enum.Enum):

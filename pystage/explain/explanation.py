@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..compiler.frontend import substituted
 from ..compiler.infer.diagnostics.trail import Trail, watching
 from ..compiler.pipeline import Infer, Staged
 from ..compiler.policy import is_library_file
+from ..records import dataclass
 from ..runtime.dispatch.dispatch import Dispatcher
 from ..runtime.lowering import Canonical
 from .listing import Listing, Mark, is_inside, listings

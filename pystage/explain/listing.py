@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
@@ -13,6 +12,7 @@ from ..compiler.infer.diagnostics.trail import FileLine, Trail
 from ..compiler.policy import is_library_file
 from ..compiler.stage import ir as stage
 from ..compiler.stage.walk import walk
+from ..records import dataclass
 
 
 class Mark(enum.Enum):

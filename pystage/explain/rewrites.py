@@ -13,7 +13,7 @@ import linecache
 import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import CodeType, FunctionType, ModuleType
 
 import jax
@@ -25,6 +25,7 @@ from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
 from ..compiler.frontend.source import give_source
 from ..compiler.infer.diagnostics.foreign import is_aside
+from ..records import dataclass
 from ..runtime.arguments.abstract import ArraySpec, spec
 
 _numbers = itertools.count()

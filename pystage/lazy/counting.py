@@ -6,12 +6,13 @@ import copy
 import io
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from rich.console import Console
 from rich.table import Table
 
 from ..compiler.policy import is_own_file
+from ..records import dataclass
 from ..runtime.reports.messages import Topic, tell
 
 Lines = Counter[tuple[str, str]]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -24,6 +23,7 @@ from ..compiler.hlo.ir import Function, Region
 from ..compiler.hlo.types import ArrayType, is_complex, is_floating
 from ..compiler.ops import Add
 from ..compiler.values.boundary import Form
+from ..records import dataclass
 from ..runtime.executables.transformations import cotangents_of
 from ..runtime.function import BoundFunction, CompiledFunction
 from .arena import LIMIT, arena_of

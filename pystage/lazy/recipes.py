@@ -11,7 +11,6 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -42,6 +41,7 @@ from ..compiler.values.boundary import (
     Write,
 )
 from ..compiler.values.views import Index, Reshaped, View, Window, read_path, write_path
+from ..records import dataclass
 from ..runtime.executables.stack import with_stack_reserve
 from .arena import arena_of
 from .functions import method

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..records import dataclass
 from .names import names_in
 
 Set = frozenset[str]

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from ..records import dataclass
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 CONSUMERS = frozenset(

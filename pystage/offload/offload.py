@@ -10,13 +10,13 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, cast
 
 from ..compiler.diagnostics.codes_types import IdentityNotKnown
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
+from ..records import dataclass
 from .blame import Reason, inner_diagnostics
 from .cutting import Cutting
 from .policy import ANEW, ANEW_IN_LOOPS, MAX_PROGRAMS, Trial, Trials, Way, kind_of, timed

@@ -11,10 +11,10 @@ import ast
 import copy
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 
 from ..compiler.frontend.source import give_source
+from ..records import dataclass
 from .flow import EMPTY, Assignment, Set, Targets, VariableLiveness
 from .names import CONSUMERS, FUNCTIONS, names_in, parameters
 from .source import LOOPS, Source, parse_definition

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
@@ -18,6 +17,7 @@ from ..compiler.frontend.errors import FrontendError
 from ..compiler.frontend.same_code import nested_codes
 from ..compiler.frontend.source import find_source
 from ..compiler.policy import is_library_file
+from ..records import dataclass
 
 _FUTURE_FLAGS = 0x1FE0000
 _HIDDEN = "_" * 8
@@ -85,7 +85,7 @@ def source_of(fn: Any) -> Source | None:
         return None
     try:
         found = find_source(fn)
-        if found.is_lambda:
+        if isinstance(found.node, ast.Lambda):
             return None
         prefix = "if 1:\n" if found.text[:1].isspace() else ""
         module = ast.parse(prefix + found.text)

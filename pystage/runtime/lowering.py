@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.extend.mlir import ir
 from jax.interpreters import mlir
+from jax.interpreters.mlir import ir
 
 from ..autocasting import autocast, product_type
 from ..compiler.emit.stablehlo import emit_module, stands_alone

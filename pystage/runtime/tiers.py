@@ -12,11 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 import jax
 
+from ..records import dataclass
 from .executables.jax_private import is_tracing
 from .outcomes import Lazy
 from .work_estimate import Outline, outline_of

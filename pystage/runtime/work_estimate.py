@@ -12,8 +12,9 @@ import inspect
 import textwrap
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from ..records import dataclass
 
 NODE = 3e-8
 """Seconds for a node of the syntax tree."""

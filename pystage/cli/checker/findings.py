@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from ...compiler.diagnostics.codes_syntax import DoesNotImport, IgnoresNothing
 from ...compiler.diagnostics.diagnostic import Diagnostic, Note
 from ...compiler.diagnostics.span import Span
+from ...records import dataclass
 from ..targets import is_ours
 from .functions import Checked
 from .written import Written

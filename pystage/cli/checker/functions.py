@@ -7,11 +7,11 @@ import os
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...compiler.diagnostics.span import Span
+from ...records import dataclass
 from ...runtime.arguments.targets import definition_of, target_of
 from ...runtime.function import BoundFunction, CompiledFunction
 from ...staging import compile

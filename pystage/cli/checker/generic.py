@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...compiler.diagnostics.diagnostic import Diagnostic, Note
+from ...records import dataclass
 from . import naming
 from .inference import Inference
 from .naming import Naming

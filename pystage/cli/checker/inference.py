@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count, product
 from typing import Any
 
@@ -16,6 +16,7 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Staged
 from ...explain.raises import raises
+from ...records import dataclass
 from ...runtime.arguments.targets import target_of
 from ..annotations import Sizes
 from ..targets import as_written

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
 from ...compiler.diagnostics.diagnostic import Diagnostic
+from ...records import dataclass
 from ..annotations import Sizes
 from . import naming
 from .functions import NotChecked

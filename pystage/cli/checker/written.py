@@ -7,11 +7,12 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 
 from ...compiler.diagnostics.span import Span
+from ...records import dataclass
 
 _COMMENT = re.compile(r"#\s*pystage:\s*ignore(?:\[([^\]]*)\])?(?![\w\[])")
 Definition = ast.FunctionDef | ast.AsyncFunctionDef

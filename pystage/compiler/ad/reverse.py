@@ -16,11 +16,11 @@ and not become NaN (`strict`), in such functions and in all their callees.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...config import config
+from ...records import dataclass
 from ..analysis.dependence import Mask
 from ..analysis.induction import exact_trips
 from ..diagnostics.codes_differentiation import NoRuleFor, OutsideOfRule

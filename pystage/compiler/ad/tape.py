@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...records import dataclass
 from ..analysis.dependence import Mask
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value

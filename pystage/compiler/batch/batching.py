@@ -11,8 +11,9 @@ active mask (`_active`) says which elements are meant: a loop with an unknown tr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ...records import dataclass
 from ..ad.calculus import CalculusBuilder
 from ..analysis.dependence import Dependence, Mask
 from ..diagnostics.span import Span

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...deferred import deferred
+from ...records import dataclass
 from .. import policy
 from ..library.registry import late_meanings
 from ..library.rules import foreign

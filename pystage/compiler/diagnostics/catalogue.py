@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import json
-from dataclasses import dataclass
 from importlib import resources
 
+from ...records import dataclass
 from . import (  # noqa: F401  (they enter the registry)
     codes_calls,
     codes_constant,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...records import dataclass
 from .codes_control import LENGTH
 from .diagnostic import Diagnostic, Note
 

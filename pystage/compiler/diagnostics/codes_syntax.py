@@ -5,8 +5,7 @@ Titles and helps are written for someone who writes NumPy, not compilers. Every 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...records import dataclass
 from .diagnostic import Diagnostic
 
 
@@ -59,18 +58,6 @@ class AmbiguousLambda(Diagnostic):
     help = "give each lambda a line of its own, or write it with `def`"
 
     count: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class CannotParse(Diagnostic):
-    """The parser does not know the syntax (newer than the installed libcst)."""
-
-    code = "PS105"
-    title = "the source of `{function}` cannot be parsed"
-    label = "the parser stops here"
-    help = "update libcst (`pip install -U libcst`), or write this in syntax of Python 3.12 or older"
-
-    function: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from ...records import dataclass
 from .broadcasting import how_to_fit
 from .diagnostic import Diagnostic
 

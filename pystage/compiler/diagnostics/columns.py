@@ -7,7 +7,8 @@ scripts occupies two cells, a combining one none.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+
+from ...records import dataclass
 
 TAB = 4
 """The distance of tab stops."""

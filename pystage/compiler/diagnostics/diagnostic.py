@@ -7,9 +7,10 @@ instance adds the span and the reasons. Exceptions, terminal text, JSON and page
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import ClassVar
 
+from ...records import dataclass
 from .span import Span
 
 _NUMPY = {"s": "int", "u": "uint", "f": "float", "bf": "bfloat", "c": "complex", "pred": "bool"}

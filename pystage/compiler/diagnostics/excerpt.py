@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ...records import dataclass
 from .columns import DisplayLine, line_of, window_around
 from .span import Span
 

@@ -12,9 +12,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from jax.extend.mlir import ir
-from jax.extend.mlir.dialects import func
 from jax.interpreters import mlir as jax_mlir
+from jax.interpreters.mlir import ir
+from jaxlib.mlir.dialects import func
 
 from ..hlo.ir import Function
 from ..hlo.mlir import Emitter, ModuleCache

@@ -1,7 +1,6 @@
 """The front end: from a Python function to its untyped stage IR, once per function.
 
-    source.py               function → the text that defines it
-    parse.py                text → syntax tree with exact positions
+    source.py               function → the syntax tree that defines it, with positions in its file
     scope.py                storage class of every variable
     fence.py                the table that says for each kind of syntax node how it is built or why it is refused
     build_*.py              syntax tree → stage IR

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import libcst as cst
+import ast
 
 from ..stage import ir
 from .build_calls import build_frame
 from .builder import Unit
 from .errors import FrontendError
 from .fence import TABLE
-from .parse import Parsed
 from .scope import analyse
+from .source import FunctionSource
 
 
-def build(parsed: Parsed, shadowed: frozenset[str]) -> ir.Function:
+def build(source: FunctionSource, shadowed: frozenset[str]) -> ir.Function:
     """Builds the stage IR of one function, jumps still in it; raises with everything that is wrong in it."""
-    code = parsed.source.code
+    code = source.code
     class_name = class_of(code.co_qualname)
-    found: set[cst.CSTNode] = set()
+    found: set[ast.AST] = set()
     while True:
         generators = frozenset(found)
-        scopes = analyse(parsed.node, frozenset(code.co_freevars), class_name, generators)
-        unit = Unit(parsed, scopes, TABLE, class_name, shadowed, found)
-        function = build_frame(unit, scopes[parsed.node], parsed.node, code.co_name, code.co_qualname)
+        scopes = analyse(source.node, frozenset(code.co_freevars), class_name, generators)
+        unit = Unit(source, scopes, TABLE, class_name, shadowed, found)
+        function = build_frame(unit, scopes[source.node], source.node, code.co_name, code.co_qualname)
         if len(found) == len(generators):
             break
     if unit.diagnostics:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+from dataclasses import replace
 from typing import Any
-
-import libcst as cst
 
 from ..diagnostics.codes_syntax import AsyncCode, GenericFunction
 from ..stage import ir
 from .build_comprehensions import comprehension, generator_call
 from .builder import StageBuilder, Unit
 from .scope import ScopeKind, VariableScope
-
-_KINDS = {"": ir.ArgKind.POSITIONAL, "*": ir.ArgKind.STAR, "**": ir.ArgKind.DOUBLE_STAR}
+from .source import start_of
 
 
 def call(b: StageBuilder, node: Any) -> ir.Temp:
@@ -21,28 +20,26 @@ def call(b: StageBuilder, node: Any) -> ir.Temp:
     if special is not None:
         return special
     func = b.expr(node.func)
-    args = _super_arguments(b, node) or _arguments(b, node.args)
+    args = _super_arguments(b, node) or _arguments(b, node)
     dst = b.temp()
     b.emit(ir.Call(b.span(node), dst, func, args))
     return dst
 
 
-def _arguments(b: StageBuilder, nodes: Any) -> tuple[ir.Arg, ...]:
-    def is_keyword(arg: Any) -> bool:
-        return arg.keyword is not None or arg.star == "**"
-
+def _arguments(b: StageBuilder, node: ast.Call) -> tuple[ir.Arg, ...]:
     args: list[ir.Arg] = []
-    ordered = sorted(nodes, key=is_keyword)
-    for place, node in enumerate(ordered):
-        if node.keyword is not None:
-            args.append(ir.Arg(ir.ArgKind.KEYWORD, b.expr(node.value), node.keyword.value))
-        elif node.star == "*" and isinstance(node.value, cst.GeneratorExp):
-            args.append(ir.Arg(ir.ArgKind.STAR, comprehension(b, node.value)))
+    ordered = [*node.args, *[keyword.value for keyword in node.keywords]]
+    for place, arg in enumerate(node.args):
+        if not isinstance(arg, ast.Starred):
+            args.append(ir.Arg(ir.ArgKind.POSITIONAL, b.expr(arg)))
+        elif isinstance(arg.value, ast.GeneratorExp):
+            args.append(ir.Arg(ir.ArgKind.STAR, comprehension(b, arg.value)))
         else:
-            value = b.expr(node.value)
-            if node.star == "*":
-                value = b.spliced(value, [other.value for other in ordered[place + 1 :]], b.span(node))
-            args.append(ir.Arg(_KINDS[node.star], value))
+            value = b.spliced(b.expr(arg.value), ordered[place + 1 :], b.span(arg))
+            args.append(ir.Arg(ir.ArgKind.STAR, value))
+    for keyword in node.keywords:
+        kind = ir.ArgKind.DOUBLE_STAR if keyword.arg is None else ir.ArgKind.KEYWORD
+        args.append(ir.Arg(kind, b.expr(keyword.value), keyword.arg or ""))
     return tuple(args)
 
 
@@ -51,8 +48,9 @@ def _super_arguments(b: StageBuilder, node: Any) -> tuple[ir.Arg, ...]:
     frame = b.scope.function
     if (
         node.args
-        or not isinstance(node.func, cst.Name)
-        or node.func.value != "super"
+        or node.keywords
+        or not isinstance(node.func, ast.Name)
+        or node.func.id != "super"
         or not b.is_usual("super")
     ):
         return ()
@@ -73,58 +71,60 @@ def lambda_(b: StageBuilder, node: Any) -> ir.Temp:
 
 def function_def(b: StageBuilder, node: Any) -> None:
     """`def` inside a function: decorators and defaults are evaluated now, the last decorator called first."""
-    decorators = [b.expr(decorator.decorator) for decorator in node.decorators]
-    value = _make(b, node, node.name.value)
-    for decorator, at in zip(reversed(decorators), reversed(node.decorators)):
+    decorators = [b.expr(decorator) for decorator in node.decorator_list]
+    value = _make(b, node, node.name)
+    for decorator, at in zip(reversed(decorators), reversed(node.decorator_list)):
         dst = b.temp()
         b.emit(ir.Call(b.span(at), dst, decorator, (ir.Arg(ir.ArgKind.POSITIONAL, value),)))
         value = dst
-    b.store(b.mangle(node.name.value), value, b.span(node.name))
+    b.store(b.mangle(node.name), value, b.word(node.name, start_of(node)))
 
 
 def _make(b: StageBuilder, node: Any, name: str) -> ir.Temp:
-    params = node.params
-    ordered = (*params.posonly_params, *params.params)
-    defaults = tuple(b.expr(p.default) for p in ordered if p.default is not None)
+    params = node.args
+    defaults = tuple(b.expr(default) for default in params.defaults)
     kw_defaults = tuple(
-        (b.mangle(p.name.value), b.expr(p.default)) for p in params.kwonly_params if p.default is not None
+        (b.mangle(p.arg), b.expr(default))
+        for p, default in zip(params.kwonlyargs, params.kw_defaults)
+        if default is not None
     )
     function = build_frame(b.unit, b.unit.scopes[node], node, name, f"{b.qualname}.<locals>.{name}")
     b.nested.append(function)
     dst = b.temp()
-    span = b.span(node) if isinstance(node, cst.Lambda) else b.header(node, node.name)
+    span = b.span(node)
+    if not isinstance(node, ast.Lambda):
+        named = b.word(name, start_of(node))
+        span = replace(span, end_line=named.end_line, end_column=named.end_column)
     b.emit(ir.MakeFunction(span, dst, function, defaults, kw_defaults))
     return dst
 
 
 def build_frame(unit: Unit, scope: VariableScope, node: Any, name: str, qualname: str) -> ir.Function:
-    """The stage IR of one `FunctionDef` or `Lambda`, jumps still in it."""
+    """The stage IR of one function definition or lambda, jumps still in it."""
     b = StageBuilder(unit, scope, qualname)
     span = b.span(node)
-    is_lambda = isinstance(node, cst.Lambda)
+    is_lambda = isinstance(node, ast.Lambda)
     if is_lambda:
         b.emit(ir.Return(b.span(node.body), b.expr(node.body)))
     else:
-        if node.asynchronous is not None:
-            b.report(AsyncCode(keyword="async def", span=b.span(node.asynchronous)))
-        if node.type_parameters is not None and scope.parent is not None:
-            b.report(GenericFunction(span=b.span(node.type_parameters)))
+        if isinstance(node, ast.AsyncFunctionDef):
+            b.report(AsyncCode(keyword="async def", span=b.word("async", start_of(node))))
+        if getattr(node, "type_params", None) and scope.parent is not None:  # since Python 3.12
+            b.report(GenericFunction(span=b.header(node.type_params[0], node.type_params[-1])))
         b.suite(node.body, b.block)
-    return b.finish(name, signature(b, node.params), span, b.block, is_lambda=is_lambda)
+    return b.finish(name, signature(b, node.args), span, b.block, is_lambda=is_lambda)
 
 
-def signature(b: StageBuilder, params: Any) -> ir.Parameters:
+def signature(b: StageBuilder, params: ast.arguments) -> ir.Parameters:
     """The parameters by kind."""
 
-    def names(nodes: Any) -> tuple[str, ...]:
-        return tuple(b.mangle(node.name.value) for node in nodes)
+    def names(nodes: list[ast.arg]) -> tuple[str, ...]:
+        return tuple(b.mangle(node.arg) for node in nodes)
 
-    star = params.star_arg
-    double_star = params.star_kwarg
     return ir.Parameters(
-        positional_only=names(params.posonly_params),
-        positional=names(params.params),
-        star=b.mangle(star.name.value) if isinstance(star, cst.Param) else None,
-        keyword_only=names(params.kwonly_params),
-        double_star=b.mangle(double_star.name.value) if double_star is not None else None,
+        positional_only=names(params.posonlyargs),
+        positional=names(params.args),
+        star=None if params.vararg is None else b.mangle(params.vararg.arg),
+        keyword_only=names(params.kwonlyargs),
+        double_star=None if params.kwarg is None else b.mangle(params.kwarg.arg),
     )

@@ -7,12 +7,12 @@ else it is the call of a generator.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import libcst as cst
-
 from ..diagnostics.codes_syntax import AsyncCode, UnpackingComprehension
+from ..diagnostics.span import Span
 from ..stage import ir
 from .build_expressions import test
 from .build_targets import assign_to
@@ -38,39 +38,39 @@ _CONSUMING_METHODS = frozenset(
 )
 """Attributes that, when called with one generator, take all its elements at once."""
 
-_SIMPLE = (cst.Name, cst.Integer, cst.Float, cst.SimpleString, cst.Lambda, cst.UnaryOperation)
+_SIMPLE = (ast.Name, ast.Constant, ast.Lambda, ast.UnaryOp)
 """Arguments whose evaluation before or after the elements is the same."""
 
-_NAMES = {cst.ListComp: "<listcomp>", cst.SetComp: "<setcomp>", cst.DictComp: "<dictcomp>"}
+_NAMES = {ast.ListComp: "<listcomp>", ast.SetComp: "<setcomp>", ast.DictComp: "<dictcomp>"}
 
 
 def comprehension(b: StageBuilder, node: Any) -> ir.Temp:
     """`[… for …]`, `{… for …}`, `{…: … for …}`; also a generator expression that is consumed at once."""
     scope = b.unit.scopes[node]
-    elements = (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,)
+    elements = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
     for element in elements:
-        if isinstance(element, cst.StarredElement):
+        if isinstance(element, ast.Starred):
             b.report(UnpackingComprehension(span=b.span(element)))
             return b.constant(None, b.span(node))
     if scope.captured:
         return _as_function(b, node, scope)
     result = _empty(b, node)
-    b.emit(_clause(b, node.for_in, scope, lambda: _append(b, node, result)))
+    b.emit(_clause(b, node.generators, scope, lambda: _append(b, node, result)))
     return result
 
 
 def _empty(b: StageBuilder, node: Any) -> ir.Temp:
     span, dst = b.span(node), b.temp()
-    if isinstance(node, cst.DictComp):
+    if isinstance(node, ast.DictComp):
         b.emit(ir.BuildDict(span, dst, ()))
     else:
-        kind = ir.Sequence.SET if isinstance(node, cst.SetComp) else ir.Sequence.LIST
+        kind = ir.Sequence.SET if isinstance(node, ast.SetComp) else ir.Sequence.LIST
         b.emit(ir.Build(span, dst, kind, ()))
     return dst
 
 
 def _append(b: StageBuilder, node: Any, result: ir.Temp) -> None:
-    if isinstance(node, cst.DictComp):
+    if isinstance(node, ast.DictComp):
         key = b.expr(node.key)
         b.emit(ir.Append(b.span(node), result, b.expr(node.value), key))
     else:
@@ -83,7 +83,7 @@ def _as_function(b: StageBuilder, node: Any, scope: VariableScope, is_generator:
     name = _NAMES.get(type(node), "<genexpr>")
     frame = StageBuilder(b.unit, scope, f"{b.qualname}.<locals>.{name}")
     frame.hidden.add(".0")
-    iterable = b.expr(node.for_in.iter)
+    iterable = b.expr(node.generators[0].iter)
     result = frame.constant(None, span) if is_generator else _empty(frame, node)
 
     def innermost() -> None:
@@ -93,7 +93,7 @@ def _as_function(b: StageBuilder, node: Any, scope: VariableScope, is_generator:
             _append(frame, node, result)
 
     source = frame.load_hidden(".0", span)
-    frame.emit(_clause(frame, node.for_in, scope, innermost, source))
+    frame.emit(_clause(frame, node.generators, scope, innermost, source))
     frame.emit(ir.Return(span, result))
     function = frame.finish(name, ir.Parameters(positional_only=(".0",)), span, frame.block)
     b.nested.append(function)
@@ -105,7 +105,7 @@ def _as_function(b: StageBuilder, node: Any, scope: VariableScope, is_generator:
 
 def _clause(
     b: StageBuilder,
-    clause: Any,
+    clauses: Sequence[ast.comprehension],
     scope: VariableScope,
     innermost: Callable[[], None],
     source: ir.Temp | None = None,
@@ -113,31 +113,34 @@ def _clause(
 ) -> ir.For:
     """The loop of `for target in iter if …` and what stands to its right. `stop` breaks out if it is time."""
 
+    clause, inner = clauses[0], clauses[1:]
+
     def on_element(element: ir.Temp) -> None:
         with b.within(scope):
             assign_to(b, clause.target, element)
             _filtered(b, clause.ifs, rest)
 
     def rest() -> None:
-        if clause.inner_for_in is None:
+        if not inner:
             innermost()
             return
-        b.emit(_clause(b, clause.inner_for_in, scope, innermost, None, stop))
+        b.emit(_clause(b, inner, scope, innermost, None, stop))
         if stop is not None:
             stop()
 
-    if clause.asynchronous is not None:
-        b.report(AsyncCode(keyword="async for", span=b.span(clause.asynchronous)))
+    span = b.header(clause.target, clause.iter)
+    if clause.is_async:
+        b.report(AsyncCode(keyword="async for", span=span))
     if source is None:
-        return loop_over(b, clause.iter, clause, on_element, stop)
-    return _loop(b, source, clause, on_element)
+        return loop_over(b, clause.iter, span, on_element, stop)
+    return _loop(b, source, span, on_element)
 
 
 def _filtered(b: StageBuilder, conditions: Sequence[Any], then: Callable[[], None]) -> None:
     if not conditions:
         then()
         return
-    condition = conditions[0].test
+    condition = conditions[0]
     branch = ir.If(b.span(condition), test(b, condition), [], [])
     with b.into(branch.then):
         _filtered(b, conditions[1:], then)
@@ -147,14 +150,14 @@ def _filtered(b: StageBuilder, conditions: Sequence[Any], then: Callable[[], Non
 def loop_over(
     b: StageBuilder,
     iterable: Any,
-    at: Any,
+    span: Span,
     on_element: Callable[[ir.Temp], None],
     stop: Callable[[], None] | None = None,
 ) -> ir.For:
     """The loop over what `iterable` gives; a generator expression is fused into it, element by element."""
     scope = b.unit.scopes.get(iterable)
-    if not isinstance(iterable, cst.GeneratorExp) or scope is None or scope.captured:
-        return _loop(b, b.expr(iterable), at, on_element)
+    if not isinstance(iterable, ast.GeneratorExp) or scope is None or scope.captured:
+        return _loop(b, b.expr(iterable), span, on_element)
     outside = b.scope
 
     def innermost() -> None:
@@ -162,11 +165,11 @@ def loop_over(
         with b.within(outside):
             on_element(element)
 
-    return _clause(b, iterable.for_in, scope, innermost, None, stop)
+    return _clause(b, iterable.generators, scope, innermost, None, stop)
 
 
-def _loop(b: StageBuilder, source: ir.Temp, at: Any, on_element: Callable[[ir.Temp], None]) -> ir.For:
-    loop = ir.For(b.header(at, at.iter), source, b.temp(), [])
+def _loop(b: StageBuilder, source: ir.Temp, span: Span, on_element: Callable[[ir.Temp], None]) -> ir.For:
+    loop = ir.For(span, source, b.temp(), [])
     with b.into(loop.body):
         on_element(loop.target)
     return loop
@@ -183,24 +186,18 @@ def generator(b: StageBuilder, node: Any) -> ir.Temp:
 
 def generator_call(b: StageBuilder, node: Any) -> ir.Temp | None:
     """A call whose first argument is a generator expression; None if it is an ordinary call."""
-    if (
-        not node.args
-        or not isinstance(node.args[0].value, cst.GeneratorExp)
-        or node.args[0].keyword is not None
-    ):
+    if not node.args or not isinstance(node.args[0], ast.GeneratorExp):
         return None
-    if node.args[0].star:
-        return None
-    argument, others = node.args[0].value, node.args[1:]
-    name = node.func.value if isinstance(node.func, cst.Name) else ""
+    argument, others = node.args[0], [*node.args[1:], *[keyword.value for keyword in node.keywords]]
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
     if name and not b.is_usual(name):
         return None
-    if name == "next" and not b.unit.scopes[argument].captured and _takes_at_most_a_simple_default(others):
+    if name == "next" and not b.unit.scopes[argument].captured and _takes_at_most_a_simple_default(node):
         return _first(b, node, argument)
     if name in ("any", "all") and not others and not b.unit.scopes[argument].captured:
         return _decided(b, node, argument, name)
-    consumed_method = isinstance(node.func, cst.Attribute) and node.func.attr.value in _CONSUMING_METHODS
-    simple = all(isinstance(a.value, _SIMPLE) and not a.star for a in others)
+    consumed_method = isinstance(node.func, ast.Attribute) and node.func.attr in _CONSUMING_METHODS
+    simple = all(isinstance(a, _SIMPLE) for a in others) and all(keyword.arg for keyword in node.keywords)
     if name == "sum" and not b.unit.scopes[argument].captured and simple and len(others) <= 1:
         return _summed(b, node, argument)
     if name in _CONSUMERS and simple:
@@ -220,9 +217,8 @@ def _consumed(b: StageBuilder, node: Any, argument: Any, *, once: bool) -> ir.Te
         elements = b.temp()
         b.emit(ir.Call(span, elements, maker, (ir.Arg(ir.ArgKind.POSITIONAL, listed),)))
     args = [ir.Arg(ir.ArgKind.POSITIONAL, elements)]
-    for other in node.args[1:]:
-        kind = ir.ArgKind.POSITIONAL if other.keyword is None else ir.ArgKind.KEYWORD
-        args.append(ir.Arg(kind, b.expr(other.value), other.keyword.value if other.keyword else ""))
+    args += [ir.Arg(ir.ArgKind.POSITIONAL, b.expr(other)) for other in node.args[1:]]
+    args += [ir.Arg(ir.ArgKind.KEYWORD, b.expr(k.value), k.arg) for k in node.keywords]
     dst = b.temp()
     b.emit(ir.Call(b.span(node), dst, func, tuple(args)))
     return dst
@@ -237,8 +233,9 @@ def _summed(b: StageBuilder, node: Any, argument: Any) -> ir.Temp:
     function = b.load("sum", b.span(node.func))
     total = b.hidden_local("sum")
     begins = b.constant(0, span)
-    if len(node.args) > 1:  # the builtin refuses texts, also where it adds nothing to them
-        start, begins = b.expr(node.args[1].value), b.temp()
+    given_start = [*node.args[1:], *[keyword.value for keyword in node.keywords]]
+    if given_start:  # the builtin refuses texts, also where it adds nothing to them
+        start, begins = b.expr(given_start[0]), b.temp()
         given = [ir.Arg(ir.ArgKind.POSITIONAL, value) for value in (b.constant((), span), start)]
         b.emit(ir.Call(span, begins, function, tuple(given)))
     b.store_hidden(total, begins, span)
@@ -249,14 +246,12 @@ def _summed(b: StageBuilder, node: Any, argument: Any) -> ir.Temp:
         b.emit(ir.Binary(span, dst, "+", b.load_hidden(total, span), value))
         b.store_hidden(total, dst, span)
 
-    b.emit(_clause(b, argument.for_in, b.unit.scopes[argument], add))
+    b.emit(_clause(b, argument.generators, b.unit.scopes[argument], add))
     return b.load_hidden(total, span)
 
 
-def _takes_at_most_a_simple_default(others: Sequence[Any]) -> bool:
-    return len(others) <= 1 and all(
-        isinstance(a.value, _SIMPLE) and not a.star and a.keyword is None for a in others
-    )
+def _takes_at_most_a_simple_default(node: ast.Call) -> bool:
+    return len(node.args) <= 2 and not node.keywords and all(isinstance(a, _SIMPLE) for a in node.args[1:])
 
 
 def _first(b: StageBuilder, node: Any, argument: Any) -> ir.Temp:
@@ -269,7 +264,7 @@ def _first(b: StageBuilder, node: Any, argument: Any) -> ir.Temp:
     found, value = b.hidden_local("next"), b.hidden_local("next")
     b.store_hidden(found, b.constant(False, span), span)
     if len(node.args) > 1:
-        b.store_hidden(value, b.expr(node.args[1].value), span)
+        b.store_hidden(value, b.expr(node.args[1]), span)
 
     def take() -> None:
         b.store_hidden(value, b.expr(argument.elt), span)
@@ -282,7 +277,7 @@ def _first(b: StageBuilder, node: Any, argument: Any) -> ir.Temp:
             b.emit(ir.Break(span))
         b.emit(branch)
 
-    b.emit(_clause(b, argument.for_in, b.unit.scopes[argument], take, None, stop))
+    b.emit(_clause(b, argument.generators, b.unit.scopes[argument], take, None, stop))
     if len(node.args) == 1:
         branch = ir.If(span, b.load_hidden(found, span), [], [])
         with b.into(branch.orelse):
@@ -312,7 +307,7 @@ def _decided(b: StageBuilder, node: Any, argument: Any, name: str) -> ir.Temp:
     b.emit(
         _clause(
             b,
-            argument.for_in,
+            argument.generators,
             b.unit.scopes[argument],
             lambda: leave_if(b.expr(argument.elt), record=True),
             None,

@@ -10,78 +10,70 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import libcst as cst
-
 from ..stage import ir
-from .builder import StageBuilder
+from .builder import StageBuilder, unstarred
 
-KEYWORDS: dict[str, object] = {"None": None, "True": True, "False": False, "__debug__": __debug__}
-
-UNARY: dict[type, str] = {cst.Minus: "-", cst.Plus: "+", cst.BitInvert: "~", cst.Not: "not"}
+UNARY: dict[type, str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
 
 BINARY: dict[type, str] = {
-    cst.Add: "+",
-    cst.Subtract: "-",
-    cst.Multiply: "*",
-    cst.Divide: "/",
-    cst.FloorDivide: "//",
-    cst.Modulo: "%",
-    cst.Power: "**",
-    cst.MatrixMultiply: "@",
-    cst.BitAnd: "&",
-    cst.BitOr: "|",
-    cst.BitXor: "^",
-    cst.LeftShift: "<<",
-    cst.RightShift: ">>",
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
 }
 
 COMPARE: dict[type, str] = {
-    cst.Equal: "==",
-    cst.NotEqual: "!=",
-    cst.LessThan: "<",
-    cst.LessThanEqual: "<=",
-    cst.GreaterThan: ">",
-    cst.GreaterThanEqual: ">=",
-    cst.Is: "is",
-    cst.IsNot: "is not",
-    cst.In: "in",
-    cst.NotIn: "not in",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
 }
 
 
 def name(b: StageBuilder, node: Any) -> ir.Temp:
-    """A variable, or one of the constants that the syntax tree calls names."""
-    if node.value in KEYWORDS:
-        return b.constant(KEYWORDS[node.value], b.span(node))
-    return b.load(b.mangle(node.value), b.span(node))
+    """A variable, or the constant that the syntax tree calls a name."""
+    if node.id == "__debug__":
+        return b.constant(__debug__, b.span(node))
+    return b.load(b.mangle(node.id), b.span(node))
 
 
 def literal(b: StageBuilder, node: Any) -> ir.Temp:
-    """A number, or a string without replacement fields."""
-    return b.constant(node.evaluated_value, b.span(node))
-
-
-def ellipsis(b: StageBuilder, node: Any) -> ir.Temp:
-    """`...`"""
-    return b.constant(..., b.span(node))
+    """A number, a string without replacement fields, `None`, `True`, `False`, `...`."""
+    return b.constant(node.value, b.span(node))
 
 
 def attribute(b: StageBuilder, node: Any) -> ir.Temp:
     """`value.attr`"""
     obj = b.expr(node.value)
     dst = b.temp()
-    b.emit(ir.GetAttr(b.span(node), dst, obj, b.mangle(node.attr.value)))
+    b.emit(ir.GetAttr(b.span(node), dst, obj, b.mangle(node.attr)))
     return dst
 
 
 def unary(b: StageBuilder, node: Any) -> ir.Temp:
     """`-x`, `+x`, `~x`, `not x`; a negative number is a constant."""
-    op = UNARY[type(node.operator)]
-    if op == "-" and isinstance(node.expression, (cst.Integer, cst.Float, cst.Imaginary)):
-        return b.constant(-node.expression.evaluated_value, b.span(node))
-    operand = b.expr(node.expression)
+    match node:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() | complex() as number)):
+            if not isinstance(number, bool):
+                return b.constant(-number, b.span(node))
+    operand = b.expr(node.operand)
     dst = b.temp()
-    b.emit(ir.Unary(b.span(node), dst, op, operand))
+    b.emit(ir.Unary(b.span(node), dst, UNARY[type(node.op)], operand))
     return dst
 
 
@@ -90,13 +82,13 @@ def binary(b: StageBuilder, node: Any) -> ir.Temp:
     left = b.expr(node.left)
     right = b.expr(node.right)
     dst = b.temp()
-    b.emit(ir.Binary(b.span(node), dst, BINARY[type(node.operator)], left, right))
+    b.emit(ir.Binary(b.span(node), dst, BINARY[type(node.op)], left, right))
     return dst
 
 
 def boolean(b: StageBuilder, node: Any) -> ir.Temp:
     """`a and b and …`, `a or b or …`: the first operand that decides, else the last."""
-    return _decide(b, node, _operands(node), isinstance(node.operator, cst.And), in_test=False)
+    return _decide(b, node, _operands(node), isinstance(node.op, ast.And), in_test=False)
 
 
 def test(b: StageBuilder, node: Any) -> ir.Temp:
@@ -104,10 +96,10 @@ def test(b: StageBuilder, node: Any) -> ir.Temp:
 
     So operands of different kinds meet in a bool, where the value of `a or b` would be of either kind.
     """
-    if isinstance(node, cst.BooleanOperation):
-        return _decide(b, node, _operands(node), isinstance(node.operator, cst.And), in_test=True)
-    if isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
-        operand = test(b, node.expression)
+    if isinstance(node, ast.BoolOp):
+        return _decide(b, node, _operands(node), isinstance(node.op, ast.And), in_test=True)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        operand = test(b, node.operand)
         dst = b.temp()
         b.emit(ir.Unary(b.span(node), dst, "not", operand))
         return dst
@@ -116,12 +108,9 @@ def test(b: StageBuilder, node: Any) -> ir.Temp:
 
 def _operands(node: Any) -> list[Any]:
     """The operands of `a and b and …`, or of `a or b or …`, from the left."""
-    kind = type(node.operator)
-    operands: list[Any] = []
-    while isinstance(node, cst.BooleanOperation) and isinstance(node.operator, kind):
-        operands.append(node.right)
-        node = node.left
-    return [node, *operands[::-1]]
+    first, *rest = node.values
+    within = isinstance(first, ast.BoolOp) and type(first.op) is type(node.op)
+    return [*(_operands(first) if within else [first]), *rest]
 
 
 def _decide(b: StageBuilder, node: Any, operands: Sequence[Any], conjunction: bool, in_test: bool) -> ir.Temp:
@@ -165,23 +154,22 @@ def conditional(b: StageBuilder, node: Any) -> ir.Temp:
 
 def comparison(b: StageBuilder, node: Any) -> ir.Temp:
     """`a < b < c`: every operand is evaluated at most once, and none after a comparison that fails."""
-    return _chain(b, node, b.expr(node.left), node.comparisons)
+    return _chain(b, node, b.expr(node.left), 0)
 
 
-def _chain(b: StageBuilder, node: Any, left: ir.Temp, targets: Sequence[Any]) -> ir.Temp:
-    target, rest = targets[0], targets[1:]
-    right = b.expr(target.comparator)
+def _chain(b: StageBuilder, node: ast.Compare, left: ir.Temp, place: int) -> ir.Temp:
+    right = b.expr(node.comparators[place])
     dst = b.temp()
-    b.emit(ir.Compare(b.span(node), dst, COMPARE[type(target.operator)], left, right))
-    if not rest:
+    b.emit(ir.Compare(b.span(node), dst, COMPARE[type(node.ops[place])], left, right))
+    if place == len(node.ops) - 1:
         return dst
-    return choose(b, node, dst, lambda: _chain(b, node, right, rest), lambda: dst)
+    return choose(b, node, dst, lambda: _chain(b, node, right, place + 1), lambda: dst)
 
 
 def walrus(b: StageBuilder, node: Any) -> ir.Temp:
     """`(target := value)`"""
     value = b.expr(node.value)
-    b.store(b.mangle(node.target.value), value, b.span(node))
+    b.store(b.mangle(node.target.id), value, b.span(node))
     return value
 
 
@@ -190,10 +178,10 @@ def display(kind: ir.Sequence) -> Callable[[StageBuilder, Any], ir.Temp]:
 
     def build(b: StageBuilder, node: Any) -> ir.Temp:
         items = []
-        for place, e in enumerate(node.elements):
-            value, star = b.expr(e.value), isinstance(e, cst.StarredElement)
+        for place, e in enumerate(node.elts):
+            value, star = b.expr(unstarred(e)), isinstance(e, ast.Starred)
             if star:
-                value = b.spliced(value, [other.value for other in node.elements[place + 1 :]], b.span(e))
+                value = b.spliced(value, node.elts[place + 1 :], b.span(e))
             items.append(ir.Item(value, star))
         return _sequence(b, node, kind, tuple(items))
 
@@ -216,9 +204,8 @@ def _sequence(b: StageBuilder, node: Any, kind: ir.Sequence, items: tuple[ir.Ite
 def dictionary(b: StageBuilder, node: Any) -> ir.Temp:
     """`{key: value, **mapping}`"""
     entries: list[tuple[ir.Temp | None, ir.Temp]] = []
-    for element in node.elements:
-        key = None if isinstance(element, cst.StarredDictElement) else b.expr(element.key)
-        entries.append((key, b.expr(element.value)))
+    for key, value in zip(node.keys, node.values):
+        entries.append((None if key is None else b.expr(key), b.expr(value)))
     dst = b.temp()
     b.emit(ir.BuildDict(b.span(node), dst, tuple(entries)))
     return dst
@@ -227,26 +214,10 @@ def dictionary(b: StageBuilder, node: Any) -> ir.Temp:
 def subscript(b: StageBuilder, node: Any) -> ir.Temp:
     """`obj[index]`"""
     obj = b.expr(node.value)
-    at = index(b, node)
+    at = b.expr(node.slice)
     dst = b.temp()
     b.emit(ir.GetItem(b.span(node), dst, obj, at))
     return dst
-
-
-def index(b: StageBuilder, node: Any) -> ir.Temp:
-    """The index of a `Subscript`: one value, or a tuple of several."""
-    elements = node.slice
-    first = elements[0]
-    alone = len(elements) == 1 and not isinstance(first.comma, cst.Comma)
-    if alone and getattr(first.slice, "star", None) is None:
-        return b.expr(first.slice)
-    items = tuple(ir.Item(b.expr(e.slice), getattr(e.slice, "star", None) is not None) for e in elements)
-    return _sequence(b, node, ir.Sequence.TUPLE, items)
-
-
-def index_value(b: StageBuilder, node: Any) -> ir.Temp:
-    """An index that is no slice."""
-    return b.expr(node.value)
 
 
 def slice_(b: StageBuilder, node: Any) -> ir.Temp:
@@ -257,81 +228,23 @@ def slice_(b: StageBuilder, node: Any) -> ir.Temp:
     return dst
 
 
-def concatenated(b: StageBuilder, node: Any) -> ir.Temp:
-    """Adjacent strings; one f-string among them makes all of it one."""
-    pieces = _pieces(node)
-    if not any(isinstance(piece, cst.FormattedString) for piece in pieces):
-        return literal(b, node)
-    return _join(b, node, pieces)
-
-
 def formatted(b: StageBuilder, node: Any) -> ir.Temp:
-    """An f-string."""
-    return _join(b, node, [node])
-
-
-def _pieces(node: Any) -> list[Any]:
-    pieces: list[Any] = []
-    while isinstance(node, cst.ConcatenatedString):
-        pieces.append(node.left)
-        node = node.right
-    return [*pieces, node]
-
-
-def _join(b: StageBuilder, node: Any, pieces: Sequence[Any]) -> ir.Temp:
-    parts: list[ir.Temp] = []
-    for piece in pieces:
-        if isinstance(piece, cst.FormattedString):
-            parts += _parts(b, piece.parts, piece)
-        elif piece.evaluated_value:
-            parts.append(literal(b, piece))
+    """An f-string, with the strings beside it: text and `{expression!conversion:spec}`, in order."""
+    parts = []
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            parts.append(_field(b, part))
+        elif part.value:
+            parts.append(literal(b, part))
     dst = b.temp()
     b.emit(ir.JoinStrings(b.span(node), dst, tuple(parts)))
     return dst
 
 
-def _parts(b: StageBuilder, parts: Sequence[Any], string: Any) -> list[ir.Temp]:
-    """The temporaries of text and replacement fields, in order."""
-    temps: list[ir.Temp] = []
-    for part in parts:
-        if isinstance(part, cst.FormattedStringText):
-            temps.append(b.constant(_text(part.value, string), b.span(part)))
-            continue
-        if part.equal is not None:
-            temps.append(b.constant(_self_documenting(part), b.span(part)))
-        temps.append(_field(b, part, string))
-    return temps
-
-
-def _field(b: StageBuilder, part: Any, string: Any) -> ir.Temp:
-    """`{expression!conversion:spec}`"""
-    value = b.expr(part.expression)
-    spec: ir.Temp | None = None
-    if part.format_spec is not None:
-        pieces = _parts(b, part.format_spec, string)
-        spec = b.temp()
-        b.emit(ir.JoinStrings(b.span(part), spec, tuple(pieces)))
-    conversion = part.conversion or ""
-    if part.equal is not None and not conversion and spec is None:
-        conversion = "r"
+def _field(b: StageBuilder, node: ast.FormattedValue) -> ir.Temp:
+    value = b.expr(node.value)
+    spec = None if node.format_spec is None else b.expr(node.format_spec)
+    conversion = "" if node.conversion == -1 else chr(node.conversion)
     dst = b.temp()
-    b.emit(ir.Format(b.span(part), dst, value, conversion, spec))
+    b.emit(ir.Format(b.span(node.value), dst, value, conversion, spec))
     return dst
-
-
-def _text(value: str, string: Any) -> str:
-    """The text between replacement fields, escapes and doubled braces resolved."""
-    value = value.replace("{{", "{").replace("}}", "}")
-    if "r" in string.prefix.lower() or "\\" not in value:
-        return value
-    quote = string.end
-    text = ast.literal_eval(f"{quote}{value}{quote}")
-    assert isinstance(text, str)
-    return text
-
-
-def _self_documenting(part: Any) -> str:
-    """The text that `{expression=}` shows before the value: the source up to and with the `=`."""
-    code = cst.Module([]).code_for_node
-    before, after = part.whitespace_before_expression, part.whitespace_after_expression
-    return "".join(map(code, (before, part.expression, after, part.equal)))

@@ -5,14 +5,14 @@ A captured value is kept in a hidden local until then, since a pattern that fail
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import libcst as cst
 
 from ..stage import ir
 from .build_expressions import test
 from .builder import StageBuilder
+from .source import Place, end_of, start_of
 
 _MISSING = object()
 """What `getattr` gives for an attribute that the subject of a class pattern does not have."""
@@ -54,19 +54,16 @@ def _case(b: StageBuilder, case: Any, subject: ir.Temp) -> ir.Temp:
 def _captures(pattern: Any) -> list[str]:
     """The names that a pattern binds, in source order."""
     match pattern:
-        case cst.MatchAs(pattern=inner, name=name):
-            return (_captures(inner) if inner else []) + ([name.value] if name else [])
-        case cst.MatchStar(name=name):
-            return [name.value] if name else []
-        case cst.MatchMapping(elements=elements, rest=rest):
-            inside = [name for e in elements for name in _captures(e.pattern)]
-            return inside + ([rest.value] if rest else [])
-        case cst.MatchClass(patterns=patterns, kwds=kwds):
-            parts = [e.value for e in patterns] + [e.pattern for e in kwds]
-        case cst.MatchOr(patterns=patterns):
-            parts = [e.pattern for e in patterns]
-        case cst.MatchList(patterns=patterns) | cst.MatchTuple(patterns=patterns):
-            parts = [e if isinstance(e, cst.MatchStar) else e.value for e in patterns]
+        case ast.MatchAs(pattern=inner, name=name):
+            return (_captures(inner) if inner else []) + ([name] if name else [])
+        case ast.MatchStar(name=name):
+            return [name] if name else []
+        case ast.MatchMapping(patterns=parts, rest=rest):
+            return [name for part in parts for name in _captures(part)] + ([rest] if rest else [])
+        case ast.MatchClass(patterns=patterns, kwd_patterns=named):
+            parts = [*patterns, *named]
+        case ast.MatchOr(patterns=parts) | ast.MatchSequence(patterns=parts):
+            pass
         case _:
             parts = []
     return [name for part in parts for name in _captures(part)]
@@ -79,8 +76,8 @@ def _hidden(b: StageBuilder, name: str) -> str:
     return hidden
 
 
-def _capture(b: StageBuilder, name: Any, value: ir.Temp) -> None:
-    b.store_hidden(_hidden(b, name.value), value, b.span(name))
+def _capture(b: StageBuilder, name: str, value: ir.Temp, behind: Place) -> None:
+    b.store_hidden(_hidden(b, name), value, b.word(name, behind))
 
 
 def _all(b: StageBuilder, node: Any, tests: Sequence[Test]) -> ir.Temp:
@@ -108,7 +105,7 @@ def value_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
 
 def singleton_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
     """`None`, `True`, `False`: identity."""
-    return _compare(b, node, "is", subject, b.expr(node.value))
+    return _compare(b, node, "is", subject, b.constant(node.value, b.span(node)))
 
 
 def _compare(b: StageBuilder, node: Any, op: str, left: ir.Temp, right: ir.Temp) -> ir.Temp:
@@ -122,7 +119,7 @@ def as_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
 
     def bind() -> ir.Temp:
         if node.name is not None:
-            _capture(b, node.name, subject)
+            _capture(b, node.name, subject, start_of(node) if node.pattern is None else end_of(node.pattern))
         return b.constant(True, b.span(node))
 
     if node.pattern is None:
@@ -136,7 +133,7 @@ def as_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
 
 def or_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
     """`a | b`: the first alternative that matches."""
-    return _any(b, node, [element.pattern for element in node.patterns], subject)
+    return _any(b, node, node.patterns, subject)
 
 
 def _any(b: StageBuilder, node: Any, patterns: Sequence[Any], subject: ir.Temp) -> ir.Temp:
@@ -157,7 +154,7 @@ def _any(b: StageBuilder, node: Any, patterns: Sequence[Any], subject: ir.Temp) 
 def sequence_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
     """`[a, *rest, b]`: a sequence of that length whose parts match."""
     elements = node.patterns
-    stars = [i for i, e in enumerate(elements) if isinstance(e, cst.MatchStar)]
+    stars = [i for i, e in enumerate(elements) if isinstance(e, ast.MatchStar)]
     star = stars[0] if stars else None
 
     def shape() -> ir.Temp:
@@ -172,29 +169,27 @@ def sequence_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
         b.emit(ir.Unpack(b.span(node), dsts, subject, star))
         tests: list[Test] = []
         for element, dst in zip(elements, dsts):
-            if isinstance(element, cst.MatchStar):
+            if isinstance(element, ast.MatchStar):
                 if element.name is not None:
-                    _capture(b, element.name, dst)
-            elif not _is_wildcard(element.value):
-                tests.append(lambda p=element.value, d=dst: b.pattern(p, d))  # type: ignore[misc]
+                    _capture(b, element.name, dst, start_of(element))
+            elif not _is_wildcard(element):
+                tests.append(lambda p=element, d=dst: b.pattern(p, d))  # type: ignore[misc]
         return _all(b, node, tests)
 
     def matters(element: Any) -> bool:
-        if isinstance(element, cst.MatchStar):
-            return element.name is not None
-        return not _is_wildcard(element.value)
+        return element.name is not None if isinstance(element, ast.MatchStar) else not _is_wildcard(element)
 
     return _all(b, node, [shape, parts] if any(map(matters, elements)) else [shape])
 
 
 def _is_wildcard(pattern: Any) -> bool:
-    return isinstance(pattern, cst.MatchAs) and pattern.pattern is None and pattern.name is None
+    return isinstance(pattern, ast.MatchAs) and pattern.pattern is None and pattern.name is None
 
 
 def mapping_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
     """`{key: pattern, **rest}`: a mapping that has these keys, with values that match."""
     span = b.span(node)
-    keys = [b.expr(element.key) for element in node.elements]
+    keys = [b.expr(key) for key in node.keys]
 
     def shape() -> ir.Temp:
         dst = b.temp()
@@ -212,13 +207,13 @@ def mapping_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
         b.emit(ir.Call(span, copy, maker, (ir.Arg(ir.ArgKind.POSITIONAL, subject),)))
         for key in keys:
             b.emit(ir.DelItem(span, copy, key))
-        _capture(b, node.rest, copy)
+        _capture(b, node.rest, copy, end_of(node.patterns[-1]) if node.patterns else start_of(node))
         return b.constant(True, span)
 
     tests: list[Test] = [shape]
-    for key, element in zip(keys, node.elements):
-        if not _is_wildcard(element.pattern):
-            tests.append(lambda k=key, p=element.pattern: value(k, p))  # type: ignore[misc]
+    for key, pattern in zip(keys, node.patterns):
+        if not _is_wildcard(pattern):
+            tests.append(lambda k=key, p=pattern: value(k, p))  # type: ignore[misc]
     if node.rest is not None:
         tests.append(rest)
     return _all(b, node, tests)
@@ -239,18 +234,18 @@ def class_pattern(b: StageBuilder, node: Any, subject: ir.Temp) -> ir.Temp:
         return b.pattern(pattern, dst)
 
     tests: list[Test] = [shape]
-    for position, element in enumerate(node.patterns):
-        tests.append(lambda i=position, p=element.value: positional(i, p))  # type: ignore[misc]
-    for element in node.kwds:
-        tests.append(lambda e=element: _keyword(b, e, subject))  # type: ignore[misc]
+    for position, pattern in enumerate(node.patterns):
+        tests.append(lambda i=position, p=pattern: positional(i, p))  # type: ignore[misc]
+    for name, pattern in zip(node.kwd_attrs, node.kwd_patterns):
+        tests.append(lambda n=name, p=pattern: _keyword(b, n, p, subject))  # type: ignore[misc]
     return _all(b, node, tests)
 
 
-def _keyword(b: StageBuilder, element: Any, subject: ir.Temp) -> ir.Temp:
+def _keyword(b: StageBuilder, name: str, pattern: ast.pattern, subject: ir.Temp) -> ir.Temp:
     """`name=pattern`: the subject has the attribute, and it matches. The attribute is read once."""
-    span = b.span(element.key)
+    span = b.span(pattern)
     dst, found = b.temp(), b.temp()
-    attr, missing = b.constant(b.mangle(element.key.value), span), b.constant(_MISSING, span)
+    attr, missing = b.constant(b.mangle(name), span), b.constant(_MISSING, span)
     args = tuple(ir.Arg(ir.ArgKind.POSITIONAL, arg) for arg in (subject, attr, missing))
     b.emit(ir.Call(span, dst, b.constant(getattr, span), args))
 
@@ -258,4 +253,4 @@ def _keyword(b: StageBuilder, element: Any, subject: ir.Temp) -> ir.Temp:
         b.emit(ir.Compare(span, found, "is not", dst, missing))
         return found
 
-    return _all(b, element, [present, lambda: b.pattern(element.pattern, dst)])
+    return _all(b, pattern, [present, lambda: b.pattern(pattern, dst)])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
-
-import libcst as cst
 
 from ..diagnostics.codes_syntax import (
     AsyncCode,
@@ -14,18 +13,11 @@ from ..diagnostics.codes_syntax import (
 )
 from ..stage import ir
 from .build_comprehensions import comprehension, loop_over
-from .build_expressions import KEYWORDS, test
+from .build_expressions import test
 from .build_targets import assign, assign_to
 from .builder import LoopElse, StageBuilder
 from .flow import contains
-
-_CONSTANTS = (cst.SimpleString, cst.Integer, cst.Float, cst.Imaginary, cst.Ellipsis)
-
-
-def line(b: StageBuilder, node: Any) -> None:
-    """Small statements on one line."""
-    for small in node.body:
-        b.statement(small)
+from .source import end_of, start_of
 
 
 def nothing(b: StageBuilder, node: Any) -> None:
@@ -35,28 +27,29 @@ def nothing(b: StageBuilder, node: Any) -> None:
 def expression(b: StageBuilder, node: Any) -> None:
     """An expression for its effect; docstrings and other constants have none."""
     value = node.value
-    if isinstance(value, cst.Yield) and isinstance(value.value, cst.From):
+    if isinstance(value, ast.YieldFrom):
         _yield_from(b, value)
-        return
-    if isinstance(value, _CONSTANTS) or (isinstance(value, cst.Name) and value.value in KEYWORDS):
-        return
-    b.expr(value)
+    elif not isinstance(value, ast.Constant):
+        b.expr(value)
 
 
 def yield_(b: StageBuilder, node: Any) -> ir.Temp:
     """`yield value`, whose own value is None: nobody sends another to a generator that a loop goes over."""
     span = b.span(node)
-    if isinstance(node.value, cst.From):
-        b.report(GeneratorFunction(span=span, why="the value of `yield from` is used"))
-    else:
-        value = b.constant(None, span) if node.value is None else b.expr(node.value)
-        b.emit_yield(node, value)
+    b.emit_yield(node, b.constant(None, span) if node.value is None else b.expr(node.value))
+    return b.constant(None, span)
+
+
+def yield_from_value(b: StageBuilder, node: Any) -> ir.Temp:
+    """`yield from` where its own value, what the inner generator returns, is used."""
+    span = b.span(node)
+    b.report(GeneratorFunction(span=span, why="the value of `yield from` is used"))
     return b.constant(None, span)
 
 
 def _yield_from(b: StageBuilder, node: Any) -> None:
     """`yield from iterable` as a statement: a loop that yields each element."""
-    loop = ir.For(b.span(node), b.expr(node.value.item), b.temp(), [])
+    loop = ir.For(b.span(node), b.expr(node.value), b.temp(), [])
     with b.into(loop.body):
         b.emit_yield(node, loop.target)
     b.emit(loop)
@@ -64,9 +57,9 @@ def _yield_from(b: StageBuilder, node: Any) -> None:
 
 def assignment(b: StageBuilder, node: Any) -> None:
     """`a = b = value`; unpacking consumes a generator expression at once."""
-    unpacks = all(isinstance(t.target, (cst.Tuple, cst.List)) for t in node.targets)
-    if isinstance(node.value, cst.GeneratorExp) and unpacks and len(node.targets) == 1:
-        assign_to(b, node.targets[0].target, comprehension(b, node.value))
+    unpacks = all(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets)
+    if isinstance(node.value, ast.GeneratorExp) and unpacks and len(node.targets) == 1:
+        assign_to(b, node.targets[0], comprehension(b, node.value))
     else:
         assign(b, node)
 
@@ -105,11 +98,10 @@ def if_(b: StageBuilder, node: Any) -> None:
         b.suite(node.body, branch.then)
         b.emit(branch)
         b.block = branch.orelse
-        if not isinstance(node.orelse, cst.If):
+        if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
             break
-        node = node.orelse
-    if node.orelse is not None:
-        b.suite(node.orelse.body, b.block)
+        node = node.orelse[0]
+    b.suite(node.orelse, b.block)
     b.block = outer
 
 
@@ -125,9 +117,9 @@ def while_(b: StageBuilder, node: Any) -> None:
 
 def for_(b: StageBuilder, node: Any) -> None:
     """`for target in iter: … else: …`"""
-    if node.asynchronous is not None:
-        b.report(AsyncCode(keyword="async for", span=b.span(node.asynchronous)))
-    if isinstance(node.iter, cst.GeneratorExp) and node.iter.for_in.inner_for_in is not None:
+    if isinstance(node, ast.AsyncFor):
+        b.report(AsyncCode(keyword="async for", span=b.word("async", start_of(node))))
+    if isinstance(node.iter, ast.GeneratorExp) and len(node.iter.generators) > 1:
         b.unit.generators.add(node.iter)  # `break` leaves all of its loops
 
     def on_element(element: ir.Temp) -> None:
@@ -135,27 +127,28 @@ def for_(b: StageBuilder, node: Any) -> None:
         with b.inside("loop"):
             b.suite(node.body, b.block)
 
-    _emit_loop(b, node, loop_over(b, node.iter, node, on_element))
+    _emit_loop(b, node, loop_over(b, node.iter, b.header(node, node.iter), on_element))
 
 
 def _emit_loop(b: StageBuilder, node: Any, loop: ir.For | ir.While) -> None:
-    if node.orelse is None:
-        b.emit(loop)
+    if node.orelse:
+        b.emit(LoopElse(loop.span, loop, b.suite(node.orelse)))
     else:
-        b.emit(LoopElse(loop.span, loop, b.suite(node.orelse.body)))
+        b.emit(loop)
 
 
 def with_(b: StageBuilder, node: Any) -> None:
     """`with a as x, b as y: …`: several managers nest."""
-    if node.asynchronous is not None:
-        b.report(AsyncCode(keyword="async with", span=b.span(node.asynchronous)))
+    if isinstance(node, ast.AsyncWith):
+        b.report(AsyncCode(keyword="async with", span=b.word("async", start_of(node))))
     outer = b.block
     for item in node.items:
-        block = ir.With(b.span(item), b.expr(item.item), b.temp(), [])
+        span = b.header(item.context_expr, item.optional_vars or item.context_expr)
+        block = ir.With(span, b.expr(item.context_expr), b.temp(), [])
         b.emit(block)
         b.block = block.body
-        if item.asname is not None:
-            assign_to(b, item.asname.name, block.entered)
+        if item.optional_vars is not None:
+            assign_to(b, item.optional_vars, block.entered)
     with b.inside("with"):
         b.suite(node.body, b.block)
     b.block = outer
@@ -164,7 +157,7 @@ def with_(b: StageBuilder, node: Any) -> None:
 def raise_(b: StageBuilder, node: Any) -> None:
     """`raise exc from cause`"""
     exc = None if node.exc is None else b.expr(node.exc)
-    cause = None if node.cause is None else b.expr(node.cause.item)
+    cause = None if node.cause is None else b.expr(node.cause)
     b.emit(ir.Raise(b.span(node), exc, cause))
 
 
@@ -187,16 +180,15 @@ def assert_(b: StageBuilder, node: Any) -> None:
 def try_(b: StageBuilder, node: Any) -> None:
     """`try … except … else … finally`"""
     instr = ir.Try(b.span(node), [], [], [], [])
-    has_final = node.finalbody is not None
+    has_final = bool(node.finalbody)
     with b.inside("try"):
         b.suite(node.body, instr.body)
     with b.inside("try" if has_final else "handler"):
         instr.handlers = [_handler(b, handler) for handler in node.handlers]
-        if node.orelse is not None:
-            b.suite(node.orelse.body, instr.orelse)
+        b.suite(node.orelse, instr.orelse)
     if has_final:
         with b.inside("finally"):
-            b.suite(node.finalbody.body, instr.final)
+            b.suite(node.finalbody, instr.final)
     b.emit(instr)
 
 
@@ -208,7 +200,7 @@ def _handler(b: StageBuilder, node: Any) -> ir.Handler:
     if node.name is None:
         handler.body = body
         return handler
-    name, span = b.mangle(node.name.name.value), b.span(node.name)
+    name, span = b.mangle(node.name), b.word(node.name, end_of(node.type))
     with b.into([]) as unbind:
         b.store(name, b.constant(None, span), span)
         kind_of_name, actual = b.scope.resolve(name)
@@ -232,10 +224,10 @@ def _outlives(b: StageBuilder, body: ir.Block, kind: ir.StorageClass) -> bool:
 def import_(b: StageBuilder, node: Any) -> None:
     """`import a.b as c`: `Import` gives the package `a`; with `as`, its part `b` is fetched from it."""
     for alias in node.names:
-        parts = _dotted(alias.name)
+        parts = alias.name.split(".")
         span = b.span(alias)
         value = b.temp()
-        b.emit(ir.Import(span, value, ".".join(parts), ""))
+        b.emit(ir.Import(span, value, alias.name, ""))
         if alias.asname is None:
             b.store(b.mangle(parts[0]), value, span)
             continue
@@ -243,25 +235,15 @@ def import_(b: StageBuilder, node: Any) -> None:
             dst = b.temp()
             b.emit(ir.GetAttr(span, dst, value, part))
             value = dst
-        assign_to(b, alias.asname.name, value)
+        b.store(b.mangle(alias.asname), value, span)
 
 
 def import_from(b: StageBuilder, node: Any) -> None:
     """`from module import name as other`"""
-    if isinstance(node.names, cst.ImportStar):
+    if node.names[0].name == "*":
         b.report(UnsupportedImport(form="from … import *", span=b.span(node)))
         return
-    module = "" if node.module is None else ".".join(_dotted(node.module))
     for alias in node.names:
-        value = b.temp()
-        b.emit(ir.Import(b.span(alias), value, module, alias.name.value, len(node.relative)))
-        target = alias.name if alias.asname is None else alias.asname.name
-        assign_to(b, target, value)
-
-
-def _dotted(node: Any) -> list[str]:
-    parts: list[str] = []
-    while isinstance(node, cst.Attribute):
-        parts.insert(0, node.attr.value)
-        node = node.value
-    return [node.value, *parts]
+        value, span = b.temp(), b.span(alias)
+        b.emit(ir.Import(span, value, node.module or "", alias.name, node.level))
+        b.store(b.mangle(alias.asname or alias.name), value, span)

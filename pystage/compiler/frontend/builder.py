@@ -6,20 +6,19 @@ frames of one source. The unit brings the table of visitors (`fence.py`), which 
 
 from __future__ import annotations
 
+import ast
 import contextlib
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
-import libcst as cst
-
+from ...records import dataclass
 from ..diagnostics.codes_syntax import UnknownSyntax
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span
 from ..stage import ir
-from .parse import Parsed
 from .scope import VariableScope, mangle
+from .source import FunctionSource, Place, end_of, start_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +44,10 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class RefusedNode:
-    """A node that is not staged: `diagnostic(node, span)` says why, with the position of its part `at(node)`."""
+    """A node that is not staged: `diagnostic(node, span)` says why, with the position `at(builder, node)`."""
 
     diagnostic: Callable[[Any, Span], Diagnostic]
-    at: Callable[[Any], cst.CSTNode] = lambda node: node
+    at: Callable[[StageBuilder, Any], Span] = lambda builder, node: builder.span(node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class PartOfParent:
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """Punctuation, whitespace, abstract base classes: means nothing by itself."""
+    """An operator, a context, an abstract base class: means nothing by itself."""
 
 
 Entry = Statement | Expression | Pattern | RefusedNode | PartOfParent | Lexical
@@ -73,16 +72,16 @@ class Unit:
     nothing consumes where they stand, which are functions; where the builder finds another one, all is built again.
     """
 
-    parsed: Parsed
-    scopes: Mapping[cst.CSTNode, VariableScope]
+    source: FunctionSource
+    scopes: Mapping[ast.AST, VariableScope]
     table: Table
     class_name: str
     shadowed: frozenset[str]
-    generators: set[cst.CSTNode] = field(default_factory=set)
+    generators: set[ast.AST] = field(default_factory=set)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
 
-_WITHOUT_EFFECT = (cst.Name, cst.Integer, cst.Float, cst.SimpleString)
+_WITHOUT_EFFECT = (ast.Name, ast.Constant)
 """Elements of a display that change nothing."""
 _SEEING = ("try", "handler", "finally", "with")
 """What stands around a `yield` and sees the exceptions that are raised there."""
@@ -94,6 +93,11 @@ class LoopElse(ir.Instr):
 
     loop: ir.For | ir.While
     orelse: ir.Block
+
+
+def unstarred(node: ast.expr) -> ast.expr:
+    """`x` of `*x`; any other node itself."""
+    return node.value if isinstance(node, ast.Starred) else node
 
 
 class StageBuilder:
@@ -123,14 +127,17 @@ class StageBuilder:
         self.hidden.add(name)
         return name
 
-    def span(self, node: cst.CSTNode) -> Span:
+    def span(self, node: ast.AST) -> Span:
         """The position of a node, in this function."""
-        return self.unit.parsed.span(node, self.qualname)
+        return self.header(node, node)
 
-    def header(self, node: cst.CSTNode, last: cst.CSTNode) -> Span:
+    def header(self, node: ast.AST, last: ast.AST) -> Span:
         """The position of a compound statement: from its keyword to the end of its part `last`."""
-        start, end = self.span(node), self.span(last)
-        return dataclasses.replace(start, end_line=end.end_line, end_column=end.end_column)
+        return self.unit.source.span(start_of(node), end_of(last), self.qualname)
+
+    def word(self, name: str, behind: Place) -> Span:
+        """The position of a keyword, or of a name that is no node: the first time that it stands behind a place."""
+        return self.unit.source.word(name, behind, self.qualname)
 
     def mangle(self, name: str) -> str:
         """An identifier as Python stores it (`__x` in a class is private to it)."""
@@ -146,7 +153,7 @@ class StageBuilder:
         """Appends an instruction to the current block."""
         self.block.append(instr)
 
-    def emit_yield(self, node: cst.CSTNode, value: ir.Temp) -> None:
+    def emit_yield(self, node: ast.AST, value: ir.Temp) -> None:
         """Appends the `yield` of a value, which makes the function a generator."""
         self.is_generator = True
         guarded = any(each in _SEEING for each in self.surroundings)
@@ -158,12 +165,12 @@ class StageBuilder:
         self.block.append(ir.Constant(span, dst, value))
         return dst
 
-    def spliced(self, iterable: ir.Temp, behind: Sequence[cst.CSTNode], span: Span) -> ir.Temp:
+    def spliced(self, iterable: ir.Temp, behind: Sequence[ast.expr], span: Span) -> ir.Temp:
         """What `*iterable` splices in, as it is before the elements behind it are evaluated."""
         if not behind:
             return iterable
         dst = self.temp()
-        may_change = not all(isinstance(node, _WITHOUT_EFFECT) for node in behind)
+        may_change = not all(isinstance(unstarred(node), _WITHOUT_EFFECT) for node in behind)
         values = (iterable, self.constant(may_change, span))
         given = tuple([ir.Arg(ir.ArgKind.POSITIONAL, value) for value in values])
         self.emit(ir.Call(span, dst, self.constant(ir.unpacked, span), given))
@@ -228,7 +235,7 @@ class StageBuilder:
 
     # Visiting
 
-    def expr(self, node: cst.CSTNode) -> ir.Temp:
+    def expr(self, node: ast.AST) -> ir.Temp:
         """Builds an expression; a refused one is noted and stands for None."""
         entry = self.unit.table.get(type(node))
         if isinstance(entry, Expression):
@@ -236,7 +243,7 @@ class StageBuilder:
         self.refuse(node, entry)
         return self.constant(None, self.span(node))
 
-    def statement(self, node: cst.CSTNode) -> None:
+    def statement(self, node: ast.AST) -> None:
         """Builds a statement; a refused one is noted and skipped."""
         entry = self.unit.table.get(type(node))
         if isinstance(entry, Statement):
@@ -244,7 +251,7 @@ class StageBuilder:
         else:
             self.refuse(node, entry)
 
-    def pattern(self, node: cst.CSTNode, subject: ir.Temp) -> ir.Temp:
+    def pattern(self, node: ast.AST, subject: ir.Temp) -> ir.Temp:
         """Builds the test whether `subject` matches a pattern."""
         entry = self.unit.table.get(type(node))
         if isinstance(entry, Pattern):
@@ -252,17 +259,17 @@ class StageBuilder:
         self.refuse(node, entry)
         return self.constant(False, self.span(node))
 
-    def suite(self, node: Any, block: ir.Block | None = None) -> ir.Block:
+    def suite(self, statements: Sequence[ast.stmt], block: ir.Block | None = None) -> ir.Block:
         """Builds the statements of a suite into a block."""
         with self.into([] if block is None else block) as built:
-            for statement in node.body:
+            for statement in statements:
                 self.statement(statement)
         return built
 
-    def refuse(self, node: cst.CSTNode, entry: Entry | None) -> None:
+    def refuse(self, node: ast.AST, entry: Entry | None) -> None:
         """Notes the diagnostic of a node that cannot be built here."""
         if isinstance(entry, RefusedNode):
-            self.report(entry.diagnostic(node, self.span(entry.at(node))))
+            self.report(entry.diagnostic(node, entry.at(self, node)))
         else:
             self.report(UnknownSyntax(node=type(node).__name__, span=self.span(node)))
 

@@ -8,8 +8,9 @@ conservative: an unmarked load may still be safe.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...records import dataclass
 from ..stage import ir
 from .builder import LoopElse
 from .flow import instructions, is_endless

@@ -18,7 +18,6 @@ from .build import build
 from .definite_assignment import mark_assigned
 from .errors import FrontendError
 from .jumps import remove_jumps
-from .parse import parse
 from .source import code_of, find_source
 
 _USUAL: dict[str, object] = {
@@ -98,7 +97,7 @@ def _stage(
     function: FunctionType | MethodType | CodeType, code: CodeType, shadowed: frozenset[str]
 ) -> ir.Function:
     try:
-        staged = build(parse(find_source(function)), shadowed)
+        staged = build(find_source(function), shadowed)
         mark_assigned(staged)
         remove_jumps(staged)
     except RecursionError:

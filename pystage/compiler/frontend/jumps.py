@@ -13,8 +13,9 @@ function for `return`, the body of a loop for `continue`. There the jump needs n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ...records import dataclass
 from ..diagnostics.span import Span
 from ..stage import ir
 from .builder import LoopElse

@@ -8,18 +8,17 @@ variables of its own, and it stays a function.
 
 from __future__ import annotations
 
+import ast
 import enum
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import field
 from typing import Any
 
-import libcst as cst
-
+from ...records import dataclass
 from ..stage.ir import StorageClass
 
-COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
-KEYWORD_NAMES = frozenset({"None", "True", "False", "__debug__"})
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class ScopeKind(enum.Enum):
@@ -129,12 +128,12 @@ def mangle(name: str, class_name: str) -> str:
 
 
 def analyse(
-    node: cst.CSTNode,
+    node: ast.AST,
     outer_free: frozenset[str],
     class_name: str,
-    generators: frozenset[cst.CSTNode] = frozenset(),
-) -> dict[cst.CSTNode, VariableScope]:
-    """The scope of every function and comprehension in `node`, itself a `FunctionDef` or `Lambda`.
+    generators: frozenset[ast.AST] = frozenset(),
+) -> dict[ast.AST, VariableScope]:
+    """The scope of every function and comprehension in `node`, itself a function definition or a lambda.
 
     `outer_free` are the free variables of its code object: names of the functions around it. `generators` are the
     generator expressions that have a frame of their own.
@@ -188,64 +187,86 @@ class _ScopeCollector:
     """Walks a syntax tree and notes in each scope what it binds and uses."""
 
     def __init__(self, class_name: str) -> None:
-        self.scopes: dict[cst.CSTNode, VariableScope] = {}
+        self.scopes: dict[ast.AST, VariableScope] = {}
         self.class_name = class_name
         self.scope: VariableScope
         self.visitors: dict[type, Callable[[Any], None]] = {
-            cst.Name: self.name,
-            cst.Attribute: lambda n: self.walk(n.value),
-            cst.Arg: lambda n: self.walk(n.value),
-            cst.Annotation: lambda n: None,
-            cst.AssignTarget: lambda n: self.target(n.target),
-            cst.AugAssign: self.assignment,
-            cst.AnnAssign: self.assignment,
-            cst.NamedExpr: self.named,
-            cst.CompFor: self.clause,
-            cst.For: self.for_loop,
-            cst.AsName: lambda n: self.target(n.name),
-            cst.Del: lambda n: self.target(n.target),
-            cst.ImportAlias: self.alias,
-            cst.ImportFrom: self.import_from,
-            cst.Global: lambda n: self.declare(n, self.scope.globals),
-            cst.Nonlocal: lambda n: self.declare(n, self.scope.nonlocals),
-            cst.ClassDef: lambda n: self.bind(n.name.value),
-            cst.FunctionDef: self.nested_function,
-            cst.Lambda: self.nested_function,
-            cst.MatchAs: self.match_as,
-            cst.MatchStar: self.match_name,
-            cst.MatchMapping: self.match_mapping,
-            cst.MatchKeywordElement: lambda n: self.walk(n.pattern),
+            ast.Name: self.name,
+            ast.Assign: self.assign,
+            ast.AugAssign: self.assignment,
+            ast.AnnAssign: self.assignment,
+            ast.NamedExpr: self.named,
+            ast.For: self.for_loop,
+            ast.AsyncFor: self.for_loop,
+            ast.withitem: self.with_item,
+            ast.ExceptHandler: self.named_part,
+            ast.Delete: self.delete,
+            ast.alias: self.alias,
+            ast.Global: lambda n: self.declare(n, self.scope.globals),
+            ast.Nonlocal: lambda n: self.declare(n, self.scope.nonlocals),
+            ast.ClassDef: lambda n: self.bind(n.name),
+            ast.FunctionDef: self.nested_function,
+            ast.AsyncFunctionDef: self.nested_function,
+            ast.Lambda: self.nested_function,
+            ast.MatchAs: self.named_part,
+            ast.MatchStar: self.named_part,
+            ast.MatchMapping: self.match_mapping,
         } | dict.fromkeys(COMPREHENSIONS, self.comprehension)
 
-    def walk(self, node: cst.CSTNode) -> None:
+    def walk(self, node: ast.AST) -> None:
         """Visits `node`, or its children if nothing is to note of it."""
         visit = self.visitors.get(type(node))
         if visit is not None:
             visit(node)
             return
-        for child in children(node):
+        self.within(node)
+
+    def within(self, node: ast.AST) -> None:
+        """Visits the children of `node`."""
+        for child in ast.iter_child_nodes(node):
             self.walk(child)
 
     def bind(self, name: str) -> None:
         self.scope.bound.add(mangle(name, self.class_name))
 
     def name(self, node: Any) -> None:
-        name = node.value
-        if name not in KEYWORD_NAMES:
-            self.scope.used.add(mangle(name, self.class_name))
-            if name == "super":
+        if node.id != "__debug__":
+            self.scope.used.add(mangle(node.id, self.class_name))
+            if node.id == "super":
                 self.scope.used.add("__class__")
 
     def target(self, node: Any) -> None:
         """The target of an assignment, a loop or `del`."""
         match node:
-            case cst.Name(value=name):
+            case ast.Name(id=name):
                 self.bind(name)
-            case cst.Tuple(elements=elements) | cst.List(elements=elements):
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 for element in elements:
-                    self.target(element.value)
+                    self.target(element)
+            case ast.Starred(value=inner):
+                self.target(inner)
             case _:
                 self.walk(node)
+
+    def assign(self, node: Any) -> None:
+        for target in node.targets:
+            self.target(target)
+        self.walk(node.value)
+
+    def delete(self, node: Any) -> None:
+        for target in node.targets:
+            self.target(target)
+
+    def with_item(self, node: Any) -> None:
+        self.walk(node.context_expr)
+        if node.optional_vars is not None:
+            self.target(node.optional_vars)
+
+    def named_part(self, node: Any) -> None:
+        """What binds its `name`, if it has one, besides what is in it."""
+        self.within(node)
+        if node.name is not None:
+            self.bind(node.name)
 
     def assignment(self, node: Any) -> None:
         if node.value is not None:
@@ -255,7 +276,7 @@ class _ScopeCollector:
     def named(self, node: Any) -> None:
         """A walrus binds in the function around all comprehensions (PEP 572)."""
         self.walk(node.value)
-        scope, name = self.scope, mangle(node.target.value, self.class_name)
+        scope, name = self.scope, mangle(node.target.id, self.class_name)
         scope.used.add(name)
         while scope.kind is ScopeKind.COMPREHENSION:
             assert scope.parent is not None
@@ -265,79 +286,53 @@ class _ScopeCollector:
     def for_loop(self, node: Any) -> None:
         self.walk(node.iter)
         self.target(node.target)
-        self.walk(node.body)
-        if node.orelse is not None:
-            self.walk(node.orelse)
-
-    def clause(self, node: Any) -> None:
-        self.target(node.target)
-        for condition in node.ifs:
-            self.walk(condition)
-        if node.inner_for_in is not None:
-            self.walk(node.inner_for_in.iter)
-            self.walk(node.inner_for_in)
+        for statement in (*node.body, *node.orelse):
+            self.walk(statement)
 
     def comprehension(self, node: Any) -> None:
         """The first iterable belongs to the scope around it; everything else is inside."""
-        self.walk(node.for_in.iter)
+        self.walk(node.generators[0].iter)
         outer = self.scope
         self.scope = self.enter(node, ScopeKind.COMPREHENSION)
-        self.scope.inlined = sys.version_info >= (3, 12) and not isinstance(node, cst.GeneratorExp)
-        self.walk(node.for_in)
-        for part in (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,):
+        self.scope.inlined = sys.version_info >= (3, 12) and not isinstance(node, ast.GeneratorExp)
+        for place, clause in enumerate(node.generators):
+            if place:
+                self.walk(clause.iter)
+            self.target(clause.target)
+            for condition in clause.ifs:
+                self.walk(condition)
+        for part in (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,):
             self.walk(part)
         self.scope = outer
 
-    def enter(self, node: cst.CSTNode, kind: ScopeKind) -> VariableScope:
+    def enter(self, node: ast.AST, kind: ScopeKind) -> VariableScope:
         scope = VariableScope(kind, self.scope)
         self.scope.children.append(scope)
         self.scopes[node] = scope
         return scope
 
     def alias(self, node: Any) -> None:
-        if node.asname is not None:
-            self.target(node.asname.name)
-            return
-        name = node.name
-        while isinstance(name, cst.Attribute):
-            name = name.value
-        self.bind(name.value)
-
-    def import_from(self, node: Any) -> None:
-        if not isinstance(node.names, cst.ImportStar):
-            for alias in node.names:
-                self.alias(alias)
+        self.bind(node.asname or node.name.partition(".")[0])
 
     def declare(self, node: Any, names: set[str]) -> None:
-        declared = [mangle(item.name.value, self.class_name) for item in node.names]
+        declared = [mangle(name, self.class_name) for name in node.names]
         names.update(declared)
         self.scope.used.update(declared)
 
-    def match_as(self, node: Any) -> None:
-        if node.pattern is not None:
-            self.walk(node.pattern)
-        self.match_name(node)
-
-    def match_name(self, node: Any) -> None:
-        if node.name is not None:
-            self.bind(node.name.value)
-
     def match_mapping(self, node: Any) -> None:
-        for element in node.elements:
-            self.walk(element.key)
-            self.walk(element.pattern)
+        self.within(node)
         if node.rest is not None:
-            self.bind(node.rest.value)
+            self.bind(node.rest)
 
     def nested_function(self, node: Any) -> None:
         """Decorators and defaults belong to the scope around it."""
-        if isinstance(node, cst.FunctionDef):
-            self.bind(node.name.value)
-            for decorator in node.decorators:
-                self.walk(decorator.decorator)
-        for parameter in parameters(node.params):
-            if parameter.default is not None:
-                self.walk(parameter.default)
+        if not isinstance(node, ast.Lambda):
+            self.bind(node.name)
+            for decorator in node.decorator_list:
+                self.walk(decorator)
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            if default is not None:
+                self.walk(default)
         outer = self.scope
         self.function(node, self.enter(node, ScopeKind.FUNCTION))
         self.scope = outer
@@ -345,43 +340,12 @@ class _ScopeCollector:
     def function(self, node: Any, scope: VariableScope) -> None:
         """Walks the body of a function in its own scope."""
         self.scopes[node] = self.scope = scope
-        names = [mangle(p.name.value, self.class_name) for p in parameters(node.params)]
-        scope.bound.update(names)
-        ordered = (*node.params.posonly_params, *node.params.params)
-        scope.parameters = tuple(mangle(p.name.value, self.class_name) for p in ordered)
-        self.walk(node.body)
-
-
-def parameters(node: Any) -> list[Any]:
-    """The `Param` nodes of a parameter list, in source order."""
-    star = [node.star_arg] if isinstance(node.star_arg, cst.Param) else []
-    last = [node.star_kwarg] if node.star_kwarg is not None else []
-    return [*node.posonly_params, *node.params, *star, *node.kwonly_params, *last]
-
-
-def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """The child nodes that mean something, in field order (without whitespace, commas and parentheses)."""
-    for name in _child_fields(type(node)):
-        value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from value
-
-
-_LEXICAL_FIELDS = """
-    lpar rpar lbracket rbracket lbrace rbrace comma colon semicolon dot equal header footer leading_lines
-    lines_after_decorators operator first_colon second_colon trailing_comma separator posonly_ind relative
-    star indent start end conversion
-"""
-_FIELDS: dict[type, tuple[str, ...]] = {}
-
-
-def _child_fields(kind: Any) -> tuple[str, ...]:
-    found = _FIELDS.get(kind)
-    if found is None:
-        lexical = _LEXICAL_FIELDS.split()
-        names = (f.name for f in fields(kind))
-        found = tuple(n for n in names if n not in lexical and "whitespace" not in n)
-        _FIELDS[kind] = found
-    return found
+        params = node.args
+        ordered = (*params.posonlyargs, *params.args)
+        others = (params.vararg, *params.kwonlyargs, params.kwarg)
+        scope.parameters = tuple(mangle(p.arg, self.class_name) for p in ordered)
+        scope.bound.update(
+            scope.parameters, (mangle(p.arg, self.class_name) for p in others if p is not None)
+        )
+        for part in node.body if isinstance(node.body, list) else [node.body]:
+            self.walk(part)

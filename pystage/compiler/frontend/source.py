@@ -1,23 +1,25 @@
 """Source lookup: the file, and the part of its text that defines exactly this function.
 
 In: a function or its code object. Out: a `FunctionSource`, or a `FrontendError` with one coded diagnostic
-(no text, changed on disk, ambiguous lambdas). The standard library's `ast` only locates the part, since it is a hundred
-times faster than a concrete syntax tree of the whole file; libcst parses the part itself (`parse.py`).
+(no text, changed on disk, ambiguous lambdas). A file is parsed once, by `ast`, for all functions in it.
 """
 
 from __future__ import annotations
 
 import ast
+import io
 import linecache
+import re
 import threading
 import warnings
 import weakref
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
+from ...records import dataclass
 from ..diagnostics.codes_syntax import AmbiguousLambda, NotAPythonFunction, SourceChanged, SourceNotFound
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span
@@ -25,30 +27,65 @@ from .errors import FrontendError
 from .same_code import nested_codes, same_meaning
 
 _Key = tuple[int, str]
-_Node = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Place = tuple[int, int]
+"""A line of a file, from 1, and a column as `ast` counts it: in bytes of UTF-8, from 0."""
 
 
-@dataclass(frozen=True, slots=True)
+def start_of(node: Any) -> Place:
+    """Where a node begins."""
+    return node.lineno, node.col_offset
+
+
+def end_of(node: Any) -> Place:
+    """Where a node ends."""
+    return node.end_lineno, node.end_col_offset
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class FunctionSource:
-    """The text that defines one function.
-
-    `text` is whole lines for a `def` (decorators included, indentation kept), and the bare expression
-    for a lambda; it begins in `file` at `line` (from 1) and `column` (from 0, in characters).
-    """
+    """The definition of one function: the tree, with positions in `file`, and its `lines`, which begin at `line`."""
 
     code: CodeType
     file: str
-    text: str
+    node: Definition
+    lines: Sequence[str]
     line: int
-    column: int
-    is_lambda: bool
+
+    @property
+    def text(self) -> str:
+        """Whole lines for a `def` (decorators included, indentation kept), the bare expression for a lambda."""
+        if not isinstance(self.node, ast.Lambda):
+            return "".join(self.lines)
+        piece = [line.encode() for line in self.lines]
+        piece[-1] = piece[-1][: self.node.end_col_offset]
+        piece[0] = piece[0][self.node.col_offset :]
+        return b"".join(piece).decode()
+
+    def span(self, start: Place, end: Place, function: str) -> Span:
+        """A range of the file, its columns counted in characters."""
+        return Span(self.file, start[0], self._column(start), end[0], self._column(end), function)
+
+    def word(self, name: str, behind: Place, function: str) -> Span:
+        """Where a name stands of which the tree keeps the text alone: the first time after a place."""
+        line, column = behind[0], self._column(behind)
+        pattern = re.compile(rf"\b{name}\b")
+        for number in range(line, self.line + len(self.lines)):
+            found = pattern.search(self.lines[number - self.line], column if number == line else 0)
+            if found is not None:
+                return Span(self.file, number, found.start(), number, found.end(), function)
+        return self.span(behind, behind, function)
+
+    def _column(self, place: Place) -> int:
+        text = self.lines[place[0] - self.line]
+        return place[1] if text.isascii() else len(text.encode()[: place[1]].decode())
 
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
     """A definition in a file."""
 
-    node: _Node
+    node: Definition
 
     def contains(self, position: tuple[int, int, int, int]) -> bool:
         """Does the body cover this range of text (line, end line, column, end column, as `co_positions`)?"""
@@ -78,8 +115,8 @@ class _File:
 _lock = threading.RLock()
 _files: dict[str, _File] = {}
 _MAX_FILES = 64
-_given: dict[int, tuple[weakref.ref[CodeType], str, int]] = {}
-"""The sources that `give_source` was told, by the identity of the code object."""
+_given: dict[int, tuple[weakref.ref[CodeType], Definition, list[str], int]] = {}
+"""The definitions that `give_source` was told, with their lines, by the identity of the code object."""
 
 
 def code_of(function: object) -> CodeType:
@@ -101,8 +138,8 @@ def find_source(function: FunctionType | MethodType | CodeType) -> FunctionSourc
     module_globals = getattr(function, "__globals__", None)
     with _lock:
         if id(code) in _given:
-            _, text, line = _given[id(code)]
-            return FunctionSource(code, code.co_filename, text, line, 0, False)
+            _, node, lines, line = _given[id(code)]
+            return FunctionSource(code, code.co_filename, node, lines, line)
         file = _load(code, module_globals)
         definition = _find(code, file)
         if not _is_what_runs(code, file):
@@ -113,8 +150,11 @@ def find_source(function: FunctionType | MethodType | CodeType) -> FunctionSourc
 def give_source(code: CodeType, text: str, line: int) -> None:
     """Says what defines a function that stands in no file: a `def` without indentation, as if it began at `line`."""
     key = id(code)
+    node = ast.increment_lineno(ast.parse(text).body[0], line - 1)
+    assert isinstance(node, ast.FunctionDef)
+    lines = io.StringIO(text).readlines()
     with _lock:
-        _given[key] = weakref.ref(code, lambda _: _given.pop(key, None)), text, line
+        _given[key] = weakref.ref(code, lambda _: _given.pop(key, None)), node, lines, line
 
 
 def _error(diagnostic: Diagnostic) -> FrontendError:
@@ -215,18 +255,10 @@ def _is_what_runs(code: CodeType, file: _File) -> bool:
     return any(same_meaning(code, candidate) for candidate in candidates)
 
 
-def _cut(code: CodeType, node: _Node, lines: Sequence[str]) -> FunctionSource:
-    """The text of `node`, with its position."""
-    end_line = node.end_lineno or node.lineno
-    if not isinstance(node, ast.Lambda):
-        first = _first_line(node)
-        text = "".join(lines[first - 1 : end_line])
-        return FunctionSource(code, code.co_filename, text, first, 0, False)
-    piece = [line.encode() for line in lines[node.lineno - 1 : end_line]]
-    column = len(piece[0][: node.col_offset].decode())
-    piece[-1] = piece[-1][: node.end_col_offset]
-    piece[0] = piece[0][node.col_offset :]
-    return FunctionSource(code, code.co_filename, b"".join(piece).decode(), node.lineno, column, True)
+def _cut(code: CodeType, node: Definition, lines: Sequence[str]) -> FunctionSource:
+    """The definition `node` of a file with its lines."""
+    first = node.lineno if isinstance(node, ast.Lambda) else _first_line(node)
+    return FunctionSource(code, code.co_filename, node, lines[first - 1 : node.end_lineno], first)
 
 
 _FUTURE_FLAGS = 0x1FE0000

@@ -7,9 +7,9 @@ cannot all import each other; `compiler/ad` implements this and applies them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Union
 
+from ...records import dataclass
 from ..diagnostics.span import Span
 from .types import ArrayType, DType
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from jax.extend.mlir import ir
 from jax.interpreters import mlir as jax_mlir
+from jax.interpreters.mlir import ir
 
 from ..diagnostics.span import Span
 from .ir import Function, Op, Region, Value

@@ -8,12 +8,12 @@ reference, the derivatives, the batching rule, and the samples that the generic 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
+from jax.interpreters.mlir import ir as mlir_ir
 
+from ...records import dataclass
 from .calculus import Calculus, Contribution, Cotangents, NotBatched, NotDifferentiable, Tangents
 from .types import ArrayType
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import ml_dtypes
 import numpy as np
 
+from ...records import dataclass
 from .immutable import immutable_value
 
 DType = np.dtype[np.generic]

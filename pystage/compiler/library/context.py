@@ -10,11 +10,11 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ...records import dataclass
 from ..analysis.differences import difference
 from ..analysis.intervals import Intervals
 from ..analysis.ranges import ANY, Interval, meet, open_ends

@@ -141,11 +141,13 @@ def _bound(method: Callable[..., Abstract], receiver: Any) -> Callable[..., Abst
     def call(ctx: Any, *args: Any, **kwargs: Any) -> Abstract:
         return method(ctx, receiver, *args, **kwargs)
 
+    def signature() -> inspect.Signature:
+        whole = whole_signature(method)
+        ctx, _, *rest = whole.parameters.values()
+        return whole.replace(parameters=[ctx, *rest])
+
     call.__dict__.update(vars(method))
-    whole = inspect.signature(method)
-    ctx, _, *rest = whole.parameters.values()
-    call.__signature__ = whole.replace(parameters=[ctx, *rest])  # type: ignore[attr-defined]
-    return call
+    return signed(call, signature)
 
 
 def method_of(cls: type, name: str) -> Callable[..., Abstract] | None:
@@ -158,10 +160,23 @@ def known_callables() -> list[Any]:
     return [each for each, _ in _MEANINGS.values()]
 
 
+def signed(function: F, signature: Callable[[], inspect.Signature]) -> F:
+    """Gives a meaning its signature, which is made when it is first asked for: few of all are."""
+    function.signed = signature  # type: ignore[attr-defined]
+    return function
+
+
+@functools.cache
+def whole_signature(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a meaning, or of a plain program that is one."""
+    made = getattr(function, "signed", None)
+    return inspect.signature(function) if made is None else made()
+
+
 @functools.cache
 def signature_of(function: Callable[..., Abstract]) -> inspect.Signature:
     """The signature of a meaning without the context."""
-    whole = inspect.signature(function)
+    whole = whole_signature(function)
     return whole.replace(parameters=list(whole.parameters.values())[1:])
 
 

@@ -6,12 +6,13 @@ Regions of `If`, `Case` and `While` may use the values of the regions around the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
+from jax.interpreters.mlir import ir as mlir_ir
 
+from ...records import dataclass
 from ..diagnostics.diagnostic import Diagnostic
 from ..hlo.builder import Builder
 from ..hlo.calculus import Calculus, Contribution, Cotangents, Tangents

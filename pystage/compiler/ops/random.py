@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
-from jax.extend.mlir.dialects import stablehlo
+from jax.interpreters.mlir import ir as mlir_ir
+from jaxlib.mlir.dialects import stablehlo
 
+from ...records import dataclass
 from ..hlo.ir import Op
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, Sample

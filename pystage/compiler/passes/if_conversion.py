@@ -10,8 +10,9 @@ selected place, and a store of one arm alone stores the old element where the ot
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...records import dataclass
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp

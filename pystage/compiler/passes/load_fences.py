@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...records import dataclass
 from ..analysis.buffers import PART, VIEWS, Buffers
 from ..analysis.def_use import outer_users, used_by
 from ..hlo.builder import Builder

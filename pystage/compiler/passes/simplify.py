@@ -9,8 +9,8 @@ Everything is linear in the size of the program.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...records import dataclass
 from ..analysis.liveness import Aliases, CallGraph, Liveness
 from ..hlo.ir import Function, Op, Region, Value, type_of
 from ..hlo.op import HloOp

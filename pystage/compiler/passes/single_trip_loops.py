@@ -10,10 +10,10 @@ for it to begin as, or where more would be copied than is stored into.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...records import dataclass
 from ..analysis.buffers import Buffers
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter

@@ -7,8 +7,9 @@ Such an array is a whole, whose extents are known, and for each bounded axis the
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from ...records import dataclass
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType
 from .boundary import Form

@@ -12,11 +12,12 @@ import abc
 import copy
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ...records import dataclass
 from .boundary import (
     AbsentTemplate,
     CallTemplate,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from ...records import dataclass
 from ..hlo.types import ArrayType
 from .boundary import ConstantTemplate, Site, Template
 from .host_evaluation import evaluate_template

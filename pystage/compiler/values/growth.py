@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...records import dataclass
 from ..diagnostics.codes_constant import Growth, ProgramTooLarge
 from ..diagnostics.codes_control import LENGTH
 from ..diagnostics.diagnostic import Note

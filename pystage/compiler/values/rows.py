@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...records import dataclass
 from ..hlo.builder import Builder
 from ..hlo.ir import Op, Value
 from ..ops import Concatenate, Reshape, Slice

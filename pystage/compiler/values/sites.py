@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
+from ...records import dataclass
 from ..diagnostics.span import Span
 from ..hlo.ir import Value
 from ..hlo.types import INT32, ArrayType

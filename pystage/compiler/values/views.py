@@ -6,10 +6,9 @@ any name of a piece of memory updates the cell that owns it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ...records import dataclass
 from ..hlo.builder import Builder
 from ..hlo.ir import Value
 from ..hlo.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, ArrayType, DType

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...compiler.hlo.types import BFLOAT16
+from ...records import dataclass
 from ..array import LazyTensor
 from .data_types import DType, letter, named, promoted, scalar_of, with_scalar
 from .operands import array, copied

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...compiler.hlo.types import BFLOAT16, SHORT_NAMES
+from ...records import dataclass
 
 DType = np.dtype[Any]
 

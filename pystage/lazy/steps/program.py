@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ...compiler.hlo.interpret import interpret
 from ...compiler.values.boundary import Form
 from ...compiler.values.lattice import same_constant
 from ...compiler.values.views import View
+from ...records import dataclass
 from ...runtime.results.objects import view_maker
 from ..arena import arena_of
 from ..array import LazyTensor

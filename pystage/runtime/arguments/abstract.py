@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +10,7 @@ import jax
 
 from ...compiler.hlo.types import SHORT_NAMES, DType
 from ...compiler.values.boundary import Form
+from ...records import dataclass
 from .classification import AbstractArgument
 from .inputs import is_key
 

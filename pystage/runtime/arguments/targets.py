@@ -13,10 +13,11 @@ import inspect
 import linecache
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from ...compiler.diagnostics.span import Span
+from ...records import dataclass
 from .signature import Signature
 
 _VAR_POSITIONAL = 0x04  # inspect.CO_VARARGS

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import jax
@@ -26,6 +26,7 @@ from ...compiler.pipeline import Infer, Request, Staged
 from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, LeafSpec, Spec, StructureSpec
 from ...compiler.values.capacity import REEXECUTION, reexecution
 from ...compiler.values.demand import no_value
+from ...records import dataclass
 from ..arguments.abstract import abstract_form
 from ..arguments.classification import LeafKind
 from ..arguments.flatten import AbstractTypes, Description, Flattener, Shape

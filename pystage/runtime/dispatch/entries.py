@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import jax
@@ -19,6 +19,7 @@ import jax
 from ...compiler.diagnostics.codes_constant import ProgramTooLarge
 from ...compiler.diagnostics.errors import StagingError
 from ...config import config
+from ...records import dataclass
 from ..arguments.classification import BY_VALUE, LeafKind
 from ..arguments.inputs import TypeKey, type_key
 from .specialisation import Specialisation, SpecialisationContext

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -26,6 +26,7 @@ from ...compiler.pipeline import Infer, Request, Staged, build
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StructureSpec
 from ...compiler.values.demand import no_value
 from ...deferred import deferred
+from ...records import dataclass
 from ..arguments.classification import dtype_problem
 from ..arguments.inputs import TypeKey, is_key, key_data_type, trace_key, type_key
 from ..arguments.signature import Signature

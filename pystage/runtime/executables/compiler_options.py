@@ -13,7 +13,6 @@ import functools
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import jax
@@ -24,6 +23,7 @@ from ...compiler.hlo.walk import callees
 from ...compiler.ops import Convolution, DotGeneral, Reduce, ReduceWindow, Transpose, While
 from ...compiler.ops.foreign.jax_call import JaxCall
 from ...config import config
+from ...records import dataclass
 
 Options = Mapping[str, bool | int | float | str]
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-from jax.extend.mlir import ir
 from jax.interpreters import ad, batching, mlir
+from jax.interpreters.mlir import ir
 
 from ...compiler.emit.stablehlo import emit_inline
 from ...compiler.hlo.ir import Function

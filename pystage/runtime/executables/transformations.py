@@ -15,7 +15,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Primitive
+from jax._src.core import Primitive
 from jax.interpreters import ad
 
 from ...compiler.ad.activity import Activity

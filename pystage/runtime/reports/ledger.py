@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Staged
 from ...compiler.values.boundary import GuardKind, LeafSpec, Spec, StaticSpec, StructureSpec
+from ...records import dataclass
 from ..tiers import Tiers
 from .messages import Topic, is_heard, tell
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -43,6 +42,7 @@ from ...compiler.values.views import (
     Strided,
     Window,
 )
+from ...records import dataclass
 from ..arguments.signature import Signature
 from ..guards.environment import resolve
 from ..random.draws import Performance

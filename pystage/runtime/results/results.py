@@ -11,7 +11,7 @@ import contextlib
 import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn, TypeGuard
 
 import numpy as np
@@ -41,6 +41,7 @@ from ...compiler.values.generators import set_words
 from ...compiler.values.node import TreeNode
 from ...compiler.values.walk import children
 from ...config import config
+from ...records import dataclass
 from ..arguments.signature import Signature
 from ..guards.environment import resolve
 from ..outcomes import Outgrown, Raised

@@ -7,11 +7,12 @@ lists, dicts and objects. They identify the parts in its result.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn, cast
 
 from jax.tree_util import all_leaves, tree_flatten, tree_unflatten
 
+from ....records import dataclass
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.span import Span

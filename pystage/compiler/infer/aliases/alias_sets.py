@@ -7,9 +7,9 @@ one array that differ at most in where they begin are one alias; the tree select
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import cast
 
+from ....records import dataclass
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
 from ...values.lattice import Alias, ArrayCell, Cell, Ref, Stamp, through

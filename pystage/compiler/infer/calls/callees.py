@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ....records import dataclass
 from ...diagnostics.codes_calls import WrongArguments
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.span import Span

@@ -12,11 +12,12 @@ from __future__ import annotations
 import functools
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
+from ....records import dataclass
 from ...analysis.induction import exact_trips
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError, Note

@@ -7,9 +7,10 @@ the function, and so are the values of the program around it that its body uses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import cast
 
+from ....records import dataclass
 from ...diagnostics.span import Span
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Region, Value, type_of

@@ -13,12 +13,13 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ....records import dataclass
 from ...library.numpy.array_methods import NUMPY_METHODS
 from ...library.numpy.indexing.stores import known_array
 from ...values.boundary import Form

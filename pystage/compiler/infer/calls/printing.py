@@ -8,11 +8,11 @@ the order of what is printed; where the program may have raised before, it print
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 
+from ....records import dataclass
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.span import Span

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ....records import dataclass
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
+from ....records import dataclass
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, ArrayType
 from ...ops import If, Not

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from ....records import dataclass
 from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...diagnostics.span import Span

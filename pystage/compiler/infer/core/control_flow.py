@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
+from ....records import dataclass
 from ...analysis.induction import InductionVariable, Recurrence
 from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import HandlerAtRunTime, NotIterable

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
+from ....records import dataclass
 from ...hlo.ir import Function, Region
 from ...hlo.walk import callees
 from ...speculation import Declarations, Grows

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import ClassVar
 
+from ....records import dataclass
 from ...diagnostics.codes_constant import ProgramTooLarge
 from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span

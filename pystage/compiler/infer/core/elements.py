@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from ....records import dataclass
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
 from ...speculation import Declarations, Grows

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
+from ....records import dataclass
 from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span
 from ...hlo.ir import Region, Value

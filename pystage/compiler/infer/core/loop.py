@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, cast
 
+from ....records import dataclass
 from ...diagnostics.diagnostic import Note
 from ...hlo.ir import Region
 from ...speculation import Balanced, Declarations, Fixed, Grows

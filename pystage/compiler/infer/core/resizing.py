@@ -10,9 +10,10 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
+from ....records import dataclass
 from ...analysis.induction import recurrence
 from ...analysis.variables import of_trips
 from ...hlo.ir import Op, Value

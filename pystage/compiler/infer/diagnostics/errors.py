@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar
 
+from ....records import dataclass
 from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
 from ...speculation import Declarations, Grows, Journaled

@@ -7,8 +7,9 @@ path. They are computed from the source when a diagnostic is reported, so that i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ....records import dataclass
 from ...diagnostics.codes_constant import Growth
 from ...diagnostics.codes_control import NeverSettles, NoCommonType
 from ...diagnostics.diagnostic import Diagnostic, Note

@@ -9,9 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from types import FunctionType
 
+from ....records import dataclass
 from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span
 from ...hlo.ir import Function, Region

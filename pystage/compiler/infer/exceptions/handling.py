@@ -11,11 +11,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
+from ....records import dataclass
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_control import HandlerAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError

@@ -8,11 +8,11 @@ class and text are those of the plain run. Where it raises nothing, or something
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ....records import dataclass
 from ...diagnostics.codes_runtime import OutOfMemory
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...diagnostics.errors import StagingError

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
+from ....records import dataclass
 from ...hlo.ir import Region, Value
 from ...speculation import Balanced, Declarations, Fixed, Grows, Nested
 from ...values.capacity import AllocationSite, Capacity

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
+from ....records import dataclass
 from ...diagnostics.codes_control import HandlerAtRunTime, RaiseAtRunTime
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.span import Span

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import field, fields, is_dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
+from ....records import dataclass
 from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span
 from ...hlo.ir import Value

@@ -10,9 +10,10 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
+from ....records import dataclass
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
 from ...diagnostics.codes_control import NoCommonType, NotIterable

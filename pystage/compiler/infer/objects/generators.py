@@ -7,11 +7,12 @@ that share a bit generator share its state.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from ....records import dataclass
 from ...hlo.ir import Op, Region, Value
 from ...ops.host.draw import HANDLE, Draw
 from ...values.boundary import Form, HiddenInput, Path, PathKey

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import jax
 import numpy as np
 
+from ....records import dataclass
 from ...diagnostics.codes_calls import NotServed
 from ...library.kernels.structures import container_of, list_items
 from ...policy import is_library, package_of

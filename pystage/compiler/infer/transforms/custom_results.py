@@ -7,11 +7,12 @@ cotangent of that number. `CotangentTemplate` builds the cotangent argument of t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NoReturn
 
 import numpy as np
 
+from ....records import dataclass
 from ...ad.calculus import differentiable
 from ...diagnostics.codes_differentiation import NoRuleFor
 from ...diagnostics.diagnostic import DiagnosticError

@@ -9,9 +9,10 @@ cannot be staged, the call carries the diagnostic instead, and a derivative thro
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NoReturn, cast
 
+from ....records import dataclass
 from ...ad.calculus import CalculusBuilder, differentiable
 from ...diagnostics.codes_differentiation import NoRuleFor, RuleDoesNotFit
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
+from ....records import dataclass
 from ...ad.calculus import CalculusBuilder, differentiable
 from ...ad.forward import ForwardMode
 from ...ad.reverse import ReverseMode

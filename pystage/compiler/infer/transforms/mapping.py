@@ -8,9 +8,10 @@ callee's result, in which every number is batched. If elements raise, the except
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NoReturn, cast
 
+from ....records import dataclass
 from ...ad.calculus import CalculusBuilder
 from ...analysis.ranges import ANY
 from ...batch.batching import Batch, NotMapped

@@ -8,9 +8,9 @@ number of its result as a flat list, so that cotangents match numbers by positio
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import cast
 
+from ....records import dataclass
 from ...ad.calculus import CalculusBuilder, differentiable
 from ...ad.reverse import FunctionPullback, ReverseMode
 from ...hlo.ir import Value

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
+from ....records import dataclass
 from ...ops import VjpRule
 from ...speculation import Balanced, Declarations, Grows
 from ...values.lattice import Meaning

@@ -7,10 +7,10 @@ rule was inferred with. Out: `VjpFunctions`, whose functions call those three.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ....records import dataclass
 from ...ad.calculus import CalculusBuilder
 from ...hlo.builder import Builder
 from ...hlo.ir import Function, Region, Value

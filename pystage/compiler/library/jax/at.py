@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import jax.numpy as jnp
 
+from ....records import dataclass
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
 from ...hlo.op import HloOp

@@ -8,11 +8,12 @@ the body gives it, as in JAX; a leaf that the body returns unchanged comes back 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import jax.numpy as jnp
 from jax.tree_util import PyTreeDef, keystr, tree_flatten_with_path
 
+from ....records import dataclass
 from ...diagnostics.codes_jax import StructureDiffers, TypeDiffers
 from ...hlo.ir import Function, Op, Region, Value
 from ...hlo.types import DType

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax._src.core import ClosedJaxpr, Jaxpr
 
 from ...ops.foreign.jax_call import ArrayLeaf, JaxCall, JaxCallError, Leaf, NotOfArrays, Static, Trace
 from ...policy import is_of_jax

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax._src.core import ClosedJaxpr, Jaxpr
 
 from ...ops.foreign.jax_call import Leaf, Static, Trace
 

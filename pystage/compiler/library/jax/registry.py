@@ -10,13 +10,13 @@ import dataclasses
 import operator
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import jax.tree_util
 from jax._src import tree_util as private
 from jax.tree_util import PyTreeDef, default_registry
 
+from ....records import dataclass
 from ...policy import is_built_on_jax, is_traced
 
 _REGISTRY: dict[type, Any] = getattr(private, "_registry", {})

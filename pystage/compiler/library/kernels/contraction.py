@@ -7,9 +7,9 @@ labels, else a broadcast product. Diagonals and sums of a single operand precede
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ....autocasting import product_type
+from ....records import dataclass
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT32, DType
 from ...ops import Broadcast, DotGeneral, Multiply, Or, Transpose
@@ -81,8 +81,11 @@ def ordered(ctx: Context, x: Labelled, labels: Sequence[str]) -> Value:
     return x.value if order == tuple(range(len(order))) else ctx.op(Transpose(order), x.value)
 
 
+_USUAL = Precision()
+
+
 def product(
-    ctx: Context, left: Labelled, right: Labelled, result: Sequence[str], precision: Precision = Precision()
+    ctx: Context, left: Labelled, right: Labelled, result: Sequence[str], precision: Precision = _USUAL
 ) -> Labelled:
     """The sum of products over all labels that the result lacks; its axes in whatever order."""
     left = summed_out(ctx, left, (*result, *right.labels))

@@ -6,10 +6,11 @@ In: an array argument with `axis`, `keepdims` and `where`, or the elements that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ....records import dataclass
 from ...hlo.ir import Value
 from ...hlo.op import HloOp
 from ...hlo.types import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT64, DType, is_floating

@@ -8,7 +8,6 @@ integers: they compute in float64, miss NaN, or raise TypeError. The meanings he
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -67,7 +66,6 @@ def _without_bfloat16(
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="numbers of bfloat16"))
         return served(ctx, *args, **kwargs)
 
-    call.__signature__ = inspect.signature(served)  # type: ignore[attr-defined]
     return call
 
 

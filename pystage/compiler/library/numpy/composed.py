@@ -17,7 +17,7 @@ from ...diagnostics.codes_types import SizeDependsOnValues
 from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
 from ..kernels.structures import abstract, call_now
-from ..registry import meaning
+from ..registry import meaning, signed
 
 P = TypeVar("P", bound=Callable[..., Any])
 
@@ -41,12 +41,14 @@ def meaning_by(program: Callable[..., Any]) -> Callable[..., Abstract]:
     def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
         return run_program(ctx, program, args, kwargs)
 
-    only = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_ONLY)
-    whole = inspect.signature(program)
+    def signature() -> inspect.Signature:
+        only = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_ONLY)
+        whole = inspect.signature(program)
+        return whole.replace(parameters=[only, *whole.parameters.values()])
+
     call.__name__ = program.__name__
     call.__doc__ = program.__doc__
-    call.__signature__ = whole.replace(parameters=[only, *whole.parameters.values()])  # type: ignore[attr-defined]
-    return call
+    return signed(call, signature)
 
 
 def composed(*functions: Any) -> Callable[[P], P]:

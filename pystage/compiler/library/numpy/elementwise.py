@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ....records import dataclass
 from ...ad.calculus import differentiable
 from ...diagnostics.codes_types import ArgumentNotStaged, NoCast, NotNumeric
 from ...hlo.ir import Value

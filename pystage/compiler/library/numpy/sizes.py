@@ -7,10 +7,10 @@ bounded axes. The bound is what is known of the range of the integer, else a cap
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ....records import dataclass
 from ...hlo.ir import Value
 from ...hlo.types import INT64, is_integer
 from ...ops import Compare

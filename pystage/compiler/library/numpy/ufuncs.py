@@ -61,7 +61,7 @@ from ..jax.tail import jax_call
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
 from ..kernels.structures import abstract
-from ..registry import declared, meaning
+from ..registry import declared, meaning, signed
 from ..rules.libraries import as_ndarray
 from ..rules.promote import SAME_KIND, Casting, inexact, kinds_of, numeric
 from .elementwise import DTypeMap, ElementwiseFunction, apply_jax, boolean, call_numpy, jax_operands, same
@@ -108,11 +108,15 @@ class _ById:
 
 def _with_signature(call: Callable[..., Abstract], operands: int, text: Callable[..., None]) -> None:
     """Gives a meaning the operands `x1, x2, …` before the parameters of `text`."""
-    names = ["x"] if operands == 1 else [f"x{i + 1}" for i in range(operands)]
-    only = inspect.Parameter.POSITIONAL_ONLY
-    rest = inspect.signature(text).parameters.values()
-    parameters = [inspect.Parameter("ctx", only), *[inspect.Parameter(n, only) for n in names], *rest]
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+
+    def signature() -> inspect.Signature:
+        names = ["x"] if operands == 1 else [f"x{i + 1}" for i in range(operands)]
+        only = inspect.Parameter.POSITIONAL_ONLY
+        rest = inspect.signature(text).parameters.values()
+        parameters = [inspect.Parameter("ctx", only), *[inspect.Parameter(n, only) for n in names], *rest]
+        return inspect.Signature(parameters)
+
+    signed(call, signature)
 
 
 def _numpy_meaning(function: ElementwiseFunction) -> Callable[..., Abstract]:

@@ -7,13 +7,15 @@ that they return. They are implemented once, against `Rules`, and declared for b
 from __future__ import annotations
 
 import abc
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ....records import dataclass
 from ...diagnostics.codes_types import (
     ArgumentNotStaged,
     DTypeNotStaged,
@@ -32,7 +34,7 @@ from ..context import Context, Raw
 from ..kernels.structures import lift
 from ..numpy.indexing.bounded import refuse
 from ..numpy.indexing.stores import dtype_of, store_out
-from ..registry import meaning
+from ..registry import meaning, signed
 from .jax import AxisProblem, canonical, index_dtype, is_list, is_none, jax_array, known_dtype
 from .promote import inexact, jax_common
 
@@ -318,9 +320,7 @@ def under(
     type of `out`.
     """
     name = getattr(real, "__name__", "?")
-    signature = _restricted(function, real)
-    names = list(signature.parameters)[1:]
-    positional = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
+    signature = functools.cache(lambda: _restricted(function, real))
 
     def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
         if fold:
@@ -329,18 +329,19 @@ def under(
                 return _folded(ctx, real, known[: len(args)], dict(zip(kwargs, known[len(args) :])))
         chosen = rules
         if delegates:
-            given = {**dict(zip(names, args)), **kwargs}
+            _, first, *rest = signature().parameters
+            given = {**dict(zip((first, *rest), args)), **kwargs}
             others = [given[each] for each in _OPERANDS & given.keys()]
-            if delegated(ctx, given.get(names[0]), *others):
+            if delegated(ctx, given.get(first), *others):
                 chosen = JAX
                 refuse_forgotten(ctx, name, given)
         elif not rules.is_jax:
             args = tuple([as_ndarray(ctx, arg) for arg in args])
             kwargs = {key: as_ndarray(ctx, arg) for key, arg in kwargs.items()}
         try:
-            if positional:
+            if any(p.kind is p.VAR_POSITIONAL for p in signature().parameters.values()):
                 return function(ctx, chosen, *args, **kwargs)
-            arguments = signature.bind(ctx, *args, **kwargs).arguments
+            arguments = signature().bind(ctx, *args, **kwargs).arguments
             arguments.pop("ctx")
             out = arguments.pop("out", None)
             if accumulates and not is_none(out) and is_none(arguments.get("dtype")):
@@ -352,9 +353,8 @@ def under(
 
     call.__name__ = name
     call.__doc__ = function.__doc__
-    call.__signature__ = signature  # type: ignore[attr-defined]
     call.converts = not delegates and not rules.is_jax  # type: ignore[attr-defined]
-    return call
+    return signed(call, signature)
 
 
 def raise_axis(ctx: Context, problem: AxisProblem, is_jax: bool) -> NoReturn:

@@ -12,12 +12,12 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import jax
 import numpy as np
 
+from ....records import dataclass
 from ...diagnostics.codes_constant import IntegerTooLarge
 from ...diagnostics.codes_types import DTypeNotStaged, NoSuchOperation, ShapesDoNotBroadcast
 from ...hlo.ir import Value

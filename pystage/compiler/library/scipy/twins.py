@@ -13,8 +13,7 @@ from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
-import jax.scipy.linalg as jax_linalg
-import jax.scipy.special as jax_special
+import jax.scipy  # loads its parts when they are first used
 import numpy as np
 
 from ...diagnostics.codes_types import ArgumentNotStaged
@@ -94,7 +93,7 @@ def declare_special(module: ModuleType) -> None:
     done: set[int] = set()
     for name in _UFUNCS:
         ufunc = getattr(module, name, None)
-        function = getattr(jax_special, _TWINS.get(name, name), None)
+        function = getattr(jax.scipy.special, _TWINS.get(name, name), None)
         if isinstance(ufunc, np.ufunc) and function is not None and id(ufunc) not in done:
             done.add(id(ufunc))
             _declare_ufunc(ufunc, function)
@@ -114,7 +113,7 @@ def logsumexp(ctx: Context, a: Raw, axis: Raw = None, *, keepdims: Raw = False) 
     at = None if is_none(axis) else ctx.known(axis, "the axis of logsumexp")
     keep = bool(ctx.known(keepdims, "keepdims of logsumexp"))
     value = _inexact(ctx, a, "scipy.special.logsumexp")
-    return ctx.new(twin(ctx, jax_special.logsumexp, value, axis=at, keepdims=keep)[0])
+    return ctx.new(twin(ctx, jax.scipy.special.logsumexp, value, axis=at, keepdims=keep)[0])
 
 
 def _along(function: Callable[..., Any]) -> Callable[..., Abstract]:
@@ -210,14 +209,14 @@ def lu(ctx: Context, a: Raw, *, check_finite: Raw = True) -> Abstract:
     """`scipy.linalg.lu`: permutation, lower and upper factor."""
     _require_finite(ctx, check_finite, a)
     return Tuple(
-        tuple([ctx.ndarray(v) for v in twin(ctx, jax_linalg.lu, _square(ctx, a, "scipy.linalg.lu"))])
+        tuple([ctx.ndarray(v) for v in twin(ctx, jax.scipy.linalg.lu, _square(ctx, a, "scipy.linalg.lu"))])
     )
 
 
 def lu_factor(ctx: Context, a: Raw, *, check_finite: Raw = True) -> Abstract:
     """`scipy.linalg.lu_factor`: both factors in one matrix, and the pivots."""
     _require_finite(ctx, check_finite, a)
-    found = twin(ctx, jax_linalg.lu_factor, _square(ctx, a, "scipy.linalg.lu_factor"))
+    found = twin(ctx, jax.scipy.linalg.lu_factor, _square(ctx, a, "scipy.linalg.lu_factor"))
     return Tuple(tuple([ctx.ndarray(v) for v in found]))
 
 
@@ -243,7 +242,7 @@ def lu_solve(ctx: Context, lu_and_piv: Raw, b: Raw, trans: Raw = 0, *, check_fin
 
 
 def _lu_solve(trans: int, factors: jax.Array, pivots: jax.Array, b: jax.Array) -> jax.Array:
-    return jax_linalg.lu_solve((factors, pivots), b, trans)
+    return jax.scipy.linalg.lu_solve((factors, pivots), b, trans)
 
 
 _LU_SOLVE = {trans: functools.partial(_lu_solve, trans) for trans in range(3)}
@@ -264,7 +263,10 @@ _NOT_POSITIVE = "Matrix is not positive definite"
 
 
 def _factor_beside(is_lower: bool, a: jax.Array) -> jax.Array:
-    factor, rest = jax_linalg.cholesky(a, lower=is_lower), jnp.triu(a, 1) if is_lower else jnp.tril(a, -1)
+    factor, rest = (
+        jax.scipy.linalg.cholesky(a, lower=is_lower),
+        jnp.triu(a, 1) if is_lower else jnp.tril(a, -1),
+    )
     return factor + rest
 
 
@@ -283,7 +285,7 @@ def cho_solve(ctx: Context, c_and_lower: Raw, b: Raw, *, check_finite: Raw = Tru
 
 
 def _cho_solve(is_lower: bool, factor: jax.Array, b: jax.Array) -> jax.Array:
-    return jax_linalg.cho_solve((factor, is_lower), b)
+    return jax.scipy.linalg.cho_solve((factor, is_lower), b)
 
 
 _CHO_SOLVE = {flag: functools.partial(_cho_solve, flag) for flag in (False, True)}
@@ -336,9 +338,9 @@ def solve_triangular(
     operands = [ctx.convert(v, dtype) for v in values]
     if not known["unit_diagonal"]:
         refuse_if(ctx, twin(ctx, _has_zero_diagonal, operands[0])[0], "singular matrix")
-    return ctx.ndarray(twin(ctx, jax_linalg.solve_triangular, *operands, **known)[0])
+    return ctx.ndarray(twin(ctx, jax.scipy.linalg.solve_triangular, *operands, **known)[0])
 
 
 def expm(ctx: Context, A: Raw) -> Abstract:
     """`scipy.linalg.expm`: the exponential of square matrices."""
-    return ctx.ndarray(twin(ctx, jax_linalg.expm, _inexact(ctx, A, "scipy.linalg.expm"))[0])
+    return ctx.ndarray(twin(ctx, jax.scipy.linalg.expm, _inexact(ctx, A, "scipy.linalg.expm"))[0])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
+from jax.interpreters.mlir import ir as mlir_ir
 
 from ...hlo.calculus import Calculus, Contribution, Cotangents, Partial, Reciprocal
 from ...hlo.ir import Op, Value

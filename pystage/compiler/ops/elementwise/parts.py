@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
+from jax.interpreters.mlir import ir as mlir_ir
 
 from ...hlo.ir import Op
 from ...hlo.mlir import Emitter

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
+from jax.interpreters.mlir import ir as mlir_ir
 
+from ....records import dataclass
 from ...hlo.calculus import Calculus, Partial, Reciprocal
 from ...hlo.ir import Op
 from ...hlo.mlir import Emitter

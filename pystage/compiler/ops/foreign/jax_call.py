@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache, lru_cache
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax._src.core import ClosedJaxpr, jaxpr_as_fun
 from jax.experimental import io_callback
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
-from jax.extend.mlir import ir as mlir_ir
 from jax.interpreters import mlir as jax_mlir
+from jax.interpreters.mlir import ir as mlir_ir
 from jax.tree_util import PyTreeDef, tree_flatten, tree_unflatten
 
+from ....records import dataclass
 from ...hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, NotDifferentiable, Tangents
 from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter
@@ -477,8 +478,11 @@ def _is_key(value: Any) -> bool:
     return isinstance(value, jax.Array) and jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
+_NO_SETTINGS = JaxSettings()
+
+
 def _call(
-    function: Callable[..., Any], *args: Any, settings: JaxSettings = JaxSettings(), **kwargs: Any
+    function: Callable[..., Any], *args: Any, settings: JaxSettings = _NO_SETTINGS, **kwargs: Any
 ) -> JaxCall:
     """For samples: a call whose arrays are written as leaves; everything else is static."""
     return JaxCall.bind(function, args, kwargs, _described, settings)[0]

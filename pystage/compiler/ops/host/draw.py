@@ -8,9 +8,9 @@ program's order, and the program takes the results as inputs. Inference puts a `
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from ....records import dataclass
 from ...hlo.op import HloOp, ResultTypes
 from ...hlo.types import INT32, ArrayType
 

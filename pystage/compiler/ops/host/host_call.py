@@ -7,14 +7,14 @@ XLA's buffers as NumPy arrays and must not write to them; a call takes some 10 Â
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
 from jax.interpreters import mlir as jax_mlir
+from jax.interpreters.mlir import ir as mlir_ir
 
+from ....records import dataclass
 from ...hlo.ir import Op
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample

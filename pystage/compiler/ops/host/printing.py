@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
+from jax.interpreters.mlir import ir as mlir_ir
 
+from ....records import dataclass
 from ...diagnostics.codes_runtime import PrintElsewhere
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Op

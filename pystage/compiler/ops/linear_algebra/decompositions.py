@@ -7,13 +7,14 @@ times slower.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
+from jax.interpreters.mlir import ir as mlir_ir
 
+from ....records import dataclass
 from ...hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
-from jax.extend.mlir.dialects import stablehlo
+from jax.interpreters.mlir import ir as mlir_ir
+from jaxlib.mlir.dialects import stablehlo
 
+from ....records import dataclass
 from ...hlo.calculus import Calculus, Contribution, Cotangents
 from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter

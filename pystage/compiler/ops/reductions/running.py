@@ -9,8 +9,8 @@ last one that was greater than all before it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ....records import dataclass
 from ...hlo.calculus import Calculus
 from ...hlo.ir import Value
 from ...hlo.op import HloOp

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from jax.extend.mlir import ir as mlir_ir
+from jax.interpreters.mlir import ir as mlir_ir
 
+from ....records import dataclass
 from ...hlo.builder import Builder
 from ...hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, NotDifferentiable, Tangents
 from ...hlo.extents import add, ceil_divide, scale

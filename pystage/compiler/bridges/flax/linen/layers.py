@@ -7,11 +7,11 @@ variables and keys; its updates of them are results, and are stored back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
+from .....records import dataclass
 from ....infer.interface import class_of, entries_of, fields_of, found_at, is_dict, new_dict, set_entry
 from ....library.context import Context
 from ....library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees

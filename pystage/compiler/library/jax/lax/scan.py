@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from jax import lax
 from jax.tree_util import PyTreeDef
 
+from .....records import dataclass
 from ....diagnostics.codes_jax import BadControlFlow
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value

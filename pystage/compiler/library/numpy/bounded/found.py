@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +15,7 @@ from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Ref
 from ...context import Context, Raw
 from ...kernels.structures import is_sequence, lift
-from ...registry import meaning
+from ...registry import meaning, whole_signature
 from ...rules.libraries import MISSING, plain
 from ..composed import run_program, size_depends
 from ..indexing.indices import known_sequence
@@ -27,11 +26,9 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declares a plain program as what a call of `function` means; of known arrays that is called now."""
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
-        accepted = inspect.signature(program)
-
         def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
             try:
-                accepted.bind(*args, **kwargs)
+                whole_signature(program).bind(*args, **kwargs)
             except TypeError:
                 ctx.fail(
                     ArgumentNotStaged(

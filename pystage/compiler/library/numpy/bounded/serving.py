@@ -23,7 +23,7 @@ from ....values.gated import Gated, alternatives, narrow
 from ....values.lattice import Abstract, Array, ListCell, Ref, SliceObject, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import sequence_items
-from ...registry import meaning_of, replace_meaning
+from ...registry import meaning_of, replace_meaning, whole_signature
 from ...rules.jax import axis_of, is_none
 from ...rules.libraries import as_ndarray
 from ...rules.split import needs_split
@@ -137,11 +137,11 @@ def serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Mean
     plain = meaning_of(function)
     if plain is None:
         raise TypeError(f"{function!r} has no meaning")
-    unbounded, accepted = plain, inspect.signature(made)
+    unbounded = plain
 
     def served(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
         try:
-            accepted.bind(ctx, *args, **kwargs)
+            whole_signature(made).bind(ctx, *args, **kwargs)
         except TypeError:
             refuse(ctx, f"np.{function.__name__} with these arguments", *args)
         if getattr(unbounded, "converts", False):
@@ -162,7 +162,6 @@ def serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Mean
                 return served(ctx, *args, **kwargs)
         return unbounded(ctx, *args, **kwargs)
 
-    call.__signature__ = inspect.signature(unbounded)  # type: ignore[attr-defined]
     call.joins_rows = rows is not None  # type: ignore[attr-defined]
     replace_meaning(function, call)
 
@@ -174,7 +173,7 @@ class _Call:
         self, unbounded: Meaning, ctx: Context, args: Sequence[Raw], kwargs: Mapping[str, Raw]
     ) -> None:
         self.unbounded = unbounded
-        self.bound = inspect.signature(unbounded).bind(ctx, *args, **kwargs)
+        self.bound = whole_signature(unbounded).bind(ctx, *args, **kwargs)
 
     def get(self, name: str) -> Raw:
         """An argument; None where it is not given."""

@@ -7,13 +7,13 @@ what is computed of the matrix.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .....records import dataclass
 from ....diagnostics.codes_types import SizeDependsOnValues
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT32, INT64, ArrayType

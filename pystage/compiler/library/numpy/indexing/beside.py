@@ -10,9 +10,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from .....records import dataclass
 from ....hlo.ir import Value
 from ....hlo.types import INT64, ArrayType
 from ....ops import (

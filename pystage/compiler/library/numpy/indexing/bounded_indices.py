@@ -7,11 +7,12 @@ known, and the bounded axes of what that names; the program raises what NumPy ra
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .....records import dataclass
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, is_integer
 from ....ops import Add, And, Clamp, Compare, Maximum, Minimum, Or, Reduce, Select, Subtract

@@ -8,10 +8,10 @@ if these are adjacent, else they come first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from .....records import dataclass
 from ....diagnostics.codes_types import MaskedUse
 from ....hlo.ir import Value
 from ....hlo.op import HloOp

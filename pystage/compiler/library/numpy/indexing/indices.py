@@ -8,11 +8,12 @@ index arrays out of bounds: NumPy checks those last, after it has converted the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from .....records import dataclass
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, UINT64, is_integer

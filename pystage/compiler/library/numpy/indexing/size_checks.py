@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .....records import dataclass
 from ....diagnostics.codes_types import MaskedUse
 from ....diagnostics.errors import StagingError
 from ....hlo.ir import Value

@@ -8,11 +8,11 @@ size and is a progression of indices and a mask.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .....records import dataclass
 from ....analysis.differences import polynomial
 from ....analysis.ranges import add, meet, subtract
 from ....hlo.ir import Value
