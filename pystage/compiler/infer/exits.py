@@ -17,6 +17,7 @@ from ..hlo.ir import Value
 from ..library.numpy.indexing.bounded import refuse
 from ..library.numpy.indexing.bounded_identity import Truth, both, either, refuse_if, same_object
 from ..library.rules.rows import from_first
+from ..library.rules.tables import compacted
 from ..ops import Select, constant
 from ..values.boundary import (
     AbsentTemplate,
@@ -336,7 +337,8 @@ class Exit:
     ) -> ContainerTemplate | RowsTemplate:
         """A new tuple, list or dict; a set of elements that the program computes."""
         if isinstance(x, TableCell):
-            return replace(self.rows(x.entries, identity), cls=x.container, factory=self.factory(x))
+            entries = compacted(self.engine.b, x).entries
+            return replace(self.rows(entries, identity), cls=x.container, factory=self.factory(x))
         if isinstance(x, RowsCell):
             return self.rows(x, identity)
         number = self.engine.state.cell_number() if identity is None else identity

@@ -502,13 +502,17 @@ class TableCell(Cell):
 
     Of a dict, `container` and `factory` are as those of a `DictCell`. The values of a set are None, and its order means
     nothing. `removed` counts the entries that have been taken out.
-    `index` says where a key is (`rules/row_index.py`); None for a few rows, which are all looked at.
+    `index` says where a key is (`rules/row_index.py`); None for a few rows, which are all looked at. With an index, entries
+    are taken out without moving those behind: `holes` counts the first rows that hold none, and `slots` has for each row its
+    slot in the index, -1 where it holds no entry; None where all do.
     """
 
     container: type
     entries: RowsCell
     removed: int | Value = 0
     index: Value | None = None
+    slots: Value | None = None
+    holes: int | Value = 0
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
     factory: Abstract | None = None

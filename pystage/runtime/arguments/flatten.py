@@ -58,6 +58,12 @@ class Layout:
         """For each value, what opens it, or None for a leaf; None instead of the tuple if all are leaves."""
 
 
+def occurrences(containers: Sequence[Any]) -> list[int]:
+    """For each container the number of its object, counted in the order of the first occurrences."""
+    numbers: dict[int, int] = {}
+    return [numbers.setdefault(id(container), len(numbers)) for container in containers]
+
+
 Shape = tuple[Layout, ...]
 AbstractTypes = Callable[[Any], tuple[Any, Form]]
 """An abstract argument of `lower`: something with its shape and dtype, and its form."""
@@ -157,8 +163,12 @@ class Description:
         """The dynamic leaves, in the order in which `Flattener` gives them."""
         self.paths: list[str] = []
         self.types: list[TypeKey] = []
-        self.pattern: list[int] = []
-        """For each occurrence of a mutable container, in the order of the walk, the number of its object."""
+        self._containers: list[Any] = []
+
+    @property
+    def pattern(self) -> list[int]:
+        """The `occurrences` of `Flattener.containers`."""
+        return occurrences(self._containers)
 
     def spec(self, value: Any, path: str) -> Spec:
         """The spec of one argument, whose path begins with its name."""
@@ -180,7 +190,7 @@ class Description:
         self._open.add(id(value))
         identity = self._identities.setdefault(id(value), len(self._identities))
         if not isinstance(value, _IMMUTABLE):
-            self.pattern.append(identity)
+            self._containers.append(value)
         keys, values = opener(value)
         try:
             steps = keys or tuple(range(len(values)))

@@ -29,7 +29,7 @@ from ...compiler.values.demand import no_value
 from ...records import dataclass
 from ..arguments.abstract import abstract_form
 from ..arguments.classification import LeafKind
-from ..arguments.flatten import AbstractTypes, Description, Flattener, Shape
+from ..arguments.flatten import AbstractTypes, Description, Flattener, Shape, occurrences
 from ..arguments.inputs import type_key
 from ..arguments.targets import Calling, definition_of
 from ..executables.jax_private import enable_x64, restore_x64, run_with_x64
@@ -411,11 +411,8 @@ class Dispatcher:
 
     def _fits(self, specialisation: Specialisation, values: Sequence[Any]) -> bool:
         """True if the same containers are identical as when the program was compiled, where that matters."""
-        if specialisation.pattern is None:
-            return True
-        numbers: dict[int, int] = {}
-        found = [numbers.setdefault(id(c), len(numbers)) for c in self.flattener.containers(values)]
-        return found == specialisation.pattern
+        pattern = specialisation.pattern
+        return pattern is None or occurrences(self.flattener.containers(values)) == pattern
 
     # -- what is made when a call is new
 

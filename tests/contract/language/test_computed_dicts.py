@@ -8,6 +8,7 @@ import numpy as np
 import pystage
 import pytest
 from checking import Cases, check
+from pystage.compiler.ops import DynamicUpdateSlice, If, While
 
 cases = Cases()
 
@@ -405,6 +406,32 @@ def last_places(a, n):
 def test_keys_that_come_and_go_for_long_are_found(factor):
     keys = np.random.default_rng(1).integers(-100, 100, 2000) * factor
     check(last_places, keys, 60, runs=1, interpreted=False)
+
+
+def entries_from_the_middle(n):
+    d, t = {}, 0
+    for i in range(n):
+        d[i * i % 61] = i
+        if i % 4:
+            t += d.pop((i // 2) ** 2 % 61, 0)
+        if i % 30 == 29:
+            t += d.popitem()[1] + len(d)
+            for k in d:
+                t = (t * 3 + k * d[k]) % 1009
+    return t, d
+
+
+def test_entries_are_taken_out_of_the_middle_and_the_rest_stay_in_order():
+    check(entries_from_the_middle, 400, runs=1)
+
+
+def test_a_trip_that_stores_and_takes_out_entries_passes_over_no_others():
+    staged = pystage.compile(last_places, fallback="error")
+    staged(np.arange(400), 60)
+    loop = next(op for op in staged._dispatcher.staged[-1].function.body.walk() if type(op.kind) is While)
+    in_place = (DynamicUpdateSlice, If, While)
+    made = [op for op in loop.regions[1].walk() if type(op.kind) not in in_place]
+    assert max(result.type.size for op in made for result in op.results) <= 8  # the slots of a bucket
 
 
 def nan_as_a_key(a):

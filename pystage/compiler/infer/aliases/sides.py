@@ -6,7 +6,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...hlo.types import INT32, ArrayType
 from ...library.rules.pools import class_of_contents
-from ...library.rules.tables import class_of_table, entries_of
+from ...library.rules.tables import class_of_table, stored_entries
 from ...library.rules.templates import common_rows
 from ...values.exceptions import PayloadKey
 from ...values.lattice import (
@@ -59,7 +59,10 @@ def _is_joined(a: AnyTable, b: AnyTable) -> bool:
     """True for two dicts, or sets, that are known to be equal, or whose entries have a template in common."""
     if isinstance(a, SetCell) and isinstance(b, SetCell) and a.items == b.items:
         return True
-    return class_of_table(a) is class_of_table(b) and common_rows(entries_of(a), entries_of(b)) is not None
+    return (
+        class_of_table(a) is class_of_table(b)
+        and common_rows(stored_entries(a), stored_entries(b)) is not None
+    )
 
 
 def are_of_one_class(of_a: Content, of_b: Content) -> bool:

@@ -22,7 +22,7 @@ from ...library.python.strings import is_string
 from ...library.rules.numbers import common_type, joined_range, kinds_of, number_type
 from ...library.rules.row_index import has_numbers, index_type
 from ...library.rules.rows import copied_objects
-from ...library.rules.tables import class_of_table, entries_of, factory_of, keys_in
+from ...library.rules.tables import class_of_table, factory_of, keys_in, stored_entries
 from ...library.rules.templates import are_of_two_lengths, can_be_in_tuples, common_rows, is_view, tuple_rows
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent, joined_most, joined_objects
@@ -643,7 +643,7 @@ class Join:
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""
-        first, second = entries_of(a), entries_of(b)
+        first, second = stored_entries(a), stored_entries(b)
         same_class = class_of_table(a) is class_of_table(b)
         template = common_rows(first, second, ragged=True) if same_class else None
         if template is None:
@@ -661,7 +661,14 @@ class Join:
         is_indexed = (has_index or rows.site is not None) and has_numbers(keys_in(rows))
         index = Placeholder(index_type(rows.capacity)) if is_indexed else None
         aliases, factory = joined_aliases(a, b), self._factory(a, b)
-        return TableCell(class_of_table(a), rows, count, index, aliases, selector, factory)
+        made = TableCell(class_of_table(a), rows, count, index, None, 0, aliases, selector, factory)
+        if not any(isinstance(x, TableCell) and x.slots is not None for x in (a, b)):
+            return made
+        number = ArrayType(INT64)  # a side may be compacted for the join, so that it has another length
+        made = replace(made, entries=replace(rows, length=Placeholder(number)))
+        if index is None:
+            return made
+        return replace(made, slots=Placeholder(ArrayType(INT32, (rows.capacity,))), holes=Placeholder(number))
 
     def _factory(self, a: AnyTable, b: AnyTable) -> Abstract | None:
         """What a `defaultdict`, of one class on both sides, calls for what is missing."""

@@ -103,10 +103,12 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
             phi_operands(b, rows, tuple_rows(cast(Abstract, content)) or Undef(), into)
         case PoolCell() if isinstance(content, PoolCell):
             _pool_operands(b, template, content, into)
-        case TableCell(entries=entries, index=index) if isinstance(content, TABLES):
+        case TableCell(entries=entries, index=index, slots=slots) if isinstance(content, TABLES):
             entry = template_of_list(entries)
             assert entry is not None
-            content = _aligned(template, as_table(b, content, entry, entries.capacity, index is not None))
+            content = _aligned(
+                template, as_table(b, content, entry, entries.capacity, index is not None, slots is not None)
+            )
             _child_operands(b, template, content, into)
         case _:
             _child_operands(b, template, _aligned(template, content), into)

@@ -11,7 +11,7 @@ from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import BOOL
 from ...library.context import Raw
-from ...library.kernels.structures import list_length
+from ...library.kernels.structures import list_length, table_length
 from ...library.numpy.indexing.beside import only_element
 from ...library.rules.split import split_value
 from ...ops import Compare, Reshape, constant
@@ -107,8 +107,8 @@ def _cell_truth(engine: Engine, value: Ref) -> Abstract:
             return truth(engine, list_length(cell))
         case DictCell(entries):
             return Const(bool(entries))
-        case TableCell(entries=rows):
-            return truth(engine, list_length(rows))
+        case TableCell() as table:
+            return truth(engine, table_length(engine.b, table))
         case SetCell(members):
             return Const(bool(members))
         case ObjectCell():

@@ -25,7 +25,7 @@ from ...library.kernels.unboxing import (
 )
 from ...library.numpy.indexing.bounded import narrowed
 from ...library.rules.rows import rows_of_list
-from ...library.rules.tables import class_of_table, entries_of
+from ...library.rules.tables import cell_as, stored_entries
 from ...library.rules.templates import common_rows, common_template, joined, template_of_list
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
@@ -76,7 +76,7 @@ def differing(engine: Engine, a: Lookup, b: Lookup, slots: Iterable[Slot]) -> di
 def _rows_of(content: object) -> AnyList | None:
     """A list, or the entries of a dict as a list."""
     if isinstance(content, DictCell | TableCell):
-        return entries_of(content)
+        return stored_entries(content)
     return content if isinstance(content, LISTS) else None
 
 
@@ -141,10 +141,7 @@ def unbox(engine: Engine, slots: Mapping[int, bool]) -> None:
             objects = united(objects, objects_of(engine, item))
         made = with_shared(made, level is not Sharing.NOT, level, objects)
         if isinstance(cell, DictCell):
-            state.set(
-                slot,
-                TableCell(class_of_table(cell), made, 0, None, cell.aliases, cell.selector, cell.factory),
-            )
+            state.set(slot, cell_as(cell, made))
         else:
             state.set(slot, made)
 

@@ -47,7 +47,9 @@ def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
     if isinstance(value, DictView) or isinstance(content, TableCell):
         view = cast("Ref | DictView", value)
         table = engine.cell(Ref(view.cell))
-        return view_rows(table, ordered(engine, view).kind) if isinstance(table, TableCell) else None
+        if not isinstance(table, TableCell):
+            return None
+        return view_rows(engine, table, ordered(engine, view).kind)
     if isinstance(content, ArrayCell) or isinstance(value, Array | Bounded):
         return of_array(engine, value)
     lazy = isinstance(value, Enumerate | Zip | Reversed | Mapped | Range) or isinstance(content, IteratorCell)

@@ -44,6 +44,7 @@ from ...library.python.iteration.iterators import (
 from ...library.python.iteration.ranges import range_element, range_length
 from ...library.python.number_checks import refuse
 from ...library.rules.classes import class_of, not_iterable
+from ...library.rules.tables import compacted, count_of
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.gated import Gated
@@ -788,7 +789,10 @@ def _rolled_table(engine: Engine, value: Ref | DictView) -> Rolled:
     """A loop over a dict of rows: RuntimeError where the body makes it longer or shorter, as Python has it."""
     view = ordered(engine, value)
     ref = Ref(view.cell)
-    start = cast(TableCell, engine.cell(ref))
+    engine.settle(ref)
+    start = compacted(engine.b, cast(TableCell, engine.cell(ref)))
+    if start is not engine.cell(ref):
+        engine.write(ref.cell, start)
 
     def content() -> TableCell:
         cell = engine.cell(ref)
@@ -798,7 +802,7 @@ def _rolled_table(engine: Engine, value: Ref | DictView) -> Rolled:
 
     def check_size(certain: bool = True) -> None:
         now = content()
-        resized = compared(engine, "NE", now.entries.length, start.entries.length)
+        resized = compared(engine, "NE", count_of(engine.b, now), start.entries.length)
         moved = compared(engine, "NE", now.removed, start.removed)
         what = "the order of a dict from which the loop takes entries out"
         reason = NotKnown(span=engine.b.span, what=what)
@@ -810,7 +814,8 @@ def _rolled_table(engine: Engine, value: Ref | DictView) -> Rolled:
 
     def element(position: Abstract) -> Abstract:
         check_size()
-        return item(engine, view_rows(content(), view.kind), int_of(position))
+        rows = view_rows(engine, replace(content(), slots=None), view.kind)  # of which none was taken out
+        return item(engine, rows, int_of(position))
 
     return Rolled(list_length(start.entries), element, None, check_size)
 

@@ -28,7 +28,6 @@ from ...ops import (
     Or,
     Reduce,
     Select,
-    Subtract,
     While,
 )
 from ...values.gated import Gated
@@ -53,7 +52,18 @@ from ...values.walk import inner, rebuild, values_of
 from ..context import Context
 from ..rules import row_index, templates
 from ..rules.rows import row_at, rows_of
-from ..rules.tables import class_of_table, entries_of, factory_of, index_for, keys_in
+from ..rules.tables import (
+    cell_as,
+    compacted,
+    compacted_where,
+    count_of,
+    entries_of,
+    keys_in,
+    marked,
+    stored_entries,
+    with_rows,
+    without_holes_behind,
+)
 from . import row_lists
 from .array_rows import boxed, copied, has_arrays, with_shared
 from .row_lists import Int, fold, int_value, truth_of, with_reserve
@@ -75,17 +85,15 @@ def as_table(ctx: Context, cell: AnyTable, *also: Abstract, ragged: bool = False
 
     `ragged`: as for `row_lists.as_rows`.
     """
-    entries = row_lists.as_rows(ctx, entries_of(cell), *also, ragged=ragged)
-    if entries is None and not also and length(cell) == 0:
+    entries = row_lists.as_rows(ctx, stored_entries(cell), *also, ragged=ragged)
+    if entries is None and not also and is_empty(cell):
         entries = RowsCell(Tuple((NONE, NONE)), 1, 0)
     if entries is None:
         return None
-    removed = cell.removed if isinstance(cell, TableCell) else 0
     kept = replace(entries, aliases=(), selector=0)
-    has_index = isinstance(cell, TableCell) and cell.index is not None
-    index = index_for(ctx.b, cell, kept) if has_index else None
-    cls, factory = class_of_table(cell), factory_of(cell)
-    return TableCell(cls, kept, removed, index, cell.aliases, cell.selector, factory)
+    if isinstance(cell, TableCell):
+        return with_rows(ctx.b, cell, kept)
+    return cell_as(cell, kept)
 
 
 def keys_alone(cell: AnyTable) -> AnyTable:
@@ -259,7 +267,8 @@ def pool_together(ctx: Context, values: Sequence[Abstract]) -> None:
 
 def is_empty(cell: AnyTable) -> bool:
     """True for a dict or a set that has no entries as far as is known now, and so none that it holds a kind of."""
-    count = length(cell)
+    entries = stored_entries(cell)
+    count = entries.length if isinstance(entries, RowsCell) else len(entries.items)
     return isinstance(count, int) and count == 0
 
 
@@ -274,26 +283,34 @@ def store_unboxed(ctx: Context, ref: Ref, key: Abstract, value: Abstract, shared
     """Stores an entry, of which rows can hold the value; `shared`: its arrays may be elsewhere too. Gives its place."""
     table = as_table(ctx, unboxed_entries(ctx, ctx.settle(ref)), Tuple((key, value)))
     assert table is not None
-    table = replace(table, entries=with_shared(table.entries, shared))
+    table = with_room(ctx, replace(table, entries=with_shared(table.entries, shared)))
     refuse_nan(ctx, key)
     if table.index is None:
         found, place = _scanned(ctx, table, key)
     else:
         found, place, _, unused = _indexed(ctx, table, key)
-        table = replace(table, index=_with_entry(ctx, table, found, unused))
+        table = _with_entry(ctx, table, found, unused)
     stored, at = _stored(ctx, table, found, place, Tuple((key, value)))
     ctx.write(ref.cell, stored)
     return at
 
 
-def _with_entry(ctx: Context, table: TableCell, found: Found, unused: Value) -> Value:
-    """The index with the place of an entry that comes behind the others, unless it was found."""
+def _with_entry(ctx: Context, table: TableCell, found: Found, unused: Value) -> TableCell:
+    """The table whose index has the place of an entry that comes behind the others, unless it was found."""
     assert table.index is not None and isinstance(found, Value)
     size = table.index.type.static_shape[0]
     slot = ctx.op(Minimum(), unused, ctx.constant(size - 1, INT64))
     end = int_value(ctx, table.entries.length)
     held = row_index.slot_at(ctx.b, table.index, slot)
-    return row_index.with_slot(ctx.b, table.index, slot, ctx.op(Select(), found, held, end))
+    index = row_index.with_slot(ctx.b, table.index, slot, ctx.op(Select(), found, held, end))
+    if table.slots is None:
+        return replace(table, index=index)
+    most = ctx.constant(table.entries.capacity - 1, INT64)
+    at = ctx.op(Minimum(), end, most)  # where there is no room, the run ends
+    slots = row_index.with_slot(
+        ctx.b, table.slots, at, ctx.op(Select(), found, row_index.slot_at(ctx.b, table.slots, at), slot)
+    )
+    return replace(table, index=index, slots=slots)
 
 
 def _stored(
@@ -316,10 +333,23 @@ def _stored(
     if found is not True:
         rows, count = with_reserve(ctx, rows, more, 1)
     new = row_lists.with_item(ctx, rows, at, Tuple((key, value)))
-    stored = replace(table, entries=replace(new, length=count))
-    if stored.index is not None:
-        stored = replace(stored, index=index_for(ctx.b, stored, stored.entries))
-    return stored, at
+    return with_rows(ctx.b, table, replace(new, length=count)), at
+
+
+def with_room(ctx: Context, table: TableCell) -> TableCell:
+    """The table, compacted where the rows do not suffice for one more entry and a quarter of them hold none.
+
+    So a compaction, which passes over all rows, comes after so many deletions.
+    """
+    rows = table.entries
+    if table.slots is None:
+        return table
+    if rows.site is None or isinstance(rows.length, int):
+        return compacted(ctx.b, table)
+    is_full = ctx.op(Compare("GE"), rows.length, ctx.constant(rows.capacity, INT64))
+    many = ctx.constant(rows.capacity // 4, INT64)
+    pays = ctx.op(Compare("GT"), int_value(ctx, table.holes), many)
+    return compacted_where(ctx.b, table, ctx.op(And(), is_full, pays))
 
 
 def _first(ctx: Context, rows: RowsCell, found: Found, place: Value, key: Abstract) -> Abstract:
@@ -355,29 +385,37 @@ def _numbers(element: Abstract) -> list[Array]:
 
 def delete(ctx: Context, ref: Ref, table: TableCell, place: Int) -> None:
     """Takes the entry at a place out of the dict or set, which holds `table`."""
-    removed = table.removed + 1 if isinstance(table.removed, int) else row_lists.added(ctx, table.removed, 1)
-    rest = row_lists.without(ctx, table.entries, place)
-    index = None if table.index is None else _without_entry(ctx, table, int_value(ctx, place))
-    ctx.write(ref.cell, replace(table, entries=rest, removed=removed, index=index))
+    removed = row_lists.added(ctx, table.removed, 1)
+    if table.index is None:
+        rest = row_lists.without(ctx, table.entries, place)
+        ctx.write(ref.cell, replace(table, entries=rest, removed=removed))
+        return
+    table, at = marked(ctx.b, table), int_value(ctx, place)
+    assert table.index is not None and table.slots is not None
+    slot = row_index.slot_at(ctx.b, table.slots, at)
+    index = row_index.with_slot(ctx.b, table.index, slot, _left_in(ctx, table.index, slot))
+    slots = row_index.with_slot(ctx.b, table.slots, at, ctx.constant(row_index.FREE, INT64))
+    holes = row_lists.added(ctx, table.holes, 1)
+    ctx.write(ref.cell, replace(table, removed=removed, index=index, slots=slots, holes=holes))
 
 
-def _without_entry(ctx: Context, table: TableCell, place: Value) -> Value:
-    """The index without the entry at a place; those behind are one place further in front."""
-    assert table.index is not None
-    key = row_at(ctx.b, keys_in(table.entries), place)
-    _, _, slot, _ = _indexed(ctx, table, key)
-    slot = ctx.op(Maximum(), slot, ctx.constant(0, INT64))
+def _left_in(ctx: Context, index: Value, slot: Value) -> Value:
+    """What a slot holds whose entry has been taken out."""
     bucket = ctx.op(Divide(), slot, ctx.constant(row_index.WIDTH, INT64))
-    window = row_index.window_of(ctx.b, table.index, bucket)
+    window = row_index.window_of(ctx.b, index, bucket)
     free = ctx.op(Compare("EQ"), window, _eight(ctx, row_index.FREE, INT32))
     was_never_full = ctx.op(Reduce(Or(), (0,)), free, ctx.constant(False, BOOL))
     free_again, taken_out = [ctx.constant(n, INT64) for n in (row_index.FREE, row_index.TAKEN_OUT)]
-    left = ctx.op(Select(), was_never_full, free_again, taken_out)
-    index = row_index.with_slot(ctx.b, table.index, slot, left)
-    shape = index.type.static_shape
-    behind = ctx.op(Compare("GT"), index, ctx.broadcast(ctx.convert(place, INT32), shape))
-    before = ctx.op(Subtract(), index, ctx.broadcast(ctx.constant(1, INT32), shape))
-    return ctx.op(Select(), behind, before, index)
+    return ctx.op(Select(), was_never_full, free_again, taken_out)
+
+
+def pop_last(ctx: Context, ref: Ref, table: TableCell) -> Abstract:
+    """Takes the last entry out of a dict, which holds `table` and is not empty."""
+    table = without_holes_behind(ctx.b, table)
+    last = int_value(ctx, row_lists.added(ctx, table.entries.length, -1))
+    entry = row_lists.item(ctx, table.entries, last)
+    delete(ctx, ref, table, last)
+    return entry
 
 
 def remove(ctx: Context, ref: Ref, key: Abstract) -> bool:
@@ -408,9 +446,10 @@ def discard(ctx: Context, ref: Ref, key: Abstract) -> bool:
 
 def cleared(ctx: Context, table: TableCell) -> TableCell:
     """The table without entries."""
-    removed = row_lists.added(ctx, table.removed, table.entries.length)
+    removed = row_lists.added(ctx, table.removed, count_of(ctx.b, table))
     index = None if table.index is None else row_index.empty_index(ctx.b, table.entries.capacity)
-    return replace(table, entries=replace(table.entries, length=0), removed=removed, index=index)
+    entries = replace(table.entries, length=0)
+    return replace(table, entries=entries, removed=removed, index=index, slots=None, holes=0)
 
 
 def new_table(ctx: Context, table: AnyTable) -> Ref:
@@ -424,12 +463,9 @@ def fill(ctx: Context, ref: Ref, table: TableCell) -> None:
     """Gives a dict without entries those of another."""
     cell = ctx.settle(ref)
     assert isinstance(cell, DictCell)
-    cls, factory, entries = (
-        cell.container,
-        cell.factory,
-        copied(replace(table.entries, aliases=(), selector=0)),
-    )
-    ctx.write(ref.cell, TableCell(cls, entries, 0, table.index, cell.aliases, cell.selector, factory))
+    entries = copied(replace(table.entries, aliases=(), selector=0))
+    filled = replace(cell_as(cell, entries), index=table.index, slots=table.slots, holes=table.holes)
+    ctx.write(ref.cell, filled)
 
 
 # ---------------------------------------------------------------- all entries
@@ -462,7 +498,7 @@ def each_entry(ctx: Context, entries: AnyList, step: Callable[[Abstract, Abstrac
 
 def all_entries(ctx: Context, cell: AnyTable, holds: Callable[[Abstract, Abstract], Abstract]) -> Abstract:
     """Whether `holds(key, value)`, a truth, of each entry."""
-    entries = row_lists.as_rows(ctx, entries_of(cell))
+    entries = row_lists.as_rows(ctx, entries_of(ctx.b, cell))
     if entries is None:
         return TRUE
     return fold(
@@ -504,7 +540,7 @@ def equal(
     """`first == second`, at least one of them rows: as many entries, and each of one found in the other."""
     if any(isinstance(x, TableCell) and has_arrays(x.entries.element) for x in (first, second)):
         ctx.fail(NotKnown(span=ctx.span, what="which values of a dict are the same array"))
-    lengths = truth_of(row_lists.compared(ctx, "EQ", length(first), length(second)))
+    lengths = truth_of(row_lists.compared(ctx, "EQ", length(ctx, first), length(ctx, second)))
     return ctx.branch(lengths, lambda: _is_part(ctx, first, second, same), lambda: FALSE)
 
 
@@ -518,7 +554,7 @@ def _is_part(
 ) -> Abstract:
     table = as_table(ctx, second)
     if table is None:
-        return truth_of(row_lists.compared(ctx, "EQ", length(first), 0))
+        return truth_of(row_lists.compared(ctx, "EQ", length(ctx, first), 0))
 
     def holds(key: Abstract, value: Abstract) -> Abstract:
         found, place = find(ctx, table, key)
@@ -540,10 +576,11 @@ def is_disjoint(ctx: Context, first: AnyTable, second: AnyTable) -> Abstract:
     return all_entries(ctx, first, holds)
 
 
-def length(cell: AnyTable) -> Int:
+def length(ctx: Context, cell: AnyTable) -> Int:
     """How many entries there are."""
-    entries = entries_of(cell)
-    return len(entries.items) if isinstance(entries, ListCell) else entries.length
+    if isinstance(cell, TableCell):
+        return count_of(ctx.b, cell)
+    return len(cell.items if isinstance(cell, SetCell) else cell.entries)
 
 
 def only(ctx: Context, first: AnyTable, second: AnyTable, kept: bool) -> Ref:
@@ -563,12 +600,13 @@ def only(ctx: Context, first: AnyTable, second: AnyTable, kept: bool) -> Ref:
 
         ctx.branch(truth_of(found), *((add, leave) if kept else (leave, add)))
 
-    each_entry(ctx, entries_of(first), step)
+    each_entry(ctx, entries_of(ctx.b, first), step)
     return made
 
 
-def view_rows(cell: TableCell, kind: str) -> RowsCell:
+def view_rows(ctx: Context, cell: TableCell, kind: str) -> RowsCell:
     """The keys, values or items of a dict as rows."""
+    cell = compacted(ctx.b, cell)
     key, value = _pair(cell.entries.element)
     element = {"keys": key, "values": value}.get(kind, cell.entries.element)
     return replace(cell.entries, element=element, site=None)

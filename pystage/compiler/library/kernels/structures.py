@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...diagnostics.codes_types import NoSuchOperation
+from ...hlo.builder import Builder
 from ...values.boundary import Form
 from ...values.lattice import (
     LISTS,
@@ -41,6 +42,7 @@ from ...values.lattice import (
 from ...values.rows import row
 from ...values.walk import rebuild
 from ..context import Context, Raw
+from ..rules.tables import compacted, count_of
 from ..rules.templates import key_of
 from .array_rows import boxed, copied
 
@@ -133,8 +135,8 @@ def view_items(ctx: Context, view: DictView) -> list[Abstract]:
     """The keys, values or items of a dict."""
     cell = ctx.cell(Ref(view.cell))
     if isinstance(cell, TableCell):
-        entries_of = list_items(ctx, cell.entries)
-        pairs = [entry.items for entry in entries_of if isinstance(entry, Tuple)]
+        entries = list_items(ctx, compacted(ctx.b, cell).entries)
+        pairs = [entry.items for entry in entries if isinstance(entry, Tuple)]
         part = {"keys": 0, "values": 1}.get(view.kind)
         return [Tuple(pair) if part is None else pair[part] for pair in pairs]
     entries = cell.entries
@@ -219,6 +221,11 @@ def list_length(cell: AnyList) -> Abstract:
     if isinstance(cell.length, int):
         return Const(cell.length)
     return Array(cell.length, Form.PYTHON, range=(0, cell.capacity))
+
+
+def table_length(b: Builder, cell: TableCell) -> Abstract:
+    """`len` of a dict or a set of rows, as a Python int."""
+    return list_length(replace(cell.entries, length=count_of(b, cell)))
 
 
 def elements_for(ctx: Context, iterable: Raw, operation: str) -> list[Abstract]:

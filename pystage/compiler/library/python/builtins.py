@@ -65,6 +65,7 @@ from ..kernels.structures import (
     elements_for,
     known_object,
     list_length,
+    table_length,
     type_name,
 )
 from ..numpy import ufuncs as u
@@ -460,7 +461,7 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
     if isinstance(x, DictView):
         cell = cell_of(ctx, Ref(x.cell))
     if isinstance(cell, TableCell):
-        return list_length(cell.entries)
+        return table_length(ctx.b, cell)
     sized = isinstance(x, Tuple | DictView) or isinstance(cell, DictCell | SetCell)
     items = ctx.iterate(abstract(x)) if sized else None
     if items is None:

@@ -211,12 +211,9 @@ def popitem(ctx: Context, self: Raw, /) -> Abstract:
     """`dict.popitem`."""
     cell = _cell(ctx, self)
     if isinstance(cell, TableCell):
-        empty = row_lists.compared(ctx, "EQ", cell.entries.length, 0)
+        empty = row_lists.compared(ctx, "EQ", row_tables.length(ctx, cell), 0)
         row_lists.check(ctx, empty, KeyError(), operator.methodcaller("popitem"), [new_dict(ctx, {})])
-        last = row_lists.int_value(ctx, row_lists.added(ctx, cell.entries.length, -1))
-        entry = row_lists.item(ctx, cell.entries, last)
-        row_tables.delete(ctx, cast(Ref, self), cell, last)
-        return entry
+        return row_tables.pop_last(ctx, cast(Ref, self), cell)
     entries = dict(cell.entries)
     if not entries:
         ctx.raise_(KeyError("popitem(): dictionary is empty"))
@@ -243,7 +240,7 @@ def update(ctx: Context, self: Raw, other: Raw = (), /, **entries: Raw) -> Abstr
     known = found if isinstance(found, dict) else {}
     if not isinstance(found, dict):
         row_tables.store_all(ctx, cast(Ref, self), found)
-    row_tables.store_all(ctx, cast(Ref, self), entries_of(DictCell({**known, **named})))
+    row_tables.store_all(ctx, cast(Ref, self), entries_of(ctx.b, DictCell({**known, **named})))
     return NONE
 
 
@@ -252,7 +249,7 @@ def _entries(ctx: Context, source: Raw, as_pairs: bool) -> AnyList | dict[Any, A
     cell = cell_of(ctx, source)
     if is_dict(cell):
         if as_pairs or isinstance(cell, TableCell):
-            return entries_of(cell)
+            return entries_of(ctx.b, cell)
         return dict(cell.entries)
     rows = ctx.gathered(abstract(source))
     if rows is not None and isinstance(rows.element, Tuple) and len(rows.element.items) == 2:

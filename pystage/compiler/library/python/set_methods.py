@@ -34,7 +34,7 @@ from ..context import Context, Raw
 from ..kernels import row_lists, row_tables, table_keys
 from ..kernels.row_lists import truth_of
 from ..kernels.structures import MISSING, abstract, cell_of, known_object, lift, new_set, type_name
-from ..rules.tables import class_of_table, entries_of
+from ..rules.tables import class_of_table, compacted, entries_of
 from .iteration import generators
 
 T = TypeVar("T")
@@ -207,20 +207,23 @@ def _change(ctx: Context, op: str, ref: Ref, other: AnyTable) -> None:
     """What `s op= other` does to a set, of which at least one is made of rows."""
     cell = ctx.settle(ref)
     if op == "|":
-        row_tables.store_all(ctx, ref, entries_of(other))
+        row_tables.store_all(ctx, ref, entries_of(ctx.b, other))
         return
     if op == "&":
         made = _common(ctx, cell, other)
     else:
         made = row_tables.only(ctx, cell, other, kept=False)
     if op == "^":
-        row_tables.store_all(ctx, made, entries_of(ctx.cell(row_tables.only(ctx, other, cell, kept=False))))
+        others = ctx.cell(row_tables.only(ctx, other, cell, kept=False))
+        row_tables.store_all(ctx, made, entries_of(ctx.b, others))
     ctx.write(ref.cell, replace(ctx.cell(made), aliases=cell.aliases, selector=cell.selector))
 
 
 def _common(ctx: Context, first: AnyTable, second: AnyTable) -> Ref:
     """The elements of both, as objects those of the smaller set, of the second where they have as many."""
-    longer = truth_of(row_lists.compared(ctx, "GT", row_tables.length(second), row_tables.length(first)))
+    longer = truth_of(
+        row_lists.compared(ctx, "GT", row_tables.length(ctx, second), row_tables.length(ctx, first))
+    )
     made = new_set(ctx, ())
 
     def of(smaller: AnyTable, larger: AnyTable) -> Abstract:
@@ -238,7 +241,9 @@ def _order(ctx: Context, op: str, first: AnyTable, second: AnyTable) -> Abstract
     part = row_tables.is_subset(ctx, first, second)
     if op == "<=":
         return part
-    lengths = truth_of(row_lists.compared(ctx, "NE", row_tables.length(first), row_tables.length(second)))
+    lengths = truth_of(
+        row_lists.compared(ctx, "NE", row_tables.length(ctx, first), row_tables.length(ctx, second))
+    )
     return ctx.branch(part, lambda: lengths, lambda: part)
 
 
@@ -248,7 +253,8 @@ def of_view(ctx: Context, view: DictView) -> AnyTable | None:
     if isinstance(cell, TableCell):
         if view.kind == "values":
             return None
-        rows = row_tables.view_rows(cell, view.kind)
+        cell = compacted(ctx.b, cell)
+        rows = row_tables.view_rows(ctx, cell, view.kind)
         index = cell.index if view.kind == "keys" else None
         return TableCell(set, replace(rows, element=Tuple((rows.element, NONE))), 0, index)
     if view.kind == "keys":
@@ -375,7 +381,7 @@ def gathered(
     """As `Context.gathered`, where the order does not matter: if `only_integers`, of integers."""
     cell = cell_of(ctx, iterable)
     if any_order and isinstance(cell, TableCell) and cell.container is set:
-        rows = row_tables.view_rows(cell, "keys")
+        rows = row_tables.view_rows(ctx, cell, "keys")
         exact = isinstance(rows.element, Array) and rows.element.dtype.kind in "biu"
         if exact or not only_integers:
             return rows

@@ -379,7 +379,7 @@ def _in_view(ctx: Context, item: Abstract, view: DictView, equal: Equal) -> Abst
     """`item in view` of the values or items of a dict with computed keys."""
     table = ctx.cell(Ref(view.cell))
     if view.kind == "values":
-        rows = row_tables.view_rows(table, "values")
+        rows = row_tables.view_rows(ctx, table, "values")
         found = row_lists.find(ctx, rows, item, lambda x, y: _truth(ctx, equal(x, y)))
         return row_lists.is_place_found(ctx, found)
     if not isinstance(item, Tuple) or len(item.items) != 2:

@@ -25,6 +25,7 @@ from ...ops import (
     DynamicSlice,
     DynamicUpdateSlice,
     Iota,
+    Maximum,
     Minimum,
     Multiply,
     Reduce,
@@ -188,6 +189,26 @@ def index_of(b: Builder, keys: Abstract, capacity: int, length: int | Value) -> 
             with_slot(b, found, slot, place),
         )
     return b.apply(While(capacity), (zero, index), (condition, body)).results[1]
+
+
+def slots_of_rows(b: Builder, index: Value, capacity: int, length: int | Value) -> Value:
+    """For each of the rows its slot in the index, `FREE` where the index does not name it."""
+    slots = b.op(Broadcast((capacity,), ()), _constant(b, FREE, INT32))
+    if isinstance(length, int) and length == 0:
+        return slots
+    zero, size = _constant(b, 0, INT64), index.type.static_shape[0]
+    types = (zero.type, slots.type)
+    condition, body = Region(types), Region(types)
+    with b.region(condition):
+        condition.results = (b.op(Compare("LT"), condition.params[0], _constant(b, size, INT64)),)
+    with b.region(body):
+        slot, found = body.params
+        place = slot_at(b, index, slot)
+        inside = b.op(Maximum(), place, zero)
+        names = b.op(Compare("GE"), place, zero)
+        given = b.op(Select(), names, slot, slot_at(b, found, inside))
+        body.results = (b.op(Add(), slot, _constant(b, 1, INT64)), with_slot(b, found, inside, given))
+    return b.apply(While(size), (zero, slots), (condition, body)).results[1]
 
 
 def _unused_slot(b: Builder, index: Value, bucket: Value, buckets: int) -> Value:
