@@ -15,6 +15,7 @@ from ....values.lattice import Abstract, Ref
 from ...context import Context, Raw
 from ..composed import run_program, size_depends
 from ..indexing.flat_stores import refuse_own_memory
+from ..padding import mode_name
 from ..reductions.searching import digitize
 from .along import at_shares, checked_shares, is_weak
 from .serving import composed_for_bounded, composed_for_computed, for_bounded
@@ -204,8 +205,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
         raise ValueError("a cannot be empty")
     if m == 0:
         raise ValueError("v cannot be empty")
-    if mode not in ("full", "same", "valid"):
-        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
+    mode = mode_name(mode)
     kind = np.result_type(first, second)
     wide = np.dtype(np.float32) if kind == np.float16 else kind  # as NumPy sums
     first, second, found = first.astype(wide), second.astype(wide), np.zeros(n + m - 1, wide)
