@@ -38,7 +38,16 @@ from ...values.lattice import (
 from ..context import Context, Raw
 from ..kernels.powers import check_power, function_of_exponent, special_power
 from ..kernels.rows_as_arrays import array_of_rows
-from ..kernels.structures import MISSING, abstract, call_now, cell_of, is_sequence, known_object, new_list, type_name
+from ..kernels.structures import (
+    MISSING,
+    abstract,
+    call_now,
+    cell_of,
+    is_sequence,
+    known_object,
+    new_list,
+    type_name,
+)
 from ..numpy import ufuncs as u
 from ..numpy.elementwise import (
     ElementwiseFunction,

@@ -262,7 +262,7 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
         return TRUE
     _refuse_exceptions(ctx, left, right)
     for one, other in ((left, right), (right, left)):
-        if ctx.is_ndarray(one) or _is_numpy_scalar(one) and type(known_object(ctx, other)) in (str, bytes):
+        if ctx.is_ndarray(one) or (_is_numpy_scalar(one) and type(known_object(ctx, other)) in (str, bytes)):
             if hasattr(known_object(ctx, other), "__array_wrap__"):  # a class of NumPy's
                 return None
             return ctx.new(ctx.broadcast(ctx.constant(False, BOOL), ctx.read(one).shape))

@@ -15,6 +15,7 @@ from ....values.lattice import Abstract, Ref
 from ...context import Context, Raw
 from ..composed import run_program, size_depends
 from ..indexing.flat_stores import refuse_own_memory
+from ..nearness import allclose
 from ..padding import mode_name
 from ..reductions.searching import digitize
 from .along import at_shares, checked_shares, is_weak
@@ -276,10 +277,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     return bool(same.all())
 
 
-@composed_for_bounded(np.allclose)
-def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
-    """Whether all elements of two arrays are near each other."""
-    return bool(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
+composed_for_bounded(np.allclose)(allclose)
 
 
 # ---------------------------------------------------------------- statistics

@@ -18,7 +18,7 @@ from ....hlo.types import DType, is_complex
 from ....ops import Complex, Imag, Multiply, Negate, Real, Subtract
 from ....values.boundary import Form
 from ....values.bounded import Bounded
-from ....values.lattice import Abstract, Array, Const, NumberKind, Tuple
+from ....values.lattice import Abstract, Const, NumberKind, Tuple
 from ...context import Context, Raw
 from ...kernels.contraction import Labelled, Precision, ordered, product
 from ...kernels.nesting import nested
@@ -148,7 +148,7 @@ _MATRIX = (-2, -1)
 
 
 def _into_output(ctx: Context, out: Raw, value: Value, x1: Raw, x2: Raw) -> Abstract:
-    """A product into an ndarray: axes in front of the core axes are broadcast to its, or left out if they have one element."""
+    """A product into an ndarray: axes in front of the core axes are broadcast to its, or left out if of one element."""
     if ctx.is_ndarray(out):
         core = sum(_rank(ctx, x) > 1 for x in (x1, x2))
         shape, extents = shape_of(ctx, out), value.type.static_shape
