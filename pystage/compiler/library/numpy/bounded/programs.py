@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Ref
@@ -308,7 +309,7 @@ def _without_nan_at_shares(a: Any, shares: Any, weak: Any, axis: Any) -> Any:
 
 def _without_nan(a: Any, axis: Any, name: Any) -> Any:
     """The elements that are numbers."""
-    if axis is not None and a.ndim > 1:
+    if axis is not None and len(normalize_axis_tuple(axis, a.ndim)) < a.ndim:
         size_depends(f"{name} along an axis", "go over the lines")
     flat = np.ravel(a)
     return flat[~np.isnan(flat)] if np.issubdtype(flat.dtype, np.inexact) else flat
