@@ -25,7 +25,7 @@ def deviation(program: Program, leaves: list[Any], plain: Run, other: Run) -> st
     if (
         other.error is None
         and any(name in program.text for name in ORDERS)
-        and _is_other_order(leaves, plain, other)
+        and _is_other_order(program, leaves, plain, other)
     ):
         return "The order of equal elements"
     return None
@@ -55,20 +55,25 @@ def _is_subnormal(value: Any) -> bool:
     return bool(((parts > 0) & (parts < least)).any())
 
 
-def _is_other_order(leaves: list[Any], plain: Run, other: Run) -> bool:
-    """Whether the places, or the elements, of two results lead to the same elements in each row."""
-    x, a, b = leaves[0], plain.result, other.result
-    if (
-        not all(isinstance(value, np.ndarray) for value in (x, a, b))
-        or a.shape != b.shape
-        or a.dtype != b.dtype
-    ):
+def _is_other_order(program: Program, leaves: list[Any], plain: Run, other: Run) -> bool:
+    """Whether the places, or the elements, of two results lead to the same elements along an axis.
+
+    What stands beside `kth` of a partition may be exchanged.
+    """
+    x, results = leaves[0], (plain.result, other.result)
+    if not all(isinstance(value, np.ndarray) and value.ndim for value in (x, *results)):
         return False
-    if a.dtype != np.intp or x.shape != a.shape or not a.ndim:
-        return bool(np.array_equal(np.sort(a, axis=None), np.sort(b, axis=None)))
-    return any(
-        np.array_equal(
-            np.take_along_axis(x, a, axis), np.take_along_axis(x, b, axis), equal_nan=x.dtype.kind in "fc"
-        )
-        for axis in range(a.ndim)
-    )
+    if len({(result.shape, result.dtype) for result in results}) > 1:
+        return False
+    of_places = ".partition(" not in program.text
+    if of_places and x.shape != results[0].shape:
+        x = x.ravel()
+    if of_places and x.shape != results[0].shape:
+        return False
+    for axis in range(results[0].ndim):
+        lines = [np.take_along_axis(x, r, axis) if of_places else r for r in results]
+        if ".argsort(" not in program.text:
+            lines = [np.sort(line, axis) for line in lines]
+        if np.array_equal(*lines, equal_nan=lines[0].dtype.kind in "fc"):
+            return True
+    return False

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ...hlo.ir import Region, Value
 from ...hlo.op import HloOp
 from ...hlo.types import BOOL, UINT8, is_complex, is_floating
@@ -206,7 +208,15 @@ def bit_count(ctx: Context, form: Form, x: Value) -> Value:
 
 def gcd(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     """The greatest common divisor, element by element: Euclid's algorithm as one loop over all elements."""
-    x, y = absolute(ctx, form, x), absolute(ctx, form, y)
+    return ctx.convert(_unsigned_gcd(ctx, *_magnitudes(ctx, form, x, y)), x.type.dtype)
+
+
+def _magnitudes(ctx: Context, form: Form, *values: Value) -> list[Value]:
+    """The absolute values of integers, unsigned: that of the least one too."""
+    return [ctx.convert(absolute(ctx, form, v), np.dtype(f"u{v.type.dtype.itemsize}")) for v in values]
+
+
+def _unsigned_gcd(ctx: Context, x: Value, y: Value) -> Value:
     condition, body = Region((x.type, y.type)), Region((x.type, y.type))
     with ctx.b.region(condition):
         going = ctx.op(Compare("NE"), condition.params[1], like(ctx, condition.params[1], 0))
@@ -221,7 +231,8 @@ def gcd(ctx: Context, form: Form, x: Value, y: Value) -> Value:
 
 def lcm(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     """The least common multiple; 0 if either is 0."""
-    divisor = gcd(ctx, form, x, y)
-    none = zero_at(ctx, divisor)
-    divisor = select(ctx, none, like(ctx, divisor, 1), divisor)
-    return absolute(ctx, form, ctx.op(Multiply(), ctx.op(Divide(), x, divisor), y))
+    dtype = x.type.dtype
+    x, y = _magnitudes(ctx, form, x, y)
+    divisor = _unsigned_gcd(ctx, x, y)
+    divisor = select(ctx, zero_at(ctx, divisor), like(ctx, divisor, 1), divisor)
+    return ctx.convert(ctx.op(Multiply(), ctx.op(Divide(), x, divisor), y), dtype)

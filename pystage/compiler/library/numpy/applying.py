@@ -168,12 +168,13 @@ def resize(a: Any, new_shape: Any) -> Any:
     flat = np.ravel(a)
     size = 1
     for n in shape:
+        size *= n
         if n < 0:
             raise ValueError("all elements of `new_shape` must be non-negative")
-        size *= n
     if size == 0 or len(flat) == 0:
         return np.zeros(shape, flat.dtype)
-    return np.concatenate((flat,) * (-(-size // len(flat))))[:size].reshape(shape)
+    repeats = (size + len(flat) - 1) // len(flat)
+    return np.concatenate((flat,) * repeats)[:size].reshape(shape)
 
 
 def _depth(arrays: Any) -> Any:

@@ -24,7 +24,7 @@ from ..context import Context, Raw
 from ..kernels import row_lists
 from ..kernels.layout import keep_order
 from ..kernels.nesting import is_sequence
-from ..kernels.structures import new_list, new_rows, sequence_items, type_name
+from ..kernels.structures import abstract, new_list, new_rows, sequence_items, type_name
 from ..rules.casting import assigned_value
 from ..rules.jax import is_jax, is_none
 from ..rules.libraries import JAX, NUMPY, Rules, refuse_forgotten
@@ -37,7 +37,7 @@ from .manipulation import order_of
 Methods = dict[str, Callable[..., Abstract]]
 
 _FUNCTIONS = (
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "choose", "clip", "cumprod", "cumsum",
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "cumprod", "cumsum",
     "diagonal", "dot", "max", "mean", "min", "prod", "ravel", "repeat", "round", "searchsorted",
     "squeeze", "std", "sum", "swapaxes", "take", "trace", "var",
 )  # fmt: skip
@@ -183,7 +183,26 @@ def _conjugate(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     return ctx.call(Const(jnp.conjugate if is_jax(self) else np.conjugate), [self, *args], kwargs)
 
 
+def _choose(ctx: Context, self: Raw, *choices: Raw, out: Raw = None, mode: Raw = "raise") -> Abstract:
+    """`choose(choices)` or `choose(first, second, …)`."""
+    listed = choices[0] if len(choices) == 1 else Tuple(tuple(map(abstract, choices)))
+    options = {"out": abstract(out), "mode": abstract(mode)}
+    return ctx.call(Const(np.choose), [abstract(self), abstract(listed)], options)
+
+
+def _clip(ctx: Context, self: Raw, min: Raw = None, max: Raw = None, out: Raw = None) -> Abstract:
+    """`clip(min, max)`, either of which may be left out."""
+    limits = [abstract(min), abstract(max)]
+    return ctx.call(Const(np.clip), [abstract(self), *limits], {"out": abstract(out)})
+
+
 # ---------------------------------------------------------------- in place
+
+
+def _put(ctx: Context, self: Raw, indices: Raw, values: Raw, mode: Raw = "raise") -> Abstract:
+    """Stores `values` at flat indices."""
+    options = {"mode": abstract(mode)}
+    return ctx.call(Const(np.put), [abstract(self), abstract(indices), abstract(values)], options)
 
 
 def _stored(ctx: Context, self: Raw, new: Value, memory: str = "assignment destination") -> Abstract:
@@ -314,15 +333,17 @@ NUMPY_METHODS: Methods = {
     **{name: _delegated(getattr(np, name)) for name in _FUNCTIONS},
     **_COMMON,
     "astype": _astype,
+    "choose": _choose,
+    "clip": _clip,
     "fill": _fill,
     "partition": _partition,
-    "put": _delegated(np.put),
+    "put": _put,
     "sort": _sort,
 }
 """The methods of ndarrays and of NumPy scalars."""
 
 JAX_METHODS: Methods = {
-    **{name: _delegated(getattr(jnp, name)) for name in (*_FUNCTIONS, "ptp", "sort")},
+    **{name: _delegated(getattr(jnp, name)) for name in (*_FUNCTIONS, "choose", "clip", "ptp", "sort")},
     **_COMMON,
     "astype": _jax_astype,
     "sum": _jax_sum,

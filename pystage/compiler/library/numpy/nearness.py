@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -25,7 +26,6 @@ from ..registry import meaning
 from ..rules.jax import is_jax, is_none
 from ..rules.promote import (
     LoopTypes,
-    Operand,
     broadcast_shape,
     inexact,
     jax_common,
@@ -37,6 +37,7 @@ from ..rules.promote import (
     value_of,
 )
 from .array_attributes import part_of
+from .composed import composed
 from .elementwise import jax_operands, result_into
 from .indexing.stores import dtype_of
 from .selection import common_loop
@@ -85,22 +86,40 @@ def jnp_round(ctx: Context, a: Raw, decimals: Raw = 0) -> Abstract:
 # ---------------------------------------------------------------- nearness
 
 
-def _float_loop(ctx: Context, name: str, operands: list[Operand], jax: bool) -> LoopTypes:
-    def rule(kinds: tuple[NumberKind, ...]) -> LoopTypes:
-        if jax:
-            dtype = inexact(jax_common(ctx, kinds)[0])
-        else:
-            dtype = numpy_common((*kinds, NumberKind(FLOAT64, Form.PYTHON)))
-        return LoopTypes((dtype,) * len(kinds), (BOOL,), Form.JAX if jax else Form.NDARRAY)
+@composed(np.isclose)
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
+    """Which elements lie within `atol + rtol * abs(b)` of each other; what is no number of Python's counts as an array."""
+    x, y, absolute, relative = _operand(a), _operand(b), _operand(atol), _operand(rtol)
+    y = float(y) if isinstance(y, int) else y
+    if not isinstance(y, float | complex):
+        y = y.astype(np.result_type(y, 1.0))
+    close = np.less_equal(abs(x - y), absolute + relative * abs(y)) & np.isfinite(y) | (x == y)
+    if equal_nan:
+        close = close | (np.isnan(x) & np.isnan(y))
+    return np.asarray(close)[()]
 
-    return resolve(ctx, name, operands, rule)
+
+def _operand(given: Any) -> Any:
+    return given if isinstance(given, int | float | complex) else np.asarray(given)
+
+
+@composed(np.allclose)
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
+    """Whether all elements are near each other."""
+    return bool(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
 
 
 def _near(
-    ctx: Context, name: str, first: Raw, second: Raw, tolerances: tuple[Raw, Raw], equal_nan: Raw, jax: bool
+    ctx: Context, name: str, first: Raw, second: Raw, tolerances: tuple[Raw, Raw], equal_nan: Raw
 ) -> Value:
-    operands = jax_operands(ctx, name, (first, second)) if jax else [ctx.read(first), ctx.read(second)]
-    loop = _float_loop(ctx, name, operands, jax)
+    """What `jnp.isclose` computes."""
+    operands = jax_operands(ctx, name, (first, second))
+
+    def rule(kinds: tuple[NumberKind, ...]) -> LoopTypes:
+        dtype = inexact(jax_common(ctx, kinds)[0])
+        return LoopTypes((dtype,) * len(kinds), (BOOL,), Form.JAX)
+
+    loop = resolve(ctx, name, operands, rule)
     shape = broadcast_shape(ctx, name, *map(shape_of, operands))
     x, y = [
         ctx.broadcast(value_of(ctx, o, d, loop.form), shape)
@@ -125,27 +144,32 @@ def all_of(ctx: Context, flags: Value) -> Value:
     return ctx.op(Reduce(And(), axes), flags, ctx.constant(True, BOOL)) if axes else flags
 
 
-def _declare_nearness(jax: bool) -> None:
-    module = jnp if jax else np
+@meaning(jnp.isclose)
+def jax_isclose(
+    ctx: Context, a: Raw, b: Raw, rtol: Raw = 1e-05, atol: Raw = 1e-08, equal_nan: Raw = False
+) -> Abstract:
+    """`jnp.isclose`."""
+    return ctx.jax(_near(ctx, "isclose", a, b, (rtol, atol), equal_nan))
 
-    def isclose(
-        ctx: Context, a: Raw, b: Raw, rtol: Raw = 1e-05, atol: Raw = 1e-08, equal_nan: Raw = False
-    ) -> Abstract:
-        value = _near(ctx, "isclose", a, b, (rtol, atol), equal_nan, jax)
-        return ctx.jax(value) if jax else ctx.new(value)
 
-    def allclose(
-        ctx: Context, a: Raw, b: Raw, rtol: Raw = 1e-05, atol: Raw = 1e-08, equal_nan: Raw = False
-    ) -> Abstract:
-        value = all_of(ctx, _near(ctx, "allclose", a, b, (rtol, atol), equal_nan, jax))
-        return ctx.jax(value) if jax else ctx.python(value)
+@meaning(jnp.allclose)
+def jax_allclose(
+    ctx: Context, a: Raw, b: Raw, rtol: Raw = 1e-05, atol: Raw = 1e-08, equal_nan: Raw = False
+) -> Abstract:
+    """`jnp.allclose`."""
+    return ctx.jax(all_of(ctx, _near(ctx, "allclose", a, b, (rtol, atol), equal_nan)))
 
-    def array_equal(ctx: Context, a1: Raw, a2: Raw, equal_nan: Raw = False) -> Abstract:
-        value = _equal_arrays(ctx, a1, a2, equal_nan, jax)
-        return ctx.jax(value) if jax else ctx.python(value)
 
-    for function in (isclose, allclose, array_equal):
-        meaning(getattr(module, function.__name__))(function)
+@meaning(np.array_equal)
+def array_equal(ctx: Context, a1: Raw, a2: Raw, equal_nan: Raw = False) -> Abstract:
+    """`np.array_equal`."""
+    return ctx.python(_equal_arrays(ctx, a1, a2, equal_nan, False))
+
+
+@meaning(jnp.array_equal)
+def jax_array_equal(ctx: Context, a1: Raw, a2: Raw, equal_nan: Raw = False) -> Abstract:
+    """`jnp.array_equal`."""
+    return ctx.jax(_equal_arrays(ctx, a1, a2, equal_nan, True))
 
 
 def _equal_arrays(ctx: Context, first: Raw, second: Raw, equal_nan: Raw, jax: bool) -> Value:
@@ -159,9 +183,6 @@ def _equal_arrays(ctx: Context, first: Raw, second: Raw, equal_nan: Raw, jax: bo
         same = ctx.op(Or(), same, ctx.op(And(), a.is_nan(ctx, x), a.is_nan(ctx, y)))
     return all_of(ctx, same)
 
-
-_declare_nearness(jax=False)
-_declare_nearness(jax=True)
 
 # ---------------------------------------------------------------- parts of complex numbers
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...diagnostics.codes_types import ArgumentNotStaged
@@ -13,6 +15,7 @@ from ...values.lattice import Abstract, Array
 from ..context import Context, Raw
 from ..kernels.contraction import Labelled, product
 from ..kernels.nesting import nested
+from ..kernels.structures import call_now
 from ..registry import meaning
 from ..rules.casting import element_value
 from ..rules.libraries import NUMPY
@@ -121,19 +124,28 @@ def _correlated(ctx: Context, long: Value, short: Value, mode: str) -> Value:
     return product(ctx, Labelled(table, ("i", "k")), Labelled(short, ("k",)), ("i",)).value
 
 
+def mode_name(mode: Any) -> Any:
+    """The name of a mode of convolution, which may be a number; raises what NumPy raises for others."""
+    np.convolve([1.0], [1.0], mode)
+    return mode if isinstance(mode, str) else ("valid", "same", "full")[mode]
+
+
+@meaning(mode_name)
+def _mode_name(ctx: Context, mode: Raw) -> Abstract:
+    return call_now(ctx, mode_name, ctx.known(mode, "the mode of convolve"))
+
+
 @meaning(np.convolve)
 def convolve(ctx: Context, a: Raw, v: Raw, mode: Raw = "full") -> Abstract:
     """The convolution of two vectors."""
     (one, two), _ = NUMPY.common(ctx, [nested(ctx, NUMPY, x, "convolve") for x in (a, v)])
-    which = ctx.known(mode, "the mode of convolve")
+    which = ctx.known(_mode_name(ctx, mode), "the mode of convolve")
     for value in (one, two):
         if value.type.rank > 1:
             ctx.raise_(ValueError("object too deep for desired array"))
     one, two = ctx.reshape(one, (one.type.size,)), ctx.reshape(two, (two.type.size,))
     if not one.type.size or not two.type.size:
         ctx.raise_(ValueError("a cannot be empty" if not one.type.size else "v cannot be empty"))
-    if which not in ("full", "same", "valid"):
-        ctx.raise_(ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{which}')"))
     if two.type.size > one.type.size:
         one, two = two, one
     short = ctx.op(Reverse((0,)), two)

@@ -142,17 +142,23 @@ def _with_identity(ctx: Context, ufunc: np.ufunc, array: Bounded) -> Raw:
 
 
 def folded(ufunc: Any, array: Any, axis: Any, keepdims: Any) -> Any:
-    """Along one axis, from the first element on."""
+    """Along one axis, from the first element on; a number is one element."""
     a = np.asarray(array)
+    if a.ndim == 0 and (axis is None or axis == 0 or axis == -1):
+        return a.astype(ufunc(a, a).dtype)[()]
     if axis is None:
-        if a.ndim != 1:
+        if a.ndim != 1 and ufunc.identity is None and ufunc is not np.fmax and ufunc is not np.fmin:
             text = "is not reorderable, so at most one axis may be specified"
             raise ValueError(f"reduction operation '{ufunc.__name__}' {text}")
-        axis = 0
+        made = folded(ufunc, np.ravel(a), 0, False)
+        return np.reshape(made, (1,) * a.ndim) if keepdims else made
     lines = np.moveaxis(a, axis, 0)
-    if len(lines) == 0:
+    if len(lines) > 0:
+        result = lines[0].astype(ufunc(lines[0], lines[0]).dtype)
+    elif ufunc.identity is not None:
+        result = np.full(lines.shape[1:], ufunc.identity, ufunc(lines, lines).dtype)[()]
+    else:
         raise ValueError(f"zero-size array to reduction operation {ufunc.__name__} which has no identity")
-    result = lines[0].astype(ufunc(lines[0], lines[0]).dtype)
     for i in range(1, len(lines)):
         result = ufunc(result, lines[i])
     if keepdims:

@@ -31,13 +31,23 @@ from ...values.lattice import (
     NumberKind,
     ObjectCell,
     Ref,
+    Tuple,
     Unknown,
     is_number,
 )
 from ..context import Context, Raw
 from ..kernels.powers import check_power, function_of_exponent, special_power
 from ..kernels.rows_as_arrays import array_of_rows
-from ..kernels.structures import MISSING, abstract, call_now, cell_of, is_sequence, known_object, type_name
+from ..kernels.structures import (
+    MISSING,
+    abstract,
+    call_now,
+    cell_of,
+    is_sequence,
+    known_object,
+    new_list,
+    type_name,
+)
 from ..numpy import ufuncs as u
 from ..numpy.elementwise import (
     ElementwiseFunction,
@@ -165,9 +175,7 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
         return made if made is not None else binary(ctx, op, left, right)
     assert isinstance(left, Ref)
     if op == "@":
-        product = ctx.read(_matmul(ctx, left, right))
-        store_result(ctx, left, value_of(ctx, product, kinds_of(product)[0].dtype), "np.matmul")
-        return left
+        return _inplace_matmul(ctx, left, right)
     function = FUNCTIONS[op]
     if isinstance(right, Bounded):
         check_writable(ctx, left, "output array")
@@ -528,3 +536,19 @@ def _matmul(ctx: Context, left: Abstract, right: Abstract) -> Abstract:
     of_jax = any(isinstance(x, Array | Bounded) and x.form is Form.JAX for x in (left, right))
     function = jnp.matmul if of_jax else np.matmul
     return ctx.call(Const(function), [left, right])
+
+
+def _inplace_matmul(ctx: Context, left: Ref, right: Abstract) -> Abstract:
+    """`left @= right`: as NumPy does, `np.matmul` with `left` for its output, whose core axes are those of the operand."""
+    ranks = [ctx.known(ctx.call(Const(np.ndim), [x]), "the rank of an operand") for x in (left, right)]
+    matrix = Tuple((Const(-2), Const(-1)))
+    rows = Tuple((Const(-1),)) if ranks[0] == 1 else matrix
+    if ranks[0] > 0 and ranks[1] == 1:
+        ctx.raise_(
+            ValueError(
+                "inplace matrix multiplication requires the first operand to have at least one and the second at "
+                "least two dimensions."
+            )
+        )
+    options = {"out": left, "axes": new_list(ctx, (rows, matrix, rows))}
+    return ctx.call(Const(np.matmul), [left, right], options)

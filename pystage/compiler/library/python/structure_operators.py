@@ -62,7 +62,6 @@ from ..kernels.structures import (
     type_name,
 )
 from ..numpy.indexing.bounded_identity import refuse_if, same_object
-from ..numpy.indexing.stores import shape_of
 from ..rules.classes import c_name, class_of
 from ..rules.promote import value_of
 from ..rules.split import needs_split
@@ -262,10 +261,11 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
     if left is right:
         return TRUE
     _refuse_exceptions(ctx, left, right)
-    arrays = [x for x in (left, right) if ctx.is_ndarray(x)]
-    if arrays:  # an array and something that is no number: False for each element
-        shape = shape_of(ctx, arrays[0])  # type: ignore[arg-type]
-        return ctx.ndarray(ctx.broadcast(ctx.constant(False, BOOL), shape))
+    for one, other in ((left, right), (right, left)):
+        if ctx.is_ndarray(one) or (_is_numpy_scalar(one) and type(known_object(ctx, other)) in (str, bytes)):
+            if hasattr(known_object(ctx, other), "__array_wrap__"):  # a class of NumPy's
+                return None
+            return ctx.new(ctx.broadcast(ctx.constant(False, BOOL), ctx.read(one).shape))
     found = counters.compare(ctx, "==", left, right) or set_methods.equal_views(ctx, left, right)
     if found is not None:
         return found
@@ -309,6 +309,10 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
     if MISSING not in known:
         return Const(bool(known[0] == known[1]))
     return FALSE
+
+
+def _is_numpy_scalar(value: Abstract) -> bool:
+    return isinstance(value, Array) and value.form is Form.SCALAR
 
 
 def _are_rows(cells: Sequence[Any]) -> bool:

@@ -398,6 +398,8 @@ def _into(ctx: Context, rules: Rules, out: Raw, result: Abstract, name: str) -> 
     if name == "dot" and read.dtype != dtype_of(ctx, out):
         ctx.raise_(ValueError("output array is not acceptable (must have the right datatype, …)"))
     store_out(ctx, out, read.value, name)
+    if name == "dot" and not read.shape:  # not `out`, but a scalar
+        return result
     return out  # type: ignore[no-any-return]
 
 

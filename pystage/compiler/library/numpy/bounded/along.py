@@ -22,6 +22,7 @@ from ..composed import NO_SUBTRACTION, run_program
 from ..indexing.beside import placed, result_with
 from ..indexing.bounded import bounded, compact, elements, length, raveled, refuse, size, where
 from ..indexing.subscripts import array_getitem
+from ..reductions.sorting import check_kind
 from .serving import composed_for_bounded, for_bounded, from_front, whole_like
 
 from_front((np.cumsum, np.cumprod, np.nancumsum, np.nancumprod), "a")
@@ -45,6 +46,7 @@ def with_last(ctx: Context, array: Bounded) -> Value:
 
 def _sorted(function: Any, ctx: Context, a: Raw, axis: Raw, kind: Raw) -> Abstract:
     assert isinstance(a, Bounded)
+    check_kind(ctx, function, kind)
     if is_none(axis):
         a, axis = raveled(ctx, a), 0
     at = axis_of(ctx, axis, a.rank, "sort")

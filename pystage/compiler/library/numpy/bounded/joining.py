@@ -250,7 +250,7 @@ def outer(a: Any, b: Any) -> Any:
 @composed_for_bounded(np.take)
 def take(a: Any, indices: Any, axis: Any = None, *, mode: Any = "raise") -> Any:
     """The elements at indices along an axis, or of the flat array; of a `jax.Array` by its method, which takes no list."""
-    if isinstance(indices, list):
+    if isinstance(indices, list) or not isinstance(a, jax.Array):
         a = np.asarray(a)
     if isinstance(a, jax.Array) and mode == "raise":
         raise NotImplementedError("The 'raise' mode to jnp.take is not supported.")

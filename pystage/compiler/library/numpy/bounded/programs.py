@@ -9,12 +9,15 @@ from typing import Any
 
 import jax
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Ref
 from ...context import Context, Raw
 from ..composed import run_program, size_depends
 from ..indexing.flat_stores import refuse_own_memory
+from ..nearness import allclose
+from ..padding import mode_name
 from ..reductions.searching import digitize
 from .along import at_shares, checked_shares, is_weak
 from .serving import composed_for_bounded, composed_for_computed, for_bounded
@@ -204,8 +207,7 @@ def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
         raise ValueError("a cannot be empty")
     if m == 0:
         raise ValueError("v cannot be empty")
-    if mode not in ("full", "same", "valid"):
-        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got '{mode}')")
+    mode = mode_name(mode)
     kind = np.result_type(first, second)
     wide = np.dtype(np.float32) if kind == np.float16 else kind  # as NumPy sums
     first, second, found = first.astype(wide), second.astype(wide), np.zeros(n + m - 1, wide)
@@ -276,10 +278,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
     return bool(same.all())
 
 
-@composed_for_bounded(np.allclose)
-def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: Any = False) -> Any:
-    """Whether all elements of two arrays are near each other."""
-    return bool(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
+composed_for_bounded(np.allclose)(allclose)
 
 
 # ---------------------------------------------------------------- statistics
@@ -310,7 +309,7 @@ def _without_nan_at_shares(a: Any, shares: Any, weak: Any, axis: Any) -> Any:
 
 def _without_nan(a: Any, axis: Any, name: Any) -> Any:
     """The elements that are numbers."""
-    if axis is not None and a.ndim > 1:
+    if axis is not None and len(normalize_axis_tuple(axis, a.ndim)) < a.ndim:
         size_depends(f"{name} along an axis", "go over the lines")
     flat = np.ravel(a)
     return flat[~np.isnan(flat)] if np.issubdtype(flat.dtype, np.inexact) else flat

@@ -148,7 +148,22 @@ def parse(ctx: Context, index: Raw, shape: tuple[int, ...], jax: bool) -> Indice
             items += _items(ctx, entry, shape, axis, jax)
             axis += _axes_used(entry)
     items += [SliceIndex(0, n, 1) for n in shape[axis:]]
+    if not jax:
+        _check_rank(ctx, entries, len(shape) - used)
     return Indices(tuple(items), elements, separated)
+
+
+_MOST_AXES = 64
+
+
+def _check_rank(ctx: Context, entries: Sequence[_Entry], others: int) -> None:
+    """NumPy's exception for a result of too many axes, of which `others` are of axes that have no entry."""
+    sliced = sum(entry is None or isinstance(entry, SliceObject) for entry in entries)
+    arrays = [e for e in entries if isinstance(e, Array | Bounded)]
+    rank = others + sliced + max([1 if e.type.dtype == BOOL else e.rank for e in arrays], default=0)
+    if rank > _MOST_AXES:
+        text = f"number of dimensions must be within [0, {_MOST_AXES}], indexing result would have {rank}"
+        ctx.raise_(IndexError(text))
 
 
 def _check_representable(ctx: Context, entries: Sequence[_Entry]) -> None:

@@ -8,6 +8,8 @@ size and is a progression of indices and a mask.
 from __future__ import annotations
 
 import math
+import operator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -94,13 +96,17 @@ def _is_one(step: Abstract) -> bool:
 
 def progression(ctx: Context, entry: SliceObject, extent: Array) -> Progression:
     """The indices of a slice on an axis of `extent` elements (`slice.indices`, language reference)."""
+    start, stop, step = [
+        ctx.call(Const(operator.index), [bound]) if ctx.is_ndarray(bound) else bound
+        for bound in (entry.start, entry.stop, entry.step)
+    ]
+    entry = replace(entry, start=start, stop=stop, step=step)
     if not ctx.can_be_known(entry.step):
         start, stop, stride = _computed_ends(ctx, entry, extent.value)
         return Progression(start, stride, _count(ctx, start, stop, stride))
     step = ctx.known(entry.step, "the step of a slice")
+    _places(ctx, None, None, step, 0)  # raises what no step can be
     step = 1 if step is None else int(step)
-    if step == 0:
-        ctx.raise_(ValueError("slice step cannot be zero"))
     least, most = (0, extent) if step > 0 else (-1, _plus(ctx, extent, -1))
     start = _end(ctx, entry.start, extent, least, most, least if step > 0 else most)
     stop = _end(ctx, entry.stop, extent, least, most, most if step > 0 else least)
@@ -236,17 +242,20 @@ def _slice_by(step: Any) -> None:
 def _known_part(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex:
     """The indices, where their number is known."""
     step = ctx.known(entry.step, "the step of a slice")
-    if step == 0:
-        ctx.raise_(ValueError("slice step cannot be zero"))
     start = ctx.known(entry.start, "the start of a slice, so that its size is known,")
     stop = ctx.known(entry.stop, "the end of a slice, so that its size is known,")
-    try:
-        positions = range(*slice(_bound(start), _bound(stop), _bound(step)).indices(extent))
-    except TypeError as error:
-        ctx.raise_(error)
+    positions = _places(ctx, start, stop, step, extent)
     return SliceIndex(
         positions.start if len(positions) else 0, len(positions), positions.step if len(positions) else 1
     )
+
+
+def _places(ctx: Context, start: Any, stop: Any, step: Any, extent: int) -> range:
+    """The indices that a known slice names; the program raises what Python raises of it."""
+    try:
+        return range(*slice(_bound(start), _bound(stop), _bound(step)).indices(extent))
+    except (TypeError, ValueError) as error:
+        ctx.raise_(error)
 
 
 def _bound(value: Any) -> Any:

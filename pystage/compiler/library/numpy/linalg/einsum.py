@@ -175,7 +175,9 @@ def einsum(
         raw = operands[0] if elements(ctx, operands[0]) is None else rules.array(ctx, given[0].value)
         return with_views(ctx, rules, raw, views, "einsum")
     how = precision_of(ctx, rules, precision, preferred_element_type, "einsum")
-    values, weak = rules.common(ctx, given)
+    steps = None if rules.is_jax else _numpy_path(text, given, ctx.known(optimize, "optimize of einsum"))
+    of_several = steps is not None and is_none(dtype) and len({g.dtype for g in given}) > 1
+    values, weak = ([g.value for g in given], False) if of_several else rules.common(ctx, given)
     if not is_none(dtype):
         wanted = rules.dtype(ctx, dtype, "einsum")
         check_casts(ctx, given, wanted, ctx.known(casting, "casting of einsum"))
@@ -183,10 +185,12 @@ def einsum(
     pending = [Labelled(v, labels) for v, labels in zip(values, labelled)]
     sizes = _check_sizes(ctx, rules, pending)
     pending = [without_repeats(ctx, _squeezed(ctx, x, sizes)) for x in pending]
-    for step in _order(pending, result):
+    for step in steps if steps is not None and of_several else _order(pending, result):
         chosen = [pending[i] for i in step]
         pending = [x for i, x in enumerate(pending) if i not in step]
         kept = (*result, *itertools.chain(*[x.labels for x in pending]))
+        if of_several:
+            chosen = _in_common_type(ctx, chosen, kept)
         made = chosen[0]
         for i, other in enumerate(chosen[1:], 2):
             later = itertools.chain(*[x.labels for x in chosen[i:]])
@@ -197,12 +201,36 @@ def einsum(
         value = ctx.convert(value, how.preferred)
     if not is_none(out):
         return stored_out(ctx, out, value, "einsum")
-    contracted = (
-        len(given) > 1
-        and not rules.is_jax
-        and not is_none(optimize)
-        and ctx.known(optimize, "optimize of einsum") is not False
-    )
-    if contracted:  # NumPy makes an array of the last step's result, also of a number
+    if steps is not None and not value.type.shape and _gives_array(text, given, steps):
         return rules.array(ctx, value)
     return rules.result(ctx, value, weak and how.preferred is None)
+
+
+def _numpy_path(text: str, given: Sequence[ArrayArgument], optimize: Any) -> list[tuple[int, ...]] | None:
+    """The steps in which NumPy contracts operands one after another; None where it takes all of them at once."""
+    if optimize is False:
+        return None
+    stand_ins: list[Any] = [np.broadcast_to(0.0, g.shape) for g in given]
+    path, _ = np.einsum_path(text, *stand_ins, optimize=optimize)
+    return [tuple(step) for step in path[1:]]
+
+
+def _in_common_type(ctx: Context, operands: Sequence[Labelled], kept: Labels) -> list[Labelled]:
+    """The operands of a step in their common type; of two, NumPy sums over labels of one alone before that."""
+    if len(operands) == 2:
+        first, second = operands
+        operands = [
+            summed_out(ctx, first, (*kept, *second.labels)),
+            summed_out(ctx, second, (*kept, *first.labels)),
+        ]
+    dtype = np.result_type(*[x.value.type.dtype for x in operands])
+    return [Labelled(ctx.convert(x.value, dtype), x.labels) for x in operands]
+
+
+def _gives_array(text: str, given: Sequence[ArrayArgument], steps: Sequence[tuple[int, ...]]) -> bool:
+    """Whether NumPy gives a result of rank 0 as an array: so it does where the last step is a matrix product.
+
+    Asked of the same steps with operands of at most two elements along each axis.
+    """
+    small: list[Any] = [np.ones([min(n, 2) for n in g.shape]) for g in given]
+    return isinstance(np.einsum(text, *small, optimize=["einsum_path", *steps]), np.ndarray)

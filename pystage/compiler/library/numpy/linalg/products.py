@@ -18,7 +18,7 @@ from ....hlo.types import DType, is_complex
 from ....ops import Complex, Imag, Multiply, Negate, Real, Subtract
 from ....values.boundary import Form
 from ....values.bounded import Bounded
-from ....values.lattice import Abstract, Array, Const, NumberKind, Tuple
+from ....values.lattice import Abstract, Const, NumberKind, Tuple
 from ...context import Context, Raw
 from ...kernels.contraction import Labelled, Precision, ordered, product
 from ...kernels.nesting import nested
@@ -27,15 +27,9 @@ from ...registry import meaning
 from ...rules.jax import UnservedPrecision, axes_of, axis_of, is_none, precision_name
 from ...rules.libraries import JAX, NUMPY, ArrayArgument, Rules, as_ndarray, twins
 from ...rules.promote import broadcast_shape, numpy_loop
-from ..indexing.stores import store_out
+from ..indexing.stores import broadcasts, shape_of, store_out
 from ..joining import part
 from .bounded_products import of_bounded
-
-
-def matmul(ctx: Context, a: Raw, b: Raw) -> Abstract:
-    """`a @ b`."""
-    jax = any(isinstance(x, Array | Bounded) and x.form is Form.JAX for x in (a, b))
-    return ctx.call(Const(jnp.matmul if jax else np.matmul), [a, b])
 
 
 def precision_of(ctx: Context, rules: Rules, precision: Raw, preferred: Raw, function: str) -> Precision:
@@ -128,18 +122,54 @@ def product_dtype(ctx: Context, ufunc: np.ufunc, left: ArrayArgument, right: Arr
 
 
 @meaning(np.matmul)
-def numpy_matmul(ctx: Context, x1: Raw, x2: Raw, out: Raw = None, dtype: Raw = None) -> Abstract:
-    """`np.matmul`."""
+def numpy_matmul(
+    ctx: Context, x1: Raw, x2: Raw, out: Raw = None, dtype: Raw = None, axes: Raw = None
+) -> Abstract:
+    """`np.matmul`; `axes` may only say which they are anyway."""
     x1, x2 = as_ndarray(ctx, x1), as_ndarray(ctx, x2)
     selected = of_bounded(ctx, "matmul", x1, x2)
     if selected is not None:
-        return selected
+        return selected if is_none(out) else _into_output(ctx, out, ctx.read(selected).value, x1, x2)
     given = [nested(ctx, NUMPY, x, "matmul") for x in (x1, x2)]
+    core = [_MATRIX[2 - min(o.rank, 2) :] for o in given]
+    last = core[0][:-1] + core[1][-1:]
+    if not is_none(axes) and ctx.known(axes, "axes of matmul") != [*core, _MATRIX[2 - len(last) :]]:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.matmul", argument="axes"))
     left, right = [ctx.convert(x.value, product_dtype(ctx, np.matmul, *given)) for x in given]
     if not is_none(dtype):
         wanted = NUMPY.dtype(ctx, dtype, "matmul")
         left, right = ctx.convert(left, wanted), ctx.convert(right, wanted)
-    return _give(ctx, NUMPY, _matmul(ctx, NUMPY, left, right, Precision()), False, out, "matmul")
+    value = _matmul(ctx, NUMPY, left, right, Precision())
+    return NUMPY.result(ctx, value) if is_none(out) else _into_output(ctx, out, value, x1, x2)
+
+
+_MATRIX = (-2, -1)
+"""The core axes of a matrix; of a vector it is the last one."""
+
+
+def _into_output(ctx: Context, out: Raw, value: Value, x1: Raw, x2: Raw) -> Abstract:
+    """A product into an ndarray: axes in front of the core axes are broadcast to its, or left out if of one element."""
+    if ctx.is_ndarray(out):
+        core = sum(_rank(ctx, x) > 1 for x in (x1, x2))
+        shape, extents = shape_of(ctx, out), value.type.static_shape
+        front = len(extents) - core
+        for axis, (ours, theirs) in enumerate(zip(shape[len(shape) - core :], extents[front:])):
+            if ours != theirs:
+                NUMPY.mismatch(
+                    ctx,
+                    f"matmul: Output operand 0 has a mismatch in its core dimension {axis}, with gufunc signature "
+                    f"(n?,k),(k,m?)->(n?,m?) (size {ours} is different from {theirs})",
+                )
+        left_out = max(len(extents) - len(shape), 0)
+        if set(extents[:left_out]) <= {1}:
+            value = ctx.reshape(value, extents[left_out:])
+        if broadcasts(value.type.static_shape, shape):
+            value = ctx.broadcast(value, shape)
+    return stored_out(ctx, out, value, "matmul")
+
+
+def _rank(ctx: Context, x: Raw) -> int:
+    return x.rank if isinstance(x, Bounded) else nested(ctx, NUMPY, x, "matmul").rank
 
 
 @meaning(jnp.matmul)
@@ -153,10 +183,6 @@ def jax_matmul(
     left, right, weak = _pair(ctx, JAX, a, b, "matmul")
     how = precision_of(ctx, JAX, precision, preferred_element_type, "matmul")
     return JAX.result(ctx, _matmul(ctx, JAX, left, right, how), weak and how.preferred is None)
-
-
-def _give(ctx: Context, rules: Rules, value: Value, weak: bool, out: Raw, function: str) -> Abstract:
-    return rules.result(ctx, value, weak) if is_none(out) else stored_out(ctx, out, value, function)
 
 
 def stored_out(ctx: Context, out: Raw, value: Value, function: str) -> Abstract:

@@ -7,6 +7,9 @@ elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -17,10 +20,11 @@ from ....ops import Iota, Reverse, Sort
 from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...kernels.nesting import elements, nested
+from ...kernels.structures import call_now
 from ...rules.jax import axis_of, ints, is_none
 from ...rules.libraries import ArrayArgument, Rules, twins
 
-_KINDS = (None, "quicksort", "heapsort", "mergesort", "stable")
+_JAX_KINDS = (None, "quicksort", "heapsort", "mergesort", "stable")
 
 
 def _positions(ctx: Context, rules: Rules, shape: tuple[int, ...], axis: int) -> Value:
@@ -36,7 +40,8 @@ def _sorted_positions(ctx: Context, rules: Rules, keys: list[Value], sort: Sort)
 
 def _sort(ctx: Context, rules: Rules, axis: int, kind: Raw, stable: Raw) -> Sort:
     """How `sort` and `argsort` order: NumPy's quicksort leaves the order of equal elements open."""
-    quick = not rules.is_jax and ctx.known(kind, "the kind of a sort") in (None, "quicksort")
+    given = ctx.known(kind, "the kind of a sort")
+    quick = not rules.is_jax and (given is None or given[:1] in ("q", "Q", b"q", b"Q"))
     return Sort(axis, any_order=quick and not ctx.known(stable, "stable of a sort"))
 
 
@@ -53,12 +58,22 @@ def _along(ctx: Context, rules: Rules, a: Raw, axis: Raw, name: str) -> tuple[Ar
     return given, axis_of(ctx, axis, given.rank, name)
 
 
-def _check_options(ctx: Context, rules: Rules, name: str, order: Raw, kind: Raw = None) -> None:
+def check_kind(ctx: Context, function: Callable[..., Any], kind: Raw, *options: Any) -> None:
+    """Raises what NumPy raises for a kind of sort that it does not have."""
+    given = ctx.known(kind, f"the kind of {function.__name__}")
+    call_now(ctx, lambda kind: function(np.zeros(1), *options, kind=kind), given)
+
+
+def _check_options(
+    ctx: Context, rules: Rules, function: Callable[..., Any], order: Raw, kind: Raw, *options: Any
+) -> None:
     """Fields to order by are not staged; whatever the kind of sort, it is a stable one."""
+    name = function.__name__
     if not is_none(order):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument="order"))
-    given = ctx.known(kind, f"the kind of {name}")
-    if given not in _KINDS:
+    if not rules.is_jax:
+        check_kind(ctx, function, kind, *options)
+    elif (given := ctx.known(kind, f"the kind of {name}")) not in _JAX_KINDS:
         rules.mismatch(ctx, f"sort kind must be one of 'quick', 'heap', or 'stable' (got {given!r})")
 
 
@@ -75,7 +90,7 @@ def sort(
     descending: Raw = False,
 ) -> Abstract:
     """The elements in order along `axis`, or of the flat array."""
-    _check_options(ctx, rules, "sort", order, kind)
+    _check_options(ctx, rules, np.sort, order, kind)
     given, at = _along(ctx, rules, a, axis, "sort")
     value = ctx.op(_sort(ctx, rules, at, kind, stable), given.value)
     if ctx.known(descending, "descending of sort"):
@@ -97,7 +112,7 @@ def argsort(
     dtype: Raw = None,
 ) -> Abstract:
     """Where the elements come from that `sort` gives; equal ones keep their order."""
-    _check_options(ctx, rules, "argsort", order, kind)
+    _check_options(ctx, rules, np.argsort, order, kind)
     given, at = _along(ctx, rules, a, axis, "argsort")
     if ctx.known(descending, "descending of argsort"):
         turned = Reverse((at,))
@@ -146,7 +161,7 @@ def partition(
     ctx: Context, rules: Rules, a: Raw, kth: Raw, axis: Raw = -1, kind: Raw = "introselect", order: Raw = None
 ) -> Abstract:
     """The elements with the `kth` at its sorted position, lesser ones before it and greater ones after it."""
-    _check_options(ctx, rules, "partition", order)
+    _check_options(ctx, rules, np.partition, order, kind, 0)
     given, at = _along(ctx, rules, a, axis, "partition")
     return rules.array(ctx, ctx.op(_partial(ctx, kth, given, at, "partition"), given.value))
 
@@ -156,7 +171,7 @@ def argpartition(
     ctx: Context, rules: Rules, a: Raw, kth: Raw, axis: Raw = -1, kind: Raw = "introselect", order: Raw = None
 ) -> Abstract:
     """Where the elements come from that `partition` gives."""
-    _check_options(ctx, rules, "argpartition", order)
+    _check_options(ctx, rules, np.argpartition, order, kind, 0)
     given, at = _along(ctx, rules, a, axis, "argpartition")
     sort = _partial(ctx, kth, given, at, "argpartition")
     return rules.array(ctx, _sorted_positions(ctx, rules, [given.value], sort))

@@ -270,6 +270,11 @@ def _ordered(a: Any, axes: Any) -> Any:
 def nanquantile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """The quantiles of what is not NaN, by linear interpolation; NaN where there is nothing else."""
     given = np.asarray(a)
+    if np.issubdtype(given.dtype, np.complexfloating):
+        raise TypeError("a must be an array of real numbers")
+    if given.size == 0:
+        np.quantile([0.0], np.true_divide(q, 1))  # raises what the shares cannot be
+        return np.nanmean(given, axis=axis, keepdims=keepdims)
     if not np.issubdtype(given.dtype, np.inexact):
         return np.quantile(given, q, axis=axis, keepdims=keepdims)
     if given.size > _LARGE and not np.isnan(given).any():
@@ -300,6 +305,7 @@ def _at_share(ordered: Any, count: Any, share: Any) -> Any:
 @composed(np.nanpercentile)
 def nanpercentile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     """`nanquantile` with `q` in percent."""
+    np.percentile([0.0], np.true_divide(q, 1))  # raises what the shares cannot be
     dtype = np.asarray(a).dtype
     whole = dtype.type(100) if dtype.kind == "f" else 100
     return np.nanquantile(a, np.true_divide(q, whole), axis=axis, keepdims=keepdims)
