@@ -240,7 +240,7 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
     values = _widened(ctx, ctx.convert(right.value, dtype), (rows, *theirs[1:]))
     if is_none(rcond):
         most = ctx.convert(ctx.op(Maximum(), *[n.value for n in matrix.extents(ctx)]), FLOAT64)
-        share = ctx.op(Multiply(), most, ctx.constant(np.finfo(FLOAT64).eps, FLOAT64))
+        share = ctx.op(Multiply(), most, ctx.constant(np.finfo(np.float64).eps, FLOAT64))
     else:
         share = ctx.convert(value_of(ctx, ctx.read(rcond), FLOAT64), FLOAT64)
     x, rank, singular = lapack(ctx, _least_squares, wide, values, share)

@@ -212,7 +212,7 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
     dtype = common_dtype(ctx, matrix.type.dtype, right.dtype)
     share = ctx.known(rcond, "rcond of np.linalg.lstsq")
     precision = np.finfo(dtype)  # type: ignore[type-var]
-    share = float(np.finfo(FLOAT64).eps) * max(rows, columns) if share is None else share
+    share = float(np.finfo(np.float64).eps) * max(rows, columns) if share is None else share
     operands = ctx.convert(matrix, dtype), ctx.convert(right.value, dtype)
     x, _, rank, singular = lapack(ctx, jnp.linalg.lstsq, *operands, rcond=share)
     residuals: Abstract
