@@ -83,26 +83,33 @@ class NestedTooDeeply(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class OverlappingMemory(Diagnostic):
-    """A program that stores into an array whose memory another array of the call shares."""
+    """A program that stores into an array whose memory another array of the call shares, or several of its own elements."""
 
     code = "PS806"
     ever = True
     title = "`{stored}` shares memory with `{other}`, and the function stores into it"
-    label = "called with both"
+    label = "called with this memory"
     help = "pass the array that owns the memory and slice it inside, or pass `{other}.copy()`"
 
     stored: str
     other: str
 
+    @property
+    def headline(self) -> str:
+        """The title, or that it is one array with elements that share memory."""
+        if self.other != self.stored:
+            return super().headline
+        return f"elements of `{self.stored}` lie at one place in memory, and the function stores into it"
+
 
 @dataclass(frozen=True, kw_only=True)
 class NotInOrder(Diagnostic):
-    """A program that reshapes an array and stores, called with one that does not lie row by row in memory."""
+    """A program that stores into, or hands back, what is a copy of an array that does not lie row by row in memory."""
 
     code = "PS814"
-    title = "`{path}` does not lie row by row in memory, and the function stores through what it reshapes"
+    title = "`{path}` does not lie row by row in memory, and what the function does depends on that"
     label = "called with it"
-    help = "pass `np.ascontiguousarray({path})`; whether `reshape` and `ravel` copy depends on the order in memory"
+    help = "pass `np.ascontiguousarray({path})`; whether this, `reshape` and `ravel` copy depends on the order in memory"
 
     path: str
 

@@ -34,6 +34,7 @@ from ..values.boundary import (
     Mutation,
     Path,
     PathStep,
+    PathTemplate,
     Program,
     Spec,
     StaticSpec,
@@ -64,6 +65,7 @@ from ..values.lattice import (
     VariableCell,
 )
 from ..values.state import OrderSensitivity
+from ..values.walk import nodes
 from .calls import meanings  # noqa: F401  (declares what they mean)
 from .calls.hoist import Hoist
 from .calls.parameters import arrange
@@ -260,17 +262,20 @@ class _Entry:
             if isinstance(content, ArrayCell) and (cell in stored or path in changed or not content.writable):
                 externals.guard(GuardKind.WRITABLE, path, content.writable)
 
-    def in_order(self, mutations: Sequence[Mutation]) -> tuple[Path, ...]:
+    def in_order(self, result: Template, mutations: Sequence[Mutation]) -> tuple[Path, ...]:
         """The caller's arrays whose memory must lie in row-major order."""
         state = self.engine.state
         stored = {m.target for m in mutations if m.kind is Write.ARRAY}
+        given = [node for root in (result, *[m.value for m in mutations]) for node in nodes(root)]
+        seen = {node.path for node in given if isinstance(node, PathTemplate)}
         found: list[Path] = []
         for cell, (path, content) in self.engine.externals.initial.items():
             when = state.laid_out.get(cell)
             if when is None or not isinstance(content, ArrayCell):
                 continue
-            any_stored = when is OrderSensitivity.IF_ANY_STORED and state.stores
-            if when is OrderSensitivity.ALWAYS or any_stored or path in stored:
+            any_stored = OrderSensitivity.IF_ANY_STORED in when and state.stores
+            is_seen = OrderSensitivity.IF_SEEN in when and path in seen
+            if OrderSensitivity.ALWAYS in when or any_stored or is_seen or path in stored:
                 found.append(path)
         return tuple(found)
 
@@ -309,7 +314,7 @@ class _Entry:
             and (engine.externals.depends_on_identity or any(m.kind is not Write.ARRAY for m in mutations)),
             failure=failure,
             draws=None if draws is None else replace(draws, groups=draw_groups),
-            in_order=self.in_order(mutations),
+            in_order=self.in_order(template, mutations),
             multiplied=engine.effort.multiplied(),
             capacities=tuple(engine.raises.capacities.values()),
         )

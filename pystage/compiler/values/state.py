@@ -48,14 +48,16 @@ OUTPUT = -2
 """The cell that orders what the program prints."""
 
 
-class OrderSensitivity(enum.IntEnum):
+class OrderSensitivity(enum.Flag):
     """When it matters that the memory of an array lies in row-major order: a view was made, which is a copy else."""
 
-    IF_STORED = 1
+    IF_STORED = enum.auto()
     """Once the array is stored into."""
-    IF_ANY_STORED = 2
+    IF_ANY_STORED = enum.auto()
     """Once any array is: a copy was made, which may be a view else."""
-    ALWAYS = 3
+    IF_SEEN = enum.auto()
+    """Once the caller gets the array, or it is compared by identity: it was given back as it is, which is a copy else."""
+    ALWAYS = enum.auto()
     """It says in which order the elements come."""
 
 
@@ -274,7 +276,7 @@ class State:
     def rely_on_layout(self, cells: Iterable[int], when: OrderSensitivity) -> None:
         """Notes that the memory of these arrays is taken to lie in row-major order."""
         for cell in cells:
-            self.laid_out[cell] = max(when, self.laid_out.get(cell, when))
+            self.laid_out[cell] = when | self.laid_out.get(cell, when)
 
     # -- reachability
 

@@ -180,9 +180,13 @@ class Permuted(View):
 
 @dataclass(frozen=True, slots=True)
 class Reshaped(View):
-    """The same elements in another shape (`reshape` where NumPy gives a view, `ravel`, `None`, integers)."""
+    """The same elements in another shape (`reshape` where NumPy gives a view, `ravel`, `None`, integers).
+
+    `packed`: of `ravel`, which copies what has gaps, also where `reshape` does not.
+    """
 
     new_shape: tuple[int, ...]
+    packed: bool = False
 
     def read(self, b: Builder, base: Value) -> Value:
         return b.op(Reshape(self.new_shape), base)

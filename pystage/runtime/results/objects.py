@@ -204,6 +204,8 @@ def view_maker(view: views.View) -> Callable[[Any], Any]:
             return lambda array: array[(*turned, ...)]
         case Permuted(permutation):
             return lambda array: array.transpose(permutation)
+        case Reshaped(packed=True):
+            return lambda array: array.ravel()
         case Reshaped(new_shape):
             return lambda array: array.reshape(new_shape)
         case RealOrImaginary(imaginary):

@@ -144,7 +144,7 @@ def test_a_store_into_an_array_that_overlaps_itself_is_refused() -> None:
 
     x = np.arange(5.0)
     windows = np.lib.stride_tricks.sliding_window_view(x, 2, writeable=True)
-    with pytest.raises(pystage.StagingError, match="PS806"):
+    with pytest.raises(pystage.StagingError, match="PS806.*elements of `windows` lie at one place in memory"):
         pystage.compile(store, fallback="error")(windows)
     assert x[1] == 1.0
     turned = np.zeros((3, 4))[:, ::2].T

@@ -908,7 +908,6 @@ def test_draws_that_a_derivative_would_repeat_are_refused():
         lambda rng, x: rng.permuted(x.T),
         lambda rng, x: rng.permuted(x, out=x.T.copy().T),
         lambda rng, x: rng.random(out=x.T),
-        lambda rng, x: rng.choice(x, axis=2),
     ],
 )
 def test_draws_in_the_order_of_memory_are_refused(draw):
@@ -929,3 +928,63 @@ def test_the_size_and_the_array_for_the_result_have_the_same_shape():
         return rng.random(2, out=x)
 
     check(program, generator(), np.zeros(3), raises=ValueError)
+
+
+def texts_of(calls):
+    texts = []
+    for call in calls:
+        try:
+            call()
+        except (ValueError, TypeError, IndexError) as error:
+            texts.append(f"{type(error).__name__}: {error}")
+    return texts
+
+
+def test_exceptions_are_those_of_the_generator():
+    def program(rng, x, number, out):
+        return texts_of(
+            [
+                lambda: rng.choice([], 3),
+                lambda: rng.choice(x[:0], 3),
+                lambda: rng.choice(x, p=x[:2]),
+                lambda: rng.choice(x, axis=2),
+                lambda: rng.permutation(number),
+                lambda: rng.permutation(x, slice(1, 2)),
+                lambda: rng.shuffle(x, slice(1, 2)),
+                lambda: rng.shuffle(x, 1),
+                lambda: rng.shuffle(x[0]),
+                lambda: rng.permuted(x, out=out),
+            ]
+        )
+
+    def of_read_only_arrays(rng, x, read_only):
+        return texts_of([lambda: rng.permuted(x, out=read_only), lambda: rng.shuffle(read_only)])
+
+    def of_the_module(rng, x):
+        return texts_of([lambda: LEGACY.choice([], 3), lambda: LEGACY.shuffle(x[0])])
+
+    x, read_only = np.arange(3.0), np.ones(3)
+    read_only.flags.writeable = False
+    check(program, generator(), x, 1.5, np.ones(5))
+    check(of_read_only_arrays, generator(), x, read_only)
+    check(of_the_module, generator(), x)
+
+
+def test_what_is_drawn_before_an_exception():
+    indefinite = ((1.0, 2.0), (2.0, 1.0))
+
+    def program(rng):
+        texts = texts_of(
+            [
+                lambda: rng.multivariate_normal((0.0, 0.0), indefinite, check_valid="raise"),
+                lambda: rng.multivariate_normal((0.0, 0.0), indefinite, method="cholesky"),
+                lambda: rng.multivariate_normal((0.0, 0.0), ((1.0, 2.0), (2.0, 1.0), (1.0, 1.0))),
+            ]
+        )
+        return rng.random(), texts
+
+    check(program, generator())
+    check(lambda rng: rng.shuffle((1, 2)), generator(), refused="PS606")
+    check(
+        lambda rng, c: rng.multivariate_normal((0.0, 0.0), c), generator(), np.ones((3, 2)), refused="PS606"
+    )

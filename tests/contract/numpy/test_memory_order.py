@@ -1,6 +1,7 @@
 """New arrays made of transposed ones: NumPy stores them in the order of the operands, a program row by row."""
 
 import numpy as np
+import pystage
 import pytest
 from checking import Cases, check
 
@@ -120,3 +121,52 @@ def in_the_order_of_the_memory(x):
 
 def test_the_order_in_memory_is_not_known():
     check(in_the_order_of_the_memory, A, refused="PS203")
+
+
+STRIDED = np.arange(30.0)[::2]
+STRIDED_ROWS = np.arange(48.0).reshape(4, 12)[:, ::2]
+
+
+@pytest.mark.parametrize("x", [A, A.T, STRIDED, STRIDED_ROWS, A[:, 0]], ids=str)
+def test_ravel_of_an_argument_copies_what_has_gaps(x):
+    def flat(x):
+        return x.ravel(), x.ravel()[1:], x.reshape(-1), np.ravel(x.T).sum()
+
+    for plain, staged in zip(flat(x), pystage.compile(flat, fallback="error")(x)):
+        assert np.array_equal(plain, staged)
+        assert np.shares_memory(plain, x) == np.shares_memory(staged, x)
+
+
+def in_row_major_order(x):
+    return np.ascontiguousarray(x)
+
+
+def a_part_of_it(x):
+    return [np.asarray(x, order="C")[1:]]
+
+
+def identities(x):
+    return np.ascontiguousarray(x) is x, np.ascontiguousarray(x) is np.ascontiguousarray(x)
+
+
+def no_copy(x):
+    return np.array(x, copy=False, order="C") * 2
+
+
+@pytest.mark.parametrize("function", [in_row_major_order, a_part_of_it, identities, no_copy])
+def test_what_is_a_copy_of_a_strided_argument_is_refused(function):
+    staged = pystage.compile(function, fallback="error")
+    check(function, A, staged=staged)
+    for x in (A.T, STRIDED_ROWS, STRIDED):
+        with pytest.raises(pystage.StagingError, match="PS814"):
+            staged(x)
+
+
+def test_the_elements_of_a_strided_argument_in_order():
+    def elements(x):
+        return np.ascontiguousarray(x).sum(), np.ascontiguousarray(x, np.float32), np.ascontiguousarray(x) * 2
+
+    staged = pystage.compile(elements, fallback="error")
+    for x in (A.T, STRIDED_ROWS, STRIDED):
+        for found, wanted in zip(staged(x), elements(x)):
+            assert np.array_equal(found, wanted) and found.dtype == wanted.dtype

@@ -1,8 +1,9 @@
 """What functions of NumPy and of `math` raise, found by calling them with representatives of abstract operands.
 
 A representative of an abstract value is a Python object of the same kind: an ndarray of one number, of the same element
-type and shape, a number, a list, tuple or slice of representatives, a constant itself. Where NumPy refuses the types, shapes
-or constants of a call, it refuses the representatives with the same exception and text, whatever number they hold.
+type and shape, a number, a list, tuple or slice of representatives, a constant itself; a new generator for any of its
+class. Where NumPy refuses the types, shapes or constants of a call, it refuses the representatives with the same exception
+and text, whatever number they hold.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from numpy.lib.stride_tricks import as_strided
 from ....records import dataclass
 from ...library.numpy.array_methods import NUMPY_METHODS
 from ...library.numpy.indexing.stores import known_array
+from ...library.numpy.random.draws import DRAWS, has_drawn, scratch
+from ...library.numpy.random.generators import METHODS_OF_ELEMENTS
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, ArrayCell, Const, ListCell, Ref, SliceObject, Tuple
+from ...values.lattice import Abstract, Array, ArrayCell, Const, ListCell, ObjectCell, Ref, SliceObject, Tuple
 from ...values.views import View, path_type
 
 MOST_ELEMENTS = 1 << 22
@@ -139,17 +142,44 @@ def _by_itself(error: Exception, handled: BaseException | None) -> Exception:
 
 
 def called(name: str, meaning: Callable[..., Abstract], value: Any) -> Callable[..., Any] | None:
-    """The function of NumPy whose meaning it is: `value`, or a method of ndarrays; None of others."""
+    """The function of NumPy whose meaning it is: `value`, or a method of ndarrays or of generators; None of others.
+
+    Of the methods of generators only those that move elements: whether others raise depends on what they are given.
+    """
     if getattr(meaning, "reason", None) is not None:  # what is refused may do anything
         return None
-    if value is not None:
-        return cast(Callable[..., Any], value) if is_pure(value) else None
-    return _method(name) if NUMPY_METHODS.get(name) is meaning else None
+    if value is None:
+        if METHODS_OF_ELEMENTS.get(name) is meaning:
+            return _drawing(name.rpartition(".")[2])
+        return _method(name) if NUMPY_METHODS.get(name) is meaning else None
+    cls: type = type(getattr(value, "__self__", None))
+    if cls in DRAWS and f"{cls.__name__}.{value.__name__}" in METHODS_OF_ELEMENTS:
+        return _drawing(value.__name__, cls)
+    return cast(Callable[..., Any], value) if is_pure(value) else None
 
 
 @functools.cache
 def _method(name: str) -> Callable[..., Any]:
     return lambda receiver, *args, **kwargs: getattr(receiver, name)(*args, **kwargs)
+
+
+@functools.cache
+def _drawing(name: str, cls: type | None = None) -> Callable[..., Any]:
+    """A method of the generator that is its first argument, or of a new one of a class.
+
+    `NoRepresentative` where it has drawn something before it raises: the meaning must draw that too.
+    """
+
+    def call(*args: Any, **kwargs: Any) -> None:
+        receiver, *rest = args if cls is None else (scratch(cls), *args)
+        try:
+            getattr(receiver, name)(*rest, **kwargs)
+        except OF_NUMPY:
+            if has_drawn(receiver):
+                raise NoRepresentative from None
+            raise
+
+    return call
 
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, type(np.sum))
@@ -189,6 +219,8 @@ def _type_key(cells: Cells, value: Abstract) -> Any:
                 type_ = path_type(cell.value.type, path)
                 extents = [min(extent, FEW) for extent in type_.static_shape]
                 return type_.dtype, *extents, _is_read_only(cell, path)
+            if isinstance(cell, ObjectCell) and cell.cls in DRAWS:
+                return cell.cls
     raise NoRepresentative
 
 
@@ -250,6 +282,8 @@ class _Representatives:
                         return self._constant(known)
                     type_ = path_type(cell.value.type, path)
                     return self._array(type_.dtype, type_.static_shape, _is_read_only(cell, path))
+                if isinstance(cell, ObjectCell) and cell.cls in DRAWS:
+                    return scratch(cell.cls)
             case SliceObject(start=start, stop=stop, step=step):
                 return slice(self.of(start), self.of(stop), self.of(step))
         raise NoRepresentative

@@ -57,6 +57,22 @@ def is_contiguous(ctx: Context, ref: Ref, order: str = "C") -> Truth:
     return _everywhere(ctx, ref, holds)
 
 
+def note_given_back(ctx: Context, ref: Raw) -> None:
+    """An array is given back as it is, which is a copy where its elements do not lie in row-major order."""
+    if isinstance(ref, Ref):
+        ctx.state.rely_on_layout([origin.cell for origin, _ in ctx.memory_of(ref)], OrderSensitivity.IF_SEEN)
+
+
+def note_compared(ctx: Context, *refs: Ref) -> None:
+    """References are compared by identity: what was given back as it is must lie in row-major order."""
+    state = ctx.state
+    for ref in refs:
+        if state.laid_out and ctx.is_ndarray(ref):
+            cells = [origin.cell for origin, _ in ctx.memory_of(ref)]
+            seen = [c for c in cells if c in state.laid_out and OrderSensitivity.IF_SEEN in state.laid_out[c]]
+            state.rely_on_layout(seen, OrderSensitivity.ALWAYS)
+
+
 def strides_of(ctx: Context, ref: Ref) -> set[tuple[int, ...]]:
     """How far apart the elements are along each axis, in elements, in each memory that `ref` may be."""
     origins = [origin for origin, _ in ctx.memory_of(ref)]

@@ -22,7 +22,7 @@ from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
 from ..kernels.exact import multiples
-from ..kernels.layout import is_contiguous, is_doubtful, keep_order, note_copy
+from ..kernels.layout import is_contiguous, is_doubtful, keep_order, keeps_order, note_copy, note_given_back
 from ..kernels.nesting import is_sequence, nested
 from ..kernels.structures import abstract
 from ..python.operators import binary
@@ -262,7 +262,7 @@ def array(
     """A new array of numbers, nested sequences or another array."""
     check_order(ctx, order, "array")
     if _copies(ctx, copy, "array") is not True:
-        return _shared(ctx, rules, object, dtype, copy, "array", ndmin)
+        return _shared(ctx, rules, object, dtype, copy, "array", order, ndmin)
     value, weak = converted(ctx, rules, object, dtype, "array")
     return rules.array(ctx, _order_and_rank(ctx, value, ndmin), weak)
 
@@ -279,8 +279,19 @@ def _copies(ctx: Context, copy: Raw, function: str) -> bool | None:
     return None if given is None or given is np._CopyMode.IF_NEEDED else bool(given)
 
 
+def _contiguous(ctx: Context, a: Ref) -> Ref:
+    """An ndarray itself where its elements lie in row-major order, else a copy."""
+    shared = is_contiguous(ctx, a)
+    if shared is False or is_doubtful(ctx, a):
+        made = ctx.ndarray(ctx.contents(a))
+        note_copy(ctx, a, made)
+        return made
+    note_given_back(ctx, a)
+    return a if shared is True else ctx.alias_if(a, shared)
+
+
 def _shared(
-    ctx: Context, rules: Rules, a: Raw, dtype: Raw, copy: Raw, function: str, ndmin: Raw = 0
+    ctx: Context, rules: Rules, a: Raw, dtype: Raw, copy: Raw, function: str, order: Raw, ndmin: Raw = 0
 ) -> Abstract:
     """The ndarray itself where nothing needs to be converted, else a new array."""
     wanted = _copies(ctx, copy, function)
@@ -293,7 +304,12 @@ def _shared(
         own = dtype_of(ctx, a)
         same = is_none(dtype) or rules.dtype(ctx, dtype, function) == own
         if same and integer(ctx, ndmin, "ndmin") == 0:
-            return a  # type: ignore[no-any-return]
+            of_order = ctx.known(order, f"the order of {function}") == "C"
+            ordered = a if of_order and isinstance(a, Ref) else None
+            if wanted is None and ordered is not None:
+                return _contiguous(ctx, ordered)
+            if ordered is None or keeps_order(ctx, ordered):
+                return a  # type: ignore[no-any-return]
     if wanted is False:
         ctx.raise_(ValueError(_NO_COPY))
     value, weak = converted(ctx, rules, a, dtype, function)
@@ -306,7 +322,7 @@ def asarray(
 ) -> Abstract:
     """`a` as an array: an ndarray of the right element type is given back as it is."""
     check_order(ctx, order, "asarray")
-    return _shared(ctx, rules, a, dtype, copy, "asarray")
+    return _shared(ctx, rules, a, dtype, copy, "asarray", order)
 
 
 @twins(np.asanyarray, None, delegates=False)
@@ -315,22 +331,13 @@ def asanyarray(
 ) -> Abstract:
     """As `asarray`: there are no subclasses."""
     check_order(ctx, order, "asanyarray")
-    return _shared(ctx, rules, a, dtype, copy, "asanyarray")
+    return _shared(ctx, rules, a, dtype, copy, "asanyarray", order)
 
 
 @twins(np.ascontiguousarray, None, delegates=False)
 def ascontiguousarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> Abstract:
     """`a` in row-major order, with at least one axis."""
-    if ctx.is_ndarray(a):
-        shared = is_contiguous(ctx, a)
-        if shared is False or is_doubtful(ctx, a):
-            value, weak = converted(ctx, rules, a, dtype, "ascontiguousarray")
-            made = rules.array(ctx, value, weak)
-            note_copy(ctx, a, made)
-            return made
-        if shared is not True:
-            a = ctx.alias_if(a, shared)
-    made = _shared(ctx, rules, a, dtype, None, "ascontiguousarray")
+    made = _shared(ctx, rules, a, dtype, None, "ascontiguousarray", Const("C"))
     if rules.operand(ctx, made, "ascontiguousarray").rank:
         return made
     return with_views(ctx, rules, made, (Reshaped((1,)),), "ascontiguousarray")

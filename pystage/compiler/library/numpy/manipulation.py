@@ -67,13 +67,21 @@ def wanted_shape(ctx: Context, rules: Rules, shape: Sequence[int], size: int) ->
     return given
 
 
-def reshaped(ctx: Context, rules: Rules, a: Raw, shape: Sequence[int], order: str, function: str) -> Abstract:
-    """`a` in another shape: a view of an ndarray if NumPy can make one."""
+def reshaped(
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    shape: Sequence[int],
+    order: str,
+    function: str,
+    packed: bool = False,
+) -> Abstract:
+    """`a` in another shape: a view of an ndarray if NumPy can make one; `packed`: only of one without gaps."""
     own = shape_known(ctx, rules, a, function)
     wanted = wanted_shape(ctx, rules, shape, math.prod(own))
-    views: list[View] = [Reshaped(wanted)]
+    views: list[View] = [Reshaped(wanted, packed)]
     if order == "F" and (len(own) > 1 or len(wanted) > 1):
-        views = [Permuted(_reverse(own)), Reshaped(wanted[::-1]), Permuted(_reverse(wanted))]
+        views = [Permuted(_reverse(own)), Reshaped(wanted[::-1], packed), Permuted(_reverse(wanted))]
     if ctx.is_ndarray(a) and not rules.is_jax:
         assert isinstance(a, Ref)
         shared = reshapes_as_view(ctx, a, wanted, order)
@@ -122,13 +130,13 @@ def ravel(ctx: Context, rules: Rules, a: Raw, order: Raw = "C") -> Abstract:
     if isinstance(made, Ref) and not rules.is_jax:
         shared = is_contiguous(ctx, made, which)
         if shared is not True:  # unlike reshape, ravel copies whatever is not contiguous
-            flat = reshaped(ctx, rules, made, (size,), which, "ravel")
+            flat = reshaped(ctx, rules, made, (size,), which, "ravel", packed=True)
             return (
                 ctx.alias_if(flat, shared)
                 if shared is not False and isinstance(flat, Ref)
                 else detached(ctx, flat)
             )
-    return reshaped(ctx, rules, made, (size,), which, "ravel")
+    return reshaped(ctx, rules, made, (size,), which, "ravel", packed=True)
 
 
 def detached(ctx: Context, view: Abstract) -> Abstract:

@@ -49,6 +49,7 @@ from ...values.lattice import (
 from ...values.walk import head
 from ..context import Context
 from ..kernels import row_lists, row_tables, row_tuples
+from ..kernels.layout import note_compared
 from ..kernels.structures import (
     MISSING,
     cell_of,
@@ -417,6 +418,8 @@ def is_(
     Numbers and `jax.Array`s that the program computes are no objects; two of them are one object if they are
     one value of inference, and are certainly two if their classes differ. PS210 for all others.
     """
+    if isinstance(left, Ref) and isinstance(right, Ref):
+        note_compared(ctx, left, right)
     if left is right:
         return TRUE
     for value, other in ((left, right), (right, left)):

@@ -109,6 +109,39 @@ def tensors(a: Any, b: Any) -> Any:
     return np.linalg.tensorsolve(a, b), np.linalg.tensorinv(a, ind=2)
 
 
+HILBERT = (1 / np.add.outer(np.arange(6), np.arange(1, 7))).astype(np.float32)
+HERMITIAN = (Z + Z.conj().T).astype(np.complex64)
+
+
+@cases(HILBERT, HERMITIAN, tolerance=1e-6)
+def single_precision(a: Any, c: Any) -> Any:
+    spectra = np.linalg.eig(c), np.linalg.eigvals(c), np.linalg.eigh(c), np.linalg.eigvalsh(a)
+    ranks = np.linalg.lstsq(a, a[0])[2], np.linalg.matrix_rank(a)
+    factors = np.linalg.qr(a), np.linalg.cholesky(a), np.linalg.svdvals(a), np.linalg.norm(a, "nuc")
+    solution = np.linalg.inv(a), np.linalg.solve(a, a[0]), np.linalg.det(a), np.linalg.cond(a, 1)
+    return spectra, ranks, factors, solution
+
+
+@cases(np.zeros((0, 3, 3, 0)), np.zeros((0, 3)))
+def tensors_without_elements(a: Any, b: Any) -> Any:
+    return np.linalg.tensorsolve(a, b)
+
+
+@cases(np.zeros((2, 3, 4)), np.zeros((2, 3)), raises=np.linalg.LinAlgError)
+def tensors_that_are_not_square(a: Any, b: Any) -> Any:
+    return np.linalg.tensorsolve(a, b)
+
+
+@cases.each((STACK, None), (STACK, 2), raises=ValueError)
+def a_norm_of_three_axes(a: Any, order: Any) -> Any:
+    return np.linalg.norm(a, order, (0, 1, 2))
+
+
+@cases(X * np.nan, raises=np.linalg.LinAlgError)
+def a_norm_of_nan(a: Any) -> Any:
+    return np.linalg.norm(a, 2)
+
+
 @cases.each((X[0],), (TALL,), raises=np.linalg.LinAlgError)
 def no_square(a: Any) -> Any:
     return np.linalg.inv(a)

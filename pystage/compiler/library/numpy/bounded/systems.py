@@ -16,7 +16,7 @@ import numpy as np
 from .....records import dataclass
 from ....diagnostics.codes_types import SizeDependsOnValues
 from ....hlo.ir import Value
-from ....hlo.types import BOOL, INT32, INT64, ArrayType
+from ....hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType
 from ....ops import Compare, Iota, Maximum, Minimum, Multiply, Pad, Select
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import Abstract, Array, Const, Tuple, Unknown
@@ -28,7 +28,7 @@ from ...rules.libraries import NUMPY
 from ...rules.promote import value_of
 from ..indexing.bounded import compact, count, elements, first_elements, refuse, where
 from ..jax_twin import twin
-from ..linalg.factorisations import computed_in, refuse_if
+from ..linalg.factorisations import common_dtype, lapack, refuse_if
 from .serving import for_bounded
 
 
@@ -88,7 +88,7 @@ def _square(ctx: Context, raw: Raw, name: str) -> Matrix:
         refuse(ctx, f"np.linalg.{name} of several matrices", raw)
     error = np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     _check(ctx, np.linalg.inv, error, [matrix.sizes], matrix)
-    value = ctx.convert(matrix.value, computed_in(ctx, matrix.value.type.dtype))
+    value = ctx.convert(matrix.value, common_dtype(ctx, matrix.value.type.dtype))
     most = max(value.type.static_shape)
     shape = (most, most)
     at = [ctx.op(Iota(ArrayType(INT64, shape), axis)) for axis in (0, 1)]
@@ -233,19 +233,17 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
         refuse(ctx, "np.linalg.lstsq of these", a, b)
     error = np.linalg.LinAlgError("Incompatible dimensions")
     _check(ctx, _lstsq, error, [(matrix.sizes[0], right.sizes[0])], matrix, right)
-    dtype = computed_in(ctx, matrix.value.type.dtype, right.value.type.dtype)
+    dtype = common_dtype(ctx, matrix.value.type.dtype, right.value.type.dtype)
     own, theirs = matrix.value.type.static_shape, right.value.type.static_shape
     rows = max(own[0], theirs[0])
     wide = _widened(ctx, ctx.convert(_with_columns(ctx, matrix), dtype), (rows, own[1]))
     values = _widened(ctx, ctx.convert(right.value, dtype), (rows, *theirs[1:]))
-    precision = np.finfo(dtype)  # type: ignore[type-var]
-    real = precision.dtype
     if is_none(rcond):
-        most = ctx.convert(ctx.op(Maximum(), *[n.value for n in matrix.extents(ctx)]), real)
-        share = ctx.op(Multiply(), most, ctx.constant(precision.eps, real))
+        most = ctx.convert(ctx.op(Maximum(), *[n.value for n in matrix.extents(ctx)]), FLOAT64)
+        share = ctx.op(Multiply(), most, ctx.constant(np.finfo(np.float64).eps, FLOAT64))
     else:
-        share = ctx.convert(value_of(ctx, ctx.read(rcond), real), real)
-    x, rank, singular = twin(ctx, _least_squares, wide, values, share)
+        share = ctx.convert(value_of(ctx, ctx.read(rcond), FLOAT64), FLOAT64)
+    x, rank, singular = lapack(ctx, _least_squares, wide, values, share)
     refuse_if(ctx, is_nan(ctx, singular), "SVD did not converge in Linear Least Squares")
     rewrite = "compute them with `((a @ x - b) ** 2).sum(0)`"
     what = "the residuals of np.linalg.lstsq"

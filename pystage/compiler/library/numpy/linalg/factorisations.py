@@ -1,9 +1,10 @@
 """`np.linalg`: systems, inverses, determinants, factorisations and spectra of matrices.
 
 In: matrices `(…, m, n)` of any real or complex type; integers and booleans convert to float64. Out: arrays of NumPy's
-element types, in its named tuples. Cholesky is an HLO operation; the rest are LAPACK routines through JAX, as NumPy's
-are. A matrix that is singular or not positive-definite raises LinAlgError in the program: a zero pivot marks it as
-singular.
+element types, in its named tuples. As in NumPy all is computed in double precision, and results are rounded where the
+operands are of single precision (`_commonType` in `numpy/linalg/_linalg.py`). Cholesky is an HLO operation; the rest are
+LAPACK routines through JAX, as NumPy's are. A matrix that is singular or not positive-definite raises LinAlgError in the
+program: a zero pivot marks it as singular.
 """
 
 from __future__ import annotations
@@ -19,7 +20,18 @@ from .....autocasting import autocast
 from ....diagnostics.codes_calls import WrongArguments
 from ....diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ....hlo.ir import Value
-from ....hlo.types import BFLOAT16, FLOAT16, FLOAT64, INT32, DType, is_complex, is_floating
+from ....hlo.types import (
+    BFLOAT16,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    DType,
+    is_complex,
+    is_floating,
+)
 from ....ops import And, Cholesky, Imag, IsFinite, Not, Real
 from ....values.lattice import Abstract, Tuple, Unknown
 from ....values.views import Window
@@ -37,8 +49,8 @@ _SLOGDET, _EIGH, _EIG = type(np.linalg.slogdet(_ONE)), type(np.linalg.eigh(_ONE)
 _SVD, _QR = type(np.linalg.svd(_ONE)), type(np.linalg.qr(_ONE))
 
 
-def computed_in(ctx: Context, *dtypes: DType) -> DType:
-    """The element type in which LAPACK computes with operands of these types."""
+def common_dtype(ctx: Context, *dtypes: DType) -> DType:
+    """The element type of what comes of operands of these types."""
     for dtype in dtypes:
         if dtype in (FLOAT16, BFLOAT16):
             ctx.raise_(TypeError(f"array type {dtype} is unsupported in linalg"))
@@ -48,14 +60,36 @@ def computed_in(ctx: Context, *dtypes: DType) -> DType:
 
 
 def _matrices(ctx: Context, a: Raw, name: str, square: bool = False) -> Value:
-    """An argument as matrices in the type to compute in; LinAlgError for other ranks and shapes."""
+    """An argument as matrices of the result's type; LinAlgError for other ranks and shapes."""
     given = nested(ctx, NUMPY, a, f"np.linalg.{name}")
     if square:
         check_square(ctx, given.shape)
     if given.rank < 2:
         text = f"{given.rank}-dimensional array given. Array must be at least two-dimensional"
         ctx.raise_(np.linalg.LinAlgError(text))
-    return ctx.convert(given.value, computed_in(ctx, given.dtype))
+    return ctx.convert(given.value, common_dtype(ctx, given.dtype))
+
+
+def widened(ctx: Context, value: Value) -> Value:
+    """Matrices in double precision, in which NumPy computes."""
+    return ctx.convert(value, np.promote_types(value.type.dtype, FLOAT64))
+
+
+def rounded(ctx: Context, value: Value, dtype: DType) -> Value:
+    """A result in the precision of operands of type `dtype`; integers and booleans as they are."""
+    if not is_floating(value.type.dtype) and not is_complex(value.type.dtype):
+        return value
+    single = np.finfo(dtype).dtype == FLOAT32  # type: ignore[type-var]
+    return ctx.convert(value, _SINGLE[value.type.dtype]) if single else value
+
+
+_SINGLE: dict[DType, DType] = {FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
+
+
+def lapack(ctx: Context, function: Callable[..., Any], *matrices: Value, **options: Any) -> list[Value]:
+    """The results of a function of JAX on matrices of one element type, as NumPy has it: `widened`, then `rounded`."""
+    made = twin(ctx, function, *[widened(ctx, m) for m in matrices], **options)
+    return [rounded(ctx, v, matrices[0].type.dtype) for v in made]
 
 
 def _named(ctx: Context, cls: type, values: list[Value]) -> Tuple:
@@ -119,7 +153,7 @@ def solve(ctx: Context, a: Raw, b: Raw) -> Abstract:
     """The `x` of `a @ x = b`; `b` is one vector if it has one axis, else matrices."""
     matrices = _matrices(ctx, a, "solve", square=True)
     right = nested(ctx, NUMPY, b, "np.linalg.solve")
-    dtype = computed_in(ctx, matrices.type.dtype, right.dtype)
+    dtype = common_dtype(ctx, matrices.type.dtype, right.dtype)
     count = matrices.type.static_shape[-1]
     vector = right.rank == 1
     if right.rank == 0 or right.shape[-1 if vector else -2] != count:
@@ -135,7 +169,7 @@ def solve(ctx: Context, a: Raw, b: Raw) -> Abstract:
     matrices = ctx.broadcast(ctx.convert(matrices, dtype), (*batch, count, count))
     columns = (count, 1) if vector else right.shape[-2:]
     values = ctx.reshape(ctx.convert(right.value, dtype), (*other, *columns))
-    x, singular = twin(ctx, _solved, matrices, ctx.broadcast(values, (*batch, *columns)))
+    x, singular = lapack(ctx, _solved, matrices, ctx.broadcast(values, (*batch, *columns)))
     refuse_if(ctx, singular, _SINGULAR)
     return ctx.ndarray(ctx.reshape(x, (*batch, count)) if vector else x)
 
@@ -143,7 +177,7 @@ def solve(ctx: Context, a: Raw, b: Raw) -> Abstract:
 @meaning(np.linalg.inv)
 def inv(ctx: Context, a: Raw) -> Abstract:
     """The inverse of square matrices."""
-    inverse, singular = twin(ctx, _inverse, _matrices(ctx, a, "inv", square=True))
+    inverse, singular = lapack(ctx, _inverse, _matrices(ctx, a, "inv", square=True))
     refuse_if(ctx, singular, _SINGULAR)
     return ctx.ndarray(inverse)
 
@@ -151,13 +185,13 @@ def inv(ctx: Context, a: Raw) -> Abstract:
 @meaning(np.linalg.det)
 def det(ctx: Context, a: Raw) -> Abstract:
     """The determinant of square matrices."""
-    return ctx.new(*twin(ctx, jnp.linalg.det, _matrices(ctx, a, "det", square=True)))
+    return ctx.new(*lapack(ctx, jnp.linalg.det, _matrices(ctx, a, "det", square=True)))
 
 
 @meaning(np.linalg.slogdet)
 def slogdet(ctx: Context, a: Raw) -> Abstract:
     """The sign of the determinant, and the logarithm of its absolute value."""
-    return _named(ctx, _SLOGDET, twin(ctx, jnp.linalg.slogdet, _matrices(ctx, a, "slogdet", square=True)))
+    return _named(ctx, _SLOGDET, lapack(ctx, jnp.linalg.slogdet, _matrices(ctx, a, "slogdet", square=True)))
 
 
 @meaning(np.linalg.lstsq)
@@ -175,12 +209,12 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
     rows, columns = matrix.type.static_shape
     if right.rank not in (1, 2) or right.shape[0] != rows:
         ctx.raise_(np.linalg.LinAlgError("Incompatible dimensions"))
-    dtype = computed_in(ctx, matrix.type.dtype, right.dtype)
+    dtype = common_dtype(ctx, matrix.type.dtype, right.dtype)
     share = ctx.known(rcond, "rcond of np.linalg.lstsq")
     precision = np.finfo(dtype)  # type: ignore[type-var]
-    share = float(precision.eps) * max(rows, columns) if share is None else share
+    share = float(np.finfo(np.float64).eps) * max(rows, columns) if share is None else share
     operands = ctx.convert(matrix, dtype), ctx.convert(right.value, dtype)
-    x, _, rank, singular = twin(ctx, jnp.linalg.lstsq, *operands, rcond=share)
+    x, _, rank, singular = lapack(ctx, jnp.linalg.lstsq, *operands, rcond=share)
     residuals: Abstract
     if rows <= columns:
         empty = np.zeros(0, precision.dtype)
@@ -202,9 +236,10 @@ def cholesky(ctx: Context, a: Raw, /, *, upper: Raw = False) -> Abstract:
     """The triangular factor of positive-definite matrices."""
     lower = not ctx.known(upper, "upper of np.linalg.cholesky")
     matrices = _matrices(ctx, a, "cholesky", square=True)
-    factor = ctx.op(Cholesky(lower), matrices)
-    require_positive(ctx, matrices, factor, "Matrix is not positive definite")
-    return ctx.ndarray(factor)
+    wide = widened(ctx, matrices)
+    factor = ctx.op(Cholesky(lower), wide)
+    require_positive(ctx, wide, factor, "Matrix is not positive definite")
+    return ctx.ndarray(rounded(ctx, factor, matrices.type.dtype))
 
 
 @meaning(np.linalg.qr)
@@ -215,7 +250,7 @@ def qr(ctx: Context, a: Raw, mode: Raw = "reduced") -> Abstract:
         if which in ("raw", "f", "full", "e", "economic"):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.linalg.qr", argument=f"mode {which!r}"))
         ctx.raise_(ValueError(f"Unrecognized mode '{which}'"))
-    made = twin(ctx, jnp.linalg.qr, _matrices(ctx, a, "qr"), mode=which)
+    made = lapack(ctx, jnp.linalg.qr, _matrices(ctx, a, "qr"), mode=which)
     return ctx.ndarray(made[0]) if which == "r" else _named(ctx, _QR, made)
 
 
@@ -230,7 +265,7 @@ def svd(
         "full_matrices": bool(ctx.known(full_matrices, "full_matrices of np.linalg.svd")),
         "compute_uv": bool(ctx.known(compute_uv, "compute_uv of np.linalg.svd")),
     }
-    made = twin(ctx, jnp.linalg.svd, _matrices(ctx, a, "svd"), **options)
+    made = lapack(ctx, jnp.linalg.svd, _matrices(ctx, a, "svd"), **options)
     _converged(ctx, made[1] if options["compute_uv"] else made[0], "SVD did not converge")
     return _named(ctx, _SVD, made) if options["compute_uv"] else ctx.ndarray(made[0])
 
@@ -250,7 +285,7 @@ def _symmetric(ctx: Context, function: Callable[..., Any], a: Raw, uplo: Raw, na
     if which not in ("L", "U"):
         ctx.raise_(ValueError("UPLO argument must be 'L' or 'U'"))
     matrices = _matrices(ctx, a, name, square=True)
-    return twin(ctx, function, matrices, UPLO=which, symmetrize_input=False)
+    return lapack(ctx, function, matrices, UPLO=which, symmetrize_input=False)
 
 
 @meaning(np.linalg.eigh)
@@ -275,7 +310,7 @@ def _general(ctx: Context, function: Callable[..., Any], a: Raw, name: str) -> l
     for part in (Real(), Imag()):
         infinite = ctx.op(Not(), ctx.op(IsFinite(), ctx.op(part, matrices)))
         refuse_if(ctx, infinite, "Array must not contain infs or NaNs")
-    return twin(ctx, function, matrices)
+    return lapack(ctx, function, matrices)
 
 
 @meaning(np.linalg.eig)
@@ -335,8 +370,8 @@ def _inverse_or_nan(a: Any) -> Any:
 
 @meaning(_inverse_or_nan)
 def inverse_or_nan(ctx: Context, a: Raw) -> Abstract:
-    """The inverse, NaN where a matrix has none."""
-    return ctx.ndarray(*twin(ctx, jnp.linalg.inv, _matrices(ctx, a, "cond", square=True)))
+    """The inverse in double precision, NaN where a matrix has none."""
+    return ctx.ndarray(*twin(ctx, jnp.linalg.inv, widened(ctx, _matrices(ctx, a, "cond", square=True))))
 
 
 @composed(np.linalg.cond)
@@ -349,8 +384,14 @@ def cond(x: Any, p: Any = None) -> Any:
         values = np.linalg.svd(a, compute_uv=False)
         found = values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
     else:
-        found = np.linalg.norm(a, p, axis=(-2, -1)) * np.linalg.norm(_inverse_or_nan(a), p, axis=(-2, -1))
+        size = np.linalg.norm(a, p, axis=(-2, -1))
+        found = (size * np.linalg.norm(_inverse_or_nan(a), p, axis=(-2, -1))).astype(size.dtype)
     return np.where(np.isnan(found) & ~np.isnan(a).any(axis=(-2, -1)), np.inf, found)[()]
+
+
+_NOT_SQUARE = (
+    "Input arrays must satisfy the requirement             prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
+)
 
 
 @composed(np.linalg.tensorsolve)
@@ -361,11 +402,13 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     if axes is not None:
         order = [k for k in range(left.ndim) if k not in axes]
         left = np.transpose(left, (*order, *axes))
-    shape = left.shape[right.ndim :]
+    shape = left.shape[right.ndim - left.ndim :]
     count = 1
     for n in shape:
         count *= n
-    return np.linalg.solve(left.reshape(-1, count), right.ravel()).reshape(shape)
+    if left.size != count**2:
+        raise np.linalg.LinAlgError(_NOT_SQUARE)
+    return np.linalg.solve(left.reshape(count, count), right.ravel()).reshape(shape)
 
 
 @composed(np.linalg.tensorinv)

@@ -7,9 +7,11 @@ demanded as a constant, or refused (PS606).
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,7 @@ from ....hlo.ir import Value
 from ....hlo.types import SHORT_NAMES, ArrayType
 from ....ops.host.draw import HANDLE, Action, Operand
 from ....values.boundary import Form
-from ....values.generators import GENERATORS, IN_PROGRAM, handle_of
+from ....values.generators import GENERATORS, IN_PROGRAM, bits_of, handle_of
 from ....values.lattice import NONE, Abstract, Array, Const, ObjectCell, Ref, Tuple
 from ...context import Context, Raw
 from ...kernels.layout import keeps_order
@@ -74,6 +76,18 @@ _BATCHED = frozenset(
 """Draws of so many numbers that are so many draws of one number, for every bit generator."""
 _LARGE = 1 << 16
 """So many numbers are not drawn to see of which type they are."""
+
+
+_REFUSALS = (TypeError, ValueError, IndexError, OverflowError)
+"""Classes of the exceptions with which a generator refuses arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """What a trial draw has raised, and whether it had drawn something before."""
+
+    error: Exception
+    has_drawn: bool
 
 
 class ActionBuilder:
@@ -213,9 +227,19 @@ def receiver_of(ctx: Context, receiver: Any) -> tuple[type, Value]:
     return cell.cls, handle_of(cell)
 
 
+DRAWS = (np.random.Generator, np.random.RandomState)
+"""The classes whose methods draw."""
+
+
 def scratch(cls: type) -> Any:
     """A generator of the class to try things on."""
     return np.random.Generator(np.random.PCG64(0)) if cls is np.random.Generator else np.random.RandomState(0)
+
+
+def has_drawn(generator: Any) -> bool:
+    """True if a generator to try things on is no longer as it was made; it must not be used after that."""
+    made = scratch(type(generator))
+    return bool(bits_of(generator).random_raw() != bits_of(made).random_raw())
 
 
 def drawn(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs: dict[str, Raw]) -> Abstract:
@@ -233,9 +257,19 @@ def drawn(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs:
     if out is not None:
         call.check_out(out, known.get("dtype"))
     sample = _sample(call, cls, name, known)
+    if isinstance(sample, _Raised):
+        if sample.has_drawn:
+            call.perform(drawn_before_it_raises, (first, name), known, None)
+        ctx.raise_(sample.error)
     batched = name in _BATCHED and all(_is_batched(name, k, v) for k, v in known.items())
     result = call.perform(name, (first,), known, sample, batched)
     return stored(ctx, out, result, call.name) if out is not None else _with_range(result, name, known)
+
+
+def drawn_before_it_raises(generator: Any, name: str, **given: Any) -> None:
+    """What a method draws that then raises."""
+    with contextlib.suppress(*_REFUSALS):
+        getattr(generator, name)(**given)
 
 
 def _is_batched(name: str, parameter: str, given: Any) -> bool:
@@ -273,12 +307,13 @@ def _with_range(result: Abstract, name: str, known: Mapping[str, Any]) -> Abstra
 def _sample(call: ActionBuilder, cls: type, name: str, known: Mapping[str, Any]) -> Any:
     """The result of a trial draw, from another generator; of operands only the types count.
 
-    The program raises what NumPy raises for constants that are not allowed.
+    Of constants that are not allowed it is what NumPy raises.
     """
     operands = {k: v for k, v in known.items() if isinstance(v, Operand)}
     alone = known.get("high") is None and name != "uniform"
     values = {k: placeholder(k, call.operands[v.index].type, name, alone) for k, v in operands.items()}
-    function = getattr(scratch(cls), name)
+    generator = scratch(cls)
+    function = getattr(generator, name)
     size = known.get("size")
     extents = (size,) if isinstance(size, int | np.integer) else size
     try:
@@ -288,7 +323,7 @@ def _sample(call: ActionBuilder, cls: type, name: str, known: Mapping[str, Any])
                 few = function(**{**known, **values, "size": (0, *extents[1:])})
                 return np.broadcast_to(np.zeros((), few.dtype), (*extents, *few.shape[len(extents) :]))
             return function(**{**known, **values})
-    except (TypeError, ValueError, IndexError, OverflowError) as error:
+    except _REFUSALS as error:
         if not operands:
-            call.ctx.raise_(error)
+            return _Raised(error, has_drawn(generator))
         raise call.refusal(f"with these arguments it draws nothing that is known now ({error})") from None

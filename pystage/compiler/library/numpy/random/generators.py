@@ -18,7 +18,7 @@ from ....values.lattice import NONE, Abstract, Const, ObjectCell, Ref
 from ...context import Context, Raw
 from ...kernels.structures import abstract, cell_of
 from ...registry import declared, meaning, method_meaning
-from .draws import ActionBuilder, drawn, receiver_of
+from .draws import DRAWS, ActionBuilder, drawn, receiver_of
 from .in_programs import draw_in_program, made_by_host, made_with_state, state_in_program
 from .permutations import choice, permute, shuffle
 
@@ -122,13 +122,19 @@ def _is_given(*seeds: Any) -> bool:
     return bool(seeds) and not any(seed is None or isinstance(seed, Operand) for seed in seeds)
 
 
+METHODS_OF_ELEMENTS: dict[str, Callable[..., Abstract]] = {}
+"""The methods that move the elements of an array, as programs name them; they refuse types and shapes."""
+
+
 def _declare() -> None:
     for cls in GENERATORS:
-        served = cls in (np.random.Generator, np.random.RandomState)
+        served = cls in DRAWS
         for name in [n for n in dir(cls) if not n.startswith("_") and callable(getattr(cls, n))]:
             serves = served and name not in _REFUSED
             means = _method(name) if serves else _refused_method(cls, name)
             method_meaning(cls, name)(means)
+            if served and name in _SPECIAL:
+                METHODS_OF_ELEMENTS[f"{cls.__name__}.{name}"] = means
             if served and declared(getattr(cls, name)) is None:
                 meaning(getattr(cls, name))(means)
         meaning(cls)(_maker(cls.__name__, cls, cls))

@@ -27,8 +27,8 @@ def placeholder(parameter: str, type: ArrayType, distribution: str, alone: bool)
     shape, dtype = type.static_shape, type.dtype
     if parameter == "pvals" or (parameter == "p" and distribution == "choice"):
         return np.full(shape, 1 / max(shape[-1] if shape else 1, 1), dtype)
-    if parameter == "cov":
-        return np.broadcast_to(np.eye(shape[-1], dtype=dtype), shape)
+    if parameter == "cov" and len(shape) > 1:
+        return np.broadcast_to(np.eye(*shape[-2:], dtype=dtype), shape)
     if parameter == "low" and alone:
         parameter = "high"
     value = np.asarray(_VALUES.get(parameter, 1)).astype(dtype)
