@@ -96,11 +96,11 @@ def _is_one(step: Abstract) -> bool:
 
 def progression(ctx: Context, entry: SliceObject, extent: Array) -> Progression:
     """The indices of a slice on an axis of `extent` elements (`slice.indices`, language reference)."""
-    start, stop, step = [
+    bounds = [
         ctx.call(Const(operator.index), [bound]) if ctx.is_ndarray(bound) else bound
         for bound in (entry.start, entry.stop, entry.step)
     ]
-    entry = replace(entry, start=start, stop=stop, step=step)
+    entry = replace(entry, start=bounds[0], stop=bounds[1], step=bounds[2])
     if not ctx.can_be_known(entry.step):
         start, stop, stride = _computed_ends(ctx, entry, extent.value)
         return Progression(start, stride, _count(ctx, start, stop, stride))
