@@ -148,6 +148,20 @@ def caught(c, x):
         return str(error)
 
 
+class Job:
+    def __init__(self, number):
+        self.number = number
+
+
+@cases.each((1,), (4,))
+def none_beside_an_object(n):
+    first, second = (n % 3, n, None), (1, 1, Job(n))
+    try:
+        return first < second, second >= first
+    except TypeError as error:
+        return str(error)
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -355,15 +355,16 @@ def no_such(ctx: Context, op: str, left: Abstract, right: Abstract) -> Any:
     """Fails: the operator is not defined for these types; of what was refused before there is nothing more to say.
 
     A number or an array and None raise what they raise in Python: a variable may be None on a path that is not taken.
-    So do two objects without an order: where tuples are ordered, numbers before them decide.
+    So do two objects without an order, or one and None: where tuples are ordered, numbers before them decide.
     """
     for operand in (left, right):
         if isinstance(operand, Unknown):
             ctx.fail(operand.reason)
-    if op in PYTHON_OPERATORS and any(isinstance(x, Const) and x.value is None for x in (left, right)):
+    is_none = [isinstance(x, Const) and x.value is None for x in (left, right)]
+    if op in PYTHON_OPERATORS and any(is_none):
         _try_samples(ctx, PYTHON_OPERATORS[op], left, right)
-    objects = [cell_of(ctx, x) for x in (left, right)]
-    if op in ("<", "<=", ">", ">=") and all(isinstance(x, ObjectCell) for x in objects):
+    objects = [isinstance(cell_of(ctx, x), ObjectCell) for x in (left, right)]
+    if op in ("<", "<=", ">", ">=") and all(a or b for a, b in zip(objects, is_none)):
         first, second = [class_name(ctx, x) for x in (left, right)]
         ctx.raise_(TypeError(f"'{op}' not supported between instances of '{first}' and '{second}'"))
     types = f"{type_name(ctx, left)} and {type_name(ctx, right)}"
