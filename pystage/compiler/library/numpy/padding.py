@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
-from ...hlo.types import INT64, DType
-from ...ops import Pad, Reverse
+from ...hlo.types import BOOL, INT64, DType, is_integer
+from ...ops import Add, Concatenate, Pad, Reverse, Subtract
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array
+from ...values.lattice import Abstract, Array, Const
 from ..context import Context, Raw
 from ..kernels.contraction import Labelled, product
 from ..kernels.nesting import nested
 from ..kernels.structures import call_now
 from ..registry import meaning
 from ..rules.casting import element_value
+from ..rules.jax import is_none
 from ..rules.libraries import NUMPY
 from .indexing.gathering import Fancy, gather
+from .indexing.stores import cast
 from .joining import part, taken
 
 Widths = list[tuple[int, int]]
+Pairs = list[tuple[Any, Any]]
+"""An option before and after each axis."""
 
 
 def _widths(ctx: Context, raw: Raw, rank: int) -> Widths:
@@ -69,44 +75,130 @@ def _sides(ctx: Context, constants: Raw, rank: int, dtype: DType) -> list[tuple[
     return [(numbers[2 * i], numbers[2 * i + 1]) for i in range(rank)]
 
 
-def _by_positions(mode: str, value: np.ndarray, low: int, high: int) -> np.ndarray:
-    """The indices along one axis that a mode repeats: NumPy pads the indices themselves."""
-    return np.pad(value, (low, high), mode=mode)  # type: ignore[call-overload, no-any-return]
+def _repeated(ctx: Context, mode: str, value: Value, axis: int, widths: tuple[int, int]) -> Value:
+    """Elements of its own on both sides, at the places at which NumPy pads the places themselves."""
+    places = np.arange(value.type.static_shape[axis])
+    return taken(ctx, value, np.pad(places, widths, mode=mode), axis)  # type: ignore[call-overload]
 
 
-_PLACE_MODES = ("edge", "reflect", "symmetric", "wrap")
+def _turned(ctx: Context, mode: str, value: Value, axis: int, widths: tuple[int, int]) -> Value:
+    """Reflected about its ends, and turned about their elements, as often as needed."""
+    low, high = widths
+    offset = int(mode == "reflect")  # the element at the end is not repeated
+    period = value.type.static_shape[axis] - offset
+    if period + offset < 2:
+        return _repeated(ctx, mode, value, axis, widths)
+    while low or high:
+        extent = value.type.static_shape[axis]
+        count = (extent - offset) // period * period
+        first, last = min(count, low), min(count, high)
+        before = _about(ctx, value, axis, 0, (offset, offset + first))
+        after = _about(ctx, value, axis, extent - 1, (extent - offset - last, extent - offset))
+        value = ctx.op(Concatenate(axis), before, value, after)
+        low, high = low - first, high - last
+    return value
+
+
+def _about(ctx: Context, value: Value, axis: int, at: int, ends: tuple[int, int]) -> Value:
+    """The elements between `ends` in reverse order, each subtracted from twice the element at `at`."""
+    dtype = value.type.dtype
+    wide = INT64 if dtype == BOOL else dtype
+    edge, elements = [ctx.convert(part(ctx, value, axis, *p), wide) for p in ((at, at + 1), ends)]
+    double = ctx.broadcast(ctx.op(Add(), edge, edge), elements.type.static_shape)
+    return cast(ctx, ctx.op(Subtract(), double, ctx.op(Reverse((axis,)), elements)), dtype)
+
+
+def _with_statistics(
+    ctx: Context, function: Any, lengths: Pairs, value: Value, axis: int, widths: tuple[int, int]
+) -> Value:
+    """On both sides a statistic of so many elements beside it, of all where a length is None."""
+    shape, dtype = value.type.static_shape, value.type.dtype
+    sides = []
+    for is_last, (width, length) in enumerate(zip(widths, lengths[axis])):
+        count = shape[axis] if length is None else min(round(length), shape[axis])
+        start = shape[axis] - count if is_last else 0
+        beside = ctx.ndarray(part(ctx, value, axis, start, start + count))
+        made = ctx.call(Const(function), [beside], {"axis": Const(axis), "keepdims": Const(True)})
+        if is_integer(dtype):
+            made = ctx.call(Const(np.round), [made])
+        found = cast(ctx, nested(ctx, NUMPY, made, "pad").value, dtype)
+        sides.append(ctx.broadcast(found, (*shape[:axis], width, *shape[axis + 1 :])))
+    return ctx.op(Concatenate(axis), sides[0], value, sides[1])
+
+
+def _with_ramps(ctx: Context, ends: Pairs, value: Value, axis: int, widths: tuple[int, int]) -> Value:
+    """On both sides numbers from an end value on to the outermost element."""
+    shape, dtype = value.type.static_shape, value.type.dtype
+    ramps = []
+    for is_last, (width, end) in enumerate(zip(widths, ends[axis])):
+        at = shape[axis] - 1 if is_last else 0
+        edge = ctx.reshape(part(ctx, value, axis, at, at + 1), (*shape[:axis], *shape[axis + 1 :]))
+        options = {"num": width, "endpoint": False, "dtype": dtype, "axis": axis}
+        named = {name: Const(option) for name, option in options.items()}
+        made = ctx.call(Const(np.linspace), [Const(end), ctx.ndarray(edge)], named)
+        ramp = nested(ctx, NUMPY, made, "pad").value
+        ramps.append(ctx.op(Reverse((axis,)), ramp) if is_last else ramp)
+    return ctx.op(Concatenate(axis), ramps[0], value, ramps[1])
+
+
+def _pairs(ctx: Context, raw: Raw, rank: int, name: str) -> Pairs:
+    """An option as one pair for each axis; pairs of None where it is None."""
+    known = ctx.known(raw, f"{name} of pad")
+    if known is None:
+        return [(None, None)] * rank
+    given = np.asarray(known)
+    flat = given.size <= 2 and given.shape != (2, 1)
+    pairs = np.broadcast_to(given.ravel() if flat else given, (rank, 2))
+    return [(pair[0], pair[1]) for pair in (pairs if flat else pairs.tolist())]
+
+
+_STATISTICS = {"maximum": np.amax, "minimum": np.amin, "mean": np.mean, "median": np.median}
+_OPTIONS = {
+    "constant": "constant_values",
+    "linear_ramp": "end_values",
+    "reflect": "reflect_type",
+    "symmetric": "reflect_type",
+    **dict.fromkeys(_STATISTICS, "stat_length"),
+}
+"""The option that a mode takes."""
 
 
 @meaning(np.pad)
-def pad(
-    ctx: Context,
-    array: Raw,
-    pad_width: Raw,
-    mode: Raw = "constant",
-    *,
-    constant_values: Raw = 0,
-    reflect_type: Raw = "even",
-) -> Abstract:
-    """More elements around the array: constants, or its own repeated in some order."""
+def pad(ctx: Context, array: Raw, pad_width: Raw, mode: Raw = "constant", **options: Raw) -> Abstract:
+    """More elements around the array: constants, ramps, statistics of its own, or its own repeated in some order."""
     given = nested(ctx, NUMPY, array, "pad")
     how = ctx.known(mode, "the mode of pad")
     widths = _widths(ctx, pad_width, given.rank)
+    name = _OPTIONS.get(how, "")
+    if options.keys() - {name}:
+        argument = f"{', '.join(options.keys() - {name})} and mode {how!r}"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.pad", argument=argument))
+    option = options.get(name)
     value = given.value
     if not given.rank:
         return ctx.ndarray(value)
     if how in ("constant", "empty"):
-        return ctx.ndarray(_with_constants(ctx, value, widths, constant_values))
-    if how not in _PLACE_MODES or ctx.known(reflect_type, "reflect_type of pad") != "even":
+        return ctx.ndarray(_with_constants(ctx, value, widths, 0 if is_none(option) else option))
+    fill: Callable[[Value, int, tuple[int, int]], Value]
+    if how in _STATISTICS:
+        lengths = _pairs(ctx, option, given.rank, name)
+        fill = functools.partial(_with_statistics, ctx, _STATISTICS[how], lengths)
+    elif how == "linear_ramp":
+        ends = _pairs(ctx, 0 if is_none(option) else option, given.rank, name)
+        fill = functools.partial(_with_ramps, ctx, ends)
+    elif name == "reflect_type" and ctx.known(option, "reflect_type of pad") == "odd":
+        fill = functools.partial(_turned, ctx, how)
+    elif how in ("edge", "reflect", "symmetric", "wrap"):
+        fill = functools.partial(_repeated, ctx, how)
+    else:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.pad", argument=f"mode {how!r}"))
-    for axis, (low, high) in enumerate(widths):
-        if not low and not high:
+    for axis, pair in enumerate(widths):
+        if not any(pair):
             continue
-        extent = value.type.static_shape[axis]
-        try:
-            positions = _by_positions(how, np.arange(extent), low, high)
-        except ValueError as error:
-            ctx.raise_(error)
-        value = taken(ctx, value, positions, axis)
+        if not value.type.static_shape[axis]:
+            text = f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+            ctx.raise_(ValueError(text))
+        value = fill(value, axis, pair)
     return ctx.ndarray(value)
 
 

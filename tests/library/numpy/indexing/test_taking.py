@@ -95,7 +95,25 @@ def test_pad_errors() -> None:
     check_call(np.pad, B, Known(-1))
     check_call(np.pad, B, Known(1.5))
     check_call(np.pad, B, Known((1, 2, 3)))
-    refused("PS203", lambda ctx, x: ctx.call(ctx.lift(np.pad), [x, ctx.lift(Known(1)), ctx.lift("mean")]), B)
+    check_call(np.pad, B, Known(1), Known("maximum"), stat_length=Known(0))
+    check_call(np.pad, B, Known(1), Known("mean"), end_values=Known(0))
+    check_call(np.pad, B[:0], Known(1), Known("mean"))
+    refused("PS203", lambda ctx, x: ctx.call(ctx.lift(np.pad), [x, ctx.lift(Known({0: 1}))]), B)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8, bool])
+def test_pad_with_what_is_computed(dtype: Any) -> None:
+    x = (np.arange(12).reshape(3, 4) ** 2 % 7).astype(dtype)
+    widths = Known(((1, 2), (3, 0)))
+    for mode in ("minimum", "maximum", "mean", "median"):
+        check_call(np.pad, x, widths, Known(mode))
+        check_call(np.pad, x, widths, Known(mode), stat_length=Known(((1, 2), (3, 9))))
+    check_call(np.pad, x, Known(1), Known("mean"), stat_length=Known((1, 2)))
+    check_call(np.pad, x, widths, Known("linear_ramp"))
+    check_call(np.pad, x, Known(2), Known("linear_ramp"), end_values=Known(((5, 1), (2, 7))))
+    for mode in ("reflect", "symmetric"):
+        check_call(np.pad, x, Known(7), Known(mode), reflect_type=Known("odd"))
+        check_call(np.pad, x[:1], widths, Known(mode), reflect_type=Known("odd"))
 
 
 @pytest.mark.parametrize("mode", ["full", "same", "valid"])

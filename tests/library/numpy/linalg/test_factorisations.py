@@ -122,6 +122,12 @@ def single_precision(a: Any, c: Any) -> Any:
     return spectra, ranks, factors, solution
 
 
+@cases.each((X + X.T,), (np.stack([HERMITIAN, HERMITIAN + 1]),), tolerance=1e-5)
+def singular_values_of_hermitian_matrices(a: Any) -> Any:
+    of_values = np.linalg.svd(a, compute_uv=False, hermitian=True), np.linalg.matrix_rank(a, hermitian=True)
+    return np.linalg.svd(a, hermitian=True), of_values, np.linalg.pinv(a, hermitian=True)
+
+
 @cases(np.zeros((0, 3, 3, 0)), np.zeros((0, 3)))
 def tensors_without_elements(a: Any, b: Any) -> Any:
     return np.linalg.tensorsolve(a, b)

@@ -40,7 +40,7 @@ from ...kernels.arithmetic import any_of, is_nan
 from ...kernels.nesting import nested
 from ...registry import meaning
 from ...rules.libraries import NUMPY
-from ..composed import composed
+from ..composed import composed, run_program
 from ..jax_twin import twin
 from .names import check_square
 
@@ -254,13 +254,28 @@ def qr(ctx: Context, a: Raw, mode: Raw = "reduced") -> Abstract:
     return ctx.ndarray(made[0]) if which == "r" else _named(ctx, _QR, made)
 
 
+def _of_spectrum(a: Any) -> Any:
+    w, u = np.linalg.eigh(a)
+    order = np.argsort(np.abs(w))[..., ::-1]
+    w = np.take_along_axis(w, order, axis=-1)
+    u = np.take_along_axis(u, order[..., None, :], axis=-1)
+    vh = np.conj(np.swapaxes(u * np.copysign(1.0, w)[..., None, :], -1, -2))
+    return u, np.abs(w), vh
+
+
+def _sizes_of_spectrum(a: Any) -> Any:
+    return np.sort(np.abs(np.linalg.eigvalsh(a)))[..., ::-1]
+
+
 @meaning(np.linalg.svd)
 def svd(
     ctx: Context, a: Raw, full_matrices: Raw = True, compute_uv: Raw = True, hermitian: Raw = False
 ) -> Abstract:
     """Singular values in descending order, with the vectors that belong to them."""
     if ctx.known(hermitian, "hermitian of np.linalg.svd"):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.linalg.svd", argument="hermitian"))
+        vectors = bool(ctx.known(compute_uv, "compute_uv of np.linalg.svd"))
+        found = run_program(ctx, _of_spectrum if vectors else _sizes_of_spectrum, [a])
+        return Tuple(found.items, _SVD) if isinstance(found, Tuple) else found
     options = {
         "full_matrices": bool(ctx.known(full_matrices, "full_matrices of np.linalg.svd")),
         "compute_uv": bool(ctx.known(compute_uv, "compute_uv of np.linalg.svd")),
