@@ -498,11 +498,6 @@ def test_methods_that_no_program_has_are_refused():
     [
         lambda rng, m: rng.permuted(m.T),
         lambda rng, m: rng.permuted(np.arange(4), out=m[0].astype(int)),
-        lambda rng, m: rng.permutation(5.0),
-        lambda rng, m: rng.permutation(m, axis=2),
-        lambda rng, m: rng.shuffle(m, axis=2),
-        lambda rng, m: rng.choice(m, axis=2),
-        lambda rng, m: rng.choice(5.0),
         lambda rng, m: rng.random(-1),
         lambda rng, m: rng.random(True),
         lambda rng, m: rng.random(2.5),
@@ -527,6 +522,27 @@ def test_draws_that_are_refused(draw):
         return draw(rng, m)
 
     check(program, generator(), 0.9, V.reshape(3, 4), refused="PS606")
+
+
+def test_exceptions_are_those_of_the_generator():
+    def program(rng, x, m):
+        texts = []
+        while rng.random() < x:
+            x -= 0.1
+        for draw in (
+            lambda: rng.permutation(5.0),
+            lambda: rng.permutation(m, axis=2),
+            lambda: rng.shuffle(m, axis=2),
+            lambda: rng.choice(m, axis=2),
+            lambda: rng.choice(5.0),
+        ):
+            try:
+                draw()
+            except (ValueError, IndexError) as error:
+                texts.append(f"{type(error).__name__}: {error}")
+        return texts, rng.random()
+
+    check(program, generator(), 0.9, V.reshape(3, 4))
 
 
 def test_a_generator_that_shares_its_bit_generator_with_a_legacy_one_is_refused():
