@@ -96,12 +96,12 @@ class NumpyCall:
             key = *key, *[_type_key(cells, a) for a in self.kwargs.values()]
             if key not in _OF_TYPES:
                 _OF_TYPES[key] = None  # where it depends on elements it is not known
-                small = _Representatives(cells, MOST_ELEMENTS, SMALL, extents=FEW)
+                small = _Representatives(cells, MOST_ELEMENTS, SMALL, extents=FEW, writable=True)
                 _OF_TYPES[key] = self._alike(small, ELEMENTS[:2])
             found = _OF_TYPES[key]
             if isinstance(found, np.linalg.LinAlgError) or not isinstance(found, ValueError | IndexError):
                 return found if isinstance(found, TypeError) else None
-            return self._alike(_Representatives(cells, IN_MEMORY, LARGEST, of_integers=True))
+            return self._alike(_Representatives(cells, IN_MEMORY, LARGEST, writable=True))
         except NoRepresentative:
             return None
 
@@ -218,7 +218,7 @@ def _type_key(cells: Cells, value: Abstract) -> Any:
             if isinstance(cell, ArrayCell):
                 type_ = path_type(cell.value.type, path)
                 extents = [min(extent, FEW) for extent in type_.static_shape]
-                return type_.dtype, *extents, _is_read_only(cell, path)
+                return type_.dtype, *extents
             if isinstance(cell, ObjectCell) and cell.cls in DRAWS:
                 return cell.cls
     raise NoRepresentative
@@ -254,6 +254,8 @@ class _Representatives:
     element: int = 1
     extents: int | None = None
     of_integers: bool = False
+    writable: bool = False
+    """True where all may be stored into: a call may depend on what is read-only only where its meaning says so."""
 
     @property
     def whole(self) -> bool:
@@ -316,6 +318,6 @@ class _Representatives:
         made = (
             np.full(shape, number, dtype) if few else as_strided(np.full(1, number), shape, [0] * len(shape))
         )
-        if read_only:
+        if read_only and not self.writable:
             made.flags.writeable = False
         return made
