@@ -63,7 +63,7 @@ from ..kernels.structures import (
 )
 from ..numpy.indexing.bounded_identity import refuse_if, same_object
 from ..rules.classes import c_name, class_of
-from ..rules.promote import value_of
+from ..rules.promote import shape_of, value_of
 from ..rules.split import needs_split
 from ..rules.tables import is_counter, is_dict
 from . import set_methods
@@ -265,7 +265,7 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
         if ctx.is_ndarray(one) or (_is_numpy_scalar(one) and type(known_object(ctx, other)) in (str, bytes)):
             if hasattr(known_object(ctx, other), "__array_wrap__"):  # a class of NumPy's
                 return None
-            return ctx.new(ctx.broadcast(ctx.constant(False, BOOL), ctx.read(one).shape))
+            return ctx.new(ctx.broadcast(ctx.constant(False, BOOL), shape_of(ctx.read(one))))
     found = counters.compare(ctx, "==", left, right) or set_methods.equal_views(ctx, left, right)
     if found is not None:
         return found
