@@ -132,6 +132,58 @@ def bools_of_other_bytes_than_one(x, y):
     return x.sum(), np.count_nonzero(y), x | x, y * 2
 
 
+@cases(np.arange(4), np.array([1.0, 5.0, 2.0, 3.0]))
+def methods_with_the_arguments_that_they_have(i, x):
+    x.put([1], values=2.0)
+    return (
+        (i.clip(2), i.clip(max=2), i.clip(None, 1), x.clip(1.5, 2.5, i * 0.5)),
+        (
+            i[:2].choose(x[:2], x[2:]),
+            i[:1].choose([x]),
+            i.choose(1.0, 2.0, 3.0, 4.0),
+            i.choose(x[:1], x, mode="wrap"),
+        ),
+    )
+
+
+@cases(np.arange(3.0), np.eye(3), np.zeros((2, 3, 3)), np.array(0.0), np.array([True, False, True]))
+def products_with_an_output(x, a, c, number, mask):
+    return (
+        (np.matmul(a, x, out=c[0]), np.matmul(a, a + 1, out=c), np.dot(x, x, out=number), number),
+        (np.matmul(a[:, mask], x[mask], out=c[1, 0]), np.matmul(x, x, out=c[0, 0, :1]), x.dot(x, number)),
+    )
+
+
+@cases(np.arange(4.0), np.uint32(1))
+@cases(np.arange(4.0), np.uint64(7))
+def resized_to_an_unsigned_size(x, n):
+    return np.resize(x, n), np.resize(x, (2, n))
+
+
+@cases([[1, 2], [3, 4]], np.array([0.0, 2.0]))
+def lists_at_places_that_are_found(rows, x):
+    return (
+        np.compress([0, 1], rows, axis=0),
+        np.take(rows, np.flatnonzero(x), axis=0),
+        np.compress(x > 1, (3, 4)),
+    )
+
+
+@cases(np.arange(6.0).reshape(2, 3), np.array([1.0, 2.0]))
+@cases(np.arange(6.0).reshape(1, 6), np.array([1.0]))
+def numbers_that_contractions_give(a, v):
+    return (
+        np.einsum("ab,ab,c->", a, a, v, optimize="greedy"),
+        np.einsum("ab,ab,cd,cd->", a, a, a, a, optimize=True),
+        (np.einsum("a,a->", v, v, optimize=None), np.einsum("a,b->", v, v, optimize=True)),
+    )
+
+
+@cases(np.full((2, 3), 100, np.int8), np.full((3, 2), 100, np.int8), np.ones((2, 1)))
+def contractions_of_several_types(a, b, c):
+    return np.einsum("ab,bc,cd->ad", a, b, c, optimize=True), np.einsum("ab,bc,cd->ad", a, b, c)
+
+
 @pytest.mark.filterwarnings("ignore:Degrees of freedom")
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):

@@ -201,6 +201,19 @@ def sorting(x, y):
     return np.sort(y), np.argsort(y), np.sort(x, axis=0), np.argsort(x, axis=1), np.median(y), np.sort(-x)
 
 
+@cases(np.array([3.0, 1.0, 2.0]))
+def kinds_of_sorts(y):
+    return (
+        (
+            np.sort(y, kind="quick"),
+            np.argsort(y, kind="heap"),
+            np.sort(y, kind="Stable"),
+            np.argsort(y, kind="m"),
+        ),
+        (np.sort(y[y > 1], kind="q"), np.sort_complex(y), np.real_if_close(y)),
+    )
+
+
 @cases(np.array([1.0, 3.0, 5.0]), np.array([0.0, 3.0, 4.0, 9.0]))
 def searching(edges, x):
     return np.searchsorted(edges, x), np.searchsorted(edges, x, side="right"), np.interp(x, edges, edges * 2)
@@ -209,6 +222,61 @@ def searching(edges, x):
 @cases(X)
 def statistics(x):
     return np.average(x, axis=0), np.average(x, axis=1, weights=np.array([1.0, 2.0, 3.0])), np.linalg.norm(x)
+
+
+@cases(np.array([1.0, 2.0, 4.0]), np.array([0.5, 2.0]))
+def convolutions_of_a_numbered_mode(x, y):
+    return (
+        [np.convolve(x, y, 0), np.convolve(x, y, 1), np.convolve(x, y, mode=2)],
+        [np.correlate(x, y, 0), np.correlate(x, y, 1), np.convolve(x[x > 1], y, 0)],
+    )
+
+
+LEAST = np.array([-32768, -32768, -32768, 6, -4], np.int16)
+
+
+@cases(LEAST, np.array([24576, 0, -32768, 4, 8], np.int16))
+@cases(LEAST.astype(np.uint8), np.array([0, 4, 255, 6, 9], np.uint8))
+def common_divisors_and_multiples(x, y):
+    return np.gcd(x, y), np.lcm(x, y), np.gcd(x[0], y[0])
+
+
+@cases(np.zeros(0), np.zeros((0, 3)), np.zeros(0, bool), np.array([1.0, 2.0]))
+def reductions_by_ufuncs(x, rows, flags, y):
+    return (
+        (
+            np.hypot.reduce([]),
+            np.logaddexp.reduce(x),
+            np.logaddexp2.reduce(rows),
+            np.logical_xor.reduce(flags),
+        ),
+        (
+            np.pow.reduce(3),
+            np.subtract.reduce(2.5, axis=-1),
+            np.hypot.reduce(y[y > 5]),
+            np.gcd.reduce(True * 4),
+        ),
+        (np.fmax.reduce(np.array([[1.0, np.nan], [3.0, 2.0]]), axis=None), np.hypot.reduce(rows, axis=1)),
+    )
+
+
+@cases(np.zeros((0, 3)))
+def quantiles_of_nothing(x):
+    return (
+        (np.nanpercentile(x, 40, axis=0), np.nanpercentile(x, 40), np.nanquantile(x, [0.2, 0.5], axis=1)),
+        (np.nanpercentile(x, [40, 50], axis=0, keepdims=True), np.nanquantile(x.astype(np.float32), 0.5)),
+    )
+
+
+@cases(np.array([1, 2], np.int32), np.array([-1, 2147483646], np.int32))
+@cases(np.array([1, 2], np.int32), np.array([-1, 2147483647], np.int32), raises=RuntimeError)
+def members_by_a_table(x, y):
+    return np.isin(x, y, kind="table")
+
+
+@cases(np.array([1.0, 2.0, 3.0]))
+def more_steps_than_elements(x):
+    return np.diff(x, 100), np.polyder(x, 60), np.diff(x > 1, 7)
 
 
 # ---------------------------------------------------------------- attributes and small programs
@@ -271,6 +339,7 @@ def power_iteration(m):
     return v @ m @ v
 
 
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -49,6 +49,28 @@ def integer_operations(x, y):
     return x & y, x | y, x ^ y, ~x, x << 1, x >> 1, x**2, abs(x), -x, +x
 
 
+def with_text(x, s):
+    return s == "a", s != "a", "0" == x, x != b"0", x.reshape(3)[:0] == "a", x[1].reshape(()) != None  # noqa: E711
+
+
+@pytest.mark.parametrize("dtype", ("bool", "int16", "complex64"))
+def test_with_text(dtype):
+    x = array(dtype)
+    check(with_text, x, x[0])
+
+
+def near(x, y, tolerance):
+    return (
+        (np.isclose(x, 2, atol=0, rtol=tolerance), np.isclose(x, y, atol=tolerance), np.isclose([1, 2], y)),
+        (np.allclose(x, y, tolerance, 0), np.isclose(x, x, equal_nan=True)),
+    )
+
+
+@pytest.mark.parametrize("tolerance", (0.4999999999999999, np.float64(0.4999999999999999), np.float32(0.5)))
+def test_nearness(tolerance):
+    check(near, np.array(1.0, np.float32), np.float32(1.4999999), tolerance)
+
+
 @pytest.mark.parametrize("dtype", NUMBERS)
 def test_with_python_integer(dtype):
     check(with_python_integer, array(dtype), 3)

@@ -120,6 +120,47 @@ def places_that_are_fractions(places):
     return np.insert([0, 1, 2], places, [10, 20])
 
 
+@cases(np.ones((3, 3, 3)), np.ones((1, 3, 1)), raises=ValueError)
+@cases(np.ones((3, 3)), np.ones(3), raises=ValueError)
+@cases(np.ones((3, 3)), np.ones((2, 3, 3)), raises=ValueError)
+@cases(np.ones((3, 3)), np.ones((1, 3, 3)))
+@cases(np.ones(3), np.eye(3))
+def a_product_in_place(a, b):
+    a @= b
+    return a
+
+
+@cases(X, 0.0, raises=TypeError)
+@cases(X, False, raises=ValueError)
+def a_step_of_a_slice(x, step):
+    return x[::step]
+
+
+@cases(X, raises=ValueError)
+def a_shape_in_which_one_extent_is_open(x):
+    return x.reshape(5000, -1)
+
+
+@cases(X, raises=IndexError)
+def a_result_of_too_many_axes(x):
+    return x[(None,) * 64]
+
+
+@cases(X, raises=ValueError)
+def a_kind_of_sort_of_selected_elements(x):
+    return np.sort(x[x > 1], kind="other")
+
+
+@cases(X, raises=ValueError)
+def columns_that_no_memory_holds(x):
+    return np.vander(x, 1 << 61)
+
+
+@cases(np.zeros((0, 3)), raises=ValueError)
+def a_percentile_of_nothing_that_is_out_of_range(x):
+    return np.nanpercentile(x, 101, axis=0)
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

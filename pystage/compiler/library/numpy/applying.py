@@ -155,6 +155,13 @@ def isin(
             raise ValueError(
                 "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind."
             )
+        if others.dtype.kind == "i" and len(others) > 0:
+            least = int(np.min(others))
+            if least < 0 and int(np.max(others)) > least + np.iinfo(others.dtype).max:
+                raise RuntimeError(
+                    "You have specified kind='table', but the range of values in `ar2` or `ar1` exceed the maximum "
+                    "integer of the datatype. Please set `kind` to None or 'sort'."
+                )
     elif kind not in (None, "sort"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
     found = np.any(np.asarray(element)[..., None] == others, axis=-1)

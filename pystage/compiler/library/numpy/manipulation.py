@@ -56,15 +56,12 @@ def as_array(ctx: Context, rules: Rules, a: Raw, function: str) -> Raw:
 def wanted_shape(ctx: Context, rules: Rules, shape: Sequence[int], size: int) -> tuple[int, ...]:
     """A shape with -1 replaced by what is left; NumPy's ValueError where the size does not fit."""
     given = tuple([int(n) for n in shape])
-    if given.count(-1) > 1:
-        rules.mismatch(ctx, "can only specify one unknown dimension")
-    rest = math.prod([n for n in given if n != -1])
-    if -1 in given and rest > 0 and size % rest == 0:
-        given = tuple([size // rest if n == -1 else n for n in given])
-    if min(given, default=0) < 0 or math.prod(given) != size:
-        text = str(given).replace(", ", ",")
-        rules.mismatch(ctx, f"cannot reshape array of size {size} into shape {text}")
-    return given
+    if rules.is_jax and min(given, default=0) < -1:
+        rules.mismatch(ctx, f"there is no shape {given}")
+    try:
+        return np.broadcast_to(np.False_, (size,)).reshape(given).shape
+    except ValueError as error:
+        rules.mismatch(ctx, str(error))
 
 
 def reshaped(
@@ -92,7 +89,7 @@ def reshaped(
         view = through(a, tuple(views))
         return view if shared is True else ctx.alias_if(view, shared)
     given = rules.operand(ctx, a, function)
-    return rules.array(ctx, read_path(ctx.b, given.value, tuple(views)), given.weak)
+    return rules.like(ctx, given, read_path(ctx.b, given.value, tuple(views)))
 
 
 def _reverse(shape: tuple[int, ...]) -> tuple[int, ...]:

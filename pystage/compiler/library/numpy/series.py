@@ -11,9 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ...values.lattice import Abstract
+from ...diagnostics.codes_calls import NotServed
+from ...hlo.types import is_complex
+from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
 from ..kernels.nesting import nested
+from ..kernels.structures import abstract
 from ..registry import meaning
 from ..rules.libraries import NUMPY
 from .composed import NO_SUBTRACTION, composed
@@ -172,7 +175,7 @@ def polyder(p: Any, m: Any = 1) -> Any:
     if m < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
     coefficients = np.asarray(p)
-    for _ in range(m):
+    for _ in range(min(m, len(coefficients) + 1)):  # then nothing is left
         count = len(coefficients)
         coefficients = coefficients[:-1] * np.arange(count - 1, 0, -1)
     return coefficients
@@ -225,6 +228,30 @@ def kaiser(M: Any, beta: Any) -> Any:
         return np.ones(max(M, 0))
     middle = (M - 1) / 2.0
     return np.i0(beta * np.sqrt(1 - ((np.arange(0, M) - middle) / middle) ** 2.0)) / np.i0(beta)
+
+
+@composed(np.sort_complex)
+def sort_complex(a: Any) -> Any:
+    """The elements in order along the last axis, as complex numbers."""
+    ordered = np.sort(np.asarray(a))
+    if np.iscomplexobj(ordered):
+        return ordered
+    narrow = np.issubdtype(ordered.dtype, np.integer) and ordered.dtype.itemsize <= 2
+    return ordered.astype(np.complex64 if narrow else np.complex128)
+
+
+@meaning(np.real_if_close)
+def real_if_close(ctx: Context, a: Raw, tol: Raw = 100) -> Abstract:
+    """Real numbers as they are."""
+    made = ctx.call(Const(np.asanyarray), [abstract(a)])
+    if is_complex(NUMPY.operand(ctx, made, "real_if_close").dtype):
+        name, why = "np.real_if_close of complex numbers", "their values decide whether the result is real"
+        ctx.fail(
+            NotServed(
+                span=ctx.span, name=name, why=why, instead="take `.real`, or go on with complex numbers"
+            )
+        )
+    return made
 
 
 @composed(np.isreal)

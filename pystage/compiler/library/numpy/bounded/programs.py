@@ -19,6 +19,7 @@ from ..indexing.flat_stores import refuse_own_memory
 from ..nearness import allclose
 from ..padding import mode_name
 from ..reductions.searching import digitize
+from ..series import sort_complex
 from .along import at_shares, checked_shares, is_weak
 from .serving import composed_for_bounded, composed_for_computed, for_bounded
 
@@ -279,6 +280,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
 
 
 composed_for_bounded(np.allclose)(allclose)
+composed_for_bounded(np.sort_complex)(sort_complex)
 
 
 # ---------------------------------------------------------------- statistics

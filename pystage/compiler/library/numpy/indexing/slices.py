@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -96,11 +95,7 @@ def _is_one(step: Abstract) -> bool:
 
 def progression(ctx: Context, entry: SliceObject, extent: Array) -> Progression:
     """The indices of a slice on an axis of `extent` elements (`slice.indices`, language reference)."""
-    bounds = [
-        ctx.call(Const(operator.index), [bound]) if ctx.is_ndarray(bound) else bound
-        for bound in (entry.start, entry.stop, entry.step)
-    ]
-    entry = replace(entry, start=bounds[0], stop=bounds[1], step=bounds[2])
+    entry = SliceObject(*[_integer(ctx, bound) for bound in (entry.start, entry.stop, entry.step)])
     if not ctx.can_be_known(entry.step):
         start, stop, stride = _computed_ends(ctx, entry, extent.value)
         return Progression(start, stride, _count(ctx, start, stop, stride))
@@ -115,6 +110,11 @@ def progression(ctx: Context, entry: SliceObject, extent: Array) -> Progression:
         more = ctx.op(Add(), distance, ctx.constant(abs(step) - 1, INT64))
         distance = ctx.op(Divide(), more, ctx.constant(abs(step), INT64))
     return Progression(start, step, ctx.op(Maximum(), distance, ctx.constant(0, INT64)))
+
+
+def _integer(ctx: Context, bound: Abstract) -> Abstract:
+    """A bound, of an ndarray the integer that it stands for."""
+    return ctx.call(Const(operator.index), [bound]) if ctx.is_ndarray(bound) else bound
 
 
 def _plus(ctx: Context, number: Array, by: int) -> Array:

@@ -15,6 +15,7 @@ from ....ops import Add, Broadcast, Compare, Concatenate, Iota, Multiply, Select
 from ....values.lattice import Abstract, ListCell, Ref, Tuple
 from ....values.views import Diagonal, Permuted, Reshaped, Strided, View, read_path, write_path
 from ...context import Context, Raw
+from ...kernels.memory import check_memory
 from ...kernels.nesting import nested
 from ...kernels.reducing import ReductionOperand, total
 from ...kernels.structures import lift
@@ -296,6 +297,7 @@ def vander(ctx: Context, rules: Rules, x: Raw, N: Raw = None, increasing: Raw = 
     (n,) = given.shape
     columns = n if is_none(N) else integer(ctx, N, "N of vander")
     dtype: DType = np.promote_types(given.dtype, np.int64)
+    check_memory(ArrayType(dtype, (n, max(columns, 0))))
     base = ctx.convert(given.value, dtype)
     powers = [filled(ctx, 1, (n,), dtype)]
     while len(powers) < columns:

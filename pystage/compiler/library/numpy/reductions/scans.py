@@ -125,7 +125,7 @@ def diff(
         a = joined(ctx, rules, same_rank, axis_of(ctx, at, same_rank[0].rank, "concatenate"), None, "diff")
         operand = rules.operand(ctx, a, "diff")
     value = operand.value
-    for _ in range(times):
+    for _ in range(min(times, value.type.static_shape[at])):  # then nothing is left
         shape = value.type.static_shape
         ends = tuple([max(m - 1, 0) if i == at else m for i, m in enumerate(shape)])
         starts = tuple([min(1, m) if i == at else 0 for i, m in enumerate(shape)])
