@@ -152,6 +152,47 @@ def objects(point, account, x):
 ROW_OF_ONES = np.ones(2)
 
 
+class Shown(NamedTuple):
+    first: float
+
+    def __str__(self):
+        return f"shown {self.first}"
+
+
+@dataclass
+class Titled:
+    name: float
+
+    def __str__(self):
+        return f"titled {self.name}"
+
+
+@cases(Account(3.0), Titled(2.5), 4.5, 2)
+def objects_in_templates(account, titled, x, n):
+    shown = Shown(x)
+    print("{}|{!s:>12}|{!r}|{:>{w}}".format(account, titled, titled, n, w=n + 3))
+    print("{0:.1f}|{0}|{t.name:.3f}|{t}|{1[0].name}".format(account, [titled], t=titled))
+    print("%s|%-14s|%r|%.3s|%d%%" % (account, titled, titled, shown, n), "%s" % titled)
+    print(
+        "{} {.first}".format(shown, shown), repr(shown), [shown], "%s" % shown, "%s" % (shown,), f"{shown!r}"
+    )
+
+
+@cases(Account(3.0), raises=IndexError)
+def too_few_objects_in_a_template(account):
+    print("{} {}".format(account))  # noqa: F524
+
+
+@cases({"a": Titled(2.0)}, refused="PS401")
+def objects_by_key_in_a_template(d):
+    return "%(a)s" % d
+
+
+@cases(Account(1.0), refused="PS401")
+def the_address_of_an_object(account):
+    return f"{[account]}"
+
+
 class Speaker:
     def __init__(self, x):
         self.x = x

@@ -682,7 +682,7 @@ def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract 
     ]
     for cell in (first, second):
         _refuse_arrays(ctx, cell)
-        _refuse_nan_rows(ctx, cell, "whether two lists with NaN are equal")
+        refuse_nan_rows(ctx, cell, "whether two lists with NaN are equal")
     lengths = truth_of(compared(ctx, "EQ", first.length, second.length))
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
@@ -712,7 +712,7 @@ def ordered(
     ]
     for cell in (first, second):
         _refuse_arrays(ctx, cell)
-        _refuse_nan_rows(ctx, cell, "the order of two lists or tuples with NaN")
+        refuse_nan_rows(ctx, cell, "the order of two lists or tuples with NaN")
     lengths = int_value(ctx, first.length), int_value(ctx, second.length)
     shorter = replace(first, length=ctx.op(Minimum(), *lengths))
 
@@ -748,7 +748,7 @@ def _refuse_nan(ctx: Context, value: Abstract, what: str) -> None:
         ctx.fail(reason)
     for each in _parts(value):
         if isinstance(each, RowsTuple):
-            _refuse_nan_rows(ctx, each.rows, what)
+            refuse_nan_rows(ctx, each.rows, what)
             continue
         for number in values_of(each):
             if is_floating(number.type.dtype) and not number.type.shape:
@@ -759,7 +759,7 @@ def _parts(value: Abstract) -> list[Abstract]:
     return [p for item in value.items for p in _parts(item)] if isinstance(value, Tuple) else [value]
 
 
-def _refuse_nan_rows(ctx: Context, cell: RowsCell, what: str) -> None:
+def refuse_nan_rows(ctx: Context, cell: RowsCell, what: str) -> None:
     """PS401 where a number in an element is NaN."""
     reason = NotKnown(span=ctx.span, what=what)
     for rows in values_of(cell.element):
@@ -795,9 +795,12 @@ def mapped(ctx: Context, cell: RowsCell, function: Abstract) -> RowsCell:
         return NONE
 
     fold(ctx, cell, NONE, step)
-    keys = as_rows(ctx, ctx.cell(made))
-    if keys is None:  # of no elements, or of what has no template
-        return replace(cell, element=NONE)
+    found = ctx.cell(made)
+    keys = as_rows(ctx, found)
+    if keys is None:
+        if not isinstance(found, ListCell) or found.items:
+            _unordered(ctx)
+        return replace(cell, element=NONE, length=0)
     template = templates.template_of_list(keys)
     assert template is not None
     element = rows_of_list(ctx.b, keys, template, max(cell.capacity, keys.capacity)).element
@@ -851,7 +854,7 @@ def in_order(
     numbers = _numbers(ctx, keys.element)
     if not all(map(_is_ordered, numbers)):
         _unordered(ctx)
-    _refuse_nan_rows(ctx, keys, "the order of numbers of which one is NaN")
+    refuse_nan_rows(ctx, keys, "the order of numbers of which one is NaN")
     _refuse_rounded(ctx, keys)
     places = _places(ctx, cell.capacity)
     behind = ctx.op(Compare("GE"), places, ctx.broadcast(int_value(ctx, cell.length), (cell.capacity,)))
@@ -893,7 +896,26 @@ def _numbers(ctx: Context, element: Abstract) -> list[Array]:
     if isinstance(element, GatedNumber) and element.whole is not None:
         exact = [_rounded_away(ctx, element, element.whole)] if _is_of_python(element) else []
         return [Array(element.value, Form.PYTHON), *exact]
-    return [element] if isinstance(element, Array) else []
+    if isinstance(element, Array):
+        return [element]
+    if not templates.is_known_string(element):
+        _unordered(ctx)
+    return []  # all are this string
+
+
+def has_own_order(element: Abstract) -> bool:
+    """True if elements of this template are not ordered by the numbers and known strings in them.
+
+    They are objects, tuples with objects or of a class that defines `<`, or what has no order.
+    """
+    match element:
+        case Tuple(items, cls):
+            return cls.__lt__ is not tuple.__lt__ or any(map(has_own_order, items))
+        case RowsTuple(rows):
+            return has_own_order(rows.element)
+        case Array() | GatedNumber() | Gated():
+            return False
+    return not templates.is_known_string(element)
 
 
 def _is_of_python(number: GatedNumber) -> bool:

@@ -150,7 +150,7 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
         if not items:
             if default is not required:
                 return abstract(default)
-            ctx.raise_(ValueError(f"{name}() iterable argument is empty"))
+            return call_now(ctx, real, ())
         known = [known_object(ctx, i) for i in items]
         if plain and not any(k is MISSING for k in known):
             return call_now(ctx, real, known)
@@ -242,7 +242,7 @@ def _array_extreme(ctx: Context, x: Raw, name: str, key: Raw) -> Abstract | None
     if not isinstance(operand, Array) or operand.rank != 1 or operand.dtype.kind not in "biu":
         return None
     if operand.shape[0] == 0:
-        ctx.raise_(ValueError(f"{name}() iterable argument is empty"))
+        return call_now(ctx, getattr(builtins, name), ())
     function = getattr(jnp if operand.form is Form.JAX else np, name)
     return ctx.call(Const(function), [abstract(x)])
 

@@ -1,17 +1,24 @@
-"""Sorting: of containers whose comparisons are constants, and of a few staged numbers by a sorting network."""
+"""Sorting: of containers whose comparisons are constants, of a few staged numbers by a sorting network, and of objects.
+
+Objects are ordered by the `<` of their class, which is called for the pairs for which CPython calls it, in its order: it may
+be no order at all, as where there are NaNs.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Iterator, Sequence
-from typing import cast
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
 
 from ...analysis.ranges import hull
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
-from ...hlo.types import INT64, is_floating
-from ...ops import Compare
+from ...hlo.types import INT64, ArrayType, is_floating
+from ...ops import Compare, Iota
 from ...values.boundary import Form
 from ...values.gated import Gated, alternatives, tag_of
 from ...values.lattice import Abstract, Array, Const, ListCell, RowsCell, Tuple, is_number
@@ -19,8 +26,10 @@ from ..context import Context, Raw
 from ..kernels import row_lists
 from ..kernels.arithmetic import select
 from ..kernels.array_rows import has_arrays, with_shared
-from ..kernels.structures import abstract, list_items
+from ..kernels.structures import abstract, cell_of, list_items, new_rows
 from ..kernels.unboxing import frozen, make_members, unboxed
+from ..numpy.composed import run_program
+from ..registry import meaning
 from ..rules.promote import kinds_of, value_of
 from .number_checks import either, refuse
 from .operators import compare
@@ -30,10 +39,13 @@ NETWORK_LIMIT = 16
 """The greatest number of staged numbers that are sorted by exchanging neighbours."""
 
 
-def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) -> list[Abstract] | RowsCell:
+def in_order(
+    ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw, total: bool = False
+) -> list[Abstract] | RowsCell:
     """The items as `sorted` puts them, as rows where there are arrays among them.
 
-    Which goes first must be known, except of items with a template in common.
+    Which goes first must be known, except of items with a template in common. `total`: PS401 where two that are not equal
+    may be such that neither goes first, as objects.
     """
     backwards = bool(ctx.known(reverse, "the order of a sort"))
     function = abstract(key)
@@ -48,10 +60,13 @@ def in_order(ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw) ->
         sorts = row_lists.as_rows(ctx, ListCell(tuple(_ranked(ctx, keys))))
         if rows is not None and sorts is not None:
             marks = [frozen(ctx, item, rows.element) for item in items]
-            ordered = row_lists.in_order(ctx, rows, sorts, backwards)
+            ordered = _by_rows(ctx, rows, sorts, backwards, total=total)
             if has_arrays(rows.element):
                 return with_shared(ordered, any(marks))
             return list(list_items(ctx, ordered))
+
+    if total and any(cell_of(ctx, key) is not None for key in keys):
+        ctx.fail(NotKnown(span=ctx.span, what=OF_OBJECTS))
 
     def before(i: int, j: int) -> int:
         for sign, (x, y) in ((-1, (i, j)), (1, (j, i))):
@@ -104,13 +119,91 @@ def _kinds(key: Abstract) -> Hashable:
     return tuple(map(_kinds, key.items)) if isinstance(key, Tuple) else is_string(key)
 
 
-def rows_in_order(ctx: Context, rows: RowsCell, key: Raw, reverse: Raw, unordered: bool = False) -> RowsCell:
-    """A list of rows as `sorted` puts it; `unordered`: the elements of a set."""
+def rows_in_order(
+    ctx: Context, rows: RowsCell, key: Raw, reverse: Raw, unordered: bool = False, total: bool = False
+) -> RowsCell:
+    """A list of rows as `sorted` puts it; `unordered`: the elements of a set. `total`: as of `in_order`."""
     backwards = bool(ctx.known(reverse, "the order of a sort"))
     function = abstract(key)
     plain = isinstance(function, Const) and function.value is None
     keys = rows if plain else row_lists.mapped(ctx, rows, function)
-    return row_lists.in_order(ctx, rows, keys, backwards, unordered and not plain)
+    return _by_rows(ctx, rows, keys, backwards, unordered and not plain, total)
+
+
+OF_OBJECTS = "the order of objects of which neither is less than the other"
+
+
+def _by_rows(
+    ctx: Context,
+    rows: RowsCell,
+    keys: RowsCell,
+    backwards: bool,
+    without_ties: bool = False,
+    total: bool = False,
+) -> RowsCell:
+    """The rows in the order of their keys; `without_ties`: PS401 where two are equal, or may be."""
+    if not row_lists.has_own_order(keys.element):
+        return row_lists.in_order(ctx, rows, keys, backwards, without_ties)
+    if without_ties or total:
+        ctx.fail(NotKnown(span=ctx.span, what=OF_OBJECTS))
+    if backwards:
+        rows, keys = row_lists.turned(ctx, rows), row_lists.turned(ctx, keys)
+    row_lists.refuse_nan_rows(ctx, keys, "the order of tuples with NaN")
+    many = row_lists.compared(ctx, "GE", keys.length, MOST_RUN)
+    if many is not False and keys.capacity >= MOST_RUN:
+        reason = NotKnown(span=ctx.span, what=f"the order of a sort of {MOST_RUN} objects or more")
+        if many is True:
+            ctx.fail(reason)
+        ctx.check(many, StagingError(()), refuse, [lambda: reason])
+    places = ctx.ndarray(ctx.op(Iota(ArrayType(INT64, (keys.capacity,)), 0)))
+    order = run_program(ctx, _insertion_order, [new_rows(ctx, keys), places])
+    ordered = replace(rows, element=row_lists.taken_rows(ctx, rows.element, ctx.contents(order)))
+    return row_lists.turned(ctx, ordered) if backwards else ordered
+
+
+MOST_RUN = 64
+"""Python sorts fewer elements than these by binary insertion alone, and merges runs of more."""
+
+
+def _key_at(keys: Any, place: Any) -> Any:
+    """`keys[place]`, without a check of the place."""
+    return keys[place]
+
+
+@meaning(_key_at)
+def _key_inside(ctx: Context, keys: Raw, place: Raw) -> Abstract:
+    cell = cell_of(ctx, keys)
+    assert isinstance(cell, RowsCell)
+    return row_lists.item(ctx, cell, row_lists.int_of(abstract(place)))
+
+
+def _insertion_order(keys: Any, indices: Any) -> Any:
+    """The places of the keys in the order of the keys: CPython's `count_run` and `binarysort` (Objects/listobject.c)."""
+    count = len(keys)
+    places = indices
+    run = min(count, 1)
+    if count > 1:
+        run = 2
+        if _key_at(keys, 1) < _key_at(keys, 0):
+            while run < count and _key_at(keys, run) < _key_at(keys, run - 1):
+                run += 1
+            places = np.where(indices < run, run - 1 - indices, indices)
+        else:
+            while run < count and not _key_at(keys, run) < _key_at(keys, run - 1):
+                run += 1
+    for start in range(run, count):
+        pivot = _key_at(keys, start)
+        left = 0
+        right = start
+        while left < right:
+            middle = (left + right) >> 1
+            if pivot < _key_at(keys, int(places[middle])):
+                right = middle
+            else:
+                left = middle + 1
+        moved = np.where((indices > left) & (indices <= start), np.roll(places, 1), places)
+        places = np.where(indices == left, start, moved)
+    return places
 
 
 def _is_scalar(item: Abstract) -> bool:

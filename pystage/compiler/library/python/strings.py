@@ -10,11 +10,15 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import itertools
 import operator as _operator
+import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from string import Formatter
 from typing import Any
 
+from ...diagnostics.codes_constant import NotKnown
 from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
     Abstract,
@@ -73,6 +77,8 @@ def _method(bound: Callable[..., Any]) -> Callable[..., Abstract]:
 
     def method(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
         if getattr(bound, "__name__", "") == "format" and isinstance(getattr(bound, "__self__", None), str):
+            if any(_is_instance(ctx, x) or asks_objects(ctx, x) for x in (*args, *kwargs.values())):
+                return _format(ctx, bound, args, kwargs)
             return text(ctx, _formatter(bound, tuple(kwargs)), *args, *kwargs.values())
         if getattr(bound, "__name__", "") == "join" and len(args) == 1 and not kwargs:
             parts = _elements(ctx, args[0])
@@ -157,14 +163,16 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
     if isinstance(value, Exc):
         kwargs = tuple([(name, snapshot(ctx, a)) for name, a in value.kwargs])
         return Exc(value.cls, tuple([snapshot(ctx, a) for a in value.args]), kwargs)
-    if isinstance(value, Tuple) and not makes_own_string(ctx, value):
+    cls = _class_of(ctx, value)
+    own = cls is not None and _method_of(cls, "__repr__") is not None
+    if isinstance(value, Tuple) and not own:
         return Tuple(tuple([snapshot(ctx, i) for i in value.items]), value.cls)
     if isinstance(value, GatedNumber):
         return of_one_kind(ctx, value, "a number in a string")
     if isinstance(value, Array):
         return value
     cell = ctx.cell(value) if isinstance(value, Ref) else None
-    if makes_own_string(ctx, value):
+    if own:
         return text(ctx, Verbatim, format_(ctx, value, "r", Const("")))
     match cell:
         case RowsCell():
@@ -225,6 +233,89 @@ def format_(ctx: Context, value: Raw, conversion: str, spec: Raw) -> Abstract:
     if conversion in ("", "s") and known_object(ctx, spec) == "" and is_open_string(abstract(value)):
         return abstract(value)
     return text(ctx, formatted, value, Const(conversion), spec)
+
+
+# ---------------------------------------------------------------- instances of users' classes
+
+
+class _Anything:
+    """Stands for an argument of `str.format`: it has all attributes and elements, and all specifications format it."""
+
+    def __getattr__(self, name: str) -> _Anything:
+        return self
+
+    def __getitem__(self, key: object) -> _Anything:
+        return self
+
+    def __format__(self, spec: str) -> str:
+        return ""
+
+
+def _format(
+    ctx: Context, bound: Callable[..., str], args: Sequence[Raw], kwargs: Mapping[str, Raw]
+) -> Abstract:
+    """`bound(*args, **kwargs)`, a string's `format`: of each field as `format` makes a string of it."""
+    named = {name: _Anything() for name in kwargs}
+    call_now(ctx, functools.partial(bound, *[_Anything() for _ in args], **named))
+    numbers = itertools.count()
+
+    def parts(template: str) -> Abstract:
+        found: list[Abstract] = []
+        for literal, field, spec, conversion in Formatter().parse(template):
+            found.append(Const(literal))
+            if field is not None:
+                value = of_field(field)
+                found.append(format_(ctx, value, conversion or "", parts(spec or "")))
+        return join(ctx, found)
+
+    def of_field(field: str) -> Abstract:
+        first, *rest = re.findall(r"^[^.[]*|\.[^.[]+|\[[^]]+", field)
+        name = first or str(next(numbers))
+        value = abstract(args[int(name)] if name.isdecimal() else kwargs[name])
+        for step in rest:
+            key = step[1:]
+            if step[0] == ".":
+                value = ctx.getattr(value, key)
+            else:
+                index = Const(int(key) if key.isdecimal() else key)
+                value = ctx.call(Const(_element), [value, index])
+        return value
+
+    return parts(bound.__self__)  # type: ignore[attr-defined]
+
+
+def _element(container: Any, key: Any) -> Any:
+    return container[key]
+
+
+_CONVERSION = re.compile(r"%(\(.*?\))?([-#0 +]*(?:\*|\d+)?(?:\.(?:\*|\d+)?)?)[hlL]?(.)", re.DOTALL)
+
+
+def _percent(ctx: Context, template: str, right: Abstract) -> Abstract | None:
+    """`template % right` with the strings that instances make of themselves; None where there is no instance."""
+    args = right.items if isinstance(right, Tuple) else (right,)
+    found = [m for m in _CONVERSION.finditer(template) if m[3] != "%"]
+    by_key = any(m[1] for m in found)
+    if not any(_is_instance(ctx, each) for each in args) and not (by_key and asks_objects(ctx, right)):
+        return None
+    if by_key or any("*" in m[2] for m in found) or not (found or isinstance(right, Tuple)):
+        ctx.fail(NotKnown(span=ctx.span, what="which part of an object % formats"))
+    call_now(ctx, _operator.mod, template, (0,) * len(args))
+    taken = list(args)
+    for place, m in reversed([*enumerate(found)]):
+        if _is_instance(ctx, args[place]):
+            if m[3] not in "sra":
+                ctx.fail(NotKnown(span=ctx.span, what="the number as which % formats an object"))
+            template = f"{template[: m.start(3)]}s{template[m.end(3) :]}"
+    for place, m in enumerate(found):
+        if _is_instance(ctx, args[place]):
+            taken[place] = format_(ctx, args[place], m[3], Const(""))
+    return text(ctx, _operator.mod, Const(template), Tuple(tuple(taken)))
+
+
+def _is_instance(ctx: Context, value: Raw) -> bool:
+    """True for an instance of a user's class."""
+    return _class_of(ctx, value) not in (None, tuple)
 
 
 def makes_own_string(ctx: Context, value: Raw) -> bool:
@@ -333,6 +424,10 @@ def binary(
     if not is_string(left) and not is_string(right):
         return None
     both = is_string(left) and is_string(right)
+    if operator is _operator.mod and isinstance(left, Const) and isinstance(left.value, str):
+        made = _percent(ctx, left.value, right)
+        if made is not None:
+            return made
     if (operator is _operator.add and both) or (operator is _operator.mod and is_string(left)):
         return text(ctx, operator, left, right)
     if not is_open_string(left) and not is_open_string(right):

@@ -18,6 +18,7 @@ from ...kernels.unboxing import unboxed
 from ...numpy.composed import composed
 from ...registry import meaning
 from ..containers import container_getitem, container_setitem
+from ..iteration.iterables import sorted_list
 
 # ---------------------------------------------------------------- elements at places that lie inside
 
@@ -70,6 +71,16 @@ def _is_list(ctx: Context, heap: Raw, argument: Raw) -> Abstract:
         name = ctx.known(argument, "the name of an argument")
         ctx.raise_(TypeError(f"{name} must be list, not {type_name(ctx, heap)}"))
     return NONE
+
+
+def _totally_ordered(iterable: Any, key: Any, reverse: Any) -> list[Any]:
+    """The elements in order, those that are equal as they came; a heap leaves the order of other ties open."""
+    return sorted(iterable, key=key, reverse=reverse)
+
+
+@meaning(_totally_ordered)
+def _sorted(ctx: Context, iterable: Raw, key: Raw, reverse: Raw) -> Abstract:
+    return sorted_list(ctx, iterable, key, reverse, total=True)
 
 
 # ---------------------------------------------------------------- programs
@@ -158,10 +169,10 @@ def heapify(heap: Any, /) -> None:
 @composed(heapq.nsmallest)
 def nsmallest(n: Any, iterable: Any, key: Any = None) -> Any:
     """The least elements, in order; those that are equal as they came."""
-    return sorted(iterable, key=key)[: max(n, 0)]
+    return _totally_ordered(iterable, key, False)[: max(n, 0)]
 
 
 @composed(heapq.nlargest)
 def nlargest(n: Any, iterable: Any, key: Any = None) -> Any:
     """The greatest elements, in order; those that are equal as they came."""
-    return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
+    return _totally_ordered(iterable, key, True)[: max(n, 0)]

@@ -214,11 +214,16 @@ def slice_(ctx: Context, first: Raw, stop: Raw = MISSING, step: Raw = None, /) -
 @meaning(sorted)
 def sorted_(ctx: Context, iterable: Raw, /, *, key: Raw = None, reverse: Raw = False) -> Abstract:
     """`sorted(iterable)`: the order must be known, except for a few numbers of one type."""
+    return sorted_list(ctx, iterable, key, reverse)
+
+
+def sorted_list(ctx: Context, iterable: Raw, key: Raw, reverse: Raw, total: bool = False) -> Abstract:
+    """A new list of the elements in order; `total`: PS401 for objects, which may have ties that are not equal."""
     rows = set_methods.gathered(ctx, iterable)
     if rows is not None:
         if set_methods.is_set(cell_of(ctx, iterable)):
-            in_order_of = functools.partial(rows_in_order, ctx, rows, key, reverse, True)
+            in_order_of = functools.partial(rows_in_order, ctx, rows, key, reverse, True, total)
             return new_rows(ctx, set_methods.without_effects(ctx, in_order_of))
-        return new_rows(ctx, rows_in_order(ctx, rows, key, reverse))
-    found = in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse)
+        return new_rows(ctx, rows_in_order(ctx, rows, key, reverse, total=total))
+    found = in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse, total)
     return new_rows(ctx, found) if isinstance(found, RowsCell) else new_list(ctx, found)
