@@ -17,6 +17,7 @@ from ..records import dataclass
 from . import bridges  # noqa: F401  (fills the tables that the compiler asks)
 from .diagnostics.codes_constant import ProgramTooLarge
 from .diagnostics.codes_runtime import OutOfMemory, ValueNotGiven
+from .diagnostics.codes_syntax import TooDeep
 from .diagnostics.errors import StagingError
 from .diagnostics.span import Span
 from .hlo.ir import Function, Op, Region
@@ -169,6 +170,8 @@ def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
             return finished(request.name, request.span, program, known, demands)
         except TooLarge as error:
             raise StagingError((OutOfMemory(span=request.span, what=str(error)),)) from None
+        except RecursionError:
+            raise StagingError((TooDeep(span=request.span, function=request.name),)) from None
 
 
 def finished(

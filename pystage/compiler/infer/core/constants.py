@@ -340,39 +340,57 @@ def unroll(loop: SourceLoop, why: Note) -> NoReturn:
 
 def unrollable(origins: ParameterOrigins, loop: SourceLoop) -> SourceLoop | None:
     """The loop to write out first so that `loop` can be: itself, or one around it that decides its trip count."""
-    if loop.trips is not None or isinstance(loop.instruction, stage.While):
-        return loop
-    if not isinstance(loop.runs, Array):
-        return None
-    array, blockers = evaluate(origins, loop.runs.value)
-    if array is not None or all(b in origins.places for b in blockers):
-        return loop
-    return _blocking_loop(origins, blockers)
+    return _Blocking(origins).unrollable(loop)
 
 
 def _blocking_loop(origins: ParameterOrigins, blockers: list[Value]) -> SourceLoop | None:
     """The loop to write out first for values to be known that depend on these; None where that does not serve."""
-    found: list[SourceLoop] = []
-    for blocker in blockers:
-        if blocker in origins.places:
-            continue
-        source = None if _is_computed_on_entry(origins, blocker) else _loop_of(origins, blocker)
-        first = None if source is None else unrollable(origins, source)
-        if first is None:
+    return _Blocking(origins).loop(blockers)
+
+
+class _Blocking:
+    """One search for the loop that keeps values from being known. It asks once of each parameter of the loops around."""
+
+    def __init__(self, origins: ParameterOrigins) -> None:
+        self._origins = origins
+        self._computed: dict[Value, bool] = {}
+
+    def unrollable(self, loop: SourceLoop) -> SourceLoop | None:
+        """See above."""
+        if loop.trips is not None or isinstance(loop.instruction, stage.While):
+            return loop
+        if not isinstance(loop.runs, Array):
             return None
-        found.append(first)
-    return found[0] if found else None
+        array, blockers = evaluate(self._origins, loop.runs.value)
+        if array is not None or all(b in self._origins.places for b in blockers):
+            return loop
+        return self.loop(blockers)
 
+    def loop(self, blockers: list[Value]) -> SourceLoop | None:
+        """See above."""
+        found: list[SourceLoop] = []
+        for blocker in blockers:
+            if blocker in self._origins.places:
+                continue
+            source = None if self._is_computed_on_entry(blocker) else _loop_of(self._origins, blocker)
+            first = None if source is None else self.unrollable(source)
+            if first is None:
+                return None
+            found.append(first)
+        return found[0] if found else None
 
-def _is_computed_on_entry(origins: ParameterOrigins, parameter: Value) -> bool:
-    """True for what a loop carries that is not known in its first trip either, however the loops are written out."""
-    numbers = origins.entries.get(parameter, ())
-    return bool(numbers) and all(
-        array is None
-        and not all(b in origins.places for b in blockers)
-        and _blocking_loop(origins, blockers) is None
-        for array, blockers in [evaluate(origins, number) for number in numbers]
-    )
+    def _is_computed_on_entry(self, parameter: Value) -> bool:
+        """True for what a loop carries that is not known in its first trip either, however the loops are written out."""
+        if parameter not in self._computed:
+            origins = self._origins
+            numbers = origins.entries.get(parameter, ())
+            self._computed[parameter] = bool(numbers) and all(
+                array is None
+                and not all(b in origins.places for b in blockers)
+                and self.loop(blockers) is None
+                for array, blockers in [evaluate(origins, number) for number in numbers]
+            )
+        return self._computed[parameter]
 
 
 def _loop_of(origins: ParameterOrigins, value: Value) -> SourceLoop | None:

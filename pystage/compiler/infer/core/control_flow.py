@@ -80,13 +80,10 @@ def if_(e: Engine, i: stage.If) -> None:
         return
     predicate = e.predicate(condition)
     provenance = MergeProvenance(frame.function, i, i.then, i.orelse)
-    frame.undecided.append(condition)
-    try:
+    with frame.under([condition]):
         infer_if(
             e, predicate, frame.id, lambda: e.run_block(i.then), lambda: e.run_block(i.orelse), provenance
         )
-    finally:
-        frame.undecided.pop()
 
 
 def while_(e: Engine, i: stage.While) -> None:

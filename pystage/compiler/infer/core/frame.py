@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, ClassVar
 
@@ -24,7 +25,7 @@ class Frame:
     `cells` are the heap cells of the variables that it shares with the functions around and inside it;
     `call` is where it was called. `handled` is what its handlers are handling, innermost last, `depths` those of the states
     in which they began, and `noted` what got a note, with the first place after it. `undecided` are the conditions of the
-    branches being inferred, which only the run time knows; `arguments` what the function was called with; `unassigned`
+    branches and loops being inferred, which only the run time knows; `arguments` what the function was called with; `unassigned`
     the variables that were read where nothing had been assigned to them. Of a generator that is fused with a loop, `raised`
     are the classes that it may raise itself, at raise sites from `first_site` on since the loop's body was last left.
     """
@@ -64,6 +65,16 @@ class Frame:
     unassigned: set[str] = field(default_factory=set)
     first_site: int = 0
     raised: set[type[BaseException]] = field(default_factory=set)
+
+    @contextmanager
+    def under(self, conditions: Sequence[Abstract]) -> Iterator[None]:
+        """In the `with` block instructions are inferred that run under these conditions."""
+        before = len(self.undecided)
+        self.undecided += conditions
+        try:
+            yield
+        finally:
+            del self.undecided[before:]
 
 
 @dataclass(slots=True)

@@ -561,7 +561,8 @@ def _in_trip(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pyth
     going = engine.truth(loop.test())
     if isinstance(going, Const):
         return attempt(engine, trip)
-    with engine.intervals.under(engine.predicate(going), True):
+    undecided = [] if loop.trips is not None else [going if loop.runs is None else loop.runs]
+    with engine.intervals.under(engine.predicate(going), True), engine.current.under(undecided):
         return attempt(engine, trip)
 
 

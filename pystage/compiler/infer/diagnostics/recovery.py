@@ -70,22 +70,18 @@ def _changed(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Un
     """The cells that a block changes, run under a condition of which nothing is known."""
     frame = engine.current
     condition = Array(Region().add_param(ArrayType(BOOL, ())), Form.PYTHON)
-    frame.undecided.append(condition)
-    try:
-        with speculate(engine) as trial:
-            if isinstance(instr, stage.For | stage.Yield | stage.With):
-                bound = instr.entered if isinstance(instr, stage.With) else instr.target
-                assert bound is not None
-                engine.put(bound, unknown)
-            try:
-                with engine.effort.at_most(STEPS):
-                    attempt(engine, functools.partial(engine.run_block, block))
-            except (DiagnosticError, Exhausted, ByPlace, Restart, StatesInProgram):
-                pass  # what follows is as unknown as before
-            trial.keep_refused()
-            return [slot for slot in engine.state.changed() if isinstance(slot, int)]
-    finally:
-        frame.undecided.pop()
+    with frame.under([condition]), speculate(engine) as trial:
+        if isinstance(instr, stage.For | stage.Yield | stage.With):
+            bound = instr.entered if isinstance(instr, stage.With) else instr.target
+            assert bound is not None
+            engine.put(bound, unknown)
+        try:
+            with engine.effort.at_most(STEPS):
+                attempt(engine, functools.partial(engine.run_block, block))
+        except (DiagnosticError, Exhausted, ByPlace, Restart, StatesInProgram):
+            pass  # what follows is as unknown as before
+        trial.keep_refused()
+        return [slot for slot in engine.state.changed() if isinstance(slot, int)]
 
 
 def _lose_stored(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
