@@ -13,15 +13,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import jax
 
+from ..deferred import deferred
 from ..records import dataclass
-from .executables.jax_private import is_tracing
 from .outcomes import Lazy
-from .work_estimate import Outline, outline_of
 
+if TYPE_CHECKING:
+    from .work_estimate import Outline
+
+_outline_of = deferred("pystage.runtime.work_estimate", "outline_of")
+_is_tracing = deferred("pystage.runtime.executables.jax_private", "is_tracing")
 Tier = Literal["auto", "compiled", "plain"]
 
 AT_FIRST = 0.25
@@ -79,7 +83,7 @@ def check_ready() -> None:
 
 def is_for_jax(arguments: Any) -> bool:
     """True for a call with `jax.Array`s or lazy tensors, and for one under a transformation of JAX."""
-    if is_tracing():
+    if _is_tracing():
         return True
     return any(isinstance(leaf, jax.Array | Lazy) for leaf in jax.tree.leaves(arguments))
 
@@ -126,7 +130,7 @@ class Tiers:
     def outline(self) -> Outline:
         """What is known of the function by its source."""
         if self._outline is None:
-            self._outline = outline_of(self.function)
+            self._outline = _outline_of(self.function)
         return self._outline
 
     @property

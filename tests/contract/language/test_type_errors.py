@@ -162,6 +162,26 @@ def none_beside_an_object(n):
         return str(error)
 
 
+@cases(np.array([2, 1]))
+def nothing_found(x):
+    texts = []
+    for k in range(5):
+        try:
+            if k == 0:
+                max([])
+            elif k == 1:
+                min(x[:0])
+            elif k == 2:
+                [1, 2].index(7)
+            elif k == 3:
+                dict([(1, 2), (1, 2, 3)])
+            else:
+                dict([(1, 2), 3])
+        except (ValueError, TypeError) as error:
+            texts.append(str(error))
+    return texts
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

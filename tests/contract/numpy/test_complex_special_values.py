@@ -85,11 +85,27 @@ def quotients(z):
     return 1 / z, z / 2.0, z / 2j, np.reciprocal(z), z**-1, z * 1j, z * 2.0
 
 
+def with_constants(z):
+    products = z * 1, z * 1.0, (1 - 0j) * z, z * 0.5 * 0.25, z * 1j * 1j
+    return *products, z - 1 + 1, (1j + z) - 1j, z - (-0.0), z + (1 + 0j), z - 0j, 0 - z, z / 1
+
+
 def squares(z):
     return z**2, np.square(z), z**0.5, z**0, z**1
 
 
-UNARY = [exponentials, logarithms, circular, hyperbolic, arcs, areas, parts, quotients, squares]
+UNARY = [
+    exponentials,
+    logarithms,
+    circular,
+    hyperbolic,
+    arcs,
+    areas,
+    parts,
+    quotients,
+    squares,
+    with_constants,
+]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

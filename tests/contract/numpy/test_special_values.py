@@ -214,6 +214,18 @@ def test_quotients_are_those_of_a_division():
         np.testing.assert_array_equal(found, plain)
 
 
+def sums_that_are_rounded(x):
+    return (x + 1e16) - 1e16, (1 - x) - 1, x - 1 + 1, x - (-0.0), 6755399441055744.0 + x - 6755399441055744.0
+
+
+def test_sums_with_constants_are_rounded_one_by_one():
+    x = np.array([-0.0, 0.1234567, -7.7e-5, 2.5, 3.5])
+    found = pystage.compile(sums_that_are_rounded, fallback="error")(x)
+    for plain, staged in zip(sums_that_are_rounded(x), found, strict=True):
+        np.testing.assert_array_equal(staged, plain)
+        np.testing.assert_array_equal(np.signbit(staged), np.signbit(plain))
+
+
 REAL_ENDS = {"float64": (1e-140, 1e140), "float32": (1e-15, 1e15)}
 
 

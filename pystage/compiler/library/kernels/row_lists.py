@@ -910,7 +910,8 @@ def has_own_order(element: Abstract) -> bool:
     """
     match element:
         case Tuple(items, cls):
-            return cls.__lt__ is not tuple.__lt__ or any(map(has_own_order, items))
+            own = cls.__lt__ is not tuple.__lt__  # type: ignore[operator]
+            return own or any(map(has_own_order, items))
         case RowsTuple(rows):
             return has_own_order(rows.element)
         case Array() | GatedNumber() | Gated():

@@ -25,11 +25,21 @@ from ...values.lattice import (
     Ref,
     TableCell,
     Tuple,
+    is_number,
 )
 from ..context import Context, Raw
 from ..kernels import row_lists, row_tables, table_keys
 from ..kernels.array_rows import has_arrays
-from ..kernels.structures import abstract, cell_of, elements_for, list_items, new_dict, new_list, type_name
+from ..kernels.structures import (
+    abstract,
+    call_now,
+    cell_of,
+    elements_for,
+    list_items,
+    new_dict,
+    new_list,
+    type_name,
+)
 from ..kernels.unboxing import frozen
 from ..registry import meaning, method_meaning
 from ..rules.tables import entries_of, is_counter, is_dict
@@ -258,17 +268,19 @@ def _entries(ctx: Context, source: Raw, as_pairs: bool) -> AnyList | dict[Any, A
     if items is None:
         name = type_name(ctx, source)
         ctx.fail(NoSuchOperation(span=ctx.span, operation="making a dict", types=name))
-    entries = [_entry(ctx, item) for item in items]
+    entries = [_entry(ctx, item, place) for place, item in enumerate(items)]
     if as_pairs or any(table_keys.is_computed_key(ctx, key) for key, _ in entries):
         return ListCell(tuple([Tuple(entry) for entry in entries]))
     return {known_key(ctx, key): value for key, value in entries}
 
 
-def _entry(ctx: Context, pair: Abstract) -> tuple[Abstract, Abstract]:
-    """A key and a value; TypeError for what is no pair."""
-    parts = ctx.iterate(pair)
+def _entry(ctx: Context, pair: Abstract, place: int) -> tuple[Abstract, Abstract]:
+    """A key and a value, the pair at `place` of those that make a dict; what is no pair raises what `dict` raises."""
+    parts = None if is_number(pair) else ctx.iterate(pair)
     if parts is None or len(parts) != 2:
-        ctx.raise_(TypeError("cannot convert dictionary update sequence element to a pair"))
+        wrong: Any = 0 if parts is None else (0,) * len(parts)
+        call_now(ctx, dict, [*[(0, 0)] * place, wrong])
+    assert parts is not None
     return parts[0], parts[1]
 
 

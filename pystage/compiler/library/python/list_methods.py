@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
@@ -33,7 +32,6 @@ from ..kernels import row_lists
 from ..kernels.array_rows import has_arrays, with_shared
 from ..kernels.structures import (
     abstract,
-    call_now,
     cell_of,
     elements_for,
     new_dict,
@@ -219,9 +217,9 @@ def _check_unchanged(ctx: Context, self: Raw, before: object) -> None:
 def index(ctx: Context, self: Raw, value: Raw, start: Raw = 0, stop: Raw = None, /) -> Abstract:
     """`list.index` and `tuple.index`."""
     cell = _sequence(ctx, self)
+    kind = row_lists.tuple_missing if isinstance(self, Tuple | RowsTuple) else row_lists.index_missing
     rows = _searched(ctx, cell, value) if start == 0 and stop is None else None
     if rows is not None:
-        kind = row_lists.tuple_missing if isinstance(self, Tuple | RowsTuple) else row_lists.index_missing
         place = _found(ctx, rows, value, kind, [value])
         return Const(place) if isinstance(place, int) else ctx.python(place, (0, rows.capacity - 1))
     items = _items(ctx, self)
@@ -229,9 +227,8 @@ def index(ctx: Context, self: Raw, value: Raw, start: Raw = 0, stop: Raw = None,
         ctx.known(start, "the start of index"), ctx.known(stop, "the stop of index")
     ).indices(len(items))
     known = _find(ctx, items[first:last], value)
-    if known is None:
-        nothing: Any = () if isinstance(self, Tuple | RowsTuple) else []
-        return call_now(ctx, nothing.index, ctx.known(value, "what index looks for"))
+    row_lists.check(ctx, known is None, ValueError(), kind, [value])
+    assert known is not None
     return Const(first + known)
 
 

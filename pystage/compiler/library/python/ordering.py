@@ -21,7 +21,7 @@ from ...hlo.types import INT64, ArrayType, is_floating
 from ...ops import Compare, Iota
 from ...values.boundary import Form
 from ...values.gated import Gated, alternatives, tag_of
-from ...values.lattice import Abstract, Array, Const, ListCell, RowsCell, Tuple, is_number
+from ...values.lattice import Abstract, Array, Const, ListCell, Ref, RowsCell, Tuple, is_number
 from ..context import Context, Raw
 from ..kernels import row_lists
 from ..kernels.arithmetic import select
@@ -157,6 +157,7 @@ def _by_rows(
         ctx.check(many, StagingError(()), refuse, [lambda: reason])
     places = ctx.ndarray(ctx.op(Iota(ArrayType(INT64, (keys.capacity,)), 0)))
     order = run_program(ctx, _insertion_order, [new_rows(ctx, keys), places])
+    assert isinstance(order, Ref)
     ordered = replace(rows, element=row_lists.taken_rows(ctx, rows.element, ctx.contents(order)))
     return row_lists.turned(ctx, ordered) if backwards else ordered
 

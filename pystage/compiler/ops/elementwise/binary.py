@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from jax.interpreters.mlir import ir as mlir_ir
@@ -26,7 +26,8 @@ from .unary import Log
 class Add(Binary):
     """The sum; integers wrap around, of booleans the disjunction, as in NumPy. StableHLO: add.
 
-    XLA takes `0.0 + x` for `x`, which -0.0 is not, so it is given a choice in place of a sum with zeros.
+    XLA takes `0.0 + x` for `x`, which -0.0 is not, so it is given a choice in place of a sum with zeros. It takes
+    `(x + c) - c` for `x`, although the sum is rounded: the second constant is hidden from it.
     """
 
     opcode = "add"
@@ -34,31 +35,50 @@ class Add(Binary):
     numpy = np.add
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
-        left, right = map(_is_positive_zero, op.operands)
-        x, y = reversed(operands) if left else operands
-        return _emit_sum(e, op.results[0].type, x, y, is_zero=left != right)
+        known = [known_elements(v) for v in op.operands]
+        return _emit_sum(e, op.results[0].type, operands, known, any(map(_is_sum_with_constant, op.operands)))
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         return 1, 1
 
 
 class Subtract(Binary):
-    """The difference; integers wrap around. StableHLO: subtract."""
+    """The difference; integers wrap around. StableHLO: subtract. That of a float and a constant is a sum, as of `Add`."""
 
     opcode = "subtract"
     dtypes = ALL - {BOOL}
     numpy = np.subtract
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        type, known = op.results[0].type, known_elements(op.operands[1])
+        if type.dtype not in _ROUNDED or known is None:
+            return e.create(self.opcode, op.results, operands)
+        opposite = e.create("negate", op.results, [operands[1]]).results[0]
+        elements = np.negative(known.astype(type.dtype))
+        return _emit_sum(
+            e, type, [operands[0], opposite], [None, elements], _is_sum_with_constant(op.operands[0])
+        )
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         return 1, -1
 
 
 class Multiply(Binary):
-    """The product; integers wrap around, of booleans the conjunction, as in NumPy. StableHLO: multiply."""
+    """The product; integers wrap around, of booleans the conjunction, as in NumPy. StableHLO: multiply.
+
+    XLA takes `1 * z` for `z`, which it is not of infinite parts and of -0.0, and multiplies constants with each other first,
+    so it is given the parts of complex products with constants.
+    """
 
     opcode = "multiply"
     dtypes = ALL
     numpy = np.multiply
+
+    def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        known = [known_elements(v) for v in op.operands]
+        if op.results[0].type.dtype in COMPLEXES and (known[0] is not None or known[1] is not None):
+            return emit_parts(e, op, operands, lambda a, b, c, d: (a * c - b * d, a * d + b * c))
+        return e.create(self.opcode, op.results, operands)
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         x, y = op.operands
@@ -96,10 +116,7 @@ class Divide(OfComplex, Binary):
             is_seen = not _has_exact_reciprocals(divisor, left.type.dtype)
         if not is_seen:
             return e.create(self.opcode, op.results, operands)
-        x, hidden = operands
-        number = _equal(e, left.type, x, x)
-        hidden = e.create("select", op.results, [number, hidden, x]).results[0]
-        return e.create(self.opcode, op.results, [x, hidden])
+        return e.create(self.opcode, op.results, _with_hidden(e, left.type, *operands))
 
     def reference(self, *operands: np.ndarray) -> Any:
         left, right = operands
@@ -113,30 +130,51 @@ class Divide(OfComplex, Binary):
 
 
 def _emit_sum(
-    e: Emitter, type: ArrayType, x: mlir_ir.Value, y: mlir_ir.Value, is_zero: bool
+    e: Emitter,
+    type: ArrayType,
+    operands: Sequence[mlir_ir.Value],
+    known: Sequence[np.ndarray | None],
+    chained: bool,
 ) -> mlir_ir.Operation:
-    """`x + y`; where `y` is known to be 0.0, a choice, since XLA takes the sum for `x`, which may be -0.0."""
-    if not is_zero:
-        return e.create("add", [type], [x, y])
-    if type.dtype not in COMPLEXES:
-        return e.create("select", [type], [_equal(e, type, x, y), y, x])
-    part_type = type.with_dtype(FLOAT32 if type.dtype == COMPLEX64 else FLOAT64)
-    parts = [[e.create(part, [part_type], [v]).results[0] for v in (x, y)] for part in ("real", "imag")]
-    sums = [_emit_sum(e, part_type, p, q, is_zero=True).results[0] for p, q in parts]
-    return e.create("complex", [type], sums)
+    """The sum of two operands of which the elements may be known; `chained`: the other is itself a sum with a constant."""
+    if type.dtype in COMPLEXES and (known[0] is not None or known[1] is not None):
+        part_type = type.with_dtype(FLOAT32 if type.dtype == COMPLEX64 else FLOAT64)
+        sums = []
+        for name in ("real", "imag"):
+            given = [e.create(name, [part_type], [v]).results[0] for v in operands]
+            elements = [None if k is None else getattr(k, name) for k in known]
+            sums.append(_emit_sum(e, part_type, given, elements, chained).results[0])
+        return e.create("complex", [type], sums)
+    left, right = [type.dtype in FLOATS and _are_positive_zeros(k) for k in known]
+    if left != right:
+        x, zero = reversed(operands) if left else operands
+        return e.create("select", [type], [_equal(e, type, x, zero), zero, x])
+    if chained and type.dtype in FLOATS and (known[0] is None) != (known[1] is None):
+        operands = _with_hidden(e, type, *(operands if known[0] is None else reversed(operands)))
+    return e.create("add", [type], operands)
 
 
-_WITH_SIGNED_ZEROS = FLOATS | COMPLEXES
+_ROUNDED = FLOATS | COMPLEXES
 
 
-def _is_positive_zero(value: Value) -> bool:
-    """True for an array of floats or complex numbers whose elements are known to be 0.0."""
-    if value.type.dtype not in _WITH_SIGNED_ZEROS:
-        return False
-    elements = known_elements(value)
-    if elements is None or not elements.size or elements.any():
-        return False
-    return not (np.signbit(elements.real).any() or np.signbit(elements.imag).any())
+def _is_sum_with_constant(value: Value) -> bool:
+    """True for a sum or a difference of which one operand is known."""
+    owner = value.owner
+    is_sum = isinstance(owner, Op) and isinstance(owner.kind, Add | Subtract)
+    return is_sum and any(known_elements(operand) is not None for operand in cast(Op, owner).operands)
+
+
+def _with_hidden(
+    e: Emitter, type: ArrayType, x: mlir_ir.Value, constant: mlir_ir.Value
+) -> list[mlir_ir.Value]:
+    """`x`, and a constant that XLA does not see to be one: `x` chooses it by being a number."""
+    hidden = e.create("select", [type], [_equal(e, type, x, x), constant, x]).results[0]
+    return [x, hidden]
+
+
+def _are_positive_zeros(elements: np.ndarray | None) -> bool:
+    """True for elements that are known to be 0.0."""
+    return elements is not None and elements.size > 0 and not (elements.any() or np.signbit(elements).any())
 
 
 def _equal(e: Emitter, type: ArrayType, x: mlir_ir.Value, y: mlir_ir.Value) -> mlir_ir.Value:
