@@ -61,7 +61,7 @@ def test_with_text(dtype):
 
 def near(x, y, tolerance):
     return (
-        (np.isclose(x, 2, atol=0, rtol=tolerance), np.isclose(x, y, atol=tolerance), np.isclose([1, 2], y)),
+        (np.isclose(x, 2, atol=0, rtol=tolerance), np.isclose(x, y, atol=tolerance), np.isclose(1, y)),
         (np.allclose(x, y, tolerance, 0), np.isclose(x, x, equal_nan=True)),
     )
 
@@ -69,6 +69,12 @@ def near(x, y, tolerance):
 @pytest.mark.parametrize("tolerance", (0.4999999999999999, np.float64(0.4999999999999999), np.float32(0.5)))
 def test_nearness(tolerance):
     check(near, np.array(1.0, np.float32), np.float32(1.4999999), tolerance)
+    check(
+        near,
+        np.array([1.0, 2.0, np.nan, np.inf]),
+        np.array([[1.0, 2.0 + 1e-9, np.nan, np.inf], [2.0] * 4]),
+        tolerance,
+    )
 
 
 @pytest.mark.parametrize("dtype", NUMBERS)

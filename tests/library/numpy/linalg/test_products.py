@@ -83,7 +83,7 @@ def test_matmul_is_one_operation() -> None:
 
 
 def test_matmul_products() -> None:
-    products.matmul(ctx := PlainContext(), ctx.lift(np.ones((2, 3))), ctx.lift(np.ones(3)))
+    products.numpy_matmul(ctx := PlainContext(), ctx.lift(np.ones((2, 3))), ctx.lift(np.ones(3)))
     assert len(ctx.body.ops) == 1
     check_call(np.matmul, np.ones((2, 3)), [1, 2, 3])
     check_call(np.matmul, np.ones((2, 3)), np.ones((3, 4)), out=np.zeros((2, 4)))
