@@ -133,7 +133,7 @@ def test_a_tree_that_gets_ever_deeper_is_refused_within_the_limit(
 ) -> None:
     """What is done for each of the objects that may be one counts as steps."""
     monkeypatch.setattr(pystage.config, "program_limit", 4.0)
-    Watch(program, np.arange(9.0), refused="PS404")
+    Watch(program, np.arange(9.0), refused="PS404|PS602")
     assert counted["cells"] < 4_000 and counted["pairs"] < 160_000
 
 
@@ -146,3 +146,68 @@ def test_a_loop_that_deepens_a_structure_in_each_trip_is_refused(counted: Counte
 def test_a_recursion_that_is_too_deep_is_not_gone_into_again(counted: Counter[str]) -> None:
     Watch(sorted_list, np.array([3.0, 1.0, 2.0]), refused="PS602")
     assert counted["calls"] < 200
+
+
+def q(row, n):
+    if row == n:
+        return 1
+    t = 0
+    for _ in range(n):
+        t += q(row + 1, n)
+    return t
+
+
+def counted_calls(x):
+    return [q(0, n) for n in range(3)]
+
+
+def p(row, n, c):
+    if row == n:
+        return 1
+    t, free = 0, n - c
+    while free:
+        free -= 1
+        t += p(row + 1, n, free)
+    return t
+
+
+def calls_while_free(x):
+    t = 0
+    for n in range(1, 4):
+        t += p(0, n, 0)
+    return t
+
+
+def place(n, row, cols, d1, d2):
+    if row == n:
+        return 1
+    total = 0
+    free = ~(cols | d1 | d2) & ((1 << n) - 1)
+    while free:
+        bit = free & -free
+        free ^= bit
+        total += place(n, row + 1, cols | bit, (d1 | bit) << 1, (d2 | bit) >> 1)
+    return total
+
+
+def queens(x):
+    return [place(n, 0, 0, 0, 0) for n in range(1, 3)]
+
+
+@pytest.mark.parametrize("program", [counted_calls, calls_while_free, queens])
+def test_a_recursion_of_a_loop_that_only_the_run_time_ends_is_given_up_at_once(
+    program: Any, counted: Counter[str]
+) -> None:
+    watch = Watch(program, 1.0, refused="PS602")
+    assert counted["calls"] < 200
+    assert watch.engines[-1].effort.steps < 20_000
+
+
+def test_what_nests_deeper_than_pythons_stack_is_refused(monkeypatch: Any) -> None:
+    monkeypatch.setattr("pystage.compiler.recursion.FRAMES", 0)
+
+    def descend(n):
+        return 0 if n == 0 else 1 + descend(n - 1)
+
+    with pytest.raises(pystage.StagingError, match="PS106"):
+        pystage.compile(lambda x: x + descend(300)).lower(1.0)

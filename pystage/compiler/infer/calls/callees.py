@@ -44,20 +44,18 @@ class Callees:
 
     `summaries` are what calls of them did, by the canonical form of the call. `of_python` are real Python functions as
     callees, with their defaults, by id; `own` the ids of those that are the program's: a call of one runs its source,
-    whatever it is given. `endless` are functions that are open in calls too deep, with the limit that these exceed. `open`
-    are the callees that are being inferred, outermost first. `under_jax`: in how many functions of JAX inference is, of
-    those that trace what they are given. `numpy_call`: the outermost call of a function of NumPy whose meaning is being
-    inferred, of those in which no code of the program runs.
+    whatever it is given. `open` are the callees that are being inferred, outermost first. `under_jax`: in how many
+    functions of JAX inference is, of those that trace what they are given. `numpy_call`: the outermost call of a function of
+    NumPy whose meaning is being inferred, of those in which no code of the program runs.
     """
 
-    __slots__ = ("_names", "endless", "numpy_call", "of_python", "open", "own", "summaries", "under_jax")
+    __slots__ = ("_names", "numpy_call", "of_python", "open", "own", "summaries", "under_jax")
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
             "summaries": Grows("they say what they hold for"),
             "of_python": Grows("what a function of Python is in stage IR does not change"),
             "own": Grows("it is about functions, which are kept alive"),
-            "endless": Balanced("until the outermost call of it ends"),
             "open": Balanced(),
             "under_jax": Balanced(),
             "numpy_call": Balanced(),
@@ -69,7 +67,6 @@ class Callees:
         self.summaries: defaultdict[object, SummaryEntry] = defaultdict(SummaryEntry)
         self.of_python: dict[int, tuple[Callee, dict[str, Abstract]]] = {}
         self.own: set[int] = set()
-        self.endless: dict[stage.Function, int] = {}
         self.open: list[CalleeScope] = []
         self.under_jax = 0
         self.numpy_call: NumpyCall | None = None

@@ -8,7 +8,8 @@ one more `Call` of the same HLO function.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import cast
 
 from ...analysis.variables import calls_of_itself
@@ -40,8 +41,9 @@ from ...values.state import OUTPUT, Content, new_pool
 from ...values.walk import rebuild
 from ..aliases.element_stores import note_store
 from ..aliases.merged import aliases_of, stamp_versions
+from ..core.effort import Exhausted
 from ..core.engine import Engine
-from ..core.frame import Frame, PythonRaise
+from ..core.frame import Endless, Frame, PythonRaise
 from ..core.induction_ranges import assume_ranges
 from ..exceptions.raising import chain_of, error_of, expose, is_observable, merge_error
 from .callees import Callee
@@ -55,6 +57,8 @@ RECURSION_LIMIT = 1000
 UNDECIDED_RECURSION = 8
 """So often a function calls itself under conditions that only the run time knows before arguments that decide them are
 demanded, and eight times as often before it is taken to be endless."""
+UNDECIDED_STEPS = 15_000
+"""After so many steps of inference it is taken to be endless, too: they take less than a second."""
 
 
 def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract]) -> Abstract:
@@ -67,20 +71,28 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
     canonical = Canonical(engine)
     canonical.describe_call([*bound.values(), *map(Ref, callee.cells.values())])
     known = engine.callees.summaries[canonical.key(callee.identity)]
+    if known.endless is not None:
+        raise DiagnosticError(known.endless)
     for summary in known.summaries:
         if _is_applicable(engine, summary, canonical):
             return _apply(engine, summary, canonical, first=False)
     _refuse_endless(engine, callee, known.in_progress)
+    activation = Activation(
+        callee.function.name, callee.function.span, lambda bound: run_body(engine, callee, bound)
+    )
+    inference = CalleeInference(engine, canonical)
     known.in_progress = True
     try:
-        activation = Activation(
-            callee.function.name, callee.function.span, lambda bound: run_body(engine, callee, bound)
-        )
-        summary, memoise = CalleeInference(engine, canonical).infer(activation, bound)
+        with _bounded_recursion(engine, callee):
+            summary, memoise = inference.infer(activation, bound)
+    except Endless as found:
+        if found.function is not callee.function or any(_open(engine, callee)):
+            raise
+        known.endless = found.refused
     finally:
         known.in_progress = False
-        if not any(frame.function is callee.function for frame in engine.open_frames()):
-            engine.callees.endless.pop(callee.function, None)
+    if known.endless is not None:
+        raise DiagnosticError(known.endless)
     if memoise:
         known.summaries.append(summary)
     return _apply(engine, summary, canonical, first=True)
@@ -99,34 +111,60 @@ def suspended(engine: Engine, function: Closure, bound: Mapping[str, Abstract]) 
     return Ref(engine.state.new_cell(IteratorCell(Suspended(function, tuple(bound.items())))))
 
 
+def _open(engine: Engine, callee: Callee) -> Iterator[Frame]:
+    """The frames of a function in which it is being inferred, innermost first."""
+    return (frame for frame in engine.open_frames() if frame.function is callee.function)
+
+
 def _refuse_endless(engine: Engine, callee: Callee, in_progress: bool) -> None:
-    """PS602 for a call that is open already, or too deep, or of a function that is open and was found to be too deep."""
-    function, endless = callee.function, engine.callees.endless
-    limit = endless.get(function)
-    if limit is None:
-        limit = _recursion_limit(engine, callee)
-        if engine.callees.depth < limit and not in_progress:
-            return
-        if not in_progress:  # or each of the open calls would go as deep for each call of itself that follows
-            endless[function] = limit
-    calls = calls_of_itself(function)
-    raise DiagnosticError(EndlessRecursion(span=engine.b.span, name=function.name, limit=limit, calls=calls))
+    """PS602 for a call that is open already; `Endless` for one that is too deep."""
+    limit = RECURSION_LIMIT
+    undecided = [frame for frame in _open(engine, callee) if frame.undecided]
+    if len(undecided) >= UNDECIDED_RECURSION:
+        _demand_depth(engine, undecided)
+        if len(undecided) >= 8 * UNDECIDED_RECURSION:
+            limit = engine.callees.depth
+    if engine.callees.depth >= limit and not in_progress:
+        raise _endless(engine, callee, limit)
+    if in_progress:
+        raise DiagnosticError(_refusal(engine, callee, limit))
 
 
-def _recursion_limit(engine: Engine, callee: Callee) -> int:
-    """How many calls may be open; the arguments that decide how deep a recursion goes are demanded."""
-    count, undecided = 0, []
-    for frame in engine.open_frames():
-        if frame.function is callee.function and frame.undecided:
-            count += 1
-            undecided += frame.undecided
-    if count < UNDECIDED_RECURSION:
-        return RECURSION_LIMIT
-    for condition in undecided:
+@contextmanager
+def _bounded_recursion(engine: Engine, callee: Callee) -> Iterator[None]:
+    """For a `with` block: limits what a function takes that calls itself first under a condition that is not known."""
+    frames = list(_open(engine, callee))
+    undecided = [frame for frame in frames if frame.undecided]
+    if len(undecided) != 1 or undecided[0] is not frames[0]:
+        yield
+        return
+    span, effort = engine.b.span, engine.effort
+    try:
+        with effort.at_most(UNDECIDED_STEPS):
+            yield
+    except Exhausted:
+        effort.run(0)  # which is raised again where it is the limit of the program
+        engine.b.span = span
+        _demand_depth(engine, undecided)
+        raise _endless(engine, callee, engine.callees.depth + 1) from None
+
+
+def _demand_depth(engine: Engine, undecided: Sequence[Frame]) -> None:
+    """Demands the arguments that decide how deep a recursion goes."""
+    for condition in [c for frame in undecided for c in frame.undecided]:
         if engine.can_be_known(condition):
             engine.known(condition, "how deep this recursion goes")
     engine.origins.ask_for_demands()
-    return engine.callees.depth if count >= 8 * UNDECIDED_RECURSION else RECURSION_LIMIT
+
+
+def _endless(engine: Engine, callee: Callee, limit: int) -> Endless:
+    return Endless(callee.function, engine.report(_refusal(engine, callee, limit)).reason)
+
+
+def _refusal(engine: Engine, callee: Callee, limit: int) -> EndlessRecursion:
+    function = callee.function
+    calls = calls_of_itself(function)
+    return EndlessRecursion(span=engine.b.span, name=function.name, limit=limit, calls=calls)
 
 
 Transform = Callable[[Summary, Sequence[Value]], Mapping[Value, Value]]

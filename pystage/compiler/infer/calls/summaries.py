@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from ....records import dataclass
+from ...diagnostics.diagnostic import Diagnostic
 from ...hlo.ir import Function as HloFunction
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
@@ -67,7 +68,8 @@ class Summary(CalleeEffects):
 
 @dataclass(slots=True, eq=False)
 class SummaryEntry:
-    """What is known of a function called with arguments of one canonical form."""
+    """What is known of a function called with arguments of one canonical form; `endless`: why its recursion was given up."""
 
     summaries: list[Summary] = field(default_factory=list)
     in_progress: bool = False
+    endless: Diagnostic | None = None

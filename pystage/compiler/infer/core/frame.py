@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from ....records import dataclass
-from ...diagnostics.diagnostic import Note
+from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
 from ...hlo.ir import Region, Value
 from ...speculation import Balanced, Declarations, Fixed, Forked, Grows
@@ -23,12 +23,12 @@ class Frame:
     """One activation of a staged function: `id` numbers its variables in the state.
 
     `cells` are the heap cells of the variables that it shares with the functions around and inside it;
-    `call` is where it was called. `handled` is what its handlers are handling, innermost last, `depths` those of the
-    states in which they began, and `noted` what got a note, with the first place after it. `undecided` are the
-    conditions of the branches and loops being inferred, which only the run time knows; `arguments` what the function
-    was called with; `unassigned` the variables that were read where nothing had been assigned to them. Of a generator
-    that is fused with a loop, `raised` are the classes that it may raise itself, at raise sites from `first_site` on
-    since the loop's body was last left.
+    `call` is where it was called. `handled` is what its handlers are handling, innermost last, `depths` those of the states
+    in which they began, and `noted` what got a note, with the first place after it. `undecided` are the conditions of the
+    branches and loops being inferred, which only the run time knows; `arguments` what the function was called with;
+    `unassigned` the variables that were read where nothing had been assigned to them. Of a generator that is fused with a
+    loop, `raised` are the classes that it may raise itself, at raise sites from `first_site` on since the loop's body was
+    last left.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -126,6 +126,18 @@ class PythonRaise(Exception):
         self.exception = exception
         self.depth = depth
         self.before = before
+
+
+class Endless(Exception):
+    """The recursion of `function` is given up, for the reason that is reported: no call of it that is open goes on.
+
+    Each would infer again, in each pass over each of its loops, what calls itself as deep.
+    """
+
+    def __init__(self, function: stage.Function, refused: Diagnostic) -> None:
+        super().__init__(function)
+        self.function = function
+        self.refused = refused
 
 
 class Restart(Exception):
