@@ -60,6 +60,8 @@ BY_OPTION = [
     "np.array(i[0], copy=False)",
     "np.array(0, copy=np.False_)",
     "np.block([[], 2])",
+    "np.hsplit([1.0, 2.0], 2)",
+    "np.take_along_axis([3.0, 4.0], i[:1], 0)",
     "np.block([[1], 2])",
     "np.einsum('', 0, casting='blah')",
     "np.einsum('.i...', [0, 0], optimize=True)",

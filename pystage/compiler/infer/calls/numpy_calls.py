@@ -89,7 +89,7 @@ class NumpyCall:
     def refusal(self, cells: Cells) -> Exception | None:
         """The exception with which NumPy refuses the types, the options or the shapes of a call whatever its elements are.
 
-        A TypeError does not depend on shapes. Of the others only those count that come of each of `ELEMENTS` alike.
+        A TypeError or an AttributeError does not depend on shapes. Of the others only those count that come of each of `ELEMENTS` alike.
         """
         try:
             key = self.function, *[_type_key(cells, a) for a in self.args], *self.kwargs
@@ -100,7 +100,7 @@ class NumpyCall:
                 _OF_TYPES[key] = self._alike(small, ELEMENTS[:2])
             found = _OF_TYPES[key]
             if isinstance(found, np.linalg.LinAlgError) or not isinstance(found, ValueError | IndexError):
-                return found if isinstance(found, TypeError) else None
+                return found if isinstance(found, TypeError | AttributeError) else None
             return self._alike(_Representatives(cells, IN_MEMORY, LARGEST, writable=True))
         except NoRepresentative:
             return None
