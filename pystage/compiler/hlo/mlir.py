@@ -12,7 +12,7 @@ from jax.interpreters.mlir import ir
 from ..diagnostics.span import Span
 from .ir import Function, Op, Region, Value
 from .op import HloOp
-from .types import ArrayType, DType, Shape
+from .types import BOOL, ArrayType, DType, Shape
 
 _OPERATIONS = (ir.OpView, ir.Operation)
 
@@ -116,7 +116,10 @@ class Emitter:
         outer = self.location
         self.location = self.location_of(op.span)
         values = self.values
-        made = op.kind.emit(self, op, *map(values.__getitem__, op.operands))
+        given = [values[operand] for operand in op.operands]
+        for i in op.kind.apart(op):
+            given[i] = self._kept_apart(op.operands[i], given[i])
+        made = op.kind.emit(self, op, *given)
         if not isinstance(made, _OPERATIONS):
             values.update(zip(op.results, made, strict=True))
         elif len(op.results) == 1:
@@ -124,6 +127,24 @@ class Emitter:
         else:
             values.update(zip(op.results, made.results, strict=True))
         self.location = outer
+
+    def _kept_apart(self, value: Value, made: ir.Value) -> ir.Value:
+        """`made`, which XLA does not see to be made by its operation: what it is made of, or itself, chooses it.
+
+        Where that is NaN, so is the result: of other operations than powers what they are made of is enough.
+        """
+        owner, type_ = value.owner, value.type
+        assert isinstance(owner, Op)
+        if owner.kind.opcode != "power" and owner.operands[0] in self.values:
+            number = otherwise = self.values[owner.operands[0]]
+        else:
+            number, otherwise = made, self.filled(np.array(np.nan, type_.dtype), type_)
+        return self.create("select", [type_], [self.equal(type_, number, number), made, otherwise]).result
+
+    def equal(self, type_: ArrayType, x: ir.Value, y: ir.Value) -> ir.Value:
+        """Where the elements of two arrays of this type are equal."""
+        direction = {"comparison_direction": self.parse("#stablehlo<comparison_direction EQ>")}
+        return self.create("compare", [type_.with_dtype(BOOL)], [x, y], direction).result
 
     def emit_region(
         self, region: Region, into: ir.Region, terminator: str = "stablehlo.return", packed: bool = False

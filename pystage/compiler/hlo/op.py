@@ -85,6 +85,10 @@ class HloOp:
         """Shape transfer function of an operation with regions."""
         return self.infer(*operands)
 
+    def apart(self, op: Op) -> Sequence[int]:
+        """The operands of which XLA must not see how they are made: `log(exp(x))` is not `x` where `exp(x)` overflows."""
+        return ()
+
     def emit(
         self, e: Emitter, op: Op, *operands: mlir_ir.Value
     ) -> mlir_ir.Operation | Sequence[mlir_ir.Value]:

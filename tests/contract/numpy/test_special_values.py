@@ -295,6 +295,26 @@ def near(found, wanted, rounding):
     np.testing.assert_array_equal(np.signbit(found[zeros]), np.signbit(wanted[zeros]))
 
 
+def chains(x, y):
+    """What no rule of algebra may shorten, since what is between overflows or vanishes."""
+    return [
+        np.log(np.exp(x)),
+        np.exp(x) * np.exp(y),
+        np.exp(x) / np.exp(y),
+        np.log(np.abs(x) ** y),
+        (x / y) / x,
+        x / (y / x),
+        np.exp(x) ** 0.001,
+        (x**2.0) ** 0.5,
+        np.sqrt(x * x),
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_chains_are_not_shortened():
+    check(chains, np.array([1000.0, -1000.0, 2.0, 1e200]), np.array([-1000.0, 1000.0, 700.0, 1e-200]))
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", list(REAL_ENDS))
 def test_real_functions(dtype):

@@ -89,7 +89,8 @@ class NumpyCall:
     def refusal(self, cells: Cells) -> Exception | None:
         """The exception with which NumPy refuses the types, the options or the shapes of a call whatever its elements are.
 
-        A TypeError or an AttributeError does not depend on shapes. Of the others only those count that come of each of `ELEMENTS` alike.
+        A TypeError or an AttributeError does not depend on shapes. Of the others only those count that come of each of
+        `ELEMENTS` alike.
         """
         try:
             key = self.function, *[_type_key(cells, a) for a in self.args], *self.kwargs

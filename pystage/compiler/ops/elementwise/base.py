@@ -78,6 +78,16 @@ class Elementwise(HloOp):
         return ArrayType(rest[0], (2, 3)) if rest else None
 
 
+def made_by(op: Op, *opcodes: str) -> list[int]:
+    """The operands of floats that are results of operations with these opcodes."""
+    found = []
+    for i, operand in enumerate(op.operands):
+        owner = operand.owner
+        if operand.type.dtype in FLOATS and isinstance(owner, Op) and owner.kind.opcode in opcodes:
+            found.append(i)
+    return found
+
+
 class Unary(Elementwise):
     """One operand, and a result of the same type."""
 

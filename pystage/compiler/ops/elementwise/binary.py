@@ -15,7 +15,7 @@ from ...hlo.op import ErrorSample, Sample
 from ...hlo.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayType, DType, is_integer
 from ..operands import ALL, COMPLEXES, FLOATS, INTEGERS
 from ..structure.shapes import Broadcast, Constant, Reshape
-from .base import Binary, IntegerBinary, LogicalBinary, OfComplex
+from .base import Binary, IntegerBinary, LogicalBinary, OfComplex, made_by
 from .compare import Select
 from .complex_arithmetic import numpy_power, python_power, quotient
 from .convert import Convert
@@ -74,6 +74,9 @@ class Multiply(Binary):
     dtypes = ALL
     numpy = np.multiply
 
+    def apart(self, op: Op) -> Sequence[int]:
+        return (0,) if len(made_by(op, "exponential")) == 2 else ()
+
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         known = [known_elements(v) for v in op.operands]
         if op.results[0].type.dtype in COMPLEXES and (known[0] is not None or known[1] is not None):
@@ -99,6 +102,9 @@ class Divide(OfComplex, Binary):
     opcode = "divide"
     dtypes = INTEGERS | FLOATS | COMPLEXES
     formula = quotient
+
+    def apart(self, op: Op) -> Sequence[int]:
+        return (0,) if len(made_by(op, "exponential")) == 2 else made_by(op, "divide")
 
     def emit(
         self, e: Emitter, op: Op, *operands: mlir_ir.Value
@@ -148,7 +154,7 @@ def _emit_sum(
     left, right = [type.dtype in FLOATS and _are_positive_zeros(k) for k in known]
     if left != right:
         x, zero = reversed(operands) if left else operands
-        return e.create("select", [type], [_equal(e, type, x, zero), zero, x])
+        return e.create("select", [type], [e.equal(type, x, zero), zero, x])
     if chained and type.dtype in FLOATS and (known[0] is None) != (known[1] is None):
         operands = _with_hidden(e, type, *(operands if known[0] is None else reversed(operands)))
     return e.create("add", [type], operands)
@@ -168,18 +174,13 @@ def _with_hidden(
     e: Emitter, type: ArrayType, x: mlir_ir.Value, constant: mlir_ir.Value
 ) -> list[mlir_ir.Value]:
     """`x`, and a constant that XLA does not see to be one: `x` chooses it by being a number."""
-    hidden = e.create("select", [type], [_equal(e, type, x, x), constant, x]).results[0]
+    hidden = e.create("select", [type], [e.equal(type, x, x), constant, x]).results[0]
     return [x, hidden]
 
 
 def _are_positive_zeros(elements: np.ndarray | None) -> bool:
     """True for elements that are known to be 0.0."""
     return elements is not None and elements.size > 0 and not (elements.any() or np.signbit(elements).any())
-
-
-def _equal(e: Emitter, type: ArrayType, x: mlir_ir.Value, y: mlir_ir.Value) -> mlir_ir.Value:
-    direction = {"comparison_direction": e.parse("#stablehlo<comparison_direction EQ>")}
-    return e.create("compare", [ArrayType(BOOL, type.shape)], [x, y], direction).results[0]
 
 
 def _by_no_zero(
@@ -194,7 +195,7 @@ def _by_no_zero(
     divisor = known_elements(op.operands[1])
     if divisor is not None and divisor.astype(type.dtype).all():
         return e.create(opcode, op.results, operands)
-    none = _equal(e, type, y, e.filled(np.zeros((), type.dtype), type))
+    none = e.equal(type, y, e.filled(np.zeros((), type.dtype), type))
     safe = e.create("select", [type], [none, e.filled(np.ones((), type.dtype), type), y]).results[0]
     made = e.create(opcode, [type], [x, safe]).results[0]
     return e.create("select", op.results, [none, otherwise(), made])
@@ -288,6 +289,9 @@ class Power(OfComplex, Binary):
     numpy = np.power
     by_exponent: ClassVar[Callable[[complex | None], Callable[..., Pair]]] = numpy_power
     """The formula for what all exponents are known to be, or None."""
+
+    def apart(self, op: Op) -> Sequence[int]:
+        return [i for i in made_by(op, "exponential", "power") if i == 0]
 
     def reference(self, *operands: np.ndarray) -> Any:
         """As of many numbers: NumPy takes a root where one exponent for all is 0.5."""

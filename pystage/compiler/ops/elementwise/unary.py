@@ -22,7 +22,7 @@ from ...hlo.types import BOOL, COMPLEX128, FLOAT32, FLOAT64, ArrayType, is_compl
 from ..operands import COMPLEXES, FLOATS, INTEGERS, SIGNED, require_dtype
 from ..sampling import grid
 from . import complex_functions as f
-from .base import FloatUnary, IntegerUnary, OfComplex, RealUnary, Unary
+from .base import FloatUnary, IntegerUnary, OfComplex, RealUnary, Unary, made_by
 from .complex_arithmetic import reciprocal, sign
 
 
@@ -126,6 +126,9 @@ class Log(FloatUnary):
     numpy = np.log
     formula = f.logarithm
 
+    def apart(self, op: Op) -> Sequence[int]:
+        return made_by(op, "exponential", "power")
+
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         return (Reciprocal(op.operands[0]),)
 
@@ -148,6 +151,11 @@ class Sqrt(FloatUnary):
     opcode = "sqrt"
     numpy = np.sqrt
     formula = f.square_root
+
+    def apart(self, op: Op) -> Sequence[int]:
+        owner = op.operands[0].owner
+        is_square = isinstance(owner, Op) and len(set(owner.operands)) == 1
+        return made_by(op, "multiply") if is_square else ()
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (y,) = op.results
