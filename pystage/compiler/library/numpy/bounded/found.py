@@ -41,12 +41,11 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 ctx.fail(SizeDependsOnValues(span=ctx.span, what=what, rewrite=rewrite))
             known = [_known(ctx, a) for a in args]
             named = {key: _known(ctx, a) for key, a in kwargs.items()}
+            if function is np.trim_zeros and is_sequence(ctx, args[0]) and not isinstance(known[0], tuple):
+                rewrite = "make it an array first: `np.asarray(xs)`"
+                what = "np.trim_zeros of a list"
+                ctx.fail(SizeDependsOnValues(span=ctx.span, what=what, rewrite=rewrite))
             if any(x is MISSING for x in (*known, *named.values())):
-                if function is np.trim_zeros and is_sequence(ctx, args[0]):
-                    rewrite = "make it an array first: `np.asarray(xs)`"
-                    ctx.fail(
-                        SizeDependsOnValues(span=ctx.span, what="np.trim_zeros of a list", rewrite=rewrite)
-                    )
                 return run_program(ctx, program, args, kwargs)
             try:
                 return lift(ctx, function(*known, **named))

@@ -39,8 +39,6 @@ def unravel_index(ctx: Context, indices: Raw, shape: Raw, order: Raw = "C") -> A
         except (TypeError, ValueError) as error:
             ctx.raise_(error)
     argument = nested(ctx, NUMPY, indices, "unravel_index")
-    if not extents and argument.rank:
-        ctx.raise_(ValueError("multiple indices are not supported for 0d arrays"))
     flat = ctx.convert(argument.value, INT64)
     size = math.prod(extents)
     if size > _LARGEST:
@@ -52,6 +50,8 @@ def unravel_index(ctx: Context, indices: Raw, shape: Raw, order: Raw = "C") -> A
 
     read = given if isinstance(given, Array) else Array(argument.value, Form.NDARRAY)
     check_inside(ctx, read, flat, size, outside, fallback=_OUTSIDE)
+    if not extents and argument.rank:
+        ctx.raise_(ValueError("multiple indices are not supported for 0d arrays"))
     return Tuple(tuple([ctx.new(place) for place in _indices(ctx, flat, extents, how == "F")]))
 
 
