@@ -124,7 +124,7 @@ def main() -> None:
     starts = choose_starts(points, restarts=10, k=k)
     print(f"{points.shape[0]} digits of {points.shape[1]} pixels, {k} centres, {len(starts)} restarts")
 
-    staged = pystage.compile(kmeans)
+    staged = pystage.compile(kmeans, tier="compiled")
     lowered = staged.lower(points, starts)
     compiled, compile_seconds = timed(lowered.compile)
     staged(points, starts)  # the first call compiles too

@@ -48,7 +48,7 @@ def main() -> None:
     """Draws the set, and compares with the plain run in values and time."""
     limit = 100
     xs, ys = np.linspace(-2.1, 0.6, 100), np.linspace(-1.15, 1.15, 40)
-    staged = pystage.compile(mandelbrot)
+    staged = pystage.compile(mandelbrot, tier="compiled")
     staged(xs, ys, limit)
 
     start = time.perf_counter()

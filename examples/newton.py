@@ -37,7 +37,7 @@ PROGRAMS = [
 
 def main() -> None:
     """Takes a few roots both ways and prints the compiled loop."""
-    staged = pystage.compile(newton_steps)
+    staged = pystage.compile(newton_steps, tier="compiled")
     for a in (2.0, 1234.5, 1e12):
         root, steps = staged(a, a * 1e-9)
         print(f"sqrt({a:g}) = {root:.12g} in {steps} steps; plain Python: {newton_steps(a, a * 1e-9)}")

@@ -94,7 +94,7 @@ PROGRAMS = [
 
 def main() -> None:
     """Integrates both systems, staged and plain, to three tolerances."""
-    staged = pystage.compile(integrate)
+    staged = pystage.compile(integrate, tier="compiled")
     for system, y0, end in (
         (lotka_volterra, np.array([10.0, 5.0]), 60.0),
         (forced_oscillator, np.array([1.0, 0.0]), 50.0),

@@ -86,7 +86,7 @@ def main() -> None:
     """Fits the rates from a bad guess."""
     times, counts = counted()
     rates = Rates(np.log([0.8, 0.3, 0.2, 0.5]))
-    staged = pystage.compile(fit)
+    staged = pystage.compile(fit, tier="compiled")
     start = time.perf_counter()
     found = staged(rates, times, counts, 300, 0.02, 1e-6)
     seconds = time.perf_counter() - start
