@@ -142,7 +142,7 @@ def test_the_report_as_data(tmp_path: Path) -> None:
     assert f["compiled"][0]["changes"] == []
     (change,) = f["compiled"][2]["changes"]
     assert (change["what"], change["old"], change["new"], change["place"]["line"]) == ("n", "2", "3", 15)
-    assert {"inference", "xla", "rest", "python"} == f["seconds"].keys()
+    assert {"inference", "xla", "rest", "python", "plain"} == f["seconds"].keys()
     (fallen,) = g["fallbacks"]
     assert (fallen["code"], fallen["calls"], fallen["place"]["line"]) == ("PS601", 2, 20)
     assert report["lazy"]["programs"] == 0
