@@ -26,6 +26,7 @@ from pystage.compiler.hlo.types import BOOL, ArrayType
 from pystage.compiler.library import everything  # noqa: F401  (declares all meanings)
 from pystage.compiler.library.context import Context, ExceptionCase
 from pystage.compiler.library.jax.tail import is_jax_callable, jax_call
+from pystage.compiler.library.python import operators
 from pystage.compiler.library.python.containers import attribute_of_container
 from pystage.compiler.library.python.iteration.iterators import taken
 from pystage.compiler.library.registry import meaning_of, signature_of
@@ -328,6 +329,9 @@ class PlainContext(Context):
             if not isinstance(raised.exception, exceptions):
                 raise
             return None
+
+    def inplace(self, op: str, left: Any, right: Any) -> Abstract:
+        return operators.inplace(self, op, left, right)
 
     def raise_(self, exception: BaseException) -> NoReturn:
         raise Raised(exception)

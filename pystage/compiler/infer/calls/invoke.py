@@ -6,6 +6,7 @@ import enum
 import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -97,12 +98,11 @@ def call_meaning(
     if Gated in classes and not getattr(meaning, "takes_alternatives", False):
         args = [engine.certain(a) if type(a) is Gated else a for a in args]
         kwargs = {name: engine.certain(a) if type(a) is Gated else a for name, a in kwargs.items()}
-    callees, cells, around = engine.callees, engine.state.slots.get, engine.callees.numpy_call
-    numpy_call = None
+    numpy_call, refused = None, None
     if function is not None:
         numpy_call = NumpyCall(name, function, args, kwargs, engine.state.depth)
-        refused = numpy_call.refusal(cells)
-        if refused is not None:
+        refused = numpy_call.refusal(engine.state.slots.get)
+        if isinstance(refused, TypeError | AttributeError):
             engine.raise_(refused)
     if not accepts(meaning, len(args), kwargs):
         try:
@@ -110,6 +110,33 @@ def call_meaning(
         except TypeError as error:
             raise DiagnosticError(WrongArguments(span=engine.b.span, name=name, why=str(error))) from None
         args, kwargs = bound.args, bound.kwargs
+    if refused is None:
+        return _meant(engine, name, meaning, args, kwargs, numpy_call)
+    try:
+        with commit_unless(
+            engine, _RefusedByNumpy
+        ):  # what the meaning says of it may be more than the exception
+            with suppress(PythonRaise, *OF_NUMPY):
+                _meant(engine, name, meaning, args, kwargs, None)
+            raise _RefusedByNumpy
+    except _RefusedByNumpy:
+        engine.raise_(refused)
+
+
+class _RefusedByNumpy(Exception):
+    """NumPy refuses a call that its meaning computes."""
+
+
+def _meant(
+    engine: Engine,
+    name: str,
+    meaning: Callable[..., Abstract],
+    args: Args,
+    kwargs: Kwargs,
+    numpy_call: NumpyCall | None,
+) -> Abstract:
+    """What a meaning makes of a call; its exceptions are those of `numpy_call`, where it stands for a function of NumPy."""
+    callees, cells, around = engine.callees, engine.state.slots.get, engine.callees.numpy_call
     of_jax = name.startswith("jax")
     callees.under_jax += of_jax
     if numpy_call is not None and (around is None or not around.is_closed(cells)):
