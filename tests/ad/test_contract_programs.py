@@ -26,6 +26,7 @@ WITHOUT = {
     "contract.language.test_type_errors",
     "contract.language.test_computed_sets",
     "contract.containers.test_dicts_of_lists",
+    "contract.exceptions.test_builtin_arguments",
     "contract.containers.test_lists_of_each_trip",
     "errors.test_messages",
 }
