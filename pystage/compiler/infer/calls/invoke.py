@@ -6,7 +6,6 @@ import enum
 import functools
 import types
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -102,7 +101,9 @@ def call_meaning(
     if function is not None:
         numpy_call = NumpyCall(name, function, args, kwargs, engine.state.depth)
         refused = numpy_call.refusal(engine.state.slots.get)
-        if isinstance(refused, TypeError | AttributeError):
+        if isinstance(refused, TypeError | AttributeError) or (
+            refused and numpy_call.draws(engine.state.slots.get)
+        ):
             engine.raise_(refused)
     if not accepts(meaning, len(args), kwargs):
         try:
@@ -116,8 +117,13 @@ def call_meaning(
         with commit_unless(
             engine, _RefusedByNumpy
         ):  # what the meaning says of it may be more than the exception
-            with suppress(PythonRaise, *OF_NUMPY):
+            try:
                 _meant(engine, name, meaning, args, kwargs, None)
+            except (PythonRaise, *OF_NUMPY):
+                pass
+            except DiagnosticError as error:
+                if error.diagnostic.plain is not None:  # it explains what the plain run raises
+                    raise
             raise _RefusedByNumpy
     except _RefusedByNumpy:
         engine.raise_(refused)

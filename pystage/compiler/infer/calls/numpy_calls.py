@@ -74,6 +74,13 @@ class NumpyCall:
         except NoRepresentative:
             return self._alike(replace(whole, elements=IN_MEMORY, of_integers=True))
 
+    def draws(self, cells: Cells) -> bool:
+        """True for a method of a generator, whose meaning leaves traces even where it is taken back."""
+        if isinstance(getattr(self.function, "__self__", None), DRAWS):
+            return True
+        receivers = [cells(each.cell) for each in self.args[:1] if isinstance(each, Ref)]
+        return any(isinstance(cell, ObjectCell) and cell.cls in DRAWS for cell in receivers)
+
     def is_closed(self, cells: Cells) -> bool:
         """True where the call runs no code of the program: each of its operands has a representative."""
         if self._closed is None:
