@@ -181,7 +181,6 @@ class Tiers:
         kind.best = min(kind.best, seconds)
         if kind.trials >= TRIALS and kind.plain_calls and kind.best > WORTH * kind.mean:
             kind.given_up = True
-            kind.left = UNSEEN
 
     def run_unseen(self, kind: Kind, args: Sequence[Any]) -> Any:
         """The plain run, which is counted but not timed."""

@@ -22,7 +22,6 @@ ELEMENT = 1e-9
 """Seconds for an element of an array in a statement."""
 CALLEES = 40
 """How many functions are looked at."""
-_LOOPS = (ast.For, ast.While, ast.comprehension)
 
 
 @dataclass(frozen=True, slots=True)

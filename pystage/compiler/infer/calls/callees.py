@@ -110,7 +110,9 @@ class Callees:
             own = self.numpys_own(exception, state, span)
             if (type(own), str(own)) != (type(exception), str(exception)):
                 assert self.numpy_call is not None
-                raise DiagnosticError(_not_raised(self.numpy_call, exception, span))
+                raise DiagnosticError(
+                    _not_raised(self.numpy_call, exception, span, f"raises {type(own).__name__}: {own}")
+                )
 
     def enter(self, body: Region, try_depth: int, first_cell: int) -> CalleeScope:
         """Inferring the function whose body is `body`, inside of so many bodies of `try`, in a `with` block."""
@@ -139,6 +141,8 @@ class Callees:
         return f"{name}_{count}" if count else name
 
 
-def _not_raised(call: NumpyCall, exception: BaseException, span: Span | None) -> WrongArguments:
-    why = f"staged code would raise {type(exception).__name__}, and the plain run does not"
+def _not_raised(
+    call: NumpyCall, exception: BaseException, span: Span | None, instead: str = "does not"
+) -> WrongArguments:
+    why = f"staged code would raise {type(exception).__name__}, and the plain run {instead}"
     return WrongArguments(span=span, name=call.name, why=why)

@@ -114,9 +114,7 @@ def call_meaning(
     if refused is None:
         return _meant(engine, name, meaning, args, kwargs, numpy_call)
     try:
-        with commit_unless(
-            engine, _RefusedByNumpy
-        ):  # what the meaning says of it may be more than the exception
+        with commit_unless(engine, _RefusedByNumpy):
             try:
                 _meant(engine, name, meaning, args, kwargs, None)
             except (PythonRaise, *OF_NUMPY):
