@@ -47,7 +47,9 @@ def explore(
     check: Check = run,
     strategy: Callable[[], SearchStrategy[Any]] = programs,
 ) -> Counter[str]:
-    """What came of `count` programs, always the same for a number; raises `Differs` with the smallest that differs."""
+    """What came of `count` programs, the same for a number while the same modules are loaded.
+
+    Raises `Differs` with the smallest program that differs."""
     outcomes: Counter[str] = Counter()
     phases = [Phase.generate, *([Phase.shrink] if shrink else [])]
 

