@@ -24,7 +24,11 @@ from .views import (
 
 def stand_in(base: ArrayType, path: tuple[View, ...]) -> np.ndarray:
     """An array without contents that lies in memory as the view at the end of `path` of an array does."""
-    array: np.ndarray = np.empty(base.static_shape, base.dtype)
+    return seen_through(np.empty(base.static_shape, base.dtype), path)
+
+
+def seen_through(array: np.ndarray, path: tuple[View, ...]) -> np.ndarray:
+    """The view of an array at the end of `path`; where the program says where a box begins, it begins at the first element."""
     for view in path:
         array = _through(array, view)
     return array

@@ -27,6 +27,7 @@ from ...library.numpy.random.draws import DRAWS, has_drawn, scratch
 from ...library.numpy.random.generators import METHODS_OF_ELEMENTS
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Const, ListCell, ObjectCell, Ref, SliceObject, Tuple
+from ...values.memory import seen_through
 from ...values.views import View, path_type
 
 MOST_ELEMENTS = 1 << 22
@@ -290,8 +291,14 @@ class _Representatives:
                     known = known_array(cell.value) if self.whole and not path else None
                     if known is not None:
                         return self._constant(known)
-                    type_ = path_type(cell.value.type, path)
-                    return self._array(type_.dtype, type_.static_shape, _is_read_only(cell, path))
+                    owner = cell.value.type
+                    read_only = _is_read_only(cell, path)
+                    if path and self.whole and owner.size <= min(self.elements, IN_MEMORY):
+                        made = seen_through(self._array(owner.dtype, owner.static_shape, False), path)
+                        made.flags.writeable = self.writable or not read_only
+                        return made
+                    type_ = path_type(owner, path)
+                    return self._array(type_.dtype, type_.static_shape, read_only)
                 if isinstance(cell, ObjectCell) and cell.cls in DRAWS:
                     return scratch(cell.cls)
             case SliceObject(start=start, stop=stop, step=step):

@@ -14,7 +14,7 @@ from ...ops.elementwise.base import Elementwise
 from ...values.lattice import Abstract, Ref
 from ...values.memory import stand_in
 from ...values.state import OrderSensitivity, References
-from ...values.views import Reshaped, View
+from ...values.views import Permuted, Reshaped, View
 from ..context import Context, Raw
 
 
@@ -81,11 +81,11 @@ def strides_of(ctx: Context, ref: Ref) -> set[tuple[int, ...]]:
     return {tuple([n // array.itemsize for n in array.strides]) for array in arrays}
 
 
-def keeps_order(ctx: Context, ref: Ref) -> bool:
-    """True if the order in memory (K, A) certainly is the row-major one."""
+def keeps_order(ctx: Context, ref: Ref, order: str = "C") -> bool:
+    """True if the order in memory (K, A) certainly is the row-major one (with F: the column-major one)."""
     origins = [origin for origin, _ in ctx.memory_of(ref)]
     ctx.state.rely_on_layout([origin.cell for origin in origins], OrderSensitivity.ALWAYS)
-    return is_contiguous(ctx, ref) is True and not any(_may_be_rearranged(ctx, o) for o in origins)
+    return is_contiguous(ctx, ref, order) is True and not any(_may_be_rearranged(ctx, o) for o in origins)
 
 
 def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str) -> Truth:
@@ -159,6 +159,19 @@ def note_possible_copy(ctx: Context, ref: Ref, made: Abstract) -> None:
     """`made` is a copy of `ref`, or shares its memory, as sizes decide that only the run knows."""
     ctx.state.doubtful.setdefault(ref.cell, [])
     note_copy(ctx, ref, made)
+
+
+def in_order(ctx: Context, made: Abstract, order: str | None) -> Abstract:
+    """The new array `made` as NumPy stores it in an order: with F as the transpose of one that lies row by row."""
+    if order != "F" or not isinstance(made, Ref) or made.path:
+        return made
+    contents = ctx.contents(made)
+    if contents.type.rank < 2:
+        return made
+    turned = tuple(reversed(range(contents.type.rank)))
+    stored = ctx.ndarray(ctx.op(Transpose(turned), contents))
+    ctx.state.row_major.add(stored.cell)
+    return Ref(stored.cell, (Permuted(turned),))
 
 
 def keep_order(ctx: Context, made: Abstract, given: Raw) -> None:

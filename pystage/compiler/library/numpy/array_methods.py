@@ -22,7 +22,7 @@ from ...values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
 from ..kernels import row_lists
-from ..kernels.layout import keep_order
+from ..kernels.layout import in_order, keep_order
 from ..kernels.nesting import is_sequence
 from ..kernels.structures import abstract, new_list, new_rows, sequence_items, type_name
 from ..rules.casting import assigned_value
@@ -121,8 +121,10 @@ def _astype(
     if not ctx.known(copy, "copy of astype") and wanted == operand.dtype and ctx.is_ndarray(self):
         return self  # type: ignore[no-any-return]
     made = NUMPY.like(ctx, operand, cast(ctx, operand.value, wanted))
-    keep_order(ctx, made, self)
-    return made
+    which = ctx.known(order, "the order of astype")
+    if which != "F":
+        keep_order(ctx, made, self)
+    return in_order(ctx, made, which)
 
 
 def _jax_astype(ctx: Context, self: Raw, dtype: Raw, copy: Raw = False, device: Raw = None) -> Abstract:
@@ -145,9 +147,12 @@ def _copy(ctx: Context, self: Raw, order: Raw = "C") -> Abstract:
     rules = _rules(self)
     operand = rules.operand(ctx, self, "copy")
     made = rules.like(ctx, operand, operand.value)
-    if isinstance(made, Ref) and isinstance(order, str):  # C, unless it is given
+    which = ctx.known(order, "the order of copy")
+    if which in ("A", "K"):
+        keep_order(ctx, made, self)
+    elif isinstance(made, Ref):
         ctx.state.row_major.add(made.cell)
-    return made
+    return in_order(ctx, made, which)
 
 
 def _view(ctx: Context, self: Raw, dtype: Raw = None) -> Abstract:

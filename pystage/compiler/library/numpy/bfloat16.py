@@ -25,11 +25,11 @@ from . import selection as choosing
 from .indexing.stores import dtype_of
 from .linalg import einsum, factorisations, matrices, norms
 from .linalg import names as linear_algebra
-from .reductions import scans, statistics
+from .reductions import nan_order, scans, statistics
 from .reductions import sums as reductions
 
 _DECLARED_IN = (
-    choosing, creation, einsum, factorisations, fourier, linear_algebra, matrices, nearness, norms,
+    choosing, creation, einsum, factorisations, fourier, linear_algebra, matrices, nan_order, nearness, norms,
     reductions, scans, series, statistics,
 )  # fmt: skip
 """The modules whose meanings are replaced: they must have been imported."""

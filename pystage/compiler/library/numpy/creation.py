@@ -22,7 +22,7 @@ from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
 from ..kernels.exact import multiples
-from ..kernels.layout import is_contiguous, is_doubtful, keep_order, keeps_order, note_copy, note_given_back
+from ..kernels.layout import in_order, is_contiguous, is_doubtful, keep_order, keeps_order, note_copy, note_given_back
 from ..kernels.nesting import is_sequence, nested
 from ..kernels.structures import abstract
 from ..python.operators import binary
@@ -56,10 +56,12 @@ def filled(ctx: Context, number: object, shape: tuple[int, ...], dtype: DType) -
     return ctx.broadcast(ctx.constant(number, dtype), shape)
 
 
-def check_order(ctx: Context, order: Raw, function: str) -> None:
-    """Only row-major order is kept: other orders are refused."""
-    if ctx.known(order, f"the order of {function}") not in (None, "C", "K", "A"):
+def order_argument(ctx: Context, rules: Rules, order: Raw, function: str) -> str | None:
+    """The order in memory that is asked for: C, F, A, K or None. A `jax.Array` has none."""
+    given = ctx.known(order, f"the order of {function}")
+    if given not in (None, "C", "K", "A", "F") or (given == "F" and rules.is_jax):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument="order"))
+    return given  # type: ignore[no-any-return]
 
 
 def type_argument(ctx: Context, rules: Rules, dtype: Raw, function: str, default: DType) -> DType:
@@ -68,34 +70,33 @@ def type_argument(ctx: Context, rules: Rules, dtype: Raw, function: str, default
 
 
 def _constant_array(
-    number: object, name: str, ctx: Context, rules: Rules, shape: Raw, dtype: Raw
+    number: object, name: str, ctx: Context, rules: Rules, shape: Raw, dtype: Raw, order: Raw
 ) -> Abstract:
+    which = order_argument(ctx, rules, order, name)
     wanted = type_argument(ctx, rules, dtype, name, rules.default_float(ctx))
     computed = computed_shape(ctx, shape, name)
     if computed is not None:
         return computed.of(ctx, rules.array(ctx, filled(ctx, number, computed.extents, wanted)))
-    return rules.array(ctx, filled(ctx, number, known_shape(ctx, shape, name), wanted))
+    made = rules.array(ctx, filled(ctx, number, known_shape(ctx, shape, name), wanted))
+    return in_order(ctx, made, which)
 
 
 @twins(np.zeros, jnp.zeros, delegates=False)
 def zeros(ctx: Context, rules: Rules, shape: Raw, dtype: Raw = None, order: Raw = "C") -> Abstract:
     """An array of zeros."""
-    check_order(ctx, order, "zeros")
-    return _constant_array(0, "zeros", ctx, rules, shape, dtype)
+    return _constant_array(0, "zeros", ctx, rules, shape, dtype, order)
 
 
 @twins(np.ones, jnp.ones, delegates=False)
 def ones(ctx: Context, rules: Rules, shape: Raw, dtype: Raw = None, order: Raw = "C") -> Abstract:
     """An array of ones."""
-    check_order(ctx, order, "ones")
-    return _constant_array(1, "ones", ctx, rules, shape, dtype)
+    return _constant_array(1, "ones", ctx, rules, shape, dtype, order)
 
 
 @twins(np.empty, jnp.empty, delegates=False)
 def empty(ctx: Context, rules: Rules, shape: Raw, dtype: Raw = None, order: Raw = "C") -> Abstract:
     """An array whose elements mean nothing yet; here they are zeros."""
-    check_order(ctx, order, "empty")
-    return _constant_array(0, "empty", ctx, rules, shape, dtype)
+    return _constant_array(0, "empty", ctx, rules, shape, dtype, order)
 
 
 @twins(np.full, jnp.full, delegates=False)
@@ -103,14 +104,16 @@ def full(
     ctx: Context, rules: Rules, shape: Raw, fill_value: Raw, dtype: Raw = None, order: Raw = "C"
 ) -> Abstract:
     """An array of one value, or of an array broadcast to the shape."""
-    check_order(ctx, order, "full")
+    which = order_argument(ctx, rules, order, "full")
     fill = nested(ctx, rules, fill_value, "full")
     wanted = type_argument(ctx, rules, dtype, "full", fill.dtype)
     computed = computed_shape(ctx, shape, "full") if not fill.rank else None
     if computed is not None:
         made = _filled_with(ctx, rules, computed.extents, fill_value, fill, wanted, is_none(dtype))
         return computed.of(ctx, made)
-    return _filled_with(ctx, rules, known_shape(ctx, shape, "full"), fill_value, fill, wanted, is_none(dtype))
+    extents = known_shape(ctx, shape, "full")
+    made = _filled_with(ctx, rules, extents, fill_value, fill, wanted, is_none(dtype))
+    return in_order(ctx, made, which)
 
 
 def _filled_with(
@@ -150,10 +153,11 @@ def _like(
     return extent, wanted, given.weak and is_none(dtype)
 
 
-def _ordered(ctx: Context, rules: Rules, a: Raw, value: Value, weak: bool) -> Abstract:
-    """A new array, which NumPy stores in the order of `a`."""
-    made = rules.array(ctx, value, weak)
-    keep_order(ctx, made, a)
+def _ordered(ctx: Context, rules: Rules, a: Raw, value: Value, weak: bool, order: str | None = "K") -> Abstract:
+    """A new array, which NumPy stores in an order: A and K are that of `a`."""
+    made = in_order(ctx, rules.array(ctx, value, weak), order)
+    if order != "F":
+        keep_order(ctx, made, a)
     return made
 
 
@@ -168,9 +172,9 @@ def zeros_like(
     shape: Raw = None,
 ) -> Abstract:
     """Zeros of the shape and element type of `a`."""
-    check_order(ctx, order, "zeros_like")
+    which = order_argument(ctx, rules, order, "zeros_like")
     extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "zeros_like")
-    return _ordered(ctx, rules, a, filled(ctx, 0, extent, wanted), weak)
+    return _ordered(ctx, rules, a, filled(ctx, 0, extent, wanted), weak, which)
 
 
 @twins(np.ones_like, jnp.ones_like, delegates=False)
@@ -184,9 +188,9 @@ def ones_like(
     shape: Raw = None,
 ) -> Abstract:
     """Ones of the shape and element type of `a`."""
-    check_order(ctx, order, "ones_like")
+    which = order_argument(ctx, rules, order, "ones_like")
     extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "ones_like")
-    return _ordered(ctx, rules, a, filled(ctx, 1, extent, wanted), weak)
+    return _ordered(ctx, rules, a, filled(ctx, 1, extent, wanted), weak, which)
 
 
 @twins(np.empty_like, jnp.empty_like, delegates=False)
@@ -200,9 +204,9 @@ def empty_like(
     shape: Raw = None,
 ) -> Abstract:
     """An array like `prototype` whose elements mean nothing yet; here they are zeros."""
-    check_order(ctx, order, "empty_like")
+    which = order_argument(ctx, rules, order, "empty_like")
     extent, wanted, weak = _like(ctx, rules, prototype, dtype, shape, "empty_like")
-    return _ordered(ctx, rules, prototype, filled(ctx, 0, extent, wanted), weak)
+    return _ordered(ctx, rules, prototype, filled(ctx, 0, extent, wanted), weak, which)
 
 
 @twins(np.full_like, jnp.full_like, delegates=False)
@@ -217,11 +221,11 @@ def full_like(
     shape: Raw = None,
 ) -> Abstract:
     """One value in the shape and element type of `a`."""
-    check_order(ctx, order, "full_like")
+    which = order_argument(ctx, rules, order, "full_like")
     extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "full_like")
     fill = nested(ctx, rules, fill_value, "full_like")
     made = _filled_with(ctx, rules, extent, fill_value, fill, wanted, False)
-    return _ordered(ctx, rules, a, rules.operand(ctx, made, "full_like").value, weak)
+    return _ordered(ctx, rules, a, rules.operand(ctx, made, "full_like").value, weak, which)
 
 
 # ---------------------------------------------------------------- copies
@@ -260,11 +264,11 @@ def array(
     ndmin: Raw = 0,
 ) -> Abstract:
     """A new array of numbers, nested sequences or another array."""
-    check_order(ctx, order, "array")
+    which = order_argument(ctx, rules, order, "array")
     if _copies(ctx, copy, "array") is not True:
-        return _shared(ctx, rules, object, dtype, copy, "array", order, ndmin)
+        return _shared(ctx, rules, object, dtype, copy, "array", which, ndmin)
     value, weak = converted(ctx, rules, object, dtype, "array")
-    return rules.array(ctx, _order_and_rank(ctx, value, ndmin), weak)
+    return in_order(ctx, rules.array(ctx, _order_and_rank(ctx, value, ndmin), weak), which)
 
 
 _NO_COPY = """Unable to avoid copy while creating an array as requested.
@@ -276,14 +280,16 @@ For more details, see https://numpy.org/devdocs/numpy_2_0_migration_guide.html#a
 def _copies(ctx: Context, copy: Raw, function: str) -> bool | None:
     """Whether the result of `np.array` is a copy; None: where one is needed. Any object says so by its truth."""
     given = ctx.known(copy, f"copy of {function}")
+    if isinstance(given, str):
+        ctx.raise_(ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead."))
     return None if given is None or given is np._CopyMode.IF_NEEDED else bool(given)
 
 
-def _contiguous(ctx: Context, a: Ref) -> Ref:
-    """An ndarray itself where its elements lie in row-major order, else a copy."""
-    shared = is_contiguous(ctx, a)
+def _contiguous(ctx: Context, a: Ref, order: str) -> Abstract:
+    """An ndarray itself where its elements lie in an order, C or F, else a copy."""
+    shared = is_contiguous(ctx, a, order)
     if shared is False or is_doubtful(ctx, a):
-        made = ctx.ndarray(ctx.contents(a))
+        made = in_order(ctx, ctx.ndarray(ctx.contents(a)), order)
         note_copy(ctx, a, made)
         return made
     note_given_back(ctx, a)
@@ -291,7 +297,7 @@ def _contiguous(ctx: Context, a: Ref) -> Ref:
 
 
 def _shared(
-    ctx: Context, rules: Rules, a: Raw, dtype: Raw, copy: Raw, function: str, order: Raw, ndmin: Raw = 0
+    ctx: Context, rules: Rules, a: Raw, dtype: Raw, copy: Raw, function: str, order: str | None, ndmin: Raw = 0
 ) -> Abstract:
     """The ndarray itself where nothing needs to be converted, else a new array."""
     wanted = _copies(ctx, copy, function)
@@ -304,16 +310,15 @@ def _shared(
         own = dtype_of(ctx, a)
         same = is_none(dtype) or rules.dtype(ctx, dtype, function) == own
         if same and integer(ctx, ndmin, "ndmin") == 0:
-            of_order = ctx.known(order, f"the order of {function}") == "C"
-            ordered = a if of_order and isinstance(a, Ref) else None
+            ordered = a if order in ("C", "F") and isinstance(a, Ref) else None
             if wanted is None and ordered is not None:
-                return _contiguous(ctx, ordered)
-            if ordered is None or keeps_order(ctx, ordered):
+                return _contiguous(ctx, ordered, str(order))
+            if ordered is None or keeps_order(ctx, ordered, str(order)):
                 return a  # type: ignore[no-any-return]
     if wanted is False:
         ctx.raise_(ValueError(_NO_COPY))
     value, weak = converted(ctx, rules, a, dtype, function)
-    return _ordered(ctx, rules, a, _order_and_rank(ctx, value, ndmin), weak)
+    return _ordered(ctx, rules, a, _order_and_rank(ctx, value, ndmin), weak, order)
 
 
 @twins(np.asarray, jnp.asarray, delegates=False)
@@ -321,8 +326,7 @@ def asarray(
     ctx: Context, rules: Rules, a: Raw, dtype: Raw = None, order: Raw = None, *, copy: Raw = None
 ) -> Abstract:
     """`a` as an array: an ndarray of the right element type is given back as it is."""
-    check_order(ctx, order, "asarray")
-    return _shared(ctx, rules, a, dtype, copy, "asarray", order)
+    return _shared(ctx, rules, a, dtype, copy, "asarray", order_argument(ctx, rules, order, "asarray"))
 
 
 @twins(np.asanyarray, None, delegates=False)
@@ -330,25 +334,33 @@ def asanyarray(
     ctx: Context, rules: Rules, a: Raw, dtype: Raw = None, order: Raw = None, *, copy: Raw = None
 ) -> Abstract:
     """As `asarray`: there are no subclasses."""
-    check_order(ctx, order, "asanyarray")
-    return _shared(ctx, rules, a, dtype, copy, "asanyarray", order)
+    return _shared(ctx, rules, a, dtype, copy, "asanyarray", order_argument(ctx, rules, order, "asanyarray"))
 
 
 @twins(np.ascontiguousarray, None, delegates=False)
 def ascontiguousarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> Abstract:
     """`a` in row-major order, with at least one axis."""
-    made = _shared(ctx, rules, a, dtype, None, "ascontiguousarray", Const("C"))
+    made = _shared(ctx, rules, a, dtype, None, "ascontiguousarray", "C")
     if rules.operand(ctx, made, "ascontiguousarray").rank:
         return made
     return with_views(ctx, rules, made, (Reshaped((1,)),), "ascontiguousarray")
 
 
+@twins(np.asfortranarray, None, delegates=False)
+def asfortranarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> Abstract:
+    """`a` in column-major order, with at least one axis."""
+    made = _shared(ctx, rules, a, dtype, None, "asfortranarray", "F")
+    if rules.operand(ctx, made, "asfortranarray").rank:
+        return made
+    return with_views(ctx, rules, made, (Reshaped((1,)),), "asfortranarray")
+
+
 @twins(np.copy, jnp.copy, delegates=False)
 def copy(ctx: Context, rules: Rules, a: Raw, order: Raw = "K", subok: Raw = False) -> Abstract:
     """A new array of the same elements."""
-    check_order(ctx, order, "copy")
+    which = order_argument(ctx, rules, order, "copy")
     given = nested(ctx, rules, a, "copy") if not rules.is_jax else rules.operand(ctx, a, "copy")
-    return _ordered(ctx, rules, a, given.value, given.weak)
+    return _ordered(ctx, rules, a, given.value, given.weak, which)
 
 
 # ---------------------------------------------------------------- ranges

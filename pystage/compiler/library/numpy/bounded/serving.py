@@ -45,7 +45,7 @@ from ..indexing.bounded import compact, elements, raveled, refuse, where
 from ..indexing.stores import known_array
 from ..linalg import einsum, matrices, norms, products  # noqa: F401
 from ..linalg import names as linalg_names  # noqa: F401
-from ..reductions import quantiles, scans, searching, sorting, statistics, sums  # noqa: F401
+from ..reductions import nan_order, quantiles, scans, searching, sorting, statistics, sums  # noqa: F401
 
 Meaning = Callable[..., Abstract]
 

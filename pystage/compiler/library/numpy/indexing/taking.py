@@ -85,8 +85,6 @@ def take(
             ctx.raise_(NotImplementedError("The 'raise' mode to jnp.take is not supported."))
         keywords = {"axis": axis if isinstance(axis, Abstract) else Const(axis), "mode": Const(how)}
         return ctx.call(Const(jnp.take), [a, indices], keywords)
-    if not is_none(out):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.take", argument="out"))
     given = nested(ctx, NUMPY, a, "take")
     value, at = given.value, 0
     if is_none(axis):
@@ -101,7 +99,23 @@ def take(
     positions = indices_of(
         ctx, indices, shape[at], mode, "take", lambda i, p: check_inside(ctx, i, p, shape[at], outside)
     )
-    return ctx.new(gather(ctx, value, Fancy((at,), (positions,), positions.type.static_shape, at, False)))
+    found = gather(ctx, value, Fancy((at,), (positions,), positions.type.static_shape, at, False))
+    return _into(ctx, out, found, ValueError("output array does not match result of ndarray.take"))
+
+
+def _into(ctx: Context, out: Raw, value: Value, mismatched: Exception) -> Abstract:
+    """A new array, or `out`, which must have the shape, and into whose type the elements are cast whatever they are.
+
+    That `out` has a type of which the elements' type can hold all is asked of NumPy itself.
+    """
+    if is_none(out):
+        return ctx.new(value)
+    if not ctx.is_ndarray(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.take or np.choose", argument="out"))
+    if value.type.shape != shape_of(ctx, out):
+        ctx.raise_(mismatched)
+    store_through(ctx, out, value, memory="output array")
+    return out  # type: ignore[no-any-return]
 
 
 def _along(
@@ -244,8 +258,6 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
         if not is_none(out):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function="jnp.choose", argument="out"))
         return ctx.call(Const(jnp.choose), [a, abstract(choices)], {"mode": Const(how)})
-    if not is_none(out):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.choose", argument="out"))
     listed = elements(ctx, choices)
     listed = ctx.iterate(choices) if listed is None else listed
     if not listed:
@@ -272,7 +284,7 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
     for i, value in enumerate(values[1:], 1):
         here = ctx.op(Compare("EQ"), at, filled(ctx, i, shape, INT64))
         result = ctx.op(Select(), here, ctx.broadcast(value, shape), result)
-    return ctx.new(result)
+    return _into(ctx, out, result, TypeError("choose: invalid shape for output array."))
 
 
 # ---------------------------------------------------------------- insertion and deletion

@@ -15,6 +15,7 @@ from ....ops import Add, Broadcast, Compare, Concatenate, Iota, Multiply, Select
 from ....values.lattice import Abstract, ListCell, Ref, Tuple
 from ....values.views import Diagonal, Permuted, Reshaped, Strided, View, read_path, write_path
 from ...context import Context, Raw
+from ...kernels.layout import in_order
 from ...kernels.memory import check_memory
 from ...kernels.nesting import nested
 from ...kernels.reducing import ReductionOperand, total
@@ -23,7 +24,7 @@ from ...registry import meaning
 from ...rules.casting import array_value
 from ...rules.jax import axis_of, integer, is_none
 from ...rules.libraries import NUMPY, Rules, twins, with_views
-from ..creation import check_order, filled, type_argument
+from ..creation import filled, order_argument, type_argument
 from ..indexing.flat_stores import refuse_own_memory
 from ..indexing.stores import cast, dtype_of, fit, shape_of, store_through
 from ..manipulation import as_array
@@ -65,8 +66,8 @@ def eye(
     order: Raw = "C",
 ) -> Abstract:
     """Ones on the `k`-th diagonal."""
-    check_order(ctx, order, "eye")
-    return _pattern("eye", "EQ", ctx, rules, N, M, k, dtype)
+    which = order_argument(ctx, rules, order, "eye")
+    return in_order(ctx, _pattern("eye", "EQ", ctx, rules, N, M, k, dtype), which)
 
 
 @twins(np.identity, jnp.identity, delegates=False)

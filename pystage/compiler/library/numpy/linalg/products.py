@@ -125,16 +125,22 @@ def product_dtype(ctx: Context, ufunc: np.ufunc, left: ArrayArgument, right: Arr
 def numpy_matmul(
     ctx: Context, x1: Raw, x2: Raw, out: Raw = None, dtype: Raw = None, axes: Raw = None
 ) -> Abstract:
-    """`np.matmul`; `axes` may only say which they are anyway."""
+    """`np.matmul`; `axes` says which axes of the operands and of the result are those of the matrices."""
     x1, x2 = as_ndarray(ctx, x1), as_ndarray(ctx, x2)
     selected = of_bounded(ctx, "matmul", x1, x2)
     if selected is not None:
         return selected if is_none(out) else _into_output(ctx, out, ctx.read(selected).value, x1, x2)
     given = [nested(ctx, NUMPY, x, "matmul") for x in (x1, x2)]
     core = [_MATRIX[2 - min(o.rank, 2) :] for o in given]
-    last = core[0][:-1] + core[1][-1:]
-    if not is_none(axes) and ctx.known(axes, "axes of matmul") != [*core, _MATRIX[2 - len(last) :]]:
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.matmul", argument="axes"))
+    last = _MATRIX[2 - sum(o.rank > 1 for o in given) :]
+    places = None if is_none(axes) else ctx.known(axes, "axes of matmul")
+    if places is not None and places != [*core, last]:
+        moved = [ctx.call(Const(np.moveaxis), [x, Const(p), Const(c)]) for x, p, c in zip((x1, x2), places, core)]
+        made = numpy_matmul(ctx, *moved, dtype=dtype)
+        if last:
+            made = ctx.call(Const(np.moveaxis), [made, Const(last), Const(places[2])])
+        value = NUMPY.operand(ctx, made, "matmul").value
+        return NUMPY.result(ctx, value) if is_none(out) else stored_out(ctx, out, value, "matmul")
     left, right = [ctx.convert(x.value, product_dtype(ctx, np.matmul, *given)) for x in given]
     if not is_none(dtype):
         wanted = NUMPY.dtype(ctx, dtype, "matmul")

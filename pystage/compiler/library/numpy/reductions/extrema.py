@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import jax.numpy as jnp
 import numpy as np
 
-from ....diagnostics.codes_types import NoSuchOperation
+from ....diagnostics.codes_types import ArgumentNotStaged, NoSuchOperation
 from ....hlo.ir import Region, Value
 from ....hlo.types import BOOL, INT64, ArrayType, is_complex, is_floating
 from ....ops import And, Compare, Iota, Or, Real, ReduceWith, Select, StopGradient, Subtract
@@ -19,7 +19,7 @@ from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract
 from ...context import Context, Raw
-from ...kernels.arithmetic import compare
+from ...kernels.arithmetic import compare, extremum
 from ...kernels.reducing import (
     EXTREMA,
     ReductionOperand,
@@ -57,10 +57,7 @@ def _extremum(
     rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, name, where)
     if is_none(initial):
-        check_elements(ctx, of, a, name if rules.is_jax else _LONG[name])
-        if of.where is not None and not isinstance(a, Bounded):
-            text = f"reduction operation '{_LONG[name]}' does not have an identity"
-            ctx.raise_(ValueError(f"{text}, so to use a where mask one has to specify 'initial'"))
+        check_identity(ctx, of, a, name if rules.is_jax else _LONG[name])
     return reduced(ctx, rules, of, _extremum_of(name, ctx, rules, of, initial))
 
 
@@ -74,6 +71,14 @@ def _extremum_of(name: str, ctx: Context, rules: Rules, of: ReductionOperand, in
         found = ctx.reshape(extremum_and_index(ctx, name, of.value, of.axes, of.where)[0], of.shape)
         return found if start is None else ctx.op(EXTREMA[name], ctx.broadcast(start, of.shape), found)
     return reduce(ctx, EXTREMA[name], of, start)
+
+
+def check_identity(ctx: Context, of: ReductionOperand, a: Raw, operation: str) -> None:
+    """As `check_elements`; also where a mask says which elements count, of which there may be none."""
+    check_elements(ctx, of, a, operation)
+    if of.where is not None and not isinstance(a, Bounded):
+        text = f"reduction operation '{operation}' does not have an identity"
+        ctx.raise_(ValueError(f"{text}, so to use a where mask one has to specify 'initial'"))
 
 
 def check_elements(ctx: Context, of: ReductionOperand, a: Raw, operation: str) -> None:
@@ -132,36 +137,66 @@ def min_(
     return _extremum("min", ctx, rules, a, axis, keepdims, initial, where)
 
 
-def _nan_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw) -> Abstract:
+def _nan_extremum(
+    name: str,
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw,
+    keepdims: Raw,
+    initial: Raw,
+    where: Raw,
+) -> Abstract:
     """The extremum of what is not NaN; NaN where there is nothing else."""
     rules = rules_for(rules, a)
-    of = source(ctx, rules, a, axis, keepdims, name)
+    of = source(ctx, rules, a, axis, keepdims, name, where)
     numbers = without_nan(ctx, of)
-    check_elements(ctx, of, a, name if rules.is_jax else f"f{name[3:]}")
+    if is_none(initial):
+        check_identity(ctx, of, a, name if rules.is_jax else f"f{name[3:]}")
     best = _extremum_of(name[3:], ctx, rules, numbers)
-    if not is_floating(of.dtype) and not is_complex(of.dtype):
-        return reduced(ctx, rules, of, best)
-    none = ctx.op(
-        Compare("EQ"), counted(ctx, numbers, INT64), ctx.broadcast(ctx.constant(0, INT64), of.shape)
-    )
-    nan = ctx.broadcast(ctx.constant(np.nan, of.dtype), of.shape)
-    return reduced(ctx, rules, of, ctx.op(Select(), none, nan, best))
+    if is_floating(of.dtype) or is_complex(of.dtype):
+        none = ctx.op(
+            Compare("EQ"), counted(ctx, numbers, INT64), ctx.broadcast(ctx.constant(0, INT64), of.shape)
+        )
+        nan = ctx.broadcast(ctx.constant(np.nan, of.dtype), of.shape)
+        best = ctx.op(Select(), none, nan, best)
+    start = initial_value(ctx, rules, initial, of.dtype, name)
+    if start is not None:
+        if not rules.is_jax and not ctx.is_ndarray(a):
+            argument = "initial for what is no ndarray"
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument=argument))
+        best = extremum(EXTREMA[name[3:]])(ctx, Form.NDARRAY, best, ctx.broadcast(start, of.shape))
+    return reduced(ctx, rules, of, best)
 
 
 @twins(np.nanmax, jnp.nanmax, delegates=False)
 def nanmax(
-    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, keepdims: Raw = False
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    initial: Raw = None,
+    where: Raw = True,
 ) -> Abstract:
     """The greatest element that is not NaN."""
-    return _nan_extremum("nanmax", ctx, rules, a, axis, keepdims)
+    return _nan_extremum("nanmax", ctx, rules, a, axis, keepdims, initial, where)
 
 
 @twins(np.nanmin, jnp.nanmin, delegates=False)
 def nanmin(
-    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, keepdims: Raw = False
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw = None,
+    out: Raw = None,
+    keepdims: Raw = False,
+    initial: Raw = None,
+    where: Raw = True,
 ) -> Abstract:
     """The least element that is not NaN."""
-    return _nan_extremum("nanmin", ctx, rules, a, axis, keepdims)
+    return _nan_extremum("nanmin", ctx, rules, a, axis, keepdims, initial, where)
 
 
 @twins(np.ptp, jnp.ptp, delegates=False, fold=True)

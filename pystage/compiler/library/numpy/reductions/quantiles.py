@@ -33,16 +33,18 @@ from ....ops import (
     Transpose,
 )
 from ....values.boundary import Form
-from ....values.lattice import Abstract, Array
+from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
 from ...kernels.nesting import elements, nested
 from ...kernels.reducing import reduced_shape, wider
-from ...kernels.structures import lift
+from ...kernels.structures import abstract, lift
 from ...rules.jax import axes_of, is_none
-from ...rules.libraries import Rules, twins
+from ...rules.libraries import NUMPY, Rules, twins
+from ..composed import run_program
 from ..indexing.gathering import Fancy, gather
 from ..indexing.stores import known_array
 from ..joining import part, taken
+from .nan_order import weighted_quantile
 
 _EXACT_IN_FLOAT16 = 2048
 
@@ -156,7 +158,7 @@ def _quantile(
     """`np.quantile` or `np.percentile`, which differ in the scale of `q`."""
     name = function.__name__
     if not is_none(weights):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument="weights"))
+        return _weighted(ctx, a, q, axis, keepdims, weights, name)
     wanted, how = _known_shares(ctx, q, name), ctx.known(method, f"the method of np.{name}")
     lines = _SortedLines(ctx, rules, a, axis, keepdims, name)
     given = None if wanted is not None else nested(ctx, rules, q, name)
@@ -186,6 +188,19 @@ def _quantile(
         value = _computed(ctx, lines, shares, 100 if name == "percentile" else 1)
     result = ctx.reshape(lines.with_nan(ctx, value), (*positions.shape, *lines.result))
     return lines.given_back(ctx, rules, result)
+
+
+def _weighted(
+    ctx: Context, a: Raw, q: Raw, axis: Raw, keepdims: Raw, weights: Raw, name: str
+) -> Abstract:
+    """A quantile with weights; PS203 where whether it is an array or a number depends on NaN among the elements."""
+    lines = _SortedLines(ctx, NUMPY, a, axis, keepdims, name)
+    shares = nested(ctx, NUMPY, q, name)
+    one = not lines.result and not shares.shape
+    if lines.count == 0 or is_complex(lines.dtype) or (one and is_floating(lines.dtype)) or name != "quantile":
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument="weights here"))
+    given = ctx.call(Const(np.asarray), [abstract(a)])
+    return run_program(ctx, weighted_quantile, [given, q, axis, keepdims, weights, False])
 
 
 def _ramp(count: int, dtype: DType) -> np.ndarray:

@@ -1,11 +1,10 @@
-"""NumPy's statistics, composed of simpler functions: covariances, histograms, order statistics without NaN.
+"""NumPy's statistics, composed of simpler functions: means with weights, covariances, histograms.
 
 Signatures are NumPy's. A keyword that is missing here is refused.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ def average(
         found = given.mean(axis, keepdims=keepdims)
         total = np.asarray(given.size / np.size(found), found.dtype)[()]
     else:
-        heavy = _weights_along(given, np.asarray(weights), axis)
+        heavy = weights_along(given, np.asarray(weights), axis)
         kind = np.result_type(given.dtype, heavy.dtype)
         if given.dtype.kind in "biu":
             kind = np.result_type(kind, np.float64)
@@ -51,7 +50,7 @@ def average(
     return found, np.zeros_like(found) + total
 
 
-def _weights_along(a: Any, weights: Any, axis: Any) -> Any:
+def weights_along(a: Any, weights: Any, axis: Any) -> Any:
     """Weights of the elements of `a`, or of those along some axes, with the axes of `a`."""
     rank = a.ndim
     if weights.ndim == rank and (axis is None or len(axis) < rank or axis == tuple(range(rank))):
@@ -89,10 +88,12 @@ def cov(
     rowvar: Any = True,
     bias: Any = False,
     ddof: Any = None,
+    fweights: Any = None,
+    aweights: Any = None,
     *,
     dtype: Any = None,
 ) -> Any:
-    """The covariance of variables in rows, or in columns without `rowvar`; weights are not staged."""
+    """The covariance of variables in rows, or in columns without `rowvar`."""
     given = np.asarray(m)
     if given.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
@@ -113,9 +114,50 @@ def cov(
         x = np.concatenate((x, rows), axis=0)
     if ddof is None:
         ddof = 0 if bias else 1
-    x = x - np.mean(x, axis=1, keepdims=True)
-    divisor = max(x.shape[1] - ddof, 0)
-    return np.squeeze(np.dot(x, np.conj(x.T)) * np.true_divide(1, np.float64(divisor)).astype(dtype))
+    heavy = None if fweights is None else _frequencies(fweights, x.shape[1])
+    if aweights is not None:
+        importance = np.asarray(aweights, dtype=float)
+        _check_weights(importance, x.shape[1], "aweights")
+        if (importance < 0).any():
+            raise ValueError("aweights cannot be negative")
+        if heavy is None:
+            heavy = importance
+        else:
+            heavy *= importance  # as in NumPy, also where it is the caller's array
+    if heavy is None:
+        x = x - np.mean(x, axis=1, keepdims=True)
+        divisor = max(x.shape[1] - ddof, 0)
+        return np.squeeze(np.dot(x, np.conj(x.T)) * np.true_divide(1, np.float64(divisor)).astype(dtype))
+    centre, total = np.average(x, axis=1, weights=heavy, returned=True)
+    sums = total[0]
+    if ddof == 0:
+        divisor = sums
+    elif aweights is None:
+        divisor = sums - ddof
+    else:
+        divisor = sums - ddof * np.sum(heavy * importance) / sums
+    x = x - centre[:, None]
+    divisor = np.where(divisor <= 0, 0.0, divisor)
+    return np.squeeze(np.dot(x, np.conj((x * heavy).T)) * np.true_divide(1, divisor))
+
+
+def _frequencies(given: Any, count: Any) -> Any:
+    """How often each observation counts."""
+    often = np.asarray(given, dtype=float)
+    if not np.all(often == np.around(often)):
+        raise TypeError("fweights must be integer")
+    _check_weights(often, count, "fweights")
+    if (often < 0).any():
+        raise ValueError("fweights cannot be negative")
+    return often
+
+
+def _check_weights(weights: Any, count: Any, name: Any) -> None:
+    """RuntimeError where there is not a weight for each observation."""
+    if weights.ndim > 1:
+        raise RuntimeError(f"cannot handle multidimensional {name}")
+    if weights.shape[0] != count:
+        raise RuntimeError(f"incompatible numbers of samples and {name}")
 
 
 @composed(np.corrcoef)
@@ -228,106 +270,3 @@ def _bin_by_width(values: Any, inside: Any, edges: Any) -> Any:
     place = np.minimum((share * (last + 1)).astype(np.int64), last)
     place = place - (x < np.take(edges, place, mode="clip"))
     return place + ((x >= np.take(edges, place + 1, mode="clip")) & (place < last))
-
-
-# ---------------------------------------------------------------- order, without NaN
-
-
-_LARGE = 1_000
-"""Larger arrays are first searched for NaN: without any it takes no whole sort."""
-
-
-@composed(np.nanmedian)
-def nanmedian(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """The median of what is not NaN; NaN where there is nothing else."""
-    x = np.asarray(a)
-    if not np.issubdtype(x.dtype, np.inexact):
-        return np.median(x, axis=axis, keepdims=keepdims)
-    if x.size > _LARGE and not np.isnan(x).any():
-        return np.median(x, axis=axis, keepdims=keepdims)
-    if x.size == 0:
-        return np.nanmean(x, axis=axis, keepdims=keepdims)
-    axes = tuple(range(x.ndim)) if axis is None else normalize_axis_tuple(axis, x.ndim)
-    ordered, count = _ordered(x, axes)
-    places = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(ordered) - 1)
-    low, high = [np.take_along_axis(ordered, place[None], axis=0)[0] for place in places]
-    middle = np.where(count % 2 == 1, low, np.mean(np.stack((low, high)), axis=0))
-    middle = np.where(count > 0, middle, np.nan)
-    if keepdims:
-        return middle.reshape([1 if i in axes else n for i, n in enumerate(x.shape)])
-    return middle[()]
-
-
-def _ordered(a: Any, axes: Any) -> Any:
-    """The elements along axes in order along the first axis, and how many of them are numbers."""
-    rest = [n for i, n in enumerate(a.shape) if i not in axes]
-    count = math.prod([a.shape[i] for i in axes])
-    lines = np.moveaxis(a, axes, tuple(range(len(axes)))).reshape((count, *rest))
-    return np.sort(lines, axis=0), np.sum(~np.isnan(lines), axis=0)
-
-
-@composed(np.nanquantile)
-def nanquantile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """The quantiles of what is not NaN, by linear interpolation; NaN where there is nothing else."""
-    given = np.asarray(a)
-    if np.issubdtype(given.dtype, np.complexfloating):
-        raise TypeError("a must be an array of real numbers")
-    if given.size == 0:
-        np.quantile([0.0], np.true_divide(q, 1))  # raises what the shares cannot be
-        return np.nanmean(given, axis=axis, keepdims=keepdims)
-    if not np.issubdtype(given.dtype, np.inexact):
-        return np.quantile(given, q, axis=axis, keepdims=keepdims)
-    if given.size > _LARGE and not np.isnan(given).any():
-        return np.quantile(given, q, axis=axis, keepdims=keepdims)
-    axes = tuple(range(given.ndim)) if axis is None else normalize_axis_tuple(axis, given.ndim)
-    ordered, count = _ordered(given, axes)
-    share = np.asarray(q)
-    results = [_at_share(ordered, count, s) for s in np.ravel(share)]
-    dtype = np.asarray(np.quantile(np.zeros(2, given.dtype), q)).dtype
-    result = np.stack(results).astype(dtype).reshape(share.shape + count.shape)
-    if keepdims:
-        kept = [1 if i in axes else n for i, n in enumerate(given.shape)]
-        return result.reshape((*share.shape, *kept))
-    return result[()]
-
-
-def _at_share(ordered: Any, count: Any, share: Any) -> Any:
-    """The value at a share of the way through the first `count` of the ordered elements."""
-    at = share * (count - 1)
-    below = np.maximum(np.floor(at), 0).astype(np.int64)
-    above = np.clip(below + 1, 0, np.maximum(count - 1, 0))
-    low = np.take_along_axis(ordered, below[None], axis=0)[0]
-    high = np.take_along_axis(ordered, above[None], axis=0)[0]
-    gap, rest = high - low, at - below
-    return np.where(count > 0, np.where(rest < 0.5, low + gap * rest, high - gap * (1 - rest)), np.nan)
-
-
-@composed(np.nanpercentile)
-def nanpercentile(a: Any, q: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """`nanquantile` with `q` in percent."""
-    np.percentile([0.0], np.true_divide(q, 1))  # raises what the shares cannot be
-    dtype = np.asarray(a).dtype
-    whole = dtype.type(100) if dtype.kind == "f" else 100
-    return np.nanquantile(a, np.true_divide(q, whole), axis=axis, keepdims=keepdims)
-
-
-@composed(np.nanargmax)
-def nanargmax(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """The index of the greatest element that is not NaN."""
-    return np.argmax(_with_numbers(np.asarray(a), -np.inf, axis), axis=axis, keepdims=keepdims)
-
-
-@composed(np.nanargmin)
-def nanargmin(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    """The index of the least element that is not NaN."""
-    return np.argmin(_with_numbers(np.asarray(a), np.inf, axis), axis=axis, keepdims=keepdims)
-
-
-def _with_numbers(x: Any, number: Any, axis: Any) -> Any:
-    """`x` with a number in place of NaN; ValueError where a line has nothing else."""
-    if not np.issubdtype(x.dtype, np.inexact):
-        return x
-    nan = np.isnan(x)
-    if nan.size and nan.all(axis=axis).any():
-        raise ValueError("All-NaN slice encountered")
-    return np.where(nan, number, x)

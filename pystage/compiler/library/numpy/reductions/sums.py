@@ -28,6 +28,7 @@ from ...kernels.reducing import (
     wider,
     without_nan,
 )
+from ...kernels.nesting import nested
 from ...rules.casting import assigned_value
 from ...rules.jax import canonical, ints, is_none
 from ...rules.libraries import Rules, twins
@@ -102,11 +103,22 @@ def prod(
     return reduced(ctx, rules, of, product(ctx, of, initial_value(ctx, rules, initial, of.dtype, "prod")))
 
 
-def _nan_sum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, dtype: Raw, keepdims: Raw) -> Abstract:
+def _nan_sum(
+    name: str,
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    axis: Raw,
+    dtype: Raw,
+    keepdims: Raw,
+    initial: Raw,
+    where: Raw,
+) -> Abstract:
     rules = rules_for(rules, a)
-    of = without_nan(ctx, source(ctx, rules, a, axis, keepdims, name))
+    of = without_nan(ctx, source(ctx, rules, a, axis, keepdims, name, where))
     of = in_type(ctx, rules, of, dtype, name, accumulator(ctx, rules, of.dtype))
-    return reduced(ctx, rules, of, total(ctx, of) if name == "nansum" else product(ctx, of))
+    combine = total if name == "nansum" else product
+    return reduced(ctx, rules, of, combine(ctx, of, initial_value(ctx, rules, initial, of.dtype, name)))
 
 
 @twins(np.nansum, jnp.nansum, delegates=False, accumulates=True)
@@ -118,9 +130,11 @@ def nansum(
     dtype: Raw = None,
     out: Raw = None,
     keepdims: Raw = False,
+    initial: Raw = None,
+    where: Raw = True,
 ) -> Abstract:
     """The sum of what is not NaN."""
-    return _nan_sum("nansum", ctx, rules, a, axis, dtype, keepdims)
+    return _nan_sum("nansum", ctx, rules, a, axis, dtype, keepdims, initial, where)
 
 
 @twins(np.nanprod, jnp.nanprod, delegates=False, accumulates=True)
@@ -132,9 +146,11 @@ def nanprod(
     dtype: Raw = None,
     out: Raw = None,
     keepdims: Raw = False,
+    initial: Raw = None,
+    where: Raw = True,
 ) -> Abstract:
     """The product of what is not NaN."""
-    return _nan_sum("nanprod", ctx, rules, a, axis, dtype, keepdims)
+    return _nan_sum("nanprod", ctx, rules, a, axis, dtype, keepdims, initial, where)
 
 
 # ---------------------------------------------------------------- means
@@ -195,22 +211,37 @@ def nanmean(
     dtype: Raw = None,
     out: Raw = None,
     keepdims: Raw = False,
+    *,
+    where: Raw = True,
 ) -> Abstract:
     """The mean of what is not NaN."""
     rules = rules_for(rules, a)
-    of = source(ctx, rules, a, axis, keepdims, "nanmean")
+    of = source(ctx, rules, a, axis, keepdims, "nanmean", where)
     wanted = _mean_type(ctx, rules, of, axis, dtype, "nanmean")
     rounded = not rules.is_jax and is_floating(of.dtype)
     return reduced(ctx, rules, of, mean_of(ctx, without_nan(ctx, of), wanted, rounded))
 
 
 def variance(
-    ctx: Context, rules: Rules, of: ReductionOperand, dtype: DType, correction: Raw, name: str
+    ctx: Context,
+    rules: Rules,
+    of: ReductionOperand,
+    dtype: DType,
+    correction: Raw,
+    name: str,
+    mean: Value | None = None,
 ) -> Value:
-    """The mean squared distance from the mean, over count minus `correction`; real, in `dtype`."""
+    """The mean squared distance from the mean, over count minus `correction`; real, in `dtype`.
+
+    `mean` is the mean where the caller has it, in a shape that broadcasts to that of the elements.
+    """
     wide = wider(dtype)
     of = of.of(cast(ctx, of.value, wide))
-    centred = ctx.op(Subtract(), of.value, spread_back(ctx, mean_of(ctx, of, wide), of))
+    if mean is None:
+        middle = spread_back(ctx, mean_of(ctx, of, wide), of)
+    else:
+        middle = ctx.broadcast(cast(ctx, mean, wide), of.extents)
+    centred = ctx.op(Subtract(), of.value, middle)
     if (
         of.where is not None
     ):  # what does not count, and may be no number, has no part in the mean's derivative
@@ -244,6 +275,7 @@ def _spread(
     keepdims: Raw,
     where: Raw = True,
     correction: Raw = None,
+    mean: Raw = None,
 ) -> Abstract:
     """var and std, and those that skip NaN."""
     rules = rules_for(rules, a)
@@ -254,10 +286,23 @@ def _spread(
         ctx.fail(
             ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument=f"dtype {wanted}")
         )
+    middle = None if is_none(mean) else _given_mean(ctx, rules, mean, of, wanted, name)
     if name.startswith("nan"):
         of = without_nan(ctx, of)
-    result = variance(ctx, rules, of, wanted, ddof if is_none(correction) else correction, name)
+    result = variance(ctx, rules, of, wanted, ddof if is_none(correction) else correction, name, middle)
     return reduced(ctx, rules, of, ctx.op(Sqrt(), result) if name.endswith("std") else result)
+
+
+def _given_mean(
+    ctx: Context, rules: Rules, mean: Raw, of: ReductionOperand, dtype: DType, name: str
+) -> Value:
+    """The `mean` argument; PS203 where NumPy would compute the distances in another type, or of another shape."""
+    given = nested(ctx, rules, mean, name).value
+    fits = given.type.dtype == dtype and np.broadcast_shapes(given.type.static_shape, of.extents) == of.extents
+    if not fits or of.bounded:
+        argument = "a mean of another type or shape than the elements have"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument=argument))
+    return given
 
 
 @twins(np.var, jnp.var, fold=True, accumulates=True)
@@ -272,10 +317,11 @@ def var(
     keepdims: Raw = False,
     *,
     where: Raw = True,
+    mean: Raw = None,
     correction: Raw = None,
 ) -> Abstract:
     """The variance, with `count - ddof` as divisor."""
-    return _spread("var", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction)
+    return _spread("var", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction, mean)
 
 
 @twins(np.std, jnp.std, fold=True, accumulates=True)
@@ -290,10 +336,11 @@ def std(
     keepdims: Raw = False,
     *,
     where: Raw = True,
+    mean: Raw = None,
     correction: Raw = None,
 ) -> Abstract:
     """The standard deviation: the root of `var`."""
-    return _spread("std", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction)
+    return _spread("std", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction, mean)
 
 
 @twins(np.nanvar, jnp.nanvar, delegates=False, accumulates=True)
@@ -306,9 +353,13 @@ def nanvar(
     out: Raw = None,
     ddof: Raw = 0,
     keepdims: Raw = False,
+    *,
+    where: Raw = True,
+    mean: Raw = None,
+    correction: Raw = None,
 ) -> Abstract:
     """The variance of what is not NaN."""
-    return _spread("nanvar", ctx, rules, a, axis, dtype, ddof, keepdims)
+    return _spread("nanvar", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction, mean)
 
 
 @twins(np.nanstd, jnp.nanstd, delegates=False, accumulates=True)
@@ -321,9 +372,13 @@ def nanstd(
     out: Raw = None,
     ddof: Raw = 0,
     keepdims: Raw = False,
+    *,
+    where: Raw = True,
+    mean: Raw = None,
+    correction: Raw = None,
 ) -> Abstract:
     """The standard deviation of what is not NaN."""
-    return _spread("nanstd", ctx, rules, a, axis, dtype, ddof, keepdims)
+    return _spread("nanstd", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction, mean)
 
 
 @twins(None, jnp.average)
