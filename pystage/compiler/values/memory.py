@@ -28,7 +28,7 @@ def stand_in(base: ArrayType, path: tuple[View, ...]) -> np.ndarray:
 
 
 def seen_through(array: np.ndarray, path: tuple[View, ...]) -> np.ndarray:
-    """The view of an array at the end of `path`; where the program says where a box begins, it begins at the first element."""
+    """The view of an array at the end of `path`; a box that begins where the program says begins at the first element."""
     for view in path:
         array = _through(array, view)
     return array

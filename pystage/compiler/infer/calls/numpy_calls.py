@@ -14,7 +14,7 @@ import sys
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -40,6 +40,8 @@ FEW = 9
 """The largest extent where only element types matter."""
 SMALL = 64
 """The largest integer constant where only element types matter."""
+MOST_MASKED = 256
+"""The largest size of a mask of which every number of true elements is tried: it may be the size of a selection."""
 ELEMENTS = (1, 0, 2, -1)
 """The numbers that representatives hold, in turn, to find out whether an exception depends on them."""
 
@@ -117,14 +119,25 @@ class NumpyCall:
     def _alike(self, made: _Representatives, elements: Sequence[int] = ELEMENTS) -> Exception | None:
         """What NumPy raises of each of the elements; `NoRepresentative` where that depends on them."""
         first: Exception | None = None
+        made = replace(made, masks=[])
         for element in elements:
-            error = self._raised(replace(made, element=element))
-            if error is None:
+            first = self._as_before(first, replace(made, element=element))
+            if first is None:
                 return None
-            if first is not None and (type(first), str(first)) != (type(error), str(error)):
-                raise NoRepresentative
-            first = error
+        if made.whole and max(made.masks, default=0) > MOST_MASKED:
+            raise NoRepresentative
+        for trues in range(max(made.masks, default=0) if made.whole else 0):
+            first = self._as_before(first, replace(made, trues=trues))
+            if first is None:
+                return None
         return first
+
+    def _as_before(self, before: Exception | None, made: _Representatives) -> Exception | None:
+        """What NumPy raises of representatives; `NoRepresentative` if it is another exception than before."""
+        error = self._raised(made)
+        if None not in (before, error) and (type(before), str(before)) != (type(error), str(error)):
+            raise NoRepresentative
+        return error
 
     def _raised(self, representatives: _Representatives) -> Exception | None:
         args = [representatives.of(a) for a in self.args]
@@ -234,7 +247,7 @@ def _type_key(cells: Cells, value: Abstract) -> Any:
 
 
 def _constant_key(known: Any) -> Any:
-    if isinstance(known, int | str | type | np.dtype | np.ufunc | None):
+    if known is Ellipsis or isinstance(known, int | str | type | np.dtype | np.ufunc | None):
         return type(known), known
     if type(known) is tuple:
         return tuple, *map(_constant_key, known)
@@ -263,6 +276,10 @@ class _Representatives:
     element: int = 1
     extents: int | None = None
     of_integers: bool = False
+    trues: int | None = None
+    """How many elements of masks are true, the first ones; None: as `element` says."""
+    masks: list[int] = field(default_factory=list)
+    """The sizes of the masks that were made."""
     writable: bool = False
     """True where all may be stored into: a call may depend on what is read-only only where its meaning says so."""
 
@@ -294,9 +311,9 @@ class _Representatives:
                     owner = cell.value.type
                     read_only = _is_read_only(cell, path)
                     if path and self.whole and owner.size <= min(self.elements, IN_MEMORY):
-                        made = seen_through(self._array(owner.dtype, owner.static_shape, False), path)
-                        made.flags.writeable = self.writable or not read_only
-                        return made
+                        seen = seen_through(self._array(owner.dtype, owner.static_shape, False), path)
+                        seen.flags.writeable = self.writable or not read_only
+                        return seen
                     type_ = path_type(owner, path)
                     return self._array(type_.dtype, type_.static_shape, read_only)
                 if isinstance(cell, ObjectCell) and cell.cls in DRAWS:
@@ -330,6 +347,10 @@ class _Representatives:
             raise NoRepresentative
         number = self._number(dtype)
         few = size <= IN_MEMORY
+        if number.dtype == bool and shape:
+            self.masks.append(size)
+            if self.trues is not None:
+                return (np.arange(size) < self.trues).reshape(shape)
         made = (
             np.full(shape, number, dtype) if few else as_strided(np.full(1, number), shape, [0] * len(shape))
         )

@@ -137,7 +137,11 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
         )
     result = np.zeros_like(a)
     for condition, function in zip(conditions, funclist):
-        if callable(function):
+        if a.ndim == 0 and condition.ndim == 0:
+            if condition:
+                one = result.reshape(1)
+                one[:] = function(a.reshape(1), *args, **kw) if callable(function) else function
+        elif callable(function):
             result[condition] = function(a[condition], *args, **kw)
         else:
             result[condition] = function
@@ -184,8 +188,20 @@ def resize(a: Any, new_shape: Any) -> Any:
     return np.concatenate((flat,) * repeats)[:size].reshape(shape)
 
 
-def _depth(arrays: Any) -> Any:
-    return 1 + max([_depth(a) for a in arrays]) if isinstance(arrays, list) else 0
+def _place(arrays: Any, place: Any) -> Any:
+    """Where the first block of a nested list is; ValueError where another is at another depth."""
+    if isinstance(arrays, list) and len(arrays) > 0:
+        first = _place(arrays[0], (*place, 0))
+        for i, each in enumerate(arrays):
+            other = _place(each, (*place, i))
+            if len(other) != len(first):
+                name = "arrays" + "".join([f"[{k}]" for k in other])
+                raise ValueError(
+                    f"List depths are mismatched. First element was at depth {len(first)}, but there is an element at "
+                    f"depth {len(other)} ({name})"
+                )
+        return first
+    return place
 
 
 def _blocks(arrays: Any, depth: Any, rank: Any) -> Any:
@@ -203,14 +219,77 @@ def _rank(arrays: Any) -> Any:
 @composed(np.block)
 def block(arrays: Any) -> Any:
     """An array of blocks: the innermost lists are joined along the last axis, and so on outwards."""
-    depth = _depth(arrays)
+    depth = len(_place(arrays, ()))
     return _blocks(arrays, depth, max(depth, _rank(arrays))).copy()
+
+
+@composed(np.place)
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """The elements that a mask selects become the values, again and again from the first."""
+    if not isinstance(arr, np.ndarray):
+        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
+    chosen = np.ravel(np.asarray(mask)) != 0
+    if chosen.size != arr.size:
+        raise ValueError("place: mask and data must be the same size")
+    values = np.ravel(np.asarray(vals)).astype(arr.dtype)
+    if values.size == 0:
+        if chosen.any():
+            raise ValueError("Cannot insert from an empty array!")
+        return
+    new = values[(np.cumsum(chosen) - 1) % values.size]
+    arr[...] = np.where(chosen, new, np.ravel(arr)).reshape(arr.shape)
+
+
+@composed(np.rollaxis)
+def rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
+    """An axis moved before another; a view."""
+    rank = a.ndim
+    axis = normalize_axis_index(axis, rank)
+    if start < 0:
+        start += rank
+    if not 0 <= start < rank + 1:
+        raise np.exceptions.AxisError(
+            f"'start' arg requires {-rank} <= start < {rank + 1}, but {start} was passed in"
+        )
+    if axis < start:
+        start -= 1
+    if axis == start:
+        return a[...]
+    axes = list(range(rank))
+    axes.remove(axis)
+    axes.insert(start, axis)
+    return a.transpose(axes)
+
+
+@composed(np.fromfunction)
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+    """What a function gives of the coordinates of a grid."""
+    return function(*np.indices(shape, dtype=dtype), **kwargs)
+
+
+@composed(np.mask_indices)
+def mask_indices(n: Any, mask_func: Any, k: Any = 0) -> Any:
+    """The indices at which a function of a square matrix of ones, such as `np.triu`, is not 0."""
+    return np.nonzero(mask_func(np.ones((n, n), int), k) != 0)
+
+
+@composed(np.asarray_chkfinite)
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
+    """`np.asarray`; ValueError for infinities and NaN."""
+    made = np.asarray(a, dtype=dtype, order=order)
+    if np.issubdtype(made.dtype, np.inexact) and not np.isfinite(made).all():
+        raise ValueError("array must not contain infs or NaNs")
+    return made
 
 
 @composed(np.array_equiv)
 def array_equiv(a1: Any, a2: Any) -> Any:
     """True if the arrays broadcast and their elements are equal."""
-    return bool(np.all(np.asarray(a1) == np.asarray(a2)))
+    left, right = np.asarray(a1), np.asarray(a2)
+    for n, m in zip(left.shape[::-1], right.shape[::-1]):
+        if n != m and n != 1 and m != 1:
+            return False
+    return bool(np.all(left == right))
 
 
 @composed(np.astype)
@@ -228,33 +307,37 @@ def unstack(x: Any, /, *, axis: Any = 0) -> Any:
 
 
 @composed(np.cumulative_sum)
-def cumulative_sum(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
+def cumulative_sum(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
+) -> Any:
     """Running sums, with a 0 in front if `include_initial`."""
     a = np.atleast_1d(np.asarray(x))
     if axis is None:
         if a.ndim > 1:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
         axis = 0
-    sums = np.cumsum(a, axis=axis, dtype=dtype)
     if not include_initial:
-        return sums
+        return np.cumsum(a, axis=axis, dtype=dtype, out=out)
+    sums = np.cumsum(a, axis=axis, dtype=dtype if out is None else out.dtype)
     shape = [1 if i == axis % a.ndim else n for i, n in enumerate(a.shape)]
-    return np.concatenate((np.zeros(shape, sums.dtype), sums), axis=axis)
+    return np.concatenate((np.zeros(shape, sums.dtype), sums), axis=axis, out=out)
 
 
 @composed(np.cumulative_prod)
-def cumulative_prod(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
+def cumulative_prod(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
+) -> Any:
     """Running products, with a 1 in front if `include_initial`."""
     a = np.atleast_1d(np.asarray(x))
     if axis is None:
         if a.ndim > 1:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
         axis = 0
-    products = np.cumprod(a, axis=axis, dtype=dtype)
     if not include_initial:
-        return products
+        return np.cumprod(a, axis=axis, dtype=dtype, out=out)
+    products = np.cumprod(a, axis=axis, dtype=dtype if out is None else out.dtype)
     shape = [1 if i == axis % a.ndim else n for i, n in enumerate(a.shape)]
-    return np.concatenate((np.ones(shape, products.dtype), products), axis=axis)
+    return np.concatenate((np.ones(shape, products.dtype), products), axis=axis, out=out)
 
 
 @composed(np.tril_indices_from)

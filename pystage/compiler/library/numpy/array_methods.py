@@ -195,10 +195,13 @@ def _choose(ctx: Context, self: Raw, *choices: Raw, out: Raw = None, mode: Raw =
     return ctx.call(Const(np.choose), [abstract(self), abstract(listed)], options)
 
 
-def _clip(ctx: Context, self: Raw, min: Raw = None, max: Raw = None, out: Raw = None) -> Abstract:
+def _clip(
+    ctx: Context, self: Raw, min: Raw = None, max: Raw = None, out: Raw = None, *, casting: Raw = "same_kind"
+) -> Abstract:
     """`clip(min, max)`, either of which may be left out."""
     limits = [abstract(min), abstract(max)]
-    return ctx.call(Const(np.clip), [abstract(self), *limits], {"out": abstract(out)})
+    options = {"out": abstract(out), "casting": abstract(casting)}
+    return ctx.call(Const(np.clip), [abstract(self), *limits], options)
 
 
 # ---------------------------------------------------------------- in place

@@ -22,7 +22,15 @@ from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
 from ..kernels.exact import multiples
-from ..kernels.layout import in_order, is_contiguous, is_doubtful, keep_order, keeps_order, note_copy, note_given_back
+from ..kernels.layout import (
+    in_order,
+    is_contiguous,
+    is_doubtful,
+    keep_order,
+    keeps_order,
+    note_copy,
+    note_given_back,
+)
 from ..kernels.nesting import is_sequence, nested
 from ..kernels.structures import abstract
 from ..python.operators import binary
@@ -153,7 +161,9 @@ def _like(
     return extent, wanted, given.weak and is_none(dtype)
 
 
-def _ordered(ctx: Context, rules: Rules, a: Raw, value: Value, weak: bool, order: str | None = "K") -> Abstract:
+def _ordered(
+    ctx: Context, rules: Rules, a: Raw, value: Value, weak: bool, order: str | None = "K"
+) -> Abstract:
     """A new array, which NumPy stores in an order: A and K are that of `a`."""
     made = in_order(ctx, rules.array(ctx, value, weak), order)
     if order != "F":
@@ -297,7 +307,14 @@ def _contiguous(ctx: Context, a: Ref, order: str) -> Abstract:
 
 
 def _shared(
-    ctx: Context, rules: Rules, a: Raw, dtype: Raw, copy: Raw, function: str, order: str | None, ndmin: Raw = 0
+    ctx: Context,
+    rules: Rules,
+    a: Raw,
+    dtype: Raw,
+    copy: Raw,
+    function: str,
+    order: str | None,
+    ndmin: Raw = 0,
 ) -> Abstract:
     """The ndarray itself where nothing needs to be converted, else a new array."""
     wanted = _copies(ctx, copy, function)

@@ -216,6 +216,11 @@ def call_numpy(
 
     Stricter rules of casting than `same_kind` have been asked of NumPy itself; where that was not possible they are refused.
     """
+    if isinstance(out, Const) and out.value is Ellipsis:  # an array in place of a number
+        made = call_numpy(ctx, function, args, None, where, dtype, casting)
+        results = made.items if isinstance(made, Tuple) else (made,)
+        arrays = tuple([r if isinstance(r, Bounded) else ctx.call(Const(np.asarray), [r]) for r in results])
+        return arrays[0] if len(arrays) == 1 else Tuple(arrays)
     if casting not in (SAME_KIND, "unsafe") and any(isinstance(a, Bounded) for a in args):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{function.name}", argument="casting"))
     if without_options(out, where, dtype):
@@ -312,13 +317,13 @@ def _into(
     return target
 
 
-def result_into(ctx: Context, out: Raw, value: Value, name: str) -> Abstract:
+def result_into(ctx: Context, out: Raw, value: Value, name: str, casting: Casting = SAME_KIND) -> Abstract:
     """An elementwise result: a new array, or the `out` argument, into which it is stored."""
     if is_none(out):
         return ctx.new(value)
     if not ctx.is_ndarray(out):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="out"))
-    store_result(ctx, out, value, name)
+    store_result(ctx, out, value, name, casting=casting)
     return abstract(out)
 
 

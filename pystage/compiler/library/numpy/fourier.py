@@ -22,6 +22,8 @@ from ..registry import meaning
 from ..rules.jax import axis_of, integer, is_none
 from ..rules.libraries import NUMPY
 from .composed import composed
+from .elementwise import result_into
+from .indexing.stores import shape_of
 
 _NORMS = ("backward", "ortho", "forward")
 
@@ -92,9 +94,13 @@ def _declare(function: Any, kind: str) -> None:
     def call(
         ctx: Context, a: Raw, n: Raw = None, axis: Raw = -1, norm: Raw = None, out: Raw = None
     ) -> Abstract:
-        if not is_none(out):
+        made = _transform(ctx, kind, a, n, axis, norm, name)
+        if is_none(out):
+            return made
+        value = NUMPY.operand(ctx, made, name).value
+        if not ctx.is_ndarray(out) or shape_of(ctx, out) != value.type.shape:
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.fft.{name}", argument="out"))
-        return _transform(ctx, kind, a, n, axis, norm, name)
+        return result_into(ctx, out, value, name)
 
     call.__name__, call.__doc__ = name, f"`np.fft.{name}`: {kind} along one axis."
     meaning(function)(call)
@@ -112,19 +118,20 @@ _SWAPPED: dict[str, Any] = {"backward": "forward", "ortho": "ortho", "forward": 
 
 
 @composed(np.fft.hfft)
-def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
-    """The real spectrum of a signal of which the Hermitian half is given."""
+def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Any:
+    """The real spectrum of a signal of which the Hermitian half is given; as in NumPy, `out` stays as it is."""
     x = np.asarray(a)
     length = 2 * (x.shape[axis] - 1) if n is None else n
     return np.fft.irfft(np.conjugate(x), length, axis, norm=_SWAPPED["backward" if norm is None else norm])
 
 
 @composed(np.fft.ihfft)
-def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Any:
     """The inverse of `hfft`."""
     x = np.asarray(a)
     length = x.shape[axis] if n is None else n
-    return np.conjugate(np.fft.rfft(x, length, axis, norm=_SWAPPED["backward" if norm is None else norm]))
+    made = np.fft.rfft(x, length, axis, norm=_SWAPPED["backward" if norm is None else norm], out=out)
+    return np.conjugate(made, out=out)
 
 
 # ---------------------------------------------------------------- several axes
@@ -149,69 +156,76 @@ def _chosen(shape: Any, s: Any, axes: Any, invert: Any) -> Any:
     return lengths, axes
 
 
+def _given(out: Any, result: Any) -> Any:
+    """The result, or `out` with the result in it."""
+    if out is None:
+        return result
+    return np.positive(result, out=out)
+
+
 @composed(np.fft.fftn)
-def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Any:
     """The transform along several axes, the last first."""
     result = np.asarray(a)
     lengths, chosen = _chosen(result.shape, s, axes, False)
     for n, i in zip(reversed(lengths), reversed(chosen)):
         result = np.fft.fft(result, n, i, norm)
-    return result
+    return _given(out, result)
 
 
 @composed(np.fft.ifftn)
-def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Any:
     """The inverse transform along several axes."""
     result = np.asarray(a)
     lengths, chosen = _chosen(result.shape, s, axes, False)
     for n, i in zip(reversed(lengths), reversed(chosen)):
         result = np.fft.ifft(result, n, i, norm)
-    return result
+    return _given(out, result)
 
 
 @composed(np.fft.rfftn)
-def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Any:
     """The transform of real numbers along several axes, halved along the last."""
     x = np.asarray(a)
     lengths, chosen = _chosen(x.shape, s, axes, False)
     result = np.fft.rfft(x, lengths[-1], chosen[-1], norm)
     for k in range(len(chosen) - 2, -1, -1):
         result = np.fft.fft(result, lengths[k], chosen[k], norm)
-    return result
+    return _given(out, result)
 
 
 @composed(np.fft.irfftn)
-def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Any:
     """The inverse of `rfftn`."""
     result = np.asarray(a)
     lengths, chosen = _chosen(result.shape, s, axes, True)
     for k in range(len(chosen) - 1):
         result = np.fft.ifft(result, lengths[k], chosen[k], norm)
-    return np.fft.irfft(result, lengths[-1], chosen[-1], norm)
+    return np.fft.irfft(result, lengths[-1], chosen[-1], norm, out)
 
 
 @composed(np.fft.fft2)
-def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Any:
     """`fftn` over two axes."""
-    return np.fft.fftn(a, s, axes, norm)
+    return np.fft.fftn(a, s, axes, norm, out)
 
 
 @composed(np.fft.ifft2)
-def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Any:
     """`ifftn` over two axes."""
-    return np.fft.ifftn(a, s, axes, norm)
+    return np.fft.ifftn(a, s, axes, norm, out)
 
 
 @composed(np.fft.rfft2)
-def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Any:
     """`rfftn` over two axes."""
-    return np.fft.rfftn(a, s, axes, norm)
+    return np.fft.rfftn(a, s, axes, norm, out)
 
 
 @composed(np.fft.irfft2)
-def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None) -> Any:
+def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Any:
     """`irfftn` over two axes."""
-    return np.fft.irfftn(a, s, axes, norm)
+    return np.fft.irfftn(a, s, axes, norm, out)
 
 
 # ---------------------------------------------------------------- frequencies

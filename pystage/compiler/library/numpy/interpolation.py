@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
 from ...hlo.types import FLOAT64, INT64, is_complex
 from ...ops import Add, And, Compare, Divide, IsFinite, Maximum, Minimum, Multiply, Or, Select, Subtract
@@ -17,7 +16,7 @@ from ..kernels.nesting import nested
 from ..registry import meaning
 from ..rules.jax import is_none
 from ..rules.libraries import NUMPY
-from .composed import composed
+from .composed import composed, run_program
 from .creation import filled
 from .indexing.gathering import Fancy, gather
 from .joining import part
@@ -28,16 +27,16 @@ from .reductions.searching import count_preceding
 def interp(
     ctx: Context, x: Raw, xp: Raw, fp: Raw, left: Raw = None, right: Raw = None, period: Raw = None
 ) -> Abstract:
-    """Linear interpolation between the points (`xp`, `fp`), of which `xp` ascends; float64."""
+    """Linear interpolation between the points (`xp`, `fp`), of which `xp` ascends; float64 or complex128."""
     if not is_none(period):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="period"))
+        return run_program(ctx, periodic, [x, xp, fp, period])
     given = [nested(ctx, NUMPY, a, "interp") for a in (x, xp, fp)]
     for each in given[:2]:
         if is_complex(each.dtype):
             source = f"Cannot cast array data from {each.dtype!r} to dtype('float64')"
             ctx.raise_(TypeError(f"{source} according to the rule 'safe'"))
     if is_complex(given[2].dtype):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.interp", argument="complex fp"))
+        return run_program(ctx, by_parts, [x, xp, fp, left, right])
     at, positions, values = [ctx.convert(each.value, FLOAT64) for each in given]
     if positions.type.shape != values.type.shape or positions.type.rank != 1:
         ctx.raise_(ValueError("fp and xp are not of the same length."))
@@ -60,6 +59,43 @@ def interp(
         beyond = ctx.broadcast(beyond, shape)
         result = ctx.op(Select(), ctx.op(Compare(direction), at, bound), beyond, result)
     return ctx.new(select(ctx, is_nan(ctx, at), at, result))
+
+
+def periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:
+    """`np.interp` of points that repeat after a period."""
+    if period == 0:
+        raise ValueError("period must be a non-zero value")
+    period = abs(period)
+    at = np.asarray(x, dtype=np.float64)
+    positions = np.asarray(xp, dtype=np.float64)
+    values = np.asarray(fp)
+    if positions.ndim != 1 or values.ndim != 1:
+        raise ValueError("Data points must be 1-D sequences")
+    if positions.shape[0] != values.shape[0]:
+        raise ValueError("fp and xp are not of the same length")
+    positions = positions % period
+    order = np.argsort(positions)
+    positions, values = positions[order], values[order]
+    positions = np.concatenate((positions[-1:] - period, positions, positions[0:1] + period))
+    values = np.concatenate((values[-1:], values, values[0:1]))
+    return np.interp(at % period, positions, values)
+
+
+def by_parts(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
+    """`np.interp` between complex numbers: of their real and of their imaginary parts; where `x` is NaN, that and 0."""
+    values = np.asarray(fp)
+    low: Any = None if left is None else np.asarray(left)
+    high: Any = None if right is None else np.asarray(right)
+    real = np.interp(
+        x, xp, values.real, None if low is None else low.real, None if high is None else high.real
+    )
+    imaginary = np.interp(
+        x, xp, values.imag, None if low is None else low.imag, None if high is None else high.imag
+    )
+    result = np.zeros(np.shape(real), np.complex128)
+    result.real = real
+    result.imag = np.where(np.isnan(x), 0.0, imaginary)
+    return result[()]
 
 
 def _between(ctx: Context, at: Value, positions: Value, values: Value) -> tuple[Value, Value]:

@@ -23,8 +23,9 @@ from ..registry import meaning
 from ..rules.classes import class_of
 from ..rules.jax import canonical
 from ..rules.promote import jax_common, kinds_of, numpy_common
+from .indexing.stores import dtype_of
 
-_BY_TYPE: tuple[Any, ...] = (np.issubdtype, np.promote_types, np.isdtype, np.can_cast, np.mintypecode)
+_BY_TYPE: tuple[Any, ...] = (np.issubdtype, np.promote_types, np.isdtype, np.mintypecode)
 _BY_NUMBER: tuple[Any, ...] = (np.base_repr, np.binary_repr, np.typename, np.min_scalar_type)
 
 
@@ -43,6 +44,16 @@ def _now(function: Any) -> Callable[..., Abstract]:
 
 for _function in (*_BY_TYPE, *_BY_NUMBER):
     meaning(_function)(_now(_function))
+
+
+_can_cast = _now(np.can_cast)
+
+
+@meaning(np.can_cast)
+def can_cast(ctx: Context, from_: Raw, to: Raw, casting: Raw = "safe") -> Abstract:
+    """Whether a type, or that of an array, may be cast: known."""
+    source = Const(dtype_of(ctx, from_)) if ctx.is_ndarray(from_) else from_
+    return _can_cast(ctx, source, to, casting)
 
 
 @meaning(np.isscalar)

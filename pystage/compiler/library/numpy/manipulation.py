@@ -22,7 +22,7 @@ from ...values.bounded import Bounded
 from ...values.lattice import Abstract, ArrayCell, Const, Ref, Tuple, through
 from ...values.views import Flipped, Permuted, Repeated, Reshaped, View, entire, read_path
 from ..context import Context, Raw
-from ..kernels.layout import is_contiguous, keeps_order, note_copy, reshapes_as_view
+from ..kernels.layout import is_contiguous, is_doubtful, keeps_order, note_copy, reshapes_as_view
 from ..kernels.nesting import is_sequence, nested
 from ..kernels.structures import new_list
 from ..registry import meaning
@@ -112,10 +112,16 @@ def reshape(
 ) -> Abstract:
     """The same elements in another shape; one extent may be -1."""
     extents = ints(ctx, shape, "the shape of reshape")
-    if ctx.known(copy, "copy of reshape") is not None and not rules.is_jax:
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.reshape", argument="copy"))
+    copies = None if rules.is_jax else ctx.known(copy, "copy of reshape")
     made = as_array(ctx, rules, a, "reshape")
-    return reshaped(ctx, rules, made, extents, order_of(ctx, order, "reshape", made), "reshape")
+    given = reshaped(ctx, rules, made, extents, order_of(ctx, order, "reshape", made), "reshape")
+    if copies is None or not isinstance(given, Ref) or not isinstance(made, Ref):
+        return given
+    if is_doubtful(ctx, made):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.reshape", argument="copy"))
+    if given.cell != made.cell and not copies:
+        ctx.raise_(ValueError("Unable to avoid creating a copy while reshaping."))
+    return ctx.ndarray(ctx.contents(given)) if copies else given
 
 
 @twins(np.ravel, jnp.ravel, delegates=False)

@@ -246,14 +246,14 @@ def sinc(ctx: Context, x: Raw) -> Abstract:
 
 
 def _infinite(sign: float, jax: bool) -> Callable[..., Abstract]:
-    def test(ctx: Context, x: Raw) -> Abstract:
+    def test(ctx: Context, x: Raw, out: Raw = None) -> Abstract:
         operand = ctx.read(x)
         dtype = kinds_of(operand)[0].dtype
         if is_complex(dtype):
             ctx.fail(no_such(ctx, "isposinf or isneginf", [operand]))
         value = value_of(ctx, operand, _as_float(dtype))
         found = ctx.op(Compare("EQ"), value, a.like(ctx, value, sign))
-        return ctx.jax(found) if jax else ctx.new(found)
+        return ctx.jax(found) if jax else result_into(ctx, out, found, "np.isposinf or np.isneginf")
 
     return test
 

@@ -29,6 +29,7 @@ from ..rules.casting import cast_number
 from ..rules.jax import is_none
 from ..rules.libraries import as_ndarray
 from ..rules.promote import (
+    SAME_KIND,
     LoopTypes,
     Operand,
     broadcast_shape,
@@ -152,8 +153,10 @@ def np_clip(
     *,
     min: Raw = None,
     max: Raw = None,
+    casting: Raw = SAME_KIND,
 ) -> Abstract:
     """`np.clip(a, a_min, a_max)`. A limit that the integer type of `a` does not reach is none."""
+    rule = ctx.known(casting, "casting of np.clip")
     low = min if is_none(a_min) else a_min
     high = max if is_none(a_max) else a_max
     operand = ctx.read(a)
@@ -167,7 +170,7 @@ def np_clip(
         value = ctx.op(Maximum(), value, bounds.pop(0))
     if limits[1] is not None:
         value = ctx.op(Minimum(), value, bounds.pop(0))
-    return result_into(ctx, out, value, "np.clip")
+    return result_into(ctx, out, value, "np.clip", rule)
 
 
 def _within(ctx: Context, operand: Operand, limit: Operand | None, side: int) -> Operand | None:

@@ -19,7 +19,7 @@ from ..kernels.nesting import nested
 from ..kernels.structures import abstract
 from ..registry import meaning
 from ..rules.libraries import NUMPY
-from .composed import NO_SUBTRACTION, composed
+from .composed import NO_SUBTRACTION, composed, size_depends
 from .jax_twin import twin
 
 
@@ -181,9 +181,61 @@ def polyder(p: Any, m: Any = 1) -> Any:
     return coefficients
 
 
+@composed(np.polyint)
+def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
+    """The `m`-th integral of a polynomial, with the constants `k` of integration."""
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    constants = np.zeros(m, float) if k is None else np.atleast_1d(k)
+    if len(constants) == 1 and m > 1:
+        constants = constants[0] * np.ones(m, float)
+    if len(constants) < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    coefficients = np.asarray(p)
+    for i in range(m):
+        count = len(coefficients)
+        coefficients = np.concatenate((coefficients / np.arange(count, 0, -1), [constants[i]]))
+    return coefficients
+
+
+@composed(np.polymul)
+def polymul(a1: Any, a2: Any) -> Any:
+    """The product of two polynomials; the coefficients before the first that is not 0 are left out."""
+    return np.convolve(_without_zeros(a1), _without_zeros(a2))
+
+
+def _without_zeros(given: Any) -> Any:
+    """The coefficients of a polynomial from its degree down."""
+    coefficients = np.trim_zeros(np.atleast_1d(given), trim="f")
+    if len(coefficients) == 0:
+        return np.zeros(1, coefficients.dtype)
+    return coefficients
+
+
+@composed(np.poly)
+def poly(seq_of_zeros: Any) -> Any:
+    """The coefficients of the polynomial with real roots."""
+    roots = np.atleast_1d(seq_of_zeros)
+    square = roots.ndim == 2 and roots.shape[0] == roots.shape[1] and roots.shape[0] != 0
+    if roots.ndim != 1 and not square:
+        raise ValueError("input must be 1d or non-empty square 2d array.")
+    if square or np.iscomplexobj(roots):
+        size_depends("the type of np.poly of a matrix or of complex roots", "find the coefficients outside")
+    roots = roots.astype(np.mintypecode(roots.dtype.char))
+    if len(roots) == 0:
+        return 1.0
+    coefficients = np.ones(1, dtype=roots.dtype)
+    for root in roots:
+        coefficients = np.convolve(coefficients, np.array([1, -root], dtype=roots.dtype))
+    return coefficients
+
+
 @composed(np.polyfit)
-def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None) -> Any:
-    """The coefficients of the polynomial that lies nearest to the points."""
+def polyfit(
+    x: Any, y: Any, deg: Any, rcond: Any = None, full: Any = False, w: Any = None, cov: Any = False
+) -> Any:
+    """The coefficients of the polynomial that lies nearest to the points; their covariances, with `cov="unscaled"`."""
     at = np.asarray(x) + 0.0
     values = np.asarray(y) + 0.0
     if deg < 0:
@@ -199,18 +251,41 @@ def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None) -> Any:
     if rcond is None:
         rcond = len(at) * np.finfo(at.dtype).eps
     powers = np.vander(at, deg + 1)
+    goal = values
+    if w is not None:
+        heavy = np.asarray(w) + 0.0
+        if heavy.ndim != 1:
+            raise TypeError("expected a 1-d array for weights")
+        if len(heavy) != len(values):
+            raise TypeError("expected w and y to have the same length")
+        powers = powers * heavy[:, None]
+        goal = goal * heavy[:, None] if goal.ndim == 2 else goal * heavy
     scale = np.sqrt((powers * powers).sum(axis=0))
-    solution = np.linalg.lstsq(powers / scale, values, rcond)[0]
-    return (solution.T / scale).T
+    powers = powers / scale
+    found = np.linalg.lstsq(powers, goal, rcond)
+    solution = found[0]
+    coefficients = (solution.T / scale).T
+    if full:
+        return coefficients, found[1], found[2], found[3], rcond
+    if not cov:
+        return coefficients
+    if not (isinstance(cov, str) and cov == "unscaled"):
+        size_depends(
+            "the residuals of np.polyfit with `cov`", "use `cov='unscaled'`, and scale it by the residuals"
+        )
+    base = np.linalg.inv(np.dot(powers.T, powers)) / np.outer(scale, scale)
+    if values.ndim == 1:
+        return coefficients, base
+    return coefficients, base[:, :, None] * 1
 
 
 # ---------------------------------------------------------------- numbers taken apart, special functions
 
 
 @composed(np.fix)
-def fix(x: Any) -> Any:
+def fix(x: Any, out: Any = None) -> Any:
     """The nearest whole numbers towards zero."""
-    return np.trunc(x)
+    return np.trunc(x, out=out)
 
 
 @meaning(np.i0)

@@ -365,8 +365,10 @@ def _combines(ufunc: np.ufunc, dtype: DType, other: DType) -> bool:
 
 def _once(ctx: Context, ufunc: np.ufunc, a: Ref, indices: Raw, b: Raw) -> Abstract:
     """An index that names no element twice."""
-    operands: list[Abstract] = [run_program(ctx, item, [a, indices])]
-    operands += [] if b is MISSING else [abstract(b)]
+    if b is MISSING:
+        operands = [run_program(ctx, item, [a, indices])]
+    else:
+        operands = [run_program(ctx, item_beside, [a, indices, b]), abstract(b)]
     made = ctx.call(Const(ufunc), operands)
     array_setitem(ctx, a, indices, ctx.ndarray(made.value) if isinstance(made, Array) else made)
     return Const(None)
@@ -375,6 +377,14 @@ def _once(ctx: Context, ufunc: np.ufunc, a: Ref, indices: Raw, b: Raw) -> Abstra
 def item(a: Any, index: Any) -> Any:
     """`a[index]`."""
     return a[index]
+
+
+def item_beside(a: Any, index: Any, b: Any) -> Any:
+    """`a[index]`; ValueError where it has another number of elements than there are values for it."""
+    chosen = a[index]
+    if np.ndim(b) == 1 and np.ndim(chosen) == 1 and len(b) != 1 and len(b) != len(chosen):
+        raise ValueError("array is not broadcastable to correct shape")
+    return chosen
 
 
 def _listed(ctx: Context, indices: Raw) -> Abstract:

@@ -59,6 +59,7 @@ from ...values.lattice import Abstract
 from ..context import Context, Raw
 from ..jax.tail import jax_call
 from ..kernels import arithmetic as a
+from ..kernels import float_bits
 from ..kernels import transcendental as t
 from ..kernels.structures import abstract
 from ..registry import declared, meaning, signed
@@ -330,6 +331,8 @@ declare(np.nextafter, a.op(NextAfter()), jnp.nextafter, inputs=inexact, domain="
 declare(np.ldexp, t.ldexp)
 declare(np.heaviside, t.heaviside, jnp.heaviside, inputs=inexact, domain="f")
 declare(np.modf, t.modf)
+declare(np.frexp, float_bits.frexp)
+declare(np.spacing, float_bits.spacing)
 declare(np.conjugate, a.conjugate, jnp.conjugate, jnp.conj)
 declare(np.floor, a.real_only(a.op(Floor())), jnp.floor, domain=REAL)
 declare(np.ceil, a.real_only(a.op(Ceil())), jnp.ceil, domain=REAL)

@@ -26,7 +26,6 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
         "use np.ndenumerate or np.ndindex",
     ),
     ("frompyfunc", "it gives arrays of Python objects", "use np.vectorize"),
-    ("place", "it takes as many values as the mask has", "write `x[mask] = value`, or np.where"),
     ("unique_all unique_counts unique_inverse unique_values", _SIZE, "use jnp.unique with `size=`"),
     (
         "shares_memory may_share_memory",
@@ -34,7 +33,7 @@ _REASONS: tuple[tuple[str, str, str], ...] = (
         "call it outside of the staged function",
     ),
     (
-        "roots poly",
+        "roots",
         "they may be real or complex, which the values decide",
         "find them outside, or by Newton's method",
     ),

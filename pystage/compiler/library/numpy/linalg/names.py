@@ -5,6 +5,7 @@ Most are functions of `np` with other defaults, and call those.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from ...kernels.nesting import nested
 from ...kernels.structures import abstract
 from ...registry import meaning
 from ...rules.jax import integer, is_none
-from ...rules.libraries import NUMPY
+from ...rules.libraries import NUMPY, as_ndarray
+from ..elementwise import result_into
+from ..indexing.stores import cast
 from ..manipulation import shape_known
 from .products import conjugate, product_dtype
 
@@ -51,22 +54,69 @@ def _since_2_2(name: str) -> list[Any]:
     return [getattr(np, name)] if hasattr(np, name) else []
 
 
-@meaning(np.vecdot)
-def vecdot(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
-    """The products of vectors along the last axis, the first conjugated."""
-    return _product(ctx, "vecdot", "...i,...i->...", x1, x2, (-1, -1), True)
+def _stacked_product(
+    function: Any, subscripts: str, core: tuple[int, int], ranks: tuple[int, int, int], conjugated: bool
+) -> Callable[..., Abstract]:
+    """The meaning of a product of stacks of vectors and matrices, which have so many core axes as `ranks` says."""
+    name = function.__name__
+
+    def call(
+        ctx: Context,
+        x1: Raw,
+        x2: Raw,
+        /,
+        out: Raw = None,
+        *,
+        axes: Raw = None,
+        axis: Raw = None,
+        keepdims: Raw = False,
+        dtype: Raw = None,
+    ) -> Abstract:
+        places = None if is_none(axes) else ctx.known(axes, f"axes of {name}")
+        if not is_none(axis):
+            at = integer(ctx, axis, f"the axis of {name}")
+            places = [(at,), (at,), ()]
+        if (
+            places is None
+            and is_none(out)
+            and is_none(dtype)
+            and not ctx.known(keepdims, f"keepdims of {name}")
+        ):
+            return _product(ctx, name, subscripts, x1, x2, core, conjugated)
+        x1, x2 = as_ndarray(ctx, x1), as_ndarray(ctx, x2)
+        last = [_CORE[2 - rank :] for rank in ranks]
+        if places is not None:
+            x1, x2 = [
+                ctx.call(Const(np.moveaxis), [x, Const(p), Const(c)])
+                for x, p, c in zip((x1, x2), places, last)
+            ]
+        if not is_none(dtype):
+            x1, x2 = [
+                NUMPY.array(ctx, cast(ctx, nested(ctx, NUMPY, x, name).value, NUMPY.dtype(ctx, dtype, name)))
+                for x in (x1, x2)
+            ]
+        made = _product(ctx, name, subscripts, x1, x2, core, conjugated)
+        if ctx.known(keepdims, f"keepdims of {name}"):
+            at = places[0] if places is not None else -1
+            made = ctx.call(Const(np.expand_dims), [made, Const(at)])
+        elif places is not None and last[2]:
+            made = ctx.call(Const(np.moveaxis), [made, Const(last[2]), Const(places[2])])
+        value = NUMPY.operand(ctx, made, name).value
+        return result_into(ctx, out, value, f"np.{name}")
+
+    call.__name__, call.__doc__ = name, f"`np.{name}`."
+    return call
 
 
-@meaning(*_since_2_2("matvec"))
-def matvec(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
-    """The products of matrices with vectors."""
-    return _product(ctx, "matvec", "...ij,...j->...i", x1, x2, (-1, -1), False)
+_CORE = (-2, -1)
+"""The core axes of a matrix; of a vector it is the last one."""
 
-
-@meaning(*_since_2_2("vecmat"))
-def vecmat(ctx: Context, x1: Raw, x2: Raw, /) -> Abstract:
-    """The products of conjugated vectors with matrices."""
-    return _product(ctx, "vecmat", "...i,...ij->...j", x1, x2, (-1, -2), True)
+_VECDOT = _stacked_product(np.vecdot, "...i,...i->...", (-1, -1), (1, 1, 0), True)
+meaning(np.vecdot)(_VECDOT)
+for _function in _since_2_2("matvec"):
+    meaning(_function)(_stacked_product(_function, "...ij,...j->...i", (-1, -1), (2, 1, 1), False))
+for _function in _since_2_2("vecmat"):
+    meaning(_function)(_stacked_product(_function, "...i,...ij->...j", (-1, -2), (1, 2, 1), True))
 
 
 @meaning(np.linalg.vecdot)
@@ -74,7 +124,7 @@ def linalg_vecdot(ctx: Context, x1: Raw, x2: Raw, /, *, axis: Raw = -1) -> Abstr
     """`np.vecdot` along an axis."""
     at = Const(integer(ctx, axis, "the axis of vecdot"))
     moved = [ctx.call(Const(np.moveaxis), [x, at, Const(-1)]) for x in (x1, x2)]
-    return vecdot(ctx, *moved)
+    return _VECDOT(ctx, *moved)
 
 
 # ---------------------------------------------------------------- functions of np with other defaults

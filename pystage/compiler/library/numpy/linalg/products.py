@@ -135,8 +135,10 @@ def numpy_matmul(
     last = _MATRIX[2 - sum(o.rank > 1 for o in given) :]
     places = None if is_none(axes) else ctx.known(axes, "axes of matmul")
     if places is not None and places != [*core, last]:
-        moved = [ctx.call(Const(np.moveaxis), [x, Const(p), Const(c)]) for x, p, c in zip((x1, x2), places, core)]
-        made = numpy_matmul(ctx, *moved, dtype=dtype)
+        moved = [
+            ctx.call(Const(np.moveaxis), [x, Const(p), Const(c)]) for x, p, c in zip((x1, x2), places, core)
+        ]
+        made = numpy_matmul(ctx, moved[0], moved[1], dtype=dtype)
         if last:
             made = ctx.call(Const(np.moveaxis), [made, Const(last), Const(places[2])])
         value = NUMPY.operand(ctx, made, "matmul").value

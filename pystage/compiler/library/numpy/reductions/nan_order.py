@@ -215,6 +215,14 @@ def weighted_quantile(a: Any, q: Any, axis: Any, keepdims: Any, weights: Any, sk
     return result
 
 
+def weighted_percentile(a: Any, q: Any, axis: Any, keepdims: Any, weights: Any, skips_nan: Any) -> Any:
+    """`weighted_quantile` with `q` in percent."""
+    shares = np.true_divide(q, 100)
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError("Percentiles must be in the range [0, 100]")
+    return weighted_quantile(a, shares, axis, keepdims, weights, skips_nan)
+
+
 # ---------------------------------------------------------------- places of extrema
 
 

@@ -44,7 +44,7 @@ from ..composed import run_program
 from ..indexing.gathering import Fancy, gather
 from ..indexing.stores import known_array
 from ..joining import part, taken
-from .nan_order import weighted_quantile
+from .nan_order import weighted_percentile, weighted_quantile
 
 _EXACT_IN_FLOAT16 = 2048
 
@@ -190,17 +190,16 @@ def _quantile(
     return lines.given_back(ctx, rules, result)
 
 
-def _weighted(
-    ctx: Context, a: Raw, q: Raw, axis: Raw, keepdims: Raw, weights: Raw, name: str
-) -> Abstract:
+def _weighted(ctx: Context, a: Raw, q: Raw, axis: Raw, keepdims: Raw, weights: Raw, name: str) -> Abstract:
     """A quantile with weights; PS203 where whether it is an array or a number depends on NaN among the elements."""
     lines = _SortedLines(ctx, NUMPY, a, axis, keepdims, name)
     shares = nested(ctx, NUMPY, q, name)
     one = not lines.result and not shares.shape
-    if lines.count == 0 or is_complex(lines.dtype) or (one and is_floating(lines.dtype)) or name != "quantile":
+    if lines.count == 0 or is_complex(lines.dtype) or (one and is_floating(lines.dtype)):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument="weights here"))
     given = ctx.call(Const(np.asarray), [abstract(a)])
-    return run_program(ctx, weighted_quantile, [given, q, axis, keepdims, weights, False])
+    program = weighted_quantile if name == "quantile" else weighted_percentile
+    return run_program(ctx, program, [given, q, axis, keepdims, weights, False])
 
 
 def _ramp(count: int, dtype: DType) -> np.ndarray:

@@ -5,6 +5,7 @@ Signatures are NumPy's. A keyword that is missing here is refused.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -260,6 +261,92 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
         widths = np.array(np.diff(edges), float)
         return n / widths / n.sum(), edges
     return n, edges
+
+
+@composed(np.histogramdd)
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    """How many rows of `sample`, or the sum of their weights, fall into each box of a grid; and its edges."""
+    points = np.atleast_2d(sample).T if isinstance(sample, list | tuple) else np.asarray(sample)
+    if points.ndim != 2:
+        points = np.atleast_2d(points).T
+    count, rank = points.shape
+    if not isinstance(bins, list | tuple) and np.ndim(bins) == 0:
+        bins = [bins] * rank
+    elif len(bins) != rank:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    if range is None:
+        range = [None] * rank
+    elif len(range) != rank:
+        raise ValueError("range argument must have one entry per dimension")
+    edges, places, sizes = [], [], []
+    for axis, given in enumerate(bins):
+        line = points[:, axis]
+        if np.ndim(given) == 0:
+            if given < 1:
+                raise ValueError(f"`bins[{axis}]` must be positive, when an integer")
+            low, high = _outer_edges(line, range[axis])
+            own = np.linspace(low, high, given + 1)
+        elif np.ndim(given) == 1:
+            own = np.asarray(given)
+            if np.any(own[:-1] > own[1:]):
+                raise ValueError(f"`bins[{axis}]` must be monotonically increasing, when an array")
+        else:
+            raise ValueError(f"`bins[{axis}]` must be a scalar or 1d array")
+        place = np.searchsorted(own, line, side="right")
+        places.append(place - (line == own[-1]))
+        edges.append(own)
+        sizes.append(len(own) + 1)
+    boxes = np.zeros(count, np.int64)
+    for place, size in zip(places, sizes):
+        boxes = boxes * size + place
+    heavy = None if weights is None else np.asarray(weights)
+    found = np.bincount(boxes, heavy, minlength=math.prod(sizes)).reshape(sizes).astype(float)
+    found = found[tuple([slice(1, -1)] * rank)]
+    if density:
+        total = found.sum()
+        for axis, own in enumerate(edges):
+            found = found / np.diff(own).reshape([-1 if i == axis else 1 for i in _axes(rank)])
+        found = found / total
+    return found, edges
+
+
+def _axes(rank: Any) -> Any:
+    return list(range(rank))
+
+
+def _outer_edges(values: Any, limits: Any) -> Any:
+    """The ends of the bins: those that are given, or the extrema; moved apart where they are equal."""
+    if limits is not None:
+        low, high = limits
+        if low > high:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise ValueError(f"supplied range of [{low}, {high}] is not finite")
+    elif len(values) == 0:
+        low, high = 0, 1
+    else:
+        low, high = values.min(), values.max()
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise ValueError(f"autodetected range of [{low}, {high}] is not finite")
+    flat = low == high
+    return np.where(flat, low - 0.5, low), np.where(flat, high + 0.5, high)
+
+
+@composed(np.histogram2d)
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    """`histogramdd` of points in a plane."""
+    if len(x) != len(y):
+        raise ValueError("x and y must have the same length.")
+    count = len(bins) if isinstance(bins, list | tuple) or np.ndim(bins) > 0 else 1
+    if count not in (1, 2):
+        shared = np.asarray(bins)
+        bins = [shared, shared]
+    found, edges = np.histogramdd([x, y], bins, range, density, weights)
+    return found, edges[0], edges[1]
 
 
 def _bin_by_width(values: Any, inside: Any, edges: Any) -> Any:

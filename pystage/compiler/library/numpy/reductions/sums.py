@@ -16,6 +16,7 @@ from ....ops import Add, Compare, Divide, Imag, Maximum, Multiply, Real, Select,
 from ....values.lattice import Abstract, Tuple
 from ...context import Context, Raw
 from ...kernels.arithmetic import real_dtype
+from ...kernels.nesting import nested
 from ...kernels.reducing import (
     ReductionOperand,
     counted,
@@ -28,7 +29,6 @@ from ...kernels.reducing import (
     wider,
     without_nan,
 )
-from ...kernels.nesting import nested
 from ...rules.casting import assigned_value
 from ...rules.jax import canonical, ints, is_none
 from ...rules.libraries import Rules, twins
@@ -298,7 +298,9 @@ def _given_mean(
 ) -> Value:
     """The `mean` argument; PS203 where NumPy would compute the distances in another type, or of another shape."""
     given = nested(ctx, rules, mean, name).value
-    fits = given.type.dtype == dtype and np.broadcast_shapes(given.type.static_shape, of.extents) == of.extents
+    fits = (
+        given.type.dtype == dtype and np.broadcast_shapes(given.type.static_shape, of.extents) == of.extents
+    )
     if not fits or of.bounded:
         argument = "a mean of another type or shape than the elements have"
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument=argument))
