@@ -25,6 +25,12 @@ def diagonal_filled(m: Any, value: Any) -> Any:
     return a
 
 
+def placed(y: Any) -> Any:
+    a = y.copy()
+    np.place(a, a > 1, [7.0, 8.0])
+    return a
+
+
 def put_masked(y: Any) -> Any:
     a = y.copy()
     np.putmask(a, a > 1, 7.0)

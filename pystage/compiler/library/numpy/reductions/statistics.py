@@ -268,10 +268,8 @@ def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:
     """How many rows of `sample`, or the sum of their weights, fall into each box of a grid; and its edges."""
-    points = np.atleast_2d(sample).T if isinstance(sample, list | tuple) else np.asarray(sample)
-    if points.ndim != 2:
-        points = np.atleast_2d(points).T
-    count, rank = points.shape
+    columns = _columns(sample)
+    rank = len(columns)
     if not isinstance(bins, list | tuple) and np.ndim(bins) == 0:
         bins = [bins] * rank
     elif len(bins) != rank:
@@ -282,7 +280,7 @@ def histogramdd(
         raise ValueError("range argument must have one entry per dimension")
     edges, places, sizes = [], [], []
     for axis, given in enumerate(bins):
-        line = points[:, axis]
+        line = columns[axis]
         if np.ndim(given) == 0:
             if given < 1:
                 raise ValueError(f"`bins[{axis}]` must be positive, when an integer")
@@ -298,8 +296,8 @@ def histogramdd(
         places.append(place - (line == own[-1]))
         edges.append(own)
         sizes.append(len(own) + 1)
-    boxes = np.zeros(count, np.int64)
-    for place, size in zip(places, sizes):
+    boxes = places[0]
+    for place, size in zip(places[1:], sizes[1:]):
         boxes = boxes * size + place
     heavy = None if weights is None else np.asarray(weights)
     found = np.bincount(boxes, heavy, minlength=math.prod(sizes)).reshape(sizes).astype(float)
@@ -310,6 +308,23 @@ def histogramdd(
             found = found / np.diff(own).reshape([-1 if i == axis else 1 for i in _axes(rank)])
         found = found / total
     return found, edges
+
+
+def _columns(sample: Any) -> Any:
+    """The coordinates of points along each axis: of a matrix its columns, of a list what it holds."""
+    if isinstance(sample, list | tuple) and np.ndim(sample[0]) == 1:
+        lines = [np.asarray(line) for line in sample]
+        kind = np.result_type(*lines)
+        for line in lines[1:]:
+            if len(line) != len(lines[0]):
+                raise ValueError("the lines of a sample must have the same length")
+        return [line.astype(kind) for line in lines]
+    points = np.asarray(sample)
+    if points.ndim != 2:
+        points = np.atleast_2d(points).T
+    elif isinstance(sample, list | tuple):
+        points = points.T
+    return [points[:, i] for i in _axes(points.shape[1])]
 
 
 def _axes(rank: Any) -> Any:
