@@ -48,6 +48,10 @@ class NoSuchOperation(Diagnostic):
             return "make an array of the list first, `np.array(xs)`, or write a comprehension: `[x + y for x in xs]`"
         if re.search(r"\bdict\b", self.types):
             return "write a comprehension over its items: `{k: v * y for k, v in d.items()}`"
+        if re.search(r"\bstr|text\b", self.types):
+            return (
+                "write the number into the text, as in `f'{x}'`, or make a number of the text before the call"
+            )
         if "bool" in self.types and self.operation.endswith(" -"):
             return "use `~` to negate bools and `^` to tell where they differ, or convert with `.astype(int)`"
         return self.help
@@ -128,6 +132,7 @@ class NoCast(Diagnostic):
     """A result that NumPy does not convert into the type of the array that it is stored into."""
 
     code = "PS209"
+    plain = TypeError
     title = "{operation} gives {source}, which does not go into an array of {target} without losing values"
     label = "the array keeps its element type"
     help = (

@@ -7,6 +7,7 @@ import math
 import operator
 from collections import deque
 
+import numpy as np
 import pytest
 from checking import Cases, check
 
@@ -71,8 +72,57 @@ def what_is_not_there(n, numbers):
         lambda: (1, 2).index(7),
         lambda: itertools.repeat(n, "a"),
         lambda: n @ n,
+        lambda: int(base=n),
     ]
     return texts_of(calls)
+
+
+@cases(np.arange(12.0).reshape(3, 4))
+def what_arrays_refuse_for_their_shapes_and_types(x):
+    calls = [
+        lambda: x + np.ones(2),
+        lambda: x @ np.ones(3),
+        lambda: x // 7j,
+        lambda: x < np.ones(2),
+        lambda: np.add(x, np.ones(2)),
+        lambda: np.where(x > 1, x, np.ones(2)),
+        lambda: np.sum(x, axis=5),
+        lambda: x & 1,
+        lambda: ~x,
+        lambda: x + "a",
+        lambda: x.reshape(5),
+    ]
+    return texts_of(calls)
+
+
+@cases(np.arange(4.0), np.ones(2))
+def a_store_that_is_refused(x, other):
+    try:
+        x += other
+    except ValueError as error:
+        return str(error), x
+    return None
+
+
+@cases(np.arange(4.0))
+def shapes_of_which_some_fit(x):
+    total = 0
+    for i in range(6):
+        try:
+            x = x + np.ones(i)
+        except ValueError:
+            total += i
+    return x, total
+
+
+@cases(np.arange(4.0), np.ones(2), raises=ValueError)
+def an_exception_that_no_handler_catches(x, other):
+    try:
+        return x + other
+    except TypeError:
+        return x
+    finally:
+        x[0] = 5.0
 
 
 @pytest.mark.parametrize("function, args, options", cases.params)

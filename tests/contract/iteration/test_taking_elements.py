@@ -193,6 +193,48 @@ def stopped_in_the_body(xs):
     return out
 
 
+@cases(X)
+def an_iterator_that_others_go_on_with(xs):
+    it = iter([1, 2, 3, 4, 5, 6, 7])
+    first = list(itertools.islice(it, 2))
+    a, b = itertools.islice(it, 2)
+    rest = iter(xs)
+    pairs = list(itertools.pairwise(itertools.islice(rest, 2)))
+    return first, a, b, list(itertools.chain(it, [9])), list(it), pairs, list(rest)
+
+
+@cases(X)
+def pieces_of_an_iterator(xs):
+    it, pieces = iter([1, 2, 3, 4, 5]), []
+    while True:
+        piece = list(itertools.islice(it, 2))
+        if not piece:
+            return pieces, xs
+        pieces.append(piece)
+
+
+@cases(X)
+def elements_by_a_condition(xs):
+    it = iter([1, 2, 3, 1])
+    return (
+        list(itertools.takewhile(lambda v: v < 2, it)),
+        list(it),
+        list(itertools.takewhile(lambda x: x < 3, xs)),
+        list(itertools.dropwhile(lambda x: x < 2, xs)),
+        list(itertools.filterfalse(lambda x: x > 1, xs)),
+        list(itertools.compress("abc", [1, 0, 1])),
+        list(itertools.compress(xs, xs > 1)),
+        list(itertools.chain.from_iterable([[1, 2], xs])),
+    )
+
+
+@cases(X)
+def an_order_by_a_comparison(xs):
+    texts = ["aa", "b", "ccc", "d"]
+    texts.sort(key=functools.cmp_to_key(lambda a, b: len(b) - len(a)))
+    return texts, sorted([3, 1, 2], key=functools.cmp_to_key(lambda a, b: b - a), reverse=True), xs
+
+
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_program(function, args, options):
     check(function, *args, **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -49,7 +50,7 @@ from ..objects import dataclass_methods, namedtuples, objects
 from .binding import bind
 from .callees import Callee
 from .calls import call_function, suspended
-from .numpy_calls import OF_NUMPY, NumpyCall, called
+from .numpy_calls import OF_NUMPY, NoRepresentative, NumpyCall, called
 
 Args = Sequence[Abstract]
 Kwargs = Mapping[str, Abstract]
@@ -109,10 +110,16 @@ def call_meaning(
         try:
             bound = signature_of(meaning).bind(*args, **kwargs)
         except TypeError as error:
-            raise DiagnosticError(WrongArguments(span=engine.b.span, name=name, why=str(error))) from None
+            why = _not_staged(signature_of(meaning), args, kwargs) or str(error)
+            raise DiagnosticError(WrongArguments(span=engine.b.span, name=name, why=why)) from None
         args, kwargs = bound.args, bound.kwargs
     if refused is None:
-        return _meant(engine, name, meaning, args, kwargs, numpy_call)
+        try:
+            return _meant(engine, name, meaning, args, kwargs, numpy_call)
+        except DiagnosticError as error:
+            if numpy_call is not None:
+                _raise_in_try(engine, error, numpy_call)
+            raise
     try:
         with commit_unless(engine, _RefusedByNumpy):
             try:
@@ -120,11 +127,56 @@ def call_meaning(
             except (PythonRaise, *OF_NUMPY):
                 pass
             except DiagnosticError as error:
-                if error.diagnostic.plain is not None:  # it explains what the plain run raises
+                if (
+                    error.diagnostic.plain is not None and not engine.raises.bodies
+                ):  # it explains what is raised
                     raise
             raise _RefusedByNumpy
     except _RefusedByNumpy:
         engine.raise_(refused)
+
+
+def _not_staged(signature: inspect.Signature, args: Args, kwargs: Kwargs) -> str | None:
+    """Which arguments of a call its meaning does not have, in words; None where something else is amiss.
+
+    The function itself may have them: what NumPy refuses, NumPy has been asked.
+    """
+    unknown = [f"`{name}`" for name in kwargs if name not in signature.parameters]
+    if unknown:
+        return f"the keyword{'s' * (len(unknown) > 1)} {', '.join(unknown)} {'are' if len(unknown) > 1 else 'is'} not staged"
+    positional = [p for p in signature.parameters.values() if p.kind <= p.POSITIONAL_OR_KEYWORD]
+    if len(args) > len(positional):
+        plural = "s" * (len(positional) != 1)
+        return f"it is staged with {len(positional) or 'no'} positional argument{plural} at most"
+    return None
+
+
+def applied(
+    engine: Engine, operator: Callable[..., Any], operands: Args, make: Callable[[], Abstract]
+) -> Abstract:
+    """What `make` makes of an operator; see `_raise_in_try`."""
+    try:
+        return make()
+    except DiagnosticError as error:
+        call = NumpyCall(operator.__name__, operator, operands, {}, engine.state.depth)
+        _raise_in_try(engine, error, call)
+        raise
+
+
+def _raise_in_try(engine: Engine, error: DiagnosticError, call: NumpyCall) -> None:
+    """In the body of a `try` the program raises what the plain run raises, where a diagnostic explains that.
+
+    Returns where it explains something else, and where the exception is not known.
+    """
+    plain = error.diagnostic.plain
+    if plain is None or not engine.raises.bodies:
+        return
+    try:
+        own = call.exception(engine.state.slots.get)
+    except NoRepresentative:
+        return
+    if isinstance(own, plain):
+        engine.raise_(own)
 
 
 class _RefusedByNumpy(Exception):

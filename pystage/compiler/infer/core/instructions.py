@@ -22,7 +22,7 @@ from ...library.numpy.indexing.subscripts import array_getitem
 from ...library.python import operators, strings
 from ...library.python.iteration import generators
 from ...library.python.iteration.generators import is_suspended
-from ...library.python.python_numbers import PYTHON_OPERATORS
+from ...library.python.python_numbers import IN_PLACE_OPERATORS, PYTHON_OPERATORS, UNARY_OPERATORS
 from ...library.rules.classes import class_name
 from ...stage import ir as stage
 from ...values.bounded import Bounded, Extent
@@ -46,7 +46,7 @@ from ...values.lattice import (
     Undef,
     VariableCell,
 )
-from ..calls.invoke import call
+from ..calls.invoke import applied, call
 from ..diagnostics.describe import describe
 from ..exceptions import handling, memory, raising
 from ..iteration.fusing import yield_
@@ -192,20 +192,24 @@ def _unary(e: Engine, i: stage.Unary) -> None:
         case "bool":
             e.put(i.dst, e.truth(value))
         case _:
-            e.put(i.dst, attributes.unary(e, i.op, value))
+            function = UNARY_OPERATORS[i.op]
+            e.put(i.dst, applied(e, function, (value,), lambda: attributes.unary(e, i.op, value)))
 
 
 def _binary(e: Engine, i: stage.Binary) -> None:
     left, right = e.get(i.left), e.get(i.right)
+    function = PYTHON_OPERATORS[i.op]
     try:
-        made = operators.binary(e, i.op, left, right)
+        made = applied(e, function, (left, right), lambda: operators.binary(e, i.op, left, right))
     except (TooLarge, MemoryError) as error:
-        raise memory.raised(e, error, Const(PYTHON_OPERATORS[i.op]), [left, right]) from None
+        raise memory.raised(e, error, Const(function), [left, right]) from None
     e.put(i.dst, made)
 
 
 def _inplace(e: Engine, i: stage.Inplace) -> None:
-    e.put(i.dst, attributes.inplace(e, i.op, e.get(i.left), e.get(i.right)))
+    left, right = e.get(i.left), e.get(i.right)
+    function = IN_PLACE_OPERATORS[i.op]
+    e.put(i.dst, applied(e, function, (left, right), lambda: attributes.inplace(e, i.op, left, right)))
 
 
 def _compare(e: Engine, i: stage.Compare) -> None:
@@ -221,7 +225,8 @@ def _compare(e: Engine, i: stage.Compare) -> None:
             result = attributes.contains(e, left, right)
             e.put(i.dst, e.negate(result) if i.op == "not in" else result)
         case _:
-            e.put(i.dst, e.compare(i.op, left, right))
+            function = PYTHON_OPERATORS[i.op]
+            e.put(i.dst, applied(e, function, (left, right), lambda: e.compare(i.op, left, right)))
 
 
 # ---------------------------------------------------------------- structure

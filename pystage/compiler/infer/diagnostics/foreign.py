@@ -85,6 +85,10 @@ def unknown_call(
     names = [n for n in (resolved(written, frame), *names_of(value)) if n is not None]
     advice = advice_for(names)
     shown = written if written is not None and "." in written else canonical_name(callable_name(value))
+    if advice is None and any(name.startswith(("numpy.", "jax.")) for name in names):
+        why = "it is not among the functions that pystage stages"
+        instead = "call it before or after the staged function, or use functions that `docs/support.md` lists"
+        return UnknownCallable(span=span, name=shown, why=why, instead=instead)
     if advice is None:
         return UnknownCallable(span=span, name=shown, why=why)
     return UnknownCallable(span=span, name=shown, why=advice.why, instead=advice.instead)

@@ -174,6 +174,8 @@ def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstra
     """What a class attribute gives when read through an instance (`receiver`) or through the class."""
     if isinstance(raw, staticmethod):
         return class_member(engine, cls, name, raw.__func__)
+    if isinstance(raw, types.ClassMethodDescriptorType):  # of a class of C, which nobody changes
+        return Const(getattr(cls, name))
     if isinstance(raw, classmethod):
         return Method(class_member(engine, cls, name, raw.__func__), Const(cls))
     if receiver is not None and (isinstance(raw, _FUNCTIONS) or hasattr(raw, "__pystage_function__")):

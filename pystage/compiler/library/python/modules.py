@@ -49,7 +49,8 @@ from ..kernels.structures import (
     new_list,
     new_rows,
 )
-from ..registry import meaning
+from ..numpy.composed import run_program
+from ..registry import meaning, method_meaning
 from ..rules.classes import class_name, class_of
 from . import operators
 from .builtins import abs_, listed
@@ -207,12 +208,49 @@ def product(ctx: Context, *iterables: Raw, repeat: Raw = 1) -> Abstract:
     return _iterator(ctx, itertools.product(*columns, repeat=times))
 
 
+def _gives_in_turn(ctx: Context, iterable: Raw) -> bool:
+    """True for what must not be listed at once: an iterator, which others may ask for elements too, and a generator."""
+    return is_iterator(ctx, iterable) or generators.is_of_steps(ctx, iterable)
+
+
 @meaning(itertools.chain)
 def chain(ctx: Context, *iterables: Raw) -> Abstract:
     """`itertools.chain`."""
-    if any(generators.is_of_steps(ctx, i) for i in iterables):
+    if any(_gives_in_turn(ctx, i) for i in iterables):
         return ctx.call(Const(generators.chained), [Tuple(tuple(map(abstract, iterables)))])
     return _iterator(ctx, [item for i in iterables for item in listed(ctx, i, "itertools.chain")])
+
+
+@method_meaning(itertools.chain, "from_iterable")
+def from_iterable(ctx: Context, cls: Raw, iterable: Raw, /) -> Abstract:
+    """`itertools.chain.from_iterable`."""
+    if _gives_in_turn(ctx, iterable):
+        return ctx.call(Const(generators.chained), [abstract(iterable)])
+    return chain(ctx, *listed(ctx, iterable, "itertools.chain.from_iterable"))
+
+
+@meaning(itertools.takewhile)
+def takewhile(ctx: Context, predicate: Raw, iterable: Raw, /) -> Abstract:
+    """`itertools.takewhile`, as a generator."""
+    return ctx.call(Const(generators.taken_while), [abstract(predicate), abstract(iterable)])
+
+
+@meaning(itertools.dropwhile)
+def dropwhile(ctx: Context, predicate: Raw, iterable: Raw, /) -> Abstract:
+    """`itertools.dropwhile`, as a generator."""
+    return ctx.call(Const(generators.dropped_while), [abstract(predicate), abstract(iterable)])
+
+
+@meaning(itertools.filterfalse)
+def filterfalse(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
+    """`itertools.filterfalse`, as a generator."""
+    return ctx.call(Const(generators.left_out), [abstract(function), abstract(iterable)])
+
+
+@meaning(itertools.compress)
+def compress(ctx: Context, data: Raw, selectors: Raw) -> Abstract:
+    """`itertools.compress`, as a generator."""
+    return ctx.call(Const(generators.selected), [abstract(data), abstract(selectors)])
 
 
 @meaning(itertools.islice)
@@ -220,7 +258,7 @@ def islice(ctx: Context, iterable: Raw, first: Raw, stop: Raw = MISSING, step: R
     """`itertools.islice`."""
     limits = (None, first, None) if stop is MISSING else (first, stop, step)
     known = [ctx.known(v, "the limits of itertools.islice") for v in limits]
-    if generators.is_of_steps(ctx, iterable):
+    if _gives_in_turn(ctx, iterable):
         call_now(ctx, itertools.islice, (), *known)
         return generators.sliced(ctx, abstract(iterable), known)
     return _iterator(ctx, listed(ctx, iterable, "itertools.islice")[slice(*known)])
@@ -243,7 +281,7 @@ meaning(itertools.combinations_with_replacement)(_arrangements(itertools.combina
 @meaning(itertools.pairwise)
 def pairwise(ctx: Context, iterable: Raw, /) -> Abstract:
     """`itertools.pairwise`."""
-    if generators.is_of_steps(ctx, iterable):
+    if _gives_in_turn(ctx, iterable):
         return ctx.call(Const(generators.paired), [abstract(iterable)])
     return _iterator(ctx, itertools.pairwise(listed(ctx, iterable, "itertools.pairwise")))
 
@@ -253,7 +291,7 @@ def accumulate(ctx: Context, iterable: Raw, func: Raw = None, *, initial: Raw = 
     """`itertools.accumulate`."""
     given = isinstance(initial, Abstract) and not (isinstance(initial, Const) and initial.value is None)
     plain = func is None or (isinstance(func, Const) and func.value is None)
-    if generators.is_of_steps(ctx, iterable):
+    if _gives_in_turn(ctx, iterable):
         taken = [abstract(iterable), Const(operator.add) if plain else abstract(func)]
         if given:
             return ctx.call(Const(generators.accumulated_from), [*taken, abstract(initial)])
@@ -282,13 +320,18 @@ def groupby(ctx: Context, iterable: Raw, key: Raw = None) -> Abstract:
 @meaning(itertools.starmap)
 def starmap(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
     """`itertools.starmap`."""
+    if is_iterator(ctx, iterable):
+        return ctx.call(Const(generators.spread), [abstract(function), abstract(iterable)])
     rows = [listed(ctx, row, "itertools.starmap") for row in listed(ctx, iterable, "itertools.starmap")]
     return new_iterator(ctx, [ctx.call(abstract(function), row) for row in rows])
 
 
 @meaning(itertools.zip_longest)
 def zip_longest(ctx: Context, *iterables: Raw, fillvalue: Raw = None) -> Abstract:
-    """`itertools.zip_longest`."""
+    """`itertools.zip_longest`, of no iterator, which is asked in turn with the others."""
+    if any(is_iterator(ctx, i) for i in iterables):
+        why = "it would take elements of it that others may take"
+        ctx.fail(WrongArguments(span=ctx.span, name="itertools.zip_longest of an iterator", why=why))
     columns = [listed(ctx, i, "itertools.zip_longest") for i in iterables]
     return _iterator(ctx, itertools.zip_longest(*columns, fillvalue=abstract(fillvalue)))
 
@@ -321,6 +364,27 @@ def count(ctx: Context, start: Raw = 0, step: Raw = 1) -> Abstract:
 def cycle(ctx: Context, iterable: Raw, /) -> Abstract:
     """`itertools.cycle`: refused."""
     ctx.fail(WrongArguments(span=ctx.span, name="itertools.cycle", why="it never ends"))
+
+
+class _Compared:
+    """What `functools.cmp_to_key` makes of an object: it is less than another where the function says so."""
+
+    def __init__(self, compare: Any, obj: Any) -> None:
+        self.compare, self.obj = compare, obj
+
+    def __lt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) < 0
+
+
+def _key_of(compare: Any) -> Any:
+    """The key by which `sorted` orders as a function compares."""
+    return functools.partial(_Compared, compare)
+
+
+@meaning(functools.cmp_to_key)
+def cmp_to_key(ctx: Context, mycmp: Raw) -> Abstract:
+    """`functools.cmp_to_key`."""
+    return run_program(ctx, _key_of, [mycmp])
 
 
 # ---------------------------------------------------------------- copy

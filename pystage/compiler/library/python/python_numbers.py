@@ -46,6 +46,18 @@ PYTHON_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
 }
 
+IN_PLACE_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    symbol: getattr(operator, f"i{function.__name__.rstrip('_')}")
+    for symbol, function in PYTHON_OPERATORS.items()
+    if symbol[-1] not in "=<>" or symbol in ("<<", ">>")
+}
+
+UNARY_OPERATORS: dict[str, Callable[[Any], Any]] = {
+    "-": operator.neg,
+    "+": operator.pos,
+    "~": operator.invert,
+}
+
 _RANK = {BOOL: 0, INT64: 1, FLOAT64: 2, COMPLEX128: 3}
 _DIRECTIONS = {"==": "EQ", "!=": "NE", "<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
 _SWAPPED = {"EQ": "EQ", "NE": "NE", "LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}

@@ -79,8 +79,12 @@ def _single(ctx: Context, x: Raw, name: str) -> Array:
 
 
 @meaning(int)
-def int_(ctx: Context, x: Raw = 0, /, base: Raw = None) -> Abstract:
+def int_(ctx: Context, x: Raw = MISSING, /, base: Raw = None) -> Abstract:
     """`int(x)`: truncates; strings must be known."""
+    if x is MISSING:
+        if base is not None:
+            ctx.raise_(TypeError("int() missing string argument"))
+        return Const(0)
     if isinstance(base, Const) or base is not None:
         return call_now(ctx, int, ctx.known(x, "the string of int()"), ctx.known(base, "the base of int()"))
     method = special(ctx, x, "__int__") or special(ctx, x, "__index__")

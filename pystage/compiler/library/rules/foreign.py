@@ -96,6 +96,15 @@ TABLE: dict[str, Advice] = {
     "http": Advice(_OUTSIDE, "fetch before the call, and pass the data in", True),
     "requests": Advice(_OUTSIDE, "fetch before the call, and pass the data in", True),
     "subprocess": Advice(_OUTSIDE, "run the command before the call, and pass in what it gives", True),
+    # -- classes of NumPy
+    "numpy.ma": Advice(
+        "a masked array is an object of a class of its own",
+        "keep the mask in an array beside the numbers: `np.where(mask, x, 0)`, `np.mean(x, where=mask)`",
+    ),
+    "numpy.poly1d": Advice(
+        "a polynomial is an object of a class of its own",
+        "compute with its coefficients: `np.polyval(p, x)`, `np.polyder(p)`, `np.polymul(p, q)`",
+    ),
     # -- the interpreter
     "sys": Advice(_STATE, "ask before the call, and pass the answer in"),
     "sys.exit": Advice(

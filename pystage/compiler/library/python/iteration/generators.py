@@ -121,10 +121,48 @@ def store_all(self: Any, iterable: Iterable[Any]) -> None:
         self[key] = value
 
 
-def chained(iterables: tuple[Iterable[Any], ...]) -> Iterator[Any]:
-    """`itertools.chain(*iterables)`."""
+def chained(iterables: Iterable[Iterable[Any]]) -> Iterator[Any]:
+    """`itertools.chain.from_iterable(iterables)`."""
     for iterable in iterables:
         yield from iterable
+
+
+def spread(function: Callable[..., Any], iterable: Iterable[Any]) -> Iterator[Any]:
+    """`itertools.starmap(function, iterable)`."""
+    for values in iterable:
+        yield function(*values)
+
+
+def taken_while(predicate: Callable[[Any], Any], iterable: Iterable[Any]) -> Iterator[Any]:
+    """`itertools.takewhile(predicate, iterable)`."""
+    for value in iterable:
+        if not predicate(value):
+            break
+        yield value
+
+
+def dropped_while(predicate: Callable[[Any], Any], iterable: Iterable[Any]) -> Iterator[Any]:
+    """`itertools.dropwhile(predicate, iterable)`."""
+    drops = True
+    for value in iterable:
+        if drops and predicate(value):
+            continue
+        drops = False
+        yield value
+
+
+def left_out(predicate: Callable[[Any], Any] | None, iterable: Iterable[Any]) -> Iterator[Any]:
+    """`itertools.filterfalse(predicate, iterable)`."""
+    for value in iterable:
+        if not (value if predicate is None else predicate(value)):
+            yield value
+
+
+def selected(data: Iterable[Any], selectors: Iterable[Any]) -> Iterator[Any]:
+    """`itertools.compress(data, selectors)`."""
+    for value, chosen in zip(data, selectors):
+        if chosen:
+            yield value
 
 
 def paired(iterable: Iterable[Any]) -> Iterator[Any]:
