@@ -354,6 +354,17 @@ def numbers_taken_apart(x):
     return np.frexp(x), np.spacing(x), np.frexp(3.5), np.spacing(-2.0)
 
 
+@cases(np.array([1.5, -3.0, 8.0]), np.zeros(3), np.zeros(3, np.int32))
+def several_results_into_arrays(x, mantissas, exponents):
+    both = np.frexp(x, out=(mantissas, exponents))
+    return both[0] is mantissas, np.modf(x, out=(None, x)), np.nanvar(x, ddof=0, correction=1)
+
+
+@cases(np.array([1.5, -3.0, 8.0]), 0.5, raises=ValueError)
+def two_corrections(x, n):
+    return np.std(x, ddof=n, correction=n)
+
+
 @cases(STACK)
 def axes_and_grids(x):
     rolled = np.rollaxis(x, 2)
@@ -386,6 +397,8 @@ def one_value_for_each_true_element(x, some, values):
 
 @cases([1, [2]], raises=ValueError)
 @cases([[1], 2], raises=ValueError)
+@cases([[1], []], raises=ValueError)
+@cases([], raises=ValueError)
 def blocks_at_several_depths(blocks):
     return np.block(blocks)
 

@@ -83,9 +83,14 @@ def strides_of(ctx: Context, ref: Ref) -> set[tuple[int, ...]]:
 
 def keeps_order(ctx: Context, ref: Ref, order: str = "C") -> bool:
     """True if the order in memory (K, A) certainly is the row-major one (with F: the column-major one)."""
+    note_order_matters(ctx, ref)
     origins = [origin for origin, _ in ctx.memory_of(ref)]
-    ctx.state.rely_on_layout([origin.cell for origin in origins], OrderSensitivity.ALWAYS)
     return is_contiguous(ctx, ref, order) is True and not any(_may_be_rearranged(ctx, o) for o in origins)
+
+
+def note_order_matters(ctx: Context, ref: Ref) -> None:
+    """What the program does depends on the order in memory, whatever it stores."""
+    ctx.state.rely_on_layout([origin.cell for origin, _ in ctx.memory_of(ref)], OrderSensitivity.ALWAYS)
 
 
 def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str) -> Truth:

@@ -189,19 +189,29 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 
 def _place(arrays: Any, place: Any) -> Any:
-    """Where the first block of a nested list is; ValueError where another is at another depth."""
-    if isinstance(arrays, list) and len(arrays) > 0:
-        first = _place(arrays[0], (*place, 0))
-        for i, each in enumerate(arrays):
-            other = _place(each, (*place, i))
-            if len(other) != len(first):
-                name = "arrays" + "".join([f"[{k}]" for k in other])
-                raise ValueError(
-                    f"List depths are mismatched. First element was at depth {len(first)}, but there is an element at "
-                    f"depth {len(other)} ({name})"
-                )
-        return first
-    return place
+    """Where the first block of a nested list is, or the last list that is empty, which has no block: None.
+
+    ValueError where a block is at another depth than the first.
+    """
+    if not isinstance(arrays, list):
+        return place
+    if len(arrays) == 0:
+        return (*place, None)
+    first = _place(arrays[0], (*place, 0))
+    for i, each in enumerate(arrays):
+        other = _place(each, (*place, i))
+        if len(other) != len(first):
+            raise ValueError(
+                f"List depths are mismatched. First element was at depth {len(first)}, but there is an element at "
+                f"depth {len(other)} ({_name_of(other)})"
+            )
+        if other[-1] is None:
+            first = other
+    return first
+
+
+def _name_of(place: Any) -> Any:
+    return "arrays" + "".join([f"[{k}]" for k in place if k is not None])
 
 
 def _blocks(arrays: Any, depth: Any, rank: Any) -> Any:
@@ -219,7 +229,10 @@ def _rank(arrays: Any) -> Any:
 @composed(np.block)
 def block(arrays: Any) -> Any:
     """An array of blocks: the innermost lists are joined along the last axis, and so on outwards."""
-    depth = len(_place(arrays, ()))
+    place = _place(arrays, ())
+    if len(place) > 0 and place[-1] is None:
+        raise ValueError(f"List at {_name_of(place)} cannot be empty")
+    depth = len(place)
     return _blocks(arrays, depth, max(depth, _rank(arrays))).copy()
 
 

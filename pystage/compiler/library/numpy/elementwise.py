@@ -306,7 +306,9 @@ def _into(
     where: Raw,
     casting: Casting,
 ) -> Abstract:
-    """The result stored into `out`, where `where` holds."""
+    """The result stored into `out`, where `where` holds; of several results those for which there is an array."""
+    if isinstance(out, Tuple) and len(out.items) == len(loop.outputs) > 1:
+        return _into_each(ctx, function, operands, loop, out.items, where, casting)
     target = out.items[0] if isinstance(out, Tuple) and len(out.items) == 1 else out
     name = f"np.{function.name}"
     if not isinstance(target, Ref) or not ctx.is_ndarray(target) or len(loop.outputs) != 1:
@@ -315,6 +317,30 @@ def _into(
     mask = None if _default(where) else ctx.read(where)
     store_result(ctx, target, value, name, mask, casting)
     return target
+
+
+def _into_each(
+    ctx: Context,
+    function: ElementwiseFunction,
+    operands: Sequence[Operand],
+    loop: LoopTypes,
+    targets: Sequence[Abstract],
+    where: Raw,
+    casting: Casting,
+) -> Abstract:
+    """Several results, of which those with a target are stored into it; all must have its shape."""
+    name = f"np.{function.name}"
+    arrays = [t for t in targets if isinstance(t, Ref) and ctx.is_ndarray(t)]
+    values = compute(ctx, function, operands, loop)
+    fit = all(target_shape(ctx, array) == values[0].type.static_shape for array in arrays)
+    if not fit or not _default(where) or not all(is_none(t) or t in arrays for t in targets):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="out"))
+    made: list[Abstract] = []
+    for target, value in zip(targets, values, strict=True):
+        if isinstance(target, Ref):
+            store_result(ctx, target, value, name, casting=casting)
+        made.append(target if isinstance(target, Ref) else result(ctx, value, loop))
+    return Tuple(tuple(made))
 
 
 def result_into(ctx: Context, out: Raw, value: Value, name: str, casting: Casting = SAME_KIND) -> Abstract:

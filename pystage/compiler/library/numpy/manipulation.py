@@ -22,7 +22,14 @@ from ...values.bounded import Bounded
 from ...values.lattice import Abstract, ArrayCell, Const, Ref, Tuple, through
 from ...values.views import Flipped, Permuted, Repeated, Reshaped, View, entire, read_path
 from ..context import Context, Raw
-from ..kernels.layout import is_contiguous, is_doubtful, keeps_order, note_copy, reshapes_as_view
+from ..kernels.layout import (
+    is_contiguous,
+    is_doubtful,
+    keeps_order,
+    note_copy,
+    note_order_matters,
+    reshapes_as_view,
+)
 from ..kernels.nesting import is_sequence, nested
 from ..kernels.structures import new_list
 from ..registry import meaning
@@ -117,6 +124,7 @@ def reshape(
     given = reshaped(ctx, rules, made, extents, order_of(ctx, order, "reshape", made), "reshape")
     if copies is None or not isinstance(given, Ref) or not isinstance(made, Ref):
         return given
+    note_order_matters(ctx, made)
     if is_doubtful(ctx, made):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.reshape", argument="copy"))
     if given.cell != made.cell and not copies:

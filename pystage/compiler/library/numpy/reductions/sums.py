@@ -286,6 +286,8 @@ def _spread(
         ctx.fail(
             ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument=f"dtype {wanted}")
         )
+    if not is_none(correction) and ctx.known(ddof, f"ddof of {name} beside correction") != 0:
+        rules.mismatch(ctx, "ddof and correction can't be provided simultaneously.")
     middle = None if is_none(mean) else _given_mean(ctx, rules, mean, of, wanted, name)
     if name.startswith("nan"):
         of = without_nan(ctx, of)
