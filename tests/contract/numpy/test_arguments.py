@@ -250,6 +250,16 @@ def quantiles_with_weights(x, weights):
     )
 
 
+@cases([1.0, 2.0], [0.5, 1.0], raises=ValueError)
+def weights_for_another_method(x, weights):
+    return np.quantile(x, 0.5, weights=weights, method="lower")
+
+
+@cases([1.0, 2.0], [0.5, 1.0], raises=ValueError)
+def weights_for_the_usual_method(x, weights):
+    return np.nanpercentile(x, 50, weights=weights)
+
+
 @cases(TABLE, -WEIGHTS, raises=ValueError)
 @cases(TABLE, 0 * WEIGHTS, raises=ValueError)
 def weights_that_are_none(x, weights):

@@ -95,7 +95,7 @@ def nanquantile(
     if np.issubdtype(given.dtype, np.complexfloating):
         raise TypeError("a must be an array of real numbers")
     if weights is not None:
-        return _given(out, weighted_quantile(given, q, axis, keepdims, weights, True))
+        return _given(out, weighted_quantile(given, q, axis, keepdims, weights, True, method))
     if given.size == 0:
         np.quantile([0.0], np.true_divide(q, 1))  # raises what the shares cannot be
         return np.nanmean(given, axis=axis, out=out, keepdims=keepdims)
@@ -179,11 +179,15 @@ def nanpercentile(
     return np.nanquantile(a, share, axis, out, overwrite_input, method, keepdims, weights=weights)
 
 
-def weighted_quantile(a: Any, q: Any, axis: Any, keepdims: Any, weights: Any, skips_nan: Any) -> Any:
+def weighted_quantile(
+    a: Any, q: Any, axis: Any, keepdims: Any, weights: Any, skips_nan: Any, method: Any
+) -> Any:
     """The quantiles by the method `inverted_cdf`, of elements that count as often as their weights say."""
     shares = np.asarray(q)
     if not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError("Quantiles must be in the range [0, 1]")
+    if method != "inverted_cdf":
+        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
     axes = tuple(range(a.ndim)) if axis is None else normalize_axis_tuple(axis, a.ndim, argname="axis")
     heavy = weights_along(a, np.asarray(weights), None if axis is None else axes)
     if (heavy < 0).any():
@@ -215,12 +219,14 @@ def weighted_quantile(a: Any, q: Any, axis: Any, keepdims: Any, weights: Any, sk
     return result
 
 
-def weighted_percentile(a: Any, q: Any, axis: Any, keepdims: Any, weights: Any, skips_nan: Any) -> Any:
+def weighted_percentile(
+    a: Any, q: Any, axis: Any, keepdims: Any, weights: Any, skips_nan: Any, method: Any
+) -> Any:
     """`weighted_quantile` with `q` in percent."""
     shares = np.true_divide(q, 100)
     if not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError("Percentiles must be in the range [0, 100]")
-    return weighted_quantile(a, shares, axis, keepdims, weights, skips_nan)
+    return weighted_quantile(a, shares, axis, keepdims, weights, skips_nan, method)
 
 
 # ---------------------------------------------------------------- places of extrema

@@ -158,7 +158,7 @@ def _quantile(
     """`np.quantile` or `np.percentile`, which differ in the scale of `q`."""
     name = function.__name__
     if not is_none(weights):
-        return _weighted(ctx, a, q, axis, keepdims, weights, name)
+        return _weighted(ctx, a, q, axis, keepdims, weights, name, method)
     wanted, how = _known_shares(ctx, q, name), ctx.known(method, f"the method of np.{name}")
     lines = _SortedLines(ctx, rules, a, axis, keepdims, name)
     given = None if wanted is not None else nested(ctx, rules, q, name)
@@ -190,16 +190,20 @@ def _quantile(
     return lines.given_back(ctx, rules, result)
 
 
-def _weighted(ctx: Context, a: Raw, q: Raw, axis: Raw, keepdims: Raw, weights: Raw, name: str) -> Abstract:
+def _weighted(
+    ctx: Context, a: Raw, q: Raw, axis: Raw, keepdims: Raw, weights: Raw, name: str, method: Raw
+) -> Abstract:
     """A quantile with weights; PS203 where whether it is an array or a number depends on NaN among the elements."""
     lines = _SortedLines(ctx, NUMPY, a, axis, keepdims, name)
     shares = nested(ctx, NUMPY, q, name)
     one = not lines.result and not shares.shape
-    if lines.count == 0 or is_complex(lines.dtype) or (one and is_floating(lines.dtype)):
+    served = ctx.known(method, f"the method of np.{name}") == "inverted_cdf"
+    by_nan = one and is_floating(lines.dtype)
+    if served and (lines.count == 0 or is_complex(lines.dtype) or by_nan):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument="weights here"))
     given = ctx.call(Const(np.asarray), [abstract(a)])
     program = weighted_quantile if name == "quantile" else weighted_percentile
-    return run_program(ctx, program, [given, q, axis, keepdims, weights, False])
+    return run_program(ctx, program, [given, q, axis, keepdims, weights, False, method])
 
 
 def _ramp(count: int, dtype: DType) -> np.ndarray:
