@@ -272,9 +272,14 @@ def array(
     order: Raw = "K",
     subok: Raw = False,
     ndmin: Raw = 0,
+    ndmax: Raw = None,
 ) -> Abstract:
     """A new array of numbers, nested sequences or another array."""
     which = order_argument(ctx, rules, order, "array")
+    if not is_none(ndmax) and nested(ctx, rules, object, "array").rank > integer(
+        ctx, ndmax, "ndmax of array"
+    ):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="array", argument="a smaller `ndmax`"))
     if _copies(ctx, copy, "array") is not True:
         return _shared(ctx, rules, object, dtype, copy, "array", which, ndmin)
     value, weak = converted(ctx, rules, object, dtype, "array")
