@@ -17,7 +17,7 @@ from .autocasting import autocast
 from .compiler.diagnostics.errors import StagingError
 from .config import config
 from .runtime.function import CompiledFunction
-from .runtime.reports.warnings import FallbackWarning, SpecialisationWarning
+from .runtime.reports.warnings import CacheWarning, FallbackWarning, SpecialisationWarning
 from .staging import compile
 from .transforms import (
     checkpoint,
@@ -41,6 +41,7 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "Compiled",
     "CompiledFunction",
+    "CacheWarning",
     "FallbackWarning",
     "Lowered",
     "SpecialisationWarning",

@@ -26,6 +26,7 @@ from ..stage.ir import Function as StageFunction
 from .boundary import Form
 from .capacity import AllocationSite
 from .exceptions import ExceptionBuilder, PayloadKey
+from .hash_order import note_set
 from .identity import SOME_OBJECT, Identity
 from .node import NOTE, WEAK, CellNumber, TreeNode
 from .slots import Slot
@@ -483,6 +484,9 @@ class SetCell(Cell):
     items: frozenset[Any]
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
+
+    def __post_init__(self) -> None:
+        note_set(self.items)
 
 
 class CallerAttributes(Protocol):

@@ -45,6 +45,7 @@ from ...values.boundary import (
 from ...values.demand import Statics, no_value
 from ...values.deques import deque_cell
 from ...values.generators import GENERATORS, bits_of
+from ...values.hash_order import note_set
 from ...values.instances import instance_fields
 from ...values.lattice import (
     DICT_CLASSES,
@@ -431,6 +432,7 @@ class Externals:
         elif type(obj) in (set, frozenset):
             self.guard(GuardKind.EQUAL, path, obj)
             if type(obj) is frozenset:
+                note_set(obj)
                 return Const(obj)
             cell = self._cell(path, obj, SetCell(frozenset()))
             content = SetCell(frozenset(obj))

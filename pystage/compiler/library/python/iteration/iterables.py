@@ -16,6 +16,7 @@ import numpy as np
 from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.gated import Gated, alternatives, narrow
+from ....values.hash_order import note_set
 from ....values.lattice import (
     LISTS,
     NONE,
@@ -200,7 +201,9 @@ def set_(ctx: Context, iterable: Raw = (), /) -> Abstract:
 def frozenset_(ctx: Context, iterable: Raw = (), /) -> Abstract:
     """`frozenset(iterable)`; elements must be known."""
     items = listed(ctx, iterable, "frozenset()")
-    return Const(frozenset(ctx.known(i, "an element of a set") for i in items))
+    found = frozenset(ctx.known(i, "an element of a set") for i in items)
+    note_set(found)
+    return Const(found)
 
 
 @meaning(slice)
