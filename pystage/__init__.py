@@ -39,9 +39,9 @@ if _typing.TYPE_CHECKING:
     from .runtime.lowering import Compiled, Lowered
 
 __all__ = [
+    "CacheWarning",
     "Compiled",
     "CompiledFunction",
-    "CacheWarning",
     "FallbackWarning",
     "Lowered",
     "SpecialisationWarning",

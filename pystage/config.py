@@ -76,9 +76,9 @@ class Config:
     `tier`: when a function that was compiled without saying so is compiled: `"auto"` (which it is unless it was set),
     `"compiled"` or `"plain"`, as in `pystage.compile`. ValueError for others.
 
-    `cache_dir`: the folder in which programs are kept for other processes (`docs/cache.md`), `"auto"` for one among the user's
-    caches; None for no folder, which it is unless the environment variable `PYSTAGE_CACHE_DIR` names one. TypeError for
-    what is no path.
+    `cache_dir`: the folder in which programs are kept for other processes (`docs/cache.md`), `"auto"` for one among the
+    user's caches; None for no folder, which it is unless the environment variable `PYSTAGE_CACHE_DIR` names one.
+    TypeError for what is no path.
     """
 
     def __init__(self) -> None:

@@ -20,6 +20,7 @@ from .diagnostics.codes_runtime import OutOfMemory, ValueNotGiven
 from .diagnostics.codes_syntax import TooDeep
 from .diagnostics.errors import StagingError
 from .diagnostics.span import Span
+from .hash_order import HashOrder, noting
 from .hlo.ir import Function, Op, Region
 from .hlo.rewrite import Copier
 from .hlo.types import TooLarge
@@ -41,7 +42,6 @@ from .values.boundary import (
 )
 from .values.capacity import AllocationSite
 from .values.demand import NeedsConstant, Statics
-from .values.hash_order import HashOrder, noting
 from .values.type_text import short_array, type_of_template
 from .values.walk import nodes
 

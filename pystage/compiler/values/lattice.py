@@ -19,6 +19,7 @@ import numpy as np
 from ..analysis.ranges import ANY, Interval
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span
+from ..hash_order import note_set
 from ..hlo.immutable import immutable
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType, DType
@@ -26,7 +27,6 @@ from ..stage.ir import Function as StageFunction
 from .boundary import Form
 from .capacity import AllocationSite
 from .exceptions import ExceptionBuilder, PayloadKey
-from .hash_order import note_set
 from .identity import SOME_OBJECT, Identity
 from .node import NOTE, WEAK, CellNumber, TreeNode
 from .slots import Slot

@@ -1,9 +1,10 @@
 """A program as data: rows of JSON, and back.
 
-In: records of pystage's own (`records.dataclass`, enums, `hlo.ir.Function`), and values of Python and NumPy, in a graph without
-circles. Out: a list of rows, each a tag and what it is made of: numbers of earlier rows, texts and numbers. Nothing else has
-an encoding: what stands outside of the program (functions, classes, modules, dictionaries of modules, cells of closures) is
-left to `Outside`, which names it. Decoding calls the classes and functions of pystage that make such objects, and nothing else.
+In: records of pystage's own (`records.dataclass`, enums, `hlo.ir.Function`), and values of Python and NumPy, in a graph
+without circles. Out: a list of rows, each a tag and what it is made of: numbers of earlier rows, texts and numbers.
+Nothing else has an encoding: what stands outside of the program (functions, classes, modules, dictionaries of modules,
+cells of closures) is left to `Outside`, which names it. Decoding calls the classes and functions of pystage that make
+such objects, and nothing else.
 """
 
 from __future__ import annotations
@@ -31,7 +32,13 @@ from ...compiler.values.sites import RaiseSites
 
 Row = list[Any]
 _OWN = __name__.partition(".")[0]
-_SINGLE = {"None": None, "True": True, "False": False, "Ellipsis": ..., "NotImplemented": NotImplemented}
+_SINGLE: dict[str, Any] = {
+    "None": None,
+    "True": True,
+    "False": False,
+    "Ellipsis": ...,
+    "NotImplemented": NotImplemented,
+}
 _EXCEPTIONS = ("builtins", "numpy", "numpy.linalg", "numpy.exceptions")
 """Modules whose exceptions are made of their arguments and attributes alone."""
 
@@ -40,19 +47,19 @@ class NotEncodable(Exception):
     """Something has no encoding; the text says what, in words."""
 
 
-class Unknown(Exception):
+class NotFound(Exception):
     """Rows that this process cannot decode: they are another version's, or name what is not there."""
 
 
 class Outside(Protocol):
-    """Names for what is no part of a program, but of the process around it."""
+    """OutsideNames for what is no part of a program, but of the process around it."""
 
     def name(self, value: Any) -> Row | None:
-        """A row (without tag) that names the object; None for what is no object of the process. `NotEncodable` if it has no name."""
+        """A row (without tag) that names the object; None for what is none of the process's. `NotEncodable` if none."""
         ...
 
     def object(self, name: Row) -> Any:
-        """The object of this name. `Unknown` if there is none."""
+        """The object of this name. `NotFound` if there is none."""
         ...
 
 
@@ -75,8 +82,17 @@ def is_users(defined: Any) -> bool:
 def _code_of(module: str) -> dict[tuple[str, int], types.CodeType]:
     """The code that stands in one of pystage's modules, by name and line."""
     values = list(vars(sys.modules[module]).values())
-    values += [member for cls in values if isinstance(cls, type) and cls.__module__ == module for member in vars(cls).values()]
-    codes = [inspect.unwrap(v).__code__ for v in values if isinstance(v, types.FunctionType) and v.__module__ == module]
+    values += [
+        member
+        for cls in values
+        if isinstance(cls, type) and cls.__module__ == module
+        for member in vars(cls).values()
+    ]
+    codes = [
+        inspect.unwrap(v).__code__
+        for v in values
+        if isinstance(v, types.FunctionType) and v.__module__ == module
+    ]
     nested = [inner for code in codes for inner in (code, *nested_codes(code))]
     return {(code.co_qualname, code.co_firstlineno): code for code in nested}
 
@@ -170,11 +186,16 @@ class Encoder:
 
     def _closure(self, value: types.FunctionType) -> Row:
         """A function that one of pystage's has made."""
-        place = [value.__module__, value.__code__.co_qualname, value.__code__.co_firstlineno]
-        if _code_of(value.__module__).get((place[1], place[2])) is not value.__code__:
+        place = value.__code__.co_qualname, value.__code__.co_firstlineno
+        if _code_of(value.__module__).get(place) is not value.__code__:
             raise NotEncodable(f"the function {value.__qualname__}")
         cells = [cell.cell_contents for cell in value.__closure__ or ()]
-        return ["closure", *place, *self.all([value.__defaults__, value.__kwdefaults__, *cells])]
+        return [
+            "closure",
+            value.__module__,
+            *place,
+            *self.all([value.__defaults__, value.__kwdefaults__, *cells]),
+        ]
 
     def _static(self, value: Static) -> Row:
         if callable(value.value) and is_users(value.value):
@@ -211,7 +232,8 @@ class Encoder:
         if fields is None:
             raise NotEncodable(f"an object of the class {cls.__module__}.{cls.__qualname__}")
         state = [getattr(value, field) for field in fields]
-        return ["own", *name, [], *self.all(state)], cls.__eq__ is not object.__eq__
+        by_identity = vars(object)["__eq__"] is inspect.getattr_static(cls, "__eq__")
+        return ["own", *name, [], *self.all(state)], not by_identity
 
     def _singles_of(self, module: str) -> dict[int, str]:
         """The names of the objects that are variables of a module, by identity."""
@@ -245,9 +267,11 @@ class Encoder:
 
 
 def _frozen(value: Any) -> Any:
-    return (
-        tuple([_frozen(x) for x in value]) if isinstance(value, list) else (value.__class__, value)
-    )
+    return tuple([_frozen(x) for x in value]) if isinstance(value, list) else (value.__class__, value)
+
+
+def _single(value: Any) -> Row:
+    return ["single", repr(value)]
 
 
 def _integer(value: int) -> Row:
@@ -279,7 +303,7 @@ class _ByClass(dict[type, Any]):
 
 
 _SIMPLE: dict[type, Callable[[Any], Row] | None] = _ByClass({
-    **{type(value): (lambda value: ["single", repr(value)]) for value in _SINGLE.values()},
+    **{type(value): _single for value in _SINGLE.values()},
     int: _integer,
     float: lambda value: ["float", base64.b64encode(np.float64(value).tobytes()).decode()],
     complex: lambda value: ["complex", base64.b64encode(np.complex128(value).tobytes()).decode()],
@@ -299,14 +323,22 @@ class Decoder:
         self._classes: dict[tuple[str, str], type] = {}
 
     def decode(self, rows: Sequence[Row]) -> None:
-        """Makes the objects of the next rows. `Unknown` if they are none of ours."""
+        """Makes the objects of the next rows. `NotFound` if they are none of ours."""
         try:
             for row in rows:
                 self.objects.append(_DECODERS[row[0]](self, row))
-        except Unknown:
+        except NotFound:
             raise
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
-            raise Unknown(f"{type(error).__name__}: {error}") from error
+        except (
+            KeyError,
+            IndexError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+            RecursionError,
+        ) as error:
+            raise NotFound(f"{type(error).__name__}: {error}") from error
 
     def _all(self, numbers: Sequence[int]) -> list[Any]:
         return [self.objects[n] for n in numbers]
@@ -316,12 +348,12 @@ class Decoder:
         found = self._classes.get((module, name))
         if found is None:
             if not is_own_module(module):
-                raise Unknown(f"a class of {module}")
+                raise NotFound(f"a class of {module}")
             if module not in sys.modules:
                 importlib.import_module(module)
             found = functools.reduce(getattr, name.split("."), sys.modules[module])  # type: ignore[assignment]
             if not isinstance(found, type) or not is_own(found):
-                raise Unknown(f"{module}.{name} is no class")
+                raise NotFound(f"{module}.{name} is no class")
             self._classes[module, name] = found
         return found
 
@@ -332,10 +364,10 @@ class Decoder:
     def single(self, row: Row) -> Any:
         """An object that is a variable of one of pystage's modules."""
         if not is_own_module(row[1]):
-            raise Unknown(f"a variable of {row[1]}")
+            raise NotFound(f"a variable of {row[1]}")
         found = getattr(importlib.import_module(row[1]), row[2])
         if not is_own(type(found)):
-            raise Unknown(f"the variable {row[2]} of {row[1]}")
+            raise NotFound(f"the variable {row[2]} of {row[1]}")
         return found
 
     def own(self, row: Row) -> Any:
@@ -366,7 +398,7 @@ class Decoder:
         """An exception of Python's or NumPy's."""
         cls, args, attributes = self._all(row[1:])
         if not issubclass(cls, BaseException) or cls.__module__ not in _EXCEPTIONS:
-            raise Unknown(f"an exception of the class {cls}")
+            raise NotFound(f"an exception of the class {cls}")
         made = cls.__new__(cls, *args)
         made.args = args
         made.__dict__.update(attributes)
@@ -381,7 +413,7 @@ class Decoder:
     def closure(self, row: Row) -> types.FunctionType:
         """A function that one of pystage's has made."""
         if not is_own_module(row[1]):
-            raise Unknown(f"a function of {row[1]}")
+            raise NotFound(f"a function of {row[1]}")
         namespace = vars(importlib.import_module(row[1]))
         code = _code_of(row[1])[row[2], row[3]]
         defaults, named, *contents = self._all(row[4:])
@@ -395,7 +427,7 @@ class Decoder:
         """A method of an object of pystage's."""
         owner = self.objects[row[1]]
         if not is_own(type(owner)):
-            raise Unknown("a method")
+            raise NotFound("a method")
         return types.MethodType(getattr(type(owner), row[2]), owner)
 
     def function(self, row: Row) -> Function:

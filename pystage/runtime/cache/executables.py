@@ -1,7 +1,7 @@
 """XLA's executables in the cache folder, beside the programs that they were compiled from.
 
-JAX looks for an executable under a key of its own (the program, the options, the versions of XLA and of the device); here are
-the files, which are safe against what happens to files (`store.py`). They hold machine code.
+JAX looks for an executable under a key of its own (the program, the options, the versions of XLA and of the device); here
+are the files, which are safe against what happens to files (`store.py`). They hold machine code.
 """
 
 from __future__ import annotations

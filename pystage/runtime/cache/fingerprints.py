@@ -1,9 +1,9 @@
 """Fingerprints of functions, classes and other objects that a program was specialised on by identity.
 
-In: an object of the process. Out: a text that is equal in another process where the object has the same code: of a function that
-of its bytecode with its lines, of a class those of its methods, its names and its bases. What belongs to Python, NumPy, JAX
-or a package that the compiler knows is named alone: their versions are part of every key. `NotEncodable` for what may differ
-in ways that no text says.
+In: an object of the process. Out: a text that is equal in another process where the object has the same code: of a
+function that of its bytecode with its lines, of a class those of its methods, its names and its bases. What belongs to
+Python, NumPy, JAX or a package that the compiler knows is named alone: their versions are part of every key.
+`NotEncodable` for what may differ in ways that no text says.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from ...compiler.policy import is_library_file
 from .encoding import NotEncodable, is_own, is_users
 
+_HOLDERS = (property, staticmethod, classmethod, functools.cached_property)
 _CONSTANTS = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), range, type(NotImplemented))
 _WRAPPERS = ("__func__", "fget", "fset", "fdel", "func", "__wrapped__")
 _DESCRIPTORS = (
@@ -36,7 +37,7 @@ _DESCRIPTORS = (
 
 def wrapped(value: Any) -> list[Any]:
     """What stands inside of a property, a static method and the like, and of a function that wraps another."""
-    if isinstance(value, property | staticmethod | classmethod | functools.cached_property):
+    if isinstance(value, _HOLDERS):
         return [part for name in _WRAPPERS if (part := getattr(value, name, None)) is not None]
     if isinstance(value, types.FunctionType):
         return [value.__dict__["__wrapped__"]] if "__wrapped__" in value.__dict__ else []
@@ -102,7 +103,7 @@ class Fingerprints:
             return f"partial({self.all([value.func, value.args, value.keywords])})"
         if isinstance(value, _DESCRIPTORS):
             return f"{cls.__name__} {_place(value)}"
-        if isinstance(value, property | staticmethod | classmethod | functools.cached_property):
+        if isinstance(value, _HOLDERS):
             return f"{cls.__name__}({self.all(wrapped(value))})"
         if isinstance(value, dataclasses.Field):
             return self._field(value)
@@ -141,8 +142,7 @@ class Fingerprints:
 
     def _member(self, value: Any) -> str:
         """Of a member of a class: what is read of other kinds has guards of its own."""
-        members = types.FunctionType | property | staticmethod | classmethod | functools.cached_property
-        if isinstance(value, members) or type(value) in _CONSTANTS:
+        if isinstance(value, (types.FunctionType, *_HOLDERS)) or type(value) in _CONSTANTS:
             return self.of(value)
         if isinstance(value, dict) and all(isinstance(x, dataclasses.Field) for x in value.values()):
             return self.of(dict(value))
@@ -156,6 +156,8 @@ class Fingerprints:
 
 
 def _place(value: Any) -> str:
-    module = getattr(value, "__module__", None) or getattr(getattr(value, "__objclass__", None), "__module__", "")
+    module = getattr(value, "__module__", None) or getattr(
+        getattr(value, "__objclass__", None), "__module__", ""
+    )
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", "")
     return f"{module}.{name}"

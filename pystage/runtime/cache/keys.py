@@ -1,8 +1,8 @@
 """The keys under which programs are kept: what a program depends on beside its guards.
 
-In: a request for a program. Out: a digest of the function, of the specs of its arguments, of the settings of pystage, JAX and
-NumPy that change programs, and of the versions of all that makes them; that of pystage is a digest of its source. What the
-program read of the environment is no part of the key, but stands in its guards.
+In: a request for a program. Out: a digest of the function, of the specs of its arguments, of the settings of pystage, JAX
+and NumPy that change programs, and of the versions of all that makes them; that of pystage is a digest of its source.
+What the program read of the environment is no part of the key, but stands in its guards.
 """
 
 from __future__ import annotations
@@ -21,15 +21,13 @@ from typing import Any
 import jax
 import numpy as np
 
-import pystage as _own
-
 from ...autocasting import product_type
 from ...compiler.pipeline import Request
 from ...compiler.policy import USER, package_of, packages
 from ...compiler.values.boundary import LeafSpec, Spec, StaticSpec, StructureSpec
 from ...config import config
 from .encoding import Encoder, NotEncodable
-from .names import Names
+from .names import OutsideNames
 
 _WITHOUT_EFFECT = frozenset({"cache_dir", "tier", "fallback", "max_programs", "kept_memory"})
 """Settings of pystage that change no program."""
@@ -45,7 +43,13 @@ def process_key() -> str:
     """A digest of the versions and of the machine, for which programs and executables are made."""
     versions = [(name, _version(name)) for name in sorted([p.name for p in packages()])]
     device = jax.devices()[0]
-    machine = (platform.machine(), _processor(), jax.default_backend(), device.device_kind, len(jax.devices()))
+    machine = (
+        platform.machine(),
+        _processor(),
+        jax.default_backend(),
+        device.device_kind,
+        len(jax.devices()),
+    )
     flags = [os.environ.get(name, "") for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
     return digest([_source(), sys.version, sys.flags.optimize, versions, machine, flags])
 
@@ -60,7 +64,7 @@ def _version(name: str) -> str:
 def _source() -> str:
     """A digest of the source of pystage."""
     found = hashlib.sha256()
-    for path in sorted(Path(_own.__file__).parent.rglob("*.py")):
+    for path in sorted(Path(__file__).parents[2].rglob("*.py")):
         found.update(path.read_bytes())
     return found.hexdigest()
 
@@ -84,9 +88,9 @@ def _settings() -> list[str]:
     return [repr(x) for x in (own, sorted(theirs.items(), key=repr), numpy, product_type())]
 
 
-def request_key(request: Request, x64: bool) -> tuple[str, Names]:
+def request_key(request: Request, x64: bool) -> tuple[str, OutsideNames]:
     """The key of a request, and the names of what its function and arguments are. `NotEncodable` if it has none."""
-    names = Names()
+    names = OutsideNames()
     met = [request.fn, *_met((*request.args, *request.kwargs.values()))]
     for value in met:
         names.meet(value)

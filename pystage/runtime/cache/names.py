@@ -1,8 +1,9 @@
 """Names, for another process, of the objects that a program refers to by identity: functions, classes, modules, cells.
 
-An object is named by what leads to it there: the compiled function and its arguments, a guard that has found an object of the
-same fingerprint at its path, or a module that is loaded, and a name in it. The first two are numbered in the order in which
-both processes meet them (`Names.meet`); that the same ones are identical there is compared at the end (`Names.pattern`).
+An object is named by what leads to it there: the compiled function and its arguments, a guard that has found an object of
+the same fingerprint at its path, or a module that is loaded, and a name in it. The first two are numbered in the order in
+which both processes meet them (`OutsideNames.meet`); that the same ones are identical there is compared at the end
+(`OutsideNames.pattern`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .encoding import NotEncodable, Row, Unknown, is_own, is_own_module, is_users
+from .encoding import NotEncodable, NotFound, Row, is_own, is_own_module, is_users
 from .fingerprints import Fingerprints, wrapped
 
 _NAMED = (
@@ -29,7 +30,7 @@ _NAMED = (
 )
 
 
-class Names:
+class OutsideNames:
     """The names of one program; `Outside` of its rows."""
 
     def __init__(self) -> None:
@@ -94,10 +95,10 @@ class Names:
                     try:
                         same = self._fingerprint(found) == fingerprint
                     except NotEncodable as error:
-                        raise Unknown(str(error)) from error
+                        raise NotFound(str(error)) from error
                     if same:
                         return found
-        raise Unknown(f"there is no {name}")
+        raise NotFound(f"there is no {name}")
 
 
 def _find(module: str, name: str) -> Any:

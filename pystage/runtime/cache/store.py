@@ -30,7 +30,7 @@ def folder() -> Path | None:
     chosen = config.cache_dir
     if chosen is None:
         return None
-    path = _users_own() if chosen == "auto" else Path(chosen)
+    path = _users_own() if chosen == "auto" else Path(chosen).expanduser()
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_safe(os.stat(path)):
@@ -82,10 +82,14 @@ def names(where: Path, prefix: str) -> list[str]:
 def read(path: Path) -> bytes | None:
     """What was written under a name; None where that is not there, or is something else."""
     try:
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb") as file:
+        with open(
+            os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb"
+        ) as file:
             found = os.fstat(file.fileno())
             if not _is_safe(found) or not stat.S_ISREG(found.st_mode) or found.st_size > _MOST:
-                tell(Topic.CACHE, f"{path} is not read: it belongs to another user, or others may write to it")
+                tell(
+                    Topic.CACHE, f"{path} is not read: it belongs to another user, or others may write to it"
+                )
                 return None
             data = file.read()
     except OSError:

@@ -91,13 +91,13 @@ def forget(jitted: Any) -> None:
     forget()
 
 
-_compilation_cache = getattr(getattr(jax, "_src", None), "compilation_cache", None)
+_compilation_cache: Any = getattr(getattr(jax, "_src", None), "compilation_cache", None)
 _no_minimum = getattr(_config, "persistent_cache_min_compile_time_secs", None)
 
 
 @contextlib.contextmanager
 def executables_from(cache: Any) -> Iterator[None]:
-    """What JAX compiles in this thread in the `with` block it asks `cache` for (`get`, `put`), however quickly it is compiled.
+    """What JAX compiles in this thread in the `with` block, however quickly, it asks `cache` for (`get`, `put`).
 
     Where the user has given JAX a folder for executables, or JAX has no such API, JAX's settings stay in force.
     """

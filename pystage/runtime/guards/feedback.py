@@ -77,7 +77,9 @@ class Feedback:
         self._demands[leaves] = {leaf: demands[leaf] for leaf in staged.static if leaf in demands}
         self._fixed[leaves] = {**self._fixed.get(leaves, {}), **staged.fixed}
 
-    def note_kept(self, capacities: Mapping[AllocationSite, int], changing: Sequence[Path], skips: bool) -> None:
+    def note_kept(
+        self, capacities: Mapping[AllocationSite, int], changing: Sequence[Path], skips: bool
+    ) -> None:
         """Remembers what another process knew of calls when it made a program."""
         self.changing.update({path.key: path for path in changing})
         with self._growing:

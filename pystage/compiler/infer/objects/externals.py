@@ -21,6 +21,7 @@ import numpy as np
 
 from ...diagnostics.codes_types import DTypeNotStaged
 from ...diagnostics.diagnostic import DiagnosticError
+from ...hash_order import note_set
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import SHORT_NAMES, ArrayType, DType
@@ -45,7 +46,6 @@ from ...values.boundary import (
 from ...values.demand import Statics, no_value
 from ...values.deques import deque_cell
 from ...values.generators import GENERATORS, bits_of
-from ...values.hash_order import note_set
 from ...values.instances import instance_fields
 from ...values.lattice import (
     DICT_CLASSES,

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
+from ....hash_order import note_set
 from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.gated import Gated, alternatives, narrow
-from ....values.hash_order import note_set
 from ....values.lattice import (
     LISTS,
     NONE,
