@@ -12,7 +12,14 @@ from pathlib import Path
 from .measuring import Table
 
 SCRIPTS = Path(__file__).parents[1] / "examples" / "scripts"
-NAMES = ("biquad_equaliser", "kalman_tracking", "smith_waterman", "simplex_lp", "dijkstra_heap", "otsu_threshold")
+NAMES = (
+    "biquad_equaliser",
+    "kalman_tracking",
+    "smith_waterman",
+    "simplex_lp",
+    "dijkstra_heap",
+    "otsu_threshold",
+)
 
 PROGRAM = """import importlib.util, sys, time, warnings
 import jax, jax.numpy, numpy as np
@@ -33,8 +40,8 @@ print(time.perf_counter() - began, time.process_time() - worked)
 def measure() -> list[Table]:
     """Seconds of the first call in either process, by the clock and of the processor."""
     text = (
-        "The first call of scripts, compiled at once, in a fresh process with an empty cache folder (`PYSTAGE_CACHE_DIR`), and in "
-        "the next process. Seconds; the imports that the call needs are in them. Aim: a quarter."
+        "The first call of scripts, compiled at once, in a fresh process with an empty cache folder (`PYSTAGE_CACHE_DIR`), "
+        "and in the next process. Seconds; the imports that the call needs are in them. Aim: a quarter."
     )
     columns = ("script", "first, clock", "second, clock", "first, processor", "second, processor", "share")
     table = Table("Second process", text, columns)
