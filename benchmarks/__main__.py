@@ -31,6 +31,7 @@ BENCHMARKS = (
     "lazy",
     "importing",
     "first_calls",
+    "second_process",
     "explaining",
 )
 

@@ -17,7 +17,7 @@ from .autocasting import autocast
 from .compiler.diagnostics.errors import StagingError
 from .config import config
 from .runtime.function import CompiledFunction
-from .runtime.reports.warnings import FallbackWarning, SpecialisationWarning
+from .runtime.reports.warnings import CacheWarning, FallbackWarning, SpecialisationWarning
 from .staging import compile
 from .transforms import (
     checkpoint,
@@ -39,6 +39,7 @@ if _typing.TYPE_CHECKING:
     from .runtime.lowering import Compiled, Lowered
 
 __all__ = [
+    "CacheWarning",
     "Compiled",
     "CompiledFunction",
     "FallbackWarning",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 
 def _memory() -> int:
@@ -30,6 +31,7 @@ _NAMES = (
     "kept_memory",
     "fallback",
     "tier",
+    "cache_dir",
 )
 
 
@@ -73,6 +75,10 @@ class Config:
 
     `tier`: when a function that was compiled without saying so is compiled: `"auto"` (which it is unless it was set),
     `"compiled"` or `"plain"`, as in `pystage.compile`. ValueError for others.
+
+    `cache_dir`: the folder in which programs are kept for other processes (`docs/cache.md`), `"auto"` for one among the
+    user's caches; None for no folder, which it is unless the environment variable `PYSTAGE_CACHE_DIR` names one.
+    TypeError for what is no path.
     """
 
     def __init__(self) -> None:
@@ -85,6 +91,7 @@ class Config:
         self._program_limit: float | None = 20.0
         self._fallback = "lazy"
         self._tier = "auto"
+        self._cache_dir: str | None = os.environ.get("PYSTAGE_CACHE_DIR") or None
 
     @property
     def check_bounds(self) -> bool:
@@ -194,6 +201,17 @@ class Config:
         if value not in TIERS:
             raise ValueError(f"tier must be one of {', '.join(map(repr, TIERS))}, not {value!r}")
         self._tier = value
+
+    @property
+    def cache_dir(self) -> str | None:
+        """The folder in which programs are kept for other processes; None for none."""
+        return self._cache_dir
+
+    @cache_dir.setter
+    def cache_dir(self, value: str | Path | None) -> None:
+        if value is not None and not isinstance(value, str | Path):
+            raise TypeError(f"cache_dir must be a path, 'auto' or None, not {value!r}")
+        self._cache_dir = None if value is None else str(value)
 
     def settings(self) -> dict[str, object]:
         """Every setting by its name."""

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent / "pystage"
 
 LAYERS = [
     {"records"},
-    {"config", "autocasting", "recursion", "deferred", "policy", "speculation"},
+    {"config", "autocasting", "recursion", "deferred", "policy", "speculation", "hash_order"},
     {"diagnostics"},
     {"stage", "hlo"},
     {"ops"},

@@ -20,6 +20,7 @@ from .diagnostics.codes_runtime import OutOfMemory, ValueNotGiven
 from .diagnostics.codes_syntax import TooDeep
 from .diagnostics.errors import StagingError
 from .diagnostics.span import Span
+from .hash_order import HashOrder, noting
 from .hlo.ir import Function, Op, Region
 from .hlo.rewrite import Copier
 from .hlo.types import TooLarge
@@ -96,7 +97,7 @@ class Staged:
     `program` is as inferred; `function` is the simplified one, and takes those parameters of the program's
     function whose indices are in `kept`. `weak` are the results of JAX's weak type. `static` are the leaves
     on whose value the program was specialised, `fixed` the values of the environment; `demands` says why of both.
-    `prints`: the program calls the host while it runs.
+    `prints`: the program calls the host while it runs. `hash_order`: what the order of sets depends on that it was made by.
     """
 
     name: str
@@ -108,6 +109,7 @@ class Staged:
     static: Mapping[int, Any]
     demands: tuple[Demand, ...]
     prints: bool = False
+    hash_order: HashOrder = HashOrder.FIXED
 
     @property
     def fixed(self) -> dict[PathKey, Demand]:
@@ -164,10 +166,11 @@ def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
 
     Raises `StagingError`, also where XLA would take too long for the program, or cannot hold an array of it.
     """
-    with deep_recursion():
+    with deep_recursion(), noting() as noted:
         try:
             program, known, demands = _infer(infer, request, dict(static))
-            return finished(request.name, request.span, program, known, demands)
+            made = finished(request.name, request.span, program, known, demands)
+            return replace(made, hash_order=noted.order)
         except TooLarge as error:
             raise StagingError((OutOfMemory(span=request.span, what=str(error)),)) from None
         except RecursionError:

@@ -19,6 +19,7 @@ import numpy as np
 from ..analysis.ranges import ANY, Interval
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span
+from ..hash_order import note_set
 from ..hlo.immutable import immutable
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType, DType
@@ -483,6 +484,9 @@ class SetCell(Cell):
     items: frozenset[Any]
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
+
+    def __post_init__(self) -> None:
+        note_set(self.items)
 
 
 class CallerAttributes(Protocol):

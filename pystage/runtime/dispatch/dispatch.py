@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import jax
 import numpy as np
@@ -26,6 +26,8 @@ from ...compiler.pipeline import Infer, Request, Staged
 from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, LeafSpec, Spec, StructureSpec
 from ...compiler.values.capacity import REEXECUTION, reexecution
 from ...compiler.values.demand import no_value
+from ...config import config
+from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.abstract import abstract_form
 from ..arguments.classification import LeafKind
@@ -47,6 +49,9 @@ from .entries import MAX_SPECIALISATIONS, Entry, Family, Group
 from .eviction import ProgramCache
 from .specialisation import Specialisation, SpecialisationContext, stage
 
+if TYPE_CHECKING:
+    from ..cache.kept import Kept
+
 _ATTEMPTS = MAX_SPECIALISATIONS + 4
 """How often a call may find that it needs another specialisation: of each of the family, and when the family is split."""
 THRASH = 16
@@ -54,6 +59,9 @@ THRASH = 16
 
 
 _config = jax.config
+_Call = deferred("pystage.runtime.cache.kept", "Call")
+_find = deferred("pystage.runtime.cache.kept", "find")
+_keep = deferred("pystage.runtime.cache.kept", "keep")
 _Tracer = jax.core.Tracer
 
 Types = type | tuple[type, ...]
@@ -590,14 +598,20 @@ class Dispatcher:
         static = {**{leaf: value for leaf, value in demanded.items() if value is not None}, **static}
         began = time.perf_counter()
         asking = self._feedback.request(request, paths)
-        try:
-            staged = stage(context, asking, static, context.x64)
-        except StagingError:
-            ledger.account(self.name, self.span).inference += time.perf_counter() - began
-            raise
-        if self._feedback.note_stores(staged.program):
+        staged = self._found(context, asking, static, args, kwargs)
+        if staged is not None:
             asking = self._feedback.request(request, paths)
-            staged = stage(context, asking, static, context.x64)
+        else:
+            try:
+                staged = stage(context, asking, static, context.x64)
+            except StagingError:
+                ledger.account(self.name, self.span).inference += time.perf_counter() - began
+                raise
+            if self._feedback.note_stores(staged.program):
+                asking = self._feedback.request(request, paths)
+                staged = stage(context, asking, static, context.x64)
+            if config.cache_dir is not None:
+                _keep(_Call(asking, static, context.x64, context.signature, args, kwargs), staged)
         self._feedback.note(staged, paths)
         self._note_program(staged, request, time.perf_counter() - began)
         program = staged.program
@@ -623,6 +637,23 @@ class Dispatcher:
         )
         context = replace(context, request=request)
         return Specialisation(context, staged, reader, types, description.pattern), hidden
+
+    def _found(
+        self,
+        context: SpecialisationContext,
+        request: Request,
+        static: Mapping[int, Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+    ) -> Staged | None:
+        """The program that another process has kept for such a call."""
+        if config.cache_dir is None:
+            return None
+        kept: Kept | None = _find(_Call(request, static, context.x64, context.signature, args, kwargs))
+        if kept is None:
+            return None
+        self._feedback.note_kept(kept.capacities, kept.changing, kept.skips_writes)
+        return kept.staged
 
     def _refuse_mutation(self, staged: Staged) -> NoReturn:
         mutation = staged.program.mutations[0]

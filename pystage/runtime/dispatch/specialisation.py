@@ -25,6 +25,7 @@ from ...compiler.ops import While
 from ...compiler.pipeline import Infer, Request, Staged, build
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StructureSpec
 from ...compiler.values.demand import no_value
+from ...config import config
 from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import dtype_problem
@@ -49,6 +50,7 @@ LONG_WORK = 1e7
 LONG_SECONDS = 0.1
 """A program that was seen to take this long is waited for so that the wait can be interrupted."""
 _lowering = threading.local()
+_with_kept_executables = deferred("pystage.runtime.cache.executables", "with_kept_executables")
 _bind = deferred("pystage.runtime.executables.primitive", "bind")
 """It comes with all that emits and transforms programs."""
 
@@ -256,10 +258,11 @@ class Specialisation:
         ledger.account(request.name, request.span).xla += time.perf_counter() - began
 
     def _compile(self, lowered: Any, inputs: Sequence[Any]) -> None:
+        compile = lowered.compile if config.cache_dir is None else _with_kept_executables(lowered.compile)
         if not can_interrupt():
-            lowered.compile()
+            compile()
             return
-        job = Job(lowered.compile, ())
+        job = Job(compile, ())
         try:
             job.result()
         except BaseException:
@@ -267,7 +270,7 @@ class Specialisation:
                 self.compiling[self._types(inputs)] = job
             raise
         if job.refused:
-            lowered.compile()
+            compile()
 
     def _await_compilation(self, inputs: Sequence[Any]) -> None:
         types = self._types(inputs)

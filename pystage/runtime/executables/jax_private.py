@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -89,6 +89,22 @@ def forget(jitted: Any) -> None:
     """
     forget = getattr(jitted, "_clear_cache", None) or jitted.clear_cache
     forget()
+
+
+_compilation_cache: Any = getattr(getattr(jax, "_src", None), "compilation_cache", None)
+_no_minimum = getattr(_config, "persistent_cache_min_compile_time_secs", None)
+
+
+@contextlib.contextmanager
+def executables_from(cache: Any) -> Iterator[None]:
+    """What JAX compiles in this thread in the `with` block, however quickly, it asks `cache` for (`get`, `put`).
+
+    Where the user has given JAX a folder for executables, or JAX has no such API, JAX's settings stay in force.
+    """
+    if jax.config.jax_compilation_cache_dir is None and hasattr(_compilation_cache, "_cache_initialized"):
+        _compilation_cache._cache, _compilation_cache._cache_initialized = cache, True
+    with _no_minimum(0.0) if callable(_no_minimum) else contextlib.nullcontext():
+        yield
 
 
 _dtypes = getattr(getattr(jax, "_src", None), "dtypes", None)

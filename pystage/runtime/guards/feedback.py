@@ -77,6 +77,16 @@ class Feedback:
         self._demands[leaves] = {leaf: demands[leaf] for leaf in staged.static if leaf in demands}
         self._fixed[leaves] = {**self._fixed.get(leaves, {}), **staged.fixed}
 
+    def note_kept(
+        self, capacities: Mapping[AllocationSite, int], changing: Sequence[Path], skips: bool
+    ) -> None:
+        """Remembers what another process knew of calls when it made a program."""
+        self.changing.update({path.key: path for path in changing})
+        with self._growing:
+            known = self.capacities
+            self.capacities = {**known, **{s: max(n, known.get(s, 0)) for s, n in capacities.items()}}
+            self.skips_writes |= skips
+
     def note_outgrown(self, outgrown: Outgrown) -> Change:
         """Notes that a run has exceeded a capacity; returns what is different in the next program."""
         capacity, larger = outgrown.end.capacity, outgrown.capacities

@@ -24,6 +24,7 @@ class Topic(enum.Enum):
     COMPILES = "compiles"
     FALLBACKS = "fallbacks"
     BARRIERS = "barriers"
+    CACHE = "cache"
 
 
 def is_requested(topic: Topic) -> bool:

@@ -16,6 +16,10 @@ class SpecialisationWarning(UserWarning):
     """A function is compiled again and again, because something that it captures keeps changing."""
 
 
+class CacheWarning(UserWarning):
+    """The cache folder cannot be used, or not be written to (`pystage.config.cache_dir`)."""
+
+
 def warn(text: str, category: type[Warning]) -> None:
     """Warns at the innermost line that is not pystage's own."""
     level, frame = 1, inspect.currentframe()

@@ -21,6 +21,7 @@ import numpy as np
 
 from ...diagnostics.codes_types import DTypeNotStaged
 from ...diagnostics.diagnostic import DiagnosticError
+from ...hash_order import note_set
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import SHORT_NAMES, ArrayType, DType
@@ -431,6 +432,7 @@ class Externals:
         elif type(obj) in (set, frozenset):
             self.guard(GuardKind.EQUAL, path, obj)
             if type(obj) is frozenset:
+                note_set(obj)
                 return Const(obj)
             cell = self._cell(path, obj, SetCell(frozenset()))
             content = SetCell(frozenset(obj))

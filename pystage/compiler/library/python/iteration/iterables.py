@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
+from ....hash_order import note_set
 from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.gated import Gated, alternatives, narrow
@@ -200,7 +201,9 @@ def set_(ctx: Context, iterable: Raw = (), /) -> Abstract:
 def frozenset_(ctx: Context, iterable: Raw = (), /) -> Abstract:
     """`frozenset(iterable)`; elements must be known."""
     items = listed(ctx, iterable, "frozenset()")
-    return Const(frozenset(ctx.known(i, "an element of a set") for i in items))
+    found = frozenset(ctx.known(i, "an element of a set") for i in items)
+    note_set(found)
+    return Const(found)
 
 
 @meaning(slice)
