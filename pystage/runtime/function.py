@@ -22,7 +22,7 @@ from ..deferred import deferred
 from .arguments.targets import Calling, Target, target_of
 from .outcomes import Elsewhere, HasLazy, Outgrown, Pending, Raised, Unprepared
 from .reports.warnings import FallbackWarning, warn
-from .tiers import TRIALS, Kind, NotReady, Tier, Tiers, anything, is_for_jax, only_ready
+from .tiers import Kinds, NotReady, Tier, Tiers, anything, is_for_jax, only_ready
 
 if TYPE_CHECKING:
     from ..compiler.pipeline import Infer, Staged
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _new_dispatcher = deferred("pystage.runtime.dispatch.dispatch", "Dispatcher")
 _as_raised_by_the_program = deferred("pystage.runtime.results.exceptions", "AsRaisedByTheProgram")
+_size_reader = deferred("pystage.runtime.arguments.sizes", "size_reader")
 _lowered = deferred("pystage.runtime.lowering", "Lowered")
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -115,8 +116,8 @@ class CompiledFunction(Generic[P, R]):
         self._tier = tier
         self.tiers = Tiers(target.fn)
         """What its plain runs and its compilations have cost."""
-        self._resting: dict[Types, Kind] = {}
-        """Kinds of positional calls that run plainly for now, or whose programs are on trial."""
+        self._by_types: dict[Types, Kinds] = {}
+        """Positional calls that may run plainly."""
 
     @property
     def __pystage_function__(self) -> Callable[..., Any]:
@@ -151,13 +152,17 @@ class CompiledFunction(Generic[P, R]):
         try:
             if not kwargs:
                 types = type(args[0]) if len(args) == 1 else tuple(map(type, args))
-                if self._resting:
-                    kind = self._resting.get(types)
-                    if kind is not None:
-                        tiers = self.tiers
-                        if kind.given_up or tiers.running.plainly:
-                            return self._target.fn(*args)  # type: ignore[no-any-return]
-                        made = tiers.run_unseen(kind, args) if kind.left else self._call(args, kwargs, None)
+                kinds = self._by_types.get(types)
+                if kinds is not None:
+                    tiers = self.tiers
+                    if tiers.running.plainly:
+                        return self._target.fn(*args)  # type: ignore[no-any-return]
+                    kind = kinds.by_size.get(kinds.size(*args))
+                    if kind is None or not kind.settled:
+                        if kind is not None and kind.plain < kind.until:
+                            made = tiers.run_plainly(kind, args, kwargs)
+                        else:
+                            made = self._call(args, kwargs, None)
                         return made  # type: ignore[no-any-return]
                 short = self._short.get(types)
                 if short is not None:
@@ -289,17 +294,22 @@ class CompiledFunction(Generic[P, R]):
 
     def _call_in_tiers(self, fallback: Fallback, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         tiers = self.tiers
-        key = tuple(map(type, args)), tuple(kwargs)
-        kind = tiers.kinds.get(key)
-        if kind is None:
-            kind = tiers.kinds[key] = Kind(at_once=is_for_jax((args, kwargs)))
-            if not (kind.at_once or kwargs or self._leading):
-                self._resting[type(args[0]) if len(args) == 1 else key[0]] = kind
-        if kind.at_once:
+        values = (*args, *kwargs.values())
+        types = tuple(map(type, values))
+        kinds = tiers.kinds.get((types, tuple(kwargs)))
+        if kinds is None:
+            kinds = tiers.kinds[types, tuple(kwargs)] = Kinds(_size_reader(types), is_for_jax(values))
+            if not (kinds.at_once or kwargs or self._leading):
+                self._by_types[types[0] if len(types) == 1 else types] = kinds
+        if kinds.at_once:
             return self._call_compiled(fallback, args, kwargs, None)
+        size = kinds.size(*values)
+        kind = kinds.by_size.get(size) or kinds.add(size)
+        tiers.take_stock(kind)
         if kind.given_up:
-            return self._target.fn(*args, **kwargs)
-        if self._made is not None and self._made.groups:
+            tiers.rest(kind)
+            return tiers.run_plainly(kind, args, kwargs)
+        if self._made is not None and (kind.plain_calls or kinds.serves_less(size)):
             began = time.perf_counter()
             try:
                 with only_ready():
@@ -308,10 +318,9 @@ class CompiledFunction(Generic[P, R]):
                 pass
             else:
                 tiers.note_run(kind, time.perf_counter() - began)
-                if kind.trials >= TRIALS and not kind.given_up:
-                    self._resting = {types: each for types, each in self._resting.items() if each is not kind}
                 return made
-        if not tiers.pays(kind, (*args, *kwargs.values())):
+        if not tiers.pays(kind, values):
+            tiers.rest(kind)
             return tiers.run_plainly(kind, args, kwargs)
         began = time.perf_counter()
         try:

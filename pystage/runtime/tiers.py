@@ -36,8 +36,10 @@ WORTH = 1.15
 """A program is given up that takes longer than this many times the plain run."""
 TRIALS = 3
 """Calls of a program after which it is known how long it takes."""
-UNSEEN = 256
-"""Plain calls in a row that are counted without being timed, at most."""
+LONGER = 4
+"""A program that was given up is tried again where plain runs take this many times as long as then."""
+
+_now = time.perf_counter
 
 
 class _Running(threading.local):
@@ -90,22 +92,28 @@ def is_for_jax(arguments: Any) -> bool:
 
 @dataclass(slots=True)
 class Kind:
-    """Calls with arguments of the same types: how long they take, in seconds."""
+    """Calls with arguments of the same types and of about the same size: how long they take, in seconds."""
 
     plain: float = 0.0
     plain_calls: int = 0
-    left: int = 0
-    """How many more plain calls are not timed."""
-    unseen: int = 0
-    """Plain calls that were counted since one was timed."""
+    until: float = 0.0
+    """What plain runs take in all before it is asked again whether compiling pays."""
+    noted: float = 0.0
+    """The time of the plain runs when it was last asked."""
+    noted_calls: int = 0
     best: float = float("inf")
     """The shortest call of a program."""
     trials: int = 0
     """How many calls of a program were timed."""
-    given_up: bool = False
-    """True where the program turned out to be slower than the plain run."""
-    at_once: bool = False
-    """True where calls are compiled without a plain run."""
+    usual: float = float("inf")
+    """How long a plain run took when the program was given up, because it was slower."""
+    settled: bool = False
+    """True where the program is taken, without being timed."""
+
+    @property
+    def given_up(self) -> bool:
+        """True where the program turned out to be slower than the plain run."""
+        return self.usual < float("inf")
 
     @property
     def mean(self) -> float:
@@ -114,14 +122,39 @@ class Kind:
 
 
 @dataclass(slots=True)
+class Kinds:
+    """Calls with arguments of the same types, by their size: `size` gives its binary logarithm.
+
+    What a program costs before it does something weighs less the longer the run is. So it is taken for more than what it
+    served well, and given up for less than what it served badly.
+    """
+
+    size: Callable[..., int]
+    at_once: bool
+    """True where calls are compiled without a plain run."""
+    by_size: dict[int, Kind] = field(default_factory=dict)
+
+    def add(self, size: int) -> Kind:
+        """A new kind."""
+        worse = [kind.usual for at, kind in self.by_size.items() if at > size and kind.given_up]
+        made = self.by_size[size] = Kind(usual=min(worse, default=float("inf")))
+        return made
+
+    def serves_less(self, size: int) -> bool:
+        """True if the program is taken for smaller arguments."""
+        return any(kind.settled for at, kind in self.by_size.items() if at < size)
+
+
+@dataclass(slots=True)
 class Tiers:
     """The account of one function: what its plain runs and its compilations have cost, in seconds."""
 
     function: Callable[..., Any]
     plain: float = 0.0
+    """The time of plain runs for which a program was not given up."""
     compiling: float = 0.0
     compilations: int = 0
-    kinds: dict[Any, Kind] = field(default_factory=dict)
+    kinds: dict[Any, Kinds] = field(default_factory=dict)
     _outline: Outline | None = None
     running: _Running = field(default_factory=_Running)
     """`running.plainly`: a plain run of the function is on in this thread; calls in it are parts of that."""
@@ -141,11 +174,16 @@ class Tiers:
         return AT_FIRST + BY_LINE * self.outline.lines
 
     @property
+    def all_kinds(self) -> list[Kind]:
+        """The calls by types and size."""
+        return [kind for kinds in list(self.kinds.values()) for kind in list(kinds.by_size.values())]
+
+    @property
     def why(self) -> str:
         """Why calls run plainly, in words."""
-        given_up = [kind for kind in self.kinds.values() if kind.given_up]
+        given_up = [kind for kind in self.all_kinds if kind.given_up and kind.trials]
         if given_up:
-            best, mean = given_up[0].best, given_up[0].mean
+            best, mean = given_up[0].best, given_up[0].usual
             return f"the program takes {best * 1e3:.3g} ms a call, the plain run {mean * 1e3:.3g} ms"
         return (
             f"compiling is expected to take {self.price:.2g} s, and pays once plain runs have taken as long"
@@ -153,22 +191,30 @@ class Tiers:
 
     def pays(self, kind: Kind, args: Sequence[Any]) -> bool:
         """True if such a call is to be compiled now."""
-        if kind.given_up:
-            return False
         price = self.price
         if self.plain - self.compiling >= price:
             return True
         return not kind.plain_calls and self.outline.seconds(args) > price
 
-    def note_plain(self, kind: Kind, seconds: float) -> None:
-        """A plain call took so long; those that were not timed before it took as long."""
-        total = seconds + kind.unseen * min(seconds, kind.mean)
-        self.plain += total
-        kind.plain += total
-        kind.plain_calls += 1 + kind.unseen
-        kind.unseen = 0
-        missing = self.price - (self.plain - self.compiling) if not kind.given_up else float("inf")
-        kind.left = max(0, min(UNSEEN, int(missing / 4 / max(kind.mean, 1e-7))))
+    def take_stock(self, kind: Kind) -> None:
+        """Counts the plain runs since this was last done: they are a reason to compile.
+
+        A program that was given up is tried again once plain runs that took much longer have cost as much as compiling.
+        """
+        seconds, calls = kind.plain - kind.noted, kind.plain_calls - kind.noted_calls
+        kind.noted, kind.noted_calls = kind.plain, kind.plain_calls
+        if not kind.given_up:
+            self.plain += seconds
+        elif calls and seconds > LONGER * kind.usual * calls:
+            self.plain += seconds
+            kind.usual = kind.best = float("inf")
+            kind.trials = 0
+            kind.settled = False
+
+    def rest(self, kind: Kind) -> None:
+        """Says for how long such calls run plainly."""
+        missing = self.price if kind.given_up else (self.price - (self.plain - self.compiling)) / 4
+        kind.until = kind.plain + max(missing, self.price / 100)
 
     def note_compiling(self, seconds: float) -> None:
         """Something was compiled, or refused after so long."""
@@ -177,28 +223,25 @@ class Tiers:
 
     def note_run(self, kind: Kind, seconds: float) -> None:
         """A call of a program took so long."""
+        if kind.settled:
+            return
         kind.trials += 1
         kind.best = min(kind.best, seconds)
-        if kind.trials >= TRIALS and kind.plain_calls and kind.best > WORTH * kind.mean:
-            kind.given_up = True
-
-    def run_unseen(self, kind: Kind, args: Sequence[Any]) -> Any:
-        """The plain run, which is counted but not timed."""
-        running = self.running
-        kind.left -= 1
-        kind.unseen += 1
-        running.plainly = True
-        try:
-            return self.function(*args)
-        finally:
-            running.plainly = False
+        if kind.trials >= TRIALS:
+            if kind.plain_calls and kind.best > WORTH * kind.mean:
+                kind.usual = kind.mean
+                self.rest(kind)
+            else:
+                kind.settled = True
 
     def run_plainly(self, kind: Kind, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The plain run, timed."""
-        began = time.perf_counter()
-        self.running.plainly = True
+        running = self.running
+        running.plainly = True
+        began = _now()
         try:
             return self.function(*args, **kwargs)
         finally:
-            self.running.plainly = False
-            self.note_plain(kind, time.perf_counter() - began)
+            kind.plain += _now() - began
+            running.plainly = False
+            kind.plain_calls += 1

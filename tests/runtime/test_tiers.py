@@ -51,8 +51,8 @@ def test_a_function_is_compiled_once_its_plain_runs_have_cost_as_much() -> None:
         assert compiled(X) == halves(X)
     assert programs(compiled) == 0
     compiled.tiers.plain = 60.0
-    for kind in compiled.tiers.kinds.values():
-        kind.left = 0
+    for kind in compiled.tiers.all_kinds:
+        kind.until = 0.0
     assert compiled(X) == halves(X)
     assert programs(compiled) == 1
 
@@ -115,11 +115,50 @@ def test_a_program_that_is_slower_is_given_up() -> None:
     compiled = pystage.compile(lambda x: x * 2 + 1)
     assert [compiled(1.5) for _ in range(3)] == [4.0] * 3
     compiled.tiers.plain = 60.0
+    (kind,) = compiled.tiers.all_kinds
+    kind.until = 0.0
     for _ in range(600):
         assert compiled(1.5) == 4.0
-    (kind,) = compiled.tiers.kinds.values()
     assert programs(compiled) == 1
     assert kind.given_up
+
+
+def total(values: list[float], n: int) -> float:
+    found = 0.0
+    for i in range(n):
+        found += values[i % len(values)] * i
+    return found
+
+
+@pytest.mark.usefixtures("at_no_price")
+def test_a_program_given_up_for_small_arguments_is_tried_for_large_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tiers, "WORTH", 1.15)
+    compiled = pystage.compile(total)
+    values = [0.5, 0.25]
+    for n in (10, 10, 10, 10, 10, 5, 5, 200_000, 200_000, 200_000, 200_000, 200_000, 10, 300_000):
+        assert compiled(values, n) == total(values, n)
+    (kinds,) = compiled.tiers.kinds.values()
+    found = {size: (kind.given_up, kind.settled, kind.trials) for size, kind in kinds.by_size.items()}
+    assert found == {
+        4: (True, False, 3),
+        3: (True, False, 0),  # what is slower for more is not tried for less
+        18: (False, True, 3),
+        19: (False, False, 1),  # and what is faster for less is taken for more
+    }
+
+
+def test_a_program_given_up_is_tried_again_where_plain_runs_grow_longer() -> None:
+    account = tiers.Tiers(halves, compiling=1.0, compilations=1)
+    kind = tiers.Kind(usual=0.01, best=0.02, trials=3)
+    for seconds, calls, given_up in ((1.0, 100, True), (1.0, 30, True), (1.0, 20, False)):
+        kind.plain += seconds
+        kind.plain_calls += calls
+        account.take_stock(kind)
+        assert kind.given_up == given_up
+    assert account.plain == 1.0
+    assert kind.trials == 0
 
 
 def test_a_recursive_function_is_counted_once() -> None:
@@ -129,8 +168,8 @@ def test_a_recursive_function_is_counted_once() -> None:
 
     for _ in range(20):
         assert steps(30) == 30
-    (kind,) = steps.tiers.kinds.values()
-    assert kind.plain_calls + kind.unseen == 20
+    (kind,) = steps.tiers.all_kinds
+    assert kind.plain_calls == 20
 
 
 @pytest.mark.usefixtures("at_no_price")

@@ -84,8 +84,8 @@ class Account:
     @property
     def plainly(self) -> tuple[int, float]:
         """How many calls ran plainly because compiling did not pay, and how long."""
-        kinds = self.tiers.kinds.values() if self.tiers is not None else ()
-        return sum(k.plain_calls + k.unseen for k in kinds), sum(k.plain + k.unseen * k.mean for k in kinds)
+        kinds = self.tiers.all_kinds if self.tiers is not None else ()
+        return sum(kind.plain_calls for kind in kinds), sum(kind.plain for kind in kinds)
 
     @property
     def as_python(self) -> tuple[int, float]:
