@@ -8,6 +8,7 @@ the function, afterwards by those that were made. A call that is expected to run
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ from ..records import dataclass
 from .outcomes import Lazy
 
 if TYPE_CHECKING:
+    from .executables.background import Job
     from .work_estimate import Outline
 
 _outline_of = deferred("pystage.runtime.work_estimate", "outline_of")
@@ -38,6 +40,8 @@ TRIALS = 3
 """Calls of a program after which it is known how long it takes."""
 LONGER = 4
 """A program that was given up is tried again where plain runs take this many times as long as then."""
+SOON = 1e-3
+"""Seconds of plain runs after which it is asked again whether XLA is ready."""
 
 _now = time.perf_counter
 
@@ -47,40 +51,56 @@ class _Running(threading.local):
 
 
 class NotReady(Exception):
-    """A call for which a program would have to be compiled, while only compiled ones are asked for."""
+    """A call for which a program would have to be compiled first, or is: by `job`."""
+
+    def __init__(self, job: Job | None = None) -> None:
+        super().__init__(job)
+        self.job = job
+
+
+Missing = Literal["wait", "beside", "refuse"]
+"""What happens where a program is missing: the call waits until it is compiled; it is inferred, and then compiled beside the
+program; or nothing."""
 
 
 class _Asked(threading.local):
-    only_ready = False
+    missing: Missing = "wait"
 
 
 _asked = _Asked()
 
 
 @contextmanager
-def only_ready() -> Iterator[None]:
-    """In the `with` block nothing is compiled: `NotReady` is raised instead."""
-    before, _asked.only_ready = _asked.only_ready, True
+def _where_missing(missing: Missing) -> Iterator[None]:
+    before, _asked.missing = _asked.missing, missing
     try:
         yield
     finally:
-        _asked.only_ready = before
+        _asked.missing = before
 
 
-@contextmanager
-def anything() -> Iterator[None]:
-    """In the `with` block whatever is missing is compiled."""
-    before, _asked.only_ready = _asked.only_ready, False
-    try:
-        yield
-    finally:
-        _asked.only_ready = before
+only_ready = functools.partial(_where_missing, "refuse")
+"""In the `with` block nothing is compiled: `NotReady` is raised instead."""
+compiled_beside = functools.partial(_where_missing, "beside")
+"""In the `with` block programs are inferred, and XLA compiles them in a thread: `NotReady` is raised meanwhile."""
+anything = functools.partial(_where_missing, "wait")
+"""In the `with` block whatever is missing is compiled."""
 
 
 def check_ready() -> None:
     """Raises `NotReady` where nothing may be compiled."""
-    if _asked.only_ready:
+    if _asked.missing == "refuse":
         raise NotReady
+
+
+def is_beside() -> bool:
+    """True where XLA compiles in a thread, and the call does not wait for it."""
+    return _asked.missing == "beside"
+
+
+def waits() -> bool:
+    """True where a call waits for the compilation of its program."""
+    return _asked.missing == "wait"
 
 
 def is_for_jax(arguments: Any) -> bool:
@@ -156,6 +176,14 @@ class Tiers:
     compilations: int = 0
     kinds: dict[Any, Kinds] = field(default_factory=dict)
     _outline: Outline | None = None
+    job: Job | None = None
+    """What XLA compiles beside the program."""
+    awaiting: Kind | None = None
+    """The calls that it is for."""
+    spent: float = 0.0
+    """What inference has cost of it."""
+    inferring: threading.Lock = field(default_factory=threading.Lock)
+    """Locked while a call of the function compiles; other ones run plainly."""
     running: _Running = field(default_factory=_Running)
     """`running.plainly`: a plain run of the function is on in this thread; calls in it are parts of that."""
 
@@ -194,7 +222,26 @@ class Tiers:
         price = self.price
         if self.plain - self.compiling >= price:
             return True
-        return not kind.plain_calls and self.outline.seconds(args) > price
+        return self.is_long(kind, args)
+
+    def is_long(self, kind: Kind, args: Sequence[Any]) -> bool:
+        """True if such a call is expected to run longer than compiling it takes, so that it waits for that."""
+        return (kind.mean if kind.plain_calls else self.outline.seconds(args)) >= self.price
+
+    def begin(self, job: Job, kind: Kind, seconds: float) -> None:
+        """XLA compiles a program for such calls beside the program; inferring it has taken so long."""
+        self.job, self.awaiting, self.spent = job, kind, seconds
+
+    def end(self) -> BaseException | None:
+        """Counts what XLA compiled beside the program, if it has ended; what it raised."""
+        job, kind = self.job, self.awaiting
+        if job is None or kind is None or not job.done:
+            return None
+        self.job = self.awaiting = None
+        self.note_compiling(self.spent + job.seconds)
+        if job.error is not None:
+            kind.usual = kind.mean
+        return job.error
 
     def take_stock(self, kind: Kind) -> None:
         """Counts the plain runs since this was last done: they are a reason to compile.
@@ -213,6 +260,9 @@ class Tiers:
 
     def rest(self, kind: Kind) -> None:
         """Says for how long such calls run plainly."""
+        if self.job is not None:
+            kind.until = kind.plain + SOON
+            return
         missing = self.price if kind.given_up else (self.price - (self.plain - self.compiling)) / 4
         kind.until = kind.plain + max(missing, self.price / 100)
 
