@@ -378,18 +378,22 @@ class CompiledFunction(Generic[P, R]):
         values = (*args, *kwargs.values())
         if tiers.job is not None or not tiers.pays(kind, values):
             raise NotReady
-        missing = anything() if tiers.is_long(kind, values) else compiled_beside()
-        job, began = None, time.perf_counter()
+        patience = tiers.patience(kind, values)
+        missing = anything(patience) if tiers.is_long(kind, values) else compiled_beside(patience)
+        job, late, began = None, False, time.perf_counter()
         try:
             with missing:
                 return self._call_compiled(fallback, args, kwargs, None)
         except NotReady as not_ready:
             job = not_ready.job
+            late = job is None
             raise
         finally:
             seconds = time.perf_counter() - began
             if job is not None:
                 tiers.begin(job, kind, seconds)
+            elif late:
+                tiers.note_late(seconds)
             else:
                 tiers.note_compiling(max(0.0, seconds - kind.mean))
 

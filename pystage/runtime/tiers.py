@@ -65,18 +65,21 @@ program; or nothing."""
 
 class _Asked(threading.local):
     missing: Missing = "wait"
+    until = float("inf")
 
 
 _asked = _Asked()
 
 
 @contextmanager
-def _where_missing(missing: Missing) -> Iterator[None]:
-    before, _asked.missing = _asked.missing, missing
+def _where_missing(missing: Missing, patience: float = float("inf")) -> Iterator[None]:
+    """`patience`: after how many seconds inference ends with `NotReady`."""
+    before = _asked.missing, _asked.until
+    _asked.missing, _asked.until = missing, _now() + patience
     try:
         yield
     finally:
-        _asked.missing = before
+        _asked.missing, _asked.until = before
 
 
 only_ready = functools.partial(_where_missing, "refuse")
@@ -96,6 +99,11 @@ def check_ready() -> None:
 def is_beside() -> bool:
     """True where XLA compiles in a thread, and the call does not wait for it."""
     return _asked.missing == "beside"
+
+
+def patience_ends() -> float:
+    """When inference is given up, by `time.perf_counter`."""
+    return _asked.until
 
 
 def waits() -> bool:
@@ -174,6 +182,8 @@ class Tiers:
     """The time of plain runs for which a program was not given up."""
     compiling: float = 0.0
     compilations: int = 0
+    least: float = 0.0
+    """What the next compilation costs at least: inference did not end in time."""
     kinds: dict[Any, Kinds] = field(default_factory=dict)
     _outline: Outline | None = None
     job: Job | None = None
@@ -198,8 +208,8 @@ class Tiers:
     def price(self) -> float:
         """What the next compilation is expected to cost."""
         if self.compilations:
-            return self.compiling / self.compilations
-        return AT_FIRST + BY_LINE * self.outline.lines
+            return max(self.compiling / self.compilations, self.least)
+        return max(AT_FIRST + BY_LINE * self.outline.lines, self.least)
 
     @property
     def all_kinds(self) -> list[Kind]:
@@ -226,7 +236,20 @@ class Tiers:
 
     def is_long(self, kind: Kind, args: Sequence[Any]) -> bool:
         """True if such a call is expected to run longer than compiling it takes, so that it waits for that."""
-        return (kind.mean if kind.plain_calls else self.outline.seconds(args)) >= self.price
+        return self.expected(kind, args) >= self.price
+
+    def expected(self, kind: Kind, args: Sequence[Any]) -> float:
+        """How long a plain run of such a call is expected to take."""
+        return kind.mean if kind.plain_calls else self.outline.seconds(args)
+
+    def patience(self, kind: Kind, args: Sequence[Any]) -> float:
+        """How long inference may take: half of what plain runs have cost, or of what this one may; XLA needs the rest."""
+        return max(self.plain - self.compiling, self.expected(kind, args)) / 2 + AT_FIRST
+
+    def note_late(self, seconds: float) -> None:
+        """Inference was given up after so long: the next one may take twice as long."""
+        self.least = max(2 * self.price, 4 * seconds)
+        self.compiling += seconds
 
     def begin(self, job: Job, kind: Kind, seconds: float) -> None:
         """XLA compiles a program for such calls beside the program; inferring it has taken so long."""

@@ -30,6 +30,7 @@ def _as_by_default(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def at_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiling pays after the first call."""
     monkeypatch.setattr(tiers.Tiers, "price", 0.0)
+    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: float("inf"))
     monkeypatch.setattr(tiers, "WORTH", float("inf"))
     monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: kind.plain_calls > 0)
 
@@ -123,6 +124,29 @@ def test_a_program_that_is_slower_is_given_up() -> None:
         assert compiled(1.5) == 4.0
     assert programs(compiled) == 1
     assert kind.given_up
+
+
+def test_inference_that_takes_too_long_is_given_up_until_twice_as_much_was_spent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled = pystage.compile(halves)
+    account = compiled.tiers
+    compiled(X)
+    (kind,) = account.all_kinds
+    price = account.price
+    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: 0.0)
+    account.plain, kind.until = 1.5 * price, 0.0
+    assert compiled(X) == halves(X)
+    assert (programs(compiled), account.job) == (0, None)
+    assert account.price == 2 * price
+    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: 60.0)
+    account.plain, kind.until = 1.9 * price, 0.0
+    compiled(X)
+    assert account.job is None
+    account.plain, kind.until = 60.0, 0.0
+    compiled(X)
+    assert account.job is not None
+    assert programs(compiled) == 1
 
 
 def total(values: list[float], n: int) -> float:
@@ -275,6 +299,7 @@ def test_the_change_of_tier_is_not_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tiers.Tiers, "price", 0.0)
+    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: float("inf"))
     monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: kind.plain_calls >= at)
     monkeypatch.setattr(tiers, "WORTH", float("inf"))
     plain = outcomes_of(function, arguments(), capsys)
