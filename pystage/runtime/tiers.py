@@ -65,7 +65,7 @@ program; or nothing."""
 
 class _Asked(threading.local):
     missing: Missing = "wait"
-    until = float("inf")
+    patience = float("inf")
 
 
 _asked = _Asked()
@@ -74,12 +74,12 @@ _asked = _Asked()
 @contextmanager
 def _where_missing(missing: Missing, patience: float = float("inf")) -> Iterator[None]:
     """`patience`: after how many seconds inference ends with `NotReady`."""
-    before = _asked.missing, _asked.until
-    _asked.missing, _asked.until = missing, _now() + patience
+    before = _asked.missing, _asked.patience
+    _asked.missing, _asked.patience = missing, patience
     try:
         yield
     finally:
-        _asked.missing, _asked.until = before
+        _asked.missing, _asked.patience = before
 
 
 only_ready = functools.partial(_where_missing, "refuse")
@@ -101,9 +101,9 @@ def is_beside() -> bool:
     return _asked.missing == "beside"
 
 
-def patience_ends() -> float:
-    """When inference is given up, by `time.perf_counter`."""
-    return _asked.until
+def patience() -> float:
+    """After how many seconds inference is given up."""
+    return _asked.patience
 
 
 def waits() -> bool:
@@ -244,11 +244,11 @@ class Tiers:
 
     def patience(self, kind: Kind, args: Sequence[Any]) -> float:
         """How long inference may take: half of what plain runs have cost, or of what this one may; XLA needs the rest."""
-        return max(self.plain - self.compiling, self.expected(kind, args)) / 2 + AT_FIRST
+        return max(self.plain - self.compiling, self.expected(kind, args)) / 2
 
     def note_late(self, seconds: float) -> None:
-        """Inference was given up after so long: the next one may take twice as long."""
-        self.least = max(2 * self.price, 4 * seconds)
+        """Inference was given up after so long: compiling costs at least twice as much as expected."""
+        self.least = 2 * self.price
         self.compiling += seconds
 
     def begin(self, job: Job, kind: Kind, seconds: float) -> None:

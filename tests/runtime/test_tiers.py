@@ -31,6 +31,7 @@ def at_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiling pays after the first call."""
     monkeypatch.setattr(tiers.Tiers, "price", 0.0)
     monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: float("inf"))
+    monkeypatch.setattr(tiers.Tiers, "note_compiling", lambda self, seconds: None)
     monkeypatch.setattr(tiers, "WORTH", float("inf"))
     monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: kind.plain_calls > 0)
 

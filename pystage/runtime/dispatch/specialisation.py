@@ -21,7 +21,7 @@ from ...autocasting import product_type
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.hlo.types import ArrayType
 from ...compiler.hlo.walk import kinds, work
-from ...compiler.infer.core.effort import OutOfTime, ended_at
+from ...compiler.infer.core.effort import OutOfTime, ended_after
 from ...compiler.ops import While
 from ...compiler.pipeline import Infer, Request, Staged, build
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StructureSpec
@@ -43,7 +43,7 @@ from ..reports.ledger import ledger
 from ..reports.messages import Compilation
 from ..results.memory_reserve import keep
 from ..results.results import Plan
-from ..tiers import NotReady, check_ready, is_beside, patience_ends, waits
+from ..tiers import NotReady, check_ready, is_beside, patience, waits
 
 LONG_WORK = 1e7
 """A program that may compute more numbers than this in loops runs in a worker: XLA may run it in the calling thread."""
@@ -97,7 +97,7 @@ def stage(context: SpecialisationContext, request: Request, static: Mapping[int,
     keep()
     with Compilation(request.name, "inference"), waiting, jax.enable_x64(x64), jax.core.eval_context():
         try:
-            with ended_at(patience_ends()):
+            with ended_after(patience()):
                 return with_stack_reserve(lambda: build(context.infer, request, static))
         except OutOfTime:
             raise NotReady from None

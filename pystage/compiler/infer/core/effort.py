@@ -35,20 +35,22 @@ class OutOfTime(BaseException):
 
 
 class _Caller(threading.local):
-    until = float("inf")
+    patience = float("inf")
+    until: float | None = None
 
 
 _caller = _Caller()
 
 
 @contextmanager
-def ended_at(until: float) -> Iterator[None]:
-    """In the `with` block inference raises `OutOfTime` from then on, by `time.perf_counter`."""
-    before, _caller.until = _caller.until, until
+def ended_after(patience: float) -> Iterator[None]:
+    """In the `with` block inference raises `OutOfTime` so many seconds after it has begun: modules are loaded before."""
+    before = _caller.patience, _caller.until
+    _caller.patience, _caller.until = patience, None
     try:
         yield
     finally:
-        _caller.until = before
+        _caller.patience, _caller.until = before
 
 
 @dataclass(slots=True)
@@ -104,6 +106,8 @@ class Effort:
         self._limit = limit
         self._most = float("inf") if limit is None else limit * PER_SECOND - before
         self._run = 0
+        if _caller.until is None:
+            _caller.until = time.perf_counter() + _caller.patience
         self._until = _caller.until
         self._done: dict[tuple[stage.Instr, bool], _Done] = {}
 
