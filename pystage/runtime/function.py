@@ -63,6 +63,11 @@ class _Fork:
 _fork = _Fork()
 
 
+def functions_in_tiers() -> list[CompiledFunction[..., Any]]:
+    """The compiled functions that were called and not compiled at once."""
+    return [function for function in list(_fork.functions) if function.tiers.all_kinds]
+
+
 class Lazily(NamedTuple):
     """What `pystage.lazy` does for compiled functions: runs a plain function on lazy tensors in place of ndarrays, and
     a compiled one on ndarrays in place of the lazy tensors that it was given."""

@@ -217,6 +217,21 @@ class Tiers:
         return [kind for kinds in list(self.kinds.values()) for kind in list(kinds.by_size.values())]
 
     @property
+    def plainly(self) -> tuple[int, float]:
+        """How many calls ran plainly, and how long."""
+        kinds = self.all_kinds
+        return sum(kind.plain_calls for kind in kinds), sum(kind.plain for kind in kinds)
+
+    @property
+    def now(self) -> str:
+        """How calls run now, in words."""
+        if self.job is not None:
+            return "plainly, while XLA compiles"
+        if any(kind.settled for kind in self.all_kinds):
+            return "as programs"
+        return f"plainly: {self.why}"
+
+    @property
     def why(self) -> str:
         """Why calls run plainly, in words."""
         given_up = [kind for kind in self.all_kinds if kind.given_up and kind.trials]

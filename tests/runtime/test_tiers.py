@@ -219,6 +219,17 @@ def test_what_cannot_be_staged_is_told_when_it_is_tried() -> None:
     assert compiled(X) == first
 
 
+def test_the_report_says_how_functions_run() -> None:
+    compiled = pystage.compile(halves)
+    for _ in range(3):
+        compiled(X)
+    report = " ".join(pystage.lazy.report().split())
+    assert "halves 3 0.00 0 0.00 plainly: compiling is expected to take" in report
+    (kind,) = compiled.tiers.all_kinds
+    kind.settled = True
+    assert "halves 3 0.00 0 0.00 as programs" in " ".join(pystage.lazy.report().split())
+
+
 class Counter:
     def __init__(self) -> None:
         self.seen: list[float] = []

@@ -84,8 +84,7 @@ class Account:
     @property
     def plainly(self) -> tuple[int, float]:
         """How many calls ran plainly because compiling did not pay, and how long."""
-        kinds = self.tiers.all_kinds if self.tiers is not None else ()
-        return sum(kind.plain_calls for kind in kinds), sum(kind.plain for kind in kinds)
+        return self.tiers.plainly if self.tiers is not None else (0, 0.0)
 
     @property
     def as_python(self) -> tuple[int, float]:
