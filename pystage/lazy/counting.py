@@ -13,6 +13,7 @@ from rich.table import Table
 
 from ..compiler.policy import is_own_file
 from ..records import dataclass
+from ..runtime.function import functions_in_tiers
 from ..runtime.reports.messages import Topic, tell
 
 Lines = Counter[tuple[str, str]]
@@ -107,7 +108,10 @@ def reset_metrics() -> None:
 
 
 def report() -> str:
-    """What lazy tensors have done so far, as text for people; the most frequent causes come first."""
+    """What lazy tensors have done so far, and compiled functions by their tiers, as text for people.
+
+    The most frequent causes come first, and the functions that took longest.
+    """
     console = Console(width=110, record=True, file=io.StringIO(), color_system=None)
     calls = f", {min(counts.calls)} to {max(counts.calls)} calls each" if counts.calls else ""
     console.print(
@@ -127,5 +131,14 @@ def report() -> str:
         table = Table("times", "what", "line", title=title, title_justify="left", box=None)
         for (what, line), times in lines.most_common(20):
             table.add_row(str(times), what, line)
+        console.print(table, markup=False, highlight=False)
+    functions = sorted(functions_in_tiers(), key=lambda function: -function.tiers.plainly[1])
+    if functions:
+        table = Table("function", "plain calls", "s", "compilations", "s", "calls run now", box=None)
+        for function in functions[:20]:
+            tiers = function.tiers
+            plain_calls, seconds = tiers.plainly
+            texts = str(plain_calls), f"{seconds:.2f}", str(tiers.compilations), f"{tiers.compiling:.2f}"
+            table.add_row(str(getattr(function, "__name__", "")), *texts, tiers.now)
         console.print(table, markup=False, highlight=False)
     return console.export_text()

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
 import sys
 import threading
 import time
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, Self, TypeVar
 
@@ -22,7 +24,7 @@ from ..deferred import deferred
 from .arguments.targets import Calling, Target, target_of
 from .outcomes import Elsewhere, HasLazy, Outgrown, Pending, Raised, Unprepared
 from .reports.warnings import FallbackWarning, warn
-from .tiers import TRIALS, Kind, NotReady, Tier, Tiers, anything, is_for_jax, only_ready
+from .tiers import Kind, Kinds, NotReady, Tier, Tiers, anything, compiled_beside, is_for_jax, only_ready
 
 if TYPE_CHECKING:
     from ..compiler.pipeline import Infer, Staged
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 _new_dispatcher = deferred("pystage.runtime.dispatch.dispatch", "Dispatcher")
 _as_raised_by_the_program = deferred("pystage.runtime.results.exceptions", "AsRaisedByTheProgram")
+_has_backend = deferred("pystage.runtime.executables.jax_private", "has_backend")
+_size_reader = deferred("pystage.runtime.arguments.sizes", "size_reader")
 _lowered = deferred("pystage.runtime.lowering", "Lowered")
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,6 +42,30 @@ Fallback = Literal["lazy", "error", "python"]
 Run = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
 _making = threading.Lock()
 """Locked while a dispatcher is created, so that a function has one."""
+
+
+class _Fork:
+    """A fork of a process in which XLA has started threads does not have them, and waits for them for ever."""
+
+    def __init__(self) -> None:
+        self.lacks_xla = False
+        self.functions: weakref.WeakSet[CompiledFunction[..., Any]] = weakref.WeakSet()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        if _has_backend():
+            self.lacks_xla = True
+            for function in self.functions:
+                function.forget_fast_paths()
+
+
+_fork = _Fork()
+
+
+def functions_in_tiers() -> list[CompiledFunction[..., Any]]:
+    """The compiled functions that were called and not compiled at once."""
+    return [function for function in list(_fork.functions) if function.tiers.all_kinds]
 
 
 class Lazily(NamedTuple):
@@ -115,8 +143,9 @@ class CompiledFunction(Generic[P, R]):
         self._tier = tier
         self.tiers = Tiers(target.fn)
         """What its plain runs and its compilations have cost."""
-        self._resting: dict[Types, Kind] = {}
-        """Kinds of positional calls that run plainly for now, or whose programs are on trial."""
+        self._by_types: dict[Types, Kinds] = {}
+        """Positional calls that may run plainly."""
+        _fork.functions.add(self)
 
     @property
     def __pystage_function__(self) -> Callable[..., Any]:
@@ -151,13 +180,17 @@ class CompiledFunction(Generic[P, R]):
         try:
             if not kwargs:
                 types = type(args[0]) if len(args) == 1 else tuple(map(type, args))
-                if self._resting:
-                    kind = self._resting.get(types)
-                    if kind is not None:
-                        tiers = self.tiers
-                        if kind.given_up or tiers.running.plainly:
-                            return self._target.fn(*args)  # type: ignore[no-any-return]
-                        made = tiers.run_unseen(kind, args) if kind.left else self._call(args, kwargs, None)
+                kinds = self._by_types.get(types)
+                if kinds is not None:
+                    tiers = self.tiers
+                    if tiers.running.plainly:
+                        return self._target.fn(*args)  # type: ignore[no-any-return]
+                    kind = kinds.by_size.get(kinds.size(*args))
+                    if kind is None or not kind.settled:
+                        if kind is not None and kind.plain < kind.until:
+                            made = tiers.run_plainly(kind, args, kwargs)
+                        else:
+                            made = self._call(args, kwargs, None)
                         return made  # type: ignore[no-any-return]
                 short = self._short.get(types)
                 if short is not None:
@@ -197,6 +230,11 @@ class CompiledFunction(Generic[P, R]):
                 return self._run_as_python(exception, fallback, *self.canonical(args, kwargs))  # type: ignore[no-any-return]
         with AT_THE_CALL, _as_raised_by_the_program(exception):
             raise exception
+
+    def forget_fast_paths(self) -> None:
+        """Calls that may run plainly ask for their tier."""
+        if self._by_types:
+            self._short, self._by_types = {}, {}
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The function as a method of `instance`."""
@@ -281,7 +319,7 @@ class CompiledFunction(Generic[P, R]):
         if fallback == "error":
             return self._dispatcher.call(canonical, named, outgrown=outgrown)
         tier = "compiled" if self._tier is None or outgrown is not None else self._tier()
-        if tier == "plain" or self.tiers.running.plainly:
+        if tier == "plain" or self.tiers.running.plainly or (tier == "auto" and _fork.lacks_xla):
             return self._target.fn(*canonical, **named)
         if tier == "auto":
             return self._call_in_tiers(fallback, canonical, named)
@@ -289,17 +327,50 @@ class CompiledFunction(Generic[P, R]):
 
     def _call_in_tiers(self, fallback: Fallback, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         tiers = self.tiers
-        key = tuple(map(type, args)), tuple(kwargs)
-        kind = tiers.kinds.get(key)
-        if kind is None:
-            kind = tiers.kinds[key] = Kind(at_once=is_for_jax((args, kwargs)))
-            if not (kind.at_once or kwargs or self._leading):
-                self._resting[type(args[0]) if len(args) == 1 else key[0]] = kind
-        if kind.at_once:
+        values = (*args, *kwargs.values())
+        types = tuple(map(type, values))
+        kinds = tiers.kinds.get((types, tuple(kwargs)))
+        if kinds is None:
+            kinds = tiers.kinds[types, tuple(kwargs)] = Kinds(_size_reader(types), is_for_jax(values))
+            if not (kinds.at_once or kwargs or self._leading):
+                self._by_types[types[0] if len(types) == 1 else types] = kinds
+        if kinds.at_once:
             return self._call_compiled(fallback, args, kwargs, None)
-        if kind.given_up:
-            return self._target.fn(*args, **kwargs)
-        if self._made is not None and self._made.groups:
+        size = kinds.size(*values)
+        kind = kinds.by_size.get(size) or kinds.add(size)
+        if kind.settled:
+            try:
+                with only_ready():
+                    return self._call_compiled(fallback, args, kwargs, None)
+            except NotReady:
+                pass
+        if tiers.inferring.acquire(blocking=False):
+            try:
+                return self._call_in_program(fallback, kinds, size, kind, args, kwargs)
+            except NotReady:
+                tiers.rest(kind)
+            finally:
+                tiers.inferring.release()
+        return tiers.run_plainly(kind, args, kwargs)
+
+    def _call_in_program(
+        self,
+        fallback: Fallback,
+        kinds: Kinds,
+        size: int,
+        kind: Kind,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Runs a call in a program, if one is ready or compiling it pays; `NotReady` where it is to run plainly."""
+        tiers = self.tiers
+        tiers.take_stock(kind)
+        error = tiers.end()
+        if error is not None:
+            warn(f"`{self._name}` runs as plain Python: XLA did not compile it: {error!r}", FallbackWarning)
+        if kind.given_up or kind is tiers.awaiting:
+            raise NotReady
+        if self._made is not None and not kind.settled and (kind.plain_calls or kinds.serves_less(size)):
             began = time.perf_counter()
             try:
                 with only_ready():
@@ -308,16 +379,28 @@ class CompiledFunction(Generic[P, R]):
                 pass
             else:
                 tiers.note_run(kind, time.perf_counter() - began)
-                if kind.trials >= TRIALS and not kind.given_up:
-                    self._resting = {types: each for types, each in self._resting.items() if each is not kind}
                 return made
-        if not tiers.pays(kind, (*args, *kwargs.values())):
-            return tiers.run_plainly(kind, args, kwargs)
-        began = time.perf_counter()
+        values = (*args, *kwargs.values())
+        if tiers.job is not None or not tiers.pays(kind, values):
+            raise NotReady
+        patience = tiers.patience(kind, values)
+        missing = anything(patience) if tiers.is_long(kind, values) else compiled_beside(patience)
+        job, late, began = None, False, time.perf_counter()
         try:
-            return self._call_compiled(fallback, args, kwargs, None)
+            with missing:
+                return self._call_compiled(fallback, args, kwargs, None)
+        except NotReady as not_ready:
+            job = not_ready.job
+            late = job is None
+            raise
         finally:
-            tiers.note_compiling(max(0.0, time.perf_counter() - began - kind.mean))
+            seconds = time.perf_counter() - began
+            if job is not None:
+                tiers.begin(job, kind, seconds)
+            elif late:
+                tiers.note_late(seconds)
+            else:
+                tiers.note_compiling(max(0.0, seconds - kind.mean))
 
     def _call_compiled(
         self, fallback: Fallback, canonical: Sequence[Any], named: dict[str, Any], outgrown: Outgrown | None

@@ -8,6 +8,7 @@ the function, afterwards by those that were made. A call that is expected to run
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +23,7 @@ from ..records import dataclass
 from .outcomes import Lazy
 
 if TYPE_CHECKING:
+    from .executables.background import Job
     from .work_estimate import Outline
 
 _outline_of = deferred("pystage.runtime.work_estimate", "outline_of")
@@ -36,8 +38,12 @@ WORTH = 1.15
 """A program is given up that takes longer than this many times the plain run."""
 TRIALS = 3
 """Calls of a program after which it is known how long it takes."""
-UNSEEN = 256
-"""Plain calls in a row that are counted without being timed, at most."""
+LONGER = 4
+"""A program that was given up is tried again where plain runs take this many times as long as then."""
+SOON = 1e-3
+"""Seconds of plain runs after which it is asked again whether XLA is ready."""
+
+_now = time.perf_counter
 
 
 class _Running(threading.local):
@@ -45,40 +51,64 @@ class _Running(threading.local):
 
 
 class NotReady(Exception):
-    """A call for which a program would have to be compiled, while only compiled ones are asked for."""
+    """A call for which a program would have to be compiled first, or is: by `job`."""
+
+    def __init__(self, job: Job | None = None) -> None:
+        super().__init__(job)
+        self.job = job
+
+
+Missing = Literal["wait", "beside", "refuse"]
+"""What happens where a program is missing: the call waits until it is compiled; it is inferred, and then compiled beside the
+program; or nothing."""
 
 
 class _Asked(threading.local):
-    only_ready = False
+    missing: Missing = "wait"
+    patience = float("inf")
 
 
 _asked = _Asked()
 
 
 @contextmanager
-def only_ready() -> Iterator[None]:
-    """In the `with` block nothing is compiled: `NotReady` is raised instead."""
-    before, _asked.only_ready = _asked.only_ready, True
+def _where_missing(missing: Missing, patience: float = float("inf")) -> Iterator[None]:
+    """`patience`: after how many seconds inference ends with `NotReady`."""
+    before = _asked.missing, _asked.patience
+    _asked.missing, _asked.patience = missing, patience
     try:
         yield
     finally:
-        _asked.only_ready = before
+        _asked.missing, _asked.patience = before
 
 
-@contextmanager
-def anything() -> Iterator[None]:
-    """In the `with` block whatever is missing is compiled."""
-    before, _asked.only_ready = _asked.only_ready, False
-    try:
-        yield
-    finally:
-        _asked.only_ready = before
+only_ready = functools.partial(_where_missing, "refuse")
+"""In the `with` block nothing is compiled: `NotReady` is raised instead."""
+compiled_beside = functools.partial(_where_missing, "beside")
+"""In the `with` block programs are inferred, and XLA compiles them in a thread: `NotReady` is raised meanwhile."""
+anything = functools.partial(_where_missing, "wait")
+"""In the `with` block whatever is missing is compiled."""
 
 
 def check_ready() -> None:
     """Raises `NotReady` where nothing may be compiled."""
-    if _asked.only_ready:
+    if _asked.missing == "refuse":
         raise NotReady
+
+
+def is_beside() -> bool:
+    """True where XLA compiles in a thread, and the call does not wait for it."""
+    return _asked.missing == "beside"
+
+
+def patience() -> float:
+    """After how many seconds inference is given up."""
+    return _asked.patience
+
+
+def waits() -> bool:
+    """True where a call waits for the compilation of its program."""
+    return _asked.missing == "wait"
 
 
 def is_for_jax(arguments: Any) -> bool:
@@ -90,22 +120,28 @@ def is_for_jax(arguments: Any) -> bool:
 
 @dataclass(slots=True)
 class Kind:
-    """Calls with arguments of the same types: how long they take, in seconds."""
+    """Calls with arguments of the same types and of about the same size: how long they take, in seconds."""
 
     plain: float = 0.0
     plain_calls: int = 0
-    left: int = 0
-    """How many more plain calls are not timed."""
-    unseen: int = 0
-    """Plain calls that were counted since one was timed."""
+    until: float = 0.0
+    """What plain runs take in all before it is asked again whether compiling pays."""
+    noted: float = 0.0
+    """The time of the plain runs when it was last asked."""
+    noted_calls: int = 0
     best: float = float("inf")
     """The shortest call of a program."""
     trials: int = 0
     """How many calls of a program were timed."""
-    given_up: bool = False
-    """True where the program turned out to be slower than the plain run."""
-    at_once: bool = False
-    """True where calls are compiled without a plain run."""
+    usual: float = float("inf")
+    """How long a plain run took when the program was given up, because it was slower."""
+    settled: bool = False
+    """True where the program is taken, without being timed."""
+
+    @property
+    def given_up(self) -> bool:
+        """True where the program turned out to be slower than the plain run."""
+        return self.usual < float("inf")
 
     @property
     def mean(self) -> float:
@@ -114,15 +150,50 @@ class Kind:
 
 
 @dataclass(slots=True)
+class Kinds:
+    """Calls with arguments of the same types, by their size: `size` gives its binary logarithm.
+
+    What a program costs before it does something weighs less the longer the run is. So it is taken for more than what it
+    served well, and given up for less than what it served badly.
+    """
+
+    size: Callable[..., int]
+    at_once: bool
+    """True where calls are compiled without a plain run."""
+    by_size: dict[int, Kind] = field(default_factory=dict)
+
+    def add(self, size: int) -> Kind:
+        """A new kind."""
+        worse = [kind.usual for at, kind in self.by_size.items() if at > size and kind.given_up]
+        made = self.by_size[size] = Kind(usual=min(worse, default=float("inf")))
+        return made
+
+    def serves_less(self, size: int) -> bool:
+        """True if the program is taken for smaller arguments."""
+        return any(kind.settled for at, kind in self.by_size.items() if at < size)
+
+
+@dataclass(slots=True)
 class Tiers:
     """The account of one function: what its plain runs and its compilations have cost, in seconds."""
 
     function: Callable[..., Any]
     plain: float = 0.0
+    """The time of plain runs for which a program was not given up."""
     compiling: float = 0.0
     compilations: int = 0
-    kinds: dict[Any, Kind] = field(default_factory=dict)
+    least: float = 0.0
+    """What the next compilation costs at least: inference did not end in time."""
+    kinds: dict[Any, Kinds] = field(default_factory=dict)
     _outline: Outline | None = None
+    job: Job | None = None
+    """What XLA compiles beside the program."""
+    awaiting: Kind | None = None
+    """The calls that it is for."""
+    spent: float = 0.0
+    """What inference has cost of it."""
+    inferring: threading.Lock = field(default_factory=threading.Lock)
+    """Locked while a call of the function compiles; other ones run plainly."""
     running: _Running = field(default_factory=_Running)
     """`running.plainly`: a plain run of the function is on in this thread; calls in it are parts of that."""
 
@@ -137,15 +208,35 @@ class Tiers:
     def price(self) -> float:
         """What the next compilation is expected to cost."""
         if self.compilations:
-            return self.compiling / self.compilations
-        return AT_FIRST + BY_LINE * self.outline.lines
+            return max(self.compiling / self.compilations, self.least)
+        return max(AT_FIRST + BY_LINE * self.outline.lines, self.least)
+
+    @property
+    def all_kinds(self) -> list[Kind]:
+        """The calls by types and size."""
+        return [kind for kinds in list(self.kinds.values()) for kind in list(kinds.by_size.values())]
+
+    @property
+    def plainly(self) -> tuple[int, float]:
+        """How many calls ran plainly, and how long."""
+        kinds = self.all_kinds
+        return sum(kind.plain_calls for kind in kinds), sum(kind.plain for kind in kinds)
+
+    @property
+    def now(self) -> str:
+        """How calls run now, in words."""
+        if self.job is not None:
+            return "plainly, while XLA compiles"
+        if any(kind.settled for kind in self.all_kinds):
+            return "as programs"
+        return f"plainly: {self.why}"
 
     @property
     def why(self) -> str:
         """Why calls run plainly, in words."""
-        given_up = [kind for kind in self.kinds.values() if kind.given_up]
+        given_up = [kind for kind in self.all_kinds if kind.given_up and kind.trials]
         if given_up:
-            best, mean = given_up[0].best, given_up[0].mean
+            best, mean = given_up[0].best, given_up[0].usual
             return f"the program takes {best * 1e3:.3g} ms a call, the plain run {mean * 1e3:.3g} ms"
         return (
             f"compiling is expected to take {self.price:.2g} s, and pays once plain runs have taken as long"
@@ -153,22 +244,65 @@ class Tiers:
 
     def pays(self, kind: Kind, args: Sequence[Any]) -> bool:
         """True if such a call is to be compiled now."""
-        if kind.given_up:
-            return False
         price = self.price
         if self.plain - self.compiling >= price:
             return True
-        return not kind.plain_calls and self.outline.seconds(args) > price
+        return self.is_long(kind, args)
 
-    def note_plain(self, kind: Kind, seconds: float) -> None:
-        """A plain call took so long; those that were not timed before it took as long."""
-        total = seconds + kind.unseen * min(seconds, kind.mean)
-        self.plain += total
-        kind.plain += total
-        kind.plain_calls += 1 + kind.unseen
-        kind.unseen = 0
-        missing = self.price - (self.plain - self.compiling) if not kind.given_up else float("inf")
-        kind.left = max(0, min(UNSEEN, int(missing / 4 / max(kind.mean, 1e-7))))
+    def is_long(self, kind: Kind, args: Sequence[Any]) -> bool:
+        """True if such a call is expected to run longer than compiling it takes, so that it waits for that."""
+        return self.expected(kind, args) >= self.price
+
+    def expected(self, kind: Kind, args: Sequence[Any]) -> float:
+        """How long a plain run of such a call is expected to take."""
+        return kind.mean if kind.plain_calls else self.outline.seconds(args)
+
+    def patience(self, kind: Kind, args: Sequence[Any]) -> float:
+        """How long inference may take: half of what plain runs have cost, or of what this one may; XLA needs the rest."""
+        return max(self.plain - self.compiling, self.expected(kind, args)) / 2
+
+    def note_late(self, seconds: float) -> None:
+        """Inference was given up after so long: compiling costs at least twice as much as expected."""
+        self.least = 2 * self.price
+        self.compiling += seconds
+
+    def begin(self, job: Job, kind: Kind, seconds: float) -> None:
+        """XLA compiles a program for such calls beside the program; inferring it has taken so long."""
+        self.job, self.awaiting, self.spent = job, kind, seconds
+
+    def end(self) -> BaseException | None:
+        """Counts what XLA compiled beside the program, if it has ended; what it raised."""
+        job, kind = self.job, self.awaiting
+        if job is None or kind is None or not job.done:
+            return None
+        self.job = self.awaiting = None
+        self.note_compiling(self.spent + job.seconds)
+        if job.error is not None:
+            kind.usual = kind.mean
+        return job.error
+
+    def take_stock(self, kind: Kind) -> None:
+        """Counts the plain runs since this was last done: they are a reason to compile.
+
+        A program that was given up is tried again once plain runs that took much longer have cost as much as compiling.
+        """
+        seconds, calls = kind.plain - kind.noted, kind.plain_calls - kind.noted_calls
+        kind.noted, kind.noted_calls = kind.plain, kind.plain_calls
+        if not kind.given_up:
+            self.plain += seconds
+        elif calls and seconds > LONGER * kind.usual * calls:
+            self.plain += seconds
+            kind.usual = kind.best = float("inf")
+            kind.trials = 0
+            kind.settled = False
+
+    def rest(self, kind: Kind) -> None:
+        """Says for how long such calls run plainly."""
+        if self.job is not None:
+            kind.until = kind.plain + SOON
+            return
+        missing = self.price if kind.given_up else (self.price - (self.plain - self.compiling)) / 4
+        kind.until = kind.plain + max(missing, self.price / 100)
 
     def note_compiling(self, seconds: float) -> None:
         """Something was compiled, or refused after so long."""
@@ -177,28 +311,25 @@ class Tiers:
 
     def note_run(self, kind: Kind, seconds: float) -> None:
         """A call of a program took so long."""
+        if kind.settled:
+            return
         kind.trials += 1
         kind.best = min(kind.best, seconds)
-        if kind.trials >= TRIALS and kind.plain_calls and kind.best > WORTH * kind.mean:
-            kind.given_up = True
-
-    def run_unseen(self, kind: Kind, args: Sequence[Any]) -> Any:
-        """The plain run, which is counted but not timed."""
-        running = self.running
-        kind.left -= 1
-        kind.unseen += 1
-        running.plainly = True
-        try:
-            return self.function(*args)
-        finally:
-            running.plainly = False
+        if kind.trials >= TRIALS:
+            if kind.plain_calls and kind.best > WORTH * kind.mean:
+                kind.usual = kind.mean
+                self.rest(kind)
+            else:
+                kind.settled = True
 
     def run_plainly(self, kind: Kind, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The plain run, timed."""
-        began = time.perf_counter()
-        self.running.plainly = True
+        running = self.running
+        running.plainly = True
+        began = _now()
         try:
             return self.function(*args, **kwargs)
         finally:
-            self.running.plainly = False
-            self.note_plain(kind, time.perf_counter() - began)
+            kind.plain += _now() - began
+            running.plainly = False
+            kind.plain_calls += 1

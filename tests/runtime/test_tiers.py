@@ -30,6 +30,8 @@ def _as_by_default(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def at_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiling pays after the first call."""
     monkeypatch.setattr(tiers.Tiers, "price", 0.0)
+    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: float("inf"))
+    monkeypatch.setattr(tiers.Tiers, "note_compiling", lambda self, seconds: None)
     monkeypatch.setattr(tiers, "WORTH", float("inf"))
     monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: kind.plain_calls > 0)
 
@@ -51,8 +53,8 @@ def test_a_function_is_compiled_once_its_plain_runs_have_cost_as_much() -> None:
         assert compiled(X) == halves(X)
     assert programs(compiled) == 0
     compiled.tiers.plain = 60.0
-    for kind in compiled.tiers.kinds.values():
-        kind.left = 0
+    for kind in compiled.tiers.all_kinds:
+        kind.until = 0.0
     assert compiled(X) == halves(X)
     assert programs(compiled) == 1
 
@@ -115,11 +117,75 @@ def test_a_program_that_is_slower_is_given_up() -> None:
     compiled = pystage.compile(lambda x: x * 2 + 1)
     assert [compiled(1.5) for _ in range(3)] == [4.0] * 3
     compiled.tiers.plain = 60.0
-    for _ in range(600):
+    (kind,) = compiled.tiers.all_kinds
+    for _ in range(6):
+        kind.until = 0.0
+        if compiled.tiers.job is not None:
+            compiled.tiers.job.wait()
         assert compiled(1.5) == 4.0
-    (kind,) = compiled.tiers.kinds.values()
     assert programs(compiled) == 1
     assert kind.given_up
+
+
+def test_inference_that_takes_too_long_is_given_up_until_twice_as_much_was_spent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled = pystage.compile(halves)
+    account = compiled.tiers
+    compiled(X)
+    (kind,) = account.all_kinds
+    price = account.price
+    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: 0.0)
+    account.plain, kind.until = 1.5 * price, 0.0
+    assert compiled(X) == halves(X)
+    assert (programs(compiled), account.job) == (0, None)
+    assert account.price == 2 * price
+    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: 60.0)
+    account.plain, kind.until = 1.9 * price, 0.0
+    compiled(X)
+    assert account.job is None
+    account.plain, kind.until = 60.0, 0.0
+    compiled(X)
+    assert account.job is not None
+    assert programs(compiled) == 1
+
+
+def total(values: list[float], n: int) -> float:
+    found = 0.0
+    for i in range(n):
+        found += values[i % len(values)] * i
+    return found
+
+
+@pytest.mark.usefixtures("at_no_price")
+def test_a_program_given_up_for_small_arguments_is_tried_for_large_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tiers, "WORTH", 1.15)
+    compiled = pystage.compile(total)
+    values = [0.5, 0.25]
+    for n in (10, 10, 10, 10, 10, 5, 5, 200_000, 200_000, 200_000, 200_000, 200_000, 10, 300_000):
+        assert compiled(values, n) == total(values, n)
+    (kinds,) = compiled.tiers.kinds.values()
+    found = {size: (kind.given_up, kind.settled, kind.trials) for size, kind in kinds.by_size.items()}
+    assert found == {
+        4: (True, False, 3),
+        3: (True, False, 0),  # what is slower for more is not tried for less
+        18: (False, True, 3),
+        19: (False, False, 1),  # and what is faster for less is taken for more
+    }
+
+
+def test_a_program_given_up_is_tried_again_where_plain_runs_grow_longer() -> None:
+    account = tiers.Tiers(halves, compiling=1.0, compilations=1)
+    kind = tiers.Kind(usual=0.01, best=0.02, trials=3)
+    for seconds, calls, given_up in ((1.0, 100, True), (1.0, 30, True), (1.0, 20, False)):
+        kind.plain += seconds
+        kind.plain_calls += calls
+        account.take_stock(kind)
+        assert kind.given_up == given_up
+    assert account.plain == 1.0
+    assert kind.trials == 0
 
 
 def test_a_recursive_function_is_counted_once() -> None:
@@ -129,8 +195,8 @@ def test_a_recursive_function_is_counted_once() -> None:
 
     for _ in range(20):
         assert steps(30) == 30
-    (kind,) = steps.tiers.kinds.values()
-    assert kind.plain_calls + kind.unseen == 20
+    (kind,) = steps.tiers.all_kinds
+    assert kind.plain_calls == 20
 
 
 @pytest.mark.usefixtures("at_no_price")
@@ -151,6 +217,17 @@ def test_what_cannot_be_staged_is_told_when_it_is_tried() -> None:
     with pytest.warns(pystage.FallbackWarning):
         assert compiled(X) == first
     assert compiled(X) == first
+
+
+def test_the_report_says_how_functions_run() -> None:
+    compiled = pystage.compile(halves)
+    for _ in range(3):
+        compiled(X)
+    report = " ".join(pystage.lazy.report().split())
+    assert "halves 3 0.00 0 0.00 plainly: compiling is expected to take" in report
+    (kind,) = compiled.tiers.all_kinds
+    kind.settled = True
+    assert "halves 3 0.00 0 0.00 as programs" in " ".join(pystage.lazy.report().split())
 
 
 class Counter:
@@ -234,6 +311,7 @@ def test_the_change_of_tier_is_not_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tiers.Tiers, "price", 0.0)
+    monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: float("inf"))
     monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: kind.plain_calls >= at)
     monkeypatch.setattr(tiers, "WORTH", float("inf"))
     plain = outcomes_of(function, arguments(), capsys)

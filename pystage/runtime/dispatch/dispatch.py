@@ -44,7 +44,7 @@ from ..reports.warnings import SpecialisationWarning, warn
 from ..results.exceptions import is_out_of_memory, raised_at
 from ..results.host_memory import readable
 from ..results.results import Plan, Received
-from ..tiers import anything, check_ready
+from ..tiers import anything, check_ready, waits
 from .entries import MAX_SPECIALISATIONS, Entry, Family, Group
 from .eviction import ProgramCache
 from .specialisation import Specialisation, SpecialisationContext, stage
@@ -326,12 +326,13 @@ class Dispatcher:
         draws = specialisation.draws
         assert draws is not None
         try:
-            performance = draws.perform(leaves, read, keep=not specialisation.drawn)
+            keep = not (specialisation.drawn and waits())
+            performance = draws.perform(leaves, read, keep=keep)
         except DrawFailed as failed:
             if specialisation.staged.program.mutations or draws.timed:
                 raise StagingError((failed.refusal(),)) from failed.error
             raise raised_at(failed.error, failed.step.span) from None
-        if specialisation.drawn:
+        if not keep:
             return self._run(entry, specialisation, args, kwargs, leaves, hidden, performance)
         try:
             result = self._run(entry, specialisation, args, kwargs, leaves, hidden, performance)

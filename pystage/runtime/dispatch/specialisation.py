@@ -21,6 +21,7 @@ from ...autocasting import product_type
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.hlo.types import ArrayType
 from ...compiler.hlo.walk import kinds, work
+from ...compiler.infer.core.effort import OutOfTime, ended_after
 from ...compiler.ops import While
 from ...compiler.pipeline import Infer, Request, Staged, build
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StructureSpec
@@ -31,7 +32,7 @@ from ...records import dataclass
 from ..arguments.classification import dtype_problem
 from ..arguments.inputs import TypeKey, is_key, key_data_type, trace_key, type_key
 from ..arguments.signature import Signature
-from ..executables.background import Job, can_interrupt, wait_for
+from ..executables.background import Job, beside, can_interrupt, wait_for
 from ..executables.compiler_options import Options, options_for
 from ..executables.garbage_collector import waiting
 from ..executables.jax_private import forget
@@ -43,7 +44,7 @@ from ..reports.ledger import ledger
 from ..reports.messages import Compilation
 from ..results.memory_reserve import keep
 from ..results.results import Plan
-from ..tiers import check_ready
+from ..tiers import NotReady, check_ready, is_beside, patience, waits
 
 LONG_WORK = 1e7
 """A program that may compute more numbers than this in loops runs in a worker: XLA may run it in the calling thread."""
@@ -97,7 +98,11 @@ def stage(context: SpecialisationContext, request: Request, static: Mapping[int,
     """Stages a program under the user's own settings, whatever JAX is tracing around us."""
     keep()
     with Compilation(request.name, "inference"), waiting, jax.enable_x64(x64), jax.core.eval_context():
-        return with_stack_reserve(lambda: build(context.infer, request, static))
+        try:
+            with ended_after(patience()):
+                return with_stack_reserve(lambda: build(context.infer, request, static))
+        except OutOfTime:
+            raise NotReady from None
 
 
 class Outermost:
@@ -163,7 +168,9 @@ class Specialisation:
         self._lock = threading.Lock()
         self._retired = False
         self.compiling: dict[tuple[TypeKey, ...], Job] = {}
-        """Compilations that were interrupted, and go on in the background."""
+        """Compilations that go on in the background: they were interrupted, or calls run plainly until they end."""
+        self._in_caller = False
+        """True if JAX's settings in the calling thread have to be those of the compilation."""
         self._may_run_long = _may_run_long(staged)
         self.slow = True
         """True if it is not certain that its programs end soon: they are waited for by `settle`."""
@@ -247,14 +254,22 @@ class Specialisation:
     def prepare(self, inputs: Sequence[Any]) -> None:
         """Compiles the program for such inputs. An interrupt leaves XLA at it, and the next such call waits for it.
 
-        JAX keeps what it has compiled with what it has lowered, and finds both when the program is called.
+        Where the call is to run plainly now, it raises `NotReady` and leaves XLA at it. JAX keeps what it has compiled
+        with what it has lowered, and finds both when the program is called.
         """
         lowered = self.lower(inputs)
         self._prepared = True
         latest = list(self._variants.values())[-1].staged
+        if is_beside() and not self._in_caller:
+            job = beside(self._in_account, latest, lowered.compile)
+            self.compiling[self._types(inputs)] = job
+            raise NotReady(job)
+        self._in_account(latest, self._compile, lowered, inputs)
+
+    def _in_account(self, staged: Staged, compile: Callable[..., Any], *args: Any) -> None:
         request, began = self._context.request, time.perf_counter()
-        with Compilation(request.name, "XLA", latest):
-            self._compile(lowered, inputs)
+        with Compilation(request.name, "XLA", staged):
+            compile(*args)
         ledger.account(request.name, request.span).xla += time.perf_counter() - began
 
     def _compile(self, lowered: Any, inputs: Sequence[Any]) -> None:
@@ -275,9 +290,16 @@ class Specialisation:
     def _await_compilation(self, inputs: Sequence[Any]) -> None:
         types = self._types(inputs)
         job = self.compiling.get(types)
-        if job is not None:
+        if job is None:
+            return
+        if not (job.done or waits()):
+            raise NotReady(job)
+        try:
             job.result()
-            self.compiling.pop(types, None)
+        finally:
+            if job.done:
+                self.compiling.pop(types, None)
+        self._in_caller |= job.refused
 
     def _types(self, inputs: Sequence[Any]) -> tuple[TypeKey, ...]:
         return tuple([type_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])

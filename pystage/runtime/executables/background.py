@@ -2,12 +2,16 @@
 
 Python delivers signals to the main thread, between two instructions: not while it waits in XLA, which runs small programs
 and compiles in the calling thread. So the main thread hands a long call to a worker and waits for a lock, which a signal
-interrupts at once. The worker then runs to its end, and its result is dropped.
+interrupts at once. The worker then runs to its end, and its result is dropped. What is compiled while the program goes on is
+handed to a worker too; the interpreter ends when that has ended, since XLA aborts a process whose Python has gone.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
+import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -34,6 +38,7 @@ class Job:
         "_settings",
         "_x64",
         "refused",
+        "seconds",
     )
 
     def __init__(self, function: Callable[..., Any], args: Sequence[Any]) -> None:
@@ -47,6 +52,8 @@ class Job:
         self._done.acquire()
         self.refused = False
         """True if the worker has not called it: JAX would not mean the same in a thread of other settings."""
+        self.seconds = 0.0
+        """How long it took."""
         worker = _idle.pop() if _idle else _Worker()
         worker.begin(self)
 
@@ -55,8 +62,14 @@ class Job:
         """True if the worker has made the call."""
         return not self._done.locked()
 
+    @property
+    def error(self) -> BaseException | None:
+        """What the call raised."""
+        return self._error
+
     def perform(self) -> None:
         """Makes the call, in the worker."""
+        began = time.perf_counter()
         try:
             with jax.enable_x64(self._x64), autocast(self._products):
                 if thread_settings() == self._settings:
@@ -67,10 +80,16 @@ class Job:
             self._error = error
         finally:
             self._function, self._args, self._settings = _nothing, (), None
+            self.seconds = time.perf_counter() - began
 
     def end(self) -> None:
         """Whoever waits for it may go on."""
         self._done.release()
+
+    def wait(self) -> None:
+        """Waits for the call, until a signal handler raises."""
+        with self._done:
+            pass
 
     def result(self) -> Any:
         """Waits for the call, until a signal handler raises; what it gave, or raises what it raised."""
@@ -109,8 +128,38 @@ class _Worker:
 
 _idle: list[_Worker] = []
 """Workers that wait for a call."""
+
+
+def _forget_threads() -> None:
+    """A fork has no other threads."""
+    _idle.clear()
+    _outliving.clear()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)  # a fork has no other threads
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
+_outliving: list[Job] = []
+"""Calls that nobody waits for until the interpreter ends."""
+
+
+def beside(function: Callable[..., Any], *args: Any) -> Job:
+    """`function(*args)` in a worker, while the program goes on."""
+    job = Job(function, args)
+    _outliving[:] = [each for each in _outliving if not each.done] + [job]
+    return job
+
+
+@atexit.register
+def _await_outliving() -> None:
+    try:
+        for job in _outliving:
+            job.wait()
+    except KeyboardInterrupt:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(128 + signal.SIGINT)
 
 
 def _nothing() -> None:

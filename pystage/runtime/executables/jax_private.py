@@ -81,6 +81,12 @@ def is_tracing() -> bool:
     return not _is_clean()
 
 
+_xla_bridge = getattr(getattr(jax, "_src", None), "xla_bridge", None)
+
+has_backend: Callable[[], bool] = getattr(_xla_bridge, "backends_are_initialized", lambda: True)
+"""True if XLA has started its threads, which no fork has."""
+
+
 def forget(jitted: Any) -> None:
     """Clears the fast-path caches of a `jax.jit`; the next calls fill them again.
 

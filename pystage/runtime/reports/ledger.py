@@ -84,8 +84,7 @@ class Account:
     @property
     def plainly(self) -> tuple[int, float]:
         """How many calls ran plainly because compiling did not pay, and how long."""
-        kinds = self.tiers.kinds.values() if self.tiers is not None else ()
-        return sum(k.plain_calls + k.unseen for k in kinds), sum(k.plain + k.unseen * k.mean for k in kinds)
+        return self.tiers.plainly if self.tiers is not None else (0, 0.0)
 
     @property
     def as_python(self) -> tuple[int, float]:

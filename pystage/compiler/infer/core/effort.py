@@ -1,11 +1,13 @@
 """The effort of inference, and the loops that multiply it.
 
 The measure counts instructions, operations, joined values and intervals, also in passes that were taken back, so that it
-is the same on every machine. Past a limit inference ends (`Exhausted`).
+is the same on every machine. Past a limit inference ends (`Exhausted`), and past a time that the caller sets (`OutOfTime`).
 """
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
@@ -19,12 +21,36 @@ from ...speculation import Balanced, Declarations, Fixed, Grows
 from ...stage import ir as stage
 from ...values.growth import Multiplied, too_large
 
+_NEVER = float("inf")
 PER_SECOND = 10_000
 """How many steps inference may take for each second that XLA may take."""
 
 
 class Exhausted(Exception):
     """Inference has done more than it may."""
+
+
+class OutOfTime(BaseException):
+    """Inference has taken longer than the caller wants to wait, of which nothing is kept."""
+
+
+class _Caller(threading.local):
+    patience = float("inf")
+    until: float | None = None
+
+
+_caller = _Caller()
+
+
+@contextmanager
+def ended_after(patience: float) -> Iterator[None]:
+    """In the `with` block inference raises `OutOfTime` so many seconds after it has begun: modules are loaded before."""
+    before = _caller.patience, _caller.until
+    _caller.patience, _caller.until = patience, None
+    try:
+        yield
+    finally:
+        _caller.patience, _caller.until = before
 
 
 @dataclass(slots=True)
@@ -60,7 +86,7 @@ class Effort:
     `before` are the steps of inferences of the same program that began again.
     """
 
-    __slots__ = ("_before", "_builder", "_done", "_limit", "_most", "_run")
+    __slots__ = ("_before", "_builder", "_done", "_limit", "_most", "_run", "_until")
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
@@ -70,6 +96,7 @@ class Effort:
             "_limit": Fixed(),
             "_most": Balanced(),
             "_run": Grows("work that was done for nothing is done"),
+            "_until": Fixed(),
         }
     )
 
@@ -79,6 +106,9 @@ class Effort:
         self._limit = limit
         self._most = float("inf") if limit is None else limit * PER_SECOND - before
         self._run = 0
+        if _caller.until is None:
+            _caller.until = time.perf_counter() + _caller.patience
+        self._until = _caller.until
         self._done: dict[tuple[stage.Instr, bool], _Done] = {}
 
     @property
@@ -91,6 +121,8 @@ class Effort:
         self._run += steps
         if self._run + self._builder.made > self._most:
             raise Exhausted
+        if self._until < _NEVER and time.perf_counter() > self._until:
+            raise OutOfTime
 
     @contextmanager
     def at_most(self, steps: int) -> Iterator[None]:

@@ -1,0 +1,25 @@
+"""How much the arguments of a call hold, read in a tenth of a microsecond: every call that may run plainly asks for it."""
+
+from __future__ import annotations
+
+import collections
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_TERMS: dict[type, str] = {
+    int: "abs({})",
+    np.ndarray: "{}.size",
+    **dict.fromkeys((list, tuple, dict, set, frozenset, str, bytes, collections.deque), "len({})"),
+}
+
+
+@functools.lru_cache(maxsize=1024)
+def size_reader(types: tuple[type, ...]) -> Callable[..., int]:
+    """A function of arguments of these types: the binary logarithm of the elements and the integers together."""
+    names = [f"a{i}" for i in range(len(types))]
+    terms = [_TERMS[cls].format(name) for cls, name in zip(types, names, strict=True) if cls in _TERMS]
+    reader: Callable[..., Any] = eval(f"lambda {', '.join(names)}: ({' + '.join(terms) or '0'}).bit_length()")
+    return reader
