@@ -1,5 +1,7 @@
 """Which parameters of the widest tests run: a sixteenth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
 
+Of tests that start processes, or that run much for each parameter, a quarter runs.
+
 Those tests run each function of JAX for every element type, form and setting, or programs that other tests run too; JAX
 compiles each of the calls by itself. Of the programs of `checking.Cases` a half runs, on a third of their inputs.
 """
@@ -16,6 +18,8 @@ ALL = bool(os.environ.get("PYSTAGE_ALL_TESTS"))
 TESTS = Path(__file__).resolve().parent
 KEPT = 16
 """One of so many parameters is kept."""
+KEPT_OF_SLOW = 4
+"""One of so many parameters of a slow test is kept."""
 KEPT_OF_INPUTS = 3
 """One of so many inputs of a program is kept: of programs side by side, other inputs."""
 KEPT_OF_PROGRAMS = 2
@@ -62,7 +66,23 @@ WIDE = {
 }
 """By module, the tests that are sampled."""
 
+SLOW = {
+    "ad/test_contract_programs.py": {"test_gradients_are_slopes"},
+    "cli/test_streams.py": {"test_a_disk_that_is_full", "test_a_pipe_that_nobody_reads"},
+    "contract/packages/test_linen.py": {"test_apply", "test_init"},
+    "lazy/test_contract.py": {"test_programs_of_the_contract"},
+    "runtime/dispatch/test_eviction.py": {"test_signatures"},
+    "runtime/executables/test_interrupts.py": {"test_interrupt"},
+    "runtime/reports/test_messages.py": {"test_silent"},
+    "runtime/results/test_memory_reserve.py": {
+        "test_a_second_call_gets_no_new_pages",
+        "test_the_allocator_is_left_alone",
+    },
+}
+"""By module, the tests of which a quarter runs."""
+
 LONG = {
+    "explain/test_running.py": {"test_the_report_as_data", "test_the_report_comes_last"},
     "contract/packages/test_linen.py": {
         "test_a_whole_training[trained]",
         "test_no_code_of_the_program_runs",
@@ -100,9 +120,9 @@ def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
         for argument in _first_arguments(item):
             seen = places[item.function, argument]
             place += seen.setdefault(id(item.callspec.params[argument]), len(seen))
-        wide = name in WIDE.get(module, ())
+        each = KEPT if name in WIDE.get(module, ()) else KEPT_OF_SLOW if name in SLOW.get(module, ()) else 1
         long = not {name, item.name}.isdisjoint(LONG.get(module, ()))
-        left = long or (wide and place % KEPT)
+        left = long or place % each != 0
         left = left or inputs.left(item)
         (left_out if left and not ALL else kept).append(item)
     return kept, left_out

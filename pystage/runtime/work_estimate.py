@@ -1,20 +1,20 @@
-"""How long a plain run of a function may take, by its source and the sizes of the arguments: a rough guess.
+"""How long a plain run of a function takes at least, by its source and the sizes of the arguments.
 
-Each node of the syntax tree takes the time of an instruction of CPython, times the trips of the loops around it, where these
-follow from the arguments: `for i in range(n)`, `for row in x`, `range(len(x))`, `range(x.shape[1] - 1)`, also of a variable
-that was assigned such a value, and in functions of the same module that are called with it. Other loops make a few trips.
+Each node of the syntax tree takes the time of an instruction of CPython, times the trips of the loops around it. The
+trips of a loop are those that its source derives from the parameters alone (`range(n)`, `range(x.shape[0])`, `for each in
+xs`); a loop counts once where they depend on anything else, or where a `break` or a `return` may end it. What the function
+calls is looked at as far as it is a function of its own module.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import operator
 import textwrap
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-
-import numpy as np
 
 from ..records import dataclass
 
@@ -24,129 +24,213 @@ ELEMENT = 1e-9
 """Seconds for an element of an array in a statement."""
 CALLEES = 40
 """How many functions are looked at."""
+MOST_TRIPS = 1 << 40
 
-
-UNKNOWN = 3.0
-"""Trips of a loop of which nothing is known."""
-
-Extent = tuple[tuple[int, int], ...]
-"""A product of sizes: of parameters, by their positions, along axes. The size of an integer is its value."""
+Size = Callable[[Sequence[Any]], float]
+"""A number of trips, by the arguments of the outermost function."""
+Value = Callable[[Sequence[Any]], Any]
+"""An argument of the outermost function, or what is computed of arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """`lines`: how many lines a function and what it calls have. `weights`: how many nodes run so many times."""
+    """`lines`: how many lines a function and what it calls have. `work`: so many nodes, in loops of these trips."""
 
     lines: int
-    weights: dict[Extent, float]
+    work: tuple[tuple[int, tuple[Size, ...]], ...]
 
     def seconds(self, args: Sequence[Any]) -> float:
-        """The time of a plain run with these arguments."""
+        """The time of a plain run with these arguments, at least."""
         nodes = 0.0
-        for extent, weight in self.weights.items():
-            for position, axis in extent:
-                weight *= _size(args[position], axis) if position < len(args) else 1.0
-            nodes += weight
-        elements = max(
-            [int(getattr(arg, "size", 1)) for arg in args if isinstance(arg, np.ndarray)], default=1
-        )
-        return nodes * NODE + self.lines * elements * ELEMENT
-
-
-def _size(arg: Any, axis: int) -> float:
-    if isinstance(arg, int):
-        return float(min(abs(arg), 1 << 24))
-    if isinstance(arg, np.ndarray):
-        return float(arg.shape[axis]) if axis < arg.ndim else 1.0
-    return float(len(arg)) if isinstance(arg, list | tuple | dict | set | str) else 1.0
+        for weight, loops in self.work:
+            trips = 1.0
+            for size in loops:
+                trips *= size(args)
+            nodes += weight * min(trips, MOST_TRIPS)
+        elements = max((int(getattr(arg, "size", 1)) for arg in args if hasattr(arg, "shape")), default=1)
+        return nodes * NODE + elements * ELEMENT
 
 
 def outline_of(function: Callable[..., Any]) -> Outline:
     """The outline of a function; that of an empty one where it has no source."""
-    weights: dict[Extent, float] = {}
-    lines = 0
-    seen: set[int] = set()
-    open_: list[tuple[Any, list[Extent | None] | None, Extent, float]] = [(function, None, (), 1.0)]
-    while open_ and len(seen) < CALLEES:
-        each, given, around, times = open_.pop(0)
-        code = getattr(each, "__code__", None)
-        if not isinstance(each, types.FunctionType) or id(code) in seen:
-            continue
-        seen.add(id(code))
+    reader = _Reader()
+    reader.read(function, (), None)
+    return Outline(reader.lines, tuple(reader.work))
+
+
+class _Reader:
+    """Reads a function and what it calls."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self.work: list[tuple[int, tuple[Size, ...]]] = []
+        self._seen: set[Any] = set()
+
+    def read(self, function: Any, loops: tuple[Size, ...], given: Sequence[Any] | None) -> None:
+        """Reads a function that is called in these loops; of a class, only how many lines it has.
+
+        `given` says of each parameter what it stands for, if that is known.
+        """
+        what = getattr(function, "__code__", function)
+        if (
+            not isinstance(function, types.FunctionType | type)
+            or what in self._seen
+            or len(self._seen) >= CALLEES
+        ):
+            return
+        self._seen.add(what)
         try:
-            source = textwrap.dedent(inspect.getsource(each))
-            tree = ast.parse(source)
-        except (OSError, TypeError, SyntaxError, ValueError):
-            continue
-        lines += source.count("\n")
-        names = each.__code__.co_varnames[: each.__code__.co_argcount]
-        extents = [((i, 0),) for i in range(len(names))] if given is None else given
-        known = {name: extent for name, extent in zip(names, extents) if extent is not None}
-        walk = _Walk(known, weights)
-        walk.visit(tree, around, times)
-        for name, passed, at, trips in walk.calls:
-            found = each.__globals__.get(name)
-            found = getattr(found, "__wrapped__", found)
-            if getattr(found, "__module__", None) == each.__module__:
-                open_.append((found, passed, at, trips))
-    return Outline(lines, weights)
+            source = textwrap.dedent(inspect.getsource(function))
+            tree = ast.parse(source).body[0]
+        except (OSError, TypeError, SyntaxError, ValueError, IndexError):
+            return
+        self.lines += source.count("\n")
+        if not isinstance(tree, ast.FunctionDef) or not isinstance(function, types.FunctionType):
+            return
+        parameters = [each.arg for each in (*tree.args.posonlyargs, *tree.args.args)]
+        if given is None:
+            given = [_argument(position) for position in range(len(parameters))]
+        names = {name: what for name, what in zip(parameters, given) if what is not None}
+        _Walk(self, function, names).block(tree.body, loops)
 
 
 class _Walk:
-    """One pass over a function: the variables whose sizes are `known`, and the calls with what is passed."""
+    """A walk over one function, with what its names stand for."""
 
-    def __init__(self, known: dict[str, Extent], weights: dict[Extent, float]) -> None:
-        self._known, self._weights = known, weights
-        self.calls: list[tuple[str, list[Extent | None], Extent, float]] = []
+    def __init__(self, reader: _Reader, function: types.FunctionType, names: dict[str, Any]) -> None:
+        self._reader = reader
+        self._function = function
+        self._names = names
 
-    def visit(self, node: ast.AST, around: Extent, times: float) -> None:
-        """Weighs a node that runs `times` times in each of the trips `around`."""
-        self._weights[around] = self._weights.get(around, 0.0) + times
-        match node:
-            case ast.For(iter=iterated) | ast.ListComp(generators=[ast.comprehension(iter=iterated), *_]):
-                inner = self.extent(iterated)
-                around, times = (around, times * UNKNOWN) if inner is None else ((*around, *inner), times)
-            case ast.While():
-                times *= UNKNOWN
-            case ast.Call(func=ast.Name(id=name), args=args):
-                self.calls.append((name, [self.extent(arg) for arg in args], around, times))
-        for child in ast.iter_child_nodes(node):
-            self.visit(child, around, times)
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self._assign(name, self.extent(value))
-            case ast.Assign(
-                targets=[ast.Tuple(elts=targets)], value=ast.Attribute(attr="shape", value=array)
-            ):
-                for axis, target in enumerate(targets):
-                    if isinstance(target, ast.Name):
-                        self._assign(target.id, self._along(array, axis))
+    def block(self, statements: Sequence[ast.stmt], loops: tuple[Size, ...]) -> None:
+        """Adds the work of statements."""
+        for each in statements:
+            self._statement(each, loops)
 
-    def _assign(self, name: str, extent: Extent | None) -> None:
-        self._known.pop(name, None)
-        if extent is not None:
-            self._known[name] = extent
+    def _statement(self, node: ast.stmt, loops: tuple[Size, ...]) -> None:
+        own: list[ast.AST] = []
+        _collect(node, own)
+        self._reader.work.append((len(own), loops))
+        for inner in own:
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name):
+                self._call(inner, inner.func.id, loops)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            return
+        self._assign(node, own)
+        if isinstance(node, ast.For):
+            size = None if _may_end(node) else self._trips(node.iter)
+            loops = (*loops, size) if size is not None else loops
+        for body in _bodies(node):
+            self.block(body, loops)
 
-    def _along(self, array: ast.expr, axis: int) -> Extent | None:
-        extent = self.extent(array)
-        return ((extent[0][0], axis),) if extent is not None and len(extent) == 1 else None
+    def _call(self, node: ast.Call, name: str, loops: tuple[Size, ...]) -> None:
+        found = self._function.__globals__.get(name)
+        found = getattr(found, "__wrapped__", found)
+        if name not in self._names and getattr(found, "__module__", None) == self._function.__module__:
+            self._reader.read(found, loops, [self._value(arg) for arg in node.args])
 
-    def extent(self, node: ast.expr) -> Extent | None:
-        """The size of a value, or the value of an integer, where it follows from the parameters."""
+    def _assign(self, node: ast.stmt, own: Sequence[ast.AST]) -> None:
+        """Notes what a name stands for, or that it is not known any more."""
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target, value = node.targets[0], self._value(node.value)
+            if isinstance(target, ast.Name) and value is not None:
+                self._names[target.id] = value
+                return
+            if isinstance(target, ast.Tuple) and value is not None:
+                for axis, element in enumerate(target.elts):
+                    if isinstance(element, ast.Name):
+                        self._names[element.id] = _computed(operator.itemgetter(axis), value)
+                return
+        for each in own:
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                self._names.pop(each.id, None)
+
+    def _value(self, node: ast.expr) -> Value | None:
+        """What an expression of arguments is; None where it is of anything else."""
         match node:
             case ast.Name(id=name):
-                return self._known.get(name)
-            case ast.Call(func=ast.Name(id="range"), args=[_, stop, *_]):
-                return self.extent(stop)
-            case ast.Call(
-                func=ast.Name(id="range" | "len" | "enumerate" | "zip" | "reversed" | "list"),
-                args=[inner, *_],
-            ):
-                return self.extent(inner)
+                return self._names.get(name)
+            case ast.Constant(value=int() as number):
+                return lambda args: number
+            case ast.Attribute(value=inner, attr="shape" | "size" as attribute):
+                return _computed(operator.attrgetter(attribute), self._value(inner))
             case ast.Subscript(
-                value=ast.Attribute(attr="shape", value=array), slice=ast.Constant(value=int(axis))
+                value=ast.Attribute(attr="shape") as inner, slice=ast.Constant(value=int() as axis)
             ):
-                return self._along(array, axis)
-            case ast.BinOp(op=ast.Add() | ast.Sub(), left=left, right=ast.Constant()):
-                return self.extent(left)
+                return _computed(operator.itemgetter(axis), self._value(inner))
+            case ast.Call(func=ast.Name(id="len" | "int" as name), args=[inner]):
+                return _computed(len if name == "len" else int, self._value(inner))
+            case ast.BinOp(
+                left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() as op, right=right
+            ):
+                return _computed(_COMPUTED[type(op)], self._value(left), self._value(right))
         return None
+
+    def _trips(self, iterable: ast.expr) -> Size | None:
+        """How many elements a loop goes over; None where that is not known."""
+        match iterable:
+            case ast.Call(func=ast.Name(id="range"), args=[*ends]) if not iterable.keywords:
+                return _guarded(_computed(lambda *ends: len(range(*ends)), *map(self._value, ends)))
+            case ast.Call(func=ast.Name(id="enumerate" | "reversed"), args=[inner, *_]):
+                return self._trips(inner)
+            case _:
+                return _guarded(_computed(len, self._value(iterable)))
+
+
+_COMPUTED: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
+
+
+def _argument(position: int) -> Value:
+    return operator.itemgetter(position)
+
+
+def _computed(compute: Callable[..., Any], *values: Value | None) -> Value | None:
+    """What is computed of these; None where one is not known."""
+    known = [each for each in values if each is not None]
+    return (lambda args: compute(*[each(args) for each in known])) if len(known) == len(values) else None
+
+
+def _guarded(size: Value | None) -> Size | None:
+    """A size that is 1 where the arguments are not what the source takes them for: the run itself says so."""
+    if size is None:
+        return None
+
+    def trips(args: Sequence[Any]) -> float:
+        try:
+            return float(size(args))
+        except Exception:
+            return 1.0
+
+    return trips
+
+
+def _collect(node: ast.AST, own: list[ast.AST]) -> None:
+    """The nodes of a statement, without those of the statements in it."""
+    own.append(node)
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            _collect(child, own)
+
+
+def _bodies(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The blocks in a statement."""
+    for name in ("body", "orelse", "finalbody"):
+        found = getattr(node, name, None)
+        if isinstance(found, list):
+            yield found
+    for handler in getattr(node, "handlers", ()):
+        yield handler.body
+    for case in getattr(node, "cases", ()):
+        yield case.body
+
+
+def _may_end(loop: ast.For) -> bool:
+    """True if something in a loop may end it before its last trip."""
+    return any(
+        isinstance(n, ast.Break | ast.Return | ast.Raise) for each in loop.body for n in ast.walk(each)
+    )

@@ -35,6 +35,30 @@ def test_nesting_does_not_multiply_the_passes() -> None:
     check(six_levels, np.ones(3), 2, interpreted=False)
 
 
+def six_levels_with_containers(x, n):
+    found = []
+    seen = {}
+    for a in range(n):
+        for b in range(n):
+            for c in range(n):
+                for d in range(n):
+                    for e in range(n):
+                        for f in range(n):
+                            v = x[f] * (a + b + c + d + e)
+                            if v > 3.5 and a not in seen:
+                                found.append(v)
+                                seen[f] = v
+    return found, seen
+
+
+def test_a_loop_begins_with_what_it_carried_in_the_pass_before_of_the_loop_around_it() -> None:
+    """With each level around it a loop gets one pass more, and not twice as many."""
+    watch = Watch(six_levels_with_containers, np.ones(3), 2)
+    assert len(watch.body_passes) == 6
+    assert max(watch.body_passes) <= 8
+    check(six_levels_with_containers, np.ones(3), 2, interpreted=False)
+
+
 def axis_in_a_while_loop(x, m):
     n = 0
     while x[n] > 0:

@@ -1,8 +1,8 @@
-"""The passes that keep stores in place and remove cheap branches, in order.
+"""The passes that keep stores in place, remove cheap branches, and take invariant concatenations out of loops, in order.
 
 In: a simplified program. Out: the same program, in which no branch returns an array that it stores into, stores are
-forwarded to loads, and cheap branches are if-converted. This is for every platform; what XLA:CPU needs beyond it is in
-`load_fences.py` and `store_fences.py`, and runs once the platform is known.
+forwarded to loads, cheap branches are if-converted, and lists are concatenated before loops. This is for every platform;
+what XLA:CPU needs beyond it is in `load_fences.py` and `store_fences.py`, and runs once the platform is known.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 from ..hlo.ir import Function
 from ..hlo.walk import kinds
-from ..ops import DynamicUpdateSlice, If, Scatter, While
+from ..ops import Concatenate, DynamicUpdateSlice, If, Scatter, While
+from .concatenation_hoisting import hoist_concatenations
 from .if_conversion import if_convert
 from .simplify import Simplified, simplify_again
 from .single_trip_loops import single_trip_loops
@@ -31,6 +32,8 @@ def in_place(simplified: Simplified) -> Simplified:
             passes.append(single_trip_loops)
         if While in found:
             passes.append(hoist_views)
+    if found >= {While, Concatenate}:
+        passes.append(hoist_concatenations)
     for rewrite in passes:
         simplified = simplify_again(simplified, rewrite(simplified.function))
     return simplified

@@ -14,11 +14,23 @@ import itertools
 from collections.abc import Iterator, Mapping
 
 from ..analysis.def_use import last_uses
-from ..hlo.ir import Function, Region, Value
+from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import ArrayType
 from ..hlo.walk import functions
-from ..ops import Broadcast, Call, Case, Constant, DynamicUpdateSlice, If, Iota, Reduce, ReduceWith, Scatter
+from ..ops import (
+    Broadcast,
+    Call,
+    Case,
+    Constant,
+    DynamicUpdateSlice,
+    If,
+    Iota,
+    Reduce,
+    ReduceWith,
+    Reshape,
+    Scatter,
+)
 
 MANY = 16
 """Code with fewer operations that end a fusion stays whole."""
@@ -81,12 +93,19 @@ def plan_of(region: Region) -> dict[int, list[Value]]:
     last = last_uses(region)
     start = 0
     for end in places:
-        ops = [op for op in region.ops[start : end + 1] if not isinstance(op.kind, CHEAP)]
+        ops = [op for op in region.ops[start : end + 1] if not _is_cheap(op)]
         live = [r for op in ops for r in op.results if r.type.size <= SMALL and last.get(r, -1) > end]
         if live:
             plan[end] = live
         start = end + 1
     return plan
+
+
+def _is_cheap(op: Op) -> bool:
+    """True for what is not kept: also a parameter in another shape, which is no code."""
+    if isinstance(op.kind, Reshape):
+        return not isinstance(op.operands[0].owner, Op)
+    return isinstance(op.kind, CHEAP)
 
 
 class _Outlining(Rewriter):

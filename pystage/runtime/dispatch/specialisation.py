@@ -31,6 +31,7 @@ from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import dtype_problem
 from ..arguments.inputs import TypeKey, is_key, key_data_type, trace_key, type_key
+from ..arguments.packing import Group, Packed, groups_of, unpacked
 from ..arguments.signature import Signature
 from ..executables.background import Job, beside, can_interrupt, wait_for
 from ..executables.compiler_options import Options, options_for
@@ -312,10 +313,17 @@ class Specialisation:
     def _made(self) -> Any:
         # A call that may have to run again keeps its arguments.
         donated = () if self.staged.program.may_outgrow else self._context.donated
-        program = self._named()
-        if not self.run_options:
-            return jax.jit(program, donate_argnums=donated)
-        return Outermost(jax.jit(program, donate_argnums=donated, compiler_options=dict(self.run_options)))
+        options = dict(self.run_options)
+        made: Any = jax.jit(self._named(), donate_argnums=donated, compiler_options=options or None)
+        if options:
+            made = Outermost(made)
+        return Packed(made, self._groups) if self._groups else made
+
+    @functools.cached_property
+    def _groups(self) -> list[Group]:
+        """The arguments that come as arrays; none where JAX is told of inputs by their positions."""
+        context = self._context
+        return [] if context.donated else groups_of(context.forms, context.request.path_of)
 
     @functools.cached_property
     def run_options(self) -> Options:
@@ -367,7 +375,7 @@ class Specialisation:
         """`_trace` under the user's name, which JAX gives to the compiled module."""
 
         def program(*inputs: Any) -> Any:
-            return self._trace(inputs)
+            return self._trace(unpacked(inputs, self._groups) if self._groups else inputs)
 
         program.__name__ = program.__qualname__ = self._context.request.name
         return program

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field
 from typing import ClassVar, cast
 
@@ -118,7 +118,9 @@ class Loops:
     many arrays or objects: True where the list is read at computed places, since the loop is too large written out,
     False where that was refused. `active` are those whose bodies are being inferred, outermost first; `taking` says of
     which the next element is being looked up. `retyped` are those of which a variable has another type after the first trip
-    than before it.
+    than before it. `settled` is what a loop carried of cells when it was inferred last, by their numbers and
+    by how its frame reaches them: what each held on entry, and its template. Inferred again, in another pass of a loop
+    around it, it begins with these.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -130,6 +132,7 @@ class Loops:
             "retyped": Grows(
                 "at worst a first trip is inferred by itself, or a loop written out, without need"
             ),
+            "settled": Grows("a guess that does not hold costs a pass"),
         }
     )
 
@@ -138,6 +141,7 @@ class Loops:
     active: list[Active] = field(default_factory=list)
     taking: Taking | None = None
     retyped: set[stage.Instr] = field(default_factory=set)
+    settled: dict[stage.Instr, dict[Hashable, tuple[Content, Content]]] = field(default_factory=dict)
 
     def take(self) -> tuple[object, Identity] | None:
         """Where a rolled loop takes another element of a list in each trip, and what its trips make; else None."""

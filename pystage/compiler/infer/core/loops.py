@@ -51,6 +51,7 @@ from ..aliases.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..aliases.pool_demands import PoolDemand, carried_pools, unboxed_content
 from ..diagnostics.provenance import MergeProvenance, name_of, unlike_note
 from ..exceptions.raising import attempt, error_of
+from ..iteration.earlier_passes import carried_earlier, note_carried
 from ..iteration.within_trips import assigned_only, of_one_trip, take_out, within_trips
 from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
@@ -215,6 +216,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 if _can_peel(loop) and (differs or (parted and trial.refused)):
                     return functools.partial(_peel, engine, loop)  # its first trip does something else
                 trial.commit()
+                note_carried(engine, loop, templates, before)
                 return functools.partial(finish, engine, loop, templates, owned, result, join, before)
             carried.append(sum(isinstance(slot, int) for slot in settled))
             if _gets_deeper(carried):
@@ -379,7 +381,7 @@ def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
                 guess[content.cell] = replace(cell, value=Placeholder(cell.value.type))
     for counter, ends in induction_ranges(engine, loop.instruction, loop.frame).items():
         guess[counter] = with_range(guess[counter], ends)
-    return guess
+    return {**carried_earlier(engine, loop), **guess}
 
 
 def _certainly_entered(engine: Engine, loop: Loop) -> bool:

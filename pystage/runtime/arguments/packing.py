@@ -1,0 +1,117 @@
+"""Packs many Python numbers side by side, as the elements of a list are, into arrays for XLA.
+
+XLA compiles for seconds where a program has hundreds of parameters, and JAX takes microseconds for each in every call. The
+program takes the arrays apart again, which XLA removes where it puts the elements together.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...compiler.hlo.types import FLOAT64, INT64
+from ...compiler.values.boundary import Form
+from ...records import dataclass
+
+MANY = 32
+"""Fewer numbers side by side stay inputs of their own."""
+_TYPES = {int: INT64, float: FLOAT64}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The inputs from `start` to `end`, of which each row of so many `columns` are the elements of one tuple or list."""
+
+    start: int
+    end: int
+    columns: int
+
+
+def groups_of(forms: Sequence[Form], path_of: Callable[[int], str]) -> list[Group]:
+    """The groups among inputs of these forms, by their paths in the arguments."""
+
+    def holder(i: int) -> str:
+        return path_of(i).rpartition("[")[0] if forms[i] is Form.PYTHON else ""
+
+    rows = [
+        (name, next(inputs), 1 + sum(1 for _ in inputs))
+        for name, inputs in itertools.groupby(range(len(forms)), holder)
+    ]
+    found: list[Group] = []
+    for (outer, columns), alike in itertools.groupby(rows, lambda row: _list_of_rows(row[0], row[2])):
+        first, *others = alike
+        if outer and first[2] * (1 + len(others)) >= MANY:
+            found.append(Group(first[1], first[1] + first[2] * (1 + len(others)), columns))
+    return found
+
+
+def _list_of_rows(name: str, count: int) -> tuple[str, int]:
+    """What the elements of `name` are packed with, in how many columns: those of other short ones in the same list."""
+    outer = name.rpartition("[")[0]
+    return (outer, count) if outer and count < MANY else (name, 1)
+
+
+class Packed:
+    """A function under `jax.jit` that takes each group of its inputs as one: a list of columns.
+
+    A column is an array, or a tuple of numbers that are not all of one type.
+    """
+
+    def __init__(self, jitted: Any, groups: Sequence[Group]) -> None:
+        self._jitted = jitted
+        self._groups = groups
+        self.clear_cache = jitted.clear_cache
+        """As of `jax.jit`."""
+
+    def __call__(self, *inputs: Any) -> Any:
+        return self._jitted(*self._pack(inputs))
+
+    def lower(self, *inputs: Any) -> Any:
+        """As of `jax.jit`."""
+        return self._jitted.lower(*self._pack(inputs))
+
+    def _pack(self, inputs: Sequence[Any]) -> list[Any]:
+        made: list[Any] = []
+        done = 0
+        for each in self._groups:
+            numbers = inputs[each.start : each.end]
+            made += [
+                *inputs[done : each.start],
+                [_packed(numbers[i :: each.columns]) for i in range(each.columns)],
+            ]
+            done = each.end
+        return [*made, *inputs[done:]]
+
+
+def _packed(numbers: Sequence[Any]) -> Any:
+    kinds = {*map(type, numbers)}
+    dtype = _TYPES.get(kinds.pop()) if len(kinds) == 1 else None
+    if dtype is not None:
+        try:
+            return np.array(numbers, dtype)
+        except OverflowError:  # which is told of the number itself
+            pass
+    return tuple(numbers)
+
+
+def unpacked(inputs: Sequence[Any], groups: Sequence[Group]) -> list[Any]:
+    """The inputs one by one."""
+    starts = {each.start: each for each in groups}
+    made: list[Any] = []
+    for each in inputs:
+        if len(made) not in starts:
+            made.append(each)
+            continue
+        columns = [_elements(column) for column in each]
+        made += itertools.chain.from_iterable(zip(*columns, strict=True))
+    return made
+
+
+def _elements(column: Any) -> Sequence[Any]:
+    if isinstance(column, tuple):
+        return column
+    return [jax.lax.squeeze(part, (0,)) for part in jax.lax.split(column, [1] * column.shape[0])]

@@ -1,0 +1,110 @@
+"""How long a plain run takes at least: the trips that the source derives from the parameters, and no others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pystage.runtime.work_estimate import NODE, outline_of
+
+N = 10_000
+
+
+def by_number(n):
+    total = 0
+    for i in range(1, n + 1):
+        total += i
+    return total
+
+
+def by_shape(x):
+    rows, columns = x.shape
+    total = 0.0
+    for i in range(rows):
+        for j in range(columns - 1):
+            total += x[i, j]
+    return total
+
+
+def by_elements(xs):
+    total = 0.0
+    for _, x in enumerate(xs):
+        total += x
+    return total
+
+
+def of_a_callee(x, n):
+    m = len(x)
+    for _ in range(n):
+        by_number(m)
+    return x
+
+
+def inner_of_a_callee(x):
+    return by_number(x.size // 2)
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "trips"),
+    [
+        (by_number, (N,), N),
+        (by_shape, (np.zeros((100, 100)),), N - 100),
+        (by_elements, ([0.0] * N,), N),
+        (of_a_callee, (np.zeros(100), 100), N),
+        (inner_of_a_callee, (np.zeros(2 * N),), N),
+    ],
+)
+def test_trips_that_the_parameters_say(function: Any, args: tuple[Any, ...], trips: int) -> None:
+    assert trips * NODE < outline_of(function).seconds(args) < 50 * trips * NODE
+
+
+def ended(n):
+    for i in range(n):
+        if i > 2:
+            break
+    return n
+
+
+def computed(x, n):
+    n = int(x.sum())
+    for i in range(n):
+        x[i] = 1.0
+    return x
+
+
+def waiting(n):
+    while n > 3:
+        n -= n // 2
+    return n
+
+
+def of_another_kind(n):
+    for each in n:
+        print(each)
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [(ended, (N,)), (computed, (np.zeros(3), N)), (waiting, (N,)), (of_another_kind, (N,))],
+)
+def test_trips_that_they_do_not_say_count_once(function: Any, args: tuple[Any, ...]) -> None:
+    assert outline_of(function).seconds(args) < 100 * NODE
+
+
+class Account:
+    def __init__(self, amount):
+        self.amount = amount
+
+
+def makes_one(amount):
+    return Account(amount).amount
+
+
+def test_classes_have_lines() -> None:
+    assert outline_of(makes_one).lines == 5
+
+
+def test_without_a_source() -> None:
+    assert outline_of(len).seconds(([],)) < 1e-6
