@@ -17,10 +17,10 @@ MANY = 8
 
 def hoist_concatenations(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    return _Hoisting().function(function)
+    return _ConcatenationHoisting().function(function)
 
 
-class _Hoisting(Rewriter):
+class _ConcatenationHoisting(Rewriter):
     def op(self, op: Op) -> None:
         if isinstance(op.kind, While):
             for each in _invariant(op):

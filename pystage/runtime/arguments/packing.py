@@ -23,7 +23,7 @@ _TYPES = {int: INT64, float: FLOAT64}
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Pack:
     """The inputs from `start` to `end`, of which each row of so many `columns` are the elements of one tuple or list."""
 
     start: int
@@ -31,7 +31,7 @@ class Group:
     columns: int
 
 
-def groups_of(forms: Sequence[Form], path_of: Callable[[int], str]) -> list[Group]:
+def groups_of(forms: Sequence[Form], path_of: Callable[[int], str]) -> list[Pack]:
     """The groups among inputs of these forms, by their paths in the arguments."""
 
     def holder(i: int) -> str:
@@ -41,11 +41,11 @@ def groups_of(forms: Sequence[Form], path_of: Callable[[int], str]) -> list[Grou
         (name, next(inputs), 1 + sum(1 for _ in inputs))
         for name, inputs in itertools.groupby(range(len(forms)), holder)
     ]
-    found: list[Group] = []
+    found: list[Pack] = []
     for (outer, columns), alike in itertools.groupby(rows, lambda row: _list_of_rows(row[0], row[2])):
         first, *others = alike
         if outer and first[2] * (1 + len(others)) >= MANY:
-            found.append(Group(first[1], first[1] + first[2] * (1 + len(others)), columns))
+            found.append(Pack(first[1], first[1] + first[2] * (1 + len(others)), columns))
     return found
 
 
@@ -61,7 +61,7 @@ class Packed:
     A column is an array, or a tuple of numbers that are not all of one type.
     """
 
-    def __init__(self, jitted: Any, groups: Sequence[Group]) -> None:
+    def __init__(self, jitted: Any, groups: Sequence[Pack]) -> None:
         self._jitted = jitted
         self._groups = groups
         self.clear_cache = jitted.clear_cache
@@ -98,7 +98,7 @@ def _packed(numbers: Sequence[Any]) -> Any:
     return tuple(numbers)
 
 
-def unpacked(inputs: Sequence[Any], groups: Sequence[Group]) -> list[Any]:
+def unpacked(inputs: Sequence[Any], groups: Sequence[Pack]) -> list[Any]:
     """The inputs one by one."""
     starts = {each.start: each for each in groups}
     made: list[Any] = []

@@ -31,7 +31,7 @@ from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import dtype_problem
 from ..arguments.inputs import TypeKey, is_key, key_data_type, trace_key, type_key
-from ..arguments.packing import Group, Packed, groups_of, unpacked
+from ..arguments.packing import Pack, Packed, groups_of, unpacked
 from ..arguments.signature import Signature
 from ..executables.background import Job, beside, can_interrupt, wait_for
 from ..executables.compiler_options import Options, options_for
@@ -320,7 +320,7 @@ class Specialisation:
         return Packed(made, self._groups) if self._groups else made
 
     @functools.cached_property
-    def _groups(self) -> list[Group]:
+    def _groups(self) -> list[Pack]:
         """The arguments that come as arrays; none where JAX is told of inputs by their positions."""
         context = self._context
         return [] if context.donated else groups_of(context.forms, context.request.path_of)

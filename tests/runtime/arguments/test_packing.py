@@ -10,7 +10,7 @@ import pystage
 from pystage.compiler.hlo.walk import kinds
 from pystage.compiler.ops import Concatenate, While
 from pystage.compiler.values.boundary import Form
-from pystage.runtime.arguments.packing import Group, groups_of, unpacked
+from pystage.runtime.arguments.packing import Pack, groups_of, unpacked
 from tests.checking import check
 
 N = 40
@@ -59,25 +59,25 @@ def test_a_number_that_is_too_large_is_told_of_itself() -> None:
 @pytest.mark.parametrize(
     ("paths", "groups"),
     [
-        ([f"xs[{i}]" for i in range(N)], [Group(0, N, 1)]),
+        ([f"xs[{i}]" for i in range(N)], [Pack(0, N, 1)]),
         ([f"xs[{i}]" for i in range(31)], []),
         (
             [f"xs[{i}]" for i in range(N)] + [f"ys[{i}]" for i in range(N)],
-            [Group(0, N, 1), Group(N, 2 * N, 1)],
+            [Pack(0, N, 1), Pack(N, 2 * N, 1)],
         ),
-        (["n", *[f"rows[{i}][{j}]" for i in range(N) for j in range(3)]], [Group(1, 1 + 3 * N, 3)]),
+        (["n", *[f"rows[{i}][{j}]" for i in range(N) for j in range(3)]], [Pack(1, 1 + 3 * N, 3)]),
         ([f"rows[{i}][{j}]" for i in range(30) for j in range(i % 2 + 1)], []),
         ([f"model.x{i}" for i in range(N)], []),
     ],
 )
-def test_groups(paths: list[str], groups: list[Group]) -> None:
+def test_groups(paths: list[str], groups: list[Pack]) -> None:
     found = groups_of([Form.PYTHON] * len(paths), paths.__getitem__)
     assert found == groups
 
 
 def test_what_is_packed_comes_apart_in_order() -> None:
     columns = [("a", "c"), ("b", "d")]
-    assert unpacked(["x", columns, "y"], [Group(1, 5, 2)]) == ["x", "a", "b", "c", "d", "y"]
+    assert unpacked(["x", columns, "y"], [Pack(1, 5, 2)]) == ["x", "a", "b", "c", "d", "y"]
 
 
 def nested(xs):
