@@ -70,6 +70,8 @@ class NoSuchAttribute(Diagnostic):
     @property
     def advice(self) -> str:
         """What to do; bytes and what an array says of its memory have no place in a program."""
+        if self.attribute == "__getitem__":
+            return "write the operation in a function: `lambda i: xs[i]` in place of `xs.__getitem__`"
         return _ATTRIBUTES.get(self.attribute, self.help) if "array" in self.what else self.help
 
 

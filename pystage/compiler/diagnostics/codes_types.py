@@ -210,11 +210,12 @@ class SizeDependsOnValues(Diagnostic):
 
 @dataclass(frozen=True, kw_only=True)
 class MaskedUse(Diagnostic):
-    """A function is called that takes no array of which only the run knows the size, as `x[mask]`, or `x[i:j]`."""
+    """A function is called that takes no array of which only the run knows the size: `x[mask]`, `x[i:j]`, or a size that is
+    computed of values."""
 
     code = "PS221"
     ever = True
-    title = "{what} needs the number of elements that a mask or a slice selects, which is not known while compiling"
+    title = "{what} needs a number of elements that only the run knows"
     label = "not possible without their number"
     help = (
         "most functions take such arrays; in the place of one that does not, put an array of known length, as "

@@ -410,7 +410,7 @@ def store(engine: Engine, member: MemberCell, new: Contents) -> None:
             (content,) = unboxed_contents([alone(new)], like, unboxing.unboxed)
             template = _common(like, [content])
     except _Unpoolable:
-        what = "what the others do not have in common with it into an object that a list of computed length refers to"
+        what = "an object in a list or a dict of computed length, if the others there hold a value of another kind,"
         raise DiagnosticError(CannotStore(span=b.span, what=what)) from None
     pool = pool_at(engine, member.pool)
     rows = converted(b, pool, template, pool.capacity)

@@ -171,7 +171,10 @@ TABLE: dict[str, Advice] = {
         "use NumPy's: `np.mean(xs)`, `np.median(xs)`, `np.std(xs, ddof=1)`",
     ),
     # -- containers
-    "collections.OrderedDict": Advice(_FRAME, "use a dict, which keeps its order too"),
+    "collections.OrderedDict": Advice(
+        _FRAME,
+        "use a dict, which keeps its order too: `d[k] = d.pop(k)` moves a key to the end, `next(iter(d))` is the oldest",
+    ),
     "collections.ChainMap": Advice(_FRAME, "merge the dicts: `{**b, **a}`"),
     "collections.UserDict": Advice(_FRAME, "use a dict"),
     "heapq.merge": Advice(_CONTAINER, "sort what is joined: `sorted([*a, *b])`"),
