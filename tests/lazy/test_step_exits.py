@@ -53,7 +53,6 @@ OF_ARRAYS: list[Callable[[Any], Any]] = [
     max,
     lambda x: x.astype(str),
     lambda x: x.astype(object),
-    np.frexp,
     np.unique,
     np.nonzero,
     np.flatnonzero,
