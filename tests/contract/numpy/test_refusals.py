@@ -30,6 +30,22 @@ def arguments_that_it_does_not_take(x):
         return first, second, str(error)
 
 
+@cases(X, INTS)
+def options_that_ufuncs_do_not_have(x, other):
+    try:
+        text = np.divide(x, other)
+    except ValueError as error:
+        text = str(error)
+    try:
+        np.absolute(text, casting="bogus")
+    except ValueError as error:
+        first = str(error)
+    try:
+        np.absolute(text, order="bogus")
+    except ValueError as error:
+        return first, str(error)
+
+
 @cases(X, raises=TypeError)
 def a_cast_of_joined_arrays(x):
     return np.concatenate((x, x), dtype=np.int64)

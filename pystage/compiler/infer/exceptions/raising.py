@@ -8,6 +8,7 @@ slot the contents at the time of the raise are kept as a version of the error ce
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -151,7 +152,13 @@ def merged_payload(
     for key in new.keys() & old.keys():
         if new[key] is not old[key]:
             payload[key] = engine.b.op(Select(), free, new[key], old[key])
-    return dict(sorted(payload.items(), key=lambda item: str(item[0])))
+    return dict(sorted(payload.items(), key=lambda item: _order(item[0])))
+
+
+@functools.lru_cache(maxsize=4096)
+def _order(key: PayloadKey) -> str:
+    """A text by which payloads are sorted."""
+    return str(key)
 
 
 def keys_of(values: Sequence[Value]) -> tuple[PayloadKey, ...]:

@@ -147,8 +147,9 @@ def with_ufunc_options(operands: int, call: Callable[..., Abstract]) -> Callable
     ) -> Abstract:
         if len(args) > operands:
             args, out = args[:operands], args[operands]
-        rule = _option(ctx, "casting", casting, get_args(Casting))
-        _option(ctx, "order", order, ("C", "F", "A", "K", None))
+        rules = get_args(Casting)
+        rule = _option(ctx, "casting", casting, rules, ", ".join(map(repr, rules)))
+        _option(ctx, "order", order, ("C", "F", "A", "K", None), "'C', 'F', 'A', or 'K'")
         given = tuple([as_ndarray(ctx, arg) for arg in args])
         return call(ctx, given, out, where, dtype, *([] if rule == SAME_KIND else [rule]))
 
@@ -166,11 +167,11 @@ def with_ufunc_options(operands: int, call: Callable[..., Abstract]) -> Callable
     return whole
 
 
-def _option(ctx: Context, name: str, given: Raw, options: tuple[str | None, ...]) -> str:
-    """An option of a ufunc that must be known; of others than these NumPy raises ValueError."""
+def _option(ctx: Context, name: str, given: Raw, options: tuple[str | None, ...], text: str) -> str:
+    """An option of a ufunc that must be known; of others than these NumPy raises ValueError with this text."""
     known = ctx.known(given, f"the option {name}") if isinstance(given, Abstract) else given
     if known not in options:
-        ctx.raise_(ValueError(f"{name} must be one of {', '.join(map(str, options))} (got {known!r})"))
+        ctx.raise_(ValueError(f"{name} must be one of {text} (got {known!r})"))
     return str(known)
 
 
