@@ -46,6 +46,26 @@ def options_that_ufuncs_do_not_have(x, other):
         return first, str(error)
 
 
+@cases(X, 2, raises=ValueError)
+def limits_by_both_names(x, n):
+    return np.clip(x, n, 3, max=n)
+
+
+@cases(X, 2, raises=TypeError)
+def a_limit_that_is_missing(x, n):
+    return np.clip(x, a_max=n)
+
+
+@cases(X, 2)
+def a_limit_by_keyword(x, n):
+    return np.clip(x, max=n), np.clip(x, n, None), x.clip(min=n), x.clip(n, max=3)
+
+
+@cases(INTS, 2, raises=ValueError)
+def choices_that_are_too_many(x, n):
+    return x.choose([x] * 62 + [n, n])
+
+
 @cases(X, raises=TypeError)
 def a_cast_of_joined_arrays(x):
     return np.concatenate((x, x), dtype=np.int64)

@@ -143,22 +143,29 @@ meaning(jnp.select)(_select(True))
 # ---------------------------------------------------------------- clip
 
 
+_FORBIDDEN = "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
+
+
 @meaning(np.clip)
 def np_clip(
     ctx: Context,
     a: Raw,
-    a_min: Raw = None,
-    a_max: Raw = None,
+    a_min: Raw = np._NoValue,
+    a_max: Raw = np._NoValue,
     out: Raw = None,
     *,
-    min: Raw = None,
-    max: Raw = None,
+    min: Raw = np._NoValue,
+    max: Raw = np._NoValue,
     casting: Raw = SAME_KIND,
 ) -> Abstract:
     """`np.clip(a, a_min, a_max)`. A limit that the integer type of `a` does not reach is none."""
     rule = ctx.known(casting, "casting of np.clip")
-    low = min if is_none(a_min) else a_min
-    high = max if is_none(a_max) else a_max
+    missing = [name for name, given in (("a_min", a_min), ("a_max", a_max)) if given is np._NoValue]
+    if len(missing) == 1:
+        ctx.raise_(TypeError(f"clip() missing 1 required positional argument: {missing[0]!r}"))
+    if not missing and not (min is np._NoValue and max is np._NoValue):
+        ctx.raise_(ValueError(_FORBIDDEN))
+    low, high = [None if x is np._NoValue else x for x in ((min, max) if missing else (a_min, a_max))]
     operand = ctx.read(a)
     limits = [None if is_none(x) else ctx.read(x) for x in (low, high)]
     limits = [_within(ctx, operand, limit, i) for i, limit in enumerate(limits)]

@@ -250,6 +250,10 @@ def putmask(ctx: Context, a: Raw, mask: Raw, values: Raw) -> Abstract:
     return Const(None)
 
 
+MOST_CHOICES = 64
+"""So many arrays NumPy's iterator takes, the indices among them."""
+
+
 @meaning(np.choose)
 def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "raise") -> Abstract:
     """For each element the choice that it numbers."""
@@ -261,7 +265,9 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
     listed = elements(ctx, choices)
     listed = ctx.iterate(choices) if listed is None else listed
     if not listed:
-        ctx.raise_(ValueError("choices must not be empty"))
+        ctx.raise_(ValueError("0-length sequence."))
+    if len(listed) >= MOST_CHOICES:
+        ctx.raise_(ValueError(f"Need at least 0 and at most {MOST_CHOICES} array objects."))
     given: list[ArrayArgument] = [nested(ctx, NUMPY, c, "choose") for c in listed]
     dtype = numpy_common(tuple([NumberKind(each.dtype, each.form) for each in given]))
     values = [ctx.convert(each.value, dtype) for each in given]
