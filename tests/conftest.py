@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections import Counter
 from typing import Any
@@ -43,14 +42,6 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     items[:], left_out = sampled(items)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-
-
-def pytest_runtest_teardown(item: Any, nextitem: Any) -> None:
-    """After the last test of a module, the garbage collector forgets what is there: programs and JAX's caches, gigabytes of
-    objects that stay to the end, and took a tenth of the time in full collections."""
-    if nextitem is None or nextitem.module is not item.module:
-        gc.collect()
-        gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
