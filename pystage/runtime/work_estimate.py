@@ -9,7 +9,7 @@ calls is looked at as far as it is a function of its own module.
 from __future__ import annotations
 
 import ast
-import inspect
+import linecache
 import operator
 import textwrap
 import types
@@ -67,7 +67,7 @@ class _Reader:
         self._seen: set[Any] = set()
 
     def read(self, function: Any, loops: tuple[Size, ...], given: Sequence[Any] | None) -> None:
-        """Reads a function that is called in these loops; of a class, only how many lines it has.
+        """Reads a function that is called in these loops; of a class, only how many lines its methods have.
 
         `given` says of each parameter what it stands for, if that is known.
         """
@@ -79,19 +79,37 @@ class _Reader:
         ):
             return
         self._seen.add(what)
-        try:
-            source = textwrap.dedent(inspect.getsource(function))
-            tree = ast.parse(source).body[0]
-        except (OSError, TypeError, SyntaxError, ValueError, IndexError):
+        if isinstance(function, type):
+            methods = [each for each in vars(function).values() if isinstance(each, types.FunctionType)]
+            self.lines += sum(
+                _last_line(each.__code__) - each.__code__.co_firstlineno + 1 for each in methods
+            )
             return
-        self.lines += source.count("\n")
-        if not isinstance(tree, ast.FunctionDef) or not isinstance(function, types.FunctionType):
+        tree = _definition(function)
+        if tree is None:
             return
+        self.lines += tree.end_lineno or 0
         parameters = [each.arg for each in (*tree.args.posonlyargs, *tree.args.args)]
         if given is None:
             given = [_argument(position) for position in range(len(parameters))]
         names = {name: what for name, what in zip(parameters, given) if what is not None}
         _Walk(self, function, names).block(tree.body, loops)
+
+
+def _definition(function: types.FunctionType) -> ast.FunctionDef | None:
+    """The syntax of a function; None where it has no source, or is a lambda."""
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    try:
+        tree = ast.parse(textwrap.dedent("".join(lines[code.co_firstlineno - 1 : _last_line(code)])))
+    except (SyntaxError, ValueError):
+        return None
+    return tree.body[0] if tree.body and isinstance(tree.body[0], ast.FunctionDef) else None
+
+
+def _last_line(code: types.CodeType) -> int:
+    inner = [_last_line(each) for each in code.co_consts if isinstance(each, types.CodeType)]
+    return max([code.co_firstlineno, *inner, *[end for _, end, _, _ in code.co_positions() if end]])
 
 
 class _Walk:
