@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from jax._src import compilation_cache
 
 import pystage
 from pystage.runtime import tiers
@@ -53,6 +54,20 @@ def compiled_up_to(function: CompiledFunction[..., Any], gate: threading.Event) 
     gate.set()
     if function.tiers.job is not None:
         function.tiers.job.wait()
+
+
+def test_what_is_compiled_beside_is_kept_for_other_processes(
+    gate: threading.Event, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pystage.config, "cache_dir", tmp_path / "kept")
+    compiled = pystage.compile(halves)
+    for _ in range(2):
+        assert compiled(X) == halves(X)
+    compiled_up_to(compiled, gate)
+    assert compiled(X) == halves(X) and programs(compiled) == 1
+    assert list(tmp_path.glob("kept/*/executables/*"))
+    cache = compilation_cache._cache, compilation_cache._cache_initialized
+    assert cache == (None, False)  # the user may still give JAX a folder
 
 
 @pytest.mark.parametrize("at", [2, 4])

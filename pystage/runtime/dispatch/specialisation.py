@@ -261,11 +261,12 @@ class Specialisation:
         lowered = self.lower(inputs)
         self._prepared = True
         latest = list(self._variants.values())[-1].staged
+        compile = lowered.compile if config.cache_dir is None else _with_kept_executables(lowered.compile)
         if is_beside() and not self._in_caller:
-            job = beside(self._in_account, latest, lowered.compile)
+            job = beside(self._in_account, latest, compile)
             self.compiling[self._types(inputs)] = job
             raise NotReady(job)
-        self._in_account(latest, self._compile, lowered, inputs)
+        self._in_account(latest, self._compile, compile, inputs)
 
     def _in_account(self, staged: Staged, compile: Callable[..., Any], *args: Any) -> None:
         request, began = self._context.request, time.perf_counter()
@@ -273,8 +274,7 @@ class Specialisation:
             compile(*args)
         ledger.account(request.name, request.span).xla += time.perf_counter() - began
 
-    def _compile(self, lowered: Any, inputs: Sequence[Any]) -> None:
-        compile = lowered.compile if config.cache_dir is None else _with_kept_executables(lowered.compile)
+    def _compile(self, compile: Callable[[], Any], inputs: Sequence[Any]) -> None:
         if not can_interrupt():
             compile()
             return

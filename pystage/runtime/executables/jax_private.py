@@ -105,12 +105,18 @@ _no_minimum = getattr(_config, "persistent_cache_min_compile_time_secs", None)
 def executables_from(cache: Any) -> Iterator[None]:
     """What JAX compiles in this thread in the `with` block, however quickly, it asks `cache` for (`get`, `put`).
 
-    Where the user has given JAX a folder for executables, or JAX has no such API, JAX's settings stay in force.
+    Where the user has given JAX a folder for executables, or JAX has no such API, JAX's settings stay in force. A thread
+    that ends the block while another is in one leaves that without a cache.
     """
-    if jax.config.jax_compilation_cache_dir is None and hasattr(_compilation_cache, "_cache_initialized"):
+    ours = jax.config.jax_compilation_cache_dir is None and hasattr(_compilation_cache, "_cache_initialized")
+    if ours:
         _compilation_cache._cache, _compilation_cache._cache_initialized = cache, True
-    with _no_minimum(0.0) if callable(_no_minimum) else contextlib.nullcontext():
-        yield
+    try:
+        with _no_minimum(0.0) if callable(_no_minimum) else contextlib.nullcontext():
+            yield
+    finally:
+        if ours:
+            _compilation_cache._cache, _compilation_cache._cache_initialized = None, False
 
 
 _dtypes = getattr(getattr(jax, "_src", None), "dtypes", None)
