@@ -116,6 +116,22 @@ def chosen_tier(tier: Tier | None) -> Tier:
     return chosen  # type: ignore[return-value]
 
 
-def _offload(fn: Callable[..., Any], refused: Sequence[Diagnostic] | None) -> Offloaded:
-    parts: Offloaded = offload(fn, compile, refused)
+def _offload(fn: Callable[..., Any], refused: Sequence[Diagnostic] | None = None) -> Offloaded:
+    parts: Offloaded = offload(fn, compile_part, refused)
     return parts
+
+
+def compile_part(
+    fn: Callable[..., Any], name: str | None = None, *, tier: Tier = "auto"
+) -> CompiledFunction[..., Any]:
+    """Compiles a part of a function that cannot be staged as a whole: what is refused of it is left to the caller."""
+    return CompiledFunction(
+        fn,
+        fallback=lambda: "caller",
+        tier=lambda: tier,
+        donate=frozenset(),
+        name=name,
+        infer=infer_program,
+        lazily=LAZILY,
+        explain=explain,
+    )

@@ -43,6 +43,10 @@ class Cutting:
         self.version = 0
         self.regions: dict[Ends, Any] = {}
         self.names = _Fresh(variables)
+        self.callees_found: set[Any] = set()
+        """The functions of the user's that it has called."""
+        self._staged: dict[StatementRun | None, bool] = {}
+        """Whether the residual program of the function, or of a run, calls regions that may be staged."""
         self._splits: set[ast.stmt] = set()
         self._dissolved: set[ast.stmt] = set()
         self._runs: dict[Ends, StatementRun | str] = {}
@@ -81,6 +85,11 @@ class Cutting:
             self._splits.update(run.statements)
             return {}
         return {run.statements[0]: reason}
+
+    @property
+    def has_regions(self) -> bool:
+        """True if something in the function itself may be staged."""
+        return not self._staged or any(self._staged.values())
 
     def dissolve(self, run: StatementRun) -> None:
         """The run is a part of the residual program from the next call on."""
@@ -160,8 +169,9 @@ class Cutting:
             version = self.version
             source = self.variables.source
             given: dict[str, Any] = {self.names.offloaded: self._callees.offloaded(self)}
-            node = self._definition(run, ResidualWriter(self, given))
-            made = source.make(node, given)
+            writer = ResidualWriter(self, given)
+            made = source.make(self._definition(run, writer), given)
+            self._staged[run] = any(not region.is_cut for region in writer.regions)
             if run is None:
                 made.__defaults__ = source.fn.__defaults__
                 made.__kwdefaults__ = source.fn.__kwdefaults__

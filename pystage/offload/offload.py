@@ -1,13 +1,12 @@
 """`Offload`: runs a function that cannot be staged as a whole as a residual program in Python that calls staged regions.
 
 In: a plain function, `compile`, and the arguments of a call. Out: the result of the plain run. Whether a region stages is
-found out by trying: a refused region is cut finer, and the call goes on with its pieces.
+found out when it is to be compiled: a refused region is cut finer, and the call goes on with its pieces.
 """
 
 from __future__ import annotations
 
 import threading
-import time
 import weakref
 from collections.abc import Callable, Sequence
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -19,14 +18,12 @@ from ..compiler.diagnostics.errors import StagingError
 from ..records import dataclass
 from .blame import Reason, inner_diagnostics
 from .cutting import Cutting
-from .policy import ANEW, ANEW_IN_LOOPS, MAX_PROGRAMS, Trial, Trials, Way, kind_of, timed
+from .parts import TRIALS, Compile, TieredPart
 from .runs import StatementRun, Variables
-from .source import Source, calls_users, is_users, source_of
+from .source import Source, is_users, source_of
 
-Compile = Callable[..., Any]
-"""`pystage.compile`, that refuses what cannot be staged."""
-BUDGET = 10.0
-"""After so many seconds for programs that were refused, no other region of the program is tried."""
+MAX_MADE = 8
+"""How many functions of one definition are parts: it is made anew again and again."""
 MAX_KINDS = 16
 """For how many kinds of arguments a function is cut; all others share one cut."""
 
@@ -50,140 +47,103 @@ class StagedRegion:
     def __init__(self, owner: OffloadedFunction, cutting: Cutting, run: StatementRun, name: str) -> None:
         self.name = name
         self.run = run
-        self._owner = owner
         self._cutting = cutting
-        self._plain = cutting.variables.function_of(run, name)
-        self._trials = Trials(loops=run.loops or calls_users(self._plain), eager=not run.repeated)
-        self._staged: Any = None
+        function = cutting.variables.function_of(run, name)
+        self._part = owner.shared.compiled(function, f"{owner.name}.{name}")
         self._refused: StagingError | None = None
-        self._dissolved = False
 
     def __call__(self, *args: Any) -> Any:
         """Runs the statements."""
         if self._refused is not None:
             return self._cutting.program(self.run)(*args)
-        if self._dissolved:
-            return self._plain(*args)
-        trial = self._trials.find(args, {})
-        if trial.way() is Way.PLAIN:
-            if trial.settled is None:
-                return timed(trial, Way.PLAIN, self._plain, args, {})
-            if self._trials.left():
-                self._dissolved = True
-                self._cutting.dissolve(self.run)
-            return self._plain(*args)
-        return self._run_staged(trial, args)
-
-    def _run_staged(self, trial: Trial, args: tuple[Any, ...]) -> Any:
-        if self._staged is None:
-            if self._owner.shared.spent > BUDGET:
-                self._trials.abandon()
-                return self._plain(*args)
-            self._staged = self._owner.compile(self._plain, self.name)
-        began = time.perf_counter()
+        part = self._part
         try:
-            if trial.settled is not None:
-                return self._staged(*args)
-            before = len(self._staged.signatures())
-            result = timed(trial, Way.STAGED, self._staged, args, {})
-            made = len(self._staged.signatures())
-            limit = ANEW_IN_LOOPS if self.run.repeated else ANEW
-            if made > MAX_PROGRAMS or trial.compiled(made > before) >= limit:
-                self._trials.abandon()
-            return result
+            return part(*args)
         except StagingError as error:
             if error.started:
                 raise
             refused = error
-            self._owner.shared.spent += time.perf_counter() - began
-        trial.refuse()
-        if self._trials.staged:
-            return self._plain(*args)
+        finally:
+            if part.stays:
+                self._cutting.dissolve(self.run)
+        if part.compiled.programs:
+            return part.plain(*args)
         self._refused = refused
         self._cutting.refine(refused.diagnostics, self.run)
         return self._cutting.program(self.run)(*args)
+
+    @property
+    def is_cut(self) -> bool:
+        """True if it is refused, and runs in pieces."""
+        return self._refused is not None
 
     @property
     def remark(self) -> str:
         """What a reader is told where it is called."""
         if self._refused is not None:
             return f", refused: {self._refused.args[0]}"
-        if self._staged is not None and not self._trials.idle:
-            return ""
-        return ", in Python: not worth a call" if self._trials.idle else ", not tried yet"
+        if self._part.stays:
+            return ", in Python: not worth a call"
+        return "" if self._part.compiled.programs else ", not compiled yet"
 
     def __str__(self) -> str:
         run = self.run
-        what = "stays in Python" if self._trials.idle else "staged" if self._staged else "not tried yet"
+        programs = self._part.compiled.signatures()
+        what = "stays in Python" if self._part.stays else "staged" if programs else "not compiled yet"
         jumps = f"; may {', '.join(run.hows)}" if run.hows and not run.only_returns else ""
         gives = "what the function returns" if run.only_returns else ", ".join(run.outs) or "nothing"
         lines = f"lines {run.first_line} to {run.last_line}"
         head = f"{self.name}({', '.join(run.ins)}) -> {gives}{jumps}: {lines}, {what}"
-        programs = [] if self._staged is None else self._staged.signatures()
         return "\n".join([head, *[f"    {program}" for program in programs]])
 
 
 class OffloadedFunction:
     """One function of a program: run whole where that can be staged, else as its residual program."""
 
-    def __init__(self, fn: Callable[..., Any], shared: Shared, *, is_entry: bool) -> None:
+    def __init__(self, fn: Callable[..., Any], shared: Shared) -> None:
         self.fn = fn
+        self.name = str(getattr(fn, "__name__", ""))
+        self.shared = shared
         self.idle = False
         """True if calls are left to Python."""
-        self.shared = shared
         self._source: Source | None = source_of(fn)
-        self._is_entry = is_entry
-        self._trials = Trials(loops=is_entry or _has_loops(self._source), eager=True)
-        self._staged: Any = None
+        self._part: TieredPart | None = None
+        self._calls = 0
+        self._programs = 0
+        self._served: set[Any] = set()
+        """The kinds of arguments that programs were made for."""
         self._cuttings: dict[Any, Cutting] = {}
         self._lock = threading.RLock()
         self._seeds: tuple[Diagnostic, ...] = ()
 
-    def compile(self, fn: Callable[..., Any], name: str | None = None) -> Any:
-        """Compiles a function, by itself or as a region of this one."""
-        own = getattr(self.fn, "__name__", "")
-        return self.shared.compile(fn, fallback="error", name=f"{own}.{name}" if name else None)
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the function."""
+        if self.idle:
+            return self.fn(*args, **kwargs)
         cutting = self._cuttings.get(self._kinds(args, kwargs)) if self._cuttings else None
         if cutting is None and self._seeds:
             cutting = self.cut(self._seeds, args, kwargs)
         if cutting is not None:
+            self._calls += 1
+            if self._calls % TRIALS == 0:
+                self.idle = self.gains_nothing(set())
             return cutting.program()(*args, **kwargs)
-        trial = self._trials.find(args, kwargs)
-        if trial.settled is Way.STAGED:
-            try:
-                return self._staged(*args, **kwargs)
-            except StagingError as error:
-                if error.started:
-                    raise
-                trial.refuse()
-            return self.fn(*args, **kwargs)
-        if trial.settled is Way.PLAIN:
-            self.idle = self._trials.left()
-            return self.fn(*args, **kwargs)
-        return self._try(trial, args, kwargs)
-
-    def _try(self, trial: Trial, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        way = trial.way()
-        if way is Way.PLAIN or (self._staged is None and self.shared.spent > BUDGET):
-            return timed(trial, Way.PLAIN, self.fn, args, kwargs)
-        if self._staged is None:
-            self._staged = self.compile(self.fn)
-        began = time.perf_counter()
+        part = self._part
+        if part is None:
+            part = self._part = self.shared.compiled(self.fn, None)
         try:
-            result = timed(trial, way, self._staged, args, kwargs)
-            if not self._is_entry and len(self._staged.signatures()) > MAX_PROGRAMS:
-                self._trials.abandon()
-            return result
+            result = part(*args, **kwargs)
         except StagingError as error:
             if error.started:
                 raise
             refused = error
-            self.shared.spent += time.perf_counter() - began
-        if trial.staged or any(map(_tells_numbers_apart, refused.diagnostics)):
-            trial.refuse()
+        else:
+            if part.compiled.programs > self._programs:
+                self._programs = part.compiled.programs
+                self._served.add(self._kinds(args, kwargs))
+            self.idle = part.stays
+            return result
+        if self._kinds(args, kwargs) in self._served:
             return self.fn(*args, **kwargs)
         cutting = self.cut(refused.diagnostics, args, kwargs)
         return (cutting.program() if cutting is not None else self.fn)(*args, **kwargs)
@@ -212,8 +172,19 @@ class OffloadedFunction:
         return StagedRegion(self, cutting, run, name)
 
     def _kinds(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        kinds = tuple([kind_of(a, shapes=False) for a in args])
-        return (kinds, *[(n, kind_of(a, shapes=False)) for n, a in kwargs.items()]) if kwargs else kinds
+        kinds = tuple([_kind_of(a) for a in args])
+        return (kinds, *[(n, _kind_of(a)) for n, a in kwargs.items()]) if kwargs else kinds
+
+    def gains_nothing(self, seen: set[int]) -> bool:
+        """True if nothing is left to compile, neither in it nor in what it calls; `seen` are asked already."""
+        if self.idle or id(self) in seen:
+            return True
+        seen.add(id(self))
+        cuttings = list(self._cuttings.values())
+        return bool(cuttings) and not any(
+            cutting.has_regions or not all(part.gains_nothing(seen) for part in cutting.callees_found)
+            for cutting in cuttings
+        )
 
     def seed(self, diagnostics: Sequence[Diagnostic]) -> None:
         """What is known of the function before it is tried: it cannot be staged."""
@@ -233,11 +204,13 @@ class OffloadedFunction:
         cutting = self._cuttings.get(self._kinds(args, kwargs))
         if cutting is None:
             try:
-                self.shared.compile(self.fn, fallback="error").lower(*args, **kwargs)
+                self.shared.compiled(self.fn, None).compiled.lower(*args, **kwargs)
             except StagingError as error:
                 cutting = self.cut(error.diagnostics, args, kwargs)
             if cutting is None:
-                return ResidualProgram(f"# {self._name()} is staged as a whole", (), ())
+                return ResidualProgram(
+                    f"# {getattr(self.fn, '__qualname__', self.fn)} is staged as a whole", (), ()
+                )
         return self.described(cutting, set())
 
     def described(self, cutting: Cutting, seen: set[int]) -> ResidualProgram:
@@ -256,17 +229,12 @@ class OffloadedFunction:
         """True if a statement that stays calls the function."""
         return any(self._diagnostics_of(reason) for reason in cutting.stays.values())
 
-    def _name(self) -> str:
-        return str(getattr(self.fn, "__qualname__", self.fn))
-
 
 class Shared:
     """The functions of one program that are offloaded, each once."""
 
     def __init__(self, compile: Compile) -> None:
-        self.compile = compile
-        self.spent = 0.0
-        """Seconds that programs took that were refused."""
+        self._compile = compile
         self._parts: weakref.WeakKeyDictionary[FunctionType, OffloadedFunction] = weakref.WeakKeyDictionary()
         self._seen: dict[int, int] = {}
 
@@ -275,9 +243,13 @@ class Shared:
         """The functions that were called."""
         return list(self._parts.values())
 
+    def compiled(self, fn: Callable[..., Any], name: str | None) -> TieredPart:
+        """A function, by itself or as a region of another one, that runs in tiers."""
+        return TieredPart(fn, name, self._compile)
+
     def add(self, fn: Callable[..., Any]) -> OffloadedFunction:
         """The function that the user asked for."""
-        part = OffloadedFunction(fn, self, is_entry=True)
+        part = OffloadedFunction(fn, self)
         if isinstance(fn, FunctionType):
             self._parts[fn] = part
         return part
@@ -287,10 +259,10 @@ class Shared:
         found = self._parts.get(fn)
         if found is None:
             made = self._seen.get(id(fn.__code__), 0)
-            if made >= MAX_PROGRAMS:
+            if made >= MAX_MADE:
                 return None
             self._seen[id(fn.__code__)] = made + 1
-            found = self._parts.setdefault(fn, OffloadedFunction(fn, self, is_entry=False))
+            found = self._parts.setdefault(fn, OffloadedFunction(fn, self))
         return found
 
     def offloaded(self, cutting: Cutting) -> Callable[[Any], Any]:
@@ -308,11 +280,14 @@ class Shared:
             if not is_users(function):
                 return fn
             part = self.part(cast(FunctionType, function))
-            if part is None or part.idle:
+            if part is None:
                 return fn
-            part.seed_from(cutting)
+            cutting.callees_found.add(part)
             if fn is function and function.__closure__ is None:
                 known[function] = part
+            if part.idle:
+                return fn
+            part.seed_from(cutting)
             return part if method is None else MethodType(part, method.__self__)
 
         return offloaded
@@ -321,7 +296,7 @@ class Shared:
 class Offload:
     """A plain function whose parts are staged, each where that is possible and worth a call.
 
-    `compile` is `pystage.compile`. Calling it gives what the plain function gives. `refused`: why the function is
+    Calling it gives what the plain function gives. `refused`: why the function is
     not staged as a whole, where that is known already; else it is tried.
     """
 
@@ -347,5 +322,7 @@ def _tells_numbers_apart(diagnostic: Diagnostic) -> bool:
     return isinstance(diagnostic, IdentityNotKnown) and diagnostic.immutable
 
 
-def _has_loops(source: Source | None) -> bool:
-    return source is not None and source.loops
+def _kind_of(value: Any) -> Any:
+    """What a cut depends on of one argument."""
+    dtype = getattr(value, "dtype", None)
+    return type(value) if dtype is None else (type(value), dtype, getattr(value, "ndim", None))

@@ -39,6 +39,9 @@ _lowered = deferred("pystage.runtime.lowering", "Lowered")
 P = ParamSpec("P")
 R = TypeVar("R")
 Fallback = Literal["lazy", "error", "python"]
+Refusal = Fallback | Literal["caller"]
+"""What happens to a call that cannot be staged; "caller": it runs in tiers, and the residual program that it is a part of
+takes the StagingError."""
 Run = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
 _making = threading.Lock()
 """Locked while a dispatcher is created, so that a function has one."""
@@ -108,7 +111,7 @@ class CompiledFunction(Generic[P, R]):
         self,
         fn: Callable[P, R],
         *,
-        fallback: Callable[[], Fallback] | None,
+        fallback: Callable[[], Refusal] | None,
         tier: Callable[[], Tier] | None = None,
         donate: frozenset[int | str],
         name: str | None,
@@ -226,7 +229,7 @@ class CompiledFunction(Generic[P, R]):
             exception = refused
         if isinstance(exception, StagingError) and not exception.started:
             fallback = self.fallback
-            if fallback != "error":
+            if fallback not in ("error", "caller"):
                 return self._run_as_python(exception, fallback, *self.canonical(args, kwargs))  # type: ignore[no-any-return]
         with AT_THE_CALL, _as_raised_by_the_program(exception):
             raise exception
@@ -286,6 +289,11 @@ class CompiledFunction(Generic[P, R]):
         return [str(staged) for staged in self._dispatcher.staged]
 
     @property
+    def programs(self) -> int:
+        """How many programs are kept."""
+        return 0 if self._made is None else len(self._made.staged)
+
+    @property
     def identity(self) -> tuple[str, Span | None]:
         """The name of the function, and where it is defined."""
         return self._name, self._dispatcher.span
@@ -325,13 +333,15 @@ class CompiledFunction(Generic[P, R]):
             return self._call_in_tiers(fallback, canonical, named)
         return self._call_compiled(fallback, canonical, named, outgrown)
 
-    def _call_in_tiers(self, fallback: Fallback, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def _call_in_tiers(self, fallback: Refusal, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         tiers = self.tiers
         values = (*args, *kwargs.values())
         types = tuple(map(type, values))
         kinds = tiers.kinds.get((types, tuple(kwargs)))
         if kinds is None:
-            kinds = tiers.kinds[types, tuple(kwargs)] = Kinds(_size_reader(types), is_for_jax(values))
+            kinds = tiers.kinds[types, tuple(kwargs)] = Kinds(
+                _size_reader(types), is_for_jax(values, lazy=fallback != "caller")
+            )
             if not (kinds.at_once or kwargs or self._leading):
                 self._by_types[types[0] if len(types) == 1 else types] = kinds
         if kinds.at_once:
@@ -355,7 +365,7 @@ class CompiledFunction(Generic[P, R]):
 
     def _call_in_program(
         self,
-        fallback: Fallback,
+        fallback: Refusal,
         kinds: Kinds,
         size: int,
         kind: Kind,
@@ -403,23 +413,28 @@ class CompiledFunction(Generic[P, R]):
                 tiers.note_compiling(max(0.0, seconds - kind.mean))
 
     def _call_compiled(
-        self, fallback: Fallback, canonical: Sequence[Any], named: dict[str, Any], outgrown: Outgrown | None
+        self, fallback: Refusal, canonical: Sequence[Any], named: dict[str, Any], outgrown: Outgrown | None
     ) -> Any:
+        call = functools.partial(self._dispatcher.call, keep_failures=True, outgrown=outgrown)
         try:
-            return self._dispatcher.call(canonical, named, keep_failures=True, outgrown=outgrown)
+            return call(canonical, named)
+        except HasLazy:
+            if fallback != "caller":
+                raise
+            return self._lazily.run_on_arrays(lambda *args, **kwargs: call(args, kwargs), canonical, named)
         except StagingError as error:
-            if error.started:
+            if error.started or fallback == "caller":
                 raise
             refused = error
         return self._run_as_python(refused, fallback, canonical, named)
 
     @property
-    def fallback(self) -> Fallback:
+    def fallback(self) -> Refusal:
         """What happens to a call that cannot be staged."""
         return "error" if self._fallback is None else self._fallback()
 
     def _run_as_python(
-        self, refused: StagingError, fallback: Fallback, args: Sequence[Any], kwargs: dict[str, Any]
+        self, refused: StagingError, fallback: Refusal, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Any:
         """Runs a call that is refused, and has changed nothing, as plain Python, or staged in part."""
         self._warn(refused, fallback, (*args, *kwargs.values()))
@@ -459,7 +474,7 @@ class CompiledFunction(Generic[P, R]):
             self._target.fn, self._name, self._infer, args, kwargs, self.fallback, self.canonical
         )
 
-    def _warn(self, error: StagingError, fallback: Fallback, args: Sequence[Any]) -> None:
+    def _warn(self, error: StagingError, fallback: Refusal, args: Sequence[Any]) -> None:
         """Warns once for each kind of arguments and reason."""
         kinds = [(type(a), getattr(a, "shape", None), str(getattr(a, "dtype", None))) for a in args]
         key = (*error.args, *kinds)

@@ -111,11 +111,12 @@ def waits() -> bool:
     return _asked.missing == "wait"
 
 
-def is_for_jax(arguments: Any) -> bool:
-    """True for a call with `jax.Array`s or lazy tensors, and for one under a transformation of JAX."""
+def is_for_jax(arguments: Any, *, lazy: bool = True) -> bool:
+    """True for a call with `jax.Array`s or, if `lazy`, with lazy tensors, and for one under a transformation of JAX."""
     if _is_tracing():
         return True
-    return any(isinstance(leaf, jax.Array | Lazy) for leaf in jax.tree.leaves(arguments))
+    of_jax = jax.Array | Lazy if lazy else jax.Array
+    return any(isinstance(leaf, of_jax) for leaf in jax.tree.leaves(arguments))
 
 
 @dataclass(slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import linecache
 import operator
+import sys
 import textwrap
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -88,7 +89,7 @@ class _Reader:
         tree = _definition(function)
         if tree is None:
             return
-        self.lines += tree.end_lineno or 0
+        self.lines += (tree.end_lineno or 0) - tree.lineno + 1
         parameters = [each.arg for each in (*tree.args.posonlyargs, *tree.args.args)]
         if given is None:
             given = [_argument(position) for position in range(len(parameters))]
@@ -99,6 +100,10 @@ class _Reader:
 def _definition(function: types.FunctionType) -> ast.FunctionDef | None:
     """The syntax of a function; None where it has no source, or is a lambda."""
     code = function.__code__
+    frontend = sys.modules.get("pystage.compiler.frontend.source")
+    given = frontend and frontend.given_definition(code)
+    if given is not None:
+        return given if isinstance(given, ast.FunctionDef) else None
     lines = linecache.getlines(code.co_filename, function.__globals__)
     try:
         tree = ast.parse(textwrap.dedent("".join(lines[code.co_firstlineno - 1 : _last_line(code)])))

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
 
-import pystage
-import pytest
 from checking import Comparison, compare_runs, run_of
-from pystage.offload import Offload, policy
+from pystage.offload import Offload
+from pystage.staging import compile_part
 
 
-def compile_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regions are compiled at their first call, whatever they are worth, and stay so."""
-    monkeypatch.setattr(policy, "LARGE", 0)
-    monkeypatch.setattr(policy, "PATIENCE", 0.0)
-    monkeypatch.setattr(policy, "RUNS", 10**9)
+def compiled_at_once(function: Callable[..., Any]) -> Offload:
+    """The residual program of a function, each part of which is compiled at its first call."""
+    return Offload(function, functools.partial(compile_part, tier="compiled"))
 
 
 def check_offloaded(
     function: Callable[..., Any], args: tuple[Any, ...], regions: int = 1, runs: int = 2, **options: Any
 ) -> Offload:
     """Asserts that the residual program does what the plain one does, and that it runs so many regions staged."""
-    offload = Offload(function, pystage.compile)
+    offload = compiled_at_once(function)
     compare_offloaded(function, offload, args, runs, **options)
     found = str(offload.residual(*args))
     assert found.count(", staged") == regions, found

@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import pystage
 import pytest
-from pystage.offload import Offload, policy
-from pystage.offload.policy import Trial, Way
+from pystage.offload import Offload, parts
+from pystage.staging import compile_part
 
-from offload.running import compile_everything
+from offload.running import compiled_at_once
 
 X = np.arange(4.0)
 
@@ -25,8 +25,8 @@ def timed(x, n):
 
 
 def test_the_residual_program_reads_as_the_function():
-    offload = Offload(timed, pystage.compile)
-    assert "not tried yet" in str(offload.residual(X, 4))
+    offload = compiled_at_once(timed)
+    assert "not compiled yet" in str(offload.residual(X, 4))
     assert offload(X.copy(), 4) == -1
     first = timed.__code__.co_firstlineno
     text, *regions = str(offload.residual(X, 4)).split("\n\n")
@@ -43,7 +43,7 @@ def test_the_residual_program_reads_as_the_function():
 
 
 def test_the_residual_program_runs_at_the_lines_of_the_user():
-    offload = Offload(timed, pystage.compile)
+    offload = compiled_at_once(timed)
     offload(X.copy(), 4)
     seen = []
 
@@ -62,35 +62,26 @@ def test_the_residual_program_runs_at_the_lines_of_the_user():
     assert set(seen) >= {1, 2}
 
 
-def no_loop(x):
+def cut(function, *args):
+    """The residual program of a function of which it is known that it cannot be staged as a whole."""
+    with pytest.raises(pystage.StagingError) as refused:
+        pystage.compile(function, fallback="error")(*args)
+    return Offload(function, compile_part, refused.value.diagnostics)
+
+
+def squares(x, n):
     time.time()
-    return x * 2.0 + 1.0
+    total = 0.0
+    for i in range(n):
+        total += x[i % 4] * x[i % 4]
+    return total
 
 
-@pytest.mark.parametrize("size, staged", [(10, False), (2000, True)])
-def test_without_a_loop_only_large_arrays_are_worth_a_call(size, staged):
-    offload = Offload(no_loop, pystage.compile)
-    np.testing.assert_array_equal(offload(np.ones(size)), np.full(size, 3.0))
-    assert (", staged" in str(offload.residual(np.ones(size)))) is staged
-
-
-def test_what_is_slower_staged_goes_back_to_python():
-    trial = Trial(worth=True, eager=True)
-    for _ in range(policy.RUNS + 1):
-        assert trial.way() is Way.STAGED
-        trial.note(Way.STAGED, 2e-4)
-    for _ in range(policy.PLAIN_RUNS):
-        assert trial.way() is Way.PLAIN
-        trial.note(Way.PLAIN, 1e-4)
-    assert trial.settled is Way.PLAIN
-
-
-def test_a_region_in_a_loop_of_python_is_compiled_once_it_has_taken_long():
-    trial = Trial(worth=True, eager=False)
-    while trial.way() is Way.PLAIN:
-        trial.note(Way.PLAIN, 5e-3)
-    assert trial.settled is None
-    assert trial._plain_runs == policy.PATIENCE / 5e-3
+@pytest.mark.parametrize("trips, staged", [(10, False), (100_000_000, True)])
+def test_a_region_is_compiled_at_once_where_it_runs_long(trips, staged):
+    offload = cut(squares, X, trips)
+    assert offload(X, trips) > 0.0
+    assert (", staged" in str(offload.residual(X, trips))) is staged
 
 
 def keys(x, names):
@@ -102,12 +93,12 @@ def keys(x, names):
     return total
 
 
-def test_a_region_that_is_specialised_anew_goes_back_to_python(monkeypatch):
-    compile_everything(monkeypatch)
-    offload = Offload(keys, pystage.compile)
-    names = ["a" * n for n in range(20)]
-    assert offload(X, names) == keys(X, names)
-    assert "stays in Python" in str(offload.residual(X, names))
+def test_a_region_whose_runs_are_short_becomes_a_part_of_the_residual_program():
+    names = ["a"] * parts.TRIALS
+    offload = cut(keys, X, names)
+    for _ in range(2):
+        assert offload(X, names) == keys(X, names)
+    assert "region" not in str(offload.residual(X, names))
 
 
 def prints_and_overflows(x, n):
@@ -119,9 +110,8 @@ def prints_and_overflows(x, n):
     return n
 
 
-def test_what_was_printed_is_not_printed_again(capsys, monkeypatch):
-    compile_everything(monkeypatch)
-    offload = Offload(prints_and_overflows, pystage.compile)
+def test_what_was_printed_is_not_printed_again(capsys):
+    offload = compiled_at_once(prints_and_overflows)
     assert offload(X.copy(), 2) == 16
     capsys.readouterr()
     x = X.copy()
@@ -138,9 +128,8 @@ def overflows(x, n):
     return n
 
 
-def test_what_is_refused_while_it_runs_has_changed_nothing(monkeypatch):
-    compile_everything(monkeypatch)
-    offload = Offload(overflows, pystage.compile)
+def test_what_is_refused_while_it_runs_has_changed_nothing():
+    offload = compiled_at_once(overflows)
     x, expected = X.copy(), X.copy()
     assert offload(x, 2**40) == overflows(expected, 2**40)
     np.testing.assert_array_equal(x, expected)
@@ -150,25 +139,4 @@ def test_a_function_without_source_runs_plain():
     made = eval("lambda x: [float(str(v)) for v in x]")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert Offload(made, pystage.compile)([1.0]) == [1.0]
-
-
-def test_a_region_that_is_compiled_anew_for_each_trip_goes_back_within_the_call(monkeypatch):
-    monkeypatch.setattr(policy, "PATIENCE", 0.0)
-
-    def grow(x, n):
-        kept = []
-        for i in range(n):
-            s = 0.0
-            for v in x:
-                s += v * len(kept)
-            for pair in kept:
-                s += pair[1]
-            time.time()
-            kept.append((i, s))
-        return kept
-
-    offload = Offload(grow, pystage.compile)
-    x = np.ones(5)
-    assert offload(x, 30) == grow(x, 30)
-    assert str(offload.residual(x, 30)).count("grow.region_1(") <= policy.ANEW
+        assert Offload(made, compile_part)([1.0]) == [1.0]

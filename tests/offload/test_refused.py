@@ -2,12 +2,10 @@
 
 import warnings
 
-import pystage
 import pytest
 from collected import programs
-from pystage.offload import Offload
 
-from offload.running import compare_offloaded, compile_everything
+from offload.running import compare_offloaded, compiled_at_once
 
 ELSEWHERE = {"changes_a_list-1", "the_address_of_an_object-1"}
 """Programs of which two runs differ: by a global that they change, or by where an object lies."""
@@ -21,8 +19,7 @@ def refused_programs():
 
 
 @pytest.mark.parametrize("function, args", list(refused_programs()))
-def test_refused_programs_run(function, args, monkeypatch):
-    compile_everything(monkeypatch)
+def test_refused_programs_run(function, args):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compare_offloaded(function, Offload(function, pystage.compile), args)
+        compare_offloaded(function, compiled_at_once(function), args)

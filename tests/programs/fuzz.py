@@ -14,10 +14,13 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.internal.conjecture import providers
 from hypothesis.strategies import SearchStrategy
 from kinds.edges import edges
 from outcomes import Outcome, summary, summary_of_gradients
@@ -40,6 +43,17 @@ class Differs(AssertionError):
         super().__init__(f"{outcome.what}\n{outcome.text}\n\n{program.case()}")
 
 
+@contextmanager
+def _without_constants_of_modules() -> Iterator[None]:
+    """For a `with` block: Hypothesis draws no constants that it finds in the modules that happen to be loaded."""
+    none = providers.Constants(integers=set(), floats=set(), bytes=set(), strings=set())  # type: ignore[arg-type]
+    with (
+        patch.object(providers, "_get_local_constants", lambda: none),
+        patch.object(providers, "CONSTANTS_CACHE", {}),
+    ):
+        yield
+
+
 def explore(
     number: int,
     count: int,
@@ -47,7 +61,7 @@ def explore(
     check: Check = run,
     strategy: Callable[[], SearchStrategy[Any]] = programs,
 ) -> Counter[str]:
-    """What came of `count` programs, the same for a number while the same modules are loaded.
+    """What came of `count` programs, the same ones for a number.
 
     Raises `Differs` with the smallest program that differs."""
     outcomes: Counter[str] = Counter()
@@ -69,7 +83,8 @@ def explore(
         if outcome.is_wrong:
             raise Differs(program, outcome)
 
-    each()
+    with _without_constants_of_modules():
+        each()
     return outcomes
 
 

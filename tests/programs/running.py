@@ -15,12 +15,10 @@ from typing import Any
 
 import numpy as np
 import pystage
-import pytest
 from checking import check
-from offload.running import compile_everything
+from offload.running import compiled_at_once
 from outcomes import Outcome
 from pystage.lazy.fallback import run_lazily
-from pystage.offload import Offload
 from slopes import check_gradient
 
 from .calling import Call, check_calls, load, renew
@@ -54,11 +52,7 @@ def run_in_part(program: Program) -> Outcome:
     places = [n for n, line in enumerate(lines) if _is_statement(line)]
     place = places[len(places) // 2]
     lines.insert(place, f"    {STAYS}")
-    with pytest.MonkeyPatch.context() as patch:
-        compile_everything(patch)
-        return _run(
-            replace(program, lines=(first, *lines)), lambda function: Offload(function, pystage.compile)
-        )
+    return _run(replace(program, lines=(first, *lines)), compiled_at_once)
 
 
 def _is_statement(line: str) -> bool:

@@ -157,6 +157,12 @@ def give_source(code: CodeType, text: str, line: int) -> None:
         _given[key] = weakref.ref(code, lambda _: _given.pop(key, None)), node, lines, line
 
 
+def given_definition(code: CodeType) -> Definition | None:
+    """The definition that `give_source` was told."""
+    found = _given.get(id(code))
+    return None if found is None else found[1]
+
+
 def _error(diagnostic: Diagnostic) -> FrontendError:
     return FrontendError((diagnostic,))
 

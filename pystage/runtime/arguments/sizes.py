@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..outcomes import Lazy
+
 _TERMS: dict[type, str] = {
     int: "abs({})",
     np.ndarray: "{}.size",
@@ -20,6 +22,12 @@ _TERMS: dict[type, str] = {
 def size_reader(types: tuple[type, ...]) -> Callable[..., int]:
     """A function of arguments of these types: the binary logarithm of the elements and the integers together."""
     names = [f"a{i}" for i in range(len(types))]
-    terms = [_TERMS[cls].format(name) for cls, name in zip(types, names, strict=True) if cls in _TERMS]
-    reader: Callable[..., Any] = eval(f"lambda {', '.join(names)}: ({' + '.join(terms) or '0'}).bit_length()")
+    terms = [_term(cls).format(name) for cls, name in zip(types, names, strict=True)]
+    reader: Callable[..., Any] = eval(
+        f"lambda {', '.join(names)}: ({' + '.join(filter(None, terms)) or '0'}).bit_length()"
+    )
     return reader
+
+
+def _term(cls: type) -> str:
+    return "{}.size" if issubclass(cls, Lazy) else _TERMS.get(cls, "")
