@@ -78,6 +78,8 @@ class Probe:
         except OutOfScope as reason:
             self.outside[str(reason)] += 1
             return
+        except TooLarge:
+            return
         began = time.perf_counter()
         self.findings.append(self.runner.compare(programs, given, seen))
         self.spent += time.perf_counter() - began
