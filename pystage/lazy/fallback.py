@@ -123,9 +123,16 @@ class _Loan(Replacement):
         return held[0]
 
     def _is_lent_to(self) -> bool:
-        """False for what keeps its arguments, and for `Generator.shuffle`: it swaps rows as only NumPy's can be."""
+        """False for what keeps its arguments, and for what is told of no array but NumPy's.
+
+        `Generator.shuffle` swaps rows as only NumPy's can be, and who overrides a ufunc is not told of `out=...`.
+        """
         code = getattr(self._function, "__code__", None)
-        return code is None or not (code.co_flags & _GENERATING or "shuffle" in code.co_names)
+        if code is None:
+            return True
+        keywords = [name for names in code.co_consts if type(names) is tuple for name in names]
+        dots = ... in code.co_consts and "out" in keywords
+        return not (code.co_flags & _GENERATING or "shuffle" in code.co_names or dots)
 
     def lend(self, value: Any) -> Any:
         """An argument as the function gets it."""

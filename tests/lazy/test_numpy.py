@@ -25,3 +25,37 @@ def test_calls(text: str) -> None:
         return eval(text, {"np": np, "collections": collections, **dict(zip(names, arrays, strict=True))})
 
     compare(call, *[ARRAYS[name] for name in names])
+
+
+def a_number_of_a_list(x: Any) -> None:
+    x[0] = [1]
+
+
+REFUSED = [
+    (a_number_of_a_list, np.zeros(1)),
+    (lambda x: x[(None,) * 70], np.array(0)),
+    (lambda x: x[..., (None,) * 70], np.arange(3.0)),
+    (lambda x: np.lexsort((x,), axis=10), np.array(1)),
+    (lambda x: np.pad(x, 2, "mean", stat_length=-2), np.arange(30).reshape(6, 5)),
+    (lambda x: np.broadcast_to(x, (-1, 2)), np.zeros((1, 2))),
+    (lambda x: np.dot(x, x, out=np.zeros((3, 3)).T), np.eye(3)),
+    (lambda x: np.dot(np.eye(3), np.eye(3), out=x), np.eye(3).T.copy("F")),
+]
+
+
+@pytest.mark.parametrize("function, x", REFUSED)
+def test_what_numpy_refuses(function: Any, x: Any) -> None:
+    compare(function, x)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.add(x, 1, out=...),
+        lambda x: np.divmod(x, 2, out=...),
+        lambda x: np.add.reduce(x, out=...),
+        lambda x: np.matmul(x[None], x[None], out=...),
+    ],
+)
+def test_arrays_in_place_of_numbers(function: Any) -> None:
+    compare(function, np.array(3))
