@@ -59,3 +59,15 @@ def test_what_numpy_refuses(function: Any, x: Any) -> None:
 )
 def test_arrays_in_place_of_numbers(function: Any) -> None:
     compare(function, np.array(3))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda rng, x: rng.permuted(x, axis=0, out=x),
+        lambda rng, x: rng.standard_normal(out=x),
+        lambda rng, x: rng.choice(3, 5, p=(x[0, :3] + [0.4, 0.4, 0.2]).astype(np.float16)),
+    ],
+)
+def test_generators_that_tell_arrays_from_others(function: Any) -> None:
+    compare(function, np.random.default_rng(1), np.zeros((4, 5)))

@@ -20,6 +20,8 @@ def deviation(program: Program, leaves: list[Any], plain: Run, other: Run) -> st
         return "What NumPy leaves open" if np.shape(plain.result) == np.shape(other.result) else None
     if "overwrite_input=True" in program.text or ".broadcast_arrays(" in program.text:
         return _left_open(program, plain, other)
+    if "where=" in program.text and "out=a" not in program.text and _calls_ufunc(program):
+        return _left_out(leaves, plain, other)
     if any(_is_subnormal(value) for value in (*leaves, plain.result)):
         return "Numbers too small to be normal are zero"
     if (
@@ -39,6 +41,23 @@ def _left_open(program: Program, plain: Run, other: Run) -> str | None:
     if ".broadcast_arrays(" not in program.text:
         results = (plain.result,), (other.result,)
     same = all(np.allclose(a, b, equal_nan=True) for a, b in zip(*results, strict=True))
+    return "What NumPy leaves open" if same else None
+
+
+def _calls_ufunc(program: Program) -> bool:
+    """Whether a program calls a ufunc, and not a method of it."""
+    name = program.text.partition("return np.")[2].partition("(")[0]
+    return isinstance(getattr(np, name, None), np.ufunc)
+
+
+def _left_out(leaves: list[Any], plain: Run, other: Run) -> str | None:
+    """Whether only elements of a new array are different that `where=` leaves as they were in memory."""
+    results = plain.result, other.result
+    if not all(isinstance(result, np.ndarray) for result in results):
+        return None
+    masks = [leaf for leaf in leaves if isinstance(leaf, np.ndarray) and leaf.dtype == bool]
+    here = [np.broadcast_to(mask, results[0].shape) for mask in masks if mask.ndim <= results[0].ndim]
+    same = any(np.array_equal(results[0][mask], results[1][mask], equal_nan=True) for mask in here)
     return "What NumPy leaves open" if same else None
 
 

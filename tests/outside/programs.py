@@ -38,6 +38,8 @@ GENERATOR_METHODS = frozenset(name for name in dir(np.random.Generator) if not n
     "bit_generator",
     "spawn",
 }
+SETTINGS = frozenset({np.seterr, np.seterrcall, np.setbufsize, np.set_printoptions})
+"""Functions that set the process: a second call gives what the first has set, on lazy tensors as plain."""
 BINARY = {
     "add": "+",
     "sub": "-",
