@@ -10,6 +10,7 @@ import pytest
 from kinds.calls import ARRAYS, CALLS
 
 from lazy.comparing import compare
+from pystage.lazy.fallback import run_lazily
 
 PARAMS = [
     pytest.param(text, id=f"{name}-{i}") for name, texts in CALLS.items() for i, text in enumerate(texts)
@@ -71,3 +72,20 @@ def test_arrays_in_place_of_numbers(function: Any) -> None:
 )
 def test_generators_that_tell_arrays_from_others(function: Any) -> None:
     compare(function, np.random.default_rng(1), np.zeros((4, 5)))
+
+
+@pytest.mark.parametrize("x", [np.arange(6.0).reshape(2, 3), np.arange(6.0).reshape(3, 2).T], ids=str)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.reshape(x, (3, 2), order="F"),
+        lambda x: x.reshape((3, 2), order="A"),
+        lambda x: x.ravel("F"),
+        lambda x: np.ravel(x, order="K"),
+        lambda x: np.reshape(x, 6),
+    ],
+)
+def test_views_by_the_order_in_memory(function: Any, x: Any) -> None:
+    lazily = run_lazily(function, (x,), {}, 0)
+    np.testing.assert_array_equal(lazily, function(x))
+    assert np.shares_memory(lazily, x) == np.shares_memory(function(x), x)

@@ -259,7 +259,7 @@ def check_result(value: Any) -> None:
 def _named(value: Any) -> str:
     if isinstance(value, np.dtype):
         check_type(value)
-        return f"np.dtype({value.str!r})"
+        return f"np.dtype({value.str!r}{'' if value is np.dtype(value.str) else ', copy=True'})"
     if isinstance(value, type):
         if value in _TYPES:
             return _TYPES[value]
