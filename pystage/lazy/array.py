@@ -43,12 +43,22 @@ _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 """The versions of the Array API standard that `pystage.lazy` follows."""
 
 
-def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`function(*args, **kwargs)`, recorded; or by NumPy, where it cannot be."""
+Called = tuple[Callable[..., Any], tuple[Any, ...]]
+"""A function and its arguments."""
+
+
+def call(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    in_numpy: Called | None = None,
+) -> Any:
+    """`function(*args, **kwargs)`, recorded; or by NumPy, where it cannot be, as the call `in_numpy`, if that is another."""
     try:
         return record(function, args, kwargs, 3)
     except Unrecorded as unrecorded:
         reason = str(unrecorded)
+    function, args = in_numpy or (function, args)
     return run_in_numpy(function, args, kwargs, reason)
 
 
@@ -366,7 +376,8 @@ class LazyTensor(Tensor):
         if found is None:
             call(functions.setitem, (self, key, value), {})
             return
-        call(functions.fill, (view_of(self, found.views), value), {})
+        whole = functions.setitem, (self, key, value)
+        call(functions.fill, (view_of(self, found.views), value), {}, in_numpy=whole)
         note_look(self, found.element)
 
     def __delitem__(self, key: Any) -> None:

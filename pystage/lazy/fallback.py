@@ -84,6 +84,12 @@ def plain_results(value: Any) -> Any:
 _GENERATING = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
+_TELLING = frozenset({"shuffle", "choice", "multinomial"})
+"""Methods of NumPy's generators that ask for the class of what they get."""
+_TELLING_OUT = frozenset({"random", "standard_exponential", "standard_gamma", "standard_normal", "permuted"})
+"""Those that do so with what is their `out`."""
+
+
 class _Loan(Replacement):
     """The ndarrays of one call that lazy tensors stand for, and what stands for the tensors that it makes."""
 
@@ -123,9 +129,17 @@ class _Loan(Replacement):
         return held[0]
 
     def _is_lent_to(self) -> bool:
-        """False for what keeps its arguments, and for `Generator.shuffle`: it swaps rows as only NumPy's can be."""
+        """False for what keeps its arguments, and for what may tell NumPy's arrays from others.
+
+        `Generator.shuffle` swaps rows as only NumPy's can be, and who overrides a ufunc is not told of `out=...`.
+        """
         code = getattr(self._function, "__code__", None)
-        return code is None or not (code.co_flags & _GENERATING or "shuffle" in code.co_names)
+        if code is None:
+            return True
+        names = {*code.co_names}
+        has_out = any(type(known) is tuple and "out" in known for known in code.co_consts)
+        tells = names & _TELLING or (has_out and (names & _TELLING_OUT or ... in code.co_consts))
+        return not (code.co_flags & _GENERATING or tells)
 
     def lend(self, value: Any) -> Any:
         """An argument as the function gets it."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..compiler.hlo.types import MOST_AXES
 from ..compiler.library.numpy.indexing.gathering import basic_views
 from ..compiler.library.numpy.indexing.indices import IntegerIndex, Item, NewAxis
 from ..compiler.library.numpy.indexing.slices import SliceIndex
@@ -63,14 +64,17 @@ def _plain(key: Any) -> Any:
 
 def _basic(key: Any, shape: tuple[int, ...]) -> Basic | None:
     parts = key if type(key) is tuple else (key,)
-    integers = 0
+    integers = new = 0
     for part in parts:
         if type(part) is int or isinstance(part, np.integer):
             integers += 1
+        elif part is None:
+            new += 1
         elif not isinstance(part, _BASIC) or (isinstance(part, slice) and not _is_plain(part)):
             return None
     axes = sum(part is not None and part is not ... for part in parts)
-    if axes > len(shape) or sum(part is ... for part in parts) > 1:
+    many = len(shape) - integers + new > MOST_AXES
+    if axes > len(shape) or many or sum(part is ... for part in parts) > 1:
         np.broadcast_to(np.False_, shape)[key]  # raises
     items: list[Item] = []
     axis = 0

@@ -182,7 +182,10 @@ def recipe_for(
         return Refused("it draws or reads what only the host has"), demanded
     if program.may_outgrow:
         return Refused("only a run knows the size of its result"), demanded
-    if not ordered and (program.in_order or _depends_on_order(program.result, bool(program.mutations))):
+    views = _reshapes(function, args) and _order_of(function, args, kwargs) not in (None, "C")
+    if not ordered and (
+        views or program.in_order or _depends_on_order(program.result, bool(program.mutations))
+    ):
         return Refused("it depends on the order of the elements in memory"), demanded
     takes = tuple([program.leaves[i] for i in staged.kept])
     only = _only(program.result, staged.function, device)
@@ -277,6 +280,13 @@ _LIKE |= {
     np.sinc,
     np.partition,
 }
+
+
+def _reshapes(function: Any, args: Sequence[Spec]) -> bool:
+    """True for a call that gives a view where the elements lie in the order that it asks for, else a copy."""
+    if function is method and isinstance(args[0], StaticSpec):
+        return args[0].value in ("reshape", "ravel")
+    return function in (np.reshape, np.ravel)
 
 
 def _order_of(function: Any, args: Sequence[Spec], kwargs: Mapping[str, Spec]) -> Any:

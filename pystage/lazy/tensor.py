@@ -466,7 +466,7 @@ def _new_recipe(
     specs = tuple([_spec(a, count) for a in args])
     named = {k: _spec(v, count) for k, v in kwargs.items()}
     static = {i: _known(leaves[i]) for i in demanded}
-    ordered = all(leaf._kind.ordered for leaf in leaves if isinstance(leaf, Tensor))
+    ordered = all(map(_is_ordered, leaves))
     numbers = [leaf if type(leaf) in NUMBERS or type(leaf) is Tensor.number else None for leaf in leaves]
     made, needed = recipe_for(function, specs, named, lambda i: _known(numbers[i]), static, device, ordered)
     numbers.clear()  # tensors would live on with the recipe
@@ -478,6 +478,13 @@ def _new_recipe(
         key = (plain, *[repr(leaves[i]) for i in needed])
     _recipes[key] = made
     return made
+
+
+def _is_ordered(leaf: Any) -> bool:
+    """False for an array that does not lie in memory in row-major order, in one piece."""
+    if isinstance(leaf, Tensor):
+        return leaf._kind.ordered
+    return not isinstance(leaf, np.ndarray) or leaf.flags.c_contiguous
 
 
 def _known(leaf: Any) -> Any:
@@ -514,7 +521,7 @@ def _scan(value: Any, key: list[Any], leaves: list[Any]) -> None:
     elif isinstance(value, np.ndarray):
         if cls is not np.ndarray or value.dtype not in SHORT_NAMES or not value.dtype.isnative:
             raise Unrecorded(f"an argument is an array of {value.dtype}, or of a class of its own")
-        key += [cls, value.shape, value.dtype, value.flags.writeable]
+        key += [cls, value.shape, value.dtype, value.flags.writeable, value.flags.c_contiguous]
         leaves.append(value)
     elif isinstance(value, np.generic):
         if value.dtype not in SHORT_NAMES:

@@ -221,6 +221,22 @@ def test_factorisations_of_matrices_with_infinities_or_nan():
         staged(values, infinite)
 
 
+def test_texts_that_depend_on_what_numpy_has_called_before():
+    def without_a_loop(a, b):
+        return np.logaddexp(a, b, signature=("e", "d", None))
+
+    numbers = np.float16(1), np.uint64(2)
+    function = pystage.compile(without_a_loop, fallback="error")
+    for call in (without_a_loop, function):
+        with pytest.raises(TypeError, match="No loop matching|did not contain a loop"):
+            call(*numbers)
+    np.logaddexp(np.float16(1), np.float64(1))
+    with pytest.raises(TypeError, match="did not contain a loop"):
+        without_a_loop(*numbers)
+    with pytest.raises(TypeError, match="No loop matching|did not contain a loop"):
+        function(*numbers)
+
+
 # ---------------------------------------------------------------- types
 
 

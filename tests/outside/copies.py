@@ -23,8 +23,10 @@ def owner_of(array: np.ndarray) -> np.ndarray:
     owner = array
     while True:
         base = owner.base
-        if not isinstance(base, np.ndarray):  # what `as_strided` puts between keeps the array
-            base = getattr(base, "base", None)
+        if not isinstance(
+            base, np.ndarray
+        ):  # what `as_strided` puts between keeps the array, and so does a memoryview
+            base = getattr(base, "base", getattr(base, "obj", None))
         if type(base) is not np.ndarray or base.dtype.hasobject:
             return owner
         owner = base

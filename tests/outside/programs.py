@@ -24,6 +24,8 @@ LEAVES = 48
 """How many parameters a program may have."""
 ELEMENTS = 50_000
 """How many elements the arguments of a program may have."""
+RESULT = 1 << 24
+"""How many elements a result may have: what compares two of 2**32 takes all memory."""
 
 NAMESPACES: dict[str, ModuleType] = {
     "np": np,
@@ -36,6 +38,8 @@ GENERATOR_METHODS = frozenset(name for name in dir(np.random.Generator) if not n
     "bit_generator",
     "spawn",
 }
+SETTINGS = frozenset({np.seterr, np.seterrcall, np.setbufsize, np.set_printoptions})
+"""Functions that set the process: a second call gives what the first has set, on lazy tensors as plain."""
 BINARY = {
     "add": "+",
     "sub": "-",
@@ -69,7 +73,7 @@ class OutOfScope(Exception):
 
 
 class TooLarge(Exception):
-    """The arguments have more elements than the tests are run with."""
+    """The arguments, or the result, have more elements than the tests are run with."""
 
 
 def _names() -> dict[int, str]:
@@ -240,8 +244,10 @@ def check_type(dtype: np.dtype) -> None:
 
 
 def check_result(value: Any) -> None:
-    """Raises OutOfScope for a result of another kind than arguments may have."""
+    """Raises OutOfScope for a result of another kind than arguments may have, TooLarge for one of too many elements."""
     if isinstance(value, np.ndarray | np.generic):
+        if value.size > RESULT:
+            raise TooLarge
         if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
             raise OutOfScope(f"class {type(value).__name__}")
         check_type(value.dtype)
@@ -253,7 +259,7 @@ def check_result(value: Any) -> None:
 def _named(value: Any) -> str:
     if isinstance(value, np.dtype):
         check_type(value)
-        return f"np.dtype({value.str!r})"
+        return f"np.dtype({value.str!r}{'' if value is np.dtype(value.str) else ', copy=True'})"
     if isinstance(value, type):
         if value in _TYPES:
             return _TYPES[value]

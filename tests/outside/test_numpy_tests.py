@@ -7,10 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checking import Run
 
+from outside.comparing import Runner
 from outside.copies import copies_of
+from outside.deviations import deviation
+from outside.hooks import Probe
 from outside.modules import missing, run_module
-from outside.programs import OutOfScope, Writer
+from outside.programs import RESULT, OutOfScope, Program, Writer
 from outside.results import differences, read
 
 SAMPLE = {
@@ -76,3 +80,39 @@ def test_copies_share_memory_as_the_originals_do() -> None:
     assert copies[0][1, 0] == -1.0
     assert x[1, 0] == 1.0
     assert copies[1].strides == x[1:, ::2].strides
+
+
+@pytest.mark.parametrize("size, found", [(3, 1), (RESULT + 1, 0)])
+def test_results_that_would_take_all_memory_are_not_compared(size: int, found: int) -> None:
+    probe = Probe(Runner(lazily=True))
+    args = size, np.int8
+    result = probe.run(lambda: np.zeros(*args), lambda writer: writer.call(np.zeros, args, {}))
+    assert result.shape == (size,) and len(probe.findings) == found
+
+
+@pytest.mark.parametrize(
+    "text, a, b, title",
+    [
+        ("return np.add(a0, a1, where=a2)", [1, 2], [1, 3], "What NumPy leaves open"),
+        ("return np.add(a0, a1, where=a2)", [1, 2], [2, 2], None),
+        ("return np.sum(a0, axis=0, where=a2)", [1, 2], [1, 3], None),
+    ],
+)
+def test_what_where_leaves_out_is_open(text: str, a: list[int], b: list[int], title: str | None) -> None:
+    leaves = [np.ones(2), np.ones(2), np.array([True, False])]
+    runs = [Run(tuple(leaves), {}, np.array(result)) for result in (a, b)]
+    assert deviation(Program(text, leaves), leaves, *runs) == title
+
+
+def test_a_view_of_what_lies_in_another_order() -> None:
+    x = np.arange(6.0).reshape(2, 3).T
+    program = Program("return a0.ravel('K')", [x])
+    view, copy = Run((x,), {}, x.ravel("K")), Run((x,), {}, x.ravel("K").copy())
+    assert deviation(program, [x], view, copy) == "New arrays are stored row by row"
+    assert deviation(program, [x], copy, view) is None
+
+
+def test_an_equal_element_type_that_is_another_object_is_written_so() -> None:
+    writer = Writer(literal=False)
+    assert writer.value(np.dtype(np.int8)) == "np.dtype('|i1')"
+    assert writer.value(np.dtype("i1", copy=True)) == "np.dtype('|i1', copy=True)"

@@ -20,7 +20,7 @@ from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
-from ..hlo.types import TooLarge
+from ..hlo.types import ShapeError, TooLarge
 from ..stage import ir as stage
 from ..values.boundary import (
     FACTORY,
@@ -72,6 +72,7 @@ from .calls.parameters import arrange
 from .calls.printing import skip_writes
 from .core.effort import Exhausted
 from .core.frame import ByPlace, GeneratorKey, Restart, StatesInProgram
+from .diagnostics.reporting import shape_diagnostic
 from .exceptions.memory import raised
 from .exceptions.raising import attempt
 from .exits import Exit
@@ -225,6 +226,8 @@ class _Entry:
             return self.engine.call(function, args, kwargs)
         except (TooLarge, MemoryError) as error:
             raise raised(self.engine, error, function, args, kwargs) from None
+        except ShapeError as error:
+            raise DiagnosticError(shape_diagnostic(self.engine, str(error))) from None
 
     def note_distinct(self, mutations: Sequence[Mutation]) -> None:
         """Notes that the caller's objects are different ones, where the program depends on it.

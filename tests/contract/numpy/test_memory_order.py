@@ -162,6 +162,16 @@ def test_what_is_a_copy_of_a_strided_argument_is_refused(function):
             staged(x)
 
 
+def test_whether_an_equal_element_type_is_the_same_object():
+    def is_itself(x, dtype):
+        return np.asarray(x, dtype) is x
+
+    staged = pystage.compile(is_itself, fallback="error")
+    assert staged(A, A.dtype) is is_itself(A, A.dtype) is True
+    check(is_itself, A, np.dtype("f8", copy=True), staged=staged, refused="PS606")
+    check(is_itself, A, np.float64, staged=staged)
+
+
 def test_the_elements_of_a_strided_argument_in_order():
     def elements(x):
         return np.ascontiguousarray(x).sum(), np.ascontiguousarray(x, np.float32), np.ascontiguousarray(x) * 2

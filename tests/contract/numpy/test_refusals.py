@@ -197,6 +197,44 @@ def a_percentile_of_nothing_that_is_out_of_range(x):
     return np.nanpercentile(x, 101, axis=0)
 
 
+@cases(np.full((2, 3), np.nan), raises=ValueError)
+@cases(np.ones((2, 3)), raises=TypeError)
+@cases(np.array([[1, np.nan]]), raises=ValueError)
+def the_place_of_the_greatest_number_along_no_axis(x):
+    return np.nanargmax(x, axis=())
+
+
+@cases(np.arange(30).reshape(6, 5), -2, raises=ValueError)
+def means_of_a_negative_number_of_edges(x, n):
+    return np.pad(x, 2, "mean", stat_length=n)
+
+
+@cases(np.array(1), 10, raises=ValueError)
+@cases(np.array(1), -1)
+def an_order_along_an_axis_that_is_not_there(x, axis):
+    try:
+        return np.lexsort((x,), axis=axis)
+    except ValueError as error:
+        raise ValueError(str(error)) from None
+
+
+@cases(np.eye(3), np.zeros((3, 3)))
+@cases(np.eye(3), np.zeros((3, 3), np.float32), raises=ValueError)
+def a_product_into_an_array(x, out):
+    return np.dot(x, x, out=out)
+
+
+def test_a_product_into_what_does_not_lie_row_by_row_is_refused():
+    check(a_product_into_an_array, np.eye(3), np.zeros((3, 3)).T, refused="PS814")
+
+
+def test_a_product_into_what_may_not_lie_row_by_row_is_refused():
+    def into(x):
+        return np.dot(x, x, out=x.T * 2)
+
+    check(into, np.eye(3), refused="PS606")
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -17,6 +17,7 @@ from ...diagnostics.codes_jax import NotForJax, RefusedByJax
 from ...diagnostics.codes_types import NoSuchOperation, NotNumeric
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...frontend import FrontendError, stage_function
+from ...hlo.types import ShapeError
 from ...library.jax.jit import under_jit
 from ...library.jax.random import is_key
 from ...library.jax.tail import holds_numbers, is_jax_callable, jax_call, takes_as_pytrees
@@ -124,7 +125,7 @@ def call_meaning(
         with commit_unless(engine, _RefusedByNumpy):
             try:
                 _meant(engine, name, meaning, args, kwargs, None)
-            except (PythonRaise, *OF_NUMPY):
+            except (PythonRaise, ShapeError, *OF_NUMPY):
                 pass
             except DiagnosticError as error:
                 if (

@@ -42,8 +42,10 @@ SMALL = 64
 """The largest integer constant where only element types matter."""
 MOST_MASKED = 256
 """The largest size of a mask of which every number of true elements is tried: it may be the size of a selection."""
-ELEMENTS = (1, 0, 2, -1)
-"""The numbers that representatives hold, in turn, to find out whether an exception depends on them."""
+ELEMENTS = (1, 0, math.nan, 2, -1)
+"""The numbers that representatives hold, in turn, to find out whether an exception depends on them; integers hold no NaN."""
+FIRST = ELEMENTS[:3]
+"""Those that are enough where only element types matter."""
 
 OF_NUMPY = (TypeError, ValueError, IndexError, OverflowError, ArithmeticError, AttributeError, MemoryError)
 """Classes of exceptions with which NumPy refuses the types, shapes or constants of a call."""
@@ -73,7 +75,7 @@ class NumpyCall:
         """
         whole = _Representatives(cells, MOST_ELEMENTS, LARGEST)
         try:
-            return self._alike(whole, ELEMENTS[:2])
+            return self._alike(whole, FIRST)
         except NoRepresentative:
             return self._alike(replace(whole, elements=IN_MEMORY, of_integers=True))
 
@@ -108,7 +110,7 @@ class NumpyCall:
             if key not in _OF_TYPES:
                 _OF_TYPES[key] = None  # where it depends on elements it is not known
                 small = _Representatives(cells, MOST_ELEMENTS, SMALL, extents=FEW, writable=True)
-                _OF_TYPES[key] = self._alike(small, ELEMENTS[:2])
+                _OF_TYPES[key] = self._alike(small, FIRST)
             found = _OF_TYPES[key]
             if isinstance(found, np.linalg.LinAlgError) or not isinstance(found, ValueError | IndexError):
                 return found if isinstance(found, TypeError | AttributeError) else None
@@ -273,7 +275,7 @@ class _Representatives:
     cells: Cells
     elements: int
     integers: int
-    element: int = 1
+    element: float = 1
     extents: int | None = None
     of_integers: bool = False
     trues: int | None = None
@@ -337,7 +339,8 @@ class _Representatives:
         raise NoRepresentative
 
     def _number(self, dtype: Any) -> Any:
-        return np.array(self.element).astype(dtype)[()]
+        is_whole = math.isfinite(self.element) or dtype.kind not in "biu"
+        return np.array(self.element if is_whole else 1).astype(dtype)[()]
 
     def _array(self, dtype: Any, shape: tuple[int, ...], read_only: bool) -> np.ndarray:
         if self.extents is not None:

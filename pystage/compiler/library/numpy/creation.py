@@ -32,7 +32,7 @@ from ..kernels.layout import (
     note_given_back,
 )
 from ..kernels.nesting import is_sequence, nested
-from ..kernels.structures import abstract
+from ..kernels.structures import abstract, known_object
 from ..python.operators import binary
 from ..rules.casting import array_value, filling_value
 from ..rules.jax import axis_of, canonical, integer, is_none
@@ -311,6 +311,12 @@ def _contiguous(ctx: Context, a: Ref, order: str) -> Abstract:
     return a if shared is True else ctx.alias_if(a, shared)
 
 
+def _is_another_object(ctx: Context, dtype: Raw, own: DType) -> bool:
+    """True for an `np.dtype` that equals the array's, and is a copy of it: NumPy makes a view."""
+    known = known_object(ctx, dtype)
+    return isinstance(known, np.dtype) and known is not np.dtype(own.type)
+
+
 def _shared(
     ctx: Context,
     rules: Rules,
@@ -331,6 +337,10 @@ def _shared(
     if not rules.is_jax and wanted is not True and ctx.is_ndarray(a):
         own = dtype_of(ctx, a)
         same = is_none(dtype) or rules.dtype(ctx, dtype, function) == own
+        if same and _is_another_object(ctx, dtype, own):
+            why = "whether it is the array itself depends on which object the element type is"
+            name, instead = f"np.{function} with an equal `np.dtype`", f"write `np.{own}`"
+            ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
         if same and integer(ctx, ndmin, "ndmin") == 0:
             ordered = a if order in ("C", "F") and isinstance(a, Ref) else None
             if wanted is None and ordered is not None:

@@ -216,11 +216,8 @@ def call_numpy(
 
     Stricter rules of casting than `same_kind` have been asked of NumPy itself; where that was not possible they are refused.
     """
-    if isinstance(out, Const) and out.value is Ellipsis:  # an array in place of a number
-        made = call_numpy(ctx, function, args, None, where, dtype, casting)
-        results = made.items if isinstance(made, Tuple) else (made,)
-        arrays = tuple([r if isinstance(r, Bounded) else ctx.call(Const(np.asarray), [r]) for r in results])
-        return arrays[0] if len(arrays) == 1 else Tuple(arrays)
+    if wants_arrays(out):
+        return arrays_of(ctx, call_numpy(ctx, function, args, None, where, dtype, casting))
     if casting not in (SAME_KIND, "unsafe") and any(isinstance(a, Bounded) for a in args):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{function.name}", argument="casting"))
     if without_options(out, where, dtype):
@@ -242,6 +239,18 @@ def call_numpy(
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="where without out"))
         return apply_loop(ctx, function, operands, loop)
     return _into(ctx, function, operands, loop, out, where, casting)
+
+
+def wants_arrays(out: Raw) -> bool:
+    """True for `out=...`: what would be a number is to be an array."""
+    return isinstance(out, Const) and out.value is Ellipsis
+
+
+def arrays_of(ctx: Context, made: Abstract) -> Abstract:
+    """The results of a ufunc as arrays."""
+    results = made.items if isinstance(made, Tuple) else (made,)
+    arrays = tuple([r if isinstance(r, Bounded) else ctx.call(Const(np.asarray), [r]) for r in results])
+    return arrays[0] if len(arrays) == 1 else Tuple(arrays)
 
 
 def _into_bounded(

@@ -28,6 +28,7 @@ from ..rules.casting import cast_number
 from ..rules.jax import is_none
 from ..rules.libraries import NUMPY, as_ndarray
 from .composed import run_program
+from .elementwise import arrays_of, wants_arrays
 from .indexing.beside import result_with
 from .indexing.bounded import compact, elements, refuse
 from .indexing.bounded import where as where_belongs
@@ -91,6 +92,8 @@ def reduce(
     where: Raw = True,
 ) -> Abstract:
     """All elements along an axis combined by the ufunc, from the first on."""
+    if wants_arrays(out):
+        return arrays_of(ctx, reduce(ctx, ufunc, array, axis, dtype, None, keepdims, initial, where))
     _binary(ctx, ufunc, "reduce")
     reduction = _REDUCTIONS.get(ufunc)
     array = as_ndarray(ctx, array)

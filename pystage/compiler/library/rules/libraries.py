@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ....records import dataclass
+from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_types import (
     ArgumentNotStaged,
     DTypeNotStaged,
@@ -31,6 +32,7 @@ from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, ArrayCell, Const, NumberKind, Ref, Tuple
 from ...values.views import View, read_path
 from ..context import Context, Raw
+from ..kernels.layout import keeps_order
 from ..kernels.structures import lift
 from ..numpy.indexing.bounded import refuse
 from ..numpy.indexing.stores import dtype_of, store_out
@@ -395,14 +397,22 @@ def _into(ctx: Context, rules: Rules, out: Raw, result: Abstract, name: str) -> 
     if rules.is_jax or not ctx.is_ndarray(out):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument="out"))
     read = NUMPY.operand(ctx, result, name)
-    if name == "dot" and read.dtype != dtype_of(ctx, out):
-        ctx.raise_(ValueError("output array is not acceptable (must have the right datatype, …)"))
+    if name == "dot":
+        if read.dtype != dtype_of(ctx, out):
+            ctx.raise_(ValueError(_NOT_ACCEPTABLE))
+        if not keeps_order(ctx, out):
+            why, instead = "NumPy refuses one that is not", "store the product: `out[...] = np.dot(a, b)`"
+            what = "np.dot into an array that may not lie row by row"
+            ctx.fail(NotServed(span=ctx.span, name=what, why=why, instead=instead))
     store_out(ctx, out, read.value, name)
     if name == "dot" and not read.shape:  # not `out`, but a scalar
         return result
     return out  # type: ignore[no-any-return]
 
 
+_NOT_ACCEPTABLE = (
+    "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
+)
 _OF_FLOATS = ("mean", "nanmean", "var", "std", "nanvar", "nanstd")
 """Functions that compute integers in float64, whatever `out` is."""
 

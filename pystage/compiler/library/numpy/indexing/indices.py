@@ -16,7 +16,7 @@ import numpy as np
 from .....records import dataclass
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
-from ....hlo.types import BOOL, INT64, UINT64, is_integer
+from ....hlo.types import BOOL, INT64, MOST_AXES, UINT64, is_integer
 from ....ops import Add, Compare, Select
 from ....values.boundary import Form
 from ....values.bounded import Bounded
@@ -153,16 +153,13 @@ def parse(ctx: Context, index: Raw, shape: tuple[int, ...], jax: bool) -> Indice
     return Indices(tuple(items), elements, separated)
 
 
-_MOST_AXES = 64
-
-
 def _check_rank(ctx: Context, entries: Sequence[_Entry], others: int) -> None:
     """NumPy's exception for a result of too many axes, of which `others` are of axes that have no entry."""
     sliced = sum(entry is None or isinstance(entry, SliceObject) for entry in entries)
     arrays = [e for e in entries if isinstance(e, Array | Bounded)]
     rank = others + sliced + max([1 if e.type.dtype == BOOL else e.rank for e in arrays], default=0)
-    if rank > _MOST_AXES:
-        text = f"number of dimensions must be within [0, {_MOST_AXES}], indexing result would have {rank}"
+    if rank > MOST_AXES:
+        text = f"number of dimensions must be within [0, {MOST_AXES}], indexing result would have {rank}"
         ctx.raise_(IndexError(text))
 
 

@@ -27,6 +27,7 @@ from ...registry import meaning
 from ...rules.jax import UnservedPrecision, axes_of, axis_of, is_none, precision_name
 from ...rules.libraries import JAX, NUMPY, ArrayArgument, Rules, as_ndarray, twins
 from ...rules.promote import broadcast_shape, numpy_loop
+from ..elementwise import arrays_of, wants_arrays
 from ..indexing.stores import broadcasts, shape_of, store_out
 from ..joining import part
 from .bounded_products import of_bounded
@@ -126,6 +127,8 @@ def numpy_matmul(
     ctx: Context, x1: Raw, x2: Raw, out: Raw = None, dtype: Raw = None, axes: Raw = None
 ) -> Abstract:
     """`np.matmul`; `axes` says which axes of the operands and of the result are those of the matrices."""
+    if wants_arrays(out):
+        return arrays_of(ctx, numpy_matmul(ctx, x1, x2, None, dtype, axes))
     x1, x2 = as_ndarray(ctx, x1), as_ndarray(ctx, x2)
     selected = of_bounded(ctx, "matmul", x1, x2)
     if selected is not None:

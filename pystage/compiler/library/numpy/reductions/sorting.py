@@ -21,7 +21,7 @@ from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...kernels.nesting import elements, nested
 from ...kernels.structures import call_now
-from ...rules.jax import axis_of, ints, is_none
+from ...rules.jax import axis_of, integer, ints, is_none
 from ...rules.libraries import ArrayArgument, Rules, twins
 
 _JAX_KINDS = (None, "quicksort", "heapsort", "mergesort", "stable")
@@ -137,6 +137,8 @@ def lexsort(ctx: Context, rules: Rules, keys: Raw, axis: Raw = -1) -> Abstract:
     if any(k.shape != shape for k in read):
         rules.mismatch(ctx, "all keys need to be the same shape")
     if not shape:
+        if not rules.is_jax and integer(ctx, axis, "the axis of lexsort") not in (0, -1):
+            axis_of(ctx, axis, 0, "lexsort")  # raises
         return rules.result(ctx, ctx.constant(0, rules.index_dtype(ctx)))
     at = axis_of(ctx, axis, len(shape), "lexsort")
     sort = Sort(at, keys=len(read))
