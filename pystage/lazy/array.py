@@ -17,25 +17,25 @@ from ..runtime.executables.jax_private import register_as_ndarray
 from . import functions
 from .barrier import placed, value_of
 from .devices import device_named, on_device
+from .dispatch import Unrecorded, dispatch
 from .graph import Node, varies
+from .in_numpy import held_at_once, run_in_numpy
 from .indexing import Basic, basic
 from .recipes import kind_of
 from .tensor import (
     LOOKS,
     Tensor,
-    Unrecorded,
+    define,
     host_view,
     is_direct,
     node_of,
     note_look,
     owner,
     owner_of,
-    record,
     shared_memory,
     to_host,
     view_of,
 )
-from .unlowered import run_in_numpy
 
 _FOREIGN = (jax.Array,)
 """Whose own operators decide, as they do beside an ndarray."""
@@ -46,7 +46,7 @@ _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`function(*args, **kwargs)`, recorded; or by NumPy, where it cannot be."""
     try:
-        return record(function, args, kwargs, 3)
+        return dispatch(function, args, kwargs, 3)
     except Unrecorded as unrecorded:
         reason = str(unrecorded)
     return run_in_numpy(function, args, kwargs, reason)
@@ -61,7 +61,7 @@ def binary(function: Callable[..., Any], turned: bool = False) -> Callable[[Any,
             return NotImplemented
         args = (other, self) if turned else (self, other)
         try:
-            return record(function, args)
+            return dispatch(function, args)
         except Unrecorded as unrecorded:
             reason = str(unrecorded)
         return run_in_numpy(function, args, {}, reason)
@@ -120,8 +120,11 @@ class LazyTensor(Tensor):
         if view._owner is not owner_of(self):
             raise AttributeError("incompatible shape for in-place modification")
         if self._owner is None:
-            node = node_of(view)
-            self._node, self._kind = node, view._kind
+            if self._host is None:
+                define(self, node_of(view))
+            else:
+                self._host, self._node = self._host.reshape(view.shape), None
+            self._kind = view._kind
         else:
             self._path, self._kind, self._starts, self._looks = view._path, view._kind, None, 0
 
@@ -352,7 +355,7 @@ class LazyTensor(Tensor):
         base = owner_of(self)
         view = view_of(self, found.views)
         kind = kind_of(view._kind.type, Form.SCALAR, self._kind.device)
-        if base._node.array is not None and not varies(base._node):
+        if base._node is None or (base._node.array is not None and not varies(base._node)):
             return owner(Node(kind.type, kind.device, host_view(view, "an element")[()]), kind)
         return owner(node_of(view), kind)
 
@@ -588,8 +591,12 @@ def _unpickled(array: np.ndarray[Any, Any], scalar: bool) -> LazyTensor:
 
 def from_host(array: Any, device: Any, form: Form = Form.NDARRAY) -> LazyTensor:
     """A tensor with a copy of an array."""
-    placed = on_device(array, device_named(device))
-    kind = kind_of(ArrayType(placed.dtype, placed.shape), form, device_named(device))
+    device = device_named(device)
+    made = held_at_once(array, device, form)
+    if made is not None:
+        return made  # type: ignore[no-any-return]
+    placed = on_device(array, device)
+    kind = kind_of(ArrayType(placed.dtype, placed.shape), form, device)
     return owner(Node(kind.type, kind.device, placed), kind)  # type: ignore[no-any-return]
 
 

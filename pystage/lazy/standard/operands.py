@@ -12,8 +12,9 @@ from ...compiler.policy import is_own_file
 from ...compiler.values.boundary import Form
 from ..array import LazyTensor, from_host
 from ..counting import counts
+from ..dispatch import Unrecorded, dispatch
 from ..recipes import kind_of, name_of
-from ..tensor import Unrecorded, host_view, node_of, owner, record
+from ..tensor import host_view, node_of, owner
 from .data_types import ANY, Category, DType, promoted, scalar_of, with_scalar
 
 
@@ -31,7 +32,7 @@ def apply_any(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         frame = frame.f_back
         depth += 1
     try:
-        return _as_arrays(record(function, args, kwargs, depth))
+        return _as_arrays(dispatch(function, args, kwargs, depth))
     except Unrecorded as reason:
         return _in_numpy(function, args, kwargs, str(reason))
 

@@ -85,6 +85,8 @@ class Recording(Arena):
 class _Thread(threading.local):
     recording: Recording | None = None
     """What this thread is recording."""
+    blocks = 0
+    """In how many blocks of a step this thread is: there all is recorded, however small."""
 
 
 thread = _Thread()
