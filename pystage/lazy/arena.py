@@ -32,7 +32,7 @@ class Registered:
     which an arena has it. It has none before it is recorded: nothing is to be computed.
     """
 
-    __slots__ = ("__weakref__", "_node", "_entry", "_recording")
+    __slots__ = ("__weakref__", "_entry", "_node", "_recording")
     _node: Node | None
     _recording: Any
     _entry: int | None
@@ -68,7 +68,7 @@ class Arena:
         self._forget: Any = forget
 
     def register(self, tensor: Registered, is_older: bool = False) -> None:
-        """Notes a tensor that owns its memory, for as long as it is alive. `is_older`: it was made before all that has a number."""
+        """Notes a tensor that owns its memory, for as long as it is alive. `is_older`: than all those that have a number."""
         reference = _Reference(tensor, self._forget)
         number = next(self._numbers)
         reference.number = tensor._entry = -1 - number if is_older else number

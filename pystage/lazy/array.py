@@ -19,7 +19,7 @@ from .barrier import placed, value_of
 from .devices import device_named, on_device
 from .dispatch import Unrecorded, dispatch
 from .graph import Node, varies
-from .in_numpy import held_at_once, run_in_numpy
+from .in_numpy import DEFERRED, at_once, element_at_once, on_host, run_in_numpy, two_at_once
 from .indexing import Basic, basic
 from .recipes import kind_of
 from .tensor import (
@@ -60,6 +60,9 @@ def binary(function: Callable[..., Any], turned: bool = False) -> Callable[[Any,
         if cls is not LazyTensor and cls is not float and isinstance(other, _FOREIGN):
             return NotImplemented
         args = (other, self) if turned else (self, other)
+        made = two_at_once(function, *args)
+        if made is not DEFERRED:
+            return made
         try:
             return dispatch(function, args)
         except Unrecorded as unrecorded:
@@ -332,6 +335,8 @@ class LazyTensor(Tensor):
     def __getitem__(self, key: Any) -> Any:
         if self._looks > LOOKS and is_direct() and (type(key) is int or _is_numpys(key)):
             return self._host[key]  # type: ignore[index]
+        if _is_place(key) and (made := element_at_once(self, key)) is not None:
+            return made
         if self._kind.form is Form.SCALAR:
             return self._item_of_scalar(key)
         found = basic(_with_numbers(key), self._kind.type.static_shape)
@@ -364,6 +369,8 @@ class LazyTensor(Tensor):
             self._stub()[key] = 0  # raises
         if self._looks > LOOKS and is_direct() and _is_numpys(key):
             self._host[key] = np.asarray(value) if isinstance(value, Tensor) else value  # type: ignore[index]
+            return
+        if at_once(functions.setitem, (self, key, value)) is not DEFERRED:
             return
         found = basic(_with_numbers(key), self._kind.type.static_shape)
         if found is None:
@@ -509,6 +516,11 @@ class LazyTensor(Tensor):
         call(functions.set_attribute, ("flat", self, value), {})
 
 
+def _is_place(key: Any) -> bool:
+    """True for an index of integers."""
+    return type(key) is int or (type(key) is tuple and set(map(type, key)) == {int})
+
+
 def _is_numpys(key: Any) -> bool:
     """True for an index of integers and slices of no lazy tensors."""
     cls = type(key)
@@ -592,7 +604,7 @@ def _unpickled(array: np.ndarray[Any, Any], scalar: bool) -> LazyTensor:
 def from_host(array: Any, device: Any, form: Form = Form.NDARRAY) -> LazyTensor:
     """A tensor with a copy of an array."""
     device = device_named(device)
-    made = held_at_once(array, device, form)
+    made = on_host(array, device, form)
     if made is not None:
         return made  # type: ignore[no-any-return]
     placed = on_device(array, device)

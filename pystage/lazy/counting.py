@@ -33,8 +33,9 @@ class Metrics:
     """What has happened since the start, or since `reset_metrics`.
 
     `compiles` programs were made for barriers, `cache_hits` barriers found theirs, `interpreted` segments had none yet.
-    `at_once` small calls were computed without being recorded. `compiled` counts the first by the line of the barrier, with the `calls` in each program and the `seconds` that it took
-    to make and first run them all. `recorded` and `steps` count the recordings and the runs of the programs of steps.
+    `at_once` counts the small calls that were computed without a record. `compiled` counts the first by the line of the
+    barrier, with the `calls` in each program and the `seconds` that it took to make and first run them all. `recorded` and
+    `steps` count the recordings and the runs of the programs of steps.
     `barriers_by_cause` and `unlowered_by_name` count barriers that computed something, and calls that NumPy ran.
     """
 

@@ -11,17 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..autocasting import product_type
+from ..autocasting import entered, product_type
 from ..compiler.hlo.types import SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import Form
 from ..runtime.results.objects import view_maker
+from .arena import Arena
 from .counting import counts
 from .devices import default_device
-from .graph import Node, is_differentiating
+from .graph import Node, tapes
 from .recipes import TensorKind, kind_of, name_of
 from .replacement import Replacement
 from .steps.recording import thread
-from .tensor import Tensor, held_by, host_view, memory_of, owner, owner_of, shared_memory, to_host
+from .tensor import Tensor, held_by, host_view, loans, memory_of, owner, owner_of, shared_memory, to_host
 
 SMALL = 1 << 14
 """A call on fewer elements in all is computed at once: to record it, and to find or make a program, does not pay.
@@ -35,30 +36,53 @@ _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...)
 _SCALARS = frozenset([dtype.type for dtype in SHORT_NAMES])
 
 
-class _Deferred(Exception):
-    """Raised for an operand with which a call is not computed at once."""
-
-
 def at_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Any:
     """What a call on few elements, all of which are computed, gives by NumPy; DEFERRED for other calls, and for views.
 
     The arrays and scalars that it makes are lazy tensors, as those of recorded calls are.
     """
-    if not is_eager():
+    if not thread.is_eager or tapes or (entered and product_type() is not None):
         return DEFERRED
-    operands = _Operands()
+    made = Tensor.made
+    given: Sequence[Any] = (*args, *kwargs.values()) if kwargs else args
+    values: list[Any] = []
+    size = 0
+    arena: Any = None
+    inner: _Parts | None = None
+    for each in given:
+        cls = type(each)
+        if cls is made:
+            kind = each._kind
+            array = each._host if each._owner is None and kind.writable else None
+            if array is None and (array := _elements_of(each)) is None:
+                return DEFERRED
+            if arena is not kind.arena:
+                if arena is not None:
+                    return DEFERRED
+                arena = kind.arena
+            size += array.size
+        elif cls in _PLAIN:
+            array = each
+        else:
+            inner = inner or _Parts()
+            array = inner.lend(each)
+        values.append(array)
+    if inner is not None:
+        if not inner.are_known or arena not in (None, inner.arena or arena):
+            return DEFERRED
+        arena = arena or inner.arena
+        size += inner.size
+        given = (*given, *inner.given)
+    if size >= SMALL or arena is None:
+        return DEFERRED
     try:
-        values = list(map(operands.lend, args))
-        named = {name: operands.lend(value) for name, value in kwargs.items()} if kwargs else {}
-    except _Deferred:
-        return DEFERRED
-    if operands.size >= SMALL:
-        return DEFERRED
-    try:
-        result = function(*values, **named)
+        if kwargs:
+            count = len(args)
+            result = function(*values[:count], **dict(zip(kwargs, values[count:], strict=True)))
+        else:
+            result = function(*values)
     except Exception:
-        fixed = operands.fixed()
-        if not fixed:
+        if not (fixed := _fixed(given)):
             raise
         if any(base._kind.type.size >= SMALL for base in fixed):
             return DEFERRED
@@ -66,114 +90,139 @@ def at_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None
             memory_of(base, "a small call")
         return at_once(function, args, kwargs)
     counts.at_once += 1
-    return operands.tensor(result)
+    if inner is not None:
+        values += inner.arrays
+    return _tensor_of(result, given, values, arena)
 
 
-def is_eager() -> bool:
-    """True where a small call may be computed at once: nothing needs the record of it."""
-    return not (
-        thread.recording is not None or thread.blocks or is_differentiating() or product_type() is not None
-    )
+def two_at_once(function: Any, x: Any, y: Any) -> Any:
+    """`at_once` for two operands that are NumPy's memory already, or numbers, and no more; DEFERRED where it has to look."""
+    arena: Any = None
+    a = b = None
+    if type(x) is Tensor.made:
+        if x._owner is None and x._kind.writable:
+            a, arena = x._host, x._kind.arena
+    elif type(x) is float or type(x) is int:
+        a = x
+    if type(y) is Tensor.made:
+        if y._owner is None and (arena is None or y._kind.arena is arena):
+            b, arena = y._host, y._kind.arena
+    elif type(y) is float or type(y) is int:
+        b = y
+    if a is None or b is None or not thread.is_eager or tapes or entered:
+        return DEFERRED
+    if (a.size if a is not x else 1) + (b.size if b is not y else 1) >= SMALL:
+        return DEFERRED
+    try:
+        result = function(a, b)
+    except Exception:
+        return DEFERRED
+    counts.at_once += 1
+    if result is a:
+        return x
+    kind = arena.kinds.get((result.dtype, result.shape) if type(result) is np.ndarray else type(result))
+    if kind is None or result.base is not None or not result.flags.c_contiguous:
+        return _tensor_of(result, (x, y), (a, b), arena)
+    return held_by(result, kind)
 
 
-def held_at_once(array: Any, device: Any, form: Form) -> Any:
-    """A tensor with a copy of a small array on a CPU, which is its memory; None for other arrays."""
-    if device.platform != "cpu" or thread.recording is not None:
+def element_at_once(tensor: Tensor, key: Any) -> Any:
+    """An element of a tensor that is NumPy's memory; None where it has to look closer."""
+    if tensor._owner is None and thread.is_eager and not tapes and not loans:
+        memory = tensor._host
+        if memory is None:
+            node = tensor._node
+            if node is None or type(node.array) is not np.ndarray or tensor._recording is not None:
+                return None
+            memory = node.array
+        element = memory[key]
+        kind = tensor._kind.arena.kinds.get(type(element))
+        if kind is not None:
+            return held_by(element, kind)
+    return None
+
+
+def _tensor_of(result: Any, given: Sequence[Any], values: Sequence[Any], arena: Arena) -> Any:
+    """What NumPy has made of `values`, as tensors; DEFERRED for what has a view of one. They stood for those `given`."""
+    cls: Any = type(result)
+    if cls is np.ndarray:
+        for each, value in zip(given, values):
+            if value is result:
+                return each
+        if result.base is not None:
+            if any(isinstance(value, np.ndarray) and np.may_share_memory(value, result) for value in values):
+                return DEFERRED
+            result = result.copy(order="K")
+        kind = arena.kinds.get((result.dtype, result.shape))
+        if kind is None or not result.flags.c_contiguous:
+            kind = _kind_of_new(result, arena)
+    elif cls in _SCALARS:
+        kind = arena.kinds.get(cls)
+        if kind is None:
+            kind = arena.kinds[cls] = kind_of(ArrayType(result.dtype), Form.SCALAR, arena.device)
+    elif cls is list or isinstance(result, tuple):
+        parts = [_tensor_of(part, given, values, arena) for part in result]
+        if any(part is DEFERRED for part in parts):
+            return DEFERRED
+        return parts if cls is list else tuple.__new__(cls, parts)
+    else:
+        return result
+    return result if kind is None else held_by(result, kind)
+
+
+def _kind_of_new(array: np.ndarray[Any, Any], arena: Arena) -> TensorKind | None:
+    """The kind of an array that NumPy has made; None for one of a type that no tensor has."""
+    if array.dtype not in SHORT_NAMES or not array.dtype.isnative:
         return None
-    elements = np.array(array, order="C")
-    if elements.size >= SMALL or elements.dtype not in SHORT_NAMES or not elements.dtype.isnative:
-        return None
-    kind = kind_of(ArrayType(elements.dtype, elements.shape), form, device)
-    return held_by(elements[()] if form is Form.SCALAR else elements, kind)
+    type_, flags = ArrayType(array.dtype, array.shape), array.flags
+    if not flags.c_contiguous:
+        return kind_of(type_, Form.NDARRAY, arena.device, ordered=False, fortran=flags.fnc)
+    kind = arena.kinds[array.dtype, array.shape] = kind_of(type_, Form.NDARRAY, arena.device)
+    return kind
 
 
-class _Operands:
-    """The elements of the operands of a call, as NumPy takes them, and how many there are."""
+class _Parts:
+    """The tensors and ndarrays in containers among the operands of a call, and their elements."""
 
-    __slots__ = ("_arena", "_arrays", "_given", "size")
+    __slots__ = ("are_known", "arena", "arrays", "given", "size")
 
     def __init__(self) -> None:
+        self.are_known = True
+        """False if one is not computed, or is on another device, or if there is something else."""
+        self.arena: Any = None
         self.size = 0
-        self._arena: Any = None
-        self._given: list[Any] = []
-        self._arrays: list[Any] = []
-        """The tensors and ndarrays among the operands, and what NumPy gets for each."""
+        self.given: list[Any] = []
+        self.arrays: list[Any] = []
 
     def lend(self, value: Any) -> Any:
-        """What NumPy gets for an operand: the memory of a tensor, a container of these, or the value as it is."""
+        """A value, with the elements of tensors in their places."""
         cls: Any = type(value)
         if cls is Tensor.made:
-            kind = value._kind
-            array = value._host if value._owner is None and kind.writable else None
-            if array is None:
-                array = _elements_of(value)
-            if kind.arena is not self._arena:
-                if self._arena is not None:
-                    raise _Deferred
-                self._arena = kind.arena
-            self.size += array.size
-        elif cls in _PLAIN or cls in _SCALARS:
-            return value
+            array = _elements_of(value)
+            arena = self.arena = self.arena or value._kind.arena
+            if array is None or value._kind.arena is not arena:
+                self.are_known = False
+                return value
         elif cls is np.ndarray and value.dtype in SHORT_NAMES and value.dtype.isnative:
             array = value
-            self.size += array.size
         elif cls is tuple or cls is list:
-            return cls(map(self.lend, value))
+            return cls([self.lend(part) for part in value])
         elif cls is slice:
             return slice(self.lend(value.start), self.lend(value.stop), self.lend(value.step))
-        elif isinstance(value, type | np.dtype):
-            return value
         else:
-            raise _Deferred
-        self._given.append(value)
-        self._arrays.append(array)
+            is_plain = cls in _PLAIN or cls in _SCALARS or isinstance(value, type | np.dtype)
+            self.are_known = self.are_known and is_plain
+            return value
+        self.size += array.size
+        self.given.append(value)
+        self.arrays.append(array)
         return array
 
-    def fixed(self) -> list[Tensor]:
-        """The owners of the memory that NumPy could not store into, because it is not NumPy's."""
-        owners = [owner_of(each) for each in self._given if type(each) is Tensor.made]
-        return [base for base in owners if base._host is None and base._kind.form is not Form.SCALAR]
 
-    def tensor(self, result: Any) -> Any:
-        """What NumPy has made, as tensors; DEFERRED for what has a view of an operand."""
-        cls: Any = type(result)
-        if cls is np.ndarray:
-            for given, array in zip(self._given, self._arrays):
-                if array is result:
-                    return given
-            if result.base is not None:
-                if any(isinstance(a, np.ndarray) and np.may_share_memory(a, result) for a in self._arrays):
-                    return DEFERRED
-                result = result.copy(order="K")
-            kind = self._arena.kinds.get((result.dtype, result.shape))
-            if kind is None or not result.flags.c_contiguous:
-                kind = self._kind(result)
-        elif cls in _SCALARS:
-            kind = self._arena.kinds.get(cls)
-            if kind is None:
-                kind = self._arena.kinds[cls] = kind_of(
-                    ArrayType(result.dtype), Form.SCALAR, self._arena.device
-                )
-        elif cls is list or isinstance(result, tuple):
-            parts = list(map(self.tensor, result))
-            if any(part is DEFERRED for part in parts):
-                return DEFERRED
-            return parts if cls is list else tuple.__new__(cls, parts)
-        else:
-            return result
-        return result if kind is None else held_by(result, kind)
-
-    def _kind(self, array: np.ndarray[Any, Any]) -> TensorKind | None:
-        """The kind of a new array; None for one of a type that no tensor has."""
-        if array.dtype not in SHORT_NAMES or not array.dtype.isnative:
-            return None
-        type_, flags = ArrayType(array.dtype, array.shape), array.flags
-        if flags.c_contiguous:
-            kind = self._arena.kinds[array.dtype, array.shape] = kind_of(
-                type_, Form.NDARRAY, self._arena.device
-            )
-            return kind
-        return kind_of(type_, Form.NDARRAY, self._arena.device, ordered=False, fortran=flags.fnc)
+def _fixed(given: Sequence[Any]) -> list[Tensor]:
+    """The owners of the elements of tensors into which NumPy could not store, because they are not NumPy's."""
+    owners = [owner_of(each) for each in given if type(each) is Tensor.made]
+    return [base for base in owners if base._host is None and base._kind.form is not Form.SCALAR]
 
 
 def _elements_of(tensor: Tensor) -> Any:
@@ -184,10 +233,10 @@ def _elements_of(tensor: Tensor) -> Any:
     if memory is None:
         node = base._node
         if node is None or node.array is None or kind.device.platform != "cpu":
-            raise _Deferred
+            return None
         memory = np.asarray(node.array)
     if kind.type.size >= SMALL or base._recording is not None:
-        raise _Deferred
+        return None
     for step in tensor._path:
         memory = view_maker(step)(memory)
     if kind.form is Form.SCALAR:
@@ -196,6 +245,20 @@ def _elements_of(tensor: Tensor) -> Any:
         memory = memory.view()
         memory.flags.writeable = False
     return memory
+
+
+def on_host(array: Any, device: Any, form: Form) -> Any:
+    """A tensor with a copy of an array, on a CPU; None for other devices, and for types that only JAX has."""
+    if device.platform != "cpu" or thread.recording is not None:
+        return None
+    elements = np.array(array, order="C")
+    if elements.dtype not in SHORT_NAMES or not elements.dtype.isnative:
+        return None
+    kind = kind_of(ArrayType(elements.dtype, elements.shape), form, device)
+    if elements.size < SMALL:
+        return held_by(elements[()] if form is Form.SCALAR else elements, kind)
+    elements.flags.writeable = False
+    return owner(Node(kind.type, device, elements), kind)
 
 
 def run_in_numpy(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], reason: str) -> Any:

@@ -1,9 +1,9 @@
 """The core of a lazy tensor: its node, its memory, or the view that it is.
 
-A tensor that owns its memory holds a node, and a store replaces the node; or it holds an ndarray, which NumPy stores into. It
-goes from one to the other without a copy where nobody else holds either. A view holds its owner and the path from there, as in
-the compiler's heap (`compiler/values/views.py`), and neither: a load reads what the owner holds now, and a store through the
-view is a store into the owner. So all aliases of a piece of memory agree, and a view keeps no array alive.
+A tensor that owns its memory holds a node, and a store replaces the node; or it holds an ndarray, into which NumPy stores.
+It goes from one to the other without a copy where nobody else holds either. A view holds its owner and the path from there,
+as in the compiler's heap (`compiler/values/views.py`), and neither: a load reads what the owner holds now, and a store
+through the view is a store into the owner. So all aliases of a piece of memory agree, and a view keeps no array alive.
 
 Threads may share tensors as they share ndarrays: a store holds the lock of the arena, and so does what changes whose memory
 the elements of a tensor are in.
@@ -85,7 +85,7 @@ def held_by(memory: Any, kind: TensorKind) -> Any:
     tensor._kind = kind
     tensor._recording = None
     tensor._entry = None
-    if _loans:
+    if loans:
         kind.arena.register(tensor)
     return tensor
 
@@ -242,18 +242,18 @@ def shared_memory(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
 
 LOOKS = 64
 """A tensor that is lent, or was made of one, is left to NumPy after it was indexed so often."""
-_loans: list[object] = []
+loans: list[object] = []
 
 
 @contextmanager
 def lent() -> Iterator[None]:
     """Runs a function to which lazy tensors are lent: nobody asks whether what an index gives is lazy."""
     loan = object()
-    _loans.append(loan)
+    loans.append(loan)
     try:
         yield
     finally:
-        _loans.remove(loan)
+        loans.remove(loan)
 
 
 def is_direct() -> bool:
@@ -264,7 +264,7 @@ def is_direct() -> bool:
 def note_look(tensor: Tensor, element: bool) -> None:
     """A tensor is indexed, and so is what it views. What was indexed more than `LOOKS` times is an ndarray's memory."""
     base = owner_of(tensor)
-    if _loans and is_direct() and (element or base._host is not None):
+    if loans and is_direct() and (element or base._host is not None):
         for each in (tensor,) if tensor is base else (base, tensor):
             each._looks += 1
             if each._looks > LOOKS:

@@ -145,12 +145,14 @@ class Step:
 
     def __enter__(self) -> Step:
         thread.blocks += 1
+        thread.is_eager = False
         return self
 
     def __exit__(
         self, cls: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         thread.blocks -= 1
+        thread.is_eager = not thread.blocks and thread.recording is None
         if cls is None:
             sync()
 
