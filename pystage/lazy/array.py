@@ -17,11 +17,11 @@ from ..runtime.executables.jax_private import register_as_ndarray
 from . import functions
 from .barrier import placed, value_of
 from .devices import device_named, on_device
-from .dispatch import Unrecorded, dispatch
 from .graph import Node, varies
-from .in_numpy import DEFERRED, at_once, element_at_once, on_host, run_in_numpy, two_at_once
+from .in_numpy import DEFERRED, at_once, element_at_once, on_host, run_in_numpy, store_at_once, two_at_once
 from .indexing import Basic, basic
 from .recipes import kind_of
+from .recorder import Unrecorded, record
 from .tensor import (
     LOOKS,
     Tensor,
@@ -44,9 +44,15 @@ _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 
 
 def call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """`function(*args, **kwargs)`, recorded; or by NumPy, where it cannot be."""
+    """`function(*args, **kwargs)`: computed at once, recorded, or run by NumPy where it can be neither."""
+    made = at_once(function, args, kwargs)
+    return _deferred(function, args, kwargs, 4) if made is DEFERRED else made
+
+
+def _deferred(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], depth: int) -> Any:
+    """A call that is not computed at once. The user's frame is so deep below `record`."""
     try:
-        return dispatch(function, args, kwargs, 3)
+        return record(function, args, kwargs, depth)
     except Unrecorded as unrecorded:
         reason = str(unrecorded)
     return run_in_numpy(function, args, kwargs, reason)
@@ -59,15 +65,12 @@ def binary(function: Callable[..., Any], turned: bool = False) -> Callable[[Any,
         cls = type(other)
         if cls is not LazyTensor and cls is not float and isinstance(other, _FOREIGN):
             return NotImplemented
-        args = (other, self) if turned else (self, other)
-        made = two_at_once(function, *args)
+        made = two_at_once(function, other, self) if turned else two_at_once(function, self, other)
         if made is not DEFERRED:
             return made
-        try:
-            return dispatch(function, args)
-        except Unrecorded as unrecorded:
-            reason = str(unrecorded)
-        return run_in_numpy(function, args, {}, reason)
+        args = (other, self) if turned else (self, other)
+        made = at_once(function, args)
+        return _deferred(function, args, {}, 3) if made is DEFERRED else made
 
     return operate
 
@@ -129,7 +132,8 @@ class LazyTensor(Tensor):
                 self._host, self._node = self._host.reshape(view.shape), None
             self._kind = view._kind
         else:
-            self._path, self._kind, self._starts, self._looks = view._path, view._kind, None, 0
+            self._path, self._makers, self._kind = view._path, view._makers, view._kind
+            self._starts, self._looks = None, 0
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -335,7 +339,7 @@ class LazyTensor(Tensor):
     def __getitem__(self, key: Any) -> Any:
         if self._looks > LOOKS and is_direct() and (type(key) is int or _is_numpys(key)):
             return self._host[key]  # type: ignore[index]
-        if _is_place(key) and (made := element_at_once(self, key)) is not None:
+        if (made := element_at_once(self, key)) is not None:
             return made
         if self._kind.form is Form.SCALAR:
             return self._item_of_scalar(key)
@@ -370,7 +374,7 @@ class LazyTensor(Tensor):
         if self._looks > LOOKS and is_direct() and _is_numpys(key):
             self._host[key] = np.asarray(value) if isinstance(value, Tensor) else value  # type: ignore[index]
             return
-        if at_once(functions.setitem, (self, key, value)) is not DEFERRED:
+        if store_at_once(self, key, value):
             return
         found = basic(_with_numbers(key), self._kind.type.static_shape)
         if found is None:
@@ -385,6 +389,10 @@ class LazyTensor(Tensor):
     # -- NumPy's protocols
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and not kwargs:
+            made = at_once(ufunc, inputs)
+            if made is not DEFERRED:
+                return made
         if kwargs and (out := kwargs.get("out")) is not None and len(out) == 1:
             kwargs["out"] = out[0]
         for x in inputs:
@@ -394,6 +402,8 @@ class LazyTensor(Tensor):
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         if method != "__call__" and method not in ("reduce", "accumulate"):
             return run_in_numpy(function, inputs, kwargs, f"`{ufunc.__name__}.{method}` is not recorded")
+        if method == "__call__" and not kwargs:
+            return _deferred(function, inputs, kwargs, 3)
         return call(function, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
@@ -514,11 +524,6 @@ class LazyTensor(Tensor):
     @flat.setter
     def flat(self, value: Any) -> None:
         call(functions.set_attribute, ("flat", self, value), {})
-
-
-def _is_place(key: Any) -> bool:
-    """True for an index of integers."""
-    return type(key) is int or (type(key) is tuple and set(map(type, key)) == {int})
 
 
 def _is_numpys(key: Any) -> bool:

@@ -20,7 +20,6 @@ import numpy as np
 from ..compiler.hlo.types import SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import Form
 from ..runtime.arguments.classification import fields_of
-from ..runtime.results.objects import view_maker
 from .arena import arenas
 from .array import LazyTensor
 from .devices import default_device
@@ -170,8 +169,8 @@ class _Loan(Replacement):
                 array = array[()]
         else:
             array = self._array(owner)[...]
-            for step in tensor._path:
-                array = view_maker(step)(array)
+            for make in tensor._makers:
+                array = make(array)
         if array.flags.writeable and not tensor._kind.writable:
             array.flags.writeable = False
         self._arrays[id(tensor)] = weakref.ref(tensor), array

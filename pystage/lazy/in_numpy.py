@@ -14,10 +14,10 @@ import numpy as np
 from ..autocasting import entered, product_type
 from ..compiler.hlo.types import SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import Form
-from ..runtime.results.objects import view_maker
 from .arena import Arena
 from .counting import counts
 from .devices import default_device
+from .functions import setitem
 from .graph import Node, tapes
 from .recipes import TensorKind, kind_of, name_of
 from .replacement import Replacement
@@ -96,50 +96,77 @@ def at_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None
 
 
 def two_at_once(function: Any, x: Any, y: Any) -> Any:
-    """`at_once` for two operands that are NumPy's memory already, or numbers, and no more; DEFERRED where it has to look."""
+    """`at_once` of two operands that are NumPy's memory already, or numbers; DEFERRED where it has to look."""
     arena: Any = None
     a = b = None
+    size = 0
     if type(x) is Tensor.made:
-        if x._owner is None and x._kind.writable:
-            a, arena = x._host, x._kind.arena
+        if x._owner is not None or x._host is None or not x._kind.writable:
+            return DEFERRED
+        a, arena = x._host, x._kind.arena
+        size = a.size
     elif type(x) is float or type(x) is int:
         a = x
     if type(y) is Tensor.made:
-        if y._owner is None and (arena is None or y._kind.arena is arena):
-            b, arena = y._host, y._kind.arena
+        if y._owner is not None or y._host is None or arena not in (None, y._kind.arena):
+            return DEFERRED
+        b, arena = y._host, y._kind.arena
+        size += b.size
     elif type(y) is float or type(y) is int:
         b = y
-    if a is None or b is None or not thread.is_eager or tapes or entered:
-        return DEFERRED
-    if (a.size if a is not x else 1) + (b.size if b is not y else 1) >= SMALL:
+    if a is None or b is None or size >= SMALL or not thread.is_eager or tapes or entered:
         return DEFERRED
     try:
         result = function(a, b)
     except Exception:
         return DEFERRED
-    counts.at_once += 1
     if result is a:
         return x
-    kind = arena.kinds.get((result.dtype, result.shape) if type(result) is np.ndarray else type(result))
-    if kind is None or result.base is not None or not result.flags.c_contiguous:
-        return _tensor_of(result, (x, y), (a, b), arena)
-    return held_by(result, kind)
+    kinds = arena.kinds
+    if type(result) is not np.ndarray:
+        kind = kinds.get(type(result))
+    elif result.base is None and result.flags.c_contiguous:
+        kind = kinds.get((result.dtype, result.shape))
+    else:
+        kind = None
+    counts.at_once += 1
+    return _tensor_of(result, (x, y), (a, b), arena) if kind is None else held_by(result, kind)
 
 
 def element_at_once(tensor: Tensor, key: Any) -> Any:
-    """An element of a tensor that is NumPy's memory; None where it has to look closer."""
-    if tensor._owner is None and thread.is_eager and not tapes and not loans:
-        memory = tensor._host
-        if memory is None:
-            node = tensor._node
-            if node is None or type(node.array) is not np.ndarray or tensor._recording is not None:
-                return None
-            memory = node.array
-        element = memory[key]
-        kind = tensor._kind.arena.kinds.get(type(element))
-        if kind is not None:
-            return held_by(element, kind)
-    return None
+    """An element of a tensor that is NumPy's memory; None where it has to look."""
+    if not _is_place(key) or tensor._owner is not None or not thread.is_eager or tapes or loans:
+        return None
+    memory = tensor._host
+    if memory is None:
+        node = tensor._node
+        if node is None or type(node.array) is not np.ndarray or tensor._recording is not None:
+            return None
+        memory = node.array
+    element = memory[key]
+    if type(element) is np.ndarray:
+        return None
+    arena = tensor._kind.arena
+    return held_by(element, arena.kinds.get(type(element)) or _kind_of_scalar(element, arena))
+
+
+def store_at_once(tensor: Tensor, key: Any, value: Any) -> bool:
+    """`tensor[key] = value`, computed at once; False where it is to be recorded."""
+    if type(value) is Tensor.made and value._owner is None and value._kind.arena is tensor._kind.arena:
+        number = value._host
+    else:
+        number = value if type(value) in _PLAIN else None
+    if number is None or tensor._host is None or tensor._owner is not None or not _is_place(key):
+        return at_once(setitem, (tensor, key, value)) is not DEFERRED
+    if not thread.is_eager or tapes or loans:
+        return False
+    tensor._host[key] = number
+    return True
+
+
+def _is_place(key: Any) -> bool:
+    """True for an index of integers."""
+    return type(key) is int or (type(key) is tuple and set(map(type, key)) == {int})
 
 
 def _tensor_of(result: Any, given: Sequence[Any], values: Sequence[Any], arena: Arena) -> Any:
@@ -157,9 +184,7 @@ def _tensor_of(result: Any, given: Sequence[Any], values: Sequence[Any], arena: 
         if kind is None or not result.flags.c_contiguous:
             kind = _kind_of_new(result, arena)
     elif cls in _SCALARS:
-        kind = arena.kinds.get(cls)
-        if kind is None:
-            kind = arena.kinds[cls] = kind_of(ArrayType(result.dtype), Form.SCALAR, arena.device)
+        kind = arena.kinds.get(cls) or _kind_of_scalar(result, arena)
     elif cls is list or isinstance(result, tuple):
         parts = [_tensor_of(part, given, values, arena) for part in result]
         if any(part is DEFERRED for part in parts):
@@ -168,6 +193,11 @@ def _tensor_of(result: Any, given: Sequence[Any], values: Sequence[Any], arena: 
     else:
         return result
     return result if kind is None else held_by(result, kind)
+
+
+def _kind_of_scalar(scalar: Any, arena: Arena) -> TensorKind:
+    kind = arena.kinds[type(scalar)] = kind_of(ArrayType(scalar.dtype), Form.SCALAR, arena.device)
+    return kind
 
 
 def _kind_of_new(array: np.ndarray[Any, Any], arena: Arena) -> TensorKind | None:
@@ -237,8 +267,8 @@ def _elements_of(tensor: Tensor) -> Any:
         memory = np.asarray(node.array)
     if kind.type.size >= SMALL or base._recording is not None:
         return None
-    for step in tensor._path:
-        memory = view_maker(step)(memory)
+    for make in tensor._makers:
+        memory = make(memory)
     if kind.form is Form.SCALAR:
         return memory[()]
     if memory.flags.writeable and (base._host is None or not kind.writable):

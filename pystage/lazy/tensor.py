@@ -42,7 +42,7 @@ NUMBERS: dict[type, tuple[ArrayType, Callable[[Any], Any]]] = {
 class Tensor(Registered, Lazy):
     """An array that is recorded. `_owner` is None where it owns its memory, else it is the view at `_path` of its owner."""
 
-    __slots__ = ("_host", "_kind", "_looks", "_owner", "_path", "_starts")
+    __slots__ = ("_host", "_kind", "_looks", "_makers", "_owner", "_path", "_starts")
     _host: np.ndarray[Any, Any] | None
     """Of an owner: the ndarray that is its memory, which somebody else may hold, or NumPy's scalar that it is. The node, if
     there is one, is a copy of it. Of a view: its part of that, once NumPy indexes it."""
@@ -52,6 +52,8 @@ class Tensor(Registered, Lazy):
     """Of a view: where its boxes begin, as operands of its loads and stores; made with the first of these."""
     _owner: Tensor | None
     _path: tuple[View, ...]
+    _makers: tuple[Callable[[Any], Any], ...]
+    """What makes the view from the ndarray that is the owner's memory, one for each step of the path."""
     _kind: TensorKind
     made: ClassVar[type[Tensor]]
     """The class of the tensors that calls give."""
@@ -67,7 +69,7 @@ def owner(node: Node, kind: TensorKind) -> Any:
     tensor._owner = None
     tensor._host = None
     tensor._looks = 0
-    tensor._path = ()
+    tensor._path = tensor._makers = ()
     tensor._kind = kind
     recording = tensor._recording = thread.recording
     (recording or kind.arena).register(tensor)
@@ -81,7 +83,7 @@ def held_by(memory: Any, kind: TensorKind) -> Any:
     tensor._owner = None
     tensor._host = memory
     tensor._looks = 0
-    tensor._path = ()
+    tensor._path = tensor._makers = ()
     tensor._kind = kind
     tensor._recording = None
     tensor._entry = None
@@ -111,12 +113,16 @@ def view_of(tensor: Tensor, steps: tuple[View, ...]) -> Any:
     if found is None:
         if len(_view_kinds) >= _VIEW_KINDS:
             _view_kinds.clear()
-        found = _view_kinds[key] = _view_kind(kind, steps)
-    made._kind = found
+        found = _view_kinds[key] = _view_kind(kind, steps), tuple(map(view_maker, steps))
+    made._kind, makers = found
+    made._makers = (*tensor._makers, *makers) if tensor._makers else makers
     return made
 
 
-_view_kinds: dict[tuple[TensorKind, tuple[View, ...]], TensorKind] = {}
+_view_kinds: dict[
+    tuple[TensorKind, tuple[View, ...]], tuple[TensorKind, tuple[Callable[[Any], Any], ...]]
+] = {}
+"""The kind of a view, and what makes it from an ndarray, by the kind of the viewed tensor and the steps."""
 _VIEW_KINDS = 20_000
 
 
@@ -232,8 +238,8 @@ def memory_of(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
 def shared_memory(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
     """An ndarray that is the memory of a tensor: stores into either are seen by both."""
     array: Any = memory_of(usable_owner(tensor), cause)
-    for step in tensor._path:
-        array = view_maker(step)(array)
+    for make in tensor._makers:
+        array = make(array)
     if not tensor._kind.writable and array.flags.writeable:
         array = array.view()
         array.flags.writeable = False
@@ -362,8 +368,8 @@ def host_view(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
     if array is None:
         assert node is not None
         array = np.asarray(value_of(node, cause))
-    for step in tensor._path:
-        array = view_maker(step)(array)
+    for make in tensor._makers:
+        array = make(array)
     return array  # type: ignore[no-any-return]
 
 

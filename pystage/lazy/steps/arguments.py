@@ -17,9 +17,9 @@ from ...compiler.hlo.types import SHORT_NAMES, ArrayType
 from ...compiler.values.boundary import Form
 from ..array import LazyTensor
 from ..barrier import value_of
-from ..dispatch import fits, operand_of
 from ..graph import Node
 from ..recipes import TensorKind, kind_of
+from ..recorder import fits, operand_of
 from ..tensor import NUMBERS, Tensor, node_of, owner, owner_of, view_of
 from .number import LazyNumber
 from .recording import Parameter

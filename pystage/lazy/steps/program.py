@@ -18,10 +18,10 @@ from ..arena import arena_of
 from ..array import LazyTensor
 from ..barrier import failures_explained, placed, program_for
 from ..counting import counts
-from ..dispatch import is_static
 from ..graph import Node
 from ..liveness import donated_inputs
 from ..recipes import TensorKind
+from ..recorder import is_static
 from ..segment import Segment, leaves_of, program_of
 from ..tensor import Tensor, assign, node_of, owner, owner_of, view_of
 from .arguments import Call, Reference, Structure, rebuilt

@@ -18,8 +18,8 @@ from ...autocasting import product_type
 from ..control import sync
 from ..counting import counts
 from ..devices import default_device
-from ..dispatch import floats_raise
 from ..graph import is_differentiating
+from ..recorder import floats_raise
 from .arguments import Call, Structure, rebuilt, shares_memory
 from .captured import Captured, draws_of
 from .program import StepProgram

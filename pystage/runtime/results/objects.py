@@ -190,7 +190,6 @@ def _view_step(step: ViewStep) -> Callable[[Any, Execution], Any]:
     return lambda array, run: make(array)
 
 
-@functools.lru_cache(maxsize=4096)
 def view_maker(view: views.View) -> Callable[[Any], Any]:
     """The function from an ndarray, or a `jax.Array`, to its view."""
     match view:

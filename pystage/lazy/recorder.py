@@ -1,7 +1,4 @@
-"""Dispatch: a call on tensors is computed at once, if it is small, or recorded.
-
-A recorded call has a recipe, which is found by the function and the kinds of its operands, and inferred the first time.
-"""
+"""Records a call on tensors by its recipe: found by the function and the kinds of the operands, inferred the first time."""
 
 from __future__ import annotations
 
@@ -35,7 +32,6 @@ from .arena import LIMIT, Arena, arena_of
 from .barrier import barrier, constant_of, placed, value_of
 from .devices import DeviceMismatch, default_device, on_device
 from .graph import CodeLocation, Node, RecordedCall
-from .in_numpy import DEFERRED, at_once
 from .recipes import Recipe, Refused, kind_of, name_of, recipe_for
 from .steps.recording import thread
 from .tensor import NUMBERS, Tensor, assign, node_of, owner, to_host, view_of
@@ -53,14 +49,11 @@ def floats_raise() -> bool:
     return float_errors() is not _SILENT and not {*np.geterr().values()} <= {"ignore", "warn"}
 
 
-def dispatch(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None, depth: int = 2) -> Any:
-    """What `function(*args, **kwargs)` gives, computed or recorded. `Unrecorded` where NumPy must run it all the same.
+def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None, depth: int = 2) -> Any:
+    """What `function(*args, **kwargs)` gives, recorded. `Unrecorded` where NumPy must run it.
 
     At least one of the arguments is a tensor, or holds one. The user's frame is so deep below this call.
     """
-    made = at_once(function, args, kwargs)
-    if made is not DEFERRED:
-        return made
     if floats_raise():
         raise Unrecorded("errors of floats do more than warn")
     key: list[Any] = [function, product_type()]
