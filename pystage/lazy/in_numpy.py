@@ -84,15 +84,16 @@ def at_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None
     except Exception:
         if not (fixed := _fixed(given)):
             raise
-        if any(base._kind.type.size >= SMALL for base in fixed):
-            return DEFERRED
-        for base in fixed:
-            memory_of(base, "a small call")
-        return at_once(function, args, kwargs)
-    counts.at_once += 1
-    if inner is not None:
-        values += inner.arrays
-    return _tensor_of(result, given, values, arena)
+    else:
+        counts.at_once += 1
+        if inner is not None:
+            values += inner.arrays
+        return _tensor_of(result, given, values, arena)
+    if any(base._kind.type.size >= SMALL for base in fixed):
+        return DEFERRED
+    for base in fixed:  # NumPy may have wanted to store into one
+        memory_of(base, "a small call")
+    return at_once(function, args, kwargs)
 
 
 def two_at_once(function: Any, x: Any, y: Any) -> Any:
@@ -156,7 +157,7 @@ def store_at_once(tensor: Tensor, key: Any, value: Any) -> bool:
         number = value._host
     else:
         number = value if type(value) in _PLAIN else None
-    if number is None or tensor._host is None or tensor._owner is not None or not _is_place(key):
+    if number is None or tensor._owner is not None or tensor._host is None or not _is_place(key):
         return at_once(setitem, (tensor, key, value)) is not DEFERRED
     if not thread.is_eager or tapes or loans:
         return False
@@ -177,7 +178,9 @@ def _tensor_of(result: Any, given: Sequence[Any], values: Sequence[Any], arena: 
             if value is result:
                 return each
         if result.base is not None:
-            if any(isinstance(value, np.ndarray) and np.may_share_memory(value, result) for value in values):
+            if result.size == 0 or any(
+                isinstance(value, np.ndarray) and np.may_share_memory(value, result) for value in values
+            ):
                 return DEFERRED
             result = result.copy(order="K")
         kind = arena.kinds.get((result.dtype, result.shape))

@@ -136,7 +136,8 @@ def the_default_device_counts() -> None:
 
 
 if __name__ == "__main__":
-    for in_numpy.SMALL in (in_numpy.SMALL, 0):  # computed at once, and recorded
+    for size in (in_numpy.SMALL, 0):  # computed at once, and recorded
+        in_numpy.SMALL = size
         where_results_are()
         who_meets_is_told()
         who_moves_may_meet()
