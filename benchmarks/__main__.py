@@ -29,6 +29,7 @@ BENCHMARKS = (
     "scaling",
     "gradients",
     "lazy",
+    "lazy_small",
     "importing",
     "first_calls",
     "second_process",

@@ -22,9 +22,10 @@ def _checked(name: Any, where: str) -> str | None:
     raise ValueError(f"{where} must be one of {', '.join(map(repr, LOW))} or None, not {name!r}")
 
 
-_setting: Any = jax.make_user_context(
-    default_value=_checked(os.environ.get("PYSTAGE_AUTOCAST") or None, "PYSTAGE_AUTOCAST")
-)
+_default = _checked(os.environ.get("PYSTAGE_AUTOCAST") or None, "PYSTAGE_AUTOCAST")
+_setting: Any = jax.make_user_context(default_value=_default)
+entered: list[None] = [] if _default is None else [None]
+"""Not empty once something may be set in some thread."""
 
 
 class autocast:
@@ -45,6 +46,7 @@ class autocast:
         self._context: Any = _setting(_checked(dtype, "the type of autocast"))
 
     def __enter__(self) -> None:
+        entered[:] = [None]
         self._context.__enter__()
 
     def __exit__(self, *exception: object) -> None:
@@ -53,5 +55,5 @@ class autocast:
 
 def product_type() -> str | None:
     """The element type in which products of float32 are made now, in this thread; None for float32 itself."""
-    chosen: str | None = _setting.value
+    chosen: str | None = _setting.value if entered else None
     return chosen

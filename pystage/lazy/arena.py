@@ -28,12 +28,14 @@ _CUTS = 10_000
 class Registered:
     """The base class of tensors, which an arena can hold. `_node` is the node of the latest load or store.
 
-    `_recording`: of what owns its memory, the recording of a step in which it was made.
+    Of what owns its memory, `_recording` is the recording of a step in which it was made, and `_entry` the number under
+    which an arena has it. It has none before it is recorded: nothing is to be computed.
     """
 
-    __slots__ = ("__weakref__", "_node", "_recording")
-    _node: Node
+    __slots__ = ("__weakref__", "_entry", "_node", "_recording")
+    _node: Node | None
     _recording: Any
+    _entry: int | None
 
 
 class _Reference(weakref.ref[Registered]):
@@ -46,11 +48,13 @@ class _Reference(weakref.ref[Registered]):
 class Arena:
     """The tensors of one device that own their memory, and the recipes recorded since the last barrier."""
 
-    __slots__ = ("_cuts", "_forget", "_numbers", "_tensors", "device", "lock", "recorded")
+    __slots__ = ("_cuts", "_forget", "_numbers", "_tensors", "device", "kinds", "lock", "recorded")
 
     def __init__(self, device: Any) -> None:
         self.device = device
         self.recorded: list[Recipe] = []
+        self.kinds: dict[Any, Any] = {}
+        """The kinds of what NumPy has computed, by dtype and shape, for arrays in row-major order."""
         self._cuts: set[tuple[Recipe, ...]] = set()
         self.lock = threading.RLock()
         """Held by a barrier while it computes."""
@@ -63,10 +67,11 @@ class Arena:
 
         self._forget: Any = forget
 
-    def register(self, tensor: Registered) -> None:
-        """Notes a tensor that owns its memory, for as long as it is alive."""
+    def register(self, tensor: Registered, is_older: bool = False) -> None:
+        """Notes a tensor that owns its memory, for as long as it is alive. `is_older`: than all those that have a number."""
         reference = _Reference(tensor, self._forget)
-        reference.number = next(self._numbers)
+        number = next(self._numbers)
+        reference.number = tensor._entry = -1 - number if is_older else number
         self._tensors[reference.number] = reference
 
     def tensors(self) -> list[Registered]:

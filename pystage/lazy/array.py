@@ -18,24 +18,24 @@ from . import functions
 from .barrier import placed, value_of
 from .devices import device_named, on_device
 from .graph import Node, varies
+from .in_numpy import DEFERRED, at_once, element_at_once, on_host, run_in_numpy, store_at_once, two_at_once
 from .indexing import Basic, basic
 from .recipes import kind_of
+from .recorder import Unrecorded, record
 from .tensor import (
     LOOKS,
     Tensor,
-    Unrecorded,
+    define,
     host_view,
     is_direct,
     node_of,
     note_look,
     owner,
     owner_of,
-    record,
     shared_memory,
     to_host,
     view_of,
 )
-from .unlowered import run_in_numpy
 
 _FOREIGN = (jax.Array,)
 """Whose own operators decide, as they do beside an ndarray."""
@@ -53,9 +53,22 @@ def call(
     kwargs: dict[str, Any],
     in_numpy: Called | None = None,
 ) -> Any:
-    """`function(*args, **kwargs)`, recorded; or by NumPy, where it cannot be, as the call `in_numpy`, if that is another."""
+    """`function(*args, **kwargs)`: computed at once, recorded, or run by NumPy where it can be neither, as the call
+    `in_numpy`, if that is another."""
+    made = at_once(function, args, kwargs)
+    return _deferred(function, args, kwargs, 4, in_numpy) if made is DEFERRED else made
+
+
+def _deferred(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    depth: int,
+    in_numpy: Called | None = None,
+) -> Any:
+    """A call that is not computed at once. The user's frame is so deep below `record`."""
     try:
-        return record(function, args, kwargs, 3)
+        return record(function, args, kwargs, depth)
     except Unrecorded as unrecorded:
         reason = str(unrecorded)
     function, args = in_numpy or (function, args)
@@ -69,12 +82,12 @@ def binary(function: Callable[..., Any], turned: bool = False) -> Callable[[Any,
         cls = type(other)
         if cls is not LazyTensor and cls is not float and isinstance(other, _FOREIGN):
             return NotImplemented
+        made = two_at_once(function, other, self) if turned else two_at_once(function, self, other)
+        if made is not DEFERRED:
+            return made
         args = (other, self) if turned else (self, other)
-        try:
-            return record(function, args)
-        except Unrecorded as unrecorded:
-            reason = str(unrecorded)
-        return run_in_numpy(function, args, {}, reason)
+        made = at_once(function, args)
+        return _deferred(function, args, {}, 3) if made is DEFERRED else made
 
     return operate
 
@@ -130,10 +143,14 @@ class LazyTensor(Tensor):
         if view._owner is not owner_of(self):
             raise AttributeError("incompatible shape for in-place modification")
         if self._owner is None:
-            node = node_of(view)
-            self._node, self._kind = node, view._kind
+            if self._host is None:
+                define(self, node_of(view))
+            else:
+                self._host, self._node = self._host.reshape(view.shape), None
+            self._kind = view._kind
         else:
-            self._path, self._kind, self._starts, self._looks = view._path, view._kind, None, 0
+            self._path, self._makers, self._kind = view._path, view._makers, view._kind
+            self._starts, self._looks = None, 0
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -339,6 +356,8 @@ class LazyTensor(Tensor):
     def __getitem__(self, key: Any) -> Any:
         if self._looks > LOOKS and is_direct() and (type(key) is int or _is_numpys(key)):
             return self._host[key]  # type: ignore[index]
+        if (made := element_at_once(self, key)) is not None:
+            return made
         if self._kind.form is Form.SCALAR:
             return self._item_of_scalar(key)
         found = basic(_with_numbers(key), self._kind.type.static_shape)
@@ -362,7 +381,7 @@ class LazyTensor(Tensor):
         base = owner_of(self)
         view = view_of(self, found.views)
         kind = kind_of(view._kind.type, Form.SCALAR, self._kind.device)
-        if base._node.array is not None and not varies(base._node):
+        if base._node is None or (base._node.array is not None and not varies(base._node)):
             return owner(Node(kind.type, kind.device, host_view(view, "an element")[()]), kind)
         return owner(node_of(view), kind)
 
@@ -371,6 +390,8 @@ class LazyTensor(Tensor):
             self._stub()[key] = 0  # raises
         if self._looks > LOOKS and is_direct() and _is_numpys(key):
             self._host[key] = np.asarray(value) if isinstance(value, Tensor) else value  # type: ignore[index]
+            return
+        if store_at_once(self, key, value):
             return
         found = basic(_with_numbers(key), self._kind.type.static_shape)
         if found is None:
@@ -386,6 +407,10 @@ class LazyTensor(Tensor):
     # -- NumPy's protocols
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__" and not kwargs:
+            made = at_once(ufunc, inputs)
+            if made is not DEFERRED:
+                return made
         if kwargs and (out := kwargs.get("out")) is not None and len(out) == 1:
             kwargs["out"] = out[0]
         for x in inputs:
@@ -395,6 +420,8 @@ class LazyTensor(Tensor):
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         if method != "__call__" and method not in ("reduce", "accumulate"):
             return run_in_numpy(function, inputs, kwargs, f"`{ufunc.__name__}.{method}` is not recorded")
+        if method == "__call__" and not kwargs:
+            return _deferred(function, inputs, kwargs, 3)
         return call(function, inputs, kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
@@ -599,8 +626,12 @@ def _unpickled(array: np.ndarray[Any, Any], scalar: bool) -> LazyTensor:
 
 def from_host(array: Any, device: Any, form: Form = Form.NDARRAY) -> LazyTensor:
     """A tensor with a copy of an array."""
-    placed = on_device(array, device_named(device))
-    kind = kind_of(ArrayType(placed.dtype, placed.shape), form, device_named(device))
+    device = device_named(device)
+    made = on_host(array, device, form)
+    if made is not None:
+        return made  # type: ignore[no-any-return]
+    placed = on_device(array, device)
+    kind = kind_of(ArrayType(placed.dtype, placed.shape), form, device)
     return owner(Node(kind.type, kind.device, placed), kind)  # type: ignore[no-any-return]
 
 

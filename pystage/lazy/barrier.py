@@ -78,7 +78,7 @@ def barrier(arena: Arena, cause: str, wanted: Sequence[Node] = ()) -> None:
     with arena.lock:
         outputs: dict[int, Node] = {}
         for node in [*[tensor._node for tensor in arena.tensors()], *wanted]:
-            if node.array is None:
+            if node is not None and node.array is None:
                 outputs[id(node)] = node
         arena.begin()
         if outputs:

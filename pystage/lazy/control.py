@@ -14,4 +14,4 @@ def sync(*tensors: LazyTensor, wait: bool = False) -> None:
     for arena in [arena_of(t.device) for t in tensors] or arenas():
         barrier(arena, "sync")
         if wait:
-            jax.block_until_ready([tensor._node.array for tensor in arena.tensors()])
+            jax.block_until_ready([t._node.array for t in arena.tensors() if t._node is not None])

@@ -33,14 +33,16 @@ class Metrics:
     """What has happened since the start, or since `reset_metrics`.
 
     `compiles` programs were made for barriers, `cache_hits` barriers found theirs, `interpreted` segments had none yet.
-    `compiled` counts the first by the line of the barrier, with the `calls` in each program and the `seconds` that it took
-    to make and first run them all. `recorded` and `steps` count the recordings and the runs of the programs of steps.
+    `at_once` counts the small calls that were computed without a record. `compiled` counts the first by the line of the
+    barrier, with the `calls` in each program and the `seconds` that it took to make and first run them all. `recorded` and
+    `steps` count the recordings and the runs of the programs of steps.
     `barriers_by_cause` and `unlowered_by_name` count barriers that computed something, and calls that NumPy ran.
     """
 
     compiles: int = 0
     cache_hits: int = 0
     interpreted: int = 0
+    at_once: int = 0
     compiled: Lines = field(default_factory=Counter)
     calls: list[int] = field(default_factory=list)
     seconds: float = 0.0
@@ -116,7 +118,7 @@ def report() -> str:
     calls = f", {min(counts.calls)} to {max(counts.calls)} calls each" if counts.calls else ""
     console.print(
         f"{counts.compiles} programs compiled in {counts.seconds:.2f} s{calls}; found {counts.cache_hits} times; "
-        f"{counts.interpreted} segments interpreted",
+        f"{counts.interpreted} segments interpreted; {counts.at_once} small calls computed at once",
         highlight=False,
     )
     for title, lines in (

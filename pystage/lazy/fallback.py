@@ -20,16 +20,14 @@ import numpy as np
 from ..compiler.hlo.types import SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import Form
 from ..runtime.arguments.classification import fields_of
-from ..runtime.results.objects import view_maker
 from .arena import arenas
 from .array import LazyTensor
 from .devices import default_device
-from .graph import Node
+from .in_numpy import on_arrays
 from .lending import lending_of
 from .recipes import kind_of
 from .replacement import Replacement
-from .tensor import Tensor, lent, memory_of, owner, owner_of, share
-from .unlowered import on_arrays
+from .tensor import Tensor, held_by, lent, memory_of, owner_of
 
 SIZE = 1 << 14
 """Arrays of fewer elements stay NumPy's: it has computed with them before a program is looked up."""
@@ -155,8 +153,9 @@ class _Loan(Replacement):
         device, flags = default_device(), value.flags
         type_ = ArrayType(value.dtype, value.shape)
         kind = kind_of(type_, Form.NDARRAY, device, flags.writeable, flags.c_contiguous, flags.fnc)
-        tensor = owner(Node(kind.type, device, value), kind)
-        share(tensor, value)
+        tensor = held_by(value, kind)
+        if tensor._entry is None:
+            kind.arena.register(tensor)
         self._lent.append((value, tensor))
         self._arrays[id(tensor)] = weakref.ref(tensor), value
         return tensor
@@ -184,8 +183,8 @@ class _Loan(Replacement):
                 array = array[()]
         else:
             array = self._array(owner)[...]
-            for step in tensor._path:
-                array = view_maker(step)(array)
+            for make in tensor._makers:
+                array = make(array)
         if array.flags.writeable and not tensor._kind.writable:
             array.flags.writeable = False
         self._arrays[id(tensor)] = weakref.ref(tensor), array

@@ -147,7 +147,7 @@ class _Input:
         else:
             form = Form.NDARRAY if isinstance(leaf, np.ndarray) else Form.SCALAR
             self.stand = from_host(array, None, form)
-            self.node = self.stand._node
+            self.node = node_of(self.stand)
 
     def hand_back(self) -> None:
         """Stores into the caller's array what the function has stored into what stands for it."""
@@ -167,7 +167,7 @@ class _Input:
         else:
             made = owner(node, kind)
         if type(self._leaf) is Tensor.number:
-            return owner(made._node, kind_of(kind.type, Form.PYTHON, kind.device))
+            return owner(node_of(made), kind_of(kind.type, Form.PYTHON, kind.device))
         return type(self._leaf)(made.item()) if type(self._leaf) in (float, complex) else made
 
 

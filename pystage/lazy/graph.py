@@ -52,28 +52,28 @@ class GradientTape:
         return self._seen[id(node)]
 
 
-_tapes: list[GradientTape] = []
+tapes: list[GradientTape] = []
 """The tapes that run, innermost last."""
 
 
 @contextmanager
 def tape(new: GradientTape) -> Iterator[None]:
     """Lets a tape run."""
-    _tapes.append(new)
+    tapes.append(new)
     try:
         yield
     finally:
-        _tapes.remove(new)
+        tapes.remove(new)
 
 
 def is_differentiating() -> bool:
     """True while a tape runs."""
-    return bool(_tapes)
+    return bool(tapes)
 
 
 def varies(node: Node) -> bool:
     """True if a node depends on what is being differentiated."""
-    return any(each.varies(node) for each in _tapes)
+    return any(each.varies(node) for each in tapes)
 
 
 class Node:
@@ -93,7 +93,7 @@ class Node:
         self.array = array
         self.call = call
         self.index = index
-        self.origin = call if _tapes else None
+        self.origin = call if tapes else None
         """What it was computed from, if it was recorded while a tape ran."""
         self.exported = False
         """True if somebody else may hold the memory of `array` without holding that."""

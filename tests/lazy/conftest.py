@@ -1,15 +1,29 @@
-"""Tests of lazy tensors compile their programs at once; those that are about interpreting them first do not."""
+"""Tests of lazy tensors record all calls, and compile their programs at once.
+
+Those that are about computing small calls at once, or about interpreting programs first, do as all do outside of these tests.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from pystage.lazy import interpreting
+from pystage.lazy import in_numpy, interpreting
 
 
 @pytest.fixture
 def interpreted() -> None:
     """Programs of lazy tensors are interpreted while that is cheaper than compiling them, as outside of these tests."""
+
+
+@pytest.fixture
+def at_once() -> None:
+    """Calls on small arrays are computed at once, as outside of these tests."""
+
+
+@pytest.fixture(autouse=True)
+def _recorded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "at_once" not in request.fixturenames:
+        monkeypatch.setattr(in_numpy, "SMALL", 0)
 
 
 @pytest.fixture(autouse=True)

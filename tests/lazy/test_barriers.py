@@ -143,7 +143,7 @@ def test_a_loop_without_barriers_is_cut_and_compiles_twice_at_most() -> None:
 
 
 def test_thousands_of_calls_in_a_chain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pystage.lazy.tensor.LIMIT", 100_000)
+    monkeypatch.setattr("pystage.lazy.recorder.LIMIT", 100_000)
     x = tensor(2)
     for _ in range(3000):
         x = -x

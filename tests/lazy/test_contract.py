@@ -50,3 +50,10 @@ def test_programs_of_the_contract(name: str) -> None:
 @pytest.mark.parametrize("name", MODULES)
 def test_programs_of_the_contract_interpreted(name: str) -> None:
     check(name)
+
+
+@pytest.mark.usefixtures("at_once", "interpreted")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning")
+@pytest.mark.parametrize("name", MODULES)
+def test_programs_of_the_contract_at_once(name: str) -> None:
+    check(name)

@@ -10,6 +10,7 @@ import numpy as np
 
 import pystage
 from pystage import lazy
+from pystage.lazy import in_numpy
 
 FIRST, SECOND = jax.devices()
 DATA = np.arange(6.0).reshape(2, 3)
@@ -135,10 +136,12 @@ def the_default_device_counts() -> None:
 
 
 if __name__ == "__main__":
-    where_results_are()
-    who_meets_is_told()
-    who_moves_may_meet()
+    for size in (in_numpy.SMALL, 0):  # computed at once, and recorded
+        in_numpy.SMALL = size
+        where_results_are()
+        who_meets_is_told()
+        who_moves_may_meet()
+        views_and_stores_stay()
+        gradients_and_steps_stay()
+        the_default_device_counts()
     barriers_are_of_one_device()
-    views_and_stores_stay()
-    gradients_and_steps_stay()
-    the_default_device_counts()

@@ -12,8 +12,10 @@ from ...compiler.policy import is_own_file
 from ...compiler.values.boundary import Form
 from ..array import LazyTensor, from_host
 from ..counting import counts
+from ..in_numpy import DEFERRED, at_once
 from ..recipes import kind_of, name_of
-from ..tensor import Unrecorded, host_view, node_of, owner, record
+from ..recorder import Unrecorded, record
+from ..tensor import host_view, node_of, owner
 from .data_types import ANY, Category, DType, promoted, scalar_of, with_scalar
 
 
@@ -25,6 +27,9 @@ def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> LazyTensor
 
 def apply_any(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """As `apply`, for a function that gives something else. What is recorded has the line of the user's call."""
+    made = at_once(function, args, kwargs)
+    if made is not DEFERRED:
+        return _as_arrays(made)
     depth = 2
     frame = sys._getframe(1)
     while frame.f_back is not None and is_own_file(frame.f_code.co_filename):

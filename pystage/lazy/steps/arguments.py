@@ -19,7 +19,8 @@ from ..array import LazyTensor
 from ..barrier import value_of
 from ..graph import Node
 from ..recipes import TensorKind, kind_of
-from ..tensor import NUMBERS, Tensor, fits, node_of, operand_of, owner, owner_of, view_of
+from ..recorder import fits, operand_of
+from ..tensor import NUMBERS, Tensor, node_of, owner, owner_of, view_of
 from .number import LazyNumber
 from .recording import Parameter
 

@@ -21,8 +21,9 @@ from ..counting import counts
 from ..graph import Node
 from ..liveness import donated_inputs
 from ..recipes import TensorKind
+from ..recorder import is_static
 from ..segment import Segment, leaves_of, program_of
-from ..tensor import Tensor, assign, is_static, node_of, owner, owner_of, view_of
+from ..tensor import Tensor, assign, node_of, owner, owner_of, view_of
 from .arguments import Call, Reference, Structure, rebuilt
 from .recording import Parameter, Recording
 

@@ -85,6 +85,10 @@ class Recording(Arena):
 class _Thread(threading.local):
     recording: Recording | None = None
     """What this thread is recording."""
+    blocks = 0
+    """In how many blocks of a step this thread is."""
+    is_eager = True
+    """False in a step and in a block of one: there all is recorded, however small."""
 
 
 thread = _Thread()
@@ -93,11 +97,11 @@ thread = _Thread()
 @contextmanager
 def recorded(recording: Recording) -> Iterator[None]:
     """Records what this thread does."""
-    thread.recording = recording
+    thread.recording, thread.is_eager = recording, False
     try:
         yield
     finally:
-        thread.recording = None
+        thread.recording, thread.is_eager = None, not thread.blocks
 
 
 def refuse_in_step(what: str) -> None:

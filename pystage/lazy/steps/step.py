@@ -19,7 +19,7 @@ from ..control import sync
 from ..counting import counts
 from ..devices import default_device
 from ..graph import is_differentiating
-from ..tensor import floats_raise
+from ..recorder import floats_raise
 from .arguments import Call, Structure, rebuilt, shares_memory
 from .captured import Captured, draws_of
 from .program import StepProgram
@@ -144,11 +144,15 @@ class Step:
         raise StepError(f"the step `{name}` draws random numbers, so that it cannot be replayed")
 
     def __enter__(self) -> Step:
+        thread.blocks += 1
+        thread.is_eager = False
         return self
 
     def __exit__(
         self, cls: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        thread.blocks -= 1
+        thread.is_eager = not thread.blocks and thread.recording is None
         if cls is None:
             sync()
 
