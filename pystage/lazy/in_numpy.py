@@ -48,7 +48,7 @@ def at_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None
     values: list[Any] = []
     size = 0
     arena: Any = None
-    inner: _Parts | None = None
+    inner: _InnerOperands | None = None
     for each in given:
         cls = type(each)
         if cls is made:
@@ -64,7 +64,7 @@ def at_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None
         elif cls in _PLAIN:
             array = each
         else:
-            inner = inner or _Parts()
+            inner = inner or _InnerOperands()
             array = inner.lend(each)
         values.append(array)
     if inner is not None:
@@ -214,7 +214,7 @@ def _kind_of_new(array: np.ndarray[Any, Any], arena: Arena) -> TensorKind | None
     return kind
 
 
-class _Parts:
+class _InnerOperands:
     """The tensors and ndarrays in containers among the operands of a call, and their elements."""
 
     __slots__ = ("are_known", "arena", "arrays", "given", "size")
@@ -281,17 +281,14 @@ def _elements_of(tensor: Tensor) -> Any:
 
 
 def on_host(array: Any, device: Any, form: Form) -> Any:
-    """A tensor with a copy of an array, on a CPU; None for other devices, and for types that only JAX has."""
-    if device.platform != "cpu" or thread.recording is not None:
+    """A tensor whose memory is a copy of a small array, on a CPU; None for other arrays."""
+    if device.platform != "cpu" or thread.recording is not None or np.size(array) >= SMALL:
         return None
     elements = np.array(array, order="C")
     if elements.dtype not in SHORT_NAMES or not elements.dtype.isnative:
         return None
     kind = kind_of(ArrayType(elements.dtype, elements.shape), form, device)
-    if elements.size < SMALL:
-        return held_by(elements[()] if form is Form.SCALAR else elements, kind)
-    elements.flags.writeable = False
-    return owner(Node(kind.type, device, elements), kind)
+    return held_by(elements[()] if form is Form.SCALAR else elements, kind)
 
 
 def run_in_numpy(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], reason: str) -> Any:
