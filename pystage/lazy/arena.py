@@ -48,11 +48,23 @@ class _Reference(weakref.ref[Registered]):
 class Arena:
     """The tensors of one device that own their memory, and the recipes recorded since the last barrier."""
 
-    __slots__ = ("_cuts", "_forget", "_numbers", "_tensors", "device", "kinds", "lock", "recorded")
+    __slots__ = (
+        "_cuts",
+        "_forget",
+        "_numbers",
+        "_tensors",
+        "device",
+        "kinds",
+        "lock",
+        "recorded",
+        "small_calls",
+    )
 
     def __init__(self, device: Any) -> None:
         self.device = device
         self.recorded: list[Recipe] = []
+        self.small_calls = 1 << 30
+        """How many small calls there were since the last large one."""
         self.kinds: dict[Any, Any] = {}
         """The kinds of what NumPy has computed, by dtype and shape, for arrays in row-major order."""
         self._cuts: set[tuple[Recipe, ...]] = set()

@@ -30,6 +30,11 @@ SMALL = 1 << 14
 Measured on a CPU in chains of calls on arrays of float64, compiled, against NumPy: with a `tanh` in every fourth call the
 program is as fast at 6,000 elements and takes 0.6 of the time at 16,000; additions and products alone are as fast at 65,000.
 A call of two arrays has twice the elements of each."""
+SMALL_CALLS = 64
+"""After a call that is not small, small ones are recorded, too, until so many come in a row.
+
+A training step some of whose calls are just below `SMALL` took twice as long where these were computed at once: what they give
+had to go to the device in each step."""
 DEFERRED = object()
 """What `at_once` gives for a call that is to be recorded."""
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...)})
@@ -53,13 +58,17 @@ def at_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None
         cls = type(each)
         if cls is made:
             kind = each._kind
-            array = each._host if each._owner is None and kind.writable else None
-            if array is None and (array := _elements_of(each)) is None:
-                return DEFERRED
             if arena is not kind.arena:
                 if arena is not None:
                     return DEFERRED
                 arena = kind.arena
+                if arena.small_calls < SMALL_CALLS:
+                    _note_deferred(arena, _size(given))
+                    return DEFERRED
+            array = each._host if each._owner is None and kind.writable else None
+            if array is None and (array := _elements_of(each)) is None:
+                _note_deferred(arena, _size(given))
+                return DEFERRED
             size += array.size
         elif cls in _PLAIN:
             array = each
@@ -73,7 +82,9 @@ def at_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None
         arena = arena or inner.arena
         size += inner.size
         given = (*given, *inner.given)
-    if size >= SMALL or arena is None:
+    if size >= SMALL or arena is None or arena.recorded:
+        if arena is not None:
+            _note_deferred(arena, size)
         return DEFERRED
     try:
         if kwargs:
@@ -96,10 +107,22 @@ def at_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None
     return at_once(function, args, kwargs)
 
 
+def _size(given: Sequence[Any]) -> int:
+    """The elements of the tensors among the operands of a call."""
+    made = Tensor.made
+    return sum([each._kind.type.size for each in given if type(each) is made])
+
+
+def _note_deferred(arena: Arena, size: int) -> None:
+    """A call on operands of this size in all is recorded."""
+    arena.small_calls = arena.small_calls + 1 if size < SMALL else 0
+
+
 def two_at_once(function: Any, x: Any, y: Any) -> Any:
     """`at_once` of two operands that are NumPy's memory already, or numbers; DEFERRED where it has to look."""
     arena: Any = None
-    a = b = None
+    a: Any = None
+    b: Any = None
     size = 0
     if type(x) is Tensor.made:
         if x._owner is not None or x._host is None or not x._kind.writable:
@@ -116,6 +139,8 @@ def two_at_once(function: Any, x: Any, y: Any) -> Any:
     elif type(y) is float or type(y) is int:
         b = y
     if a is None or b is None or size >= SMALL or not thread.is_eager or tapes or entered:
+        return DEFERRED
+    if arena.recorded or arena.small_calls < SMALL_CALLS:
         return DEFERRED
     try:
         result = function(a, b)
@@ -159,7 +184,8 @@ def store_at_once(tensor: Tensor, key: Any, value: Any) -> bool:
         number = value if type(value) in _PLAIN else None
     if number is None or tensor._owner is not None or tensor._host is None or not _is_place(key):
         return at_once(setitem, (tensor, key, value)) is not DEFERRED
-    if not thread.is_eager or tapes or loans:
+    arena = tensor._kind.arena
+    if not thread.is_eager or tapes or loans or arena.recorded or arena.small_calls < SMALL_CALLS:
         return False
     tensor._host[key] = number
     return True
