@@ -1,9 +1,9 @@
-"""Which parameters of the widest tests run: a sixteenth, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
+"""Which parameters of the widest tests run: one in 24, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
 
-Of tests that start processes, or that run much for each parameter, a quarter runs.
+Of tests that start processes, or that run much for each parameter, a quarter runs; of others with many parameters a half.
 
 Those tests run each function of JAX for every element type, form and setting, or programs that other tests run too; JAX
-compiles each of the calls by itself. Of the programs of `checking.Cases` a half runs, on a third of their inputs.
+compiles each of the calls by itself. Of the programs of `checking.Cases` a quarter runs, on a third of their inputs.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from typing import Any
 
 ALL = bool(os.environ.get("PYSTAGE_ALL_TESTS"))
 TESTS = Path(__file__).resolve().parent
-KEPT = 16
+KEPT = 24
 """One of so many parameters is kept."""
 KEPT_OF_SLOW = 4
 """One of so many parameters of a slow test is kept."""
+MANY = 8
+KEPT_OF_MANY = 2
+"""One of so many parameters is kept of another test that has `MANY`, but of one that runs programs of `checking.Cases`."""
 KEPT_OF_INPUTS = 3
 """One of so many inputs of a program is kept: of programs side by side, other inputs."""
-KEPT_OF_PROGRAMS = 2
+KEPT_OF_PROGRAMS = 4
 """One of so many programs is kept, by its name, whatever else is collected."""
 
 WIDE = {
@@ -81,8 +84,15 @@ SLOW = {
 }
 """By module, the tests of which a quarter runs."""
 
+CHEAP = {"test_support.py", "test_public_api.py", "ops/test_generic.py"}
+"""Modules all of whose parameters run: they read declarations."""
+
 LONG = {
-    "explain/test_running.py": {"test_the_report_as_data", "test_the_report_comes_last"},
+    "explain/test_running.py": {
+        "test_folders_archives_and_modules",
+        "test_the_report_as_data",
+        "test_the_report_comes_last",
+    },
     "contract/packages/test_linen.py": {
         "test_a_whole_training[trained]",
         "test_no_code_of_the_program_runs",
@@ -113,6 +123,7 @@ def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
     left_out: list[Any] = []
     places: defaultdict[tuple[Any, str], dict[int, int]] = defaultdict(dict)
     inputs = _Inputs(items)
+    counts = Counter(getattr(item, "function", None) for item in items)
     for item in items:
         module = Path(item.path).relative_to(TESTS).as_posix()
         name = getattr(item, "originalname", item.name)
@@ -120,7 +131,13 @@ def sampled(items: list[Any]) -> tuple[list[Any], list[Any]]:
         for argument in _first_arguments(item):
             seen = places[item.function, argument]
             place += seen.setdefault(id(item.callspec.params[argument]), len(seen))
-        each = KEPT if name in WIDE.get(module, ()) else KEPT_OF_SLOW if name in SLOW.get(module, ()) else 1
+        if name in WIDE.get(module, ()):
+            each = KEPT
+        elif name in SLOW.get(module, ()):
+            each = KEPT_OF_SLOW
+        else:
+            many = counts[item.function] >= MANY and _program(item) is None
+            each = KEPT_OF_MANY if many and module not in CHEAP else 1
         long = not {name, item.name}.isdisjoint(LONG.get(module, ()))
         left = long or place % each != 0
         left = left or inputs.left(item)

@@ -20,7 +20,7 @@ from pystage.compiler.infer.core.frame import Frame
 from pystage.compiler.infer.diagnostics.trail import Trail
 from pystage.compiler.stage import ir as stage
 
-EACH = 40
+EACH = 80
 """One program of so many runs in `make test`."""
 INSTRUCTIONS = (
     stage.Call,

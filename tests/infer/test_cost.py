@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pystage
+from pystage.compiler.infer.core import constants
 from pystage.compiler.infer.core.frame import Restart
 from tests.checking import check
 
@@ -265,3 +266,52 @@ def test_an_inference_too_large_begins_again_with_the_numbers_that_it_asked_for(
 def test_a_grid_without_windows_has_no_best_one() -> None:
     with pytest.raises(KeyError):
         pystage.compile(best_window, fallback="error")(np.arange(12.0), [], [2, 4, 6, 8])
+
+
+def test_what_depends_on_many_parameters_is_asked_for_at_once(monkeypatch):
+    """Each evaluation begins with the parameters: one for every few of them would be quadratic."""
+
+    def of_sizes(sizes):
+        return np.zeros(sum(sizes))
+
+    evaluated = []
+    plain = constants._evaluated
+    monkeypatch.setattr(constants, "_evaluated", lambda *args: evaluated.append(None) or plain(*args))
+    counts = []
+    for n in (200, 400):
+        evaluated.clear()
+        pystage.compile(of_sizes, fallback="error").staged([1] * n)
+        counts.append(len(evaluated))
+    assert counts[1] < 2.2 * counts[0]
+
+
+class Estimate:
+    def __init__(self, n):
+        self.x = np.zeros(n)
+
+    def predict(self):
+        self.x = self.x * 0.5
+        return self.x
+
+
+def filtered(zs):
+    """Each trip appends arrays that a variable and an attribute hold, too."""
+    state = Estimate(zs.shape[1])
+    predicted, corrected = [], []
+    for z in zs:
+        x = state.predict()
+        predicted.append(x)
+        if z[0] > 0:
+            state.x = state.x + z
+        corrected.append(state.x)
+    return np.array(predicted), np.array(corrected), x, state.x
+
+
+def test_a_loop_that_appends_arrays_that_others_hold_stays_rolled():
+    rng = np.random.default_rng(0)
+    check(filtered, rng.normal(size=(12, 2)))
+    sizes = [
+        len(list(pystage.compile(filtered).staged(rng.normal(size=(n, 2))).function.body.walk()))
+        for n in (40, 80)
+    ]
+    assert sizes[0] == sizes[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 import threading
 from collections.abc import Iterator
@@ -20,7 +19,6 @@ from pystage.lazy.segment import Executable, Segment, program_of
 
 @pytest.fixture(autouse=True)
 def _fresh() -> Iterator[None]:
-    gc.collect()
     lazy.sync()
     lazy.reset_metrics()
     yield

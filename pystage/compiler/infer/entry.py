@@ -100,11 +100,12 @@ def infer_program(
     """
     unrolled: dict[stage.Instr, Note] = {}
     by_place: dict[stage.Instr, bool] = {}
+    appending: dict[stage.Instr, Note] = {}
     in_program: dict[GeneratorKey, str | None] = {}
-    refused: StagingError | None = None  # what was wrong where loops went over places
+    refused: StagingError | None = None  # what was wrong where loops were rolled
     steps = 0
     for _ in range(RESTART_LIMIT):
-        engine = Interpreter(bool(jax.config.jax_enable_x64), unrolled, steps, by_place)
+        engine = Interpreter(bool(jax.config.jax_enable_x64), unrolled, steps, by_place, appending)
         engine.externals.generators.in_program = in_program
         if isinstance(static, Statics):
             engine.externals.statics = static
@@ -112,7 +113,8 @@ def infer_program(
         try:
             return _Entry(engine, static or {}).run(function, args, kwargs, name)
         except Restart as restart:
-            unrolled[restart.loop] = restart.why
+            kept = appending if restart.appends and restart.loop not in appending else unrolled
+            kept[restart.loop] = restart.why
             steps = engine.effort.steps
         except ByPlace as large:
             by_place[large.loop] = len(by_place) < MOST_BY_PLACE
@@ -120,13 +122,15 @@ def infer_program(
             in_program |= found.generators
         except Exhausted:
             engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
-            if not any(by_place.values()):
+            if unrolled.keys() >= appending.keys() and not any(by_place.values()):
                 raise refused or StagingError((engine.effort.diagnostic(engine.b.span),)) from None
             by_place = dict.fromkeys(by_place, False)
+            unrolled |= appending
         except StagingError as error:
-            if not any(by_place.values()):
+            if unrolled.keys() >= appending.keys() and not any(by_place.values()):
                 raise
             refused, by_place = error, dict.fromkeys(by_place, False)
+            unrolled |= appending
         finally:
             engine.release()
     raise StagingError(

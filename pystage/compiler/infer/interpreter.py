@@ -237,9 +237,8 @@ class Interpreter(Engine):
         return read_path(self.b, cell.value, ref.path)
 
     def write(self, cell: int, content: Cell) -> None:
-        member = self.state.slots.get(cell)
-        if isinstance(member, MemberCell):
-            pools.store(self, member, cast(Contents, content))
+        if isinstance(self.state.slots.get(cell), MemberCell):
+            pools.store(self, cell, cast(Contents, content))
         elif aliases_of(content):
             coherent.write_all(self, cell, content)
         else:

@@ -308,6 +308,27 @@ def an_operator_that_all_decline(x):
     return Declines(x) + 1
 
 
+class Divides(Declines):
+    def __divmod__(self, other):
+        return self.x // 2, other
+
+    def __rdivmod__(self, other):
+        return other, self.x % 2
+
+
+class OnlyFloors(Declines):
+    def __floordiv__(self, other):
+        return self.x
+
+    def __mod__(self, other):
+        return self.x
+
+
+@cases(1.5)
+def divmod_of_objects(x):
+    return divmod(Divides(x), 3), divmod(7, Divides(x)), said(lambda: divmod(OnlyFloors(x), OnlyFloors(x)))
+
+
 @cases(1.5, refused="PS603")
 def the_dict_of_an_instance(x):
     h = Holder(x)

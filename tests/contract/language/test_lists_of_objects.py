@@ -487,6 +487,34 @@ def test_lists_of_objects(function, args, options):
     check(function, *args, **options)
 
 
+class Link:
+    def __init__(self, key=None):
+        self.key = key
+        self.before = self.after = self
+
+
+def recent_keys(xs):
+    """A ring of links, the last used first; its head has no key."""
+    head = Link()
+    links = {}
+    for x in xs:
+        link = links.get(x)
+        if link is None:
+            links[x] = link = Link(x)
+        else:
+            link.before.after = link.after
+            link.after.before = link.before
+        link.before = head
+        link.after = head.after
+        head.after.before = link
+        head.after = link
+    return head.before.key, head.after.after.key
+
+
+def test_objects_that_refer_to_one_another_become_members_while_one_is_stored_into():
+    check(recent_keys, np.array([3, 1, 2, 1, 3, 5]))
+
+
 # ---------------------------------------------------------------- what is refused
 
 

@@ -54,7 +54,7 @@ from ...values.lattice import (
 )
 from ...values.node import TreeNode
 from ...values.state import new_pool
-from ...values.walk import children, head, map_children, rebuild
+from ...values.walk import children, head, map_children, nodes, rebuild
 from ..core.engine import Engine
 from ..core.phi import selector_value
 from ..core.speculate import commit_unless
@@ -400,25 +400,37 @@ def _row(engine: Engine, member: MemberCell) -> Contents:
     return found
 
 
-def store(engine: Engine, member: MemberCell, new: Contents) -> None:
+def store(engine: Engine, number: int, new: Contents) -> None:
     """The object of a member holds `new`; what is stored after a raise nobody sees."""
-    b, pool = engine.b, pool_at(engine, member.pool)
-    like = template_of_pool(pool)
+    b = engine.b
     unboxing = _Unboxing(engine, ())
+
+    def unboxed_once() -> Contents:
+        like = template_of_pool(pool_at(engine, _member(engine, number).pool))
+        (content,) = unboxed_contents([alone(new)], like, unboxing.unboxed)
+        return content
+
     try:
         with commit_unless(engine, _Unpoolable):
-            (content,) = unboxed_contents([alone(new)], like, unboxing.unboxed)
-            template = _common(like, [content])
+            content, member = unboxed_once(), _member(engine, number)
+            inside = [part.pool for part in nodes(content) if isinstance(part, Pooled)]
+            if any(pool_at(engine, pool).contents is None for pool in inside):
+                content = unboxed_once()  # two pools have become one meanwhile
+            pool = pool_at(engine, member.pool)
+            template = _common(template_of_pool(pool), [content])
     except _Unpoolable:
         what = "an object in a list or a dict of computed length, if the others there hold a value of another kind,"
         raise DiagnosticError(CannotStore(span=b.span, what=what)) from None
-    pool = pool_at(engine, member.pool)
     rows = converted(b, pool, template, pool.capacity)
     old = as_objects(b, [object_at(b, rows, member.place)], template, 1)
     one = as_objects(b, [content], template, 1)
     stored = with_objects(b, rows, member.place, one, old, is_running(engine))
     shared = pool.shared or unboxing.shared
     engine.state.set(member.pool, replace(pool, contents=stored, stored=True, shared=shared))
+
+
+def _member(engine: Engine, number: int) -> MemberCell:
+    return cast(MemberCell, engine.state.slots[number])
 
 
 def same_member(engine: Engine, a: MemberCell, b: MemberCell) -> Truth:

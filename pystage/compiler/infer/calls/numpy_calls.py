@@ -118,7 +118,7 @@ class NumpyCall:
         except NoRepresentative:
             return None
 
-    def _alike(self, made: _Representatives, elements: Sequence[int] = ELEMENTS) -> Exception | None:
+    def _alike(self, made: _Representatives, elements: Sequence[float] = ELEMENTS) -> Exception | None:
         """What NumPy raises of each of the elements; `NoRepresentative` where that depends on them."""
         first: Exception | None = None
         made = replace(made, masks=[])

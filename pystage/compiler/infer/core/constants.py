@@ -290,6 +290,8 @@ def _known_array(origins: ParameterOrigins, value: Array, what: str, span: Span 
     array, blockers = evaluate(origins, value.value)
     if array is not None:
         return python_value(array, value.form)
+    if len(blockers) == MOST_BLOCKERS:
+        blockers = _all_blockers(origins, value.value)
     if blockers and all(b in origins.places for b in blockers):
         for blocker in blockers:
             origins.demand(blocker, span, what)
@@ -299,6 +301,21 @@ def _known_array(origins: ParameterOrigins, value: Array, what: str, span: Span 
         _demand_trips(origins, loop, what, span)
         unroll(loop, known_in_every_trip(what, span))
     raise DiagnosticError(NotKnown(span=span, what=what, notes=_reasons(origins, value.value, blockers)))
+
+
+def _all_blockers(origins: ParameterOrigins, value: Value) -> list[Value]:
+    """All that keeps an evaluated value from being known, of which `evaluate` gives the first only."""
+    found: dict[Value, None] = {}
+    seen, stack = {value}, [value]
+    while stack:
+        top = stack.pop()
+        unknown = [v for v in _leads_to(origins, top) if origins.evaluated[v].array is None]
+        if not unknown or (isinstance(top.owner, Op) and not _at_once(origins, top.owner)):
+            found[top] = None
+        new = [v for v in unknown if v not in seen]
+        seen.update(new)
+        stack.extend(new)
+    return list(found)
 
 
 def _reasons(origins: ParameterOrigins, value: Value, blockers: list[Value]) -> tuple[Note, ...]:

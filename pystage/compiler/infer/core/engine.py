@@ -8,7 +8,7 @@ reaches the others through the engine. `Interpreter` (`infer/interpreter.py`) is
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, NoReturn, cast
 
@@ -108,6 +108,7 @@ class Engine(Context):
         unrolled: Mapping[stage.Instr, Note],
         before: int = 0,
         by_place: Mapping[stage.Instr, bool] = {},
+        appending: Container[stage.Instr] = (),
     ) -> None:
         self.root = Region()
         self.b = Builder(self.root)
@@ -127,7 +128,7 @@ class Engine(Context):
         self.frame: Frame | None = None
         self.callees = Callees()
         self.effects = Effects()
-        self.loops = Loops(unrolled, by_place)
+        self.loops = Loops(unrolled, by_place, appending)
         self.custom_rules = CustomRules()
         self.elements = Elements()
         self.splits = 0

@@ -143,6 +143,8 @@ class Endless(Exception):
 class Restart(Exception):
     """The whole inference must begin again, with `loop` unrolled; `why` says what needs that.
 
+    `appends`: the loop appends what is no row of an array of its own. It stays rolled, if its lists may be any.
+
     It would not do to take back (`commit_unless`) and repeat the loop alone, although it mostly is still open. What only
     grows would keep what the abandoned passes noted: raise sites, for which the handlers around the loop would be inferred
     although nothing raises there; guards and demands of numbers that the unrolled loop does not need; steps, by which a
@@ -151,10 +153,11 @@ class Restart(Exception):
     the time of all goes into repeating what stands before the loop.
     """
 
-    def __init__(self, loop: stage.Instr, why: Note) -> None:
+    def __init__(self, loop: stage.Instr, why: Note, *, appends: bool = False) -> None:
         super().__init__(loop)
         self.loop = loop
         self.why = why
+        self.appends = appends
 
 
 class ByPlace(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from dataclasses import field
 from typing import ClassVar, cast
 
@@ -116,17 +116,18 @@ class Loops:
 
     `unrolled` are those that are written out since inference began again, and what made them be. `by_place` are those over
     many arrays or objects: True where the list is read at computed places, since the loop is too large written out,
-    False where that was refused. `active` are those whose bodies are being inferred, outermost first; `taking` says of
-    which the next element is being looked up. `retyped` are those of which a variable has another type after the first trip
-    than before it. `settled` is what a loop carried of cells when it was inferred last, by their numbers and
-    by how its frame reaches them: what each held on entry, and its template. Inferred again, in another pass of a loop
-    around it, it begins with these.
+    False where that was refused. `appending` are those that append what is no row of an array of their own. `active` are
+    those whose bodies are being inferred, outermost first; `taking` says of which the next element is being looked up.
+    `retyped` are those of which a variable has another type after the first trip than before it. `settled` is what a loop
+    carried of cells when it was inferred last, by their numbers and by how its frame reaches them: what each held on
+    entry, and its template. Inferred again, in another pass of a loop around it, it begins with these.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
             "unrolled": Fixed(),
             "by_place": Fixed(),
+            "appending": Fixed(),
             "active": Balanced(),
             "taking": Balanced(),
             "retyped": Grows(
@@ -138,6 +139,7 @@ class Loops:
 
     unrolled: Mapping[stage.Instr, Note]
     by_place: Mapping[stage.Instr, bool] = field(default_factory=dict)
+    appending: Container[stage.Instr] = ()
     active: list[Active] = field(default_factory=list)
     taking: Taking | None = None
     retyped: set[stage.Instr] = field(default_factory=set)

@@ -5,7 +5,7 @@ elements in every trip. Out: the loop stays one `While`; each number in the appe
 row for each trip, and after the loop the list has the rows as its elements. The first trip is peeled: in it, numbers
 may be of other types than in the others. An array of the whole list is the array of rows itself
 (`library/kernels/nesting.py`). Where a trip appends something else than numbers, tuples of them and arrays that it
-allocates, the loop is unrolled (`Restart`).
+allocates, its lists are as those of other loops, and if that is refused the loop is unrolled (`Restart`).
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ _EMPTY = ListCell(())
 def growing_lists(engine: Engine, frame: Frame, loop: stage.For, trips: int | None) -> list[Growing]:
     """The lists that `loop` only appends to and that nobody else sees; none where a trip may be the last."""
     if trips is None or trips < WRITTEN_OUT or loop.until is not None or engine.raises.bodies:
+        return []
+    if loop in engine.loops.appending:
         return []
     found: list[Growing] = []
     for name in _only_appended(loop):
@@ -199,7 +201,7 @@ class Growing:
     def _restart(self) -> Restart:
         """For what is no row: inference begins again with the loop written out."""
         text = "what the trips append to a list are no rows of arrays, so that every trip is code of its own"
-        return Restart(self.loop, Note(text, self.loop.span, text))
+        return Restart(self.loop, Note(text, self.loop.span, text), appends=True)
 
     def begin_trip(self) -> None:
         """Before a trip: the cells that it makes have greater numbers."""

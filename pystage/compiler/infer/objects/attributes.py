@@ -81,6 +81,7 @@ _BINARY = {
     "^": "xor",
     "<<": "lshift",
     ">>": "rshift",
+    "divmod()": "divmod",
 }
 _COMPARE = {
     "==": ("eq", "eq"),

@@ -72,7 +72,7 @@ from ..numpy import ufuncs as u
 from ..numpy.elementwise import apply_jax, apply_numpy
 from ..numpy.indexing.bounded import length
 from ..registry import meaning
-from ..rules.classes import c_name, class_of
+from ..rules.classes import c_name, class_name, class_of
 from ..rules.promote import kinds_of
 from ..rules.split import split_value
 from . import set_methods, strings
@@ -322,8 +322,14 @@ def pow_(ctx: Context, base: Raw, exp: Raw, mod: Raw = None) -> Abstract:
 
 @meaning(builtins.divmod)
 def divmod_(ctx: Context, x: Raw, y: Raw, /) -> Abstract:
-    """`divmod(x, y)`."""
+    """`divmod(x, y)`; of objects, what their `__divmod__` gives."""
+    made = ctx.overloaded("divmod()", x, y)
+    if made is not None:
+        return made
     operands = [abstract(v) for v in (x, y)]
+    if any(isinstance(cell_of(ctx, o), ObjectCell) for o in operands):
+        first, second = [class_name(ctx, o) for o in operands]
+        ctx.raise_(TypeError(f"unsupported operand type(s) for divmod(): '{first}' and '{second}'"))
     if all(isinstance(o, Const | Array) and is_number(o) for o in operands):
         numbers = [ctx.read(o) for o in operands]
         if all(k.form is Form.PYTHON for o in numbers for k in kinds_of(o)):
