@@ -33,8 +33,8 @@ A call of two arrays has twice the elements of each."""
 SMALL_CALLS = 64
 """After a call that is not small, small ones are recorded, too, until so many come in a row.
 
-A training step some of whose calls are just below `SMALL` took twice as long where these were computed at once: what they give
-had to go to the device in each step."""
+A training step some of whose calls are just below `SMALL` took twice as long where these were computed at once: what they
+give had to go to the device in each step."""
 DEFERRED = object()
 """What `at_once` gives for a call that is to be recorded."""
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(...)})

@@ -1,6 +1,6 @@
 """Tests of lazy tensors record all calls, and compile their programs at once.
 
-Those that are about computing small calls at once, or about interpreting programs first, do as all do outside of these tests.
+Those about computing small calls at once, or about interpreting programs first, do as all do outside of these tests.
 """
 
 from __future__ import annotations

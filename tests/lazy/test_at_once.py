@@ -1,4 +1,4 @@
-"""Small calls are computed at once by NumPy: the same kinds of results, views of one memory, and a record where one is needed."""
+"""Small calls are computed at once by NumPy: kinds of results, views of one memory, and a record where one is needed."""
 
 from __future__ import annotations
 
