@@ -315,7 +315,8 @@ def _all_blockers(origins: ParameterOrigins, value: Value) -> list[Value]:
         new = [v for v in unknown if v not in seen]
         seen.update(new)
         stack.extend(new)
-    return list(found)
+    order = {place: number for number, place in enumerate(origins.places)}
+    return sorted(found, key=lambda v: order.get(v, -1))
 
 
 def _reasons(origins: ParameterOrigins, value: Value, blockers: list[Value]) -> tuple[Note, ...]:

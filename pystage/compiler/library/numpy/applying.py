@@ -240,7 +240,9 @@ def block(arrays: Any) -> Any:
 def place(arr: Any, mask: Any, vals: Any) -> None:
     """The elements that a mask selects become the values, again and again from the first."""
     if not isinstance(arr, np.ndarray):
-        raise TypeError(f"argument 1 must be numpy.ndarray, not {type(arr).__name__}")
+        cls = type(arr)
+        name = cls.__name__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
+        raise TypeError(f"place() argument 1 must be numpy.ndarray, not {name}")
     chosen = np.ravel(np.asarray(mask)) != 0
     if chosen.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
