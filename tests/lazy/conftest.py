@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from pystage.lazy import in_numpy, interpreting
+from pystage.lazy.arena import arenas
 
 
 @pytest.fixture
@@ -17,7 +18,10 @@ def interpreted() -> None:
 
 @pytest.fixture
 def at_once() -> None:
-    """Calls on small arrays are computed at once, as outside of these tests."""
+    """Calls on small arrays are computed at once, as outside of these tests where no other came before."""
+    for arena in arenas():
+        arena.begin()
+        arena.small_calls = in_numpy.SMALL_CALLS
 
 
 @pytest.fixture(autouse=True)
