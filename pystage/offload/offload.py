@@ -57,6 +57,8 @@ class StagedRegion:
         if self._refused is not None:
             return self._cutting.program(self.run)(*args)
         part = self._part
+        if part.stays:
+            return part.plain(*args)
         try:
             return part(*args)
         except StagingError as error:
@@ -64,7 +66,7 @@ class StagedRegion:
                 raise
             refused = error
         finally:
-            if part.stays:
+            if part.stays:  # since this call
                 self._cutting.dissolve(self.run)
         if part.compiled.programs:
             return part.plain(*args)
