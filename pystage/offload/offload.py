@@ -298,8 +298,8 @@ class Shared:
 class Offload:
     """A plain function whose parts are staged, each where that is possible and worth a call.
 
-    Calling it gives what the plain function gives. `refused`: why the function is
-    not staged as a whole, where that is known already; else it is tried.
+    Calling it gives what the plain function gives. `compile` compiles each part. `refused`: why the function is not staged
+    as a whole, where that is known already; else it is tried.
     """
 
     def __init__(

@@ -415,13 +415,15 @@ class CompiledFunction(Generic[P, R]):
     def _call_compiled(
         self, fallback: Refusal, canonical: Sequence[Any], named: dict[str, Any], outgrown: Outgrown | None
     ) -> Any:
-        call = functools.partial(self._dispatcher.call, keep_failures=True, outgrown=outgrown)
         try:
-            return call(canonical, named)
+            return self._dispatcher.call(canonical, named, keep_failures=True, outgrown=outgrown)
         except HasLazy:
             if fallback != "caller":
                 raise
-            return self._lazily.run_on_arrays(lambda *args, **kwargs: call(args, kwargs), canonical, named)
+            call = self._dispatcher.call
+            return self._lazily.run_on_arrays(
+                lambda *args, **kwargs: call(args, kwargs, keep_failures=True), canonical, named
+            )
         except StagingError as error:
             if error.started or fallback == "caller":
                 raise
