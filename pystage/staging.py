@@ -62,7 +62,8 @@ def compile(
     `tier`: `"auto"` runs calls as plain Python until compiling pays: until plain runs have cost as much as a program costs.
     A call that will run long is compiled at once, and so are those with `jax.Array`s, under JAX's transformations and
     with `fallback="error"`. `"compiled"` compiles from the first call on, `"plain"` never; the parts of what cannot be
-    staged as a whole are compiled as with `"auto"`. By default it is `pystage.config.tier`; the environment variable `PYSTAGE_TIER` overrides all.
+    staged as a whole are compiled as with `"auto"`. By default it is `pystage.config.tier`; the
+    environment variable `PYSTAGE_TIER` overrides all.
 
     `donate`: names or positions of
     arguments whose `jax.Array`s the program may overwrite; they cannot be used after the call. `name`: the name of the
