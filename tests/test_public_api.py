@@ -34,7 +34,7 @@ def test_everything_public_has_a_docstring_and_a_typed_signature() -> None:
 
 
 def test_nothing_else_is_public() -> None:
-    names = {n for n in vars(pystage) if not n.startswith("_")}
+    names = {n for n in dir(pystage) if not n.startswith("_")}
     modules = {module.name for module in pkgutil.iter_modules(pystage.__path__)}
     assert names - (modules - set(pystage.__all__)) == set(pystage.__all__)
 
