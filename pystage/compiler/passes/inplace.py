@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from ..hlo.ir import Function
 from ..hlo.walk import kinds
-from ..ops import Concatenate, DynamicUpdateSlice, If, Scatter, While
-from .concatenation_hoisting import hoist_concatenations
+from ..ops import Concatenate, DynamicUpdateSlice, If, Scatter, Slice, While
+from .concatenations import rewrite_concatenations
 from .if_conversion import if_convert
 from .simplify import Simplified, simplify_again
 from .single_trip_loops import single_trip_loops
@@ -32,8 +32,8 @@ def in_place(simplified: Simplified) -> Simplified:
             passes.append(single_trip_loops)
         if While in found:
             passes.append(hoist_views)
-    if found >= {While, Concatenate}:
-        passes.append(hoist_concatenations)
+    if Concatenate in found and found & {While, Slice}:
+        passes.append(rewrite_concatenations)
     for rewrite in passes:
         simplified = simplify_again(simplified, rewrite(simplified.function))
     return simplified

@@ -1,16 +1,15 @@
 """Packs many Python numbers side by side, as the elements of a list are, into arrays for XLA.
 
 XLA compiles for seconds where a program has hundreds of parameters, and JAX takes microseconds for each in every call. The
-program takes the arrays apart again, which XLA removes where it puts the elements together.
+program has the arrays as parameters (`passes/vector_parameters.py`).
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from ...compiler.hlo.types import FLOAT64, INT64
@@ -98,20 +97,20 @@ def _packed(numbers: Sequence[Any]) -> Any:
     return tuple(numbers)
 
 
-def unpacked(inputs: Sequence[Any], groups: Sequence[Pack]) -> list[Any]:
-    """The inputs one by one."""
+def operands_of(inputs: Sequence[Any], groups: Sequence[Pack]) -> Iterator[tuple[Any, int | range]]:
+    """What the function under `jax.jit` gets, and which of the inputs each of it is: one, or several as a vector."""
     starts = {each.start: each for each in groups}
-    made: list[Any] = []
+    done = 0
     for each in inputs:
-        if len(made) not in starts:
-            made.append(each)
+        pack = starts.get(done)
+        if pack is None:
+            yield each, done
+            done += 1
             continue
-        columns = [_elements(column) for column in each]
-        made += itertools.chain.from_iterable(zip(*columns, strict=True))
-    return made
-
-
-def _elements(column: Any) -> Sequence[Any]:
-    if isinstance(column, tuple):
-        return column
-    return [jax.lax.squeeze(part, (0,)) for part in jax.lax.split(column, [1] * column.shape[0])]
+        for i, column in enumerate(each):
+            places = range(pack.start + i, pack.end, pack.columns)
+            if isinstance(column, tuple):
+                yield from zip(column, places, strict=True)
+            else:
+                yield column, places
+        done = pack.end

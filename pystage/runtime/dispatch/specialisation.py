@@ -23,6 +23,7 @@ from ...compiler.hlo.types import ArrayType
 from ...compiler.hlo.walk import kinds, work
 from ...compiler.infer.core.effort import OutOfTime, ended_after
 from ...compiler.ops import While
+from ...compiler.passes.vector_parameters import Parameter, with_vectors
 from ...compiler.pipeline import Infer, Request, Staged, build
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StructureSpec
 from ...compiler.values.demand import no_value
@@ -31,7 +32,7 @@ from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import dtype_problem
 from ..arguments.inputs import TypeKey, is_key, key_data_type, trace_key, type_key
-from ..arguments.packing import Pack, Packed, groups_of, unpacked
+from ..arguments.packing import Pack, Packed, groups_of, operands_of
 from ..arguments.signature import Signature
 from ..executables.background import Job, beside, can_interrupt, wait_for
 from ..executables.compiler_options import Options, options_for
@@ -93,6 +94,21 @@ class Variant:
     staged: Staged
     inputs: tuple[int, ...]
     plan: Plan
+
+    def on(self, operands: Sequence[tuple[Any, int | range]]) -> tuple[Staged, list[Any]]:
+        """The program that takes these operands, each one of the inputs or several of them as a vector."""
+        if all(isinstance(places, int) for _, places in operands):
+            return self.staged, [operands[i][0] for i in self.inputs]
+        params = {self.inputs[k]: param for param, k in enumerate(self.staged.kept)}
+        taken: list[Any] = []
+        parameters: list[Parameter] = []
+        for value, places in operands:
+            found = [params.get(i) for i in ([places] if isinstance(places, int) else places)]
+            if any(param is not None for param in found):
+                taken.append(value)
+                parameters.append(found if isinstance(places, range) else params[places])
+        made = with_vectors(self.staged.function, parameters)
+        return replace(self.staged, function=made.function, kept=made.kept), taken
 
 
 def stage(context: SpecialisationContext, request: Request, static: Mapping[int, Any], x64: bool) -> Staged:
@@ -375,19 +391,24 @@ class Specialisation:
         """`_trace` under the user's name, which JAX gives to the compiled module."""
 
         def program(*inputs: Any) -> Any:
-            return self._trace(unpacked(inputs, self._groups) if self._groups else inputs)
+            return self._trace(list(operands_of(inputs, self._groups)))
 
         program.__name__ = program.__qualname__ = self._context.request.name
         return program
 
-    def _trace(self, inputs: Sequence[Any]) -> Any:
+    def _trace(self, operands: Sequence[tuple[Any, int | range]]) -> Any:
         if not (getattr(_lowering, "active", False) or jax.config.jax_disable_jit):
             raise Unprepared
-        types = tuple([trace_key(x, f) for x, f in zip(inputs, self._forms, strict=True)])
-        key = (types, self._flags())
+        types: dict[int, TypeKey] = {}
+        for value, places in operands:
+            if isinstance(places, int):
+                types[places] = trace_key(value, self._forms[places])
+            else:
+                types.update(dict.fromkeys(places, ((), value.dtype, False)))
+        key = (tuple([types[i] for i in range(len(types))]), self._flags())
         variant = self._variant_for(key)
         plan = variant.plan
-        values = apply(variant.staged, [inputs[i] for i in variant.inputs], plan)
+        values = apply(*variant.on(operands), plan)
         if plan.direct and not self.memory:
             return plan.arrange(values)
         if self.single is not None and plan.single == self.single:

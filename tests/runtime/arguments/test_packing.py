@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import pystage
+from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.walk import kinds
 from pystage.compiler.ops import Concatenate, While
+from pystage.compiler.passes.vector_parameters import with_vectors
 from pystage.compiler.values.boundary import Form
-from pystage.runtime.arguments.packing import Pack, groups_of, unpacked
+from pystage.runtime.arguments.packing import Pack, groups_of, operands_of
 from tests.checking import check
 
 N = 40
@@ -75,9 +78,29 @@ def test_groups(paths: list[str], groups: list[Pack]) -> None:
     assert found == groups
 
 
-def test_what_is_packed_comes_apart_in_order() -> None:
-    columns = [("a", "c"), ("b", "d")]
-    assert unpacked(["x", columns, "y"], [Pack(1, 5, 2)]) == ["x", "a", "b", "c", "d", "y"]
+def test_a_column_of_numbers_of_several_types_is_passed_one_by_one() -> None:
+    vector = np.array([1.0, 2.0])
+    found = list(operands_of(["x", [("a", "c"), vector], "y"], [Pack(1, 5, 2)]))
+    assert found == [("x", 0), ("a", 1), ("c", 3), (vector, range(2, 5, 2)), ("y", 5)]
+
+
+def test_a_list_that_is_read_at_computed_places_is_not_joined() -> None:
+    """XLA joins thousands of elements in quadratic time."""
+    function = pystage.compile(at_computed_places).staged(list(range(N)), [1.0] * N).function
+    assert Concatenate in kinds(function)
+    made = with_vectors(function, [range(N), range(N, 2 * N)])
+    assert Concatenate not in kinds(made.function) and made.kept == (0, 1)
+    xs, ys = np.arange(N), np.linspace(0.0, 1.0, N)
+    apart, joined = interpret(function, [*xs, *ys]), interpret(made.function, [xs, ys])
+    assert all(map(np.array_equal, apart, joined))
+
+
+def test_only_consecutive_elements_are_a_slice() -> None:
+    function = pystage.compile(lambda xs: np.array([*xs[3:9], xs[0], *xs[:3]])).staged([1.0] * 9).function
+    made = with_vectors(function, [[*range(9)]])
+    (found,) = interpret(made.function, [np.arange(9.0)])
+    assert found.tolist() == [3, 4, 5, 6, 7, 8, 0, 0, 1, 2]
+    assert [len(op.operands) for op in made.function.body.walk() if isinstance(op.kind, Concatenate)] == [3]
 
 
 def nested(xs):
