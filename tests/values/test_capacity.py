@@ -91,7 +91,7 @@ def test_what_another_function_appends_to_does_not_grow_along() -> None:
 def test_the_first_size() -> None:
     assert first_size(64, 8, expected_size(0)) == 64
     assert [first_size(64, 8, expected_size(n)) for n in (10, 100, 5_000, 1 << 20)] == [
-        128,
+        1024,
         1024,
         8192,
         16_384,

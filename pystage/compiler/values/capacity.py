@@ -38,7 +38,7 @@ def expected_size(extent: int) -> int:
 
 _FEW = 8
 _MOST_OF_FEW = 1 << 20
-_SOME = 8
+_SOME = 64
 _MANY = 1 << 10
 
 

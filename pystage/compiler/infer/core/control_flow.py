@@ -42,6 +42,7 @@ from ..iteration.fusing import fused_for
 from ..iteration.iterators import (
     Rolled,
     Step,
+    count_now,
     count_of_references,
     exhaust,
     iterator_of,
@@ -235,7 +236,7 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
 def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     frame = e.current
 
-    times = first = 0
+    taken: list[int] = []
 
     why = e.loops.unrolled.get(i)
     if why is None:
@@ -243,21 +244,20 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
         why = Note(f"each element of {what} is code of its own")
 
     many = 0 if i in e.loops.unrolled or i in e.loops.by_place else count_of_references(e, iterable)
+    count = count_now(e, iterable)
 
     def trip(item: Step) -> None:
-        nonlocal times, first
-        times += 1
         before, region = e.effort.steps, e.b.open[-1][0]
         made = len(region.ops)
-        with e.effort.trip(i, times, why):
+        with e.effort.trip(i, len(taken) + 1, why):
             e.b.span = i.span
             e.put(i.target, item())
             e.run_block(i.body)
-        steps = e.effort.steps - before
-        if times == 1:
-            first = steps
-        if times == 2 and many:
-            takes = (steps, first, operation_count(region.ops[made:]))
+        taken.append(e.effort.steps - before)
+        if count is not None:
+            e.effort.foresee(taken, count - len(taken))
+        if len(taken) == 2 and many:
+            takes = (taken[1], taken[0], operation_count(region.ops[made:]))
             if any(
                 each * many > most for each, most in zip(takes, (MOST_STEPS, MOST_IN_CALLS, MOST_OPERATIONS))
             ):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -22,6 +22,8 @@ from ...stage import ir as stage
 from ...values.growth import Multiplied, too_large
 
 _NEVER = float("inf")
+_LATEST, _FAR = 4, 2.0
+"""So many trips say what the next ones take; later ones may be cheaper by so much."""
 PER_SECOND = 10_000
 """How many steps inference may take for each second that XLA may take."""
 
@@ -123,6 +125,16 @@ class Effort:
             raise Exhausted
         if self._until < _NEVER and time.perf_counter() > self._until:
             raise OutOfTime
+
+    def foresee(self, trips: Sequence[int], left: int) -> None:
+        """Raises `Exhausted` where a loop that is written out takes far more than it may for the trips that are left.
+
+        `trips`: the steps of those before, of which the cheapest of the last few counts.
+        """
+        if len(trips) >= _LATEST and self.steps + left * min(trips[-_LATEST:]) > _FAR * (
+            self._most + self._before
+        ):
+            raise Exhausted
 
     @contextmanager
     def at_most(self, steps: int) -> Iterator[None]:

@@ -721,6 +721,27 @@ FEW_ARRAYS = 3
 """A loop over so many arrays of one type, or fewer, is written out, however much its trips do."""
 
 
+def count_now(engine: Engine, value: Abstract) -> int | None:
+    """How many trips a loop makes over what has its elements now, if it does not leave or change that; None for others."""
+    match value:
+        case Enumerate(inner) | Reversed(inner):
+            return count_now(engine, inner)
+        case Zip(inners) | Mapped(_, inners):
+            return min(
+                [count for inner in inners if (count := count_now(engine, inner)) is not None], default=None
+            )
+        case Tuple(items):
+            return len(items)
+        case Const(value=str() | bytes() | tuple() | frozenset() as whole):
+            return len(whole)
+        case DictView(cell=cell) | Ref(cell=cell):
+            content = engine.state.get(cell)
+            if isinstance(content, ListCell):
+                return len(content.items)
+            return len(content.entries) if isinstance(content, DictCell) else None
+    return None
+
+
 def count_of_references(engine: Engine, value: Abstract) -> int:
     """How many trips a loop makes that goes over a list of many arrays, numbers or objects; 0 for any other loop."""
     match value:
