@@ -280,6 +280,9 @@ class PlainContext(Context):
     def can_be_unrolled(self, value: Array) -> bool:
         return False
 
+    def leave_rolled(self, value: Array, what: str) -> None:
+        pass
+
     def is_computed(self, value: Array) -> bool:
         return False
 

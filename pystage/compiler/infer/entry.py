@@ -122,15 +122,17 @@ def infer_program(
             in_program |= found.generators
         except Exhausted:
             engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
-            if unrolled.keys() >= appending.keys() and not any(by_place.values()):
+            rolled = {**appending, **engine.loops.alternatives}
+            if unrolled.keys() >= rolled.keys() and not any(by_place.values()):
                 raise refused or StagingError((engine.effort.diagnostic(engine.b.span),)) from None
             by_place = dict.fromkeys(by_place, False)
-            unrolled |= appending
+            unrolled |= rolled
         except StagingError as error:
-            if unrolled.keys() >= appending.keys() and not any(by_place.values()):
+            rolled = {**appending, **engine.loops.alternatives}
+            if unrolled.keys() >= rolled.keys() and not any(by_place.values()):
                 raise
             refused, by_place = error, dict.fromkeys(by_place, False)
-            unrolled |= appending
+            unrolled |= rolled
         finally:
             engine.release()
     raise StagingError(

@@ -137,6 +137,10 @@ class Context(abc.ABC):
         """True for an integer that is known once a loop around is written out."""
 
     @abc.abstractmethod
+    def leave_rolled(self, value: Array, what: str) -> None:
+        """The loop around that decides an integer stays rolled; if the program is refused, it is written out for `what`."""
+
+    @abc.abstractmethod
     def iterate(self, value: Abstract) -> list[Abstract] | None:
         """The elements of an iterable whose length is known now, or None where it cannot be listed."""
 

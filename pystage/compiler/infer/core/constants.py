@@ -432,9 +432,15 @@ def is_decidable(origins: ParameterOrigins, value: Array) -> bool:
 
 def unroll_around(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> None:
     """Begins again with the loop around written out that decides `value`, if there is one; `what` says what that is."""
+    loop = loop_around(origins, value)
+    if loop is not None:
+        raise Restart(loop, known_in_every_trip(what, span))
+
+
+def loop_around(origins: ParameterOrigins, value: Array) -> stage.Instr | None:
+    """The loop that can be written out so that `value` is known in its trips, if there is one."""
     loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
-    if loop is not None and (loop.trips or 0) <= UNROLL_LIMIT:
-        unroll(loop, known_in_every_trip(what, span))
+    return loop.instruction if loop is not None and (loop.trips or 0) <= UNROLL_LIMIT else None
 
 
 def known_in_every_trip(what: str, span: Span | None) -> Note:

@@ -51,7 +51,17 @@ from ..exceptions.raises import Raises
 from ..objects.externals import Externals
 from ..objects.namespaces import Namespaces
 from ..transforms.rules import CustomRules
-from .constants import ParameterOrigins, decided, demandable, is_computed, is_unrollable, known, unroll_around
+from .constants import (
+    ParameterOrigins,
+    decided,
+    demandable,
+    is_computed,
+    is_unrollable,
+    known,
+    known_in_every_trip,
+    loop_around,
+    unroll_around,
+)
 from .effects import Effects
 from .effort import Effort
 from .elements import Elements
@@ -325,6 +335,11 @@ class Engine(Context):
 
     def can_be_unrolled(self, value: Array) -> bool:
         return is_unrollable(self.origins, value, self.loops.by_place)
+
+    def leave_rolled(self, value: Array, what: str) -> None:
+        loop = loop_around(self.origins, value)
+        if loop is not None:
+            self.loops.alternatives[loop] = known_in_every_trip(what, self.b.span)
 
     def can_be_known(self, value: Raw) -> bool:
         if isinstance(value, Array):

@@ -116,7 +116,8 @@ class Loops:
 
     `unrolled` are those that are written out since inference began again, and what made them be. `by_place` are those over
     many arrays or objects: True where the list is read at computed places, since the loop is too large written out,
-    False where that was refused. `appending` are those that append what is no row of an array of their own. `active` are
+    False where that was refused. `appending` are those that append what is no row of an array of their own, `alternatives` those
+    that store one of several things into a list: where the program is refused they are written out. `active` are
     those whose bodies are being inferred, outermost first; `taking` says of which the next element is being looked up.
     `retyped` are those of which a variable has another type after the first trip than before it. `settled` is what a loop
     carried of cells when it was inferred last, by their numbers and by how its frame reaches them: what each held on
@@ -128,6 +129,7 @@ class Loops:
             "unrolled": Fixed(),
             "by_place": Fixed(),
             "appending": Fixed(),
+            "alternatives": Grows("a loop is written out in vain, before the program is refused"),
             "active": Balanced(),
             "taking": Balanced(),
             "retyped": Grows(
@@ -140,6 +142,7 @@ class Loops:
     unrolled: Mapping[stage.Instr, Note]
     by_place: Mapping[stage.Instr, bool] = field(default_factory=dict)
     appending: Container[stage.Instr] = ()
+    alternatives: dict[stage.Instr, Note] = field(default_factory=dict)
     active: list[Active] = field(default_factory=list)
     taking: Taking | None = None
     retyped: set[stage.Instr] = field(default_factory=set)

@@ -366,6 +366,11 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
         members = _of_members(ctx, cell, (*cell.items, new))
         held = unboxed(ctx, new) if members is not cell else new
         rows = row_lists.as_rows(ctx, members, held)
+        if rows is None and len(members.items) > MOST_BRANCHES:
+            held = unboxed(ctx, new)
+            rows = row_lists.as_rows(ctx, members, held, ragged=True)
+            if rows is not None and isinstance(index, Array):
+                ctx.leave_rolled(index, "the index of a list of different things")
     if rows is not None:
         place = row_lists.front(ctx, rows, index, row_lists.store_outside)
         shared = has_arrays(held) and frozen(ctx, new, rows.element, element_of(cell))
