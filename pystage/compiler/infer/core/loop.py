@@ -116,8 +116,8 @@ class Loops:
 
     `unrolled` are those that are written out since inference began again, and what made them be. `by_place` are those over
     many arrays or objects: True where the list is read at computed places, since the loop is too large written out,
-    False where that was refused. `appending` are those that append what is no row of an array of their own, `alternatives` those
-    that store one of several things into a list: where the program is refused they are written out. `active` are
+    False where that was refused. `appending` are those that append what is no row of an array of their own, `alternatives`
+    those that store one of several things into a list: where the program is refused they are written out. `active` are
     those whose bodies are being inferred, outermost first; `taking` says of which the next element is being looked up.
     `retyped` are those of which a variable has another type after the first trip than before it. `settled` is what a loop
     carried of cells when it was inferred last, by their numbers and by how its frame reaches them: what each held on

@@ -42,11 +42,13 @@ def is_computed_index(ctx: Context, index: Abstract) -> bool:
     return isinstance(index, Array) and is_index(index) and ctx.is_computed(index)
 
 
-def computed_item(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) -> Abstract | None:
-    """`items[index]`; None where the items have no template in common."""
+def computed_item(
+    ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str, ragged: bool = False
+) -> Abstract | None:
+    """`items[index]`; None where the items have no template in common. `ragged`: they may be of several things."""
     if not items:
         ctx.raise_(_outside(kind))
-    template = common_template(items)
+    template = common_template(items, ragged)
     if template is None:
         return None
     place = checked_place(ctx, index, len(items), kind)

@@ -205,6 +205,9 @@ def _of_rows(ctx: Context, container: Abstract, cell: AnyList, index: Abstract) 
     return None
 
 
+_OF_DIFFERENT = "the index of a list of different things"
+
+
 def _is_computed_slice(ctx: Context, index: SliceObject) -> bool:
     return any(is_computed_index(ctx, end) for end in (index.start, index.stop))
 
@@ -222,6 +225,10 @@ def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: 
             found = _member(ctx, items, index, kind)
         if found is None and not ctx.can_be_unrolled(index):
             found = chosen_item(ctx, items, index, kind) or _copied_item(ctx, items, index, kind)
+        if found is None and len(items) > MOST_BRANCHES:
+            found = _copied_item(ctx, items, index, kind, ragged=True)
+            if found is not None:
+                ctx.leave_rolled(index, _OF_DIFFERENT)
         if found is not None:
             return found
     position = _position(ctx, index, kind)
@@ -251,9 +258,14 @@ def _of_members(ctx: Context, cell: ListCell, items: Sequence[Abstract]) -> List
     return replace(cell, items=tuple([unboxed(ctx, item) for item in cell.items]))
 
 
-def _copied_item(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) -> Abstract | None:
-    """`items[index]` of many arrays of one shape, into which no store goes from then on; None for others."""
-    found = computed_item(ctx, tuple([unboxed(ctx, item) for item in items]), index, kind)
+def _copied_item(
+    ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str, ragged: bool = False
+) -> Abstract | None:
+    """`items[index]` of many arrays of one shape, into which no store goes from then on; None for others.
+
+    `ragged`: they may be of several things.
+    """
+    found = computed_item(ctx, tuple([unboxed(ctx, item) for item in items]), index, kind, ragged)
     if found is None:
         return None
     for item in items:
@@ -370,7 +382,7 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
             held = unboxed(ctx, new)
             rows = row_lists.as_rows(ctx, members, held, ragged=True)
             if rows is not None and isinstance(index, Array):
-                ctx.leave_rolled(index, "the index of a list of different things")
+                ctx.leave_rolled(index, _OF_DIFFERENT)
     if rows is not None:
         place = row_lists.front(ctx, rows, index, row_lists.store_outside)
         shared = has_arrays(held) and frozen(ctx, new, rows.element, element_of(cell))
