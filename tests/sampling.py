@@ -1,9 +1,9 @@
 """Which parameters of the widest tests run: one in 24, or all with `PYSTAGE_ALL_TESTS=1` (`make test-all`).
 
-Of tests that start processes, or that run much for each parameter, a quarter runs; of others with many parameters a half.
+Of tests that start processes, or that run much for each parameter, a quarter runs; of others with many parameters a third.
 
 Those tests run each function of JAX for every element type, form and setting, or programs that other tests run too; JAX
-compiles each of the calls by itself. Of the programs of `checking.Cases` a quarter runs, on a third of their inputs.
+compiles each of the calls by itself. Of the programs of `checking.Cases` a fifth runs, on a third of their inputs.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ KEPT = 24
 KEPT_OF_SLOW = 4
 """One of so many parameters of a slow test is kept."""
 MANY = 8
-KEPT_OF_MANY = 2
+KEPT_OF_MANY = 3
 """One of so many parameters is kept of another test that has `MANY`, but of one that runs programs of `checking.Cases`."""
 KEPT_OF_INPUTS = 3
 """One of so many inputs of a program is kept: of programs side by side, other inputs."""
-KEPT_OF_PROGRAMS = 4
+KEPT_OF_PROGRAMS = 5
 """One of so many programs is kept, by its name, whatever else is collected."""
 
 WIDE = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -227,8 +228,17 @@ MODULES = [
 ]  # fmt: skip
 IDS = [type(module).__name__ for module, _ in MODULES]
 RNGS = {"params": KEY, "dropout": KEY + 1}
-with jax.enable_x64(False):
-    VARIABLES = [module.init(RNGS, x) for module, x in MODULES]
+
+
+@functools.cache
+def variables_at(position: int) -> Any:
+    module, x = MODULES[position]
+    with jax.enable_x64(False):
+        return module.init(RNGS, x)
+
+
+def variables_of(cls: type) -> Any:
+    return variables_at([type(module) for module, _ in MODULES].index(cls))
 
 
 @pytest.mark.parametrize(("module", "x"), MODULES, ids=IDS)
@@ -236,17 +246,15 @@ def test_init(module: Any, x: Any) -> None:
     same(lambda key, x: module.init({"params": key, "dropout": key}, x), KEY, x)
 
 
-@pytest.mark.parametrize(("module", "x", "variables"), [(*m, v) for m, v in zip(MODULES, VARIABLES)], ids=IDS)
-def test_apply(module: Any, x: Any, variables: Any) -> None:
+@pytest.mark.parametrize("position", range(len(MODULES)), ids=IDS)
+def test_apply(position: int) -> None:
+    module, x = MODULES[position]
+
     def program(variables: Any, x: Any, key: Any) -> Any:
         changing = ["batch_stats", "stats", "intermediates"]
         return module.apply(variables, x, rngs={"dropout": key}, mutable=changing)
 
-    same(program, variables, x, KEY)
-
-
-def variables_of(cls: type) -> Any:
-    return VARIABLES[[type(module) for module, _ in MODULES].index(cls)]
+    same(program, variables_at(position), x, KEY)
 
 
 def test_other_methods_and_modules_made_in_the_program() -> None:
