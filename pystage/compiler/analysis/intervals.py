@@ -56,16 +56,11 @@ class Knowing:
         self._intervals = intervals
         self._new = new
 
-    def __enter__(self) -> Facts:
-        self._intervals.facts.append(self._new)
-        self._intervals.layers.append({})
-        return self._new
+    def __enter__(self) -> None:
+        self._intervals.open(self._new)
 
     def __exit__(self, *exception: object) -> None:
-        known = self._intervals
-        known.facts.pop()
-        known.layers.pop()
-        known.needs &= (1 << len(known.layers)) - 1
+        self._intervals.close()
 
 
 class Intervals:
@@ -74,6 +69,7 @@ class Intervals:
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
             "facts": Journaled(),
+            "_told_of": Journaled("the layers that are open"),
             "layers": Journaled("what was found out with none of the facts that are forgotten stays"),
             "needs": Balanced("it has a meaning only while a question is answered"),
             "_speculations": Journaled(),
@@ -92,6 +88,8 @@ class Intervals:
         """How many values may still be analysed; the others get the whole range of their type."""
         self.facts: list[Facts] = [{}]
         """The facts that hold, innermost layer last."""
+        self._told_of: dict[Value, list[int]] = {}
+        """By value, the layers that have facts of it, innermost last."""
         self.layers: list[dict[Value, Found]] = [{}]
         """Intervals memoised per layer: each needed the facts of this layer and of none further in."""
         self.needs = 0
@@ -107,10 +105,9 @@ class Intervals:
     def __call__(self, value: Value) -> Interval:
         """The interval of a value, as far as it is known here."""
         found = self._find(value)
-        for level, facts in enumerate(self.facts):
-            if value in facts:
-                found = meet(found, facts[value])
-                self.needs |= 1 << level
+        for level in self._told_of.get(value, ()):
+            found = meet(found, self.facts[level][value])
+            self.needs |= 1 << level
         return found
 
     def decides(self, condition: Value) -> bool | None:
@@ -142,13 +139,24 @@ class Intervals:
             return known or (full(value.type.dtype), 1 << len(self.layers) - 1, 0, 0)
         if known is None or known[2] > self._choices or known[3] > self._nested:
             return self._found_out(value, known)
-        newer = [facts for facts in self.facts[level + 1 :] if facts]
-        if newer:
+        if any(self.facts[level + 1 :]):
             self._step()
-            if _concerned(value, newer):
+            if self._is_concerned(value, level):
                 return self._found_out(value, known)
         self.layers[-1][value] = known
         return known
+
+    def _is_concerned(self, value: Value, level: int) -> bool:
+        """True if facts of layers further in than `level` are of values near, from which `value` was computed."""
+        told_of = self._told_of
+        pending = list(_sources(value))
+        for source in pending:
+            levels = told_of.get(source)
+            if levels and levels[-1] > level:
+                return True
+            if len(pending) < _NEAR:
+                pending += _sources(source)
+        return False
 
     def _found_out(self, value: Value, known: Found | None) -> Found:
         """Looks at a value, and remembers what it finds as far out as that holds; `known` says less or the same."""
@@ -270,11 +278,14 @@ class Intervals:
     def keep(self, facts: Facts) -> None:
         """Assumes these facts until the enclosing `with` block ends."""
         if self._speculations and self._speculations[-1] == len(self.facts):
-            self.facts.append({})
-            self.layers.append({})
+            self.open({})
         known = self.facts[-1]
         for value, fact in facts.items():
-            known[value] = meet(known[value], fact) if value in known else fact
+            if value in known:
+                known[value] = meet(known[value], fact)
+            else:
+                known[value] = fact
+                self._told_of.setdefault(value, []).append(len(self.facts) - 1)
 
     def begin(self) -> int:
         """Begins a speculation. Its first fact opens a layer of its own."""
@@ -295,9 +306,24 @@ class Intervals:
         self._speculations.pop()
         if len(self.facts) == mark:
             return {}
+        return self.close()
+
+    def open(self, facts: Facts) -> None:
+        """Opens a layer with these facts, for `Knowing`."""
+        level = len(self.facts)
+        self.facts.append(facts)
+        self.layers.append({})
+        for value in facts:
+            self._told_of.setdefault(value, []).append(level)
+
+    def close(self) -> Facts:
+        """Closes the innermost layer; gives its facts."""
         self.layers.pop()
         self.needs &= (1 << len(self.layers)) - 1
-        return self.facts.pop()
+        facts = self.facts.pop()
+        for value in facts:
+            self._told_of[value].pop()
+        return facts
 
     def knowing(self, facts: Mapping[Value, Interval]) -> Knowing:
         """Assumes in the `with` block that these values are in these intervals."""
@@ -433,17 +459,6 @@ class Intervals:
             result = op.results[i]
             interval = meet(hull(self(op.operands[i]), end), self(result))
             self.layers[-1][result] = interval, 1 << len(self.layers) - 1, 0, 0
-
-
-def _concerned(value: Value, facts: list[Facts]) -> bool:
-    """True if facts are of values near, from which `value` was computed."""
-    pending = list(_sources(value))
-    for source in pending:
-        if any(source in known for known in facts):
-            return True
-        if len(pending) < _NEAR:
-            pending += _sources(source)
-    return False
 
 
 def _sources(value: Value) -> Sequence[Value]:
