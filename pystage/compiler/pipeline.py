@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 from ..records import dataclass
 from . import bridges  # noqa: F401  (fills the tables that the compiler asks)
+from .analysis.varying import ALIKE, Divergent
+from .diagnostics.codes_calls import NotServed
 from .diagnostics.codes_constant import ProgramTooLarge
 from .diagnostics.codes_runtime import OutOfMemory, ValueNotGiven
 from .diagnostics.codes_syntax import TooDeep
@@ -25,9 +27,12 @@ from .hlo.ir import Function, Op, Region
 from .hlo.rewrite import Copier
 from .hlo.types import TooLarge
 from .ops import Constant, constant
+from .ops.collectives.base import Varying
+from .ops.foreign.named_axes import NamedAxes
 from .passes.branch_folding import fold_branches
 from .passes.cost_model import check_size
 from .passes.inplace import in_place
+from .passes.resolve_varying import resolve_varying
 from .passes.simplify import Simplified, simplify, simplify_again
 from .recursion import deep_recursion
 from .values.boundary import (
@@ -90,6 +95,14 @@ class Request:
     traced: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class VaryingTypes:
+    """Over which named axes the parameters and the results of a program vary."""
+
+    params: tuple[Varying, ...]
+    results: tuple[Varying, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Staged:
     """A program that is ready to be emitted, and what it was made from.
@@ -97,7 +110,8 @@ class Staged:
     `program` is as inferred; `function` is the simplified one, and takes those parameters of the program's
     function whose indices are in `kept`. `weak` are the results of JAX's weak type. `static` are the leaves
     on whose value the program was specialised, `fixed` the values of the environment; `demands` says why of both.
-    `prints`: the program calls the host while it runs. `hash_order`: what the order of sets depends on that it was made by.
+    `prints`: the program calls the host while it runs. `varying`: over which named axes of devices what it takes and gives
+    varies, where JAX tracks that (`with_varying`). `hash_order`: what the order of sets depends on that it was made by.
     """
 
     name: str
@@ -109,6 +123,7 @@ class Staged:
     static: Mapping[int, Any]
     demands: tuple[Demand, ...]
     prints: bool = False
+    varying: VaryingTypes | None = None
     hash_order: HashOrder = HashOrder.FIXED
 
     @property
@@ -207,6 +222,33 @@ def _fold_checks(program: Program, simplified: Simplified) -> tuple[Program, Sim
         program = replace(program, failure=None, mutations=tuple(certain))
         simplified = simplify_again(simplified, simplified.function, slice(failure.first))
     return program, simplified
+
+
+def with_varying(staged: Staged, params: Sequence[Varying], axes: NamedAxes) -> Staged:
+    """The program for inputs that vary over these of the named axes of devices; PS606 where it might wait forever.
+
+    In it, cotangents are summed where they are of values that vary less. Where JAX does not track what varies, it is the
+    program itself.
+    """
+    old = staged.program.function
+    try:
+        function, found = resolve_varying(old, params, axes)
+    except Divergent as error:
+        why = f"not all participants of {', '.join(sorted(map(repr, error.axes)))} may come to it"
+        instead = "call it on all paths, or let a value decide that is the same for all, as the result of jax.lax.psum"
+        problem = NotServed(span=error.span or staged.span, name=error.name, why=why, instead=instead)
+        raise StagingError((problem,)) from None
+    if not axes.checked:
+        return staged
+    results = found[: len(staged.function.result_types)]
+    if function is not old:
+        simplified = simplify(function)
+        if len(results) < len(found):  # the checks of the program were folded
+            simplified = simplify_again(simplified, fold_branches(simplified.function), slice(len(results)))
+        simplified = in_place(simplified)
+        staged = replace(staged, function=_with_result(simplified.function), kept=simplified.kept)
+    results += [ALIKE] * (len(staged.function.result_types) - len(results))
+    return replace(staged, varying=VaryingTypes(tuple([params[i] for i in staged.kept]), tuple(results)))
 
 
 _Inferred = tuple[Program, dict[int, Any], tuple[Demand, ...]]

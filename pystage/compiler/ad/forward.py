@@ -26,9 +26,10 @@ from .rules import tangents
 
 
 class ForwardMode:
-    """Forward mode of functions, memoised by function and set of parameters with tangents."""
+    """Forward mode of functions, memoised by function and set of parameters with tangents; `checked` as in reverse mode."""
 
-    def __init__(self) -> None:
+    def __init__(self, checked: bool = False) -> None:
+        self._checked = checked
         self._activity = Activity()
         self._made: dict[tuple[Function, Mask], Function] = {}
         self._pushed: dict[Function, Function] = {}
@@ -51,7 +52,7 @@ class ForwardMode:
         if back not in self._pushed:
             own = len(back.body.params) - count
             mask = (*[False] * own, *[True] * count)
-            self._pushed[back] = ReverseMode().function(back, mask, (True,) * len(vjp.wrt))
+            self._pushed[back] = ReverseMode(self._checked).function(back, mask, (True,) * len(vjp.wrt))
         return self._pushed[back]
 
 

@@ -34,6 +34,7 @@ from ..ops import (
     Case,
     Compare,
     If,
+    MatchVarying,
     OptimizationBarrier,
     Reshape,
     Subtract,
@@ -52,9 +53,13 @@ from .tape import PrimalPass, Tape, TapeEntry
 
 
 class ReverseMode:
-    """Reverse mode of functions; the pullbacks of callees are memoised by the parameters and results that vary."""
+    """Reverse mode of functions; the pullbacks of callees are memoised by the parameters and results that vary.
 
-    def __init__(self) -> None:
+    `checked`: values are known to vary over named axes or not, and so are cotangents (`MatchVarying`).
+    """
+
+    def __init__(self, checked: bool = False) -> None:
+        self.checked = checked
         self.activity = Activity()
         self.io_stripper = IoStripper()
         self._callees: dict[tuple[Function, Mask, Mask, bool], FunctionPullback] = {}
@@ -147,6 +152,9 @@ class Pullback:
     def send(self, cotangents: CotangentMap, value: Value, contribution: object) -> None:
         """Adds to the cotangent of a value that varies."""
         if value in self.varied and contribution is not None:
+            if self._owner.checked:
+                own = accumulated(self.c, None, contribution, value.type)
+                contribution = None if own is None else self.c.op(MatchVarying(), own, value)
             made = accumulated(self.c, cotangents.get(value), contribution, value.type)
             assert made is not None
             cotangents[value] = made
@@ -232,7 +240,7 @@ class Pullback:
         regions = []
         for inner in entry.inner:
             region = Region()
-            local = {v: cotangents[v] for v in captured if v in cotangents}
+            local = self.before(captured, cotangents)
             with self.b.region(region):
                 for value, ct in zip(inner.region.results, given, strict=True):
                     if ct is not None:
@@ -242,7 +250,22 @@ class Pullback:
             regions.append(region)
         self._give_residuals_of_arms(entry, regions)
         made = self.b.apply(entry.op.kind, entry.op.operands, regions)
-        cotangents.update(zip(captured, made.results, strict=True))
+        self.after(captured, made.results, cotangents)
+
+    def before(self, captured: Iterable[Value], cotangents: CotangentMap) -> CotangentMap:
+        """The cotangents that values outside of a branch or a loop begin with inside: those found so far.
+
+        Where they are `checked`, none: inside participants may go different ways, and what each finds is summed afterwards.
+        """
+        return {} if self._owner.checked else {v: cotangents[v] for v in captured if v in cotangents}
+
+    def after(self, captured: Iterable[Value], found: Sequence[Value], cotangents: CotangentMap) -> None:
+        """Takes the cotangents of values outside of a branch or a loop, which began with those of `before`."""
+        if not self._owner.checked:
+            cotangents.update(zip(captured, found, strict=True))
+            return
+        for value, ct in zip(captured, found, strict=True):
+            self.send(cotangents, value, ct)
 
     def _give_residuals_of_arms(self, entry: TapeEntry, regions: Sequence[Region]) -> None:
         """Makes the residuals of each arm further results of the branch; the other arms return zeros."""
@@ -267,9 +290,10 @@ class Pullback:
         body = entry.inner[1]
         index = ArrayType(INT64)
         starts = [given[i] for i in carried]
+        before = self.before(captured, cotangents)
         operands = [
             *[self.c.zeros(entry.op.results[i].type) if ct is None else ct for i, ct in zip(carried, starts)],
-            *[cotangents[v] if v in cotangents else self.c.zeros(v.type) for v in captured],
+            *[before[v] if v in before else self.c.zeros(v.type) for v in captured],
         ]
         types = (index, *[v.type for v in operands])
         tests, steps = Region(types), Region(types)
@@ -301,7 +325,7 @@ class Pullback:
             last = last or self.b.op(Subtract(), count, constant(self.b, 1, INT64))
         made = self.b.apply(While(kind.trip_count), [last, *operands], (tests, steps))
         found = made.results[1:]
-        cotangents.update(zip(captured, found[len(carried) :], strict=True))
+        self.after(captured, found[len(carried) :], cotangents)
         for i, ct in zip(carried, found):
             self.send(cotangents, entry.op.operands[i], ct)
 

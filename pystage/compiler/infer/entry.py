@@ -21,6 +21,7 @@ from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
 from ..hlo.types import ShapeError, TooLarge
+from ..ops.foreign.named_axes import CURRENT, NO_AXES
 from ..stage import ir as stage
 from ..values.boundary import (
     FACTORY,
@@ -109,6 +110,7 @@ def infer_program(
         engine.externals.generators.in_program = in_program
         if isinstance(static, Statics):
             engine.externals.statics = static
+            engine.axes = CURRENT.axes if static.traced else NO_AXES
             engine.origins.ask = static.ask
         try:
             return _Entry(engine, static or {}).run(function, args, kwargs, name)

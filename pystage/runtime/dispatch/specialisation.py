@@ -23,6 +23,7 @@ from ...compiler.hlo.types import ArrayType
 from ...compiler.hlo.walk import kinds, work
 from ...compiler.infer.core.effort import OutOfTime, ended_after
 from ...compiler.ops import While
+from ...compiler.ops.foreign.named_axes import CURRENT
 from ...compiler.pipeline import Infer, Request, Staged, build
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StructureSpec
 from ...compiler.values.demand import no_value
@@ -53,7 +54,7 @@ LONG_SECONDS = 0.1
 """A program that was seen to take this long is waited for so that the wait can be interrupted."""
 _lowering = threading.local()
 _with_kept_executables = deferred("pystage.runtime.cache.executables", "with_kept_executables")
-_bind = deferred("pystage.runtime.executables.primitive", "bind")
+_bind = deferred("pystage.runtime.executables.primitive", "bind_call")
 """It comes with all that emits and transforms programs."""
 
 
@@ -369,7 +370,7 @@ class Specialisation:
         """The user's JAX settings that change the meaning of a program."""
         config, mesh = jax.config, jax.sharding.get_abstract_mesh()
         promotion = config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion
-        return self._x64(), *promotion, mesh, product_type()
+        return self._x64(), *promotion, mesh, product_type(), CURRENT.axes
 
     def _named(self) -> Callable[..., Any]:
         """`_trace` under the user's name, which JAX gives to the compiled module."""
