@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from ..records import dataclass
 from . import bridges  # noqa: F401  (fills the tables that the compiler asks)
+from .ad.resolve_varying import resolve_varying
 from .analysis.varying import ALIKE, Divergent
-from .diagnostics.codes_calls import NotServed
 from .diagnostics.codes_constant import ProgramTooLarge
 from .diagnostics.codes_runtime import OutOfMemory, ValueNotGiven
 from .diagnostics.codes_syntax import TooDeep
@@ -32,7 +32,6 @@ from .ops.foreign.named_axes import NamedAxes
 from .passes.branch_folding import fold_branches
 from .passes.cost_model import check_size
 from .passes.inplace import in_place
-from .passes.resolve_varying import resolve_varying
 from .passes.simplify import Simplified, simplify, simplify_again
 from .recursion import deep_recursion
 from .values.boundary import (
@@ -234,10 +233,7 @@ def with_varying(staged: Staged, params: Sequence[Varying], axes: NamedAxes) -> 
     try:
         function, found = resolve_varying(old, params, axes)
     except Divergent as error:
-        why = f"not all participants of {', '.join(sorted(map(repr, error.axes)))} may come to it"
-        instead = "call it on all paths, or let a value decide that is the same for all, as the result of jax.lax.psum"
-        problem = NotServed(span=error.span or staged.span, name=error.name, why=why, instead=instead)
-        raise StagingError((problem,)) from None
+        raise StagingError((error.diagnostic(staged.span),)) from None
     if not axes.checked:
         return staged
     results = found[: len(staged.function.result_types)]

@@ -168,7 +168,7 @@ def test_derivatives_of_what_devices_decide_differently() -> None:
 def test_derivatives_outside(checked: bool) -> None:
     """Also of a program without a collective: its number that all devices share has one gradient, the sum."""
     place = sharded((P(), SPLIT), P(), checked)
-    both(lambda f: jax.grad(place(f), (0, 1)), loss, W, X)
+    both(lambda f: jax.jit(jax.grad(place(f), (0, 1))), loss, W, X)
     both(lambda f: sharded((P(), SPLIT), (P(), SPLIT), checked)(jax.grad(f, (0, 1))), loss, W, X)
     both(lambda f: place(jax.hessian(f)), loss, W, X)
     both(lambda f: place(jax.grad(f)), lambda w, x: jnp.sum(w * x), W, X)
@@ -184,7 +184,7 @@ def test_derivatives_outside(checked: bool) -> None:
 )
 def test_derivatives_of_maps(program: Program) -> None:
     both(lambda f: mapped(jax.grad(f)), program, LANES)
-    both(lambda f: jax.grad(lambda x: mapped(f)(x).sum()), program, LANES)
+    both(lambda f: jax.jit(jax.grad(lambda x: mapped(f)(x).sum())), program, LANES)
     both(jax.jit, lambda x: jax.vmap(jax.grad(program), axis_name="i")(x), LANES)
 
 
@@ -194,12 +194,102 @@ def test_maps_inside_and_around() -> None:
 
     both(sharded(SPLIT, SPLIT), lambda x: jax.vmap(row)(x), X)
     both(lambda f: sharded(SPLIT, SPLIT)(jax.vmap(f)), row, X)
-    both(lambda f: jax.vmap(sharded(SPLIT, SPLIT)(f)), row, jnp.stack([X, X * 2]))
+    both(lambda f: jax.jit(jax.vmap(sharded(SPLIT, SPLIT)(f))), row, jnp.stack([X, X * 2]))
     both(
-        lambda f: jax.vmap(jax.vmap(f, axis_name="b"), axis_name="a"),
+        lambda f: jax.jit(jax.vmap(jax.vmap(f, axis_name="b"), axis_name="a")),
         lambda x: lax.psum(x, ("a", "b")),
         LANES,
     )
+
+
+# ---------------------------------------------------------------- `jax.shard_map` in staged source
+
+LAYOUT = (P(), SPLIT)
+
+
+def _shard(w: Any, x: Any) -> Any:
+    return lax.pmean(jnp.tanh(x @ w).sum(), "i"), x * w
+
+
+def _whole(w: Any, x: Any) -> Any:
+    total, rows = jax.shard_map(_shard, mesh=MESH, in_specs=LAYOUT, out_specs=LAYOUT)(w, x * 2)
+    return total + rows.sum(), rows
+
+
+def _unchecked(w: Any, x: Any) -> Any:
+    total, rows = jax.shard_map(_shard, mesh=MESH, in_specs=LAYOUT, out_specs=LAYOUT, check_vma=False)(w, x)
+    return total + rows.sum(), rows
+
+
+def _captured(w: Any, x: Any) -> Any:
+    """What the function uses of the program around it is the same on all devices."""
+
+    @jax.shard_map(mesh=MESH, in_specs=SPLIT, out_specs=SPLIT)
+    def rows(x: Any) -> Any:
+        return x * w + lax.psum(x.sum(), "i")
+
+    return rows(x).sum() * w.sum(), w
+
+
+def _trained(w: Any, x: Any) -> Any:
+    def step(w: Any, x: Any) -> Any:
+        return w - 0.1 * lax.pmean(jax.grad(lambda w: jnp.mean(jnp.tanh(x @ w) ** 2))(w), "i")
+
+    shared = jax.shard_map(step, mesh=MESH, in_specs=LAYOUT, out_specs=P())
+    for _ in range(3):
+        w = shared(w, x)
+    return w.sum(), w
+
+
+MADE = jax.shard_map(_shard, mesh=MESH, in_specs=LAYOUT, out_specs=LAYOUT)
+
+
+def _made_before(w: Any, x: Any) -> Any:
+    return MADE(w, x)
+
+
+def _structures(w: Any, x: Any) -> Any:
+    def body(parts: Any) -> Any:
+        return {"s": parts["x"].sum(0) + lax.axis_index("i"), "l": [parts["w"]]}
+
+    ins, outs = ({"x": SPLIT, "w": P()},), {"s": SPLIT, "l": P()}
+    made = jax.shard_map(body, mesh=MESH, in_specs=ins, out_specs=outs)({"x": x, "w": w})
+    return made["s"].sum(), made
+
+
+@pytest.mark.parametrize("program", [_whole, _unchecked, _captured, _trained, _made_before, _structures])
+def test_shard_map_in_source(program: Program) -> None:
+    both(jax.jit, program, W, X)
+    both(jax.jit, lambda w, x: jax.grad(lambda w, x: program(w, x)[0], (0, 1))(w, x), W, X)
+
+
+@pytest.mark.parametrize("program", [_whole, _unchecked])
+def test_shard_map_in_source_is_transformed(program: Program) -> None:
+    both(lambda f: jax.jit(jax.grad(lambda w, x: f(w, x)[0], (0, 1))), program, W, X)
+    both(lambda f: jax.jit(jax.vmap(f, (0, None))), program, jnp.stack([W, W * 2]), X)
+    both(jax.jit, lambda w, x: jax.hessian(lambda w: program(w, x)[0])(w), W, X)
+    both(jax.jit, lambda w, x: jax.vmap(lambda w: program(w, x))(jnp.stack([w, w * 2])), W, X)
+
+
+def test_results_lie_as_they_are_said_to() -> None:
+    rows = pystage.compile(_whole, fallback="error")(W, X)[1]
+    assert rows.sharding == jax.jit(_whole)(W, X)[1].sharding
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: jax.shard_map(lambda x: x, mesh=MESH, in_specs=SPLIT, out_specs=P())(x),
+        lambda x: jax.shard_map(lambda x: x, mesh=MESH, in_specs=SPLIT, out_specs=SPLIT)(x[:3]),
+        lambda x: jax.shard_map(lambda x: x.sum(), mesh=MESH, in_specs=SPLIT, out_specs=SPLIT)(x),
+    ],
+    ids=["varies", "extent", "rank"],
+)
+def test_layouts_are_checked(program: Program) -> None:
+    with pytest.raises(ValueError):
+        program(X)
+    with pytest.raises(pystage.StagingError, match="PS651"):
+        pystage.compile(program, fallback="error")(X)
 
 
 # ---------------------------------------------------------------- what is refused, and what the axes decide

@@ -32,8 +32,8 @@ from pystage.compiler.library.python.iteration.iterators import taken
 from pystage.compiler.library.registry import meaning_of, signature_of
 from pystage.compiler.library.rules.jax import AxisProblem
 from pystage.compiler.library.rules.libraries import raise_axis
-from pystage.compiler.ops.foreign.named_axes import NO_AXES, NamedAxes
 from pystage.compiler.ops import Compare, Concatenate, If, Reshape, Slice
+from pystage.compiler.ops.foreign.named_axes import NO_AXES, NamedAxes
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.capacity import Capacity
 from pystage.compiler.values.lattice import (

@@ -18,7 +18,7 @@ from ..diagnostics.span import Span
 from ..hlo.builder import Builder
 from ..hlo.calculus import NotDifferentiable
 from ..hlo.ir import Function, Op, Region, Value
-from ..ops import Call, Case, If, VjpFunctions, VjpRule, While
+from ..ops import Call, Case, If, ShardMap, VjpFunctions, VjpRule, While
 from .activity import Activity
 from .calculus import CalculusBuilder, differentiable
 from .reverse import ReverseMode
@@ -107,6 +107,8 @@ class _JvpFunction:
                 self._branch(op)
             case Call(function):
                 self._call(op, function)
+            case ShardMap():
+                self._shard_map(op, op.kind)
             case _:
                 self._plain(op)
 
@@ -200,6 +202,23 @@ class _JvpFunction:
         made = self._owner.function(function, params)
         given = self._tangents([v for v, p in zip(op.operands, params) if p])
         call = self._b.apply(replace(op.kind, function=made), (*self._primals(op.operands), *given))
+        self._define(op, call, [i for i, r in enumerate(results) if r])
+
+    def _shard_map(self, op: Op, kind: ShardMap) -> None:
+        """The function with tangents on every device; a tangent is split as what it is of."""
+        params = tuple([v in self._varied for v in op.operands])
+        if not any(params):
+            self._plain(op)
+            return
+        results = self._owner.results(kind.function, params)
+        made = self._owner.function(kind.function, params)
+        ins, outs = [
+            (*specs, *[spec for spec, flag in zip(specs, flags, strict=True) if flag])
+            for specs, flags in ((kind.in_specs, params), (kind.out_specs, results))
+        ]
+        given = self._tangents([v for v, p in zip(op.operands, params) if p])
+        whole = replace(kind, function=made, in_specs=ins, out_specs=outs)
+        call = self._b.apply(whole, (*self._primals(op.operands), *given))
         self._define(op, call, [i for i, r in enumerate(results) if r])
 
     def _call_with_rule(self, op: Op, rule: VjpRule) -> None:

@@ -15,7 +15,9 @@ and not become NaN (`strict`), in such functions and in all their callees.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,6 +32,7 @@ from ..hlo.ir import Function, Region, Value
 from ..hlo.types import INT64, ArrayType
 from ..ops import (
     Add,
+    AllReduce,
     Call,
     Case,
     Compare,
@@ -37,16 +40,19 @@ from ..ops import (
     MatchVarying,
     OptimizationBarrier,
     Reshape,
+    ShardMap,
     Subtract,
     VjpRule,
     While,
     constant,
 )
+from ..ops.collectives.shard_map import named_in
 from .activity import Activity
 from .calculus import CalculusBuilder, accumulated, differentiable
 from .checkpoints import CotangentMap, checkpointed
 from .preheader import Preheader
 from .residuals import RegionValues, extend, residuals, substitute
+from .resolve_varying import resolve_varying
 from .rules import contributions, stopped_at_zero, unless_all_zero
 from .strip_io import IoStripper
 from .tape import PrimalPass, Tape, TapeEntry
@@ -179,6 +185,8 @@ class Pullback:
                 self._recompute(entry, given, cotangents)
             case Call(function=function):
                 self._call(entry, function, given, cotangents)
+            case ShardMap():
+                self._shard_map(entry, entry.op.kind, given, cotangents)
             case _:
                 found = contributions(self.c, entry.op, given)
                 if self._strict:
@@ -413,3 +421,45 @@ class Pullback:
         made = self.b.apply(Call(pullback.backward), (*seeds, *kept))
         for operand, ct in zip([v for v, p in zip(op.operands, params) if p], made.results, strict=True):
             self.send(cotangents, operand, ct)
+
+    def _shard_map(
+        self, entry: TapeEntry, kind: ShardMap, given: Sequence[Value | None], cotangents: CotangentMap
+    ) -> None:
+        """The pullback on every device, which recomputes the function."""
+        operands = entry.op.operands
+        params = tuple([v in self.varied for v in operands])
+        flags = tuple([ct is not None for ct in given])
+        made = sharded_pullback(kind, params, flags, self._strict)
+        found = self.b.apply(made, (*operands, *[ct for ct in given if ct is not None])).results
+        for operand, ct in zip([v for v, p in zip(operands, params) if p], found, strict=True):
+            self.send(cotangents, operand, ct)
+
+
+def sharded_pullback(kind: ShardMap, params: Mask, results: Mask, strict: bool) -> ShardMap:
+    """The pullback of a function that runs on every device, from these of its results to these of its parameters.
+
+    The cotangent of what is the same on all devices is one number for all. Where JAX does not check what varies, each
+    device has its share of that of a result, and those of a parameter are summed.
+    """
+    old = kind.function
+    ins = tuple([s for s, p in zip(kind.in_specs, params, strict=True) if p])
+    outs = tuple([s for s, r in zip(kind.out_specs, results, strict=True) if r])
+    made = ReverseMode(kind.checked).function(old, params, results, strict)
+    if kind.checked:
+        made, _ = resolve_varying(made, [named_in(s) for s in (*kind.in_specs, *outs)], kind.axes)
+    body = Region(made.param_types)
+    c = CalculusBuilder(Builder(body))
+    operands, seeds = body.params[: len(params)], body.params[len(params) :]
+    if not kind.checked:
+        shares = [math.prod([axis.size for axis in kind.others(s)]) for s in outs]
+        seeds = [c.times(ct, 1 / n) if n > 1 else ct for ct, n in zip(seeds, shares, strict=True)]
+    found = c.apply(Call(made), [*operands, *seeds]).results[len(results) :]
+    if not kind.checked:
+        alike = [kind.others(s) for s in ins]
+        found = tuple(
+            [c.op(AllReduce(Add(), a), ct) if a else ct for ct, a in zip(found, alike, strict=True)]
+        )
+    body.results = tuple(found)
+    return replace(
+        kind, function=old.rewritten(body, "_vjp"), in_specs=(*kind.in_specs, *outs), out_specs=ins
+    )

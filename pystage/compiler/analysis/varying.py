@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..diagnostics.codes_calls import NotServed
 from ..diagnostics.span import Span
 from ..hlo.ir import Function, Op, Region, Value
 from ..ops import AxisIndex, Call, Case, If, MatchVarying, OptimizationBarrier, Vary, While
@@ -29,6 +30,12 @@ class Divergent(Exception):
         self.name = name
         self.axes = axes
         self.span = span
+
+    def diagnostic(self, span: Span | None) -> NotServed:
+        """PS606, at the collective, or at `span`."""
+        why = f"not all participants of {', '.join(sorted(map(repr, self.axes)))} may come to it"
+        instead = "call it on all paths, or let a value decide that is the same for all, as the result of jax.lax.psum"
+        return NotServed(span=self.span or span, name=self.name, why=why, instead=instead)
 
 
 class VaryingAxes:

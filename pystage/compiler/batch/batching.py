@@ -35,6 +35,7 @@ from ..ops import (
     Or,
     Reduce,
     ReduceWith,
+    ShardMap,
     VjpRule,
     While,
     constant,
@@ -175,6 +176,8 @@ class _BatchedFunction:
                 self._branch(op)
             case Call(function):
                 self._call(op, function)
+            case ShardMap():
+                self._shard_map(op, op.kind)
             case Collective() if self._owner.is_among(op):
                 self._collective(op, op.kind)
             case _:
@@ -194,6 +197,23 @@ class _BatchedFunction:
             if others:
                 made = self._c.op(kind.over(others), made)
         self._define(op, (made,))
+
+    def _shard_map(self, op: Op, kind: ShardMap) -> None:
+        """The batched function on every device; the batch is not split."""
+        if self._active is not None and _may_run_on(kind.function.body):
+            raise NotMapped(
+                "a loop inside `shard_map` where elements of the batch go different ways", op.span
+            )
+        params = tuple(self._flags(op.operands))
+        flags = self._flags(op.results)
+        ins, outs = [
+            tuple([((), *spec) if flag else spec for spec, flag in zip(specs, batched, strict=True)])
+            for specs, batched in ((kind.in_specs, params), (kind.out_specs, flags))
+        ]
+        made = replace(
+            kind, function=self._owner.function(kind.function, params), in_specs=ins, out_specs=outs
+        )
+        self._define(op, self._b.apply(made, self._values(op.operands)).results)
 
     def _define(self, op: Op, results: Sequence[Value]) -> None:
         self._new.update(zip(op.results, results, strict=True))

@@ -79,7 +79,10 @@ from .exceptions.raising import attempt
 from .exits import Exit
 from .interpreter import Interpreter
 from .transforms import jax as jaxtransforms  # noqa: F401  (declares meanings)
-from .transforms import public  # noqa: F401  (declares meanings)
+from .transforms import (
+    public,  # noqa: F401  (declares meanings)
+    sharding,  # noqa: F401  (declares meanings)
+)
 
 RESTART_LIMIT = 32
 MOST_BY_PLACE = 8

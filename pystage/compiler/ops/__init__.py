@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..hlo.op import HloOp
 from .collectives.all_reduce import AllReduce
 from .collectives.exchange import AllGather, AllToAll, CollectivePermute, ReduceScatter
+from .collectives.shard_map import ShardMap
 from .collectives.varying import AxisIndex, MatchVarying, Vary
 from .control import Call, Case, If, OptimizationBarrier, StopGradient, VjpFunctions, VjpRule, While
 from .elementwise.binary import (
@@ -202,6 +203,7 @@ __all__ = [
     "Scatter",
     "Select",
     "SelectAndScatter",
+    "ShardMap",
     "ShiftLeft",
     "ShiftRightArithmetic",
     "ShiftRightLogical",

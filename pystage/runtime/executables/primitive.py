@@ -15,6 +15,7 @@ from typing import Any
 import jax
 from jax.interpreters import ad, batching, mlir
 from jax.interpreters.mlir import ir
+from jax.sharding import NamedSharding, PartitionSpec
 
 from ...compiler.analysis.varying import ALIKE
 from ...compiler.emit.stablehlo import emit_inline
@@ -42,6 +43,7 @@ from .transformations import (
     jvp_rule,
     linear_batch_rule,
     linear_p,
+    meshes_of,
     moving,
     pystage_p,
     tangents_of,
@@ -51,7 +53,16 @@ from .transformations import (
 
 def bind(staged: Staged, operands: Sequence[Any]) -> list[Any]:
     """The results of the program for all inputs of its signature; it takes those that it uses."""
-    results: list[Any] = pystage_p.bind(*[operands[i] for i in staged.kept], staged=staged)
+    return _bind(*[operands[i] for i in staged.kept], staged=staged)
+
+
+def _bind(*operands: Any, staged: Staged) -> list[Any]:
+    """Binds the program, and tells JAX on which devices it runs: those on which its results lie in any layout."""
+    results: list[Any] = pystage_p.bind(*operands, staged=staged)
+    for mesh in meshes_of(staged):
+        layouts = [PartitionSpec(*[PartitionSpec.UNCONSTRAINED] * r.ndim) for r in results]
+        places = [NamedSharding(mesh, layout) for layout in layouts]
+        results = [jax.lax.with_sharding_constraint(r, p) for r, p in zip(results, places, strict=True)]
     return results
 
 
@@ -70,7 +81,7 @@ _among_devices = functools.lru_cache(maxsize=256)(with_varying)
 @functools.lru_cache(maxsize=256)
 def _compiled(staged: Staged) -> Callable[..., list[Any]]:
     options = dict(options_for(staged.function)) or None
-    run = functools.partial(pystage_p.bind, staged=staged)
+    run = functools.partial(_bind, staged=staged)
     compiled: Callable[..., list[Any]] = jax.jit(run, compiler_options=options)
     return compiled
 

@@ -20,6 +20,7 @@ from jax.interpreters import ad
 
 from ...compiler.ad.activity import Activity
 from ...compiler.ad.forward import ForwardMode
+from ...compiler.ad.resolve_varying import resolve_varying
 from ...compiler.ad.reverse import ReverseMode
 from ...compiler.ad.strip_io import strip_io
 from ...compiler.batch.batching import Batch, NotMapped
@@ -30,9 +31,9 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.hlo.calculus import NotDifferentiable
 from ...compiler.hlo.ir import Function
 from ...compiler.hlo.walk import functions
+from ...compiler.ops import ShardMap
 from ...compiler.ops.collectives.base import Collective, Varying
 from ...compiler.ops.foreign.named_axes import CURRENT, NamedAxis
-from ...compiler.passes.resolve_varying import resolve_varying
 from ...compiler.passes.simplify import simplify
 from ...compiler.pipeline import Staged, VaryingTypes
 
@@ -160,6 +161,13 @@ def axes_of(staged: Staged) -> tuple[NamedAxis, ...]:
     """The named axes that a program names."""
     found = [op.kind for f in functions(staged.function) for op in f.body.walk()]
     return tuple(dict.fromkeys(a for kind in found if isinstance(kind, Collective) for a in kind.axes))
+
+
+@functools.lru_cache(maxsize=512)
+def meshes_of(staged: Staged) -> tuple[Any, ...]:
+    """The meshes on whose devices parts of a program run."""
+    found = [op.kind for f in functions(staged.function) for op in f.body.walk()]
+    return tuple(dict.fromkeys(kind.mesh for kind in found if isinstance(kind, ShardMap)))
 
 
 def among(staged: Staged, name: Hashable) -> bool:

@@ -78,6 +78,9 @@ class Vary(Collective):
     def along(self, operands: np.ndarray) -> np.ndarray:
         return operands
 
+    def collected(self, c: Calculus, operand: Value) -> Value:
+        return operand
+
     def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
         return cotangents
 
