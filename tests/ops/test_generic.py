@@ -44,6 +44,7 @@ NO_ONE_OPERATION = {
     ops.MaskPlaces,
     ops.MatchVarying,
     ops.ShardMap,
+    ops.ShardingConstraint,
     ops.StopGradient,
     ops.Vary,
 }

@@ -9,6 +9,7 @@ from ..hlo.op import HloOp
 from .collectives.all_reduce import AllReduce
 from .collectives.exchange import AllGather, AllToAll, CollectivePermute, ReduceScatter
 from .collectives.shard_map import ShardMap
+from .collectives.sharding_constraint import ShardingConstraint
 from .collectives.varying import AxisIndex, MatchVarying, Vary
 from .control import Call, Case, If, OptimizationBarrier, StopGradient, VjpFunctions, VjpRule, While
 from .elementwise.binary import (
@@ -204,6 +205,7 @@ __all__ = [
     "Select",
     "SelectAndScatter",
     "ShardMap",
+    "ShardingConstraint",
     "ShiftLeft",
     "ShiftRightArithmetic",
     "ShiftRightLogical",

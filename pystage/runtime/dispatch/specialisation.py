@@ -8,6 +8,8 @@ belong to the specialisation as long as they read the same parts of the environm
 from __future__ import annotations
 
 import functools
+import inspect
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -379,7 +381,19 @@ class Specialisation:
             return self._trace(unpacked(inputs, self._groups) if self._groups else inputs)
 
         program.__name__ = program.__qualname__ = self._context.request.name
+        if not self._groups:
+            self._name_inputs(program)
         return program
+
+    def _name_inputs(self, program: Any) -> None:
+        """Gives the inputs names by which JAX can tell of them, as of two that lie on different devices."""
+        context = self._context
+        paths = [*map(context.request.path_of, range(len(context.forms))), *self.hidden_paths]
+        names = [re.sub(r"\W+", "_", path).strip("_") for path in paths]
+        names += [f"drawn_{i}" for i in range(len(self._forms) - len(names))]
+        if len(set(names)) == len(names) and all(map(str.isidentifier, names)):
+            inputs = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+            program.__signature__ = inspect.Signature(inputs)
 
     def _trace(self, inputs: Sequence[Any]) -> Any:
         if not (getattr(_lowering, "active", False) or jax.config.jax_disable_jit):

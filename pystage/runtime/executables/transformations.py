@@ -31,7 +31,7 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.hlo.calculus import NotDifferentiable
 from ...compiler.hlo.ir import Function
 from ...compiler.hlo.walk import functions
-from ...compiler.ops import ShardMap
+from ...compiler.ops import ShardingConstraint, ShardMap
 from ...compiler.ops.collectives.base import Collective, Varying
 from ...compiler.ops.foreign.named_axes import CURRENT, NamedAxis
 from ...compiler.passes.simplify import simplify
@@ -167,7 +167,9 @@ def axes_of(staged: Staged) -> tuple[NamedAxis, ...]:
 def meshes_of(staged: Staged) -> tuple[Any, ...]:
     """The meshes on whose devices parts of a program run."""
     found = [op.kind for f in functions(staged.function) for op in f.body.walk()]
-    return tuple(dict.fromkeys(kind.mesh for kind in found if isinstance(kind, ShardMap)))
+    return tuple(
+        dict.fromkeys(kind.mesh for kind in found if isinstance(kind, ShardMap | ShardingConstraint))
+    )
 
 
 def among(staged: Staged, name: Hashable) -> bool:
