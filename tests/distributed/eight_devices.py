@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
-from jax.sharding import Mesh
+from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
 import pystage
@@ -290,6 +290,88 @@ def test_layouts_are_checked(program: Program) -> None:
         program(X)
     with pytest.raises(pystage.StagingError, match="PS651"):
         pystage.compile(program, fallback="error")(X)
+
+
+# ---------------------------------------------------------------- layouts
+
+ROWS, WHOLE = NamedSharding(MESH, SPLIT), NamedSharding(MESH, P())
+
+
+def _laid_out(w: Any, x: Any) -> Any:
+    y = lax.with_sharding_constraint({"y": jnp.tanh(x * w)}, ROWS)["y"]
+    return (y**2).sum(), jax.device_put(x + 1, ROWS)
+
+
+def test_layouts_in_source() -> None:
+    both(jax.jit, _laid_out, W, X)
+    both(lambda f: jax.jit(jax.grad(lambda w, x: f(w, x)[0])), _laid_out, W, X)
+    both(lambda f: jax.jit(jax.vmap(f, (0, None))), _laid_out, jnp.stack([W, W * 2]), X)
+    rows = pystage.compile(_laid_out, fallback="error")(W, X)[1]
+    assert rows.sharding == ROWS
+
+
+def _pair(w: Any, x: Any) -> Any:
+    return {"y": x * w, "s": (x.sum(), w + 1)}
+
+
+@pytest.mark.parametrize(
+    ("options", "first"),
+    [
+        ({"in_shardings": (None, ROWS)}, SPLIT),
+        ({"in_shardings": {"x": ROWS}, "out_shardings": {"y": WHOLE, "s": None}}, P()),
+        ({"in_shardings": WHOLE, "out_shardings": {"y": ROWS, "s": (WHOLE, None)}, "donate": "x"}, SPLIT),
+    ],
+)
+def test_layouts_of_arguments_and_results(options: dict[str, Any], first: Any) -> None:
+    program = pystage.compile(_pair, fallback="error", **options)
+    for run in (program, program, jax.jit(program)):
+        found = run(W, jnp.array(X))
+        np.testing.assert_allclose(found["y"], X * W, rtol=1e-6)
+        assert found["y"].sharding.spec == first
+
+
+def test_layouts_that_are_none() -> None:
+    with pytest.raises(ValueError, match="no parameter `q`"):
+        pystage.compile(_pair, in_shardings={"q": ROWS})
+    with pytest.raises(TypeError, match="in_shardings takes shardings"):
+        pystage.compile(_pair, in_shardings=3)
+    with pytest.raises(ValueError, match=r"out_shardings has the items \[0\]"):
+        pystage.compile(_pair, fallback="error", out_shardings=(ROWS,))(W, X)
+
+
+def test_arguments_keep_their_layout() -> None:
+    """A program serves every layout of its arguments, and its results lie as theirs."""
+    program = pystage.compile(lambda x: x * 2, fallback="error")
+    for place in (ROWS, WHOLE, NamedSharding(MESH, SPLIT)):
+        assert program(jax.device_put(X, place)).sharding == place
+    assert len(program.signatures()) == 1
+
+
+def test_arguments_on_two_devices_are_both_named() -> None:
+    first, second = [jax.device_put(X, d) for d in jax.devices()[:2]]
+    with pytest.raises(
+        ValueError, match=r"argument x of .* device ids \[0\].* argument y of .* device ids \[1\]"
+    ):
+        pystage.compile(lambda x, y: x + y, fallback="error")(first, second)
+
+
+def test_a_training_step_gathers_nothing() -> None:
+    """Of a batch that is split, each device computes its part: only what all share is summed."""
+
+    def step(w: Any, x: Any) -> Any:
+        def total(w: Any) -> Any:
+            h = x
+            for _ in range(20):
+                h = jnp.tanh(h * w)
+            return (h**2).mean()
+
+        return w - 0.1 * jax.grad(total)(w)
+
+    args = jax.device_put(W, WHOLE), jax.device_put(X, ROWS)
+    staged = jax.jit(pystage.compile(step, fallback="error"))
+    np.testing.assert_allclose(staged(*args), jax.jit(step)(*args), rtol=1e-5)
+    text = staged.lower(*args).compile().as_text()
+    assert "all-reduce" in text and "all-gather" not in text and "all-to-all" not in text
 
 
 # ---------------------------------------------------------------- what is refused, and what the axes decide

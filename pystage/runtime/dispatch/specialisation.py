@@ -34,6 +34,7 @@ from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import dtype_problem
 from ..arguments.inputs import TypeKey, is_key, key_data_type, trace_key, type_key
+from ..arguments.layouts import Layouts, Place, laid_out
 from ..arguments.packing import Pack, Packed, groups_of, unpacked
 from ..arguments.signature import Signature
 from ..executables.background import Job, beside, can_interrupt, wait_for
@@ -76,7 +77,8 @@ class SpecialisationContext:
     """The common properties of the specialisations of one kind of call.
 
     `forms` are those of the dynamic leaves, `x64` the user's `jax_enable_x64`. `traced`: JAX is tracing
-    around the call, so its rules hold. `donated` are leaves whose buffers the program may reuse.
+    around the call, so its rules hold. `donated` are leaves whose buffers the program may reuse, `places` says where
+    leaves lie, and `layouts` where results do.
     """
 
     infer: Infer
@@ -86,6 +88,8 @@ class SpecialisationContext:
     x64: bool
     traced: bool
     donated: tuple[int, ...]
+    places: tuple[Place, ...]
+    layouts: Layouts
     on_staged: Callable[[Staged, Request, float], None]
 
 
@@ -317,7 +321,11 @@ class Specialisation:
         # A call that may have to run again keeps its arguments.
         donated = () if self.staged.program.may_outgrow else self._context.donated
         options = dict(self.run_options)
-        made: Any = jax.jit(self._named(), donate_argnums=donated, compiler_options=options or None)
+        placed: dict[str, Any] = {}
+        if any(self._context.places):
+            others = len(self._forms) - len(self._context.places)
+            placed["in_shardings"] = (*self._context.places, *[None] * others)
+        made: Any = jax.jit(self._named(), donate_argnums=donated, compiler_options=options or None, **placed)
         if options:
             made = Outermost(made)
         return Packed(made, self._groups) if self._groups else made
@@ -326,7 +334,8 @@ class Specialisation:
     def _groups(self) -> list[Pack]:
         """The arguments that come as arrays; none where JAX is told of inputs by their positions."""
         context = self._context
-        return [] if context.donated else groups_of(context.forms, context.request.path_of)
+        apart = context.donated or any(context.places)
+        return [] if apart else groups_of(context.forms, context.request.path_of)
 
     @functools.cached_property
     def run_options(self) -> Options:
@@ -402,12 +411,17 @@ class Specialisation:
         key = (types, self._flags())
         variant = self._variant_for(key)
         plan = variant.plan
-        values = apply(variant.staged, [inputs[i] for i in variant.inputs], plan)
+        values = self._apply(variant, inputs)
         if plan.direct and not self.memory:
             return plan.arrange(values)
         if self.single is not None and plan.single == self.single:
             return values[0]
         return pending(plan, values)
+
+    def _apply(self, variant: Variant, inputs: Sequence[Any]) -> list[Any]:
+        """Binds a program, and lays its results out as the user wants them."""
+        values = apply(variant.staged, [inputs[i] for i in variant.inputs], variant.plan)
+        return laid_out(values, self._context.layouts.of_results(variant.staged.program.result))
 
     def _variant_for(self, key: tuple[Any, ...]) -> Variant:
         with self._locks.setdefault(key, threading.Lock()):
@@ -438,7 +452,7 @@ class Specialisation:
         variant = self._variants.get((self._types(inputs), self._flags()))
         if variant is None:
             raise Elsewhere
-        values = apply(variant.staged, [inputs[i] for i in variant.inputs], variant.plan)
+        values = self._apply(variant, laid_out(inputs, dict(enumerate(self._context.places))))
         return variant.plan.finish([_canonical(v) for v in values], (), {}, memory=False)
 
     def _extend(self, key: tuple[Any, ...]) -> Variant:
