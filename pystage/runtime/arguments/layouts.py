@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import jax
 from jax.sharding import Sharding
 
-from ...compiler.values.boundary import ContainerTemplate, Form, OutputTemplate, Template
-from ...compiler.values.walk import nodes
 from ...records import dataclass
 from .targets import Calling
 
@@ -47,31 +44,5 @@ class Layouts:
             return self.ins[position] if position < len(self.ins) else None
         return self.ins
 
-    def of_results(self, result: Template) -> dict[int, Place]:
-        """The places of the results of a program, of which the user's result is made."""
-        return dict(_spread(result, self.outs))
-
 
 ANYWHERE = Layouts()
-
-
-def _spread(template: Template, place: Any) -> list[tuple[int, Place]]:
-    if place is None:
-        return []
-    if not isinstance(place, tuple | list | dict):
-        found = [node for node in nodes(template) if isinstance(node, OutputTemplate)]
-        return [(node.index, place) for node in found if node.form is Form.JAX]
-    if not isinstance(template, ContainerTemplate):
-        raise ValueError(f"out_shardings has {len(place)} items, and the result is no tuple, list or dict")
-    named = isinstance(place, dict)
-    parts = dict(zip(template.keys if named else itertools.count(), template.children))
-    places: dict[Any, Any] = dict(place) if named else dict(enumerate(place))
-    if parts.keys() != places.keys():
-        raise ValueError(f"out_shardings has the items {list(places)}, and the result {list(parts)}")
-    return [each for key, part in parts.items() for each in _spread(part, places[key])]
-
-
-def laid_out(values: Sequence[Any], places: dict[int, Place]) -> list[Any]:
-    """Arrays in a trace of JAX's, of which some have a place."""
-    constrain = jax.lax.with_sharding_constraint
-    return [v if places.get(i) is None else constrain(v, places[i]) for i, v in enumerate(values)]

@@ -34,7 +34,7 @@ from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import dtype_problem
 from ..arguments.inputs import TypeKey, is_key, key_data_type, trace_key, type_key
-from ..arguments.layouts import Layouts, Place, laid_out
+from ..arguments.layouts import Layouts, Place
 from ..arguments.packing import Pack, Packed, groups_of, unpacked
 from ..arguments.signature import Signature
 from ..executables.background import Job, beside, can_interrupt, wait_for
@@ -47,6 +47,7 @@ from ..outcomes import Elsewhere, Unprepared, pending
 from ..random.draws import same_steps
 from ..reports.ledger import ledger
 from ..reports.messages import Compilation
+from ..results.layouts import laid_out, places_of_results
 from ..results.memory_reserve import keep
 from ..results.results import Plan
 from ..tiers import NotReady, check_ready, is_beside, patience, waits
@@ -421,7 +422,7 @@ class Specialisation:
     def _apply(self, variant: Variant, inputs: Sequence[Any]) -> list[Any]:
         """Binds a program, and lays its results out as the user wants them."""
         values = apply(variant.staged, [inputs[i] for i in variant.inputs], variant.plan)
-        return laid_out(values, self._context.layouts.of_results(variant.staged.program.result))
+        return laid_out(values, places_of_results(variant.staged.program.result, self._context.layouts.outs))
 
     def _variant_for(self, key: tuple[Any, ...]) -> Variant:
         with self._locks.setdefault(key, threading.Lock()):
