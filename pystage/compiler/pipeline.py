@@ -8,6 +8,7 @@ In: a plain function and the `Spec`s of its arguments. Out: a `Staged` program. 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from types import MappingProxyType
@@ -26,9 +27,10 @@ from .hash_order import HashOrder, noting
 from .hlo.ir import Function, Op, Region
 from .hlo.rewrite import Copier
 from .hlo.types import TooLarge
+from .hlo.walk import functions
 from .ops import Constant, constant
-from .ops.collectives.base import Varying
-from .ops.foreign.named_axes import NamedAxes
+from .ops.collectives.base import Collective, Varying
+from .ops.foreign.named_axes import NamedAxes, NamedAxis
 from .passes.branch_folding import fold_branches
 from .passes.cost_model import check_size
 from .passes.inplace import in_place
@@ -152,6 +154,8 @@ class Staged:
 
     def __str__(self) -> str:
         text = self.takes_and_gives
+        if axes := axes_of(self):
+            text += f" among {', '.join(map(str, axes))}"
         if self.program.capacities:
             text += " with " + ", ".join([f"capacity {c.size} ({c.site})" for c in self.program.capacities])
         if self.demands:
@@ -163,6 +167,13 @@ class Staged:
             if g.kind is GuardKind.EQUAL and g.path.key not in fixed
         ]
         return text + (f" given {', '.join(given)}" if given else "")
+
+
+@functools.lru_cache(maxsize=512)
+def axes_of(staged: Staged) -> tuple[NamedAxis, ...]:
+    """The named axes of a program's collectives."""
+    found = [op.kind for f in functions(staged.function) for op in f.body.walk()]
+    return tuple(dict.fromkeys(a for kind in found if isinstance(kind, Collective) for a in kind.axes))
 
 
 def _why(demand: Demand) -> str:

@@ -174,6 +174,19 @@ def test_derivatives_outside(checked: bool) -> None:
     both(lambda f: place(jax.grad(f)), lambda w, x: jnp.sum(w * x), W, X)
 
 
+@pytest.mark.parametrize("checked", [True, False])
+def test_inside_other_transformations(checked: bool) -> None:
+    place = sharded((P(), SPLIT), P(), checked)
+
+    def descent(f: Program) -> Program:
+        return place(
+            lambda w, x: lax.scan(lambda w, _: (w - 0.1 * jax.grad(f)(w, x), None), w, None, length=5)[0]
+        )
+
+    both(descent, loss, W, X)
+    both(lambda f: place(lambda w, x: jax.grad(jax.checkpoint(jax.jit(f)))(w, x)), loss, W, X)
+
+
 @pytest.mark.parametrize(
     "program",
     [
@@ -347,6 +360,54 @@ def test_arguments_keep_their_layout() -> None:
     assert len(program.signatures()) == 1
 
 
+def _stores(x: Any, y: Any) -> Any:
+    """A loop that stores rows, and one that appends."""
+    out = np.zeros((64, 3), np.float32)
+    for i in range(64):
+        out[i] = x[i] * 2 + (out[i - 1] if i else 0.0)
+    kept = []
+    for j in range(8):
+        if y[j, 0] > 0:
+            kept.append(y[j])
+    return out, len(kept), sum(kept)
+
+
+def _searched(x: Any, y: Any) -> Any:
+    """Sorts, masks, scans, a product, a decomposition, a window."""
+    near = np.cumsum(np.sort(x, axis=0), axis=1)
+    count = np.sum(x > y)
+    return (
+        near,
+        count,
+        (x.T @ y).trace(),
+        jnp.linalg.inv(x.T @ x + jnp.eye(3)),
+        jnp.convolve(x[:, 0], y[:5, 1]),
+    )
+
+
+def _advanced(x: Any, y: Any) -> Any:
+    """A loop that ends by what it computes, and takes by index."""
+    steps = 0
+    while abs(x).sum() > 1.0 and steps < 50:
+        x = x * 0.9 + y[::-1] * 0.001
+        steps += 1
+    return x.at[3:9].add(1.0), jnp.take(y, jnp.argsort(x[:, 1]), axis=0), steps
+
+
+@pytest.mark.parametrize("program", [_stores, _searched, _advanced])
+@pytest.mark.parametrize("seed", range(3))
+def test_layouts_change_no_value(program: Program, seed: int) -> None:
+    """Of arguments that lie in some way over a mesh of two axes."""
+    rng = np.random.default_rng(seed)
+    specs = [P("a"), P("b"), P(("a", "b")), P(("b", "a")), P()]
+    places = [NamedSharding(GRID, specs[n]) for n in rng.integers(len(specs), size=2)]
+    staged = pystage.compile(program, fallback="error")
+    args = X, jnp.cos(X)
+    wanted, found = staged(*args), staged(*map(jax.device_put, args, places))
+    for x, y in zip(jax.tree.leaves(wanted), jax.tree.leaves(found), strict=True):
+        np.testing.assert_allclose(np.asarray(y), np.asarray(x), rtol=1e-4, atol=1e-5)
+
+
 def test_arguments_on_two_devices_are_both_named() -> None:
     first, second = [jax.device_put(X, d) for d in jax.devices()[:2]]
     with pytest.raises(
@@ -418,6 +479,7 @@ def test_the_axes_are_a_part_of_the_signature() -> None:
             )
         with pytest.raises(NameError, match="unbound axis name: i"):
             jax.vmap(program, axis_name="j")(X)
+    assert "<lambda>(float32[3]) -> jax float32[3] among i:8" in program.signatures()
 
 
 def test_without_a_traced_argument() -> None:

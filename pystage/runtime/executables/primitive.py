@@ -34,11 +34,10 @@ from ...compiler.passes.mask_loops import mask_loops
 from ...compiler.passes.outlining import outline_segments
 from ...compiler.passes.scratch import keep_scratch
 from ...compiler.passes.store_fences import fence_stores
-from ...compiler.pipeline import Staged, with_varying
+from ...compiler.pipeline import Staged, axes_of, with_varying
 from .compiler_options import options_for
 from .jax_private import runs_alone
 from .transformations import (
-    axes_of,
     batch_rule,
     jvp_rule,
     linear_batch_rule,

@@ -32,10 +32,10 @@ from ...compiler.hlo.calculus import NotDifferentiable
 from ...compiler.hlo.ir import Function
 from ...compiler.hlo.walk import functions
 from ...compiler.ops import ShardingConstraint, ShardMap
-from ...compiler.ops.collectives.base import Collective, Varying
-from ...compiler.ops.foreign.named_axes import CURRENT, NamedAxis
+from ...compiler.ops.collectives.base import Varying
+from ...compiler.ops.foreign.named_axes import CURRENT
 from ...compiler.passes.simplify import simplify
-from ...compiler.pipeline import Staged, VaryingTypes
+from ...compiler.pipeline import Staged, VaryingTypes, axes_of
 
 Mask = tuple[bool, ...]
 Mapped = tuple[list[Any], list[Any]]
@@ -154,13 +154,6 @@ def batched_program(
 
 _WAITS = "the elements of a batch that is mapped with an axis name do all the same"
 _ALIKE = "call it where no value of a single element decides whether it is called"
-
-
-@functools.lru_cache(maxsize=512)
-def axes_of(staged: Staged) -> tuple[NamedAxis, ...]:
-    """The named axes that a program names."""
-    found = [op.kind for f in functions(staged.function) for op in f.body.walk()]
-    return tuple(dict.fromkeys(a for kind in found if isinstance(kind, Collective) for a in kind.axes))
 
 
 @functools.lru_cache(maxsize=512)
