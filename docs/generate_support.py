@@ -79,8 +79,8 @@ Keywords that a staged function does not support are refused with PS604 or PS203
 types (`np.float32`) and modules are left out.
 
 A call through JAX returns arrays only, so that a call with other effects is refused: one that places arrays on devices
-(`jax.lax.with_sharding_constraint`, `jax.device_put` to a device or a sharding, `jax.shard_map`,
-`device=`, `out_sharding=`) and one that calls the host (`jax.debug.print`, `jax.debug.callback`) with PS606, one that
+(`jax.device_put` to a device, `device=`, `out_sharding=`; layouts over a mesh are operations, see
+[distributed.md](distributed.md)) and one that calls the host (`jax.debug.print`, `jax.debug.callback`) with PS606, one that
 returns nothing (`jax.config.update`, `jax.effects_barrier`) with PS657. `with` on a setting of JAX that the compiler does
 not read (`jax.default_device`, `jax.debug_nans`) is refused with PS308.
 

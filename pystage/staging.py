@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from .compiler.diagnostics.diagnostic import Diagnostic
 from .config import FALLBACKS, TIERS, config
 from .on_demand import LAZILY, explain, infer_program, offload
+from .runtime.arguments.layouts import Layouts
 from .runtime.function import BoundFunction, CompiledFunction, Fallback, Offloaded
 from .runtime.tiers import Tier
 
@@ -24,6 +25,8 @@ def compile(
     fallback: Fallback | None = None,
     tier: Tier | None = None,
     donate: int | str | Iterable[int | str] = (),
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     name: str | None = None,
 ) -> CompiledFunction[P, R]: ...
 
@@ -35,6 +38,8 @@ def compile(
     fallback: Fallback | None = None,
     tier: Tier | None = None,
     donate: int | str | Iterable[int | str] = (),
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     name: str | None = None,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
 
@@ -45,6 +50,8 @@ def compile(
     fallback: Fallback | None = None,
     tier: Tier | None = None,
     donate: int | str | Iterable[int | str] = (),
+    in_shardings: Any = None,
+    out_shardings: Any = None,
     name: str | None = None,
 ) -> Any:
     """Compiles a plain Python function, from its source, into one XLA program for each kind of arguments.
@@ -69,6 +76,10 @@ def compile(
     arguments whose `jax.Array`s the program may overwrite; they cannot be used after the call. `name`: the name of the
     compiled module, by default the function's own.
 
+    `in_shardings`: how the arrays among the arguments are laid out over devices, as one `jax.sharding.Sharding` for all, a
+    tuple with one (or None) for each positional argument, or a dict by name. `out_shardings`: the same of the `jax.Array`s
+    that the function returns, for all, or by item of a returned tuple, list or dict. They change no value.
+
     Raises TypeError if `fn` is not callable or is a class, ValueError for an unknown fallback or tier, or a donated
     argument that the function does not have.
     """
@@ -77,8 +88,16 @@ def compile(
     if tier is not None and tier not in TIERS:
         raise ValueError(f"tier must be one of {', '.join(map(repr, TIERS))}, not {tier!r}")
     donated = frozenset((donate,) if isinstance(donate, int | str) else donate)
+    options: dict[str, Any] = {
+        "fallback": fallback,
+        "tier": tier,
+        "donate": donated,
+        "in_shardings": in_shardings,
+        "out_shardings": out_shardings,
+        "name": name,
+    }
     if fn is None:
-        return functools.partial(compile, fallback=fallback, tier=tier, donate=donated, name=name)
+        return functools.partial(compile, **options)
     if isinstance(fn, type):
         raise TypeError(
             f"pystage.compile takes a function; {fn.__qualname__} is a class: compile its methods"
@@ -97,7 +116,8 @@ def compile(
         lazily=LAZILY,
         offload=_offload,
         explain=explain,
-        again=functools.partial(compile, fallback=fallback, tier=tier, donate=donated, name=name),
+        layouts=Layouts(in_shardings, out_shardings),
+        again=functools.partial(compile, **options),
     )
 
 

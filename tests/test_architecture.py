@@ -112,7 +112,7 @@ MADE_UP = {"script.py", "clock.py", "file.py", "setup.py"}
 """Files of users that examples of the docs name."""
 
 TESTS = Path(__file__).resolve().parent
-SUITES = {"contract", "errors", "kinds", "outside", "programs", "goldens", "coming_from"}
+SUITES = {"distributed", "contract", "errors", "kinds", "outside", "programs", "goldens", "coming_from"}
 """Folders of tests of the whole compiler; the others mirror packages."""
 
 FILES = sorted(p for p in ROOT.rglob("*.py") if not p.is_symlink())

@@ -8,6 +8,7 @@ In: a plain function and the `Spec`s of its arguments. Out: a `Staged` program. 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from types import MappingProxyType
@@ -15,6 +16,8 @@ from typing import Any, Protocol
 
 from ..records import dataclass
 from . import bridges  # noqa: F401  (fills the tables that the compiler asks)
+from .ad.resolve_varying import resolve_varying
+from .analysis.varying import ALIKE, Divergent
 from .diagnostics.codes_constant import ProgramTooLarge
 from .diagnostics.codes_runtime import OutOfMemory, ValueNotGiven
 from .diagnostics.codes_syntax import TooDeep
@@ -24,7 +27,10 @@ from .hash_order import HashOrder, noting
 from .hlo.ir import Function, Op, Region
 from .hlo.rewrite import Copier
 from .hlo.types import TooLarge
+from .hlo.walk import functions
 from .ops import Constant, constant
+from .ops.collectives.base import Collective, Varying
+from .ops.foreign.named_axes import NamedAxes, NamedAxis
 from .passes.branch_folding import fold_branches
 from .passes.cost_model import check_size
 from .passes.inplace import in_place
@@ -90,6 +96,14 @@ class Request:
     traced: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class VaryingTypes:
+    """Over which named axes the parameters and the results of a program vary."""
+
+    params: tuple[Varying, ...]
+    results: tuple[Varying, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Staged:
     """A program that is ready to be emitted, and what it was made from.
@@ -97,7 +111,8 @@ class Staged:
     `program` is as inferred; `function` is the simplified one, and takes those parameters of the program's
     function whose indices are in `kept`. `weak` are the results of JAX's weak type. `static` are the leaves
     on whose value the program was specialised, `fixed` the values of the environment; `demands` says why of both.
-    `prints`: the program calls the host while it runs. `hash_order`: what the order of sets depends on that it was made by.
+    `prints`: the program calls the host while it runs. `varying`: over which named axes of devices what it takes and gives
+    varies, where JAX tracks that (`with_varying`). `hash_order`: what the order of sets depends on that it was made by.
     """
 
     name: str
@@ -109,6 +124,7 @@ class Staged:
     static: Mapping[int, Any]
     demands: tuple[Demand, ...]
     prints: bool = False
+    varying: VaryingTypes | None = None
     hash_order: HashOrder = HashOrder.FIXED
 
     @property
@@ -138,6 +154,8 @@ class Staged:
 
     def __str__(self) -> str:
         text = self.takes_and_gives
+        if axes := axes_of(self):
+            text += f" among {', '.join(map(str, axes))}"
         if self.program.capacities:
             text += " with " + ", ".join([f"capacity {c.size} ({c.site})" for c in self.program.capacities])
         if self.demands:
@@ -149,6 +167,13 @@ class Staged:
             if g.kind is GuardKind.EQUAL and g.path.key not in fixed
         ]
         return text + (f" given {', '.join(given)}" if given else "")
+
+
+@functools.lru_cache(maxsize=512)
+def axes_of(staged: Staged) -> tuple[NamedAxis, ...]:
+    """The named axes of a program's collectives."""
+    found = [op.kind for f in functions(staged.function) for op in f.body.walk()]
+    return tuple(dict.fromkeys(a for kind in found if isinstance(kind, Collective) for a in kind.axes))
 
 
 def _why(demand: Demand) -> str:
@@ -207,6 +232,30 @@ def _fold_checks(program: Program, simplified: Simplified) -> tuple[Program, Sim
         program = replace(program, failure=None, mutations=tuple(certain))
         simplified = simplify_again(simplified, simplified.function, slice(failure.first))
     return program, simplified
+
+
+def with_varying(staged: Staged, params: Sequence[Varying], axes: NamedAxes) -> Staged:
+    """The program for inputs that vary over these of the named axes of devices; PS606 where it might wait forever.
+
+    In it, cotangents are summed where they are of values that vary less. Where JAX does not track what varies, it is the
+    program itself.
+    """
+    old = staged.program.function
+    try:
+        function, found = resolve_varying(old, params, axes)
+    except Divergent as error:
+        raise StagingError((error.diagnostic(staged.span),)) from None
+    if not axes.checked:
+        return staged
+    results = found[: len(staged.function.result_types)]
+    if function is not old:
+        simplified = simplify(function)
+        if len(results) < len(found):  # the checks of the program were folded
+            simplified = simplify_again(simplified, fold_branches(simplified.function), slice(len(results)))
+        simplified = in_place(simplified)
+        staged = replace(staged, function=_with_result(simplified.function), kept=simplified.kept)
+    results += [ALIKE] * (len(staged.function.result_types) - len(results))
+    return replace(staged, varying=VaryingTypes(tuple([params[i] for i in staged.kept]), tuple(results)))
 
 
 _Inferred = tuple[Program, dict[int, Any], tuple[Demand, ...]]

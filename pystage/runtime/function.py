@@ -21,6 +21,7 @@ from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call
 from ..deferred import deferred
+from .arguments.layouts import ANYWHERE, Layouts
 from .arguments.targets import Calling, Target, target_of
 from .outcomes import Elsewhere, HasLazy, Outgrown, Pending, Raised, Unprepared
 from .reports.warnings import FallbackWarning, warn
@@ -121,6 +122,7 @@ class CompiledFunction(Generic[P, R]):
         explain: Callable[..., Any] | None = None,
         transformed: Callable[..., Any] | None = None,
         again: Callable[[Callable[..., Any]], CompiledFunction[..., Any]] | None = None,
+        layouts: Layouts = ANYWHERE,
     ) -> None:
         target = target_of(fn)
         functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
@@ -140,6 +142,8 @@ class CompiledFunction(Generic[P, R]):
         self._warned: set[Any] = set()
         self._name = name or str(getattr(target.fn, "__name__", type(target.fn).__name__))
         self._donate = _donated_parameters(target, donate, self._name)
+        layouts.check(target.fn, self._name)
+        self._layouts = layouts
         self._leading = bool(target.args or target.kwargs)
         self._made: Dispatcher | None = None
         self._short: dict[Types, Short] = {}
@@ -168,7 +172,7 @@ class CompiledFunction(Generic[P, R]):
             if self._made is None:
                 static_types = CompiledFunction, BoundFunction
                 made: Dispatcher = _new_dispatcher(
-                    self._target.fn, self._name, self._infer, self._donate, static_types
+                    self._target.fn, self._name, self._infer, self._donate, static_types, self._layouts
                 )
                 if not self._leading:
                     self._short = made.short

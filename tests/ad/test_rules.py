@@ -30,7 +30,7 @@ from pystage.compiler.hlo.walk import functions
 from .programs import PROGRAMS
 from .test_functions import typed
 
-CONTROL = {"If", "Case", "While", "Call", "ReduceWith", "JaxCall", "StopGradient"}
+CONTROL = {"ShardMap", "If", "Case", "While", "Call", "ReduceWith", "JaxCall", "StopGradient"}
 """Operations that hold programs, or stand for one: they are checked in whole functions."""
 KINDS = [kind for kind in ops.concrete() if kind.__name__ not in CONTROL]
 NO_RULE = {"BitcastConvert", "CustomCall", "NextAfter", "Sign"}
@@ -265,8 +265,9 @@ def test_the_chosen_case_is_differentiated(index):
     assert inner([ct], moved) == pytest.approx(inner(sent, directions), rel=1e-12)
 
 
-ELSEWHERE = {"Case", "ReduceWith", "StopGradient"}
-"""The case has its test here, `stop_gradient` in `test_transforms`; a reduction with a function is refused."""
+ELSEWHERE = {"Case", "ReduceWith", "ShardMap", "StopGradient"}
+"""The case has its test here, `stop_gradient` in `test_transforms`, `shard_map` in `distributed`;
+a reduction with a function is refused."""
 
 
 def test_every_operation_is_covered():

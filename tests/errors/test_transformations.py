@@ -33,7 +33,7 @@ def test_what_certainly_raises_raises_under_jit():
     def never(x):
         raise KeyError("never")
 
-    with pytest.raises(jax.errors.JaxRuntimeError, match="KeyError: 'never'"):
+    with pytest.raises(KeyError, match="never"):
         jax.block_until_ready(jax.jit(lambda x: (never(x), x + 1))(jnp.ones(2)))
 
 

@@ -33,6 +33,7 @@ from pystage.compiler.library.registry import meaning_of, signature_of
 from pystage.compiler.library.rules.jax import AxisProblem
 from pystage.compiler.library.rules.libraries import raise_axis
 from pystage.compiler.ops import Compare, Concatenate, If, Reshape, Slice
+from pystage.compiler.ops.foreign.named_axes import NO_AXES, NamedAxes
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.capacity import Capacity
 from pystage.compiler.values.lattice import (
@@ -148,6 +149,12 @@ class PlainContext(Context):
 
     def can_grow(self) -> bool:
         return True
+
+    def named_axes(self) -> NamedAxes:
+        return NO_AXES
+
+    def is_traced(self) -> bool:
+        return False
 
     def checks_bounds(self) -> bool:
         return False

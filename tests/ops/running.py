@@ -16,12 +16,17 @@ from jax.extend.core import Primitive
 from jax.extend.mlir import ir
 from jax.extend.mlir.dialects import func
 from jax.interpreters import mlir
+from jax.sharding import Mesh
+from jax.sharding import PartitionSpec as P
 
+from pystage.compiler.emit import stablehlo as emission  # noqa: F401  (lowers the functions of `shard_map`)
 from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.ir import Function, Region
 from pystage.compiler.hlo.mlir import Emitter
 from pystage.compiler.hlo.op import HloOp, Sample
 from pystage.compiler.hlo.types import ArrayType
+from pystage.compiler.hlo.walk import kinds
+from pystage.compiler.ops.collectives.base import Collective
 
 _run = Primitive("pystage_test")
 _run.multiple_results = True
@@ -70,8 +75,20 @@ def batch(samples: Sequence[Sample]) -> Batch:
 def run_xla(function: Function, arguments: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
     """The function's results as XLA computes them, float64 and all other types kept."""
     with jax.enable_x64(True):
-        program = jax.jit(lambda *xs: _run.bind(*xs, function=function), keep_unused=True)
+        program = jax.jit(_alone(function), keep_unused=True)
         return tuple(np.asarray(r) for r in program(*arguments))
+
+
+def _alone(function: Function) -> Any:
+    """The function in JAX; one with collectives as the only participant of their axis `i`."""
+
+    def program(*xs: Any) -> Any:
+        return _run.bind(*xs, function=function)
+
+    if not any(issubclass(kind, Collective) for kind in kinds(function)):
+        return program
+    mesh = Mesh(np.array(jax.devices()[:1]), ("i",))
+    return jax.shard_map(program, mesh=mesh, in_specs=P(), out_specs=P(), check_vma=False)
 
 
 def stablehlo(function: Function) -> str:
@@ -87,7 +104,7 @@ def compiled(function: Function) -> Any:
 
 def _lowered(function: Function) -> Any:
     with jax.enable_x64(True):
-        program = jax.jit(lambda *xs: _run.bind(*xs, function=function), keep_unused=True)
+        program = jax.jit(_alone(function), keep_unused=True)
         shapes = [jax.ShapeDtypeStruct(t.static_shape, t.dtype) for t in function.param_types]
         return program.lower(*shapes)
 

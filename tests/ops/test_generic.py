@@ -38,7 +38,16 @@ TOLERANCE = {FLOAT16: 2e-3, BFLOAT16: 1e-2, FLOAT32: 2e-6, FLOAT64: 1e-13, COMPL
 EQUAL_ZEROS = {ops.Maximum, ops.Minimum, ops.NextAfter}
 """For these 0.0 and -0.0 are the same: NumPy leaves open, by processor, which of two zeros it returns."""
 
-NO_ONE_OPERATION = {ops.JaxCall, ops.MaskPlaces, ops.StopGradient}
+NO_ONE_OPERATION = {
+    ops.AxisIndex,
+    ops.JaxCall,
+    ops.MaskPlaces,
+    ops.MatchVarying,
+    ops.ShardMap,
+    ops.ShardingConstraint,
+    ops.StopGradient,
+    ops.Vary,
+}
 """What emits whatever JAX emits, several operations, or nothing, and so has no operation to name."""
 
 OPS = [pytest.param(op, id=op.__name__) for op in ops.concrete()]

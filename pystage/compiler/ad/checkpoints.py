@@ -13,7 +13,7 @@ computational differentiation" (2000), and P. Stumm, A. Walther, "New algorithms
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -45,6 +45,10 @@ class Pull(Protocol):
     def send(self, cotangents: CotangentMap, value: Value, contribution: object) -> None: ...
 
     def tape(self, tape: Tape, cotangents: CotangentMap) -> None: ...
+
+    def before(self, captured: Iterable[Value], cotangents: CotangentMap) -> CotangentMap: ...
+
+    def after(self, captured: Iterable[Value], found: Sequence[Value], cotangents: CotangentMap) -> None: ...
 
     def carried(self, entry: TapeEntry, given: Sequence[bool]) -> tuple[list[int], dict[Value, None]]: ...
 
@@ -210,6 +214,7 @@ def checkpointed(
     b, c = pull.b, pull.c
     states = [v.type for v in entry.old.operands]
     more = ArrayType(INT64, (MORE,))
+    before = pull.before(captured, cotangents)
     starts = [
         c.sub(trips, integer(b, 1)),
         c.concatenate([steps, c.filled(more, -1)], 0),
@@ -218,7 +223,7 @@ def checkpointed(
             for s, t in zip(stores, states)
         ],
         *[c.zeros(states[i]) if given[i] is None else given[i] for i in carried],
-        *[cotangents[v] if v in cotangents else c.zeros(v.type) for v in captured],
+        *[before[v] if v in before else c.zeros(v.type) for v in captured],
     ]
     first, second = 2 + len(states), 2 + len(states) + len(carried)
 
@@ -242,7 +247,7 @@ def checkpointed(
         ]
 
     found = while_loop(b, [v for v in starts if v is not None], wanted, back)
-    cotangents.update(zip(captured, found[second:], strict=True))
+    pull.after(captured, found[second:], cotangents)
     for i, ct in zip(carried, found[first:second]):
         pull.send(cotangents, entry.op.operands[i], ct)
 

@@ -18,7 +18,7 @@ from ..diagnostics.span import Span
 from ..hlo.builder import Builder
 from ..hlo.calculus import NotDifferentiable
 from ..hlo.ir import Function, Op, Region, Value
-from ..ops import Call, Case, If, VjpFunctions, VjpRule, While
+from ..ops import Call, Case, If, ShardMap, VjpFunctions, VjpRule, While
 from .activity import Activity
 from .calculus import CalculusBuilder, differentiable
 from .reverse import ReverseMode
@@ -26,9 +26,10 @@ from .rules import tangents
 
 
 class ForwardMode:
-    """Forward mode of functions, memoised by function and set of parameters with tangents."""
+    """Forward mode of functions, memoised by function and set of parameters with tangents; `checked` as in reverse mode."""
 
-    def __init__(self) -> None:
+    def __init__(self, checked: bool = False) -> None:
+        self._checked = checked
         self._activity = Activity()
         self._made: dict[tuple[Function, Mask], Function] = {}
         self._pushed: dict[Function, Function] = {}
@@ -51,7 +52,7 @@ class ForwardMode:
         if back not in self._pushed:
             own = len(back.body.params) - count
             mask = (*[False] * own, *[True] * count)
-            self._pushed[back] = ReverseMode().function(back, mask, (True,) * len(vjp.wrt))
+            self._pushed[back] = ReverseMode(self._checked).function(back, mask, (True,) * len(vjp.wrt))
         return self._pushed[back]
 
 
@@ -106,6 +107,8 @@ class _JvpFunction:
                 self._branch(op)
             case Call(function):
                 self._call(op, function)
+            case ShardMap():
+                self._shard_map(op, op.kind)
             case _:
                 self._plain(op)
 
@@ -199,6 +202,23 @@ class _JvpFunction:
         made = self._owner.function(function, params)
         given = self._tangents([v for v, p in zip(op.operands, params) if p])
         call = self._b.apply(replace(op.kind, function=made), (*self._primals(op.operands), *given))
+        self._define(op, call, [i for i, r in enumerate(results) if r])
+
+    def _shard_map(self, op: Op, kind: ShardMap) -> None:
+        """The function with tangents on every device; a tangent is split as what it is of."""
+        params = tuple([v in self._varied for v in op.operands])
+        if not any(params):
+            self._plain(op)
+            return
+        results = self._owner.results(kind.function, params)
+        made = self._owner.function(kind.function, params)
+        ins, outs = [
+            (*specs, *[spec for spec, flag in zip(specs, flags, strict=True) if flag])
+            for specs, flags in ((kind.in_specs, params), (kind.out_specs, results))
+        ]
+        given = self._tangents([v for v, p in zip(op.operands, params) if p])
+        whole = replace(kind, function=made, in_specs=ins, out_specs=outs)
+        call = self._b.apply(whole, (*self._primals(op.operands), *given))
         self._define(op, call, [i for i, r in enumerate(results) if r])
 
     def _call_with_rule(self, op: Op, rule: VjpRule) -> None:

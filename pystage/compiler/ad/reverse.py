@@ -15,7 +15,9 @@ and not become NaN (`strict`), in such functions and in all their callees.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,31 +32,40 @@ from ..hlo.ir import Function, Region, Value
 from ..hlo.types import INT64, ArrayType
 from ..ops import (
     Add,
+    AllReduce,
     Call,
     Case,
     Compare,
     If,
+    MatchVarying,
     OptimizationBarrier,
     Reshape,
+    ShardMap,
     Subtract,
     VjpRule,
     While,
     constant,
 )
+from ..ops.collectives.shard_map import named_in
 from .activity import Activity
 from .calculus import CalculusBuilder, accumulated, differentiable
 from .checkpoints import CotangentMap, checkpointed
 from .preheader import Preheader
 from .residuals import RegionValues, extend, residuals, substitute
+from .resolve_varying import resolve_varying
 from .rules import contributions, stopped_at_zero, unless_all_zero
 from .strip_io import IoStripper
 from .tape import PrimalPass, Tape, TapeEntry
 
 
 class ReverseMode:
-    """Reverse mode of functions; the pullbacks of callees are memoised by the parameters and results that vary."""
+    """Reverse mode of functions; the pullbacks of callees are memoised by the parameters and results that vary.
 
-    def __init__(self) -> None:
+    `checked`: values are known to vary over named axes or not, and so are cotangents (`MatchVarying`).
+    """
+
+    def __init__(self, checked: bool = False) -> None:
+        self.checked = checked
         self.activity = Activity()
         self.io_stripper = IoStripper()
         self._callees: dict[tuple[Function, Mask, Mask, bool], FunctionPullback] = {}
@@ -147,6 +158,9 @@ class Pullback:
     def send(self, cotangents: CotangentMap, value: Value, contribution: object) -> None:
         """Adds to the cotangent of a value that varies."""
         if value in self.varied and contribution is not None:
+            if self._owner.checked:
+                own = accumulated(self.c, None, contribution, value.type)
+                contribution = None if own is None else self.c.op(MatchVarying(), own, value)
             made = accumulated(self.c, cotangents.get(value), contribution, value.type)
             assert made is not None
             cotangents[value] = made
@@ -171,6 +185,8 @@ class Pullback:
                 self._recompute(entry, given, cotangents)
             case Call(function=function):
                 self._call(entry, function, given, cotangents)
+            case ShardMap():
+                self._shard_map(entry, entry.op.kind, given, cotangents)
             case _:
                 found = contributions(self.c, entry.op, given)
                 if self._strict:
@@ -232,7 +248,7 @@ class Pullback:
         regions = []
         for inner in entry.inner:
             region = Region()
-            local = {v: cotangents[v] for v in captured if v in cotangents}
+            local = self.before(captured, cotangents)
             with self.b.region(region):
                 for value, ct in zip(inner.region.results, given, strict=True):
                     if ct is not None:
@@ -242,7 +258,22 @@ class Pullback:
             regions.append(region)
         self._give_residuals_of_arms(entry, regions)
         made = self.b.apply(entry.op.kind, entry.op.operands, regions)
-        cotangents.update(zip(captured, made.results, strict=True))
+        self.after(captured, made.results, cotangents)
+
+    def before(self, captured: Iterable[Value], cotangents: CotangentMap) -> CotangentMap:
+        """The cotangents that values outside of a branch or a loop begin with inside: those found so far.
+
+        Where they are `checked`, none: inside participants may go different ways, and what each finds is summed afterwards.
+        """
+        return {} if self._owner.checked else {v: cotangents[v] for v in captured if v in cotangents}
+
+    def after(self, captured: Iterable[Value], found: Sequence[Value], cotangents: CotangentMap) -> None:
+        """Takes the cotangents of values outside of a branch or a loop, which began with those of `before`."""
+        if not self._owner.checked:
+            cotangents.update(zip(captured, found, strict=True))
+            return
+        for value, ct in zip(captured, found, strict=True):
+            self.send(cotangents, value, ct)
 
     def _give_residuals_of_arms(self, entry: TapeEntry, regions: Sequence[Region]) -> None:
         """Makes the residuals of each arm further results of the branch; the other arms return zeros."""
@@ -267,9 +298,10 @@ class Pullback:
         body = entry.inner[1]
         index = ArrayType(INT64)
         starts = [given[i] for i in carried]
+        before = self.before(captured, cotangents)
         operands = [
             *[self.c.zeros(entry.op.results[i].type) if ct is None else ct for i, ct in zip(carried, starts)],
-            *[cotangents[v] if v in cotangents else self.c.zeros(v.type) for v in captured],
+            *[before[v] if v in before else self.c.zeros(v.type) for v in captured],
         ]
         types = (index, *[v.type for v in operands])
         tests, steps = Region(types), Region(types)
@@ -301,7 +333,7 @@ class Pullback:
             last = last or self.b.op(Subtract(), count, constant(self.b, 1, INT64))
         made = self.b.apply(While(kind.trip_count), [last, *operands], (tests, steps))
         found = made.results[1:]
-        cotangents.update(zip(captured, found[len(carried) :], strict=True))
+        self.after(captured, found[len(carried) :], cotangents)
         for i, ct in zip(carried, found):
             self.send(cotangents, entry.op.operands[i], ct)
 
@@ -389,3 +421,45 @@ class Pullback:
         made = self.b.apply(Call(pullback.backward), (*seeds, *kept))
         for operand, ct in zip([v for v, p in zip(op.operands, params) if p], made.results, strict=True):
             self.send(cotangents, operand, ct)
+
+    def _shard_map(
+        self, entry: TapeEntry, kind: ShardMap, given: Sequence[Value | None], cotangents: CotangentMap
+    ) -> None:
+        """The pullback on every device, which recomputes the function."""
+        operands = entry.op.operands
+        params = tuple([v in self.varied for v in operands])
+        flags = tuple([ct is not None for ct in given])
+        made = sharded_pullback(kind, params, flags, self._strict)
+        found = self.b.apply(made, (*operands, *[ct for ct in given if ct is not None])).results
+        for operand, ct in zip([v for v, p in zip(operands, params) if p], found, strict=True):
+            self.send(cotangents, operand, ct)
+
+
+def sharded_pullback(kind: ShardMap, params: Mask, results: Mask, strict: bool) -> ShardMap:
+    """The pullback of a function that runs on every device, from these of its results to these of its parameters.
+
+    The cotangent of what is the same on all devices is one number for all. Where JAX does not check what varies, each
+    device has its share of that of a result, and those of a parameter are summed.
+    """
+    old = kind.function
+    ins = tuple([s for s, p in zip(kind.in_specs, params, strict=True) if p])
+    outs = tuple([s for s, r in zip(kind.out_specs, results, strict=True) if r])
+    made = ReverseMode(kind.checked).function(old, params, results, strict)
+    if kind.checked:
+        made, _ = resolve_varying(made, [named_in(s) for s in (*kind.in_specs, *outs)], kind.axes)
+    body = Region(made.param_types)
+    c = CalculusBuilder(Builder(body))
+    operands, seeds = body.params[: len(params)], body.params[len(params) :]
+    if not kind.checked:
+        shares = [math.prod([axis.size for axis in kind.others(s)]) for s in outs]
+        seeds = [c.times(ct, 1 / n) if n > 1 else ct for ct, n in zip(seeds, shares, strict=True)]
+    found = c.apply(Call(made), [*operands, *seeds]).results[len(results) :]
+    if not kind.checked:
+        alike = [kind.others(s) for s in ins]
+        found = tuple(
+            [c.op(AllReduce(Add(), a), ct) if a else ct for ct, a in zip(found, alike, strict=True)]
+        )
+    body.results = tuple(found)
+    return replace(
+        kind, function=old.rewritten(body, "_vjp"), in_specs=(*kind.in_specs, *outs), out_specs=ins
+    )

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.types import ArrayType
-from ..ops import Call, Case, If, VjpRule, While
+from ..ops import Call, Case, If, ShardMap, VjpRule, While
 
 Mask = tuple[bool, ...]
 """One flag for each parameter, operand or result."""
@@ -61,7 +61,7 @@ class Dependence:
             case Call(rule=VjpRule()):
                 if any(v in found and self.concerns(v.type) for v in op.operands):
                     self._add_results(op, found)
-            case Call(function):
+            case Call(function) | ShardMap(function):
                 flags = self.results(function, tuple([v in found for v in op.operands]))
                 found.update(r for r, flag in zip(op.results, flags) if flag)
             case _:

@@ -10,7 +10,7 @@ active mask (`_active`) says which elements are meant: a loop with an unknown tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
 from ...records import dataclass
@@ -20,10 +20,12 @@ from ..diagnostics.span import Span
 from ..hlo.builder import Builder
 from ..hlo.calculus import NotBatched
 from ..hlo.ir import Function, Op, Region, Value
-from ..hlo.types import BOOL, INT64, ArrayType
+from ..hlo.types import BOOL, INT32, INT64, ArrayType
 from ..ops import (
     Add,
+    AllReduce,
     And,
+    AxisIndex,
     Call,
     Case,
     Compare,
@@ -33,11 +35,13 @@ from ..ops import (
     Or,
     Reduce,
     ReduceWith,
+    ShardMap,
     VjpRule,
     While,
     constant,
 )
 from ..ops.batching import broadcast_to_batch, shifted
+from ..ops.collectives.base import Collective
 from .custom_rules import batched_call
 
 
@@ -56,19 +60,40 @@ class _Key:
     masked: bool
 
 
+class _Batched(Dependence):
+    """The batched values, where the elements of the batch are the participants of the axis `name`."""
+
+    def __init__(self, name: Hashable) -> None:
+        super().__init__()
+        self._name = name
+
+    def _op(self, op: Op, found: set[Value]) -> None:
+        kind = op.kind
+        if not isinstance(kind, Collective) or self._name not in kind.names:
+            super()._op(op, found)
+        elif not kind.replicated:
+            found.update(op.results)
+
+
 class Batch:
     """Batched functions of one batch size, memoised by function and set of batched parameters.
 
-    `once`: an effect whose operands are not batched happens once, and is not refused.
+    `once`: an effect whose operands are not batched happens once, and is not refused. `name`: that of the axis whose
+    participants are the elements of the batch.
     """
 
-    def __init__(self, batch_size: int, once: bool = False) -> None:
+    def __init__(self, batch_size: int, once: bool = False, name: Hashable = None) -> None:
         self.batch_size = batch_size
         self.once = once
-        self.batched_values = Dependence()
+        self.name = name
+        self.batched_values = Dependence() if name is None else _Batched(name)
         self.rules: dict[tuple[VjpRule, Mask, bool], VjpRule] = {}
         """Batched VJP rules, by rule, batched operands and masking."""
         self._made: dict[_Key, Function] = {}
+
+    def is_among(self, op: Op) -> bool:
+        """True for a collective among the elements of the batch."""
+        return self.name is not None and isinstance(op.kind, Collective) and self.name in op.kind.names
 
     def results(self, function: Function, params: Mask) -> Mask:
         """Which results are batched."""
@@ -151,8 +176,44 @@ class _BatchedFunction:
                 self._branch(op)
             case Call(function):
                 self._call(op, function)
+            case ShardMap():
+                self._shard_map(op, op.kind)
+            case Collective() if self._owner.is_among(op):
+                self._collective(op, op.kind)
             case _:
                 self._plain(op)
+
+    def _collective(self, op: Op, kind: Collective) -> None:
+        """A collective among the elements of the batch."""
+        if self._active is not None:
+            raise NotMapped(f"`{kind.opcode}` where elements of the batch go different ways", op.span)
+        others = [axis for axis in kind.axes if axis.name != self._owner.name]
+        if isinstance(kind, AxisIndex):
+            made = self._c.iota(INT32, (self._batch_size,), 0)
+        elif others and not isinstance(kind, AllReduce):
+            raise NotMapped(f"`{kind.opcode}` over the axis of a map together with others", op.span)
+        else:
+            made = kind.over(set(kind.axes) - set(others)).collected(self._c, self._full(op.operands[0]))
+            if others:
+                made = self._c.op(kind.over(others), made)
+        self._define(op, (made,))
+
+    def _shard_map(self, op: Op, kind: ShardMap) -> None:
+        """The batched function on every device; the batch is not split."""
+        if self._active is not None and _may_run_on(kind.function.body):
+            raise NotMapped(
+                "a loop inside `shard_map` where elements of the batch go different ways", op.span
+            )
+        params = tuple(self._flags(op.operands))
+        flags = self._flags(op.results)
+        ins, outs = [
+            tuple([((), *spec) if flag else spec for spec, flag in zip(specs, batched, strict=True)])
+            for specs, batched in ((kind.in_specs, params), (kind.out_specs, flags))
+        ]
+        made = replace(
+            kind, function=self._owner.function(kind.function, params), in_specs=ins, out_specs=outs
+        )
+        self._define(op, self._b.apply(made, self._values(op.operands)).results)
 
     def _define(self, op: Op, results: Sequence[Value]) -> None:
         self._new.update(zip(op.results, results, strict=True))
@@ -231,8 +292,13 @@ class _BatchedFunction:
         params = tuple(self._flags(op.operands))
         assert isinstance(op.kind, Call)
         has_rule = op.kind.rule is not None
-        masked = self._active is not None and _may_run_on(function.body)
-        if not any(params) and (has_rule or not masked):
+        among = _any_op(function.body, self._owner.is_among)
+        masked = self._active is not None and (among or _may_run_on(function.body))
+        if among and has_rule:
+            raise NotMapped(
+                f"a collective in `{function.name}`, which has a derivative rule of its own,", op.span
+            )
+        if not any(params) and not among and (has_rule or not masked):
             self._plain_call(op)
             return
         operands = list(self._values(op.operands))

@@ -19,6 +19,7 @@ from jaxlib.mlir.dialects import func
 from ..hlo.ir import Function
 from ..hlo.mlir import Emitter, ModuleCache
 from ..hlo.walk import kinds
+from ..ops.collectives.shard_map import body_p
 
 
 class _Callees:
@@ -86,6 +87,13 @@ def emit_inline(lowering: Any, function: Function, operands: Sequence[ir.Value])
     for op in function.body.ops:
         e.emit_op(op)
     return [e.values[value] for value in function.body.results]
+
+
+def _emit_body(lowering: Any, *operands: ir.Value, function: Function) -> list[ir.Value]:
+    return emit_inline(lowering, function, operands)
+
+
+jax_mlir.register_lowering(body_p, _emit_body)
 
 
 def stands_alone(function: Function) -> bool:

@@ -21,6 +21,7 @@ from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
 from ..hlo.types import ShapeError, TooLarge
+from ..ops.foreign.named_axes import CURRENT, NO_AXES
 from ..stage import ir as stage
 from ..values.boundary import (
     FACTORY,
@@ -78,7 +79,10 @@ from .exceptions.raising import attempt
 from .exits import Exit
 from .interpreter import Interpreter
 from .transforms import jax as jaxtransforms  # noqa: F401  (declares meanings)
-from .transforms import public  # noqa: F401  (declares meanings)
+from .transforms import (
+    public,  # noqa: F401  (declares meanings)
+    sharding,  # noqa: F401  (declares meanings)
+)
 
 RESTART_LIMIT = 32
 MOST_BY_PLACE = 8
@@ -109,6 +113,7 @@ def infer_program(
         engine.externals.generators.in_program = in_program
         if isinstance(static, Statics):
             engine.externals.statics = static
+            engine.axes = CURRENT.axes if static.traced else NO_AXES
             engine.origins.ask = static.ask
         try:
             return _Entry(engine, static or {}).run(function, args, kwargs, name)

@@ -25,6 +25,7 @@ from ..hlo.ir import Value
 from ..hlo.op import HloOp
 from ..hlo.types import ArrayType, DType
 from ..ops import Convert, Reshape, constant
+from ..ops.foreign.named_axes import NamedAxes
 from ..ops.host.draw import Action
 from ..values.boundary import Form
 from ..values.bounded import Compressed
@@ -203,6 +204,14 @@ class Context(abc.ABC):
     @abc.abstractmethod
     def can_grow(self) -> bool:
         """Whether a run that needs more than a capacity is executed again with more of it; not where JAX traces the call."""
+
+    @abc.abstractmethod
+    def named_axes(self) -> NamedAxes:
+        """The named axes that are bound here; the program holds only while JAX has bound the same ones around it."""
+
+    @abc.abstractmethod
+    def is_traced(self) -> bool:
+        """True if JAX traces the call."""
 
     @abc.abstractmethod
     def checks_bounds(self) -> bool:

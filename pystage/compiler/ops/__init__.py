@@ -6,6 +6,11 @@
 from __future__ import annotations
 
 from ..hlo.op import HloOp
+from .collectives.all_reduce import AllReduce
+from .collectives.exchange import AllGather, AllToAll, CollectivePermute, ReduceScatter
+from .collectives.shard_map import ShardMap
+from .collectives.sharding_constraint import ShardingConstraint
+from .collectives.varying import AxisIndex, MatchVarying, Vary
 from .control import Call, Case, If, OptimizationBarrier, StopGradient, VjpFunctions, VjpRule, While
 from .elementwise.binary import (
     Add,
@@ -115,12 +120,16 @@ __all__ = [
     "Acos",
     "Acosh",
     "Add",
+    "AllGather",
+    "AllReduce",
+    "AllToAll",
     "And",
     "Asin",
     "Asinh",
     "Atan",
     "Atan2",
     "Atanh",
+    "AxisIndex",
     "BitcastConvert",
     "Broadcast",
     "Call",
@@ -129,6 +138,7 @@ __all__ = [
     "Ceil",
     "Cholesky",
     "Clamp",
+    "CollectivePermute",
     "Compare",
     "Complex",
     "ComplexReciprocal",
@@ -164,6 +174,7 @@ __all__ = [
     "LogPlusOne",
     "Logistic",
     "MaskPlaces",
+    "MatchVarying",
     "Maximum",
     "Minimum",
     "Multiply",
@@ -180,6 +191,7 @@ __all__ = [
     "PythonPower",
     "Real",
     "Reduce",
+    "ReduceScatter",
     "ReduceWindow",
     "ReduceWith",
     "Remainder",
@@ -192,6 +204,8 @@ __all__ = [
     "Scatter",
     "Select",
     "SelectAndScatter",
+    "ShardMap",
+    "ShardingConstraint",
     "ShiftLeft",
     "ShiftRightArithmetic",
     "ShiftRightLogical",
@@ -207,6 +221,7 @@ __all__ = [
     "Tanh",
     "Transpose",
     "TriangularSolve",
+    "Vary",
     "VjpFunctions",
     "VjpRule",
     "While",

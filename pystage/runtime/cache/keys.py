@@ -22,6 +22,7 @@ import jax
 import numpy as np
 
 from ...autocasting import product_type
+from ...compiler.ops.foreign.named_axes import CURRENT
 from ...compiler.pipeline import Request
 from ...compiler.policy import USER, package_of, packages
 from ...compiler.values.boundary import LeafSpec, Spec, StaticSpec, StructureSpec
@@ -80,7 +81,7 @@ def _processor() -> str:
 
 def _settings() -> list[str]:
     """The settings that a program may depend on."""
-    if not jax.sharding.get_abstract_mesh().empty:
+    if CURRENT.axes.axes or not jax.sharding.get_abstract_mesh().empty:
         raise NotEncodable("a mesh")
     own = {name: value for name, value in config.settings().items() if name not in _WITHOUT_EFFECT}
     theirs = {name: value for name, value in jax.config.values.items() if "cache" not in name}

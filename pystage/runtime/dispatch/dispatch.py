@@ -33,6 +33,7 @@ from ..arguments.abstract import abstract_form
 from ..arguments.classification import LeafKind
 from ..arguments.flatten import AbstractTypes, Description, Flattener, Shape, occurrences
 from ..arguments.inputs import type_key
+from ..arguments.layouts import ANYWHERE, Layouts, Place
 from ..arguments.targets import Calling, definition_of
 from ..executables.jax_private import enable_x64, restore_x64, run_with_x64
 from ..guards.environment import Read, Reader
@@ -78,12 +79,13 @@ def types_of(args: Sequence[Any]) -> Types:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """The arguments of one call as specs, and which leaves are donated."""
+    """The arguments of one call as specs, which leaves are donated, and where leaves lie."""
 
     description: Description
     args: tuple[Spec, ...]
     kwargs: Mapping[str, Spec]
     donated: tuple[int, ...]
+    places: tuple[Place, ...]
 
     def value_of(self, leaf: int) -> Any:
         """The value of a leaf that can be a constant; None for arrays and for what has only a type."""
@@ -101,6 +103,7 @@ class Dispatcher:
         infer: Infer,
         donate: frozenset[int | str] = frozenset(),
         static_types: tuple[type, ...] = (),
+        layouts: Layouts = ANYWHERE,
     ) -> None:
         self.fn = fn
         self.name = name
@@ -117,6 +120,7 @@ class Dispatcher:
         self.programs = ProgramCache(name, self.short)
         self._infer = infer
         self._donate = donate
+        self._layouts = layouts
         self._lock = threading.Lock()
 
     @functools.cached_property
@@ -443,17 +447,20 @@ class Dispatcher:
         description = Description(self.flattener, self.span, abstract)
         names = [*self.calling.argument_names(len(args)), *kwargs]
         donated: list[int] = []
+        places: list[Place] = []
         specs: list[Spec] = []
         try:
             for position, value in enumerate((*args, *kwargs.values())):
                 first = len(description.leaves)
                 specs.append(description.spec(value, names[position]))
+                place = self._layouts.of(position, names[position])
+                places += [place] * (len(description.leaves) - first)
                 if names[position] in self._donate or (position < len(args) and position in self._donate):
                     donated += range(first, len(description.leaves))
         except DiagnosticError as error:
             raise StagingError((error.diagnostic,)) from None
         named = dict(zip(kwargs, specs[len(args) :], strict=True))
-        return Described(description, tuple(specs[: len(args)]), named, tuple(donated))
+        return Described(description, tuple(specs[: len(args)]), named, tuple(donated), tuple(places))
 
     @property
     def staged(self) -> list[Staged]:
@@ -512,6 +519,8 @@ class Dispatcher:
             x64=jax.config.jax_enable_x64,
             traced=traced,
             donated=tuple([i for i in described.donated if forms.get(i) is Form.JAX]),
+            places=described.places,
+            layouts=self._layouts,
             on_staged=self._note_program,
         )
 

@@ -8,6 +8,8 @@ belong to the specialisation as long as they read the same parts of the environm
 from __future__ import annotations
 
 import functools
+import inspect
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +25,7 @@ from ...compiler.hlo.types import ArrayType
 from ...compiler.hlo.walk import kinds, work
 from ...compiler.infer.core.effort import OutOfTime, ended_after
 from ...compiler.ops import While
+from ...compiler.ops.foreign.named_axes import CURRENT
 from ...compiler.passes.vector_parameters import Parameter, with_vectors
 from ...compiler.pipeline import Infer, Request, Staged, build
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StructureSpec
@@ -32,6 +35,7 @@ from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import dtype_problem
 from ..arguments.inputs import TypeKey, is_key, key_data_type, trace_key, type_key
+from ..arguments.layouts import Layouts, Place
 from ..arguments.packing import Pack, Packed, groups_of, operands_of
 from ..arguments.signature import Signature
 from ..executables.background import Job, beside, can_interrupt, wait_for
@@ -44,6 +48,7 @@ from ..outcomes import Elsewhere, Unprepared, pending
 from ..random.draws import same_steps
 from ..reports.ledger import ledger
 from ..reports.messages import Compilation
+from ..results.layouts import laid_out, places_of_results
 from ..results.memory_reserve import keep
 from ..results.results import Plan
 from ..tiers import NotReady, check_ready, is_beside, patience, waits
@@ -54,7 +59,7 @@ LONG_SECONDS = 0.1
 """A program that was seen to take this long is waited for so that the wait can be interrupted."""
 _lowering = threading.local()
 _with_kept_executables = deferred("pystage.runtime.cache.executables", "with_kept_executables")
-_bind = deferred("pystage.runtime.executables.primitive", "bind")
+_bind = deferred("pystage.runtime.executables.primitive", "bind_call")
 """It comes with all that emits and transforms programs."""
 
 
@@ -74,7 +79,8 @@ class SpecialisationContext:
     """The common properties of the specialisations of one kind of call.
 
     `forms` are those of the dynamic leaves, `x64` the user's `jax_enable_x64`. `traced`: JAX is tracing
-    around the call, so its rules hold. `donated` are leaves whose buffers the program may reuse.
+    around the call, so its rules hold. `donated` are leaves whose buffers the program may reuse, `places` says where
+    leaves lie, and `layouts` where results do.
     """
 
     infer: Infer
@@ -84,6 +90,8 @@ class SpecialisationContext:
     x64: bool
     traced: bool
     donated: tuple[int, ...]
+    places: tuple[Place, ...]
+    layouts: Layouts
     on_staged: Callable[[Staged, Request, float], None]
 
 
@@ -330,7 +338,11 @@ class Specialisation:
         # A call that may have to run again keeps its arguments.
         donated = () if self.staged.program.may_outgrow else self._context.donated
         options = dict(self.run_options)
-        made: Any = jax.jit(self._named(), donate_argnums=donated, compiler_options=options or None)
+        placed: dict[str, Any] = {}
+        if any(self._context.places):
+            others = len(self._forms) - len(self._context.places)
+            placed["in_shardings"] = (*self._context.places, *[None] * others)
+        made: Any = jax.jit(self._named(), donate_argnums=donated, compiler_options=options or None, **placed)
         if options:
             made = Outermost(made)
         return Packed(made, self._groups) if self._groups else made
@@ -339,7 +351,8 @@ class Specialisation:
     def _groups(self) -> list[Pack]:
         """The arguments that come as arrays; none where JAX is told of inputs by their positions."""
         context = self._context
-        return [] if context.donated else groups_of(context.forms, context.request.path_of)
+        apart = context.donated or any(context.places)
+        return [] if apart else groups_of(context.forms, context.request.path_of)
 
     @functools.cached_property
     def run_options(self) -> Options:
@@ -385,7 +398,7 @@ class Specialisation:
         """The user's JAX settings that change the meaning of a program."""
         config, mesh = jax.config, jax.sharding.get_abstract_mesh()
         promotion = config.jax_numpy_dtype_promotion, config.jax_numpy_rank_promotion
-        return self._x64(), *promotion, mesh, product_type()
+        return self._x64(), *promotion, mesh, product_type(), CURRENT.axes
 
     def _named(self) -> Callable[..., Any]:
         """`_trace` under the user's name, which JAX gives to the compiled module."""
@@ -394,7 +407,19 @@ class Specialisation:
             return self._trace(list(operands_of(inputs, self._groups)))
 
         program.__name__ = program.__qualname__ = self._context.request.name
+        if not self._groups:
+            self._name_inputs(program)
         return program
+
+    def _name_inputs(self, program: Any) -> None:
+        """Gives the inputs names by which JAX can tell of them, as of two that lie on different devices."""
+        context = self._context
+        paths = [*map(context.request.path_of, range(len(context.forms))), *self.hidden_paths]
+        names = [re.sub(r"\W+", "_", path).strip("_") for path in paths]
+        names += [f"drawn_{i}" for i in range(len(self._forms) - len(names))]
+        if len(set(names)) == len(names) and all(map(str.isidentifier, names)):
+            inputs = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+            program.__signature__ = inspect.Signature(inputs)
 
     def _trace(self, operands: Sequence[tuple[Any, int | range]]) -> Any:
         if not (getattr(_lowering, "active", False) or jax.config.jax_disable_jit):
@@ -408,12 +433,17 @@ class Specialisation:
         key = (tuple([types[i] for i in range(len(types))]), self._flags())
         variant = self._variant_for(key)
         plan = variant.plan
-        values = apply(*variant.on(operands), plan)
+        values = self._apply(variant, *variant.on(operands))
         if plan.direct and not self.memory:
             return plan.arrange(values)
         if self.single is not None and plan.single == self.single:
             return values[0]
         return pending(plan, values)
+
+    def _apply(self, variant: Variant, staged: Staged, inputs: Sequence[Any]) -> list[Any]:
+        """Binds a program of these inputs, and lays its results out as the user wants them."""
+        values = apply(staged, inputs, variant.plan)
+        return laid_out(values, places_of_results(variant.staged.program.result, self._context.layouts.outs))
 
     def _variant_for(self, key: tuple[Any, ...]) -> Variant:
         with self._locks.setdefault(key, threading.Lock()):
@@ -444,7 +474,8 @@ class Specialisation:
         variant = self._variants.get((self._types(inputs), self._flags()))
         if variant is None:
             raise Elsewhere
-        values = apply(variant.staged, [inputs[i] for i in variant.inputs], variant.plan)
+        placed = laid_out(inputs, dict(enumerate(self._context.places)))
+        values = self._apply(variant, variant.staged, [placed[i] for i in variant.inputs])
         return variant.plan.finish([_canonical(v) for v in values], (), {}, memory=False)
 
     def _extend(self, key: tuple[Any, ...]) -> Variant:

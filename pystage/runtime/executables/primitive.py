@@ -15,12 +15,17 @@ from typing import Any
 import jax
 from jax.interpreters import ad, batching, mlir
 from jax.interpreters.mlir import ir
+from jax.sharding import NamedSharding, PartitionSpec
 
+from ...compiler.analysis.varying import ALIKE
 from ...compiler.emit.stablehlo import emit_inline
 from ...compiler.hlo.ir import Function
+from ...compiler.hlo.types import ArrayType
 from ...compiler.hlo.walk import kinds
 from ...compiler.ops import While
+from ...compiler.ops.collectives.base import Varying
 from ...compiler.ops.foreign.jax_call import output_effects
+from ...compiler.ops.foreign.named_axes import CURRENT, aval, effects_of, varying_of
 from ...compiler.passes.channels_last import channels_last
 from ...compiler.passes.host_calls import on_host
 from ...compiler.passes.kernel_outlining import outline_kernels
@@ -29,7 +34,7 @@ from ...compiler.passes.mask_loops import mask_loops
 from ...compiler.passes.outlining import outline_segments
 from ...compiler.passes.scratch import keep_scratch
 from ...compiler.passes.store_fences import fence_stores
-from ...compiler.pipeline import Staged
+from ...compiler.pipeline import Staged, axes_of, with_varying
 from .compiler_options import options_for
 from .jax_private import runs_alone
 from .transformations import (
@@ -37,6 +42,7 @@ from .transformations import (
     jvp_rule,
     linear_batch_rule,
     linear_p,
+    meshes_of,
     moving,
     pystage_p,
     tangents_of,
@@ -46,14 +52,35 @@ from .transformations import (
 
 def bind(staged: Staged, operands: Sequence[Any]) -> list[Any]:
     """The results of the program for all inputs of its signature; it takes those that it uses."""
-    results: list[Any] = pystage_p.bind(*[operands[i] for i in staged.kept], staged=staged)
+    return _bind(*[operands[i] for i in staged.kept], staged=staged)
+
+
+def _bind(*operands: Any, staged: Staged) -> list[Any]:
+    """Binds the program, and tells JAX on which devices it runs: those on which its results lie in any layout."""
+    results: list[Any] = pystage_p.bind(*operands, staged=staged)
+    for mesh in meshes_of(staged):
+        layouts = [PartitionSpec(*[PartitionSpec.UNCONSTRAINED] * r.ndim) for r in results]
+        places = [NamedSharding(mesh, layout) for layout in layouts]
+        results = [jax.lax.with_sharding_constraint(r, p) for r, p in zip(results, places, strict=True)]
     return results
+
+
+def bind_call(staged: Staged, operands: Sequence[Any]) -> list[Any]:
+    """As `bind`, of a program as it was staged: inside `jax.shard_map` as one among the devices of the mesh."""
+    axes = CURRENT.axes
+    if axes.manual:
+        given = [varying_of(x) if axes.checked else axes.manual for x in operands]
+        staged = _among_devices(staged, tuple(given), axes)
+    return bind(staged, operands)
+
+
+_among_devices = functools.lru_cache(maxsize=256)(with_varying)
 
 
 @functools.lru_cache(maxsize=256)
 def _compiled(staged: Staged) -> Callable[..., list[Any]]:
     options = dict(options_for(staged.function)) or None
-    run = functools.partial(pystage_p.bind, staged=staged)
+    run = functools.partial(_bind, staged=staged)
     compiled: Callable[..., list[Any]] = jax.jit(run, compiler_options=options)
     return compiled
 
@@ -65,16 +92,25 @@ def _run(*operands: Any, staged: Staged) -> Any:
 
 
 def _results(*operands: Any, staged: Staged) -> tuple[list[Any], frozenset[Any]]:
-    types = staged.function.result_types
     results = [
-        jax.core.ShapedArray(t.static_shape, t.dtype, weak_type=i in staged.weak) for i, t in enumerate(types)
+        aval(t.static_shape, t.dtype, i in staged.weak, varying)
+        for i, (t, varying) in enumerate(_typed(staged))
     ]
-    return results, output_effects() if staged.prints else frozenset()
+    effects = effects_of(axes_of(staged))
+    return results, effects | output_effects() if staged.prints else effects
+
+
+def _typed(staged: Staged) -> list[tuple[ArrayType, Varying]]:
+    """The types of a program's results, and over which named axes they vary."""
+    types = staged.function.result_types
+    varying = [ALIKE] * len(types) if staged.varying is None else staged.varying.results
+    return list(zip(types, varying, strict=True))
 
 
 def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple[list[Any], frozenset[Any]]:
-    types = [t for t, flag in zip(staged.function.result_types, moving(staged, varied), strict=True) if flag]
-    return [jax.core.ShapedArray(t.static_shape, t.dtype) for t in types], frozenset()
+    types = [t for t, flag in zip(_typed(staged), moving(staged, varied), strict=True) if flag]
+    results = [aval(t.static_shape, t.dtype, varying=varying) for t, varying in types]
+    return results, effects_of(axes_of(staged))
 
 
 def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
@@ -143,13 +179,13 @@ def _register() -> None:
     pystage_p.def_effectful_abstract_eval(_results)
     mlir.register_lowering(pystage_p, _lower, **options)
     ad.primitive_jvps[pystage_p] = jvp_rule(_plain_bind)
-    batching.primitive_batchers[pystage_p] = batch_rule
+    batching.fancy_primitive_batchers[pystage_p] = batch_rule
     linear_p.def_impl(_linear(_taken(_run)))
     linear_p.def_effectful_abstract_eval(_tangents)
     mlir.register_lowering(linear_p, _linear(_taken(_lower, first=1)), **options)
     ad.primitive_jvps[linear_p] = _linear_jvp
     ad.primitive_transposes[linear_p] = transpose_rule(bind)
-    batching.primitive_batchers[linear_p] = linear_batch_rule
+    batching.fancy_primitive_batchers[linear_p] = linear_batch_rule
 
 
 _register()

@@ -8,7 +8,7 @@ program in reverse mode, a staged program that can be differentiated again. `jax
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -20,16 +20,22 @@ from jax.interpreters import ad
 
 from ...compiler.ad.activity import Activity
 from ...compiler.ad.forward import ForwardMode
+from ...compiler.ad.resolve_varying import resolve_varying
 from ...compiler.ad.reverse import ReverseMode
 from ...compiler.ad.strip_io import strip_io
 from ...compiler.batch.batching import Batch, NotMapped
+from ...compiler.diagnostics.codes_calls import NotServed
 from ...compiler.diagnostics.codes_differentiation import NoDerivative
 from ...compiler.diagnostics.diagnostic import DiagnosticError
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.hlo.calculus import NotDifferentiable
 from ...compiler.hlo.ir import Function
+from ...compiler.hlo.walk import functions
+from ...compiler.ops import ShardingConstraint, ShardMap
+from ...compiler.ops.collectives.base import Varying
+from ...compiler.ops.foreign.named_axes import CURRENT
 from ...compiler.passes.simplify import simplify
-from ...compiler.pipeline import Staged
+from ...compiler.pipeline import Staged, VaryingTypes, axes_of
 
 Mask = tuple[bool, ...]
 Mapped = tuple[list[Any], list[Any]]
@@ -42,10 +48,20 @@ linear_p = Primitive("pystage_linear")
 linear_p.multiple_results = True
 
 
-def _derived(staged: Staged, function: Function, first: int) -> Staged:
-    """The program that gives the results of `function` from the `first` on; it takes all parameters."""
+def _derived(staged: Staged, function: Function, first: int, varying: VaryingTypes | None) -> Staged:
+    """The program that gives the results of `function` from the `first` on; it takes all parameters.
+
+    `varying`: over which named axes JAX knows these to vary.
+    """
+    if varying is not None:
+        function, found = resolve_varying(function, varying.params, CURRENT.axes)
+        assert all(a <= b for a, b in zip(found[first:], varying.results, strict=True))
     small = simplify(function, slice(first, None))
-    return replace(staged, function=small.function, kept=small.kept, weak=frozenset(), prints=False)
+    if varying is not None:
+        varying = replace(varying, params=tuple([varying.params[i] for i in small.kept]))
+    return replace(
+        staged, function=small.function, kept=small.kept, weak=frozenset(), prints=False, varying=varying
+    )
 
 
 @functools.lru_cache(maxsize=512)
@@ -57,9 +73,17 @@ def moving(staged: Staged, varied: Mask) -> Mask:
 @functools.lru_cache(maxsize=512)
 def tangents_of(staged: Staged, varied: Mask) -> Staged:
     """The tangents of a program's results that have some, by those of these inputs."""
+    known = staged.varying
     with _refusals(staged):
-        function = ForwardMode().function(strip_io(staged.function), varied)
-    return _derived(staged, function, len(staged.function.result_types))
+        function = ForwardMode(known is not None).function(strip_io(staged.function), varied)
+    if known is not None:
+        given = _those(known.params, varied)
+        known = VaryingTypes((*known.params, *given), _those(known.results, moving(staged, varied)))
+    return _derived(staged, function, len(staged.function.result_types), known)
+
+
+def _those(values: Sequence[Varying], flags: Mask) -> tuple[Varying, ...]:
+    return tuple([value for value, flag in zip(values, flags, strict=True) if flag])
 
 
 @contextmanager
@@ -76,9 +100,13 @@ def _refusals(staged: Staged) -> Iterator[None]:
 @functools.lru_cache(maxsize=512)
 def cotangents_of(staged: Staged, varied: Mask, results: Mask) -> Staged:
     """The cotangents of these inputs from those of these results."""
+    known = staged.varying
     with _refusals(staged):
-        function = ReverseMode().function(strip_io(staged.function), varied, results)
-    return _derived(staged, function, len(results))
+        function = ReverseMode(known is not None).function(strip_io(staged.function), varied, results)
+    if known is not None:
+        given = _those(known.results, results)
+        known = VaryingTypes((*known.params, *given), _those(known.params, varied))
+    return _derived(staged, function, len(results), known)
 
 
 def jvp_rule(bind: Callable[..., list[Any]]) -> Callable[..., tuple[list[Any], list[Any]]]:
@@ -105,33 +133,70 @@ def jvp_rule(bind: Callable[..., list[Any]]) -> Callable[..., tuple[list[Any], l
 
 
 @functools.lru_cache(maxsize=512)
-def batched_program(staged: Staged, batched: Mask, batch_size: int) -> tuple[Staged, Mask] | None:
-    """The batched program, and which of its results are batched; None if it has effects that cannot be batched."""
-    batch = Batch(batch_size)
+def batched_program(
+    staged: Staged, batched: Mask, batch_size: int, name: Hashable
+) -> tuple[Staged, Mask] | None:
+    """The batched program, and which of its results are batched; None if it has effects that cannot be batched.
+
+    `name`: that of the axis of the batch, for collectives.
+    """
+    batch = Batch(batch_size, name=name)
     try:
         function = batch.function(staged.function, batched)
-    except NotMapped:
-        return None
+    except NotMapped as problem:
+        if not among(staged, name):
+            return None
+        refusal = NotServed(span=problem.span or staged.span, name=str(problem), why=_WAITS, instead=_ALIKE)
+        raise StagingError((refusal,)) from None
     kept = tuple(range(len(batched)))
     return replace(staged, function=function, kept=kept), batch.results(staged.function, batched)
 
 
-def batch_rule(operands: Sequence[Any], axes: Sequence[Any], *, staged: Staged) -> Mapped:
-    """The rule of `jax.vmap` for `pystage`: the batched program; one with effects runs for one element after another."""
-    moved, batched, batch_size = _in_front(operands, axes)
-    found = batched_program(staged, batched, batch_size)
+_WAITS = "the elements of a batch that is mapped with an axis name do all the same"
+_ALIKE = "call it where no value of a single element decides whether it is called"
+
+
+@functools.lru_cache(maxsize=512)
+def meshes_of(staged: Staged) -> tuple[Any, ...]:
+    """The meshes on whose devices parts of a program run."""
+    found = [op.kind for f in functions(staged.function) for op in f.body.walk()]
+    return tuple(
+        dict.fromkeys(kind.mesh for kind in found if isinstance(kind, ShardMap | ShardingConstraint))
+    )
+
+
+def among(staged: Staged, name: Hashable) -> bool:
+    """True if a program has collectives over an axis of that name."""
+    return any(axis.name == name for axis in axes_of(staged))
+
+
+def batch_rule(axis: Any, operands: Sequence[Any], axes: Sequence[Any], *, staged: Staged) -> Mapped:
+    """The rule of `jax.vmap` for `pystage`: the batched program; one with effects runs for one element after another.
+
+    `axis` is what JAX says of the axis of the batch.
+    """
+    one = functools.partial(pystage_p.bind, staged=staged)
+    moved, batched, batch_size = _in_front(axis, operands, axes)
+    if not any(batched) and not among(staged, axis.name):
+        made = one(*operands)
+        return made, [None] * len(made)
+    found = batched_program(staged, batched, batch_size, axis.name)
     if found is None:
-        return _one_by_one(functools.partial(pystage_p.bind, staged=staged), moved, batched)
+        return _one_by_one(one, moved, batched)
     program, results = found
     made = pystage_p.bind(*moved, staged=program)
     return made, [0 if r else None for r in results]
 
 
 def linear_batch_rule(
-    operands: Sequence[Any], axes: Sequence[Any], *, staged: Staged, varied: Mask
+    axis: Any, operands: Sequence[Any], axes: Sequence[Any], *, staged: Staged, varied: Mask
 ) -> Mapped:
     """The rule of `jax.vmap` for `pystage_linear`: the tangents of the batched program."""
-    moved, batched, batch_size = _in_front(operands, axes)
+    one = functools.partial(linear_p.bind, staged=staged, varied=varied)
+    moved, batched, batch_size = _in_front(axis, operands, axes)
+    if not any(batched) and not among(staged, axis.name):
+        made = one(*operands)
+        return made, [None] * len(made)
     count = len(varied)
     places = [i for i, v in enumerate(varied) if v]
     pairs = list(zip(places, range(count, len(operands)), strict=True))
@@ -139,8 +204,7 @@ def linear_batch_rule(
     flags = list(batched[:count])
     for (i, _), flag in zip(pairs, whole):
         flags[i] = flag
-    one = functools.partial(linear_p.bind, staged=staged, varied=varied)
-    found = batched_program(staged, tuple(flags), batch_size)
+    found = batched_program(staged, tuple(flags), batch_size, axis.name)
     if found is None or moving(found[0], varied) != moving(staged, varied):
         return _one_by_one(one, moved, batched)
     program, results = found
@@ -153,12 +217,11 @@ def linear_batch_rule(
     return made, [0 if r else None for r in tangents]
 
 
-def _in_front(operands: Sequence[Any], axes: Sequence[Any]) -> tuple[list[Any], Mask, int]:
+def _in_front(axis: Any, operands: Sequence[Any], axes: Sequence[Any]) -> tuple[list[Any], Mask, int]:
     """The operands with the batch dimension in front, which of them are batched, and the batch size."""
-    batched = tuple([axis is not None for axis in axes])
-    moved = [jnp.moveaxis(x, axis, 0) if f else x for x, axis, f in zip(operands, axes, batched, strict=True)]
-    (batch_size,) = {x.shape[0] for x, f in zip(moved, batched) if f}
-    return moved, batched, batch_size
+    batched = tuple([at is not None for at in axes])
+    moved = [jnp.moveaxis(x, at, 0) if f else x for x, at, f in zip(operands, axes, batched, strict=True)]
+    return moved, batched, axis.size
 
 
 def _one_by_one(bind: Callable[..., list[Any]], operands: Sequence[Any], batched: Mask) -> Mapped:

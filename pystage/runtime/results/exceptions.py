@@ -77,8 +77,8 @@ def raised_at(exception: BaseException, place: Span | None) -> Raised:
 def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate) -> None:
     """Under JAX's own transformations: the program calls the host, which raises, where it has raised.
 
-    JAX then raises an error of its own, with the text of the exception. Under `jax.vmap` the host is asked for
-    each element of the batch.
+    What it raises whatever its values are is raised at once, as where JAX traces the plain function. Else JAX raises an
+    error of its own, with the text of the exception. Under `jax.vmap` the host is asked for each element of the batch.
     """
     names = list(failure.payload)
     here = Failure(OutputTemplate(0, Form.PYTHON), failure.find, {name: i for i, name in enumerate(names, 1)})
@@ -93,6 +93,8 @@ def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate)
 
     payload = [jax.lax.stop_gradient(values[failure.payload[name]]) for name in names]
     if isinstance(failure.code, int):
+        if not payload:
+            raise raised(failure, failure.code, values, evaluate)
         jax.debug.callback(raise_here, failure.code, *payload)
         return
     code = values[failure.code.index]

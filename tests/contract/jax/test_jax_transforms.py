@@ -150,7 +150,7 @@ def test_gradients_of_ndarrays_and_numbers() -> None:
 OPTIONS: list[Callable[[Any], Any]] = [
     lambda x: jax.grad(scalar, holomorphic=True)(x[0]),
     lambda x: jax.grad(scalar, allow_int=True)(x[0]),
-    lambda x: jax.vmap(scalar, axis_name="lanes")(x),
+    lambda x: jax.vmap(scalar, axis_size=3)(x),
     lambda x: jax.vmap(lambda v: 1.0, out_axes=None)(x),
     lambda x: jax.jacfwd(scalar, holomorphic=True)(x),
     lambda x: jax.jvp(with_aux, (x,), (x,), has_aux=True),

@@ -28,9 +28,10 @@ from ...library.python import operators
 from ...library.python.strings import is_string
 from ...library.rules.split import needs_split
 from ...ops import Convert, Not
+from ...ops.foreign.named_axes import CURRENT, NO_AXES, NamedAxes
 from ...speculation import Balanced, Current, Declarations, Fixed, Grows, Nested
 from ...stage import ir as stage
-from ...values.boundary import CallableMember, Form, Path, PathStep
+from ...values.boundary import CallableMember, Form, GuardKind, Path, PathStep
 from ...values.gated import Gated, GatedNumber, narrow
 from ...values.generators import generator_cell
 from ...values.lattice import (
@@ -86,6 +87,7 @@ class Engine(Context):
             "state": Nested(),
             "intervals": Nested(),
             "x64": Balanced(),
+            "axes": Balanced(),
             "jax_loops": Balanced(
                 "between changes of the settings it remembers which loops of JAX there are"
             ),
@@ -127,6 +129,7 @@ class Engine(Context):
         self.state.step = self.effort.run
         self.intervals = Intervals(self.effort.run)
         self.x64 = x64
+        self.axes = NO_AXES
         self.jax_loops = {}
         self.compressed = {}
         self.members = None
@@ -177,6 +180,15 @@ class Engine(Context):
             yield
         finally:
             self.x64, self.jax_loops = outer
+
+    @contextmanager
+    def naming(self, axes: NamedAxes) -> Iterator[None]:
+        """In the `with` block these named axes are bound."""
+        outer, self.axes = self.axes, axes
+        try:
+            yield
+        finally:
+            self.axes = outer
 
     @contextmanager
     def under_condition(self) -> Iterator[None]:
@@ -362,6 +374,14 @@ class Engine(Context):
         assert isinstance(condition, Array)
         value = condition.value
         return value if value.type.dtype == BOOL else self.b.op(Convert(BOOL), value)
+
+    def named_axes(self) -> NamedAxes:
+        path = Path(CallableMember(CURRENT, "JAX's named axes"), ((PathStep.ATTRIBUTE, "axes"),))
+        self.externals.guard(GuardKind.IS, path, CURRENT.axes)
+        return self.axes
+
+    def is_traced(self) -> bool:
+        return self.externals.statics.traced
 
     def depends_on_identity(self) -> None:
         self.externals.depends_on_identity = True

@@ -301,7 +301,7 @@ def value_and_gradients(
             )
             return put_transformed(engine, summary, summary.function, actual)
         wanted = set(by_leaf.values())
-        made = ReverseMode().function(
+        made = ReverseMode(bool(engine.axes.checked)).function(
             summary.function,
             tuple([p in wanted for p in body.params]),
             tuple([r is output for r in body.results]),
@@ -355,7 +355,10 @@ def directional(
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
         leaf_params.update(by_leaf)
         mask = tuple([p in leaf_of for p in body.params])
-        forward, function = ForwardMode(), strip_io(summary.function) if again else summary.function
+        forward, function = (
+            ForwardMode(bool(engine.axes.checked)),
+            strip_io(summary.function) if again else summary.function,
+        )
         made = forward.function(function, mask)
         directions = [given[leaf_of[p]] for p in body.params if p in leaf_of]
         results = put_transformed(engine, summary, made, [*actual, *directions])

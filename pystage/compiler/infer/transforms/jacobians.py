@@ -60,7 +60,7 @@ def jacobians(
             if output in leaf_of:
                 columns.append(_directions(c, wanted, leaf_of[output], batch_size))
             return put_transformed(engine, summary, summary.function, actual)
-        forward, mask = ForwardMode(), tuple([p in leaf_of for p in body.params])
+        forward, mask = ForwardMode(bool(engine.axes.checked)), tuple([p in leaf_of for p in body.params])
         moved = forward.function(summary.function, mask)
         directions = [_directions(c, wanted, leaf_of[p], batch_size) for p in body.params if p in leaf_of]
         count = len(body.results)

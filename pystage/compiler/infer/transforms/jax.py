@@ -355,6 +355,9 @@ def jacrev(
         inner = cast(Engine, ctx)
         result = _first(_result_of(inner, _of_arrays(fun, "jax.jacrev", aux), args, kwargs), aux)
         one = isinstance(result, Array) and not result.shape
+        if not one and inner.axes.checked:
+            why = "cotangents are summed over devices, and pystage has the Jacobian from tangents"
+            _refuse(inner, "jax.jacrev of an array inside shard_map", why, "take jax.jacfwd")
         return inner.call(reverse if one else forward, args, kwargs)
 
     return Meaning("jax.jacrev", call)
@@ -412,8 +415,9 @@ def vmap(
 ) -> Abstract:
     """The batched function, of JAX arrays."""
     engine = cast(Engine, ctx)
-    options = {"axis_name": axis_name, "axis_size": axis_size, "spmd_axis_name": spmd_axis_name}
+    options = {"axis_size": axis_size, "spmd_axis_name": spmd_axis_name}
     _only(engine, "jax.vmap", **options, sum_match=sum_match)
+    name = engine.known(axis_name, "axis_name of jax.vmap")
     axes = engine.known(in_axes, "in_axes of jax.vmap")
     put = engine.known(out_axes, "out_axes of jax.vmap")
 
@@ -426,7 +430,7 @@ def vmap(
             if axis is not None:
                 given[i] = flat.given(inner, i, a) if isinstance(axis, int) else as_arrays(ctx, a, "jax.vmap")
         named = {k: as_arrays(ctx, a, "jax.vmap") for k, a in kwargs.items()}
-        found = cast(Tuple, mapped(inner, flat.meaning, given, named, axes, 0))
+        found = cast(Tuple, mapped(inner, flat.meaning, given, named, axes, 0, name))
         assert flat.result_tree is not None
         moved = [
             _moved(inner, leaf, axis)

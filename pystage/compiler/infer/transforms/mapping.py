@@ -7,7 +7,7 @@ callee's result, in which every number is batched. If elements raise, the except
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, NoReturn, cast
 
@@ -26,6 +26,7 @@ from ...library.rules.jax import canonical
 from ...library.rules.numbers import number_value
 from ...ops import Call, Compare, Convert, Minimum, Reduce, Reshape, Select, constant
 from ...ops.batching import broadcast_to_batch
+from ...ops.foreign.named_axes import NamedAxis
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Meaning, Ref, Tuple, is_number
 from ...values.walk import N, children, keys, rebuild, values_of, with_children
@@ -179,8 +180,12 @@ def mapped(
     kwargs: Mapping[str, Abstract],
     in_axes: Axes,
     out_axes: Axes,
+    name: Hashable = None,
 ) -> Abstract:
-    """The callee's batched results. ValueError for axes that do not fit, as JAX raises it."""
+    """The callee's batched results; `name`: of the axis of the batch for collectives.
+
+    ValueError for axes that do not fit, as JAX raises it.
+    """
     if isinstance(in_axes, tuple | list):
         if len(in_axes) != len(args):
             engine.raise_(
@@ -198,10 +203,12 @@ def mapped(
     batch_size = given.batch_size
     if batch_size is None:
         engine.raise_(ValueError("vmap must have at least one non-None value in in_axes"))
-    batch = Batch(batch_size)
+    batch = Batch(batch_size, name=name)
+    inside = engine.axes if name is None else engine.axes.extended([NamedAxis(name, batch_size)])
 
     def one(ctx: Context, *inner: Abstract, **rest: Abstract) -> Abstract:
-        return _Result(cast(Engine, ctx), given.is_jax).of(engine.call(function, inner, rest))
+        with engine.naming(inside):
+            return _Result(cast(Engine, ctx), given.is_jax).of(engine.call(function, inner, rest))
 
     def put(summary: Summary, actual: Sequence[Value]) -> Mapping[Value, Value]:
         if summary.reached or summary.outer:

@@ -16,7 +16,7 @@ from ...ad.reverse import FunctionPullback, ReverseMode
 from ...hlo.ir import Value
 from ...library.context import Context
 from ...library.rules.numbers import number_value
-from ...ops import Call
+from ...ops import Call, MatchVarying
 from ...values.lattice import Abstract, Array, Const, Meaning, Ref, Tuple, is_number
 from ...values.walk import children, keys
 from ..calls.calls import call_transformed, put_transformed, require_drawn_once
@@ -88,7 +88,7 @@ def pulled_back(
         count = len(body.results)
         leaf_of = {param: leaf for leaf, param in by_leaf.items()}
         mask = tuple([p in leaf_of and differentiable(p.type) for p in body.params])
-        reverse = ReverseMode()
+        reverse = ReverseMode(bool(engine.axes.checked))
         wanted = set(leaves)
         varied = reverse.activity.results(summary.function, mask)
         flags = tuple([r in wanted and v for r, v in zip(body.results, varied, strict=True)])
@@ -148,7 +148,10 @@ def _cotangents(
     by.update(zip(pulled.params, made, strict=True))
     for param, leaf in pulled.passed.items():
         if param in found:
-            by[leaf] = c.add(by[leaf], found[param])
+            own = found[param]
+            if engine.axes.checked:
+                own = c.op(MatchVarying(), own, call.leaves.actual[leaf])
+            by[leaf] = c.add(by[leaf], own)
     return Tuple(tuple(call.filled(by)))
 
 

@@ -14,7 +14,7 @@ from jax._src.core import ClosedJaxpr, Jaxpr
 
 from ...ops.foreign.jax_call import Leaf, Static, Trace
 
-PLACED = "pystage lays nothing out over devices yet"
+PLACED = "it places arrays, and pystage does so over the devices of a mesh alone"
 CALLS_HOST = "it calls the host while the program runs"
 _PLACES = frozenset({"layout_constraint", "shard_map", "xla_pmap"})
 """The primitives that place whatever they are given."""

@@ -25,8 +25,14 @@ _TRANSFORMATIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "vmap.<locals>.vmap_f": (jax.vmap, ("in_axes", "out_axes", "axis_name", "axis_size", "spmd_axis_name")),
     "jacfwd.<locals>.jacfun": (jax.jacfwd, ("argnums", "has_aux", "holomorphic")),
     "jacrev.<locals>.jacfun": (jax.jacrev, ("argnums", "has_aux", "holomorphic", "allow_int")),
+    "_shard_map.<locals>.wrapped": (
+        jax.shard_map,
+        ("mesh", "in_specs", "out_specs", "axis_names", "check_vma"),
+    ),
     "checkpoint.<locals>.fun_remat": (jax.checkpoint, ("prevent_cse", "policy", "static_argnums")),
 }
+_FUNCTIONS = ("fun", "f")
+"""What JAX calls the function that is transformed."""
 _GRADIENTS = ("grad.<locals>.grad_f", "grad.<locals>.grad_f_aux")
 
 JaxTransformation = tuple[Callable[..., Any], Any, dict[str, Any]]
@@ -50,11 +56,12 @@ def transformation_of(function: types.FunctionType) -> JaxTransformation | None:
         found = transformation_of(inner)
         return None if found is None else (jax.grad, *found[1:])
     transformation, names = _TRANSFORMATIONS.get(name, (None, ()))
-    if transformation is None or not {"fun", *names} <= held.keys():
+    fun = next((n for n in _FUNCTIONS if n in held), None)
+    if transformation is None or fun is None or not held.keys() >= set(names):
         return None
     # JAX has an object of no class of its own for what was not given.
     options = {n: held[n] for n in names if type(held[n]) is not object}
-    return transformation, held["fun"], options
+    return transformation, held[fun], options
 
 
 def _closure(function: types.FunctionType) -> dict[str, Any]:

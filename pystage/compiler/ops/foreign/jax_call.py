@@ -31,6 +31,7 @@ from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import FLOAT32, FLOAT64, INT32, UINT32, ArrayType, ShapeError
 from ...policy import is_of_jax, package_of
 from .jax_values import changeable, keeps_arrays, order_of
+from .named_axes import CURRENT, NamedAxes
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +182,7 @@ class JaxCall(HloOp):
     @property
     def result(self) -> Trace:
         """What JAX's trace says of the result; raises `JaxCallError` where JAX refuses the call."""
-        return _trace(self, jax.sharding.get_abstract_mesh())
+        return _trace(self, jax.sharding.get_abstract_mesh(), CURRENT.axes)
 
     def with_leaves(self, leaves: Sequence[Leaf]) -> JaxCall:
         """The same call with other leaves of its arguments."""
@@ -333,8 +334,8 @@ _NEEDS = ("concrete value", "Non-hashable static arguments")
 
 
 @lru_cache(maxsize=1024)
-def _trace(call: JaxCall, mesh: jax.sharding.AbstractMesh) -> Trace:
-    """JAX's trace of the call; `mesh` is the one in force, which a callable may ask for."""
+def _trace(call: JaxCall, mesh: jax.sharding.AbstractMesh, axes: NamedAxes) -> Trace:
+    """JAX's trace of the call; `mesh` and `axes` are those in force, which a callable may ask for."""
     return _trace_of(call)
 
 
