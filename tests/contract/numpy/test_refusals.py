@@ -224,6 +224,21 @@ def a_product_into_an_array(x, out):
     return np.dot(x, x, out=out)
 
 
+@cases(np.float64(2))
+@cases(np.array(2.0))
+def more_axes_than_there_are(x):
+    texts = []
+    for index in ((None,) * 65, (..., ...)):
+        try:
+            x[index]
+        except IndexError as error:
+            texts.append(str(error))
+    try:
+        return np.array(x, ndmax=65)
+    except ValueError as error:
+        return texts, str(error)
+
+
 def test_a_product_into_what_does_not_lie_row_by_row_is_refused():
     check(a_product_into_an_array, np.eye(3), np.zeros((3, 3)).T, refused="PS814")
 
