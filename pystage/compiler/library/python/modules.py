@@ -57,6 +57,7 @@ from .builtins import abs_, listed
 from .iteration import generators
 from .iteration.iterators import is_iterator
 from .scalars import to_python
+from .structure_operators import negation
 
 # ---------------------------------------------------------------- operator
 
@@ -149,6 +150,12 @@ def contains(ctx: Context, container: Raw, item: Raw, /) -> Abstract:
 def is_(ctx: Context, a: Raw, b: Raw, /) -> Abstract:
     """`operator.is_(a, b)`."""
     return operators.is_(ctx, a, b)
+
+
+@meaning(operator.is_not)
+def is_not(ctx: Context, a: Raw, b: Raw, /) -> Abstract:
+    """`operator.is_not(a, b)`."""
+    return negation(ctx, operators.is_(ctx, a, b))
 
 
 @meaning(operator.index)
