@@ -88,7 +88,7 @@ def test_the_table_counts_by_module() -> None:
         "heapq": [Verdict("c", "slow")],
     }
     assert table(found).splitlines()[2:] == [
-        "| math | 2 | 1 | 1 (PS604 1) | 0 | 0 | 0 | 5 |",
-        "| heapq | 1 | 0 | 0 | 0 | 0 | 1 | 0 |",
-        "| all | 3 | 1 | 1 (PS604 1) | 0 | 0 | 1 | 5 |",
+        "| math | 2 | 1 | 1 (PS604 1) | 0 | 0 | 0 | 0 | 5 |",
+        "| heapq | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 0 |",
+        "| all | 3 | 1 | 1 (PS604 1) | 0 | 0 | 0 | 1 | 5 |",
     ]
