@@ -423,6 +423,19 @@ def a_copy_that_is_asked_for_by_a_string(x):
     return np.array(x, copy="always")
 
 
+@cases([1.0, 2.0])
+@cases([1.0j, 2.0])
+def parts_of_a_list(x):
+    return np.real(x), np.imag(x)
+
+
+@cases(np.ones(3), np.array([0, 1, 1]), np.array([1j, 2.0, 3.0]))
+def complex_numbers_added_to_real_ones(x, places, values):
+    np.add.at(x, places, values)
+    np.multiply.at(x, places, values)
+    return x
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
@@ -450,3 +463,5 @@ def test_what_stays_refused() -> None:
 
     with pytest.raises(pystage.StagingError, match="PS203"):
         maximum(TABLE[0])
+    with pytest.raises(pystage.StagingError, match="PS211"):
+        pystage.compile(np.unique, fallback="error")("text")

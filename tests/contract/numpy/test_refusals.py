@@ -224,6 +224,19 @@ def a_product_into_an_array(x, out):
     return np.dot(x, x, out=out)
 
 
+@cases(np.eye(2), np.array(2.0), np.ones(2), raises=np.linalg.LinAlgError)
+@cases(np.eye(2), np.ones(2), np.eye(2), raises=np.linalg.LinAlgError)
+@cases(np.ones(2), np.eye(2), np.ones(2))
+def products_of_several_matrices(a, b, c):
+    return np.linalg.multi_dot([a, b, c])
+
+
+@cases(2.0, raises=IndexError)
+@cases(np.ones(3), raises=IndexError)
+def a_transform_along_axes_that_are_not_there(x):
+    return np.fft.rfft2(x)
+
+
 @cases(np.float64(2))
 @cases(np.array(2.0))
 def more_axes_than_there_are(x):

@@ -23,13 +23,15 @@ from ...library.python import operators, strings
 from ...library.python.iteration import generators
 from ...library.python.iteration.generators import is_suspended
 from ...library.python.python_numbers import IN_PLACE_OPERATORS, PYTHON_OPERATORS, UNARY_OPERATORS
-from ...library.rules.classes import class_name
+from ...library.python.structure_operators import both
+from ...library.rules.classes import class_name, class_of
 from ...stage import ir as stage
 from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated, may_be_unassigned, where_assigned
 from ...values.lattice import (
-    LISTS,
+    FALSE,
     NONE,
+    TRUE,
     Abstract,
     Closure,
     Const,
@@ -484,20 +486,24 @@ def _import(e: Engine, i: stage.Import) -> None:
         e.put(i.dst, Const(sys.modules[i.module.partition(".")[0]]))
 
 
+_SEQUENCE, _MAPPING = 1 << 5, 1 << 6
+"""The bits of `type.__flags__` by which CPython knows what patterns take for a sequence and for a mapping (PEP 634)."""
+
+
 def _match_test(e: Engine, i: stage.MatchTest) -> None:
     subject = e.get(i.subject)
-    match i.test:
-        case stage.Test.CLASS:
-            result = e.call(Const(isinstance), [subject, e.get(i.args[0])])
-        case stage.Test.SEQUENCE:
-            cell = e.state.get(subject.cell) if isinstance(subject, Ref) else None
-            items = elements(e, subject) if isinstance(subject, Tuple) or isinstance(cell, LISTS) else None
-            fits = items is not None and (len(items) >= i.count if i.at_least else len(items) == i.count)
-            result = Const(fits)
-        case stage.Test.MAPPING:
-            cell = e.cell(subject) if isinstance(subject, Ref) else None
-            keys = [e.known(e.get(k), "a key of a pattern") for k in i.args]
-            result = Const(isinstance(cell, DictCell) and all(k in cell.entries for k in keys))
+    if i.test is stage.Test.CLASS:
+        e.put(i.dst, e.call(Const(isinstance), [subject, e.get(i.args[0])]))
+        return
+    bit = _SEQUENCE if i.test is stage.Test.SEQUENCE else _MAPPING
+    result: Abstract = TRUE
+    if not any(cls.__flags__ & bit for cls in class_of(e, subject)):
+        result = FALSE
+    elif i.test is stage.Test.SEQUENCE:
+        result = e.compare(">=" if i.at_least else "==", e.call(Const(len), [subject]), Const(i.count))
+    else:
+        for key in i.args:
+            result = both(e, result, attributes.contains(e, e.get(key), subject))
     e.put(i.dst, result)
 
 
