@@ -82,6 +82,20 @@ def what_is_a_sequence(x):
     return matched
 
 
+@cases(POSITIVE)
+@cases([1.0, 2.0])
+def whole_objects(x):
+    try:
+        match x[0]:
+            case np.float64(number):
+                pass
+    except TypeError as error:
+        return str(error)
+    match x[0], x:
+        case float(number), list(items):
+            return number + len(items)
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -24,7 +24,7 @@ from ...library.python.iteration import generators
 from ...library.python.iteration.generators import is_suspended
 from ...library.python.python_numbers import IN_PLACE_OPERATORS, PYTHON_OPERATORS, UNARY_OPERATORS
 from ...library.python.structure_operators import both
-from ...library.rules.classes import class_name, class_of
+from ...library.rules.classes import c_name, class_name, class_of
 from ...stage import ir as stage
 from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated, may_be_unassigned, where_assigned
@@ -486,8 +486,9 @@ def _import(e: Engine, i: stage.Import) -> None:
         e.put(i.dst, Const(sys.modules[i.module.partition(".")[0]]))
 
 
-_SEQUENCE, _MAPPING = 1 << 5, 1 << 6
-"""The bits of `type.__flags__` by which CPython knows what patterns take for a sequence and for a mapping (PEP 634)."""
+_SEQUENCE, _MAPPING, _MATCHES_ITSELF = 1 << 5, 1 << 6, 1 << 22
+"""The bits of `type.__flags__` by which CPython knows what patterns take for a sequence and for a mapping (PEP 634), and
+the classes whose one positional pattern is for the whole object."""
 
 
 def _match_test(e: Engine, i: stage.MatchTest) -> None:
@@ -509,17 +510,14 @@ def _match_test(e: Engine, i: stage.MatchTest) -> None:
 
 def _match_args(e: Engine, i: stage.MatchArgs) -> None:
     cls = e.known(e.get(i.cls), "the class of a pattern")
-    if (
-        cls in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
-        and i.position == 0
-    ):
+    names = getattr(cls, "__match_args__", ())
+    if i.position == 0 and not hasattr(cls, "__match_args__") and cls.__flags__ & _MATCHES_ITSELF:
         e.put(i.dst, e.get(i.subject))
         return
-    names = getattr(cls, "__match_args__", ())
     if i.position >= len(names):
         e.raise_(
             TypeError(
-                f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({i.position + 1} given)"
+                f"{c_name(cls)}() accepts {len(names)} positional sub-patterns ({i.position + 1} given)"
             )
         )
     e.put(i.dst, e.getattr(e.get(i.subject), names[i.position]))
