@@ -24,7 +24,7 @@ from ...library.python.iteration import generators
 from ...library.python.iteration.generators import is_suspended
 from ...library.python.python_numbers import IN_PLACE_OPERATORS, PYTHON_OPERATORS, UNARY_OPERATORS
 from ...library.python.structure_operators import both
-from ...library.rules.classes import c_name, class_name, class_of
+from ...library.rules.classes import c_name, class_name, class_of, not_iterable
 from ...stage import ir as stage
 from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated, may_be_unassigned, where_assigned
@@ -528,9 +528,16 @@ def _match_args(e: Engine, i: stage.MatchArgs) -> None:
 
 def _called(function: Abstract) -> str:
     """How CPython names a function of a module before what is wrong with its arguments."""
-    called = function.value if isinstance(function, Const) else None
-    name = getattr(called, "__qualname__", None)
-    return "" if name is None else f"{called.__module__}.{name}() "
+    module: str | None
+    name: str | None
+    if isinstance(function, Closure):
+        module, name = function.module, function.function.qualname
+    else:
+        called = function.value if isinstance(function, Const) else None
+        module, name = getattr(called, "__module__", None), getattr(called, "__qualname__", None)
+    if name is None:
+        return ""
+    return f"{name}() " if module in (None, "builtins") else f"{module}.{name}() "
 
 
 _POSITIONAL, _KEYWORD, _STAR = stage.ArgKind.POSITIONAL, stage.ArgKind.KEYWORD, stage.ArgKind.STAR
@@ -548,9 +555,15 @@ def _call(e: Engine, i: stage.Call) -> None:
         elif kind is _KEYWORD:
             kwargs[arg.name] = value
         elif kind is _STAR:
-            args.extend(listed(e, e.certain(value)))
+            name = not_iterable(e, value := e.certain(value))
+            if name is not None:
+                e.raise_(TypeError(f"{_called(function)}argument after * must be an iterable, not {name}"))
+            args.extend(listed(e, value))
         else:
             cell = e.cell(value) if isinstance(value := e.certain(value), Ref) else None
+            entries = cell.entries if isinstance(cell, DictCell) else {}
+            if isinstance(cell, TableCell) or not all(isinstance(key, str) for key in entries):
+                e.raise_(TypeError("keywords must be strings"))
             if not isinstance(cell, DictCell):
                 e.raise_(
                     TypeError(

@@ -13,6 +13,8 @@ import operator
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+import numpy as np
+
 from ...diagnostics.codes_calls import WrongArguments
 from ...values.bounded import Bounded
 from ...values.lattice import (
@@ -62,7 +64,7 @@ from .structure_operators import negation
 # ---------------------------------------------------------------- operator
 
 _BINARY: dict[str, tuple[str, ...]] = {
-    "+": ("add", "concat"),
+    "+": ("add",),
     "-": ("sub",),
     "*": ("mul",),
     "/": ("truediv",),
@@ -125,6 +127,20 @@ meaning(operator.neg)(_unary("-"))
 meaning(operator.pos)(_unary("+"))
 meaning(operator.invert)(_unary("~"))
 meaning(operator.abs)(abs_)
+
+
+@meaning(operator.concat)
+def concat(ctx: Context, a: Raw, b: Raw, /) -> Abstract:
+    """`operator.concat(a, b)`: the sum of two sequences."""
+    (cls, *_) = class_of(ctx, abstract(a))
+    if not hasattr(cls, "__getitem__") or issubclass(cls, dict | np.generic):
+        ctx.raise_(TypeError(f"{class_name(ctx, a)!r} object can't be concatenated"))
+    if issubclass(cls, np.ndarray):
+        call_now(ctx, operator.concat, np.zeros(1), 0)  # raises
+    if cls in (list, tuple) and not issubclass(class_of(ctx, abstract(b))[0], cls):
+        text = f'can only concatenate {cls.__name__} (not "{class_name(ctx, b)}") to {cls.__name__}'
+        ctx.raise_(TypeError(text))
+    return operators.binary(ctx, "+", a, b)
 
 
 @meaning(operator.truth)
