@@ -231,6 +231,21 @@ def products_of_several_matrices(a, b, c):
     return np.linalg.multi_dot([a, b, c])
 
 
+@cases(np.ones(2))
+def what_is_no_sequence_of_arrays(x):
+    texts = []
+    for arrays in ({1, 2}, {1: x, 2: x}.values()):
+        try:
+            np.stack(arrays)
+        except TypeError as error:
+            texts.append(str(error))
+        try:
+            np.concatenate(arrays)
+        except TypeError as error:
+            texts.append(str(error))
+    return texts, np.trim_zeros(x, axis=())
+
+
 @cases(2.0, raises=IndexError)
 @cases(np.ones(3), raises=IndexError)
 def a_transform_along_axes_that_are_not_there(x):

@@ -28,7 +28,13 @@ def sums_with_zero(x, y):
 
 
 def sums_of_one(x, y):
-    few = np.sum([x, x], axis=0), np.sum(x[1]), np.sum(y, axis=()), np.mean(-np.zeros(()))
+    few = (
+        np.sum([x, x], axis=0),
+        np.sum(x[1]),
+        np.sum(y, axis=()),
+        np.mean(-np.zeros(())),
+        np.convolve(x[:3], -np.zeros(1)),
+    )
     return (
         x[:, None].sum(axis=1),
         np.sum(y.reshape(-1, 1), 1),

@@ -230,6 +230,8 @@ def _correlated(ctx: Context, long: Value, short: Value, mode: str) -> Value:
     if dtype.kind in "biu":
         return sums(0, size, False)
     last = low + n - m + 1
+    if m == 1:  # which XLA takes for products, and a sum begins with 0.0
+        return ctx.op(Add(), sums(0, size, False), ctx.broadcast(zero, (size,)))
     parts = [(0, low, True), (low, last, False), (last, size, True)]
     return ctx.op(Concatenate(0), *[sums(*each) for each in parts if each[0] < each[1]])
 
