@@ -2,6 +2,7 @@
 
 import bisect
 import collections
+import copy
 import operator
 
 import numpy as np
@@ -194,7 +195,7 @@ def what_is_used_as_something_else(x):
     texts, counted = [], {}
     for value in x:
         counted[int(value)] = 1
-    for k in range(14):
+    for k in range(16):
         try:
             if k == 0:
                 abs([x[0]])
@@ -206,6 +207,10 @@ def what_is_used_as_something_else(x):
                 range(collections.deque([x[0]]))
             elif k == 11:
                 operator.concat([1], x)
+            elif k == 13:
+                copy.copy({1: x[0]}.keys())
+            elif k == 14:
+                format({1: x[0]}.values(), ".2f")
             elif k == 12:
                 operator.concat(x[0], x[1])
             elif k == 1:

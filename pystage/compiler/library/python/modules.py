@@ -26,6 +26,7 @@ from ...values.lattice import (
     Const,
     Count,
     DictCell,
+    DictView,
     IteratorCell,
     ListCell,
     ObjectCell,
@@ -443,6 +444,8 @@ def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> 
     """A new object of the same contents, each passed through `part`."""
     if isinstance(x, Bounded):
         return ctx.call(ctx.getattr(x, "copy"), [])
+    if isinstance(x, DictView):
+        ctx.raise_(TypeError(f"cannot pickle {class_name(ctx, x)!r} object"))
     match cell_of(ctx, x):
         case ArrayCell():
             assert isinstance(x, Ref)
