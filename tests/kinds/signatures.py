@@ -190,6 +190,8 @@ class Case:
         name = self.name.rpartition(".")[2]
         if name == "broadcast_arrays" or "overwrite_input" in self.text:  # what NumPy leaves open
             return "read-only" in text or "argument[0]" in text
+        if name == "uint32" and "nan" in self.what:
+            return True  # what a cast of NaN gives depends on the processor
         if name in EXTREMA and "zeros with other signs" in text:
             return True
         if self.what.startswith(("complex", "infinit")) and name in COMPLEX_PRODUCTS:

@@ -423,6 +423,12 @@ def a_copy_that_is_asked_for_by_a_string(x):
     return np.array(x, copy="always")
 
 
+@cases(np.array([1e308, -1e308, 1.0]), raises=ValueError)
+@cases(np.array([1.0, -1.0, 0.0]))
+def a_histogram_of_a_range_that_overflows(x):
+    return np.histogram2d(x, x, bins=2)
+
+
 @cases([1.0, 2.0])
 @cases([1.0j, 2.0])
 def parts_of_a_list(x):

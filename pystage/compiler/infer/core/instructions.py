@@ -537,7 +537,7 @@ def _called(function: Abstract) -> str:
         module, name = getattr(called, "__module__", None), getattr(called, "__qualname__", None)
     if name is None:
         return ""
-    return f"{name}() " if module in (None, "builtins") else f"{module}.{name}() "
+    return f"{name}() " if module in (None, "", "builtins") else f"{module}.{name}() "
 
 
 _POSITIONAL, _KEYWORD, _STAR = stage.ArgKind.POSITIONAL, stage.ArgKind.KEYWORD, stage.ArgKind.STAR
