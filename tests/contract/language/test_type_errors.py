@@ -244,3 +244,11 @@ def test_a_filter_of_a_tuple_of_computed_length_is_refused():
         return list(filter(None, tuple([v for v in x if v > 1.0])))
 
     check(kept, np.array([1.0, 2.0]), refused="PS401")
+
+
+def test_a_copy_with_a_memo_is_refused():
+    def copied(x):
+        memo = {}
+        return copy.deepcopy([x], memo), copy.deepcopy([x], None), len(memo)
+
+    check(copied, np.array([1.0, 2.0]), refused="PS604")

@@ -423,6 +423,8 @@ def copy_(ctx: Context, x: Raw) -> Abstract:
 @meaning(copy.deepcopy)
 def deepcopy(ctx: Context, x: Raw, memo: Raw = None) -> Abstract:
     """`copy.deepcopy(x)`: one new object for each one inside, however often it occurs."""
+    if memo is not None and known_object(ctx, memo) is not None:
+        ctx.fail(WrongArguments(span=ctx.span, name="copy.deepcopy", why="with a memo, which it would fill"))
     done: dict[Hashable, Abstract] = {}
 
     def whole(part: Abstract) -> Abstract:
