@@ -271,6 +271,23 @@ def test_new_arrays_are_stored_row_by_row():
 # ---------------------------------------------------------------- interrupts
 
 
+def test_numbers_and_tuples_have_no_identity():
+    def first(pairs):
+        return pairs[0]
+
+    pairs = [([1.0], 2.0)]
+    result = pystage.compile(first, fallback="error")(pairs)
+    assert first(pairs) is pairs[0] and result is not pairs[0]
+    assert result == pairs[0] and result[0] is pairs[0][0]
+
+    def same(text):
+        return text[:1] + text[1:] is text
+
+    assert same("ab") is False
+    with pytest.raises(pystage.StagingError, match="PS210"):
+        staged(same, "ab")
+
+
 def test_what_numpy_leaves_open():
     def median(x):
         return np.median(x, overwrite_input=True), x

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 
+import numpy as np
 from hypothesis import strategies as st
 from programs.strategy import Program
 from programs.writer import Draw, Writer
@@ -94,6 +95,8 @@ def _call(w: Writer, names: list[str]) -> str:
     name, text = w.pick(calls())
     chosen = {array: w.pick(names) for array in names_in(text)}
     keywords = keywords_left_out(name, text) if w.chance(3) else []
+    if isinstance(getattr(np, name, None), np.ufunc):  # what `where` leaves out is what the memory held
+        keywords = [keyword for keyword in keywords if keyword != "where"]
     if keywords:
         keyword = w.pick(keywords)
         values = [v for v in VALUES.get(keyword, (None, 0, True)) if written(v) is not None]

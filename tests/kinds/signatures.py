@@ -140,6 +140,27 @@ LEFT_OUT = {"signature", "like", "device", "kwargs", "args", "func", "optimize"}
 """Parameters that say how, not what, or that only NumPy's own objects can be."""
 
 
+ENDS_NUMPY = frozenset(["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "add.accumulate"])
+"""Functions that end the process, plain too, with an `out` without axes (NumPy 2.4)."""
+
+EXTREMA = ("clip", "maximum", "minimum", "fmax", "fmin", "max", "min", "amax", "amin", "nanmax", "nanmin")
+COMPLEX_PRODUCTS = ("prod", "cumprod", "cumulative_prod", "nanprod", "nancumprod")
+SOLVED = ("solve", "tensorsolve", "inv", "tensorinv", "lstsq", "pinv")
+PRODUCTS = (
+    "matrix_power",
+    "dot",
+    "inner",
+    "matmul",
+    "vdot",
+    "vecdot",
+    "tensordot",
+    "einsum",
+    "matvec",
+    "vecmat",
+    "multi_dot",
+)
+
+
 @dataclass(frozen=True)
 class Case:
     """A call of a function, and its arguments by name."""
@@ -161,7 +182,23 @@ class Case:
     def outcome(self) -> Outcome:
         """What becomes of it, strictly staged and compiled."""
         function = program_of(self.text, [name for name, _ in self.args])
-        return outcome_of(function, tuple(value for _, value in self.args), {}, PLAIN, False, zeros=True)
+        found = outcome_of(function, tuple(value for _, value in self.args), {}, PLAIN, False, zeros=True)
+        return Outcome("deviation") if found.is_wrong and self._is_deviation(found.text) else found
+
+    def _is_deviation(self, text: str) -> bool:
+        """Whether docs/semantics.md explains a difference."""
+        name = self.name.rpartition(".")[2]
+        if name == "broadcast_arrays" or "overwrite_input" in self.text:  # what NumPy leaves open
+            return "read-only" in text or "argument[0]" in text
+        if name == "uint32" and "nan" in self.what:
+            return True  # what a cast of NaN gives depends on the processor
+        if name in EXTREMA and "zeros with other signs" in text:
+            return True
+        if self.what.startswith(("complex", "infinit")) and name in COMPLEX_PRODUCTS:
+            return True  # products of complex numbers, of which one is infinite or has a part that is zero
+        if name in SOLVED and "zeros with other signs" in text:
+            return True  # LAPACK's order
+        return self.what.startswith("huge") and name in PRODUCTS  # sums that overflow in one order
 
 
 def cases_of(name: str) -> Iterator[Case]:
@@ -188,6 +225,8 @@ def _with_other_operands(name: str, text: str, plain: dict[str, Any]) -> Iterato
 def _with_keyword(name: str, text: str, plain: dict[str, Any], keyword: str) -> Iterator[Case]:
     for number, value in enumerate(VALUES.get(keyword, _ANY)):
         literal = written(value)
+        if keyword == "out" and name in ENDS_NUMPY and np.ndim(value) == 0 and value is not None:
+            continue
         if literal is None:
             more = with_keyword(name, text, keyword, "w")
             yield Case(name, more, (*plain.items(), ("w", value)), f"w is {keyword} {number}")

@@ -10,6 +10,7 @@ import copy
 import math
 import operator
 import signal
+import sys
 import types
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,6 +27,8 @@ CALLS = 25
 ULPS = 8
 """So far, in units of the last place, a float may be from that of the plain run."""
 MOST_ITEMS = 2_000
+MOST_BITS = 10_000
+"""Of an integer that is data: one of more digits CPython does not write."""
 DATA = (type(None), bool, int, float, complex, str, bytes, range)
 CONTAINERS = (list, tuple, dict, set, frozenset, deque, slice)
 MODULES = frozenset(
@@ -109,13 +112,16 @@ class Ran:
 class Stager:
     """Runs calls plain and staged. `file`: the tests' own; functions that stand in it are staged as they are.
 
-    `identity`: nothing is staged, to see which tests pass when rewritten at all.
+    `identity`: nothing is staged, to see which tests pass when rewritten at all. `as_plain`: the test goes on with what the
+    plain call gives, to see which tests ask for more than the data of each call.
     """
 
-    def __init__(self, file: str, identity: bool) -> None:
+    def __init__(self, file: str, identity: bool, as_plain: bool = False) -> None:
         self.record = Record()
         self._file = file
         self._identity = identity
+        self._as_plain = as_plain
+        self._runs = False
         self._compiled: dict[object, Callable[..., Any]] = {}
 
     # -- what rewritten tests call
@@ -164,35 +170,48 @@ class Stager:
     def _run(
         self, key: object, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        if self._identity or self.record.calls >= CALLS or not all(map(is_data, (*args, *kwargs.values()))):
+        """A call; where it is no data, or one inside of another that is staged, it runs plain."""
+        data = all(map(is_data, (*args, *kwargs.values())))
+        if self._identity or self._runs or self.record.calls >= CALLS or not data:
             return function(*args, **kwargs)
-        plain = ran(function, *copy.deepcopy((args, kwargs)))
-        if plain.error is None and not is_data(plain.result):
+        self._runs = True
+        try:
+            given = copy.deepcopy((args, kwargs)) if self._as_plain else (args, kwargs)
+            run = self._compared(key, function, *given)
+        finally:
+            self._runs = False
+        if run is None or self._as_plain:
             return function(*args, **kwargs)
-        compiled = self._compiled.setdefault(key, pystage.compile(function, fallback="error"))
+        if run.error is not None:
+            raise run.error
+        return run.result
+
+    def _compared(
+        self, key: object, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Ran | None:
+        """The staged run, or the plain one where they differ; None where nothing is staged."""
         before = copy.deepcopy((args, kwargs))
+        plain = ran(function, *copy.deepcopy(before))
+        if plain.error is None and not is_data(plain.result):
+            return None
+        compiled = self._compiled.setdefault(key, pystage.compile(function, fallback="error"))
         try:
             staged = ran(compiled, args, kwargs)
         except pystage.StagingError as error:
             self.record.refused[error.diagnostics[0].code] += 1
-            return function(*args, **kwargs)
+            return None
         text = difference(plain, staged)
         if text is None:
             self.record.same += 1
             self.record.rounded += repr(plain.result) != repr(staged.result)
-        else:
-            name = getattr(function, "__qualname__", str(key)) if callable(key) else str(key)
-            self.record.different.append(f"{name} {key!r:.60} {before!r:.200}: {text}")
-            return self._plain_again(function, before)
-        if staged.error is not None:
-            raise staged.error
-        return staged.result
-
-    def _plain_again(
-        self, function: Callable[..., Any], before: tuple[Sequence[Any], Mapping[str, Any]]
-    ) -> Any:
-        args, kwargs = before
-        return function(*args, **kwargs)
+            return staged
+        if difference(plain, ran(function, *copy.deepcopy(before))) is not None:
+            return plain  # another call gives something else, as of a generator that is used up
+        if any(map(has_subnormal, (before, plain.result))):
+            return plain  # a deviation of docs/semantics.md
+        name = getattr(function, "__qualname__", str(key)) if callable(key) else str(key)
+        self.record.different.append(f"{name} {key!r:.60} {before!r:.200}: {text}")
+        return plain
 
 
 def ran(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Ran:
@@ -207,6 +226,8 @@ def ran(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
 
 def is_data(value: Any, depth: int = 6) -> bool:
     """True for a number, a text, and containers of them that are not large."""
+    if type(value) is int:
+        return value.bit_length() <= MOST_BITS
     if type(value) in DATA:
         return not isinstance(value, str | bytes) or len(value) <= MOST_ITEMS
     if type(value) not in CONTAINERS or depth == 0:
@@ -217,6 +238,17 @@ def is_data(value: Any, depth: int = 6) -> bool:
         return False
     parts = (*value.keys(), *value.values()) if isinstance(value, dict) else tuple(value)
     return all(is_data(each, depth - 1) for each in parts)
+
+
+def has_subnormal(value: Any) -> bool:
+    """True where a float among the parts of data is too small to be normal: XLA takes it for zero."""
+    if isinstance(value, complex):
+        return has_subnormal(value.real) or has_subnormal(value.imag)
+    if isinstance(value, float):
+        return 0.0 < abs(value) < sys.float_info.min
+    if isinstance(value, dict):
+        return any(map(has_subnormal, value.items()))
+    return isinstance(value, list | tuple | set | frozenset | deque) and any(map(has_subnormal, value))
 
 
 def difference(plain: Ran, staged: Ran) -> str | None:
@@ -237,10 +269,15 @@ def shown(run: Ran) -> str:
     return f"{run.error!r:.200}" if run.error is not None else f"{run.result!r:.200}"
 
 
-def same(a: Any, b: Any) -> bool:
-    """True for equal data of equal types; floats to rounding, zeros with their signs, dicts in their order."""
+def same(a: Any, b: Any, around: tuple[tuple[int, int], ...] = ()) -> bool:
+    """True for equal data of equal types; floats to rounding, zeros with their signs, dicts in their order.
+
+    `around`: the containers that the two are in; what holds itself is the same where its partner holds itself.
+    """
     if type(a) is not type(b):
         return False
+    if (id(a), id(b)) in around:
+        return True
     if isinstance(a, float):
         if math.isnan(a) or math.isnan(b) or math.isinf(a) or math.isinf(b) or 0.0 in (a, b):
             return repr(a) == repr(b)
@@ -248,9 +285,10 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, complex):
         return same(a.real, b.real) and same(a.imag, b.imag)
     if isinstance(a, dict):
-        return len(a) == len(b) and all(map(same, a.items(), b.items()))
+        return same([*a.items()], [*b.items()], ((id(a), id(b)), *around))
     if isinstance(a, list | tuple | deque):
-        return len(a) == len(b) and all(map(same, a, b))
+        inside = ((id(a), id(b)), *around)
+        return len(a) == len(b) and all(same(x, y, inside) for x, y in zip(a, b, strict=True))
     if isinstance(a, slice):
         return same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
     return bool(a == b)
@@ -258,9 +296,12 @@ def same(a: Any, b: Any) -> bool:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """In the `with` block `Slow` is raised after so many seconds of the processor."""
+    """In the `with` block `Slow` is raised after so many seconds of the processor, and after it where that was caught."""
+    ended = False
 
     def stop(*_: object) -> None:
+        nonlocal ended
+        ended = True
         raise Slow
 
     outer = signal.signal(signal.SIGPROF, stop)
@@ -270,6 +311,8 @@ def limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.signal(signal.SIGPROF, outer)
+    if ended:
+        raise Slow
 
 
 # ---------------------------------------------------------------- what is staged

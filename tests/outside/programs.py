@@ -38,8 +38,9 @@ GENERATOR_METHODS = frozenset(name for name in dir(np.random.Generator) if not n
     "bit_generator",
     "spawn",
 }
-SETTINGS = frozenset({np.seterr, np.seterrcall, np.setbufsize, np.set_printoptions})
-"""Functions that set the process: a second call gives what the first has set, on lazy tensors as plain."""
+SETTINGS = frozenset({np.seterr, np.geterr, np.seterrcall, np.setbufsize, np.set_printoptions})
+"""Functions that set the process, or give what is set: a second call gives what the first has set, or the runner, on lazy
+tensors as plain."""
 BINARY = {
     "add": "+",
     "sub": "-",
@@ -200,6 +201,8 @@ class Writer:
         return _named(value)
 
     def _container(self, value: Any) -> str:
+        if not isinstance(value, slice) and len(value) > ELEMENTS:
+            raise TooLarge
         numbers = set() if self.literal else _numbers_in(value)
         if (
             numbers

@@ -38,6 +38,7 @@ from ...compiler.values.boundary import (
 from ...compiler.values.capacity import CapacityExceeded, next_capacities
 from ...compiler.values.evaluation import Make
 from ...compiler.values.generators import set_words
+from ...compiler.values.lattice import same_constant
 from ...compiler.values.node import TreeNode
 from ...compiler.values.walk import children
 from ...config import config
@@ -274,8 +275,16 @@ def _write_list(target: Any, key: Any, value: Any) -> None:
 
 
 def _write_dict(target: Any, key: Any, value: Any) -> None:
-    dict.clear(target)
-    dict.update(target, value)
+    """Deletes and adds only the entries that are others, so that an iteration over the dict goes on where it is."""
+    keys = iter(value)
+    kept = next(keys, keys)
+    for own in [*dict.keys(target)]:
+        if same_constant(own, kept):
+            kept = next(keys, keys)
+        else:
+            dict.__delitem__(target, own)
+    for own, element in value.items():  # `update` of an empty dict would make another table
+        dict.__setitem__(target, own, element)
 
 
 def _write_state(target: Any, key: Any, value: Any) -> None:

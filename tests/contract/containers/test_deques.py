@@ -369,6 +369,12 @@ def another_object_in_its_place(x, k):
     return list(lots)
 
 
+@cases(np.array([1.0, 2.0]))
+def deques_beside_lists(x):
+    first, values = deque([1.0, x[1]]), [1.0, x[1]]
+    return first == values, first != values, values != first, first != deque(values)
+
+
 @pytest.mark.parametrize(("program", "args", "options"), cases.params)
 def test_a_deque_is_as_in_the_plain_run(program, args, options):
     check(program, *args, **options)

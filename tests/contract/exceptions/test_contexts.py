@@ -379,3 +379,27 @@ def test_what_another_handler_has_caught_is_refused():
         return x
 
     check(program, 2.0, refused="PS308")
+
+
+def test_a_raise_of_what_a_finally_interrupts_is_refused():
+    def program(x):
+        try:
+            raise TypeError(x)
+        except TypeError:
+            try:
+                raise KeyError(x)
+            finally:
+                raise
+
+    check(program, 2.0, refused="PS308")
+
+    def raised_again(x):
+        try:
+            raise TypeError(x)
+        finally:
+            try:
+                raise KeyError(x)
+            except KeyError:
+                raise
+
+    check(raised_again, 2.0, raises=KeyError)

@@ -1,5 +1,10 @@
 """What Python raises of a number, or an array, that is used as something else: the same class and the same text."""
 
+import bisect
+import collections
+import copy
+import operator
+
 import numpy as np
 import pytest
 from checking import Cases, check
@@ -182,6 +187,68 @@ def nothing_found(x):
     return texts
 
 
+@cases(np.array([2.0, 1.0]))
+def what_is_used_as_something_else(x):
+    def given(*args, **named):
+        return len(args), len(named)
+
+    texts, counted = [], {}
+    for value in x:
+        counted[int(value)] = 1
+    for k in range(16):
+        try:
+            if k == 0:
+                abs([x[0]])
+            elif k == 8:
+                given(**{1: x[0]})
+            elif k == 9:
+                collections.deque([x[0]])[1:]
+            elif k == 10:
+                range(collections.deque([x[0]]))
+            elif k == 11:
+                operator.concat([1], x)
+            elif k == 13:
+                copy.copy({1: x[0]}.keys())
+            elif k == 14:
+                format({1: x[0]}.values(), ".2f")
+            elif k == 12:
+                operator.concat(x[0], x[1])
+            elif k == 1:
+                round((x[0], 1), 1)
+            elif k == 2:
+                x[0] in 5  # noqa: B015
+            elif k == 3:
+                given(*x[0])
+            elif k == 4:
+                given(**[x[0]])
+            elif k == 5:
+                given(**counted)
+            elif k == 6:
+                x[0] @ x[1]
+            elif k == 7:
+                bisect.bisect(counted, x[0])
+            else:
+                range(3)[x[0]]
+        except TypeError as error:
+            texts.append(str(error))
+    return texts
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)
+
+
+def test_a_filter_of_a_tuple_of_computed_length_is_refused():
+    def kept(x):
+        return list(filter(None, tuple([v for v in x if v > 1.0])))
+
+    check(kept, np.array([1.0, 2.0]), refused="PS401")
+
+
+def test_a_copy_with_a_memo_is_refused():
+    def copied(x):
+        memo = {}
+        return copy.deepcopy([x], memo), copy.deepcopy([x], None), len(memo)
+
+    check(copied, np.array([1.0, 2.0]), refused="PS604")

@@ -423,6 +423,25 @@ def a_copy_that_is_asked_for_by_a_string(x):
     return np.array(x, copy="always")
 
 
+@cases(np.array([1e308, -1e308, 1.0]), raises=ValueError)
+@cases(np.array([1.0, -1.0, 0.0]))
+def a_histogram_of_a_range_that_overflows(x):
+    return np.histogram2d(x, x, bins=2)
+
+
+@cases([1.0, 2.0])
+@cases([1.0j, 2.0])
+def parts_of_a_list(x):
+    return np.real(x), np.imag(x)
+
+
+@cases(np.ones(3), np.array([0, 1, 1]), np.array([1j, 2.0, 3.0]))
+def complex_numbers_added_to_real_ones(x, places, values):
+    np.add.at(x, places, values)
+    np.multiply.at(x, places, values)
+    return x
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
@@ -450,3 +469,5 @@ def test_what_stays_refused() -> None:
 
     with pytest.raises(pystage.StagingError, match="PS203"):
         maximum(TABLE[0])
+    with pytest.raises(pystage.StagingError, match="PS211"):
+        pystage.compile(np.unique, fallback="error")("text")

@@ -225,6 +225,8 @@ def statistics(x):
 
 
 @cases(np.array([1.0, 2.0, 4.0]), np.array([0.5, 2.0]))
+@cases(np.array([1.0, 2.0, np.inf]), np.array([np.nan, 2.0]))
+@cases(np.array([1.0, 2.0, 4.0], np.float32), np.array([np.inf, 0.0, 1.0], np.float32))
 def convolutions_of_a_numbered_mode(x, y):
     return (
         [np.convolve(x, y, 0), np.convolve(x, y, 1), np.convolve(x, y, mode=2)],

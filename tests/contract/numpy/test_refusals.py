@@ -224,6 +224,49 @@ def a_product_into_an_array(x, out):
     return np.dot(x, x, out=out)
 
 
+@cases(np.eye(2), np.array(2.0), np.ones(2), raises=np.linalg.LinAlgError)
+@cases(np.eye(2), np.ones(2), np.eye(2), raises=np.linalg.LinAlgError)
+@cases(np.ones(2), np.eye(2), np.ones(2))
+def products_of_several_matrices(a, b, c):
+    return np.linalg.multi_dot([a, b, c])
+
+
+@cases(np.ones(2))
+def what_is_no_sequence_of_arrays(x):
+    texts = []
+    for arrays in ({1, 2}, {1: x, 2: x}.values()):
+        try:
+            np.stack(arrays)
+        except TypeError as error:
+            texts.append(str(error))
+        try:
+            np.concatenate(arrays)
+        except TypeError as error:
+            texts.append(str(error))
+    return texts, np.trim_zeros(x, axis=())
+
+
+@cases(2.0, raises=IndexError)
+@cases(np.ones(3), raises=IndexError)
+def a_transform_along_axes_that_are_not_there(x):
+    return np.fft.rfft2(x)
+
+
+@cases(np.float64(2))
+@cases(np.array(2.0))
+def more_axes_than_there_are(x):
+    texts = []
+    for index in ((None,) * 65, (..., ...)):
+        try:
+            x[index]
+        except IndexError as error:
+            texts.append(str(error))
+    try:
+        return np.array(x, ndmax=65)
+    except ValueError as error:
+        return texts, str(error)
+
+
 def test_a_product_into_what_does_not_lie_row_by_row_is_refused():
     check(a_product_into_an_array, np.eye(3), np.zeros((3, 3)).T, refused="PS814")
 

@@ -28,11 +28,25 @@ def sums_with_zero(x, y):
 
 
 def sums_of_one(x, y):
-    return x[:, None].sum(axis=1), np.sum(y.reshape(-1, 1), 1), x[:, None].mean(1), np.nansum(x[:, None], 1)
+    few = (
+        np.sum([x, x], axis=0),
+        np.sum(x[1]),
+        np.sum(y, axis=()),
+        np.mean(-np.zeros(())),
+        np.convolve(x[:3], -np.zeros(1)),
+    )
+    return (
+        x[:, None].sum(axis=1),
+        np.sum(y.reshape(-1, 1), 1),
+        x[:, None].mean(1),
+        np.nansum(x[:, None], 1),
+        *few,
+    )
 
 
 def running_sums(x, y):
-    return np.cumsum(x[:2]), np.cumsum(-np.zeros(3)), np.cumsum(np.stack([x, y]), axis=0)
+    z = np.cumsum(np.array([complex(-0.0, -0.0), complex(-0.0, 1.0)]))
+    return np.cumsum(x[:2]), np.cumsum(-np.zeros(3)), np.cumsum(np.stack([x, y]), axis=0), z.real, z.imag
 
 
 def medians(x, y):

@@ -263,5 +263,6 @@ def test_known_index_arrays() -> None:
     check_call(np.diag_indices, Known(3))
     check_call(np.vander, np.arange(3.0), Known(4))
     check_call(np.vander, np.arange(3), increasing=Known(True))
+    check_call(np.vander, np.array([complex(np.inf, -0.0), complex(np.nan, 0.0)]), Known(2))
     check_call(np.logspace, Known(0), Known(2), Known(5))
     check_call(np.geomspace, Known(1), Known(100), Known(3))

@@ -260,6 +260,7 @@ def test_reduce_and_operators() -> None:
     check_call(operator.lt, 1, 2)
     check_call(operator.not_, 2.5)
     check_call(operator.contains, (1, 2), 2)
+    check_call(operator.is_not, None, 2.5)
     check_call(operator.index, np.int8(3))
 
 

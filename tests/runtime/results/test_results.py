@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import CellType
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import pystage
 from pystage.compiler.diagnostics.span import Span
 from pystage.compiler.hlo.types import FLOAT64, ArrayType
 from pystage.compiler.ops import Constant
@@ -295,3 +297,32 @@ def test_float64_is_given_though_jax_has_it_off() -> None:
     f, _ = compiled(lambda: np.full(2, 1 / 3), build)
     got = f()
     assert got.dtype == np.float64 and (got == 1 / 3).all()
+
+
+def add_one(d: Any, key: Any) -> None:
+    d[key] += 1.0
+
+
+def move_to_the_end(d: Any, key: Any) -> None:
+    d[key] = d.pop(key) + 1.0
+
+
+def exchange(d: Any, key: Any) -> None:
+    del d[key]
+    d[key * 1.0] = 2.0
+
+
+def walked(function: Callable[..., None]) -> Any:
+    """The keys that an iteration over a dict which has lost an entry meets while a function stores into the dict."""
+    d: dict[Any, float] = {key: 1.0 + key for key in range(6)}
+    del d[0]
+    seen = []
+    for key in d:
+        function(d, key)
+        seen.append(repr(key))
+    return seen, repr(d)
+
+
+@pytest.mark.parametrize("function", [add_one, move_to_the_end, exchange])
+def test_an_iteration_over_a_dict_goes_on_where_it_is(function: Callable[..., None]) -> None:
+    assert walked(pystage.compile(function)) == walked(function)

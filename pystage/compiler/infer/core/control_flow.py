@@ -354,7 +354,10 @@ def exception_of(e: Engine, value: Abstract) -> Abstract:
 
 def raise_(e: Engine, i: stage.Raise) -> None:
     if i.exc is None:
-        handled = e.current.handled
+        handled, finals = e.current.handled, e.current.finals
+        if finals and finals[-1] == len(handled):
+            what = "`raise` without an exception in a `finally`"
+            raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
         if not handled and e.raises.handling:
             what = "`raise` without an exception in a function that a handler calls"
             raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))

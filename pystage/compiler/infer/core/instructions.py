@@ -23,13 +23,15 @@ from ...library.python import operators, strings
 from ...library.python.iteration import generators
 from ...library.python.iteration.generators import is_suspended
 from ...library.python.python_numbers import IN_PLACE_OPERATORS, PYTHON_OPERATORS, UNARY_OPERATORS
-from ...library.rules.classes import class_name
+from ...library.python.structure_operators import both
+from ...library.rules.classes import c_name, class_name, class_of, not_iterable
 from ...stage import ir as stage
 from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated, may_be_unassigned, where_assigned
 from ...values.lattice import (
-    LISTS,
+    FALSE,
     NONE,
+    TRUE,
     Abstract,
     Closure,
     Const,
@@ -484,36 +486,38 @@ def _import(e: Engine, i: stage.Import) -> None:
         e.put(i.dst, Const(sys.modules[i.module.partition(".")[0]]))
 
 
+_SEQUENCE, _MAPPING, _MATCHES_ITSELF = 1 << 5, 1 << 6, 1 << 22
+"""The bits of `type.__flags__` by which CPython knows what patterns take for a sequence and for a mapping (PEP 634), and
+the classes whose one positional pattern is for the whole object."""
+
+
 def _match_test(e: Engine, i: stage.MatchTest) -> None:
     subject = e.get(i.subject)
-    match i.test:
-        case stage.Test.CLASS:
-            result = e.call(Const(isinstance), [subject, e.get(i.args[0])])
-        case stage.Test.SEQUENCE:
-            cell = e.state.get(subject.cell) if isinstance(subject, Ref) else None
-            items = elements(e, subject) if isinstance(subject, Tuple) or isinstance(cell, LISTS) else None
-            fits = items is not None and (len(items) >= i.count if i.at_least else len(items) == i.count)
-            result = Const(fits)
-        case stage.Test.MAPPING:
-            cell = e.cell(subject) if isinstance(subject, Ref) else None
-            keys = [e.known(e.get(k), "a key of a pattern") for k in i.args]
-            result = Const(isinstance(cell, DictCell) and all(k in cell.entries for k in keys))
+    if i.test is stage.Test.CLASS:
+        e.put(i.dst, e.call(Const(isinstance), [subject, e.get(i.args[0])]))
+        return
+    bit = _SEQUENCE if i.test is stage.Test.SEQUENCE else _MAPPING
+    result: Abstract = TRUE
+    if not any(cls.__flags__ & bit for cls in class_of(e, subject)):
+        result = FALSE
+    elif i.test is stage.Test.SEQUENCE:
+        result = e.compare(">=" if i.at_least else "==", e.call(Const(len), [subject]), Const(i.count))
+    else:
+        for key in i.args:
+            result = both(e, result, attributes.contains(e, e.get(key), subject))
     e.put(i.dst, result)
 
 
 def _match_args(e: Engine, i: stage.MatchArgs) -> None:
     cls = e.known(e.get(i.cls), "the class of a pattern")
-    if (
-        cls in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
-        and i.position == 0
-    ):
+    names = getattr(cls, "__match_args__", ())
+    if i.position == 0 and not hasattr(cls, "__match_args__") and cls.__flags__ & _MATCHES_ITSELF:
         e.put(i.dst, e.get(i.subject))
         return
-    names = getattr(cls, "__match_args__", ())
     if i.position >= len(names):
         e.raise_(
             TypeError(
-                f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({i.position + 1} given)"
+                f"{c_name(cls)}() accepts {len(names)} positional sub-patterns ({i.position + 1} given)"
             )
         )
     e.put(i.dst, e.getattr(e.get(i.subject), names[i.position]))
@@ -524,9 +528,16 @@ def _match_args(e: Engine, i: stage.MatchArgs) -> None:
 
 def _called(function: Abstract) -> str:
     """How CPython names a function of a module before what is wrong with its arguments."""
-    called = function.value if isinstance(function, Const) else None
-    name = getattr(called, "__qualname__", None)
-    return "" if name is None else f"{called.__module__}.{name}() "
+    module: str | None
+    name: str | None
+    if isinstance(function, Closure):
+        module, name = function.module, function.function.qualname
+    else:
+        called = function.value if isinstance(function, Const) else None
+        module, name = getattr(called, "__module__", None), getattr(called, "__qualname__", None)
+    if name is None:
+        return ""
+    return f"{name}() " if module in (None, "", "builtins") else f"{module}.{name}() "
 
 
 _POSITIONAL, _KEYWORD, _STAR = stage.ArgKind.POSITIONAL, stage.ArgKind.KEYWORD, stage.ArgKind.STAR
@@ -544,9 +555,15 @@ def _call(e: Engine, i: stage.Call) -> None:
         elif kind is _KEYWORD:
             kwargs[arg.name] = value
         elif kind is _STAR:
-            args.extend(listed(e, e.certain(value)))
+            name = not_iterable(e, value := e.certain(value))
+            if name is not None:
+                e.raise_(TypeError(f"{_called(function)}argument after * must be an iterable, not {name}"))
+            args.extend(listed(e, value))
         else:
             cell = e.cell(value) if isinstance(value := e.certain(value), Ref) else None
+            entries = cell.entries if isinstance(cell, DictCell) else {}
+            if isinstance(cell, TableCell) or not all(isinstance(key, str) for key in entries):
+                e.raise_(TypeError("keywords must be strings"))
             if not isinstance(cell, DictCell):
                 e.raise_(
                     TypeError(

@@ -86,10 +86,10 @@ class _Thrown:
         """Runs a `finally`, also where nothing was raised, unless what was raised is no exception of the program's."""
         e, ends = self.engine, self.numbers(ENDS)
         if not ends:
-            e.run_block(final)
+            _run_final(e, final)
             return
         ended = is_among(e, code_value(e, self.error.code), ends)
-        infer_if(e, ended, e.current.id, lambda: None, lambda: e.run_block(final))
+        infer_if(e, ended, e.current.id, lambda: None, lambda: _run_final(e, final))
 
     def when(self, numbers: Sequence[int], then: Body, orelse: Body) -> None:
         """Runs `then` if the exception is that of one of these places, else `orelse`."""
@@ -274,13 +274,23 @@ def _try(e: Engine, i: stage.Try) -> None:
         raise PythonRaise(None if replaced else error.exception, e.state.depth, 0)
 
 
+def _run_final(e: Engine, final: stage.Block) -> None:
+    """Runs the block of a `finally`."""
+    finals = e.current.finals
+    finals.append(len(e.current.handled))
+    try:
+        e.run_block(final)
+    finally:
+        finals.pop()
+
+
 def _touches(e: Engine, final: stage.Block, joined: Mapping[Slot, Content]) -> bool:
     """True if a `finally` reads or changes one of these that has no one structure; a speculation finds it out."""
     apart = [slot for slot, content in joined.items() if isinstance(content, Unknown)]
     if not apart:
         return False
     with speculate(e) as trial:
-        attempt(e, lambda: e.run_block(final))
+        attempt(e, lambda: _run_final(e, final))
         return bool(trial.refused) or any(e.state.slots[slot] is not joined[slot] for slot in apart)
 
 
@@ -295,7 +305,7 @@ def _final_apart(
             thrown.finally_(final)
         thrown.again()
 
-    infer_if(e, raised, e.current.id, after_raise, lambda: e.run_block(final))
+    infer_if(e, raised, e.current.id, after_raise, lambda: _run_final(e, final))
 
 
 def _still_raised(e: Engine, pending: ErrorCell) -> None:

@@ -10,7 +10,6 @@ import dataclasses
 import enum
 import functools
 import types
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -82,8 +81,7 @@ def _missing(engine: Engine, ref: Ref, cls: type, name: str) -> Abstract:
 
 def no_such(engine: Engine, cls: type, name: str) -> NoReturn:
     """The program raises AttributeError."""
-    shown = "collections.deque" if cls is deque else cls.__name__
-    engine.raise_(AttributeError(f"{shown!r} object has no attribute {name!r}"))
+    engine.raise_(AttributeError(f"{c_name(cls)!r} object has no attribute {name!r}"))
 
 
 def plain_getattr(

@@ -31,8 +31,8 @@ class ReductionOperand:
     """Elements to reduce: an array, the axes to reduce, and a mask of its shape where not all count.
 
     `shape` is the result's shape, in which reduced axes may be kept as axes of one element; `bounded` are its bounded axes.
-    `from_zero`: a sum begins with 0.0, as NumPy's do, also that of one element; XLA (and so JAX) takes such a sum for the
-    element, which may be -0.0.
+    `from_zero`: a sum begins with 0.0, as NumPy's do, also that of one element or of arrays that are stacked; XLA (and so
+    JAX) takes such a sum for the element, which may be -0.0, or for the sum of the arrays.
     """
 
     value: Value
@@ -156,6 +156,10 @@ def reduced(ctx: Context, rules: Rules, of: ReductionOperand, value: Value) -> A
 # ---------------------------------------------------------------- combining
 
 
+STACKED = 32
+"""The largest number of elements of a sum that may be one of each of several arrays."""
+
+
 def neutral(combine: HloOp, dtype: DType) -> object:
     """The element that changes nothing when it is combined."""
     match combine:
@@ -175,12 +179,13 @@ def reduce(ctx: Context, combine: HloOp, of: ReductionOperand, initial: Value | 
     """All elements that count, combined, from `initial` on."""
     value = of.value
     unit = ctx.constant(neutral(combine, of.dtype), of.dtype)
+    from_zero = of.from_zero and isinstance(combine, Add) and of.dtype.kind in "fcV" and of.count <= STACKED
     if of.where is not None:
         value = ctx.op(Select(), of.where, value, ctx.broadcast(unit, of.extents))
     if of.axes:
         value = ctx.op(Reduce(combine, of.axes), value, unit)
-        if of.from_zero and isinstance(combine, Add) and of.count == 1 and of.dtype.kind in "fcV":
-            value = ctx.op(Add(), ctx.broadcast(unit, value.type.static_shape), value)
+    if from_zero and initial is None:
+        value = ctx.op(Add(), ctx.broadcast(unit, value.type.static_shape), value)
     if initial is not None:
         # XLA takes what a `Reduce` begins with for neutral: it leaves it out over axes of one element.
         value = ctx.op(combine, ctx.broadcast(initial, value.type.static_shape), value)

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...diagnostics.codes_types import NoSuchOperation
+from ...diagnostics.codes_types import DTypeNotStaged, NoSuchOperation
 from ...hlo.builder import Builder
+from ...hlo.types import SHORT_NAMES
 from ...values.boundary import Form
 from ...values.lattice import (
     LISTS,
@@ -90,6 +91,8 @@ def lift(ctx: Context, value: Any, leaf: Callable[[Context, Any], Abstract] | No
 def _leaf(ctx: Context, value: Any) -> Abstract:
     match value:
         case np.ndarray():
+            if value.dtype not in SHORT_NAMES:
+                ctx.fail(DTypeNotStaged(span=ctx.span, what="a new array", dtype=str(value.dtype)))
             return ctx.ndarray(ctx.constant(value, value.dtype))
         case set():
             return Ref(ctx.state.new_cell(SetCell(frozenset(value))))

@@ -16,7 +16,7 @@ import numpy as np
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuchOperation
 from ...hlo.ir import Value
-from ...hlo.types import SHORT_NAMES, ArrayType, DType, is_complex, is_integer
+from ...hlo.types import MOST_AXES, SHORT_NAMES, ArrayType, DType, is_complex, is_integer
 from ...ops import Add, Concatenate, Divide, Floor, Iota, Multiply, Slice, Subtract, Transpose
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple
 from ...values.views import Reshaped
@@ -276,10 +276,12 @@ def array(
 ) -> Abstract:
     """A new array of numbers, nested sequences or another array."""
     which = order_argument(ctx, rules, order, "array")
-    if not is_none(ndmax) and nested(ctx, rules, object, "array").rank > integer(
-        ctx, ndmax, "ndmax of array"
-    ):
-        ctx.fail(ArgumentNotStaged(span=ctx.span, function="array", argument="a smaller `ndmax`"))
+    if not is_none(ndmax):
+        most = integer(ctx, ndmax, "ndmax of array")
+        if not 0 <= most <= MOST_AXES:
+            ctx.raise_(ValueError(f"ndmax must be in the range [0, NPY_MAXDIMS ({MOST_AXES})] "))
+        if nested(ctx, rules, object, "array").rank > most:
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function="array", argument="a smaller `ndmax`"))
     if _copies(ctx, copy, "array") is not True:
         return _shared(ctx, rules, object, dtype, copy, "array", which, ndmin)
     value, weak = converted(ctx, rules, object, dtype, "array")

@@ -143,6 +143,8 @@ def _chosen(shape: Any, s: Any, axes: Any, invert: Any) -> Any:
         count = len(shape) if s is None else len(s)
         axes = tuple(range(len(shape) - count, len(shape)))
     if s is None:
+        if len(axes) > len(shape) == 0:
+            raise IndexError("cannot do a non-empty take from an empty axes.")
         for i in axes:
             if not -len(shape) <= i < len(shape):
                 raise IndexError(f"index {i} is out of bounds for axis 0 with size {len(shape)}")

@@ -17,10 +17,12 @@ from ...values.boundary import Form
 from ...values.lattice import (
     Abstract,
     Array,
+    DictView,
     Enumerate,
     IteratorCell,
     Mapped,
     Reversed,
+    SetCell,
     Zip,
 )
 from ...values.rows import stacked
@@ -51,8 +53,9 @@ def arrays_of(ctx: Context, rules: Rules, raw: Raw, function: str) -> list[Array
 
 
 def _is_no_sequence(ctx: Context, raw: Raw) -> bool:
-    """True for an iterator."""
-    return isinstance(cell_of(ctx, raw), IteratorCell) or isinstance(raw, Enumerate | Mapped | Reversed | Zip)
+    """True for an iterator, a set or a view of a dict."""
+    lazy = isinstance(raw, Enumerate | Mapped | Reversed | Zip | DictView)
+    return lazy or isinstance(cell_of(ctx, raw), IteratorCell | SetCell)
 
 
 def joined(

@@ -16,10 +16,11 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT16, FLOAT64, DType, is_complex, is_floating, is_integer
 from ...ops import Abs, Add, And, Atan2, Compare, Complex, Imag, Multiply, Or, Real, Reduce, Subtract
 from ...values.boundary import Form
-from ...values.lattice import Abstract, Array, NumberKind, Ref, is_number
+from ...values.lattice import Abstract, Const, NumberKind, Ref
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
+from ..kernels.nesting import is_sequence
 from ..kernels.structures import abstract, call_now
 from ..python.scalars import round_value
 from ..registry import meaning
@@ -191,13 +192,11 @@ def _part(imaginary: bool) -> Callable[..., Abstract]:
     """`np.real`, `np.imag`: the attribute of what has it."""
 
     def part(ctx: Context, val: Raw) -> Abstract:
+        if is_sequence(ctx, val):
+            val = ctx.call(Const(np.asarray), [abstract(val)])
         if isinstance(val, Ref) and ctx.is_ndarray(val):
             return part_of(ctx, val, dtype_of(ctx, val), imaginary)
-        if is_number(abstract(val)):
-            return ctx.getattr(abstract(val), "imag" if imaginary else "real")
-        operand = ctx.read(val)
-        assert isinstance(operand, Array)
-        return ctx.new((a.imag if imaginary else a.real)(ctx, operand.form, operand.value))
+        return ctx.getattr(abstract(val), "imag" if imaginary else "real")
 
     return part
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, DType, is_integer
-from ...ops import Add, Concatenate, Pad, Reverse, Subtract
+from ...ops import Add, Concatenate, Pad, Reverse, Select, Subtract
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Const
 from ..context import Context, Raw
@@ -206,14 +206,34 @@ def pad(ctx: Context, array: Raw, pad_width: Raw, mode: Raw = "constant", **opti
 
 
 def _correlated(ctx: Context, long: Value, short: Value, mode: str) -> Value:
-    """Sums of products of `short` with each window of `long`, by a table of windows."""
-    (n,), (m,) = long.type.static_shape, short.type.static_shape
+    """Sums of products of `short` with each window of `long`, by a table of windows.
+
+    At the ends what would meet the padding is taken for zero, since infinities and NaN times 0 are NaN.
+    """
+    (n,), (m,), dtype = long.type.static_shape, short.type.static_shape, long.type.dtype
     low = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
     size = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
-    padded = ctx.op(Pad((low,), (size + m - 1 - n - low,), (0,)), long, ctx.constant(0, long.type.dtype))
-    positions = ctx.constant(np.arange(size)[:, None] + np.arange(m), INT64)
-    table = gather(ctx, padded, Fancy((0,), (positions,), (size, m), 0, False))
-    return product(ctx, Labelled(table, ("i", "k")), Labelled(short, ("k",)), ("i",)).value
+    zero = ctx.constant(0, dtype)
+    padded = ctx.op(Pad((low,), (size + m - 1 - n - low,), (0,)), long, zero)
+
+    def sums(start: int, stop: int, at_end: bool) -> Value:
+        positions = np.arange(start, stop)[:, None] + np.arange(m)
+        shape = (stop - start, m)
+        table = gather(ctx, padded, Fancy((0,), (ctx.constant(positions, INT64),), shape, 0, False))
+        factors = Labelled(short, ("k",))
+        if at_end:
+            inside = ctx.constant((positions >= low) & (positions < low + n), BOOL)
+            repeated, zeros = ctx.broadcast(ctx.reshape(short, (1, m)), shape), ctx.broadcast(zero, shape)
+            factors = Labelled(ctx.op(Select(), inside, repeated, zeros), ("i", "k"))
+        return product(ctx, Labelled(table, ("i", "k")), factors, ("i",)).value
+
+    if dtype.kind in "biu":
+        return sums(0, size, False)
+    last = low + n - m + 1
+    if m == 1:  # which XLA takes for products, and a sum begins with 0.0
+        return ctx.op(Add(), sums(0, size, False), ctx.broadcast(zero, (size,)))
+    parts = [(0, low, True), (low, last, False), (last, size, True)]
+    return ctx.op(Concatenate(0), *[sums(*each) for each in parts if each[0] < each[1]])
 
 
 def mode_name(mode: Any) -> Any:

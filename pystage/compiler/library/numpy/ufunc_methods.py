@@ -422,4 +422,4 @@ def changed(ufunc: Any, a: Any, indices: Any, b: Any) -> None:
     flat = [np.ravel(p) for p in positions]
     for i in range(len(flat[0])):
         place = tuple([p[i] for p in flat])
-        a[place] = np.asarray(ufunc(a[place], values[i]))
+        a[place] = np.asarray(ufunc(a[place], values[i])).astype(a.dtype)

@@ -63,6 +63,7 @@ from ..kernels.structures import (
     call_now,
     cell_of,
     elements_for,
+    is_sequence,
     known_object,
     list_length,
     table_length,
@@ -103,6 +104,8 @@ def abs_(ctx: Context, x: Raw, /) -> Abstract:
     known = known_object(ctx, x)
     if known is not MISSING:
         return call_now(ctx, abs, known)
+    if is_sequence(ctx, x):
+        ctx.raise_(TypeError(f"bad operand type for abs(): {class_name(ctx, x)!r}"))
     if isinstance(x, Bounded):
         return ctx.call(Const(np.abs if x.form is Form.NDARRAY else jnp.abs), [x])
     operand = ctx.read(x)
@@ -494,7 +497,10 @@ def isinstance_(ctx: Context, x: Raw, classes: Raw, /) -> Abstract:
     if isinstance(x, Caught):
         return is_instance(ctx, x, wanted)
     (cls,) = class_of(ctx, x)
-    return Const(bool(issubclass(cls, wanted)))
+    try:
+        return Const(bool(issubclass(cls, wanted)))
+    except TypeError:
+        return call_now(ctx, isinstance, None, wanted)  # raises
 
 
 @meaning(issubclass)

@@ -53,6 +53,7 @@ from ..kernels.structures import (
 )
 from ..kernels.unboxing import are_members, element_of, frozen, make_members, unboxed
 from ..numpy.indexing.flat import flat_attribute, flat_of
+from ..rules.classes import class_name
 from ..rules.promote import fits, value_of
 from ..rules.tables import is_counter, is_dict
 from ..rules.templates import tuple_rows
@@ -301,7 +302,7 @@ def _range_item(ctx: Context, container: Range, index: Raw) -> Abstract:
         except (IndexError, TypeError) as error:
             ctx.raise_(error)
     if not is_index(abstract(index)):
-        ctx.raise_(TypeError(f"range indices must be integers or slices, not {type_name(ctx, index)}"))
+        ctx.raise_(TypeError(f"range indices must be integers or slices, not {class_name(ctx, index)}"))
     at = ctx.read(index)
     count = range_length(ctx, container)
     size, number = [ctx.convert(value_of(ctx, ctx.read(x), INT64), INT64) for x in (count, at)]

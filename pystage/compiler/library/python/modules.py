@@ -13,6 +13,8 @@ import operator
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+import numpy as np
+
 from ...diagnostics.codes_calls import WrongArguments
 from ...values.bounded import Bounded
 from ...values.lattice import (
@@ -24,6 +26,7 @@ from ...values.lattice import (
     Const,
     Count,
     DictCell,
+    DictView,
     IteratorCell,
     ListCell,
     ObjectCell,
@@ -57,11 +60,12 @@ from .builtins import abs_, listed
 from .iteration import generators
 from .iteration.iterators import is_iterator
 from .scalars import to_python
+from .structure_operators import negation
 
 # ---------------------------------------------------------------- operator
 
 _BINARY: dict[str, tuple[str, ...]] = {
-    "+": ("add", "concat"),
+    "+": ("add",),
     "-": ("sub",),
     "*": ("mul",),
     "/": ("truediv",),
@@ -126,6 +130,20 @@ meaning(operator.invert)(_unary("~"))
 meaning(operator.abs)(abs_)
 
 
+@meaning(operator.concat)
+def concat(ctx: Context, a: Raw, b: Raw, /) -> Abstract:
+    """`operator.concat(a, b)`: the sum of two sequences."""
+    (cls, *_) = class_of(ctx, abstract(a))
+    if not hasattr(cls, "__getitem__") or issubclass(cls, dict | np.generic):
+        ctx.raise_(TypeError(f"{class_name(ctx, a)!r} object can't be concatenated"))
+    if issubclass(cls, np.ndarray):
+        call_now(ctx, operator.concat, np.zeros(1), 0)  # raises
+    if cls in (list, tuple) and not issubclass(class_of(ctx, abstract(b))[0], cls):
+        text = f'can only concatenate {cls.__name__} (not "{class_name(ctx, b)}") to {cls.__name__}'
+        ctx.raise_(TypeError(text))
+    return operators.binary(ctx, "+", a, b)
+
+
 @meaning(operator.truth)
 def truth(ctx: Context, x: Raw, /) -> Abstract:
     """`operator.truth(x)`."""
@@ -149,6 +167,12 @@ def contains(ctx: Context, container: Raw, item: Raw, /) -> Abstract:
 def is_(ctx: Context, a: Raw, b: Raw, /) -> Abstract:
     """`operator.is_(a, b)`."""
     return operators.is_(ctx, a, b)
+
+
+@meaning(operator.is_not)
+def is_not(ctx: Context, a: Raw, b: Raw, /) -> Abstract:
+    """`operator.is_not(a, b)`."""
+    return negation(ctx, operators.is_(ctx, a, b))
 
 
 @meaning(operator.index)
@@ -399,6 +423,8 @@ def copy_(ctx: Context, x: Raw) -> Abstract:
 @meaning(copy.deepcopy)
 def deepcopy(ctx: Context, x: Raw, memo: Raw = None) -> Abstract:
     """`copy.deepcopy(x)`: one new object for each one inside, however often it occurs."""
+    if memo is not None and known_object(ctx, memo) is not None:
+        ctx.fail(WrongArguments(span=ctx.span, name="copy.deepcopy", why="with a memo, which it would fill"))
     done: dict[Hashable, Abstract] = {}
 
     def whole(part: Abstract) -> Abstract:
@@ -420,6 +446,8 @@ def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> 
     """A new object of the same contents, each passed through `part`."""
     if isinstance(x, Bounded):
         return ctx.call(ctx.getattr(x, "copy"), [])
+    if isinstance(x, DictView):
+        ctx.raise_(TypeError(f"cannot pickle {class_name(ctx, x)!r} object"))
     match cell_of(ctx, x):
         case ArrayCell():
             assert isinstance(x, Ref)

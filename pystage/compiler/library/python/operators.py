@@ -25,6 +25,7 @@ from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber
 from ...values.lattice import (
+    KNOWN_NUMBERS,
     Abstract,
     Array,
     Const,
@@ -318,7 +319,7 @@ def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
     known_item, known_container = known_object(ctx, item), known_object(ctx, container)
     if known_item is not MISSING and known_container is not MISSING:
         return call_now(ctx, operator.contains, known_container, known_item)
-    if isinstance(container, Array) and container.form in (Form.PYTHON, Form.SCALAR):
+    if _is_single_number(container):
         number = class_of(ctx, container)[0](0)
         return call_now(ctx, operator.contains, number, None)  # raises
     if is_number(container) or ctx.is_ndarray(container) or isinstance(container, Bounded):
@@ -525,14 +526,15 @@ def _complex_first(kinds: tuple[NumberKind, ...]) -> bool:
     return complex_left and right.form is Form.SCALAR and right.dtype == FLOAT64
 
 
-def _is_of_python(value: Abstract) -> bool:
+def _is_single_number(value: Abstract) -> bool:
+    """True for a number of Python or NumPy."""
     if isinstance(value, Const):
-        return type(value.value) in (bool, int, float, complex)
-    return isinstance(value, Array) and value.form is Form.PYTHON
+        return isinstance(value.value, KNOWN_NUMBERS)
+    return isinstance(value, Array) and value.form in (Form.PYTHON, Form.SCALAR)
 
 
 def _matmul(ctx: Context, left: Abstract, right: Abstract) -> Abstract:
-    if _is_of_python(left) and _is_of_python(right):
+    if _is_single_number(left) and _is_single_number(right):
         _try_samples(ctx, operator.matmul, left, right)
     of_jax = any(isinstance(x, Array | Bounded) and x.form is Form.JAX for x in (left, right))
     function = jnp.matmul if of_jax else np.matmul

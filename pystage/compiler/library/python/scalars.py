@@ -27,7 +27,7 @@ from ..numpy.indexing.beside import only_element
 from ..numpy.indexing.stores import cast, check_float
 from ..registry import meaning, takes_alternatives
 from ..rules.bounds import check_fits
-from ..rules.classes import c_name, scalar_class
+from ..rules.classes import c_name, class_name, scalar_class
 from ..rules.jax import canonical
 from ..rules.libraries import as_ndarray
 from ..rules.promote import Operand, kinds_of, value_of
@@ -211,6 +211,8 @@ def round_(ctx: Context, number: Raw, ndigits: Raw = None) -> Abstract:
     known, digits = known_object(ctx, number), ctx.known(ndigits, "the digits of round()")
     if known is not MISSING:
         return call_now(ctx, round, known, *([] if digits is None else [digits]))
+    if is_sequence(ctx, number):
+        ctx.raise_(TypeError(f"type {class_name(ctx, number)} doesn't define __round__ method"))
     operand = ctx.read(number)
     assert isinstance(operand, Array)
     if operand.form is Form.NDARRAY or is_complex(operand.dtype):

@@ -54,7 +54,7 @@ from ..kernels.structures import (
     new_rows,
 )
 from ..registry import meaning
-from ..rules.classes import is_generated
+from ..rules.classes import class_name, is_generated
 from ..rules.split import needs_split, of_one_kind
 from ..rules.tables import is_dict
 
@@ -223,6 +223,8 @@ def format_(ctx: Context, value: Raw, conversion: str, spec: Raw) -> Abstract:
     cls = _class_of(ctx, value)
     if cls is not None and not conversion and _method_of(cls, "__format__") is not None:
         return ctx.call(ctx.getattr(abstract(value), "__format__"), [abstract(spec)])
+    if isinstance(value, DictView) and not conversion and known_object(ctx, spec) != "":
+        ctx.raise_(TypeError(f"unsupported format string passed to {class_name(ctx, value)}.__format__"))
     own = _own(ctx, value, "__repr__" if conversion in ("r", "a") else "__str__")
     if own is not None and cls is not None and not conversion and known_object(ctx, spec) != "":
         ctx.raise_(TypeError(f"unsupported format string passed to {cls.__name__}.__format__"))

@@ -433,7 +433,12 @@ def is_(
         if isinstance(value, Gated):
             raise needs_split(value)
     if isinstance(left, Const) and isinstance(right, Const):
-        return Const(left.value is right.value or same_constant(left.value, right.value))
+        if not same_constant(left.value, right.value):
+            return FALSE
+        if not _is_value(left.value):
+            return TRUE
+        what = f"two equal objects of class {c_name(type(left.value))}"
+        ctx.fail(IdentityNotKnown(span=ctx.span, what=what, immutable=True))
     if isinstance(left, Ref) and isinstance(right, Ref):
         return _same_reference(ctx, left, right)
     if isinstance(left, Bounded) and isinstance(right, Bounded):
@@ -463,6 +468,15 @@ def _refuse_exceptions(ctx: Context, left: Abstract, right: Abstract) -> None:
 
 _SMALL_INTEGERS = range(-5, 257)
 """The integers of which CPython has one object each."""
+
+
+def _is_value(known: Any) -> bool:
+    """True for a constant of which there may be several equal objects: CPython keeps one of some numbers and texts only."""
+    if type(known) is int:
+        return known not in _SMALL_INTEGERS
+    if type(known) in (str, bytes):
+        return len(known) > 1 or not known.isascii()
+    return isinstance(known, np.generic | float | complex | range | frozenset) and type(known) is not np.bool_
 
 
 def _is_singleton(left: Abstract, right: Abstract, cls: type) -> bool:

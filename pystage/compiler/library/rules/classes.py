@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
 import itertools
@@ -141,9 +142,12 @@ def _key_class() -> type:
         return type(jax.random.key(0))
 
 
+_IN_C = (collections.deque, collections.defaultdict, collections.OrderedDict)
+
+
 def c_name(cls: type) -> str:
-    """The name of a class in CPython's own messages: those of NumPy, JAX and itertools have their module before it."""
-    in_c = issubclass(cls, np.generic | np.ndarray | jax.Array | itertools.count)
+    """The name of a class in CPython's own messages: those that are written in C have their module before it."""
+    in_c = cls in _IN_C or issubclass(cls, np.generic | np.ndarray | jax.Array | itertools.count)
     return f"{cls.__module__}.{cls.__name__}" if in_c else cls.__name__
 
 

@@ -211,6 +211,8 @@ def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
     trim = trim.lower()
     if trim not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    if isinstance(axis, tuple) and len(axis) == 0:
+        return filt
     if np.ndim(filt) != 1:
         size_depends("np.trim_zeros of several axes", "find the limits of each axis by `np.any`")
     places = flatnonzero(filt)

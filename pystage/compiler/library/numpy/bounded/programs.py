@@ -87,8 +87,8 @@ def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
         size_depends("np.vander of as many columns as elements", "give the number of columns")
     kind = np.promote_types(x.dtype, int)
     base = x.astype(kind)
-    columns = [np.ones(len(x), kind)]
-    for _ in range(N - 1):
+    columns = [np.ones(len(x), kind), base]
+    for _ in range(N - 2):
         columns.append(columns[-1] * base)
     return np.stack(columns[:N] if increasing else columns[:N][::-1], axis=1)
 

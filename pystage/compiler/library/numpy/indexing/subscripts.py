@@ -16,7 +16,7 @@ import numpy as np
 
 from ....hlo.ir import Value
 from ....hlo.op import HloOp
-from ....hlo.types import BFLOAT16, BOOL, INT64, ArrayType, DType
+from ....hlo.types import BFLOAT16, BOOL, INT64, MOST_AXES, ArrayType, DType
 from ....ops import Compare, Select, Slice
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
@@ -160,21 +160,25 @@ def _load_jax(ctx: Context, array: Array, index: Raw) -> Abstract:
 
 
 def _load_scalar(ctx: Context, array: Array, index: Raw) -> Abstract:
-    """A NumPy scalar takes `()`, `...`, `None` and truth values; a Python number takes no index."""
+    """A NumPy scalar takes `()`, one `...`, `None` and truth values, without more to say; a Python number takes no index."""
     if array.form is Form.PYTHON:
         refuse_item(ctx, array, "is not subscriptable")
     known = known_object(ctx, index)
     if isinstance(known, tuple) and not known:
         return array
     entries = index.items if isinstance(index, Tuple) else (abstract(index),)
-    if not all(_is_of_scalar(entry) for entry in entries):
+    constants = [entry.value for entry in entries if isinstance(entry, Const)]
+    too_many = sum(v is ... for v in constants) > 1 or sum(v is None for v in constants) > MOST_AXES
+    if too_many or not all(_is_of_scalar(ctx, entry) for entry in entries):
         ctx.raise_(IndexError("invalid index to scalar variable."))
     indices = parse(ctx, index, (), jax=False)
     return ctx.ndarray(read_path(ctx.b, array.value, basic_views(indices.items, ())))
 
 
-def _is_of_scalar(entry: Abstract) -> bool:
+def _is_of_scalar(ctx: Context, entry: Abstract) -> bool:
     """Whether NumPy's scalars take such an entry of an index."""
+    if isinstance(entry, Ref) and ctx.is_ndarray(entry):
+        return dtype_of(ctx, entry) == BOOL and not shape_of(ctx, entry)
     if isinstance(entry, Array):
         return entry.dtype == BOOL
     return isinstance(entry, Const) and (

@@ -300,7 +300,7 @@ def vander(ctx: Context, rules: Rules, x: Raw, N: Raw = None, increasing: Raw = 
     dtype: DType = np.promote_types(given.dtype, np.int64)
     check_memory(ArrayType(dtype, (n, max(columns, 0))))
     base = ctx.convert(given.value, dtype)
-    powers = [filled(ctx, 1, (n,), dtype)]
+    powers = [filled(ctx, 1, (n,), dtype), base]
     while len(powers) < columns:
         powers.append(ctx.op(Multiply(), powers[-1], base))
     powers = powers[:columns]

@@ -393,6 +393,11 @@ def multi_dot(ctx: Context, rules: Rules, arrays: Raw) -> Abstract:
     items = ctx.iterate(abstract(arrays)) or []
     if len(items) < 2:
         ctx.raise_(ValueError("Expecting at least two arrays."))
+    for place, item in enumerate(items if len(items) > 2 else ()):
+        rank = nested(ctx, rules, item, "multi_dot").rank
+        if rank != 2 and not (rank == 1 and place in (0, len(items) - 1)):
+            text = f"{rank}-dimensional array given. Array must be two-dimensional"
+            ctx.raise_(np.linalg.LinAlgError(text))
     made = items[0]
     for other in items[1:]:
         made = ctx.call(Const(np.dot), [made, other])

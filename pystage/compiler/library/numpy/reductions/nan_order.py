@@ -55,7 +55,7 @@ def nanmedian(
     ordered, count = _ordered(x, axes)
     places = np.maximum(count - 1, 0) // 2, np.minimum(count // 2, len(ordered) - 1)
     low, high = [np.take_along_axis(ordered, place[None], axis=0)[0] for place in places]
-    middle = np.where(count % 2 == 1, low, np.mean(np.stack((low, high)), axis=0))
+    middle = np.where(count % 2 == 1, low + 0.0, np.mean(np.stack((low, high)), axis=0))
     middle = np.where(count > 0, middle, np.nan)
     if keepdims:
         return _given(out, middle.reshape([1 if i in axes else n for i, n in enumerate(x.shape)]))

@@ -33,8 +33,8 @@ def running(ctx: Context, combine: HloOp, value: Value, axis: int, jax: bool = F
     window = tuple([n if i == axis else 1 for i, n in enumerate(shape)])
     padding = tuple([(n - 1, 0) if i == axis else (0, 0) for i, n in enumerate(shape)])
     first = neutral(combine, value.type.dtype)
-    if isinstance(combine, Add) and not jax:
-        first = -0.0  # NumPy's begin with the first element, and 0.0 + -0.0 is 0.0
+    if isinstance(combine, Add) and not jax:  # NumPy's begin with the first element, and 0.0 + -0.0 is 0.0
+        first = complex(-0.0, -0.0) if is_complex(value.type.dtype) else -0.0
     unit = ctx.constant(first, value.type.dtype)
     return ctx.op(ReduceWindow(combine, window, ones, padding, ones, ones), value, unit)
 

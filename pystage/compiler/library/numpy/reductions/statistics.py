@@ -296,6 +296,8 @@ def histogramdd(
         places.append(place - (line == own[-1]))
         edges.append(own)
         sizes.append(len(own) + 1)
+        if np.any(places[-1] < 0):
+            raise ValueError("invalid entry in coordinates array")
     boxes = places[0]
     for place, size in zip(places[1:], sizes[1:]):
         boxes = boxes * size + place

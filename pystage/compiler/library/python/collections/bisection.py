@@ -16,7 +16,11 @@ def _end(a: Any, lo: Any, hi: Any) -> Any:
     """The end of the part that is looked at; ValueError for one that begins before the first element."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
-    return len(a) if hi is None else hi
+    if hi is not None:
+        return hi
+    if isinstance(a, dict):
+        raise TypeError(f"{type(a).__name__} is not a sequence")
+    return len(a)
 
 
 @composed(bisect.bisect_left)

@@ -45,6 +45,7 @@ from ...kernels.structures import (
 from ...kernels.unboxing import frozen, unboxed
 from ...numpy.composed import run_program
 from ...registry import meaning
+from ...rules.classes import class_name
 from ..computed_items import is_index
 from ..iteration import generators
 from ..operators import compare
@@ -195,7 +196,7 @@ def extendleft(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
 def rotate(ctx: Context, self: Raw, n: Raw = 1, /) -> Abstract:
     """`deque.rotate`."""
     if not is_index(abstract(n)):
-        ctx.raise_(TypeError(f"{type_name(ctx, n)!r} object cannot be interpreted as an integer"))
+        ctx.raise_(TypeError(f"{class_name(ctx, n)!r} object cannot be interpreted as an integer"))
     return run_program(ctx, _rotate, [self, n])
 
 
@@ -232,7 +233,7 @@ def _place(ctx: Context, cell: AnyList, index: Raw) -> row_lists.Int:
     """An index counted from the front; IndexError where there is no such element."""
     position = abstract(index)
     if not is_index(position):
-        ctx.raise_(TypeError(f"sequence index must be integer, not {type_name(ctx, index)!r}"))
+        ctx.raise_(TypeError(f"sequence index must be integer, not {class_name(ctx, index)!r}"))
     if isinstance(cell, RowsCell):
         return row_lists.front(ctx, cell, position, _outside)
     known = operator.index(ctx.known(position, "the index of a deque"))
@@ -390,8 +391,9 @@ def equal(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
 @meaning(collections.deque.__ne__)
 def unequal(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
     """`d != other`."""
-    same = equal(ctx, self, other)
-    return same if same == Const(NotImplemented) else ctx.call(Const(operator.not_), [same])
+    if not is_deque(ctx, other):
+        return Const(NotImplemented)
+    return ctx.call(Const(operator.not_), [equal(ctx, self, other)])
 
 
 @meaning(collections.deque.__add__)

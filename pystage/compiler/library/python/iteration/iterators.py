@@ -218,7 +218,7 @@ def _next_of(ctx: Context, source: Abstract, index: int, keys: tuple[Any, ...]) 
             source = array
         case DictView():
             return _of_dict(ctx, source, index, keys)
-    content = cell_of(ctx, source)
+    content = source.rows if isinstance(source, RowsTuple) else cell_of(ctx, source)
     if isinstance(content, ArrayCell):
         ends = index >= shape_of(ctx, cast(Ref, source))[0]
         return None if ends else array_getitem(ctx, source, Const(index))
