@@ -37,6 +37,7 @@ if _typing.TYPE_CHECKING:
     from .introspection import code_hlo, code_lowered, code_typed
     from .runtime.arguments.abstract import spec
     from .runtime.lowering import Compiled, Lowered
+    from .version import __version__ as __version__
 
 __all__ = [
     "CacheWarning",
@@ -67,6 +68,7 @@ __all__ = [
 ]
 
 _ON_DEMAND = {
+    "__version__": ".version",
     "Compiled": ".runtime.lowering",
     "Lowered": ".runtime.lowering",
     "code_hlo": ".introspection",
@@ -87,4 +89,4 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ON_DEMAND})

@@ -11,9 +11,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from importlib.metadata import version
 from typing import Any
 
+from ..version import __version__
 from . import check, doctor, dump, explain
 from .streams import answering
 from .targets import UsageError
@@ -47,7 +47,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="pystage", description="Compiles plain Python functions over arrays.")
-    parser.add_argument("--version", action="version", version=f"pystage {version('pystage')}")
+    parser.add_argument("--version", action="version", version=f"pystage {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for module in MODULES:
         module.add(commands)
