@@ -18,7 +18,7 @@ from .compiler.diagnostics.errors import StagingError
 from .config import config
 from .runtime.function import CompiledFunction
 from .runtime.reports.warnings import CacheWarning, FallbackWarning, SpecialisationWarning
-from .staging import compile
+from .staging import compile, plain
 from .transforms import (
     checkpoint,
     custom_vjp,
@@ -60,6 +60,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "lazy",
+    "plain",
     "spec",
     "stop_gradient",
     "value_and_grad",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from .compiler.diagnostics.diagnostic import Diagnostic
@@ -99,6 +101,43 @@ def compile(
         explain=explain,
         again=functools.partial(compile, fallback=fallback, tier=tier, donate=donated, name=name),
     )
+
+
+@contextlib.contextmanager
+def plain() -> Iterator[None]:
+    """A context in which calls of compiled functions run as plain Python, in all threads, whatever their tier and fallback.
+
+        with pystage.plain():
+            train(weights, images, labels)    # a debugger stops in it, coverage counts its lines
+
+    Derivatives have no plain run and stay programs. The environment variable `PYSTAGE_TIER=plain` does the same for a whole
+    process.
+    """
+    _enter_plain(1)
+    try:
+        yield
+    finally:
+        _enter_plain(-1)
+
+
+def _enter_plain(times: int) -> None:
+    """Exchanges what a call runs, so that calls cost nothing for the switch."""
+    with _switching:
+        _entered[0] += times
+        call: Any = _plain_call if _entered[0] else _CALL
+        CompiledFunction.__call__ = call  # type: ignore[method-assign]
+
+
+_switching = threading.Lock()
+_entered = [0]
+_CALL = CompiledFunction.__call__
+
+
+def _plain_call(function: CompiledFunction[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    if not function.runs_plainly:
+        return _CALL(function, *args, **kwargs)
+    plainly: Callable[P, R] = function.__pystage_function__
+    return plainly(*args, **kwargs)
 
 
 def chosen_fallback(fallback: Fallback | None) -> Fallback:

@@ -32,7 +32,9 @@ from typing import Any
 
 from pystage.cli import main
 
-FENCE = re.compile(r"^(?P<indent> *)```(?P<language>\w*)(?P<options>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S)
+FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>\w*)(?P<options>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$", re.M | re.S
+)
 LEFT_OUT = re.compile(r"<!-- not run: [^>]+ -->\s*\Z")
 TITLE = re.compile(r'title="([^"]+)"')
 
@@ -97,7 +99,9 @@ class Reader:
                 del sys.modules[name]
 
     def _nothing_is_hidden(self) -> None:
-        assert not self.shown, f"{self.page.name}:{self.line} prints what the page does not show:\n{self.shown}"
+        assert not self.shown, (
+            f"{self.page.name}:{self.line} prints what the page does not show:\n{self.shown}"
+        )
         self.shown = None
 
     def _run(self, snippet: Snippet) -> None:

@@ -24,7 +24,9 @@ PAGES = [
     for page in (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
     if page.relative_to(ROOT).parts[1:2] not in [(name,) for name in GENERATED]
 ]
-WITH_SNIPPETS = [page for page in PAGES if re.search(r"^ *```(python|console)", page.read_text(encoding="utf-8"), re.M)]
+WITH_SNIPPETS = [
+    page for page in PAGES if re.search(r"^ *```(python|console)", page.read_text(encoding="utf-8"), re.M)
+]
 DOCSTRINGS = ["pystage", "pystage.staging", "pystage.transforms", "pystage.autocasting", "pystage.config"]
 
 
@@ -63,8 +65,16 @@ def test_code_stands_in_fences_with_a_language(page: Path) -> None:
 
 
 def test_what_the_guide_for_contributors_quotes_is_in_the_code() -> None:
-    sources = [path.read_text(encoding="utf-8") for top in ("pystage", "tests") for path in (ROOT / top).rglob("*.py")]
-    quoted = [each for each in snippets((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")) if each.language == "python"]
+    sources = [
+        path.read_text(encoding="utf-8")
+        for top in ("pystage", "tests")
+        for path in (ROOT / top).rglob("*.py")
+    ]
+    quoted = [
+        each
+        for each in snippets((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+        if each.language == "python"
+    ]
     assert quoted
     for each in quoted:
         forms = (each.text, indent(each.text, "    "))

@@ -159,6 +159,11 @@ class CompiledFunction(Generic[P, R]):
         return self._plain
 
     @property
+    def runs_plainly(self) -> bool:
+        """Whether it has a plain run, which a derivative has not."""
+        return self._tier is not None
+
+    @property
     def _dispatcher(self) -> Dispatcher:
         """The dispatcher of the function, created on first use."""
         return self._made or self._make_dispatcher()
@@ -324,9 +329,9 @@ class CompiledFunction(Generic[P, R]):
     def _call_on_arrays(self, args: Sequence[Any], kwargs: dict[str, Any], outgrown: Outgrown | None) -> Any:
         canonical, named = self.canonical(args, kwargs)
         fallback = self.fallback
-        if fallback == "error":
-            return self._dispatcher.call(canonical, named, outgrown=outgrown)
         tier = "compiled" if self._tier is None or outgrown is not None else self._tier()
+        if tier != "plain" and fallback == "error":
+            return self._dispatcher.call(canonical, named, outgrown=outgrown)
         if tier == "plain" or self.tiers.running.plainly or (tier == "auto" and _fork.lacks_xla):
             return self._target.fn(*canonical, **named)
         if tier == "auto":
