@@ -57,11 +57,10 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m mkdocs build --strict --quiet
-	@echo "the site is in build/site"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 serve-docs: $(VENV)/.installed-docs
-	$(BIN)/python -m mkdocs serve
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
 
 test-docs: $(VENV)/.installed-test
 	PYSTAGE_ALL_TESTS=1 $(BIN)/python -m pytest tests/docs

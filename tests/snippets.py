@@ -163,7 +163,7 @@ def command_output(command: str) -> str | None:
             run = lambda: runpy.run_path(script, run_name="__main__")  # noqa: E731
         case _:
             return None
-    if variables:  # which a process reads when it begins
+    if variables or "--run" in words:  # what a process reads when it begins, and reports when it ends
         done = subprocess.run(
             [sys.executable, *([] if words[0] == "python" else ["-m", "pystage"]), *words[1:]],
             env={**os.environ, **variables},
