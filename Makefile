@@ -63,7 +63,7 @@ serve-docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
 
 test-docs: $(VENV)/.installed-test
-	PYSTAGE_ALL_TESTS=1 $(BIN)/python -m pytest tests/docs
+	PYSTAGE_ALL_TESTS=1 $(BIN)/python -m pytest tests/test_docs.py
 
 test-package: $(VENV)/.installed-package
 	.ci/test-package

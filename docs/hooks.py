@@ -13,6 +13,8 @@ from typing import Any
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parent.parent
+SHIM = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
+"""What the theme fetches for the search in pages that are opened as files."""
 PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
 
 
@@ -32,3 +34,21 @@ def on_config(config: Any) -> Any:
             if "Errors" in entry:
                 entry["Errors"] += [{Path(code).stem: f"errors/{code}"} for code in codes]
     return config
+
+
+def on_post_page(output: str, page: Any, config: Any) -> str:
+    """Puts our own script in place of the one that is fetched."""
+    assert SHIM in output, "the theme has changed"
+    base = "../" * page.url.count("/")
+    return output.replace(SHIM, f'<script src="{base}assets/worker.js"></script>')
+
+
+def on_post_template(output: str, template_name: str, config: Any) -> str:
+    """The same for the page that a server shows where there is none."""
+    return output.replace(SHIM, '<script src="/assets/worker.js"></script>')
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> None:
+    """What maintainers wrote for themselves comes last in the search."""
+    if page.file.src_uri.startswith("maintainers/"):
+        page.meta["search"] = {"boost": 0.2}

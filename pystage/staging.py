@@ -56,6 +56,15 @@ def compile(
     one does: arrays of NumPy and JAX, Python numbers, lists, tuples, dicts, plain objects. What the plain
     function changes is changed, what it raises is raised.
 
+        >>> @pystage.compile
+        ... def newton(a, tol):
+        ...     x = a
+        ...     while abs(x * x - a) > tol:
+        ...         x = 0.5 * (x + a / x)
+        ...     return x
+        >>> round(newton(2.0, 1e-9), 9)
+        1.414213562
+
     `fallback`: what happens to a call that cannot be staged. `"lazy"` runs the plain function, those parts of it staged
     that can be (`residual` shows them), with lazy tensors in place of large ndarrays (`pystage.lazy`); `"python"` runs it as
     it is; both with one FallbackWarning for each reason. `"error"` raises StagingError. By default it is
@@ -107,8 +116,10 @@ def compile(
 def plain() -> Iterator[None]:
     """A context in which calls of compiled functions run as plain Python, in all threads, whatever their tier and fallback.
 
-        with pystage.plain():
-            train(weights, images, labels)    # a debugger stops in it, coverage counts its lines
+        >>> compiled = pystage.compile(lambda x: x + 1, tier="compiled")
+        >>> with pystage.plain():  # a debugger stops in it, coverage counts its lines
+        ...     compiled(1.0), compiled.programs
+        (2.0, 0)
 
     Derivatives have no plain run and stay programs. The environment variable `PYSTAGE_TIER=plain` does the same for a whole
     process.

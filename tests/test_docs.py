@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from textwrap import indent
 
+import numpy as np
 import pytest
 from sampling import ALL
 from snippets import Reader, snippets
@@ -27,7 +28,8 @@ PAGES = [
 WITH_SNIPPETS = [
     page for page in PAGES if re.search(r"^ *```(python|console)", page.read_text(encoding="utf-8"), re.M)
 ]
-DOCSTRINGS = ["pystage", "pystage.staging", "pystage.transforms", "pystage.autocasting", "pystage.config"]
+DOCSTRINGS = ["staging", "transforms", "autocasting", "introspection", "runtime.arguments.abstract"]
+"""The modules whose docstrings have examples."""
 
 
 def name_of(page: Path) -> str:
@@ -52,9 +54,11 @@ def test_the_snippets_of_a_page(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", DOCSTRINGS)
 def test_the_examples_of_the_docstrings(name: str) -> None:
-    module = importlib.import_module(name)
-    failed, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
-    assert not failed
+    module = importlib.import_module(f"pystage.{name}")
+    failed, tried = doctest.testmod(
+        module, globs={"np": np, "pystage": pystage}, optionflags=doctest.ELLIPSIS
+    )
+    assert tried and not failed
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
