@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
-from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call
+from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call, leave_out_own_frames
 from ..deferred import deferred
 from .arguments.targets import Calling, Target, target_of
 from .outcomes import Elsewhere, HasLazy, Outgrown, Pending, Raised, Unprepared
@@ -230,8 +230,12 @@ class CompiledFunction(Generic[P, R]):
         except RuntimeError as error:
             refused = self._dispatcher.out_of_memory(error)
             if refused is None:
+                leave_out_own_frames(error)
                 raise
             exception = refused
+        except Exception as error:
+            leave_out_own_frames(error)
+            raise
         if isinstance(exception, StagingError) and not exception.started:
             fallback = self.fallback
             if fallback not in ("error", "caller"):
@@ -528,6 +532,9 @@ class BoundFunction:
             return self.__func__(self.__self__, *args, **kwargs)
         except StagingError as error:
             end_at_the_call(error)
+            raise
+        except Exception as error:
+            leave_out_own_frames(error)
             raise
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
