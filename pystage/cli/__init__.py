@@ -26,7 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command with these arguments, by default those of the process; the exit status."""
     try:
         with answering():
-            options = _parser().parse_args(arguments)
+            options, unknown = _parser().parse_known_args(arguments)
+            if unknown:
+                options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         runs_script = getattr(options, "script", None) is not None  # which writes as it likes
         if sys.stdout is None and not runs_script:
             raise UsageError("standard output is closed")
@@ -51,4 +53,6 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for module in MODULES:
         module.add(commands)
+    for command in commands.choices.values():
+        command.set_defaults(parser=command)
     return parser

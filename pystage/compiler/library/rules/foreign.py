@@ -37,23 +37,23 @@ TABLE: dict[str, Advice] = {
     # -- random numbers
     "random": Advice(
         "Python's own generator keeps its state outside of the program",
-        "draw with `rng = np.random.default_rng(seed)` (`rng.random()`, `rng.integers(…)`, `rng.normal()`), "
-        "or with `jax.random` and a key",
+        "let the caller pass `rng = np.random.default_rng()`, and draw with it: `rng.random()`, `rng.integers(…)`, "
+        "`rng.normal()`; one that is made in the function draws the same in every call. Or use `jax.random` and a key",
         True,
     ),
     "random.choice": Advice(
         "Python's own generator keeps its state outside of the program",
-        "draw an index: `xs[rng.integers(len(xs))]` with `rng = np.random.default_rng(seed)`",
+        "draw an index, `xs[rng.integers(len(xs))]`; let the caller pass the generator, `rng = np.random.default_rng()`",
         True,
     ),
     "random.shuffle": Advice(
         "Python's own generator keeps its state outside of the program",
-        "use `rng.permutation(x)` of an array, with `rng = np.random.default_rng(seed)`",
+        "use `rng.permutation(x)` of an array, with a generator that the caller passes: `rng = np.random.default_rng()`",
         True,
     ),
     "random.seed": Advice(
         "Python's own generator keeps its state outside of the program",
-        "make a generator with the seed: `rng = np.random.default_rng(seed)`, and draw from it",
+        "make a generator with the seed outside, `rng = np.random.default_rng(seed)`, pass it, and draw from it",
         True,
     ),
     "secrets": Advice("its numbers come from the operating system", "draw with `np.random.default_rng()`"),
