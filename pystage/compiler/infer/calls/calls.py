@@ -9,7 +9,7 @@ one more `Call` of the same HLO function.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import cast
 
 from ...analysis.variables import calls_of_itself
@@ -83,7 +83,7 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
     inference = CalleeInference(engine, canonical)
     known.in_progress = True
     try:
-        with _bounded_recursion(engine, callee):
+        with _bounded_recursion(engine, callee), _counted(engine, callee):
             summary, memoise = inference.infer(activation, bound)
     except Endless as found:
         if found.function is not callee.function or any(_open(engine, callee)):
@@ -128,6 +128,15 @@ def _refuse_endless(engine: Engine, callee: Callee, in_progress: bool) -> None:
         raise _endless(engine, callee, limit)
     if in_progress:
         raise DiagnosticError(_refusal(engine, callee, limit))
+
+
+def _counted(engine: Engine, callee: Callee) -> AbstractContextManager[None]:
+    """For a `with` block: counts what a function costs that calls itself."""
+    return (
+        engine.effort.recursion(callee.function, engine.b.span)
+        if any(_open(engine, callee))
+        else nullcontext()
+    )
 
 
 @contextmanager
