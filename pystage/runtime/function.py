@@ -230,11 +230,11 @@ class CompiledFunction(Generic[P, R]):
         except RuntimeError as error:
             refused = self._dispatcher.out_of_memory(error)
             if refused is None:
-                leave_out_own_frames(error)
+                leave_out_own_frames(error, self._name)
                 raise
             exception = refused
         except Exception as error:
-            leave_out_own_frames(error)
+            leave_out_own_frames(error, self._name)
             raise
         if isinstance(exception, StagingError) and not exception.started:
             fallback = self.fallback
@@ -534,7 +534,7 @@ class BoundFunction:
             end_at_the_call(error)
             raise
         except Exception as error:
-            leave_out_own_frames(error)
+            leave_out_own_frames(error, str(getattr(self.__func__, "__name__", "")))
             raise
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:

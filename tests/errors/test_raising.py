@@ -423,6 +423,9 @@ def test_no_frame_of_ours_is_in_a_traceback(function, i, tier, monkeypatch):
         compiled(ONES[:3], i)
     entries = traceback.extract_tb(caught.value.__traceback__)
     assert [e.name for e in entries[1:]] == [function.__name__]
+    with pytest.raises(TypeError, match="missing 1 required") as caught:
+        compiled(ONES)
+    assert len(traceback.extract_tb(caught.value.__traceback__)) == 1
 
 
 def test_nothing_that_cannot_raise_pays():

@@ -24,15 +24,17 @@ def end_at_the_call(error: StagingError) -> None:
         error.__traceback__ = None
 
 
-def leave_out_own_frames(error: BaseException) -> None:
-    """Forgets the frames of pystage between the caller and the user's function, of what a plain run raises.
+def leave_out_own_frames(error: BaseException, name: str) -> None:
+    """Forgets the frames of pystage between the caller and the user's function `name`, of what a plain run raises.
 
-    As after `end_at_the_call`, a bare `raise` must follow. An error that comes from no function of the user's keeps all.
+    As after `end_at_the_call`, a bare `raise` must follow. An error that comes from no function of the user's keeps all, but
+    for that of a call whose arguments do not fit.
     """
     inner = error.__traceback__
     while inner is not None and is_own_file(inner.tb_frame.f_code.co_filename):
         inner = inner.tb_next
-    if inner is not None and not shows_all_frames():
+    misfit = type(error) is TypeError and f".{error}".partition("() ")[0].endswith(f".{name}")
+    if (inner is not None or misfit) and not shows_all_frames():
         error.__traceback__ = inner
 
 
