@@ -83,9 +83,7 @@ class Reader:
 
     def read(self) -> None:
         """Runs the whole page."""
-        known = set(sys.modules)
-        with contextlib.chdir(self.folder), warnings.catch_warnings():
-            sys.path.insert(0, str(self.folder))
+        with contextlib.chdir(self.folder), imports_from(self.folder), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for snippet in snippets(self.page.read_text(encoding="utf-8")):
                 if not (snippet.language == "text" and snippet.follows):
@@ -93,10 +91,6 @@ class Reader:
                 if not snippet.left_out:
                     self._run(snippet)
             self._nothing_is_hidden()
-        sys.path.remove(str(self.folder))
-        for name in sys.modules.keys() - known:  # of files of the page
-            if str(self.folder) in str(getattr(sys.modules[name], "__file__", "")):
-                del sys.modules[name]
 
     def _nothing_is_hidden(self) -> None:
         assert not self.shown, (
@@ -179,6 +173,19 @@ def command_output(command: str) -> str | None:
         finally:
             sys.argv, sys.path[:] = argv, path
     return out.getvalue()
+
+
+@contextlib.contextmanager
+def imports_from(folder: Path) -> Iterator[None]:
+    """In the block, files of a folder can be imported; after it they are forgotten."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+        for name, module in list(sys.modules.items()):
+            if str(getattr(module, "__file__", None)).startswith(f"{folder}{os.sep}"):
+                del sys.modules[name]
 
 
 @contextlib.contextmanager
