@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' && touch $@
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-kinds fuzz outside scripts lint bench clean snapshots
+.PHONY: help demo test test-all test-kinds fuzz outside scripts lint bench clean snapshots docs serve-docs test-package test-lowest test-docs
 
 help:
 	@echo "make demo   k-means on handwritten digits, plain and staged; then a network that learns them"
@@ -21,6 +21,10 @@ help:
 	@echo "make scripts  the whole programs of examples/scripts, and the table of what became of them"
 	@echo "make bench  the measurements of docs/benchmarks.md"
 	@echo "make lint   style and types"
+	@echo "make docs   the documentation site, built strictly, in build/site; make serve-docs shows it while you write"
+	@echo "make test-docs  every snippet of the README and the docs, the long ones too"
+	@echo "make test-package  the wheel and the source distribution, built, checked and tried outside the checkout"
+	@echo "make test-lowest  tests of each part with the lowest versions of all dependencies"
 
 demo: $(VENV)/.installed-examples
 	$(BIN)/python examples/kmeans_digits.py
@@ -51,6 +55,21 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff check --no-cache
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+serve-docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve
+
+test-docs: $(VENV)/.installed-test
+	PYSTAGE_ALL_TESTS=1 $(BIN)/python -m pytest tests/test_docs.py
+
+test-package: $(VENV)/.installed-package
+	.ci/test-package
+
+test-lowest: $(VENV)/.installed-package
+	.ci/test-package lowest
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks

@@ -47,7 +47,7 @@ def section(question: Any) -> list[str]:
     """One program, and what pystage does with it."""
     found = [
         f"### {question.program.__name__.replace('_', ' ')}",
-        f"{question.tool}: {question.name}. {question.says}",
+        f"{question.tool}: {cell(question.name)}. {question.says}",
         f"```python\n{question.source}\n```",
         f"pystage: {answer(question)}." + (f" {question.comment}" if question.comment else ""),
     ]

@@ -18,7 +18,7 @@ from .compiler.diagnostics.errors import StagingError
 from .config import config
 from .runtime.function import CompiledFunction
 from .runtime.reports.warnings import CacheWarning, FallbackWarning, SpecialisationWarning
-from .staging import compile
+from .staging import compile, plain
 from .transforms import (
     checkpoint,
     custom_vjp,
@@ -37,6 +37,7 @@ if _typing.TYPE_CHECKING:
     from .introspection import code_hlo, code_lowered, code_typed
     from .runtime.arguments.abstract import spec
     from .runtime.lowering import Compiled, Lowered
+    from .version import __version__ as __version__
 
 __all__ = [
     "CacheWarning",
@@ -59,6 +60,7 @@ __all__ = [
     "jacobian",
     "jvp",
     "lazy",
+    "plain",
     "spec",
     "stop_gradient",
     "value_and_grad",
@@ -67,6 +69,7 @@ __all__ = [
 ]
 
 _ON_DEMAND = {
+    "__version__": ".version",
     "Compiled": ".runtime.lowering",
     "Lowered": ".runtime.lowering",
     "code_hlo": ".introspection",
@@ -87,4 +90,4 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_ON_DEMAND})

@@ -31,8 +31,12 @@ entered: list[None] = [] if _default is None else [None]
 class autocast:
     """A context in which products and convolutions of float32 are made in `dtype`: `"bfloat16"` or `"float16"`.
 
-        with pystage.autocast("bfloat16"):
-            loss, gradient = step(weights, images, labels)
+        >>> product = pystage.compile(lambda a, b: a @ b, tier="compiled")
+        >>> a, b = np.full((2, 2), 1.001, np.float32), np.eye(2, dtype=np.float32)
+        >>> with pystage.autocast("bfloat16"):
+        ...     product(a, b)
+        array([[1., 1.],
+               [1., 1.]], dtype=float32)
 
     The operands are rounded to `dtype`; sums and results are float32, and so is everything else: weights, gradients,
     losses. It holds for staged functions called in it, for calls on lazy tensors recorded in it, and, written in the

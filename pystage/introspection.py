@@ -41,6 +41,13 @@ def code_lowered(f: Callable[..., Any]) -> Code:
 def code_typed(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Code:
     """The typed program of a function, plain or compiled, for these arguments, before simplification.
 
+        >>> print(pystage.code_typed(lambda x: 2.0 * x, 1.0), end="")
+        function <lambda>(%0: f64[]) -> (f64[]) {
+          %1: f64[] = constant(2.0) ...
+          %2: f64[] = multiply %1, %0 ...
+          return %2
+        }
+
     Arguments may be values or stand for them, as for `lower`. StagingError if it cannot be staged.
     """
     with AT_THE_CALL:

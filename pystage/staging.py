@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from .compiler.diagnostics.diagnostic import Diagnostic
@@ -60,6 +62,15 @@ def compile(
     `__call__`; without it, `compile` gives a decorator. The compiled function takes and gives what the plain
     one does: arrays of NumPy and JAX, Python numbers, lists, tuples, dicts, plain objects. What the plain
     function changes is changed, what it raises is raised.
+
+        >>> @pystage.compile
+        ... def newton(a, tol):
+        ...     x = a
+        ...     while abs(x * x - a) > tol:
+        ...         x = 0.5 * (x + a / x)
+        ...     return x
+        >>> round(newton(2.0, 1e-9), 9)
+        1.414213562
 
     `fallback`: what happens to a call that cannot be staged. `"lazy"` runs the plain function, those parts of it staged
     that can be (`residual` shows them), with lazy tensors in place of large ndarrays (`pystage.lazy`); `"python"` runs it as
@@ -119,6 +130,45 @@ def compile(
         layouts=Layouts(in_shardings, out_shardings),
         again=functools.partial(compile, **options),
     )
+
+
+@contextlib.contextmanager
+def plain() -> Iterator[None]:
+    """A context in which calls of compiled functions run as plain Python, in all threads, whatever their tier and fallback.
+
+        >>> compiled = pystage.compile(lambda x: x + 1, tier="compiled")
+        >>> with pystage.plain():  # a debugger stops in it, coverage counts its lines
+        ...     compiled(1.0), compiled.programs
+        (2.0, 0)
+
+    Derivatives have no plain run and stay programs. The environment variable `PYSTAGE_TIER=plain` does the same for a whole
+    process.
+    """
+    _enter_plain(1)
+    try:
+        yield
+    finally:
+        _enter_plain(-1)
+
+
+def _enter_plain(times: int) -> None:
+    """Exchanges what a call runs, so that calls cost nothing for the switch."""
+    with _switching:
+        _entered[0] += times
+        call: Any = _plain_call if _entered[0] else _CALL
+        CompiledFunction.__call__ = call  # type: ignore[method-assign]
+
+
+_switching = threading.Lock()
+_entered = [0]
+_CALL = CompiledFunction.__call__
+
+
+def _plain_call(function: CompiledFunction[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    if not function.runs_plainly:
+        return _CALL(function, *args, **kwargs)
+    plainly: Callable[P, R] = function.__pystage_function__
+    return plainly(*args, **kwargs)
 
 
 def chosen_fallback(fallback: Fallback | None) -> Fallback:

@@ -34,6 +34,11 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -
     same shapes and dtypes; integers and strings in it pass through. `has_aux`: `fun` gives a pair of the number
     and something else, and so does the gradient function.
 
+        >>> pystage.grad(lambda x, y: x * x * y)(3.0, 2.0)
+        12.0
+        >>> pystage.grad(lambda x, y: x * x * y, argnums=(0, 1))(3.0, 2.0)
+        (12.0, 9.0)
+
     A `while` whose length depends on data is differentiated without a bound: its pullback recomputes from
     checkpoints, in bounded memory. Raises TypeError for a result that is not one real number, or an argument
     that is no real or complex number; StagingError (PS7xx) for an operation without a derivative.
@@ -53,6 +58,9 @@ def value_and_grad(
 ) -> CompiledFunction[..., Any]:
     """The value of a function that gives one real number, and its gradient, as a pair.
 
+        >>> pystage.value_and_grad(lambda x: x * x)(3.0)
+        (9.0, 6.0)
+
     Arguments, shapes, dtypes and errors are those of `grad`; with `has_aux` the value is the pair that `fun` gives.
     """
 
@@ -69,6 +77,9 @@ def value_and_grad(
 
 def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """`fun(*primals)`, and its directional derivative along `tangents`: forward mode.
+
+        >>> pystage.jvp(lambda x, y: x * y, (3.0, 2.0), (1.0, 0.0))
+        (6.0, 2.0)
 
     `tangents` has the structure and the shapes of `primals`, TypeError otherwise; the derivative has the structure,
     shapes and dtypes of the result. StagingError (PS7xx) for an operation without a derivative.
@@ -87,6 +98,10 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """`fun(*primals)`, and the function that gives the cotangents of the primals for one of the result.
+
+        >>> value, pullback = pystage.vjp(lambda x, y: x * y, 3.0, 2.0)
+        >>> value, pullback(1.0)
+        (6.0, (2.0, 3.0))
 
     The cotangent has the structure and the shapes of the result (TypeError, ValueError otherwise); those of the
     primals come as a tuple. With `has_aux`, `fun` gives a pair, of which only the first part is differentiated;
@@ -137,6 +152,10 @@ def checkpoint(fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
 def jacobian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[..., Any]:
     """The derivative of an array by an array: the result's axes, then the argument's. Forward mode in a loop.
 
+        >>> pystage.jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
+        array([[2., 0.],
+               [0., 4.]])
+
     For a result of shape `r` and an argument of shape `a`, arrays of floats: an array of shape `r + a` with the result's
     dtype; several `argnums` give a tuple. StagingError for other arguments (PS606) and for an operation without a
     derivative (PS7xx).
@@ -154,6 +173,10 @@ def jacobian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[
 def hessian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[..., Any]:
     """The second derivative of a function that gives one real number: the argument's axes, twice.
 
+        >>> pystage.hessian(lambda x: x[0] * x[1])(np.array([1.0, 2.0]))
+        array([[0., 1.],
+               [1., 0.]])
+
     For an argument of shape `a`: an array of shape `a + a` with its dtype. Errors are those of `grad` and `jacobian`.
     """
 
@@ -168,6 +191,15 @@ def hessian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[.
 
 def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> CompiledFunction[..., Any]:
     """`fun` vectorised over a batch dimension: computes `fun` for every element of the batch at once.
+
+        >>> def halvings(n):
+        ...     count = 0
+        ...     while n > 1:
+        ...         n = n // 2
+        ...         count += 1
+        ...     return count
+        >>> pystage.vmap(halvings)(np.array([1, 8, 1000]))
+        array([0, 3, 9])
 
     `in_axes` says which axis of each positional argument is the batch dimension: one int for all, or one for each, None
     for an argument that is not batched; in place of an int may stand a structure of ints like the argument's. Keyword
@@ -191,11 +223,12 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Compil
 class custom_vjp:
     """A function with a derivative of its own for reverse mode, in place of that of its program.
 
-        @pystage.custom_vjp
-        def log1pexp(x):
-            return np.log(1.0 + np.exp(x))
-
-        log1pexp.defvjp(lambda x: (log1pexp(x), x), lambda x, ct: (ct / (1.0 + np.exp(-x)),))
+        >>> @pystage.custom_vjp
+        ... def log1pexp(x):
+        ...     return np.log(1.0 + np.exp(x))
+        >>> log1pexp.defvjp(lambda x: (log1pexp(x), x), lambda x, ct: (ct / (1.0 + np.exp(-x)),))
+        >>> float(pystage.grad(log1pexp)(0.0))
+        0.5
 
     Called, it is `fun`. Where `grad`, `value_and_grad` or `vjp` goes through it, the forward rule gives the result
     and residuals, and the backward rule the cotangents of the arguments. `nondiff_argnums`: positions of arguments

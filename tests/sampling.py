@@ -84,8 +84,8 @@ SLOW = {
 }
 """By module, the tests of which a quarter runs."""
 
-CHEAP = {"test_support.py", "test_public_api.py", "ops/test_generic.py"}
-"""Modules all of whose parameters run: they read declarations."""
+CHEAP = {"test_docs.py", "test_support.py", "test_public_api.py", "ops/test_generic.py"}
+"""Modules all of whose parameters run: they read declarations, or pages of which each stands for itself."""
 
 LONG = {
     "explain/test_running.py": {

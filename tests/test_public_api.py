@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 import warnings
@@ -39,11 +40,16 @@ def test_nothing_else_is_public() -> None:
     assert names - (modules - set(pystage.__all__)) == set(pystage.__all__)
 
 
+def test_the_version_is_that_of_the_metadata() -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?|0\+unknown", pystage.__version__)
+    assert "__version__" in dir(pystage)
+
+
 def test_the_compiler_is_not_loaded_before_a_function_is_used() -> None:
     program = """
 import sys, numpy, pystage
 compiled = pystage.compile(numpy.sin)
-parts = "compiler.hlo", "compiler.pipeline", "compiler.values", "runtime.dispatch", "lazy", "explain"
+parts = "version", "compiler.hlo", "compiler.pipeline", "compiler.values", "runtime.dispatch", "lazy", "explain"
 assert not {f"pystage.{part}" for part in parts} & sys.modules.keys()
 assert compiled(0.0) == 0.0 and "pystage.compiler.pipeline" in sys.modules
 """

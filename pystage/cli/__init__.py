@@ -11,9 +11,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from importlib.metadata import version
 from typing import Any
 
+from ..version import __version__
 from . import check, doctor, dump, explain
 from .streams import answering
 from .targets import UsageError
@@ -26,7 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command with these arguments, by default those of the process; the exit status."""
     try:
         with answering():
-            options = _parser().parse_args(arguments)
+            options, unknown = _parser().parse_known_args(arguments)
+            if unknown:
+                options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         runs_script = getattr(options, "script", None) is not None  # which writes as it likes
         if sys.stdout is None and not runs_script:
             raise UsageError("standard output is closed")
@@ -47,8 +49,10 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="pystage", description="Compiles plain Python functions over arrays.")
-    parser.add_argument("--version", action="version", version=f"pystage {version('pystage')}")
+    parser.add_argument("--version", action="version", version=f"pystage {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for module in MODULES:
         module.add(commands)
+    for command in commands.choices.values():
+        command.set_defaults(parser=command)
     return parser

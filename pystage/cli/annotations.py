@@ -39,6 +39,7 @@ _SHORT: dict[str, str] = {
     **{f"i{bits}": f"s{bits}" for bits in (8, 16, 32, 64)},
 }
 """Names of element types: HLO's, NumPy's, and `i32` for `s32`."""
+ELEMENT_TYPES = tuple(_SHORT)
 _NUMBERS = {float: "f64[]", int: "s64[]", complex: "c128[]"}
 _WITHOUT_FIELDS = (*_NUMBERS, np.ndarray, jax.Array)
 _PREFERRED = ("float32", "int32", "complex64", "bool", "uint32")
@@ -179,6 +180,12 @@ def array_of_text(text: str, form: str = "ndarray") -> ArrayAnnotation:
     if parts and not parts[-1]:
         parts.pop()
     return ArrayAnnotation((_SHORT[found[1]],), tuple(parts), form, text)
+
+
+def named_type(text: str) -> str | None:
+    """The word before the brackets of what looks like a type such as `f32[n, 784]`; None of what does not."""
+    found = _ARRAY.fullmatch(text)
+    return None if found is None else found[1]
 
 
 def size_of(dim: str, sizes: Mapping[str, int], text: str) -> int:

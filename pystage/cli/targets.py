@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import builtins
 import contextlib
 import difflib
 import functools
@@ -30,6 +31,7 @@ from ..runtime.arguments.targets import Target, target_of
 from ..runtime.function import BoundFunction, CompiledFunction
 from ..transforms import custom_vjp
 from .annotations import (
+    ELEMENT_TYPES,
     NotAnArgument,
     UnknownSize,
     argument_of,
@@ -38,6 +40,7 @@ from .annotations import (
     dimensions_in,
     evaluated,
     instance_of,
+    named_type,
 )
 
 
@@ -378,10 +381,11 @@ def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _by_annotation(name: str, annotation: Any, sizes: Mapping[str, int]) -> Any:
-    advice = f"give it by --arg {name}='f32[…]', or all by --args"
     if annotation is inspect.Parameter.empty:
         why = f"nothing says what the argument `{name}` is"
+        advice = f"give it by --arg {name}='f32[…]', a number by --arg {name}=5, or all by --args"
         raise ArgumentUnknown(why, f'{advice}, or annotate it: `{name}: "f32[n, 3]"`')
+    advice = f"give it by --arg {name}='f32[…]', or all by --args"
     try:
         return argument_of(annotation, sizes)
     except UnknownSize as error:
@@ -396,7 +400,16 @@ def _argument(name: str, text: str, sizes: Mapping[str, int], module: ModuleType
     except UnknownSize as error:
         raise UsageError(f"--arg {name}: {error}; {_give_size(error)}") from None
     except NotAnArgument:
+        _refuse_misspelt_type(name, text, module)
         return _evaluate(text, module, f"--arg {name}")
+
+
+def _refuse_misspelt_type(name: str, text: str, module: ModuleType) -> None:
+    """Refuses what has the form of a type with sizes, and begins with a name that is none of a type or of the module."""
+    kind = named_type(text)
+    if kind is not None and not {kind} & {*ELEMENT_TYPES, *vars(module), *vars(builtins)}:
+        near = _nearest(kind, ELEMENT_TYPES)
+        raise UsageError(f"--arg {name}={text}: there is no element type `{kind}`{near}")
 
 
 _CALL = "_pystage_arguments("

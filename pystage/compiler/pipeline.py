@@ -45,6 +45,7 @@ from .values.boundary import (
     PathKey,
     Program,
     Spec,
+    leaf_forms,
 )
 from .values.capacity import AllocationSite
 from .values.demand import NeedsConstant, Statics
@@ -113,6 +114,7 @@ class Staged:
     on whose value the program was specialised, `fixed` the values of the environment; `demands` says why of both.
     `prints`: the program calls the host while it runs. `varying`: over which named axes of devices what it takes and gives
     varies, where JAX tracks that (`with_varying`). `hash_order`: what the order of sets depends on that it was made by.
+    `forms` are those of its first parameters.
     """
 
     name: str
@@ -126,6 +128,7 @@ class Staged:
     prints: bool = False
     varying: VaryingTypes | None = None
     hash_order: HashOrder = HashOrder.FIXED
+    forms: tuple[Form, ...] = ()
 
     @property
     def fixed(self) -> dict[PathKey, Demand]:
@@ -134,15 +137,19 @@ class Staged:
 
     @property
     def takes_and_gives(self) -> str:
-        """What the program takes and what the user gets of it, in NumPy's words: `name(float64[3], int64[]) -> float`."""
+        """What the program takes and what the user gets of it, in NumPy's words: `name(float64[3], int) -> float`."""
         if self.raised is not None:
             return f"{self.takes} raises {self.raised.__name__}"
         return f"{self.takes} -> {type_of_template(self.program.result, self.program.function.result_types)}"
 
     @property
     def takes(self) -> str:
-        """The types that the program takes: `name(float64[3], int64[])`."""
-        return f"{self.name}({', '.join([short_array(t, Form.NDARRAY) for t in self.program.function.param_types])})"
+        """The types that the program takes: `name(float64[3], int)`."""
+        types = self.program.function.param_types
+        forms = (*self.forms, *[Form.NDARRAY] * (len(types) - len(self.forms)))
+        return (
+            f"{self.name}({', '.join([short_array(t, form) for t, form in zip(types, forms, strict=True)])})"
+        )
 
     @property
     def raised(self) -> type[BaseException] | None:
@@ -195,7 +202,10 @@ def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
         try:
             program, known, demands = _infer(infer, request, dict(static))
             made = finished(request.name, request.span, program, known, demands)
-            return replace(made, hash_order=noted.order)
+            forms = leaf_forms((*request.args, *request.kwargs.values()))
+            return replace(
+                made, hash_order=noted.order, forms=tuple([forms[leaf] for leaf in program.leaves])
+            )
         except TooLarge as error:
             raise StagingError((OutOfMemory(span=request.span, what=str(error)),)) from None
         except RecursionError:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
-from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call
+from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call, leave_out_own_frames
 from ..deferred import deferred
 from .arguments.layouts import ANYWHERE, Layouts
 from .arguments.targets import Calling, Target, target_of
@@ -163,6 +163,11 @@ class CompiledFunction(Generic[P, R]):
         return self._plain
 
     @property
+    def runs_plainly(self) -> bool:
+        """Whether it has a plain run, which a derivative has not."""
+        return self._tier is not None
+
+    @property
     def _dispatcher(self) -> Dispatcher:
         """The dispatcher of the function, created on first use."""
         return self._made or self._make_dispatcher()
@@ -229,8 +234,12 @@ class CompiledFunction(Generic[P, R]):
         except RuntimeError as error:
             refused = self._dispatcher.out_of_memory(error)
             if refused is None:
+                leave_out_own_frames(error, self._name)
                 raise
             exception = refused
+        except Exception as error:
+            leave_out_own_frames(error, self._name)
+            raise
         if isinstance(exception, StagingError) and not exception.started:
             fallback = self.fallback
             if fallback not in ("error", "caller"):
@@ -328,9 +337,9 @@ class CompiledFunction(Generic[P, R]):
     def _call_on_arrays(self, args: Sequence[Any], kwargs: dict[str, Any], outgrown: Outgrown | None) -> Any:
         canonical, named = self.canonical(args, kwargs)
         fallback = self.fallback
-        if fallback == "error":
-            return self._dispatcher.call(canonical, named, outgrown=outgrown)
         tier = "compiled" if self._tier is None or outgrown is not None else self._tier()
+        if tier != "plain" and fallback == "error":
+            return self._dispatcher.call(canonical, named, outgrown=outgrown)
         if tier == "plain" or self.tiers.running.plainly or (tier == "auto" and _fork.lacks_xla):
             return self._target.fn(*canonical, **named)
         if tier == "auto":
@@ -527,6 +536,9 @@ class BoundFunction:
             return self.__func__(self.__self__, *args, **kwargs)
         except StagingError as error:
             end_at_the_call(error)
+            raise
+        except Exception as error:
+            leave_out_own_frames(error, str(getattr(self.__func__, "__name__", "")))
             raise
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:

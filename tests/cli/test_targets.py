@@ -177,7 +177,9 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "a size": (["targeted.py::predict"], "the argument `x`: the size of the dimension `n` is not given; "
                "give it by --dim n=32"),
     "no annotation": (["targeted.py::plain"], "nothing says what the argument `x` is; give it by --arg x='f32[…]', "
-                      'or all by --args, or annotate it: `x: "f32[n, 3]"`'),
+                      'a number by --arg x=5, or all by --args, or annotate it: `x: "f32[n, 3]"`'),
+    "a type that is none": (["targeted.py::plain", "--arg", "x=f65[3]"],
+                            "--arg x=f65[3]: there is no element type `f65`; there is `f64`, `f16`"),
     "no shape": (["targeted.py::wrong"], "the argument `x`: 'f32[n' is not a type such as 'f32[n, 784]'; "
                  "give it by --arg x='f32[…]', or all by --args"),
     "no such parameter": (["targeted.py::plain", "--arg", "z=1"], "the function has no parameter `z`"),
@@ -255,3 +257,13 @@ def test_a_module_that_is_no_python_and_one_that_exits(tmp_path: Path) -> None:
 def test_the_exit_status_is_2(module: Path, capsys: Any) -> None:
     assert main(["explain", "targeted.py::zzz"]) == 2
     assert capsys.readouterr().err.startswith("pystage: there is no `zzz` in targeted.py; there is `Layer`")
+
+
+@pytest.mark.parametrize("command", ["explain", "check", "dump", "doctor"])
+def test_an_unknown_option_shows_the_usage_of_its_command(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([command, *(["x.py"] if command != "doctor" else []), "--bogus"])
+    told = capsys.readouterr().err
+    assert told.startswith(f"usage: pystage {command} ") and "unrecognized arguments: --bogus" in told

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -398,10 +399,33 @@ def test_the_traceback_goes_through_the_lines_of_the_user(args):
         with pytest.raises(ValueError, match="negative") as caught:
             function(*args)
         entries = traceback.extract_tb(caught.value.__traceback__)[1:]
-        lines.append([(e.name, e.lineno, e.line, e.colno) for e in entries if "runtime" not in e.filename])
-        assert len([e for e in entries if "runtime" in e.filename]) <= 1
+        lines.append([(e.name, e.lineno, e.line, e.colno) for e in entries])
     assert lines[0] == lines[1]
     assert [name for name, *_ in lines[1]] == ["outer", "in_one_of_two_calls", "checked"]
+
+
+def divides(x, i):
+    return 1 // i, x[i]
+
+
+def subtracts(x, i):
+    return x - np.ones(i)
+
+
+@pytest.mark.parametrize("tier", ["compiled", "auto", "plain"])
+@pytest.mark.parametrize(("function", "i"), [(divides, 0), (divides, 7), (subtracts, 4)])
+def test_no_frame_of_ours_is_in_a_traceback(function, i, tier, monkeypatch):
+    monkeypatch.delenv("PYSTAGE_TIER")
+    monkeypatch.setattr(pystage.config, "fallback", "python")
+    compiled = pystage.compile(function, tier=tier)
+    with pytest.raises((ZeroDivisionError, IndexError, ValueError)) as caught, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compiled(ONES[:3], i)
+    entries = traceback.extract_tb(caught.value.__traceback__)
+    assert [e.name for e in entries[1:]] == [function.__name__]
+    with pytest.raises(TypeError, match="missing 1 required") as caught:
+        compiled(ONES)
+    assert len(traceback.extract_tb(caught.value.__traceback__)) == 1
 
 
 def test_nothing_that_cannot_raise_pays():

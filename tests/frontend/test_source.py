@@ -6,6 +6,8 @@ import functools
 import importlib.util
 import linecache
 import os
+import subprocess
+import sys
 import threading
 import time
 
@@ -197,3 +199,49 @@ def test_equal_code_in_different_files_is_told_apart(tmp_path):
     second, _ = import_text(tmp_path, text, "second")
     files = [stage_function(module.f).span.file for module in (first, second)]
     assert files == [str(tmp_path / "first.py"), str(tmp_path / "second.py")]
+
+
+PROMPT = """
+import pystage
+def f(x): return x * 2
+print(pystage.code_lowered(f))
+exec("def g(x): return x * 3")
+try: pystage.code_lowered(g)
+except pystage.StagingError as error: print(error.diagnostics[0].code)
+"""
+
+
+@pytest.mark.parametrize("way", ["-c", "-"])
+def test_a_program_that_is_no_file(way, tmp_path):
+    (tmp_path / "script.py").write_text(PROMPT)
+    with open(tmp_path / "script.py") as script:
+        command = [sys.executable, "-c", PROMPT] if way == "-c" else [sys.executable, "-"]
+        told = subprocess.run(command, stdin=script, check=True, capture_output=True, text=True).stdout
+    assert "def f(x):" in told and told.endswith("PS101\n")
+
+
+def test_a_cell_under_a_magic(monkeypatch):
+    class History:
+        input_hist_raw = ["", "%%time\ndef f(x): return x + 1", "%%time\ndef f(x): return x + 2"]
+
+    class Shell:
+        history_manager = History()
+
+    python = type(sys)("IPython")
+    python.get_ipython = Shell
+    monkeypatch.setitem(sys.modules, "IPython", python)
+    for body in ("x + 2", "x + 1"):
+        scope = {}
+        exec(compile(f"def f(x): return {body}", "<timed exec>", "exec"), scope)
+        assert body in find_source(scope["f"]).text
+    linecache.cache.pop("<timed exec>")
+
+
+def test_a_file_in_another_encoding(tmp_path):
+    path = tmp_path / "latin.py"
+    path.write_bytes("def f(x): return x  # \xe9".encode("latin-1"))
+    scope = {}
+    exec(compile(path.read_text("latin-1"), str(path), "exec"), scope)
+    with pytest.raises(FrontendError) as error:
+        stage_function(scope["f"])
+    assert "UTF-8" in error.value.diagnostics[0].advice

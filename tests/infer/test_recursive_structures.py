@@ -211,3 +211,16 @@ def test_what_nests_deeper_than_pythons_stack_is_refused(monkeypatch: Any) -> No
 
     with pytest.raises(pystage.StagingError, match="PS106"):
         pystage.compile(lambda x: x + descend(300)).lower(1.0)
+
+
+def halved(xs: list[float]) -> list[float]:
+    return xs if len(xs) < 2 else halved(xs[: len(xs) // 2]) + halved(xs[len(xs) // 2 :])
+
+
+def test_a_program_that_recursion_makes_too_large_says_so(monkeypatch: Any) -> None:
+    monkeypatch.setattr(pystage.config, "program_limit", 0.1)
+    compiled = pystage.compile(lambda xs: [x * 2.0 for x in halved(xs)], fallback="error")
+    with pytest.raises(
+        pystage.StagingError, match=r"PS404(?s:.)*recursion: `halved` calls itself, and 7 calls"
+    ):
+        compiled([float(i) for i in range(30)])

@@ -75,7 +75,7 @@ def differences(found: dict[str, Results]) -> list[str]:
 
 
 def table(found: dict[str, Results]) -> list[str]:
-    """The table of docs/testing.md."""
+    """The table of docs/maintainers/testing.md."""
     names = ("same", "refused", "different", "slow", "died")
     lines = [
         "| module | usable | calls | " + " | ".join(names) + " |",

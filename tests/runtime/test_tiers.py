@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -320,3 +321,32 @@ def test_the_change_of_tier_is_not_seen(
     assert programs(compiled) > 0
     assert repr(found[-1]) == repr(plain[-1])
     assert all(str(a) == str(b) for a, b in zip(found, plain, strict=True)), (found, plain)
+
+
+class Adder:
+    @pystage.compile(fallback="error", tier="compiled")
+    def add(self, x: float) -> Any:
+        return x + 1.0, RUNS.append("add")
+
+
+RUNS: list[str] = []
+
+
+def square(x: float) -> Any:
+    if RUNS:
+        RUNS.append("square")
+    return x * x
+
+
+def test_everything_runs_plainly_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[__name__], "RUNS", [])
+    compiled = pystage.compile(square, fallback="error", tier="compiled")
+    assert compiled(3.0) == 9.0 and programs(compiled) == 1
+    with pystage.plain():
+        with pystage.plain():
+            assert Adder().add(1.0) == (2.0, None)
+        assert compiled(3.0) == 9.0 and RUNS == ["add", "square"]
+        assert pystage.grad(lambda x: x * x)(3.0) == 6.0
+    monkeypatch.setenv("PYSTAGE_TIER", "plain")
+    fresh = pystage.compile(square, fallback="error", tier="compiled")
+    assert fresh(3.0) == 9.0 and programs(fresh) == 0 and RUNS[2:] == ["square"]

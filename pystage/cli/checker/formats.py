@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -12,6 +11,7 @@ from urllib.parse import quote
 from ...compiler.diagnostics.diagnostic import Diagnostic, Note
 from ...compiler.diagnostics.render import render
 from ...compiler.diagnostics.span import Span
+from ...version import __version__
 from .findings import Finding
 
 Format = Callable[[Sequence[Finding], bool], str]
@@ -64,7 +64,7 @@ def sarif(findings: Sequence[Finding], color: bool) -> str:
     """SARIF 2.1.0, the OASIS format for results of static analysis."""
     kinds = {f.diagnostic.code: type(f.diagnostic) for f in findings}
     codes = sorted(kinds)
-    driver = {"name": "pystage", "version": version("pystage"), "rules": [_rule(c, kinds[c]) for c in codes]}
+    driver = {"name": "pystage", "version": __version__, "rules": [_rule(c, kinds[c]) for c in codes]}
     results = [_result(finding, codes) for finding in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"version": "2.1.0", "runs": [run]}, indent=2)

@@ -17,6 +17,12 @@ class UnsupportedArgument(Diagnostic):
 
     path: str
     kind: str
+    instead: str = ""
+
+    @property
+    def advice(self) -> str:
+        """What to do; of a class that pystage knows, what to pass in its place."""
+        return self.instead or self._fill(self.help)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,6 +203,12 @@ class ValueNotGiven(Diagnostic):
     path: str
     reason: str
     given: str
+
+    @property
+    def advice(self) -> str:
+        """What to do; of a parameter, also on the command line."""
+        text = self._fill(self.help)
+        return f"{text}; on the command line, `--arg {self.path}=5`" if self.path.isidentifier() else text
 
 
 @dataclass(frozen=True, kw_only=True)

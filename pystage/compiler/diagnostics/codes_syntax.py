@@ -19,6 +19,17 @@ class SourceNotFound(Diagnostic):
     help = "put `{function}` in a .py file (or a notebook cell): pystage compiles from the source text"
 
     function: str
+    unreadable: bool = False
+    """Whether there is a file, whose text cannot be decoded."""
+
+    @property
+    def advice(self) -> str:
+        """What to do; of a file that is there, how to make it readable."""
+        if self.unreadable:
+            return (
+                "save the file as UTF-8, or name its encoding in the first line: `# -*- coding: latin-1 -*-`"
+            )
+        return self._fill(self.help)
 
 
 @dataclass(frozen=True, kw_only=True)

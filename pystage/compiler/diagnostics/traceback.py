@@ -1,4 +1,4 @@
-"""Tracebacks of `StagingError`, cut at the user's call, without the frames of pystage below it.
+"""Tracebacks without the frames of pystage: of `StagingError` down to the user's call, of others on in the user's function.
 
 In: the exception as it leaves an entry point of pystage. Out: the same exception without references to internal frames.
 `PYSTAGE_TRACEBACK=full` keeps every frame.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from types import TracebackType
 
+from ..policy import is_own_file
 from .errors import StagingError
 
 
@@ -21,6 +22,20 @@ def end_at_the_call(error: StagingError) -> None:
     """Forgets the frames below; a bare `raise` after it, which must be the next statement, adds none."""
     if not shows_all_frames():
         error.__traceback__ = None
+
+
+def leave_out_own_frames(error: BaseException, name: str) -> None:
+    """Forgets the frames of pystage between the caller and the user's function `name`, of what a plain run raises.
+
+    As after `end_at_the_call`, a bare `raise` must follow. An error that comes from no function of the user's keeps all, but
+    for that of a call whose arguments do not fit.
+    """
+    inner = error.__traceback__
+    while inner is not None and is_own_file(inner.tb_frame.f_code.co_filename):
+        inner = inner.tb_next
+    misfit = type(error) is TypeError and f".{error}".partition("() ")[0].endswith(f".{name}")
+    if (inner is not None or misfit) and not shows_all_frames():
+        error.__traceback__ = inner
 
 
 class AtTheCall:

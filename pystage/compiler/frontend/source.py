@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 import io
 import linecache
+import os
 import re
 import threading
 import warnings
 import weakref
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import field
 from types import CodeType, FunctionType, MethodType
 from typing import Any
@@ -24,6 +26,7 @@ from ..diagnostics.codes_syntax import AmbiguousLambda, NotAPythonFunction, Sour
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span
 from .errors import FrontendError
+from .interactive import texts_without_a_file
 from .same_code import nested_codes, same_meaning
 
 _Key = tuple[int, str]
@@ -180,10 +183,25 @@ def _changed(code: CodeType) -> SourceChanged:
 def _load(code: CodeType, module_globals: dict[str, Any] | None) -> _File:
     """The parsed file of `code`, from the cache unless its text has changed."""
     name = code.co_filename
+    texts = list(texts_without_a_file(name))
+    for text in texts:
+        lines = io.StringIO(text).readlines()
+        with suppress(FrontendError):
+            file = _parsed(code, lines)
+            if _is_what_runs(code, file):
+                linecache.cache[name] = len(text), None, lines, name  # for messages, which show them
+                return file
     linecache.checkcache(name)
-    lines = linecache.getlines(name, module_globals)
+    lines = [] if texts else linecache.getlines(name, module_globals)
     if not lines:
-        raise _error(SourceNotFound(function=code.co_qualname, span=_span_of(code)))
+        unreadable = os.path.isfile(name)
+        raise _error(SourceNotFound(function=code.co_qualname, unreadable=unreadable, span=_span_of(code)))
+    return _parsed(code, lines)
+
+
+def _parsed(code: CodeType, lines: list[str]) -> _File:
+    """These lines, parsed as the file of `code`."""
+    name = code.co_filename
     known = _files.get(name)
     if known is not None and known.lines == lines:
         return known

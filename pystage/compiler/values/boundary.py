@@ -9,7 +9,7 @@ defaults): hidden inputs, read at each call, and guards, compared at each call.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..diagnostics.span import Span
@@ -76,6 +76,18 @@ class StructureSpec:
 
 
 Spec = LeafSpec | StaticSpec | StructureSpec
+
+
+def leaf_forms(specs: Iterable[Spec]) -> dict[int, Form]:
+    """The forms of the dynamic leaves of arguments, by their indices."""
+    found: dict[int, Form] = {}
+    for spec in specs:
+        match spec:
+            case LeafSpec(index=index, form=form):
+                found[index] = form
+            case StructureSpec(children=children):
+                found |= leaf_forms(children)
+    return found
 
 
 class Key(enum.Enum):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...records import dataclass
+from ..diagnostics.traceback import shows_all_frames
 from ..hlo.types import ArrayType
 from .boundary import ConstantTemplate, Site, Template
 from .host_evaluation import evaluate_template
@@ -84,7 +85,7 @@ def _construct(site: Site, payload: Sequence[Any], evaluate: Evaluate) -> BaseEx
     try:
         made = evaluate(site.exception, payload)
     except Exception as error:
-        return error
+        return error if shows_all_frames() else error.with_traceback(None)
     if isinstance(made, BaseException):
         return made
     if site.fallback is not None:

@@ -1,4 +1,4 @@
-"""The unrolled loops that make a program large, and the diagnostic that blames one of them."""
+"""The unrolled loops and recursions that make a program large, and the diagnostic that blames one of them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ class Multiplied:
     """A loop at `span` of which something was done `times` times, and the share of all that was done which that is.
 
     `written`: its trips were written out, else its body was inferred so often. `why`: what made it be written out.
+    `function`: it is no loop but this function, which calls itself at `span`.
     """
 
     span: Span
@@ -25,6 +26,7 @@ class Multiplied:
     times: int
     share: float
     why: Note | None = None
+    function: str | None = None
 
     @property
     def gain(self) -> float:
@@ -54,7 +56,12 @@ def too_large(
         )
         reason = f"{share:.0%} of the program" if share else "compiling came this far"
         return ProgramTooLarge(span=line, size=size, limit=f"{limit:g}", reason=reason, instead=instead)
-    if worst.written:
+    if worst.function is not None:
+        reason = (
+            f"recursion: `{worst.function}` calls itself, and {worst.times:,} calls are parts of the program"
+        )
+        instead = f"write the recursion as a loop, or compile what it calls and leave the recursion to Python; {LIMIT}"
+    elif worst.written:
         reason = f"written out {worst.times:,} times: {worst.share:.0%} of the program"
         instead = f"loop over an array or a range, and let every trip use slices of one length; {LIMIT}"
     else:

@@ -42,6 +42,9 @@ class ArraySpec(AbstractArgument):
 def spec(text: str, form: str = "ndarray") -> ArraySpec:
     """Stands for an argument of `lower` whose type alone is known, as `spec("f32[100,224,224,3]")`.
 
+        >>> str(pystage.compile(lambda x: x.sum()).lower(pystage.spec("f64[3]")).staged)
+        '<lambda>(float64[3]) -> np.float64'
+
     `text` is HLO's notation: an element type (pred, s8 to s64, u8 to u64, f16, bf16, f32, f64, c64, c128)
     and a shape. `form`: `"ndarray"`, `"jax"`, `"numpy scalar"` or `"python"`; the last two have the shape
     `[]`, and Python numbers are s64, f64 or c128. ValueError for anything else.

@@ -22,6 +22,8 @@ from ...compiler.diagnostics.codes_runtime import (
 from ...compiler.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...compiler.diagnostics.span import Span
 from ...compiler.hlo.types import ArrayType
+from ...compiler.library.rules.foreign import advice_for
+from ...compiler.policy import is_closed
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StaticSpec, StructureSpec
 from .classification import LeafKind, Opener, Rule, dtype_problem, rule_of
 from .inputs import TypeKey, is_key, key_data_type, type_key
@@ -164,6 +166,8 @@ class Description:
         self.paths: list[str] = []
         self.types: list[TypeKey] = []
         self._containers: list[Any] = []
+        self._closed: tuple[Any, str] | None = None
+        """The outermost open object of a package whose source is never staged, and its path."""
 
     @property
     def pattern(self) -> list[int]:
@@ -178,8 +182,16 @@ class Description:
         if rule is _STATIC:
             return StaticSpec(value)
         if rule is _UNSUPPORTED or (rule is _ABSTRACT and self._abstract is None):
-            self._fail(UnsupportedArgument(span=self._span, path=path, kind=_kind(value)))
+            self._refuse(value, path)
         return self._leaf(value, path, rule)
+
+    def _refuse(self, value: Any, path: str) -> NoReturn:
+        """PS801 for `value`; inside an object of a package that pystage does not look into, for that."""
+        value, path = self._closed or (value, path)
+        kind = _kind(value)
+        advice = advice_for([kind])
+        instead = "" if advice is None else advice.instead
+        self._fail(UnsupportedArgument(span=self._span, path=path, kind=kind, instead=instead))
 
     def _fail(self, diagnostic: Diagnostic) -> NoReturn:
         raise DiagnosticError(diagnostic)
@@ -192,6 +204,9 @@ class Description:
         if not isinstance(value, _IMMUTABLE):
             self._containers.append(value)
         keys, values = opener(value)
+        closed = self._closed
+        if closed is None and is_closed(type(value)):
+            self._closed = value, path
         try:
             steps = keys or tuple(range(len(values)))
             children = tuple(
@@ -199,6 +214,7 @@ class Description:
             )
         except RecursionError:
             self._fail(NestedTooDeeply(span=self._span, path=path[:60], depth=len(self._open)))
+        self._closed = closed
         self._open.remove(id(value))
         return StructureSpec(type(value), steps, children, identity)
 

@@ -23,7 +23,7 @@ from ...compiler.diagnostics.diagnostic import DiagnosticError
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Infer, Request, Staged
-from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, LeafSpec, Spec, StructureSpec
+from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, Spec, leaf_forms
 from ...compiler.values.capacity import REEXECUTION, reexecution
 from ...compiler.values.demand import no_value
 from ...config import config
@@ -495,9 +495,7 @@ class Dispatcher:
 
     def context(self, described: Described, traced: bool) -> SpecialisationContext:
         """The common properties of the specialisations for such arguments."""
-        forms: dict[int, Form] = {}
-        for spec in (*described.args, *described.kwargs.values()):
-            _collect_forms(spec, forms)
+        forms = leaf_forms((*described.args, *described.kwargs.values()))
         paths = tuple(described.description.paths)
         request = Request(
             self.fn,
@@ -703,11 +701,3 @@ class Dispatcher:
                 f"`{self._changed[0].what}` keeps changing; pass it as an argument instead",
                 SpecialisationWarning,
             )
-
-
-def _collect_forms(spec: Spec, forms: dict[int, Form]) -> None:
-    if isinstance(spec, LeafSpec):
-        forms[spec.index] = spec.form
-    elif isinstance(spec, StructureSpec):
-        for child in spec.children:
-            _collect_forms(child, forms)

@@ -7,6 +7,9 @@ def f(x):
     return x * random.random()
 
 
-def rewritten(x):
-    rng = np.random.default_rng(0)
+def rewritten(x, rng):
     return x * rng.random()
+
+
+arguments = (1.0,)
+rewritten_arguments = (1.0, np.random.default_rng(0))

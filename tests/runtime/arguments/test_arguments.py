@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 import pystage
 
@@ -52,8 +53,20 @@ def chain(length: int) -> Node:
     return node
 
 
+def library_object() -> Ridge:
+    """An object of a package that is not looked into, with something inside that cannot enter a program."""
+    model = Ridge()
+    model.inside = {"lock": threading.Lock()}
+    return model
+
+
 BAD = {
     "file": (lambda: open(__file__), "PS801", "`x` is a _io.TextIOWrapper"),  # noqa: SIM115
+    "library": (
+        lambda: [library_object()],
+        "PS801",
+        r"(?s)`x\[0\]` is a sklearn.linear_model._ridge.Ridge.*fit outside",
+    ),
     "lock": (lambda: Node([threading.Lock()]), "PS801", r"`x.value\[0\]` is a _thread.lock"),
     "set": (lambda: {"a": {1, 2}}, "PS801", r"`x\['a'\]` is a set"),
     "generator": (lambda: (i for i in range(3)), "PS801", "is a generator"),

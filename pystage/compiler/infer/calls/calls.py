@@ -9,7 +9,7 @@ one more `Call` of the same HLO function.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import cast
 
 from ...analysis.variables import calls_of_itself
@@ -83,7 +83,7 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
     inference = CalleeInference(engine, canonical)
     known.in_progress = True
     try:
-        with _bounded_recursion(engine, callee):
+        with _bounded_recursion(engine, callee), _counted(engine, callee):
             summary, memoise = inference.infer(activation, bound)
     except Endless as found:
         if found.function is not callee.function or any(_open(engine, callee)):
@@ -125,9 +125,18 @@ def _refuse_endless(engine: Engine, callee: Callee, in_progress: bool) -> None:
         if len(undecided) >= 8 * UNDECIDED_RECURSION:
             limit = engine.callees.depth
     if engine.callees.depth >= limit and not in_progress:
-        raise _endless(engine, callee, limit)
+        raise _endless(engine, callee)
     if in_progress:
-        raise DiagnosticError(_refusal(engine, callee, limit))
+        raise DiagnosticError(_refusal(engine, callee))
+
+
+def _counted(engine: Engine, callee: Callee) -> AbstractContextManager[None]:
+    """For a `with` block: counts what a function costs that calls itself."""
+    return (
+        engine.effort.recursion(callee.function, engine.b.span)
+        if any(_open(engine, callee))
+        else nullcontext()
+    )
 
 
 @contextmanager
@@ -146,7 +155,7 @@ def _bounded_recursion(engine: Engine, callee: Callee) -> Iterator[None]:
         effort.run(0)  # which is raised again where it is the limit of the program
         engine.b.span = span
         _demand_depth(engine, undecided)
-        raise _endless(engine, callee, engine.callees.depth + 1) from None
+        raise _endless(engine, callee) from None
 
 
 def _demand_depth(engine: Engine, undecided: Sequence[Frame]) -> None:
@@ -157,14 +166,14 @@ def _demand_depth(engine: Engine, undecided: Sequence[Frame]) -> None:
     engine.origins.ask_for_demands()
 
 
-def _endless(engine: Engine, callee: Callee, limit: int) -> Endless:
-    return Endless(callee.function, engine.report(_refusal(engine, callee, limit)).reason)
+def _endless(engine: Engine, callee: Callee) -> Endless:
+    return Endless(callee.function, engine.report(_refusal(engine, callee)).reason)
 
 
-def _refusal(engine: Engine, callee: Callee, limit: int) -> EndlessRecursion:
+def _refusal(engine: Engine, callee: Callee) -> EndlessRecursion:
     function = callee.function
     calls = calls_of_itself(function)
-    return EndlessRecursion(span=engine.b.span, name=function.name, limit=limit, calls=calls)
+    return EndlessRecursion(span=engine.b.span, name=function.name, limit=RECURSION_LIMIT, calls=calls)
 
 
 Transform = Callable[[Summary, Sequence[Value]], Mapping[Value, Value]]

@@ -61,6 +61,8 @@ class _Done:
     why: Note | None = None
     steps: int = 0
     open: int = 0
+    call: Span | None = None
+    """Of a function that calls itself, where it first does."""
 
 
 class Again:
@@ -111,7 +113,7 @@ class Effort:
         if _caller.until is None:
             _caller.until = time.perf_counter() + _caller.patience
         self._until = _caller.until
-        self._done: dict[tuple[stage.Instr, bool], _Done] = {}
+        self._done: dict[tuple[stage.Instr | stage.Function, bool], _Done] = {}
 
     @property
     def steps(self) -> int:
@@ -159,17 +161,34 @@ class Effort:
         done.times = max(done.times, number)
         return Again(self, done)
 
+    def recursion(self, function: stage.Function, call: Span | None) -> Again:
+        """For a `with` block: the inference of a call at `call` of a function that is being inferred."""
+        done = self._done.setdefault((function, False), _Done(call=call))
+        done.times += 1
+        return Again(self, done)
+
     def loops(self) -> list[tuple[stage.Instr, bool, int]]:
         """The loops that were run: whether each was written out, and how often its body was inferred."""
-        return [(loop, written, done.times) for (loop, written), done in self._done.items()]
+        return [
+            (loop, written, done.times)
+            for (loop, written), done in self._done.items()
+            if not isinstance(loop, stage.Function)
+        ]
 
     def multiplied(self) -> tuple[Multiplied, ...]:
-        """The loops of which something was done more than once."""
+        """The loops of which something was done more than once, and the functions that call themselves."""
         steps = max(self._run + self._builder.made, 1)
         return tuple(
             [
-                Multiplied(loop.span, written, done.times, done.steps / steps, done.why)
-                for (loop, written), done in self._done.items()
+                Multiplied(
+                    done.call or what.span,
+                    written,
+                    done.times,
+                    done.steps / steps,
+                    done.why,
+                    what.name if isinstance(what, stage.Function) else None,
+                )
+                for (what, written), done in self._done.items()
                 if done.times > 1
             ]
         )

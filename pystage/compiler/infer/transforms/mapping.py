@@ -28,6 +28,7 @@ from ...ops import Call, Compare, Convert, Minimum, Reduce, Reshape, Select, con
 from ...ops.batching import broadcast_to_batch
 from ...ops.foreign.named_axes import NamedAxis
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Meaning, Ref, Tuple, is_number
 from ...values.walk import N, children, keys, rebuild, values_of, with_children
 from ..aliases.merged import CONTAINERS, alone
@@ -149,6 +150,10 @@ class _Result(Copies):
         engine = self._engine
         if isinstance(x, Const) and x.value is None:
             return x
+        if isinstance(x, Bounded):
+            why = "each element's result has a size of its own, which only the run knows"
+            instead = "loop over the elements and append to a list, or give arrays of one size"
+            raise DiagnosticError(NotServed(span=engine.b.span, name="vmap", why=why, instead=instead))
         if not is_number(x) and not engine.is_ndarray(x):
             engine.raise_(TypeError("a function that is mapped gives numbers and arrays, in any structure"))
         read = engine.number(x)

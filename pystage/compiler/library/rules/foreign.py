@@ -37,23 +37,23 @@ TABLE: dict[str, Advice] = {
     # -- random numbers
     "random": Advice(
         "Python's own generator keeps its state outside of the program",
-        "draw with `rng = np.random.default_rng(seed)` (`rng.random()`, `rng.integers(…)`, `rng.normal()`), "
-        "or with `jax.random` and a key",
+        "let the caller pass `rng = np.random.default_rng()`, and draw with it: `rng.random()`, `rng.integers(…)`, "
+        "`rng.normal()`; one that is made in the function draws the same in every call. Or use `jax.random` and a key",
         True,
     ),
     "random.choice": Advice(
         "Python's own generator keeps its state outside of the program",
-        "draw an index: `xs[rng.integers(len(xs))]` with `rng = np.random.default_rng(seed)`",
+        "draw an index, `xs[rng.integers(len(xs))]`; let the caller pass the generator, `rng = np.random.default_rng()`",
         True,
     ),
     "random.shuffle": Advice(
         "Python's own generator keeps its state outside of the program",
-        "use `rng.permutation(x)` of an array, with `rng = np.random.default_rng(seed)`",
+        "use `rng.permutation(x)` of an array, with a generator that the caller passes: `rng = np.random.default_rng()`",
         True,
     ),
     "random.seed": Advice(
         "Python's own generator keeps its state outside of the program",
-        "make a generator with the seed: `rng = np.random.default_rng(seed)`, and draw from it",
+        "make a generator with the seed outside, `rng = np.random.default_rng(seed)`, pass it, and draw from it",
         True,
     ),
     "secrets": Advice("its numbers come from the operating system", "draw with `np.random.default_rng()`"),
@@ -104,6 +104,21 @@ TABLE: dict[str, Advice] = {
     "numpy.poly1d": Advice(
         "a polynomial is an object of a class of its own",
         "compute with its coefficients: `np.polyval(p, x)`, `np.polyder(p)`, `np.polymul(p, q)`",
+    ),
+    "numpy.matrix": Advice(
+        "a matrix is an ndarray of a class of its own", "use a 2-D array: `np.array([[…]])`, and `@` for products"
+    ),
+    "numpy.emath": Advice(
+        "whether its result is real or complex depends on the values", "make the argument complex: `np.sqrt(x + 0j)`"
+    ),
+    "numpy.testing": Advice("it compares and writes a report", "check what the call returns; `assert` is staged"),
+    "numpy.lib.stride_tricks.as_strided": Advice(
+        "arrays of a program have no strides", "use `np.lib.stride_tricks.sliding_window_view`, or index"
+    ),
+    # -- numbers
+    "math.frexp": Advice("it gives a number and an exponent at once", "use `np.frexp(x)`"),
+    "bytes": Advice(
+        "a program makes no texts of bytes", "use an array of `np.uint8`, or make the bytes after the call"
     ),
     # -- the interpreter
     "sys": Advice(_STATE, "ask before the call, and pass the answer in"),
@@ -179,6 +194,10 @@ TABLE: dict[str, Advice] = {
     "collections.UserDict": Advice(_FRAME, "use a dict"),
     "heapq.merge": Advice(_CONTAINER, "sort what is joined: `sorted([*a, *b])`"),
     "array": Advice(_CONTAINER, "use `np.array`"),
+    "operator.itemgetter": Advice(_CONTAINER, "write a lambda: `key=lambda item: item[1]`"),
+    "operator.attrgetter": Advice(_CONTAINER, "write a lambda: `key=lambda item: item.name`"),
+    "operator.methodcaller": Advice(_CONTAINER, "write a lambda: `lambda item: item.method()`"),
+    "types.SimpleNamespace": Advice(_CONTAINER, "use a dataclass"),
     "itertools.tee": Advice(_CONTAINER, "make a list: `xs = list(it)`"),
     "functools.lru_cache": Advice("it keeps results between calls", "decorate the function outside"),
     "copy": Advice("it copies through hooks of the object", "use `x.copy()` of an array, or make the object anew"),
