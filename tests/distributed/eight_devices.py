@@ -479,7 +479,7 @@ def test_the_axes_are_a_part_of_the_signature() -> None:
             )
         with pytest.raises(NameError, match="unbound axis name: i"):
             jax.vmap(program, axis_name="j")(X)
-    assert "<lambda>(float32[3]) -> jax float32[3] among i:8" in program.signatures()
+    assert "<lambda>(jax float32[3]) -> jax float32[3] among i:8" in program.signatures()
 
 
 def test_without_a_traced_argument() -> None:
