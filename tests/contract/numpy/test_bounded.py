@@ -552,3 +552,13 @@ def test_a_result_does_not_keep_the_memory_of_its_bound() -> None:
     result = pystage.compile(selected)(X)
     assert result.flags.owndata
     assert np.array_equal(result, selected(X))
+
+
+def padded(x, p):
+    y = x[x[:, 0] > 0]
+    n = int(abs(y.sum())) % 3
+    return np.pad(y, ((0, p), (n, 1))), np.pad(y, (1, n)), np.pad(y, ((1, n),)), np.pad(y, [[1, 0], [0, n]])
+
+
+def test_widths_that_are_known_stay_so_beside_others() -> None:
+    check(padded, np.random.default_rng(0).standard_normal((5, 3)), 2)

@@ -2,7 +2,8 @@
 
 In: what a transfer function or `Context.ndarray` found too large, or NumPy as it computed what is known, and the call of
 the program in which it did. Out: a raise site that calls the same function on the same arguments after the run, so that
-class and text are those of the plain run. Where it raises nothing, or something else, the call is refused (PS816).
+class and text are those of the plain run. Where it raises nothing, or something else, the call is refused (PS816). It is
+refused at once where the size is a bound of one that only a run knows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from ...diagnostics.errors import StagingError
 from ...hlo.types import TooLarge
 from ...library.kernels.memory import refusal_of_numpy
 from ...library.python.python_numbers import PYTHON_OPERATORS
-from ...values.lattice import Abstract, Const, Meaning, Method
+from ...values.bounded import Bounded
+from ...values.lattice import Abstract, Array, Const, Meaning, Method
+from ...values.walk import nodes
 from ..calls.numpy_calls import is_pure
 from ..core.engine import Engine
 from . import raising
@@ -62,10 +65,17 @@ def raised(
     refused = diagnostic_of(engine, error)
     callee, receiver = _numpy_callable(engine, function)
     expected = refusal_of_numpy(error.type) if isinstance(error, TooLarge) else error
-    if callee is None or expected is None or "out" in kwargs:
+    given = [node for each in (*receiver, *args, *kwargs.values()) for node in nodes(each)]
+    is_bound = any(isinstance(node, Bounded) or _is_computed(engine, node) for node in given)
+    if callee is None or expected is None or "out" in kwargs or is_bound:
         return DiagnosticError(refused)
     again = PlainCall(callee, type(expected), refused, tuple(kwargs))
     return raising.raise_called(engine, expected, again, [*receiver, *args, *kwargs.values()])
+
+
+def _is_computed(engine: Engine, node: object) -> bool:
+    """True for an integer that only a run knows: an array of so many elements has memory for more than it needs."""
+    return isinstance(node, Array) and not node.rank and node.dtype.kind in "iu" and engine.is_computed(node)
 
 
 def _numpy_callable(engine: Engine, function: Abstract) -> tuple[Callable[..., Any] | None, list[Abstract]]:

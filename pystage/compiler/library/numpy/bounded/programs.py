@@ -104,6 +104,8 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: 
         widths = [(pad_width, pad_width)] * array.ndim
     elif np.ndim(pad_width) == 1:
         widths = [tuple(np.broadcast_to(pad_width, (2,)))] * array.ndim
+    elif isinstance(pad_width, tuple) and len(pad_width) == array.ndim and {*map(len, pad_width)} == {2}:
+        widths = pad_width
     else:
         widths = [tuple(pair) for pair in np.broadcast_to(pad_width, (array.ndim, 2))]
     made = array
