@@ -554,11 +554,11 @@ def test_a_result_does_not_keep_the_memory_of_its_bound() -> None:
     assert np.array_equal(result, selected(X))
 
 
-def padded(x, p):
+def padded_by_some(x, p):
     y = x[x[:, 0] > 0]
     n = int(abs(y.sum())) % 3
     return np.pad(y, ((0, p), (n, 1))), np.pad(y, (1, n)), np.pad(y, ((1, n),)), np.pad(y, [[1, 0], [0, n]])
 
 
 def test_widths_that_are_known_stay_so_beside_others() -> None:
-    check(padded, np.random.default_rng(0).standard_normal((5, 3)), 2)
+    check(padded_by_some, np.random.default_rng(0).standard_normal((5, 3)), 2)

@@ -105,7 +105,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", *, constant_values: 
     elif np.ndim(pad_width) == 1:
         widths = [tuple(np.broadcast_to(pad_width, (2,)))] * array.ndim
     elif isinstance(pad_width, tuple) and len(pad_width) == array.ndim and {*map(len, pad_width)} == {2}:
-        widths = pad_width
+        widths = list(pad_width)
     else:
         widths = [tuple(pair) for pair in np.broadcast_to(pad_width, (array.ndim, 2))]
     made = array
