@@ -25,11 +25,10 @@ class Frame:
     `cells` are the heap cells of the variables that it shares with the functions around and inside it;
     `call` is where it was called. `handled` is what its handlers are handling, innermost last, `depths` those of the states
     in which they began, `finals` how many there were where each `finally` that runs began, and `noted` what got a note,
-    with the first place after it. `undecided` are the conditions of the branches and loops being inferred, which only the run
-    time knows; `arguments` what the function was called with; `unassigned` the variables that were read where nothing had
-    been assigned to them. Of a generator that is fused with a
-    loop, `raised` are the classes that it may raise itself, at raise sites from `first_site` on since the loop's body was
-    last left.
+    with the first place after it. `undecided` are the conditions of the branches and loops being inferred, which only the
+    run time knows; `arguments` what the function was called with; `unassigned` the variables that were read where nothing
+    had been assigned to them. Of a generator that is fused with a loop, `raised` are the classes that it
+    may raise itself, at raise sites from `first_site` on since the loop's body was last left.
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
