@@ -192,6 +192,8 @@ class Case:
             return "read-only" in text or "argument[0]" in text
         if name == "uint32" and "nan" in self.what:
             return True  # what a cast of NaN gives depends on the processor
+        if "LinAlgError" in text and self.what.startswith(("infinit", "nan", "all nan")):
+            return True  # what LAPACK makes of such a matrix
         if name in EXTREMA and "zeros with other signs" in text:
             return True
         if self.what.startswith(("complex", "infinit")) and name in COMPLEX_PRODUCTS:

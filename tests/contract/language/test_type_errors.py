@@ -195,7 +195,7 @@ def what_is_used_as_something_else(x):
     texts, counted = [], {}
     for value in x:
         counted[int(value)] = 1
-    for k in range(16):
+    for k in range(17):
         try:
             if k == 0:
                 abs([x[0]])
@@ -207,6 +207,8 @@ def what_is_used_as_something_else(x):
                 range(collections.deque([x[0]]))
             elif k == 11:
                 operator.concat([1], x)
+            elif k == 15:
+                collections.defaultdict(x[0])
             elif k == 13:
                 copy.copy({1: x[0]}.keys())
             elif k == 14:

@@ -231,6 +231,17 @@ def products_of_several_matrices(a, b, c):
     return np.linalg.multi_dot([a, b, c])
 
 
+@cases(np.array([2**64 - 1, 1], np.uint64), raises=ValueError)
+@cases(np.array([2, 1], np.uint64))
+def counts_of_large_numbers(x):
+    return np.bincount(x, minlength=4)
+
+
+@cases(np.array(2.0), raises=TypeError)
+def an_inverse_without_axes(x):
+    return np.linalg.tensorinv(x)
+
+
 @cases(np.ones(2))
 def what_is_no_sequence_of_arrays(x):
     texts = []

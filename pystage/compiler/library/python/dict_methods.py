@@ -331,7 +331,8 @@ items = meaning(dict.items)(_view("items"))
 def defaultdict_(ctx: Context, default_factory: Raw = None, source: Raw = (), /, **entries: Raw) -> Abstract:
     """`defaultdict(default_factory, source, **entries)`."""
     factory = abstract(default_factory)
-    if isinstance(factory, Const) and factory.value is not None and not callable(factory.value):
+    is_none = isinstance(factory, Const) and factory.value is None
+    if not is_none and not ctx.known(ctx.call(Const(callable), [factory]), "what makes missing values"):
         ctx.raise_(TypeError("first argument must be callable or None"))
     made = Ref(ctx.state.new_cell(DictCell({}, container=defaultdict, factory=factory)))
     update(ctx, made, source, **entries)

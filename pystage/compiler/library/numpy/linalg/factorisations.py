@@ -432,6 +432,8 @@ def tensorinv(a: Any, ind: Any = 2) -> Any:
     tensor = np.asarray(a)
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
+    if tensor.ndim == 0:
+        raise TypeError("reshape() takes exactly 1 argument (0 given)")
     count = 1
     for n in tensor.shape[ind:]:
         count *= n

@@ -258,10 +258,10 @@ def occurrences(
     size = least
     if known is not None and isinstance(least, int):
         size = max(least, int(known.max(initial=-1)) + 1)
-    if low < 0:
+    if low < 0 or high >= 1 << 63:  # which the cast of uint64 wraps around
         error = ValueError("'list' argument must have no negative elements")
-        zeros = ctx.broadcast(ctx.constant(0, numbers.type.dtype), shape)
-        given = numbers if inside is None else ctx.op(Select(), inside, numbers, zeros)
+        zeros = ctx.broadcast(ctx.constant(0, INT64), shape)
+        given = at if inside is None else ctx.op(Select(), inside, at, zeros)
         negative = ctx.op(Compare("LT"), given, zeros)
         some = ctx.op(Reduce(Or(), (0,)), negative, ctx.constant(False, BOOL))
         ctx.check(some, error, _refuse_negative, [])
