@@ -329,7 +329,8 @@ def _answer(
     where = request.path_of(place)
     value = None if place in static else request.value_of(place)
     if value is None:
-        problem = ValueNotGiven(span=need.span, path=where, reason=need.reason, given=request.given)
+        reason = need.reason.rstrip(",")
+        problem = ValueNotGiven(span=need.span, path=where, reason=reason, given=request.given)
         raise StagingError((problem,)) from None
     static[place] = value
     demands[place] = Demand(place, where, value, need.span, need.reason)

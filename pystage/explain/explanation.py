@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from types import FunctionType
 from typing import Any
 
+from ..compiler.diagnostics.codes_runtime import ValueNotGiven
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.frontend import substituted
+from ..compiler.hlo.types import INT64
 from ..compiler.infer.diagnostics.trail import Trail, watching
 from ..compiler.pipeline import Infer, Staged
 from ..compiler.policy import is_library_file
+from ..compiler.values.boundary import Form
 from ..records import dataclass
+from ..runtime.arguments.abstract import ArraySpec
 from ..runtime.dispatch.dispatch import Dispatcher
 from ..runtime.lowering import Canonical
 from .listing import Listing, Mark, is_inside, listings
@@ -22,6 +27,8 @@ from .raises import raises
 from .rewrites import Rewrite, Where, rewrite_for
 from .text import as_html, as_text
 
+STAND_INS = (8, 4, 2)
+"""Values for an integer of which only the type is given, in the order in which they are tried."""
 SECONDS = 5.0
 """So long rewrites are tried."""
 
@@ -33,7 +40,8 @@ class Explanation:
     `staged`: its program; None if it cannot be staged, for the reasons in `problems`; of a program these say what it raises
     wherever it gets there, as for shapes that do not fit. `listings`: the functions that were
     looked at, that one first. `rewrites`: for each problem a change of the source that was tried and settles it, where there
-    is one. `fallback`: what a call does in this case, `"error"`, `"lazy"` or `"python"`.
+    is one. `fallback`: what a call does in this case, `"error"`, `"lazy"` or `"python"`. `assumed`: values of integers whose
+    value the program needs, and of which only the type was given; a call makes a program for its own.
     """
 
     name: str
@@ -42,6 +50,7 @@ class Explanation:
     rewrites: tuple[Rewrite | None, ...]
     listings: tuple[Listing, ...]
     fallback: str
+    assumed: Mapping[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return as_text(self)
@@ -67,23 +76,72 @@ def explain(
     What the call itself does wrong (TypeError for arguments that do not fit) is raised.
     """
     trail = Trail()
+    assumed: dict[str, int] = {}
 
     def attempt(tried: Callable[..., Any], further: Mapping[str, Any]) -> Staged | tuple[Diagnostic, ...]:
+        call = canonical(args, {**kwargs, **further})
         try:
-            return Dispatcher(tried, name, infer).infer(*canonical(args, {**kwargs, **further}))
+            return Dispatcher(tried, name, infer).infer(*_with_values(function, call, assumed))
         except StagingError as error:
             return error.diagnostics
 
-    with watching(trail):
-        found = attempt(function, {})
+    def look() -> Staged | tuple[Diagnostic, ...]:
+        nonlocal trail
+        trail = Trail()
+        with watching(trail):
+            return attempt(function, {})
+
+    def assume(value: int) -> Staged | tuple[Diagnostic, ...]:
+        """What becomes of the function where each integer that must be known is this one."""
+        assumed.clear()
+        found = look()
+        while not isinstance(found, Staged) and (name := _wanted(found, function, call, assumed)):
+            assumed[name] = value
+            found = look()
+        return found
+
+    call = canonical(args, dict(kwargs))
+    found = look()
+    if not isinstance(found, Staged) and _wanted(found, function, call, {}):
+        for value in STAND_INS:
+            found = assume(value)
+            if isinstance(found, Staged) and not any(raises(found.program)):
+                break
+        else:
+            assumed.clear()
+            found = look()
     if isinstance(found, Staged):
         certain = tuple([_with_operands(problem, trail) for problem in raises(found.program)])
-        return Explanation(
-            name, found, certain, (None,) * len(certain), listings(trail, certain, Mark.RAISES), fallback
-        )
+        shown = listings(trail, certain, Mark.RAISES)
+        return Explanation(name, found, certain, (None,) * len(certain), shown, fallback, assumed)
     found = tuple([problem if problem.plain is None else _with_operands(problem, trail) for problem in found])
     rewrites = _rewrites(function, found, trail, attempt)
     return Explanation(name, None, found, rewrites, listings(trail, found), fallback)
+
+
+_Call = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def _with_values(function: Callable[..., Any], call: _Call, values: Mapping[str, int]) -> _Call:
+    """The call with these values of parameters."""
+    if not values:
+        return call
+    bound = inspect.signature(function).bind(*call[0], **call[1])
+    bound.arguments.update(values)
+    return bound.args, bound.kwargs
+
+
+def _wanted(
+    problems: Sequence[Diagnostic], function: Callable[..., Any], call: _Call, known: Mapping[str, int]
+) -> str | None:
+    """A parameter whose value must be known, and of which only the type is given: that of an integer."""
+    given = inspect.signature(function).bind(*call[0], **call[1]).arguments
+    for problem in problems:
+        if isinstance(problem, ValueNotGiven) and problem.path not in known:
+            value = given.get(problem.path)
+            if isinstance(value, ArraySpec) and value.form is Form.PYTHON and value.dtype == INT64:
+                return problem.path
+    return None
 
 
 def _with_operands(problem: Diagnostic, trail: Trail) -> Diagnostic:

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..compiler.diagnostics.catalogue import Example
+from ..compiler.diagnostics.codes_runtime import ValueNotGiven
 from ..compiler.diagnostics.render import more, render, render_all
 from ..compiler.diagnostics.span import Span
 from ..compiler.pipeline import Staged
@@ -123,6 +124,7 @@ def as_json(explanation: Explanation) -> str:
         "compiled": staged is not None,
         "program": None if staged is None else staged.takes_and_gives,
         "fallback": explanation.fallback,
+        "assumed": dict(explanation.assumed),
         "functions": [
             {
                 "name": each.name,
@@ -178,6 +180,9 @@ def _verdict(explanation: Explanation) -> Iterable[Text]:
         else:
             yield Text(f"{explanation.name} is compiled: {types}", "bold green")
         yield from _demands(staged)
+        if explanation.assumed:
+            names = " and ".join([f"`{name} = {value}`" for name, value in explanation.assumed.items()])
+            yield Text(f"  {names} stands for any value: a call makes a program for its own")
         if explanation.problems and staged.raised is None:
             yield Text(
                 "  it raises wherever it gets to the lines that are marked so, whatever the values are",
@@ -187,7 +192,10 @@ def _verdict(explanation: Explanation) -> Iterable[Text]:
     count = len(explanation.problems)
     problems = "1 problem" if count == 1 else f"{count} problems"
     yield Text(f"{explanation.name} is not compiled for these arguments: {problems}", "bold red")
-    yield Text(f"  {_CONSEQUENCES[explanation.fallback]}")
+    if all(isinstance(problem, ValueNotGiven) for problem in explanation.problems):
+        yield Text("  a call has the values, and may be compiled")
+    else:
+        yield Text(f"  {_CONSEQUENCES[explanation.fallback]}")
     hidden = _behind(explanation)
     if hidden:
         lines = "1 further line needs" if hidden == 1 else f"{hidden} further lines need"

@@ -216,3 +216,27 @@ def test_what_each_trip_of_an_unrolled_loop_knows_is_no_constant() -> None:
     assert found["last = None"] == "constant"
     assert found["for i in [0, 1]:"] == found["k = i + 1"] == found["last = k"] == "unrolled"
     assert found["counted += 1"] == "staged"
+
+
+def grid(n, k):
+    return np.arange(n).reshape(2, -1)[:, :k]
+
+
+def test_a_size_of_which_only_the_type_is_given() -> None:
+    """A call makes a program for its value; so does the explanation, for a value that it names."""
+    integer = pystage.spec("s64[]", "python")
+    explanation = pystage.compile(grid).explain(integer, 2)
+    assert explanation.staged is not None and not explanation.problems
+    assert dict(explanation.assumed) == {"n": 8} == json.loads(as_json(explanation))["assumed"]
+    assert "`n = 8` stands for any value" in as_text(explanation)
+    assert not pystage.compile(grid).explain(6, 2).assumed
+
+
+def odd(n):
+    return np.zeros(n)[9]
+
+
+def test_a_size_for_which_no_value_serves_is_asked_for() -> None:
+    explanation = pystage.compile(odd).explain(pystage.spec("s64[]", "python"))
+    assert explanation.staged is None and not explanation.assumed
+    assert "a call has the values" in as_text(explanation)
