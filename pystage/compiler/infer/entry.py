@@ -331,6 +331,7 @@ class _Entry:
             in_order=self.in_order(template, mutations),
             multiplied=engine.effort.multiplied(),
             capacities=tuple(engine.raises.capacities.values()),
+            steps=engine.effort.steps,
         )
 
     def check(self) -> None:

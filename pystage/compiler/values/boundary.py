@@ -565,7 +565,7 @@ class Program:
     from. `failure`: how it says that it has raised, if it can; then there is no result. `printed`: the result that
     is there once all has been printed, if the program prints. `in_order`: ndarrays whose memory must lie in
     row-major order. `multiplied`: loops that were written out, or inferred more than once. `capacities`: those that it was
-    made for; its `failure` says where one does not suffice.
+    made for; its `failure` says where one does not suffice. `steps` are those that inference took (`infer/core/effort.py`).
     """
 
     function: Function
@@ -582,6 +582,7 @@ class Program:
     in_order: tuple[Path, ...] = ()
     multiplied: tuple[Multiplied, ...] = ()
     capacities: tuple[Capacity, ...] = ()
+    steps: int = 0
 
     @property
     def may_outgrow(self) -> bool:

@@ -122,10 +122,11 @@ class Variant:
 def stage(context: SpecialisationContext, request: Request, static: Mapping[int, Any], x64: bool) -> Staged:
     """Stages a program under the user's own settings, whatever JAX is tracing around us."""
     keep()
-    with Compilation(request.name, "inference"), waiting, jax.enable_x64(x64), jax.core.eval_context():
+    inference = Compilation(request.name, "inference")
+    with inference, waiting, jax.enable_x64(x64), jax.core.eval_context():
         try:
             with ended_after(patience()):
-                return with_stack_reserve(lambda: build(context.infer, request, static))
+                return inference.give(with_stack_reserve(lambda: build(context.infer, request, static)))
         except OutOfTime:
             raise NotReady from None
 
@@ -282,7 +283,8 @@ class Specialisation:
         Where the call is to run plainly now, it raises `NotReady` and leaves XLA at it. JAX keeps what it has compiled
         with what it has lowered, and finds both when the program is called.
         """
-        lowered = self.lower(inputs)
+        with Compilation(self._context.request.name, "lowering"):
+            lowered = self.lower(inputs)
         self._prepared = True
         latest = list(self._variants.values())[-1].staged
         compile = lowered.compile if config.cache_dir is None else _with_kept_executables(lowered.compile)

@@ -25,6 +25,7 @@ class Topic(enum.Enum):
     FALLBACKS = "fallbacks"
     BARRIERS = "barriers"
     CACHE = "cache"
+    PHASES = "phases"
 
 
 def is_requested(topic: Topic) -> bool:
@@ -67,14 +68,28 @@ class Compilation:
         _thread.latest = self
         _watch(self)
 
+    def give(self, staged: Staged) -> Staged:
+        """The result of inference, to be told of."""
+        self._staged = staged
+        return staged
+
     def __exit__(self, *exception: object) -> None:
         _running.pop(id(self), None)
         self._left = time.perf_counter()
         self.look()
         seconds = self._left - self._entered
+        if is_requested(Topic.PHASES):
+            tell(Topic.PHASES, f"`{self._name}`: {self._at} {seconds:.3f} s" + self._counts())
         self._staged = None
         if self._told and seconds > SECONDS / 10:
             tell(Topic.COMPILES, f"{self._at} of `{self._name}` took {seconds:.1f} s")
+
+    def _counts(self) -> str:
+        """How many steps inference has taken, and how large the program is."""
+        if self._staged is None:
+            return ""
+        steps = f", {self._staged.program.steps:,} steps" if self._at == "inference" else ""
+        return steps + _size(self._staged)
 
     def look(self) -> None:
         """Tells that it takes long, if it does."""

@@ -6,6 +6,7 @@ import enum
 import logging
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -99,6 +100,16 @@ def test_inference(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFix
     told = [r.getMessage() for r in caplog.records if r.name == "pystage"]
     assert any("in inference" in text for text in told)
     assert any("inference of `<lambda>` took" in text for text in told)
+
+
+def test_the_phases_of_a_compilation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PYSTAGE_LOG", "phases")
+    pystage.compile(lambda x: x * 2)(np.ones(3))
+    inference, lowering, xla = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"pystage: `<lambda>`: inference [\d.]+ s, \d+ steps: \d+ operations.*", inference)
+    assert "lowering" in lowering and "XLA" in xla
 
 
 def test_captured_values(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
