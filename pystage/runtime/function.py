@@ -52,7 +52,7 @@ class _Fork:
     """A fork of a process in which XLA has started threads does not have them, and waits for them for ever."""
 
     def __init__(self) -> None:
-        self.lacks_xla = False
+        self.lacks_xla = self._has_told = False
         self.functions: weakref.WeakSet[CompiledFunction[..., Any]] = weakref.WeakSet()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._begin)
@@ -62,6 +62,18 @@ class _Fork:
             self.lacks_xla = True
             for function in self.functions:
                 function.forget_fast_paths()
+
+    def tell(self, name: str, plainly: bool) -> None:
+        """Warns, once, of a call that was to be compiled: it runs plainly, or may wait for ever."""
+        if self._has_told:
+            return
+        self._has_told = True
+        what = "runs as plain Python" if plainly else "may never return"
+        warn(
+            f"a call of `{name}` {what}: this process was forked after XLA had started its threads, which a fork "
+            'does not have; start processes with `multiprocessing.get_context("spawn")`',
+            RuntimeWarning,
+        )
 
 
 _fork = _Fork()
@@ -248,9 +260,8 @@ class CompiledFunction(Generic[P, R]):
             raise exception
 
     def forget_fast_paths(self) -> None:
-        """Calls that may run plainly ask for their tier."""
-        if self._by_types:
-            self._short, self._by_types = {}, {}
+        """Calls ask for their tier."""
+        self._short, self._by_types = {}, {}
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The function as a method of `instance`."""
@@ -338,9 +349,13 @@ class CompiledFunction(Generic[P, R]):
         canonical, named = self.canonical(args, kwargs)
         fallback = self.fallback
         tier = "compiled" if self._tier is None or outgrown is not None else self._tier()
-        if tier != "plain" and fallback == "error":
+        strictly = fallback == "error"
+        if _fork.lacks_xla and (tier == "compiled" or (strictly and tier != "plain")):
+            strictly |= not self.runs_plainly
+            _fork.tell(self._name, not strictly)
+        if tier != "plain" and strictly:
             return self._dispatcher.call(canonical, named, outgrown=outgrown)
-        if tier == "plain" or self.tiers.running.plainly or (tier == "auto" and _fork.lacks_xla):
+        if tier == "plain" or self.tiers.running.plainly or _fork.lacks_xla:
             return self._target.fn(*canonical, **named)
         if tier == "auto":
             return self._call_in_tiers(fallback, canonical, named)
