@@ -125,6 +125,7 @@ def as_text(main: ModuleType, here: str, *, color: bool = False, width: int = 11
     target = io.StringIO()
     console = Console(
         file=target,
+        force_jupyter=False,
         force_terminal=color,
         color_system="standard" if color else None,
         width=width,

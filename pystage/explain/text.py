@@ -64,6 +64,7 @@ def as_text(
     target = io.StringIO()
     console = Console(
         file=target,
+        force_jupyter=False,  # which would display what is printed
         force_terminal=color,
         color_system="standard" if color else None,
         width=width or _WIDTH,
@@ -107,7 +108,7 @@ def _like(example: Example) -> Iterator[str]:
 
 def as_html(explanation: Explanation) -> str:
     """The explanation as a piece of HTML, for notebooks."""
-    console = Console(record=True, file=io.StringIO(), width=_WIDTH, highlight=False)
+    console = Console(record=True, file=io.StringIO(), width=_WIDTH, highlight=False, force_jupyter=False)
     console.print(_document(explanation, full=False))
     if explanation.problems:
         console.print()

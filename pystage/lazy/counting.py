@@ -114,7 +114,7 @@ def report() -> str:
 
     The most frequent causes come first, and the functions that took longest.
     """
-    console = Console(width=110, record=True, file=io.StringIO(), color_system=None)
+    console = Console(width=110, record=True, file=io.StringIO(), color_system=None, force_jupyter=False)
     calls = f", {min(counts.calls)} to {max(counts.calls)} calls each" if counts.calls else ""
     console.print(
         f"{counts.compiles} programs compiled in {counts.seconds:.2f} s{calls}; found {counts.cache_hits} times; "

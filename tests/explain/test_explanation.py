@@ -240,3 +240,16 @@ def test_a_size_for_which_no_value_serves_is_asked_for() -> None:
     explanation = pystage.compile(odd).explain(pystage.spec("s64[]", "python"))
     assert explanation.staged is None and not explanation.assumed
     assert "a call has the values" in as_text(explanation)
+
+
+def test_nothing_is_displayed_but_the_explanation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a notebook rich displays what it prints, to wherever."""
+    shown: list[object] = []
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setattr("rich.jupyter.display", lambda *args: shown.append(args))
+    for function in (grid, odd):
+        explanation = pystage.compile(function).explain(*[4] * function.__code__.co_argcount)
+        assert as_text(explanation, color=True) and explanation._repr_html_()
+    with pytest.raises(pystage.StagingError) as caught:
+        pystage.compile(lambda x: eval(x))("a")
+    assert str(caught.value) and not shown

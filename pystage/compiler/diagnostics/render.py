@@ -168,7 +168,9 @@ def _wrapped(lines: Iterable[list[Piece]], width: int | None) -> Iterator[list[P
 
 
 def _colored(lines: Iterable[list[Piece]]) -> str:
-    console = Console(force_terminal=True, color_system="standard", width=10_000, highlight=False)
+    console = Console(
+        force_terminal=True, force_jupyter=False, color_system="standard", width=10_000, highlight=False
+    )
     texts = [Text.assemble(*((text, _STYLES.get(style, "")) for text, style in line)) for line in lines]
     with console.capture() as capture:
         for text in texts:
