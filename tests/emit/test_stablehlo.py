@@ -14,10 +14,11 @@ from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import FLOAT64, ArrayType
 from pystage.compiler.ops import Add, Call, Negate
 from pystage.compiler.pipeline import Request, build
-from pystage.compiler.values.boundary import ConstantTemplate, Program
+from pystage.compiler.values.boundary import ConstantTemplate, Form, LeafSpec, Program
 from pystage.runtime.executables.primitive import bind
 
 TYPE = ArrayType(FLOAT64, (2,))
+GIVEN = LeafSpec(0, TYPE, Form.NDARRAY)
 
 
 def lowered(functions: Sequence[Function], *, debug: bool = False) -> str:
@@ -27,7 +28,7 @@ def lowered(functions: Sequence[Function], *, debug: bool = False) -> str:
         found = []
         for function in functions:
             program = Program(function, (0,), (), (), (), ConstantTemplate(None), ())
-            request = Request(lowered, "f", None, (), {}, lambda leaf: None, str)
+            request = Request(lowered, "f", None, (GIVEN,), {}, lambda leaf: None, str)
             staged = build(lambda *args, **options: program, request, {})  # noqa: B023
             found += bind(staged, [x])
         return found
@@ -99,7 +100,7 @@ def test_operations_have_the_place_of_their_source() -> None:
 
 def test_operands_that_jax_narrowed_are_converted() -> None:
     program = Program(caller(callee("layer")), (0,), (), (), (), ConstantTemplate(None), ())
-    request = Request(lowered, "f", None, (), {}, lambda leaf: None, str)
+    request = Request(lowered, "f", None, (GIVEN,), {}, lambda leaf: None, str)
     staged = build(lambda *args, **options: program, request, {})
     (got,) = jax.jit(lambda x: bind(staged, [x]))(np.ones(2, np.float32))
     assert got.dtype == np.float64 and got.tolist() == [-2.0, -2.0]

@@ -181,6 +181,6 @@ OF_DATA = (windows_of_computed_length, rows_of_sparse_matrices)
 
 @pytest.mark.parametrize("function", LOOPS)
 def test_the_program_has_one_size(function):
-    sizes = (600, 2_000) if function in OF_DATA else (10, 2_000)
+    sizes = (600, 2_000) if function in OF_DATA else (40, 2_000)
     few, many = [str(pystage.code_typed(function, *_inputs(function, n))).splitlines() for n in sizes]
     assert len(few) == len(many)
