@@ -154,19 +154,23 @@ def plain() -> Iterator[None]:
 def _enter_plain(times: int) -> None:
     """Exchanges what a call runs, so that calls cost nothing for the switch."""
     with _switching:
+        if not _entered[0]:
+            _calls[0] = CompiledFunction.__call__
         _entered[0] += times
-        call: Any = _plain_call if _entered[0] else _CALL
+        call: Any = _plain_call if _entered[0] else _calls[0]
         CompiledFunction.__call__ = call  # type: ignore[method-assign]
 
 
 _switching = threading.Lock()
 _entered = [0]
-_CALL = CompiledFunction.__call__
+_calls: list[Callable[..., Any]] = [CompiledFunction.__call__]
+"""What a call ran before, which may count it."""
 
 
-def _plain_call(function: CompiledFunction[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+def _plain_call(function: CompiledFunction[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     if not function.runs_plainly:
-        return _CALL(function, *args, **kwargs)
+        returned: R = _calls[0](function, *args, **kwargs)
+        return returned
     plainly: Callable[P, R] = function.__pystage_function__
     return plainly(*args, **kwargs)
 

@@ -36,7 +36,7 @@ def watch_calls() -> None:
     inner = threading.local()
 
     @functools.wraps(plain)
-    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def counted(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         outer, inner.seconds = getattr(inner, "seconds", 0.0), 0.0
         began = time.perf_counter()
         try:
@@ -53,7 +53,8 @@ def watch_calls() -> None:
             account.running += seconds - inner.seconds
             inner.seconds = outer + seconds
 
-    CompiledFunction.__call__ = counted  # type: ignore[method-assign]
+    call: Any = counted
+    CompiledFunction.__call__ = call  # type: ignore[method-assign]
     ledger.records_changes = True
 
 

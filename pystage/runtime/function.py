@@ -95,11 +95,11 @@ class Lazily(NamedTuple):
 class Offloaded(Protocol):
     """A plain function of which parts are staged (`pystage.offload`)."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Runs the function."""
         ...
 
-    def residual(self, *args: Any, **kwargs: Any) -> Any:
+    def residual(self, /, *args: Any, **kwargs: Any) -> Any:
         """What is left in Python."""
         ...
 
@@ -196,7 +196,7 @@ class CompiledFunction(Generic[P, R]):
                 self._made = made
             return self._made
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the function."""
         made: Any
         outgrown: Outgrown | None = None
@@ -291,7 +291,7 @@ class CompiledFunction(Generic[P, R]):
             found = getattr(found, part, None)
         return name if found is self or self._again is None else (self._again, (self.__wrapped__,))
 
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
         """Lowers the function for these arguments, without running it.
 
         In place of a value, at any depth, may stand a `jax.ShapeDtypeStruct` or a `pystage.spec`.
@@ -301,7 +301,7 @@ class CompiledFunction(Generic[P, R]):
             lowered: Lowered = _lowered(self._dispatcher, self.canonical, args, kwargs)
             return lowered
 
-    def staged(self, *args: Any, **kwargs: Any) -> Staged:
+    def staged(self, /, *args: Any, **kwargs: Any) -> Staged:
         """The program for these arguments, given as for `lower`: neither emitted nor kept.
 
         StagingError if it cannot be staged.
@@ -485,7 +485,7 @@ class CompiledFunction(Generic[P, R]):
             self._offloaded = self._offload(self._target.fn, refused)
         return self._offloaded
 
-    def residual(self, *args: Any, **kwargs: Any) -> Any:
+    def residual(self, /, *args: Any, **kwargs: Any) -> Any:
         """What is left in Python of a function that cannot be staged for these arguments, to be printed.
 
         It shows each part that is staged, with what goes in and comes out, and why each other line stays.
@@ -494,7 +494,7 @@ class CompiledFunction(Generic[P, R]):
         canonical, named = self.canonical(args, kwargs)
         return parts.residual(*canonical, **named)
 
-    def explain(self, *args: Any, **kwargs: Any) -> Any:
+    def explain(self, /, *args: Any, **kwargs: Any) -> Any:
         """What becomes of each line for these arguments, and why what is not staged is not: an `Explanation`, to be printed.
 
         In place of a value, at any depth, may stand a `jax.ShapeDtypeStruct` or a `pystage.spec`. Nothing is run.
@@ -545,7 +545,7 @@ class BoundFunction:
         """A method is pickled as its object and its name."""
         return getattr, (self.__self__, self.__func__.target.__name__)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Runs the method."""
         try:
             return self.__func__(self.__self__, *args, **kwargs)
@@ -556,16 +556,16 @@ class BoundFunction:
             leave_out_own_frames(error, str(getattr(self.__func__, "__name__", "")))
             raise
 
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
         """Lowers the method for these arguments, without running it."""
         with AT_THE_CALL:
             return self.__func__.lower(self.__self__, *args, **kwargs)
 
-    def explain(self, *args: Any, **kwargs: Any) -> Any:
+    def explain(self, /, *args: Any, **kwargs: Any) -> Any:
         """As of the compiled function, for the object whose method it is."""
         return self.__func__.explain(self.__self__, *args, **kwargs)
 
-    def staged(self, *args: Any, **kwargs: Any) -> Staged:
+    def staged(self, /, *args: Any, **kwargs: Any) -> Staged:
         """The program for these arguments, neither emitted nor kept."""
         return self.__func__.staged(self.__self__, *args, **kwargs)
 

@@ -126,7 +126,7 @@ class Lowered:
             count = len(specialisation.hidden_paths)
             performance = specialisation.draws.perform(leaves, hidden[count:], keep=False)
             hidden, drawn = hidden[:count], performance.results
-        out = self._run(compiled, leaves, [*hidden, *drawn])
+        out = self._run(lambda *given: compiled(*specialisation.packed(given)), leaves, [*hidden, *drawn])
         if not isinstance(out, Pending):
             single = self._specialisation.single
             return out if single is None else single.convert(out)
@@ -166,7 +166,7 @@ class Compiled:
         self._lowered = lowered
         self._compiled = compiled
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Runs the program. TypeError if the arguments are not of the types that it was made for."""
         try:
             return self._lowered.call(self._compiled, args, kwargs)

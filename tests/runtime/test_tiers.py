@@ -350,3 +350,32 @@ def test_everything_runs_plainly_where_it_is_switched_off(monkeypatch: pytest.Mo
     monkeypatch.setenv("PYSTAGE_TIER", "plain")
     fresh = pystage.compile(square, fallback="error", tier="compiled")
     assert fresh(3.0) == 9.0 and programs(fresh) == 0 and RUNS[2:] == ["square"]
+
+
+def test_what_counts_calls_counts_them_after_a_plain_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = pystage.CompiledFunction.__call__
+    counted: list[Any] = []
+
+    def counting(self: Any, *args: Any) -> Any:
+        counted.append(args)
+        return run(self, *args)
+
+    monkeypatch.setattr(pystage.CompiledFunction, "__call__", counting)
+    compiled = pystage.compile(square)
+    with pystage.plain():
+        compiled(2.0)
+    compiled(3.0)
+    assert counted == [(3.0,)]
+
+
+def test_keyword_arguments_may_have_any_names() -> None:
+    @pystage.compile(tier="compiled")
+    def total(**numbers: float) -> float:
+        return sum(numbers.values())
+
+    def call() -> float:
+        return total(self=1.0, function=2.0, args=4.0, kwargs=8.0)
+
+    assert call() == 15.0
+    with pystage.plain():
+        assert call() == 15.0

@@ -67,26 +67,28 @@ class Packed:
         """As of `jax.jit`."""
 
     def __call__(self, *inputs: Any) -> Any:
-        return self._jitted(*self._pack(inputs))
+        return self._jitted(*packed(inputs, self._groups))
 
     def lower(self, *inputs: Any) -> Any:
         """As of `jax.jit`."""
-        return self._jitted.lower(*self._pack(inputs))
-
-    def _pack(self, inputs: Sequence[Any]) -> list[Any]:
-        made: list[Any] = []
-        done = 0
-        for each in self._groups:
-            numbers = inputs[each.start : each.end]
-            made += [
-                *inputs[done : each.start],
-                [_packed(numbers[i :: each.columns]) for i in range(each.columns)],
-            ]
-            done = each.end
-        return [*made, *inputs[done:]]
+        return self._jitted.lower(*packed(inputs, self._groups))
 
 
-def _packed(numbers: Sequence[Any]) -> Any:
+def packed(inputs: Sequence[Any], groups: Sequence[Pack]) -> list[Any]:
+    """The inputs, of which each group is one."""
+    made: list[Any] = []
+    done = 0
+    for each in groups:
+        numbers = inputs[each.start : each.end]
+        made += [
+            *inputs[done : each.start],
+            [_column(numbers[i :: each.columns]) for i in range(each.columns)],
+        ]
+        done = each.end
+    return [*made, *inputs[done:]]
+
+
+def _column(numbers: Sequence[Any]) -> Any:
     kinds = {*map(type, numbers)}
     dtype = _TYPES.get(kinds.pop()) if len(kinds) == 1 else None
     if dtype is not None:

@@ -36,7 +36,7 @@ from ...records import dataclass
 from ..arguments.classification import dtype_problem
 from ..arguments.inputs import TypeKey, is_key, key_data_type, trace_key, type_key
 from ..arguments.layouts import Layouts, Place
-from ..arguments.packing import Pack, Packed, groups_of, operands_of
+from ..arguments.packing import Pack, Packed, groups_of, operands_of, packed
 from ..arguments.signature import Signature
 from ..executables.background import Job, beside, can_interrupt, wait_for
 from ..executables.compiler_options import Options, options_for
@@ -106,7 +106,8 @@ class Variant:
     def on(self, operands: Sequence[tuple[Any, int | range]]) -> tuple[Staged, list[Any]]:
         """The program that takes these operands, each one of the inputs or several of them as a vector."""
         if all(isinstance(places, int) for _, places in operands):
-            return self.staged, [operands[i][0] for i in self.inputs]
+            values = {places: value for value, places in operands}
+            return self.staged, [values[i] for i in self.inputs]
         params = {self.inputs[k]: param for param, k in enumerate(self.staged.kept)}
         taken: list[Any] = []
         parameters: list[Parameter] = []
@@ -276,6 +277,10 @@ class Specialisation:
         """The programs for such inputs, lowered by JAX."""
         with _tracing():
             return self.jitted.lower(*inputs)
+
+    def packed(self, inputs: Sequence[Any]) -> list[Any]:
+        """What a program that JAX has lowered takes for such inputs."""
+        return packed(inputs, self._groups)
 
     def prepare(self, inputs: Sequence[Any]) -> None:
         """Compiles the program for such inputs. An interrupt leaves XLA at it, and the next such call waits for it.

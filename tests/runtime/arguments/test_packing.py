@@ -17,6 +17,7 @@ from pystage.runtime.arguments.packing import Pack, groups_of, operands_of
 from tests.checking import check
 
 N = 40
+MIXED = [[4 * i + j if (i + j) % 2 else i + j / 2 for j in range(4)] for i in range(10)]
 
 
 def at_computed_places(xs, ys):
@@ -34,9 +35,18 @@ def edges(rows):
     return total, last
 
 
+def products(rows):
+    return sum(row[0] * row[1] for row in rows), rows[3][1]
+
+
+def transposed(rows):
+    return [list(column) for column in zip(*rows)], np.array(rows)
+
+
 @pytest.mark.parametrize(
     ("function", "args"),
     [
+        (transposed, (MIXED,)),
         (at_computed_places, (list(range(N)), [float(i) for i in range(N)])),
         (at_computed_places, (list(range(N)), [2.0] * (N - 1) + [3])),
         (at_computed_places, ([True] * N, [1] * N)),
@@ -52,6 +62,12 @@ def test_other_types_in_later_calls() -> None:
     compiled = pystage.compile(at_computed_places)
     for ys in ([1.0] * N, [1] * N, [1.0] * 20 + [1] * 20, [True] * N):
         assert compiled(list(range(N)), ys) == at_computed_places(list(range(N)), ys)
+
+
+@pytest.mark.parametrize("rows", [MIXED, [[float(i), i] for i in range(N)]])
+def test_a_program_compiled_ahead_of_time_takes_lists(rows: Any) -> None:
+    compiled = pystage.compile(products).lower(rows).compile()
+    assert compiled(rows) == products(rows)
 
 
 def test_a_number_that_is_too_large_is_told_of_itself() -> None:
