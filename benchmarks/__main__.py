@@ -19,6 +19,7 @@ BENCHMARKS = (
     "front_end",
     "program_size",
     "run_time",
+    "first_example",
     "losses",
     "dynamic",
     "in_place",

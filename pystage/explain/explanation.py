@@ -75,41 +75,33 @@ def explain(
 
     What the call itself does wrong (TypeError for arguments that do not fit) is raised.
     """
-    trail = Trail()
-    assumed: dict[str, int] = {}
 
-    def attempt(tried: Callable[..., Any], further: Mapping[str, Any]) -> Staged | tuple[Diagnostic, ...]:
+    def attempt(
+        tried: Callable[..., Any], further: Mapping[str, Any], values: Mapping[str, int] = {}
+    ) -> Staged | tuple[Diagnostic, ...]:
         call = canonical(args, {**kwargs, **further})
         try:
-            return Dispatcher(tried, name, infer).infer(*_with_values(function, call, assumed))
+            return Dispatcher(tried, name, infer).infer(*_with_values(function, call, values))
         except StagingError as error:
             return error.diagnostics
 
-    def look() -> Staged | tuple[Diagnostic, ...]:
-        nonlocal trail
-        trail = Trail()
-        with watching(trail):
-            return attempt(function, {})
-
-    def assume(value: int) -> Staged | tuple[Diagnostic, ...]:
-        """What becomes of the function where each integer that must be known is this one."""
-        assumed.clear()
-        found = look()
-        while not isinstance(found, Staged) and (name := _wanted(found, function, call, assumed)):
-            assumed[name] = value
-            found = look()
-        return found
+    def look(values: Mapping[str, int]) -> _Look:
+        with watching(trail := Trail()):
+            return attempt(function, {}, values), trail
 
     call = canonical(args, dict(kwargs))
-    found = look()
-    if not isinstance(found, Staged) and _wanted(found, function, call, {}):
-        for value in STAND_INS:
-            found = assume(value)
-            if isinstance(found, Staged) and not any(raises(found.program)):
-                break
-        else:
-            assumed.clear()
-            found = look()
+    first = found, trail = look({})
+    assumed: dict[str, int] = {}
+    for value in STAND_INS:
+        assumed = {}
+        found, trail = first
+        while not isinstance(found, Staged) and (wanted := _wanted(found, function, call, assumed)):
+            assumed[wanted] = value
+            found, trail = look(assumed)
+        if not assumed or (isinstance(found, Staged) and not any(raises(found.program))):
+            break
+    else:
+        found, trail = first
     if isinstance(found, Staged):
         certain = tuple([_with_operands(problem, trail) for problem in raises(found.program)])
         shown = listings(trail, certain, Mark.RAISES)
@@ -119,6 +111,7 @@ def explain(
     return Explanation(name, None, found, rewrites, listings(trail, found), fallback)
 
 
+_Look = tuple[Staged | tuple[Diagnostic, ...], Trail]
 _Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 
@@ -135,10 +128,9 @@ def _wanted(
     problems: Sequence[Diagnostic], function: Callable[..., Any], call: _Call, known: Mapping[str, int]
 ) -> str | None:
     """A parameter whose value must be known, and of which only the type is given: that of an integer."""
-    given = inspect.signature(function).bind(*call[0], **call[1]).arguments
     for problem in problems:
         if isinstance(problem, ValueNotGiven) and problem.path not in known:
-            value = given.get(problem.path)
+            value = inspect.signature(function).bind(*call[0], **call[1]).arguments.get(problem.path)
             if isinstance(value, ArraySpec) and value.form is Form.PYTHON and value.dtype == INT64:
                 return problem.path
     return None

@@ -213,3 +213,18 @@ def test_what_xla_cannot_allocate_runs_as_python() -> None:
     with pytest.raises(jax.errors.JaxRuntimeError), pytest.warns(pystage.FallbackWarning):
         pystage.compile(sort, fallback="python")(x, HUGE)
     assert x[0] == 2.0
+
+
+def test_a_bound_that_is_too_large_is_no_exception_of_the_plain_run() -> None:
+    """NumPy makes an array of no rows; that of as many as there may be it cannot make."""
+
+    def rows(x):
+        try:
+            return np.zeros((len(x[x > 0]), 1 << 44)).shape[0]
+        except MemoryError:
+            return -1
+
+    x = -np.ones(4)
+    assert rows(x) == 0
+    with pytest.raises(pystage.StagingError, match="PS816"):
+        pystage.compile(rows)(x)

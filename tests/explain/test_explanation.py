@@ -253,3 +253,8 @@ def test_nothing_is_displayed_but_the_explanation(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(pystage.StagingError) as caught:
         pystage.compile(lambda x: eval(x))("a")
     assert str(caught.value) and not shown
+
+
+def test_a_builtin_function_without_a_signature_is_explained() -> None:
+    explanation = pystage.compile(min).explain({1, 2})
+    assert explanation.staged is None and explanation.problems

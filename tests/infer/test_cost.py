@@ -315,3 +315,33 @@ def test_a_loop_that_appends_arrays_that_others_hold_stays_rolled():
         for n in (40, 80)
     ]
     assert sizes[0] == sizes[1]
+
+
+WORDS = [f"word {i}" + " of so many letters" * 3 for i in range(4000)]
+
+
+def of_each_word(x):
+    for word in WORDS:
+        for letter in word:
+            if letter == "w":
+                x = x + len(word)
+    return x
+
+
+def test_what_all_trips_take_is_foreseen_after_the_first_ones() -> None:
+    watch = Watch(of_each_word, np.ones(3), refused="PS404")
+    assert watch.engines[-1].effort.steps < 5_000
+
+
+def up_to_a_word(x):
+    for word in WORDS:
+        for letter in word:
+            if letter == "w":
+                x = x + len(word)
+        if word == WORDS[5]:
+            break
+    return x
+
+
+def test_a_loop_that_is_left_early_is_not_foreseen() -> None:
+    check(up_to_a_word, np.ones(3))

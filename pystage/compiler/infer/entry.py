@@ -125,18 +125,16 @@ def infer_program(
             by_place[large.loop] = len(by_place) < MOST_BY_PLACE
         except StatesInProgram as found:
             in_program |= found.generators
-        except Exhausted:
-            engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
+        except (Exhausted, StagingError) as error:
+            if isinstance(error, Exhausted):
+                engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
             rolled = {**appending, **engine.loops.alternatives}
             if unrolled.keys() >= rolled.keys() and not any(by_place.values()):
+                if isinstance(error, StagingError):
+                    raise
                 raise refused or StagingError((engine.effort.diagnostic(engine.b.span),)) from None
+            refused = error if isinstance(error, StagingError) else refused
             by_place = dict.fromkeys(by_place, False)
-            unrolled |= rolled
-        except StagingError as error:
-            rolled = {**appending, **engine.loops.alternatives}
-            if unrolled.keys() >= rolled.keys() and not any(by_place.values()):
-                raise
-            refused, by_place = error, dict.fromkeys(by_place, False)
             unrolled |= rolled
         finally:
             engine.release()

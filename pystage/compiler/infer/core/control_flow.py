@@ -244,7 +244,7 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
         why = Note(f"each element of {what} is code of its own")
 
     many = 0 if i in e.loops.unrolled or i in e.loops.by_place else count_of_references(e, iterable)
-    count = count_now(e, iterable)
+    count = count_now(e, iterable) if i.until is None else None
 
     def trip(item: Step) -> None:
         before, region = e.effort.steps, e.b.open[-1][0]
