@@ -369,12 +369,10 @@ class _Lent(Replacement):
         return shared_memory(tensor, self._cause)
 
     def holds(self, array: np.ndarray[Any, Any]) -> bool:
-        """True if an array lies in the memory of a tensor."""
-        return any(
-            isinstance(lent, np.ndarray)
-            and np.may_share_memory(memory_of(owner_of(tensor), self._cause), array)
-            for tensor, lent in self.made.values()
-        )
+        """True if an array lies in the memory of a tensor, or of an ndarray that was given."""
+        lent = [tensor for tensor, elements in self.made.values() if isinstance(elements, np.ndarray)]
+        memories = [*self.arrays.values(), *[memory_of(owner_of(tensor), self._cause) for tensor in lent]]
+        return any(np.may_share_memory(memory, array) for memory in memories)
 
 
 class _Returned(Replacement):

@@ -140,7 +140,9 @@ LEFT_OUT = {"signature", "like", "device", "kwargs", "args", "func", "optimize"}
 """Parameters that say how, not what, or that only NumPy's own objects can be."""
 
 
-ENDS_NUMPY = frozenset(["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "add.accumulate"])
+ENDS_NUMPY = frozenset(
+    ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "add.accumulate", "nancumsum", "nancumprod"]
+)
 """Functions that end the process, plain too, with an `out` without axes (NumPy 2.4)."""
 
 EXTREMA = ("clip", "maximum", "minimum", "fmax", "fmin", "max", "min", "amax", "amin", "nanmax", "nanmin")
@@ -190,9 +192,13 @@ class Case:
         name = self.name.rpartition(".")[2]
         if name == "broadcast_arrays" or "overwrite_input" in self.text:  # what NumPy leaves open
             return "read-only" in text or "argument[0]" in text
-        if name == "uint32" and "nan" in self.what:
-            return True  # what a cast of NaN gives depends on the processor
-        if "LinAlgError" in text and self.what.startswith(("infinit", "nan", "all nan")):
+        if name == "uint32" and self.what.startswith(("nan", "all nan", "infinit")):
+            return True  # what such a cast gives depends on the processor
+        if name == "argsort" and self.what.startswith("uint64"):
+            return True  # the order of equal elements
+        if name == "ascontiguousarray" and "shared memory" in text:
+            return True
+        if "LinAlgError" in text and self.what.startswith(("infinit", "nan", "all nan", "complex:")):
             return True  # what LAPACK makes of such a matrix
         if name in EXTREMA and "zeros with other signs" in text:
             return True

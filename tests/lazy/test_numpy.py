@@ -89,3 +89,14 @@ def test_views_by_the_order_in_memory(function: Any, x: Any) -> None:
     lazily = run_lazily(function, (x,), {}, 0)
     np.testing.assert_array_equal(lazily, function(x))
     assert np.shares_memory(lazily, x) == np.shares_memory(function(x), x)
+
+
+@pytest.mark.parametrize("function", [np.atleast_2d, np.atleast_3d, np.ix_, np.broadcast_arrays])
+def test_views_of_ndarrays_beside_tensors(function: Any) -> None:
+    """What a call gives of an ndarray shares its memory, as without tensors."""
+
+    def call(x: Any) -> Any:
+        beside = np.arange(3)
+        return beside, function(beside, x)
+
+    compare(call, np.arange(3))

@@ -187,6 +187,18 @@ def products_of_rows(x: Any) -> Any:
     return np.linalg.multi_dot(x[:2])
 
 
+@cases.each(
+    *[(X[0].astype(kind), np.zeros(4, out)) for kind, out in (("f2", "f8"), ("f4", "f8"), ("f8", "f4"))]
+)
+def rounded_in_the_memory_of_another_type(x: Any, out: Any) -> Any:
+    return np.round(x, 1, out=out), np.round(x * 100, -1, out=out.copy())
+
+
+@cases(X, X.copy())
+def a_mask_of_none(x: Any, out: Any) -> Any:
+    return np.add(x, x, where=None, out=out)
+
+
 @cases(X, refused="PS220")
 def bins_by_a_rule(x: Any) -> Any:
     return np.histogram(x, bins="auto")

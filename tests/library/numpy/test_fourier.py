@@ -28,7 +28,8 @@ def transforms_of_reals(x: Any) -> Any:
 
 @cases(X.astype(np.float16))
 def half_precision(x: Any) -> Any:
-    return np.fft.fft(x), np.fft.rfft(x, axis=0), np.fft.irfft(x)
+    scaled = np.fft.ifft(x, 3), np.fft.fft(x, 5, norm="forward"), np.fft.ifft(x, 3, norm="ortho")
+    return np.fft.fft(x), np.fft.rfft(x, axis=0), np.fft.irfft(x), np.fft.irfft2(x), *scaled
 
 
 @cases.each((X,), (Z,))

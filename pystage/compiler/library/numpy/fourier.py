@@ -6,14 +6,13 @@ truncates the axis or pads it with zeros.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
-from ...hlo.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64
+from ...hlo.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, DType
 from ...ops import Fft, Multiply, Pad, Slice, Transpose
 from ...values.lattice import Abstract
 from ..context import Context, Raw
@@ -41,17 +40,23 @@ def _of_length(ctx: Context, value: Value, length: int) -> Value:
     return ctx.op(kind, value, ctx.constant(0, value.type.dtype))
 
 
-def _scale(ctx: Context, norm: Raw, length: int, inverse: bool, name: str) -> float:
-    """The scale factor of the result: HLO divides by the length in the inverse transforms only."""
+def _scale(ctx: Context, norm: Raw, length: int, inverse: bool, dtype: DType, name: str) -> float:
+    """The factor of the result, in the precision of the operand's real dtype as NumPy computes it; 1 where HLO's division
+    of inverse transforms by the length is all."""
     which = ctx.known(norm, f"the norm of np.fft.{name}")
     which = "backward" if which is None else which
     if which not in _NORMS:
         text = f'Invalid norm value {which}; should be "backward","ortho" or "forward".'
         ctx.raise_(ValueError(text))
-    given = {"backward": 1.0, "ortho": 1 / math.sqrt(length), "forward": 1 / length}[which]
-    if inverse:
-        given = {"backward": 1.0, "ortho": math.sqrt(length), "forward": float(length)}[which]
-    return given
+    if which == ("forward" if inverse else "backward"):
+        return float(length) if inverse else 1.0
+    if which == "ortho":
+        factor = np.reciprocal(np.sqrt(length, dtype=dtype))
+    elif inverse and dtype != np.float16:
+        return 1.0
+    else:
+        factor = np.reciprocal(length, dtype=dtype)
+    return float(factor) * length if inverse else float(factor)
 
 
 def _transform(ctx: Context, kind: str, a: Raw, n: Raw, axis: Raw, norm: Raw, name: str) -> Abstract:
@@ -77,7 +82,8 @@ def _transform(ctx: Context, kind: str, a: Raw, n: Raw, axis: Raw, norm: Raw, na
     value = value if at == given.rank - 1 else ctx.op(Transpose((*order, at)), value)
     value = _of_length(ctx, value, length // 2 + 1 if kind == "IRFFT" else length)
     value = ctx.op(Fft(kind, (length,)), value)
-    scale = _scale(ctx, norm, length, kind.startswith("I"), name)
+    real = np.result_type(np.zeros(0, given.dtype).real.dtype, 1.0)
+    scale = _scale(ctx, norm, length, kind.startswith("I"), real, name)
     if scale != 1:
         factor = ctx.broadcast(ctx.constant(scale, value.type.dtype), value.type.static_shape)
         value = ctx.op(Multiply(), value, factor)

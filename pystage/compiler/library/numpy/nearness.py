@@ -46,11 +46,11 @@ from .selection import common_loop
 # ---------------------------------------------------------------- rounding
 
 
-def _rounded(ctx: Context, x: Value, decimals: int) -> Value:
+def _rounded(ctx: Context, x: Value, decimals: int, into: DType | None = None) -> Value:
     if is_complex(x.type.dtype):
-        parts = [round_value(ctx, ctx.op(part, x), decimals) for part in (Real(), Imag())]
+        parts = [round_value(ctx, ctx.op(part, x), decimals, into) for part in (Real(), Imag())]
         return ctx.op(Complex(), *parts)
-    return round_value(ctx, x, decimals)
+    return round_value(ctx, x, decimals, into)
 
 
 @meaning(np.round, np.around)
@@ -68,8 +68,14 @@ def np_round(ctx: Context, a: Raw, decimals: Raw = 0, out: Raw = None) -> Abstra
             ctx, np.round, np.zeros(1, bool), digits
         )  # NumPy multiplies, and has no bool for that
     value = value_of(ctx, operand, FLOAT16 if loop.outputs[0] == BOOL else loop.outputs[0])
-    value = _rounded(ctx, value, digits)
-    return result_into(ctx, out, value, "np.round")
+    into = None
+    if (
+        not is_complex(value.type.dtype)
+        and ctx.is_ndarray(out)
+        and np.can_cast(value.type.dtype, dtype_of(ctx, out), "same_kind")
+    ):
+        into = np.zeros(0, dtype_of(ctx, out)).real.dtype
+    return result_into(ctx, out, _rounded(ctx, value, digits, into), "np.round")
 
 
 @meaning(jnp.round, jnp.around)

@@ -55,7 +55,7 @@ from ...ops import (
 )
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.lattice import Abstract
+from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
 from ..jax.tail import jax_call
 from ..kernels import arithmetic as a
@@ -63,6 +63,7 @@ from ..kernels import float_bits
 from ..kernels import transcendental as t
 from ..kernels.structures import abstract
 from ..registry import declared, meaning, signed
+from ..rules.jax import is_none
 from ..rules.libraries import as_ndarray
 from ..rules.promote import SAME_KIND, Casting, inexact, kinds_of, numeric
 from .elementwise import DTypeMap, ElementwiseFunction, apply_jax, boolean, call_numpy, jax_operands, same
@@ -151,6 +152,7 @@ def with_ufunc_options(operands: int, call: Callable[..., Abstract]) -> Callable
         rule = _option(ctx, "casting", casting, rules, ", ".join(map(repr, rules)))
         _option(ctx, "order", order, ("C", "F", "A", "K", None), "'C', 'F', 'A', or 'K'")
         given = tuple([as_ndarray(ctx, arg) for arg in args])
+        where = Const(False) if is_none(where) else where  # a mask of None selects nothing
         return call(ctx, given, out, where, dtype, *([] if rule == SAME_KIND else [rule]))
 
     def options(

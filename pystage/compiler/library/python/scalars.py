@@ -241,21 +241,23 @@ def _jax_round(ctx: Context, operand: Array, digits: int | None) -> Abstract:
     return ctx.jax(ctx.convert(round_value(ctx, operand.value, 0), integer))
 
 
-def round_value(ctx: Context, x: Value, digits: int) -> Value:
-    """`x` rounded to decimal digits, by scaling; integers only to negative digits."""
+def round_value(ctx: Context, x: Value, digits: int, into: DType | None = None) -> Value:
+    """`x` rounded to decimal digits, by scaling; integers only to negative digits. Scaled floats are rounded and scaled back
+    `into` another floating dtype, as in the memory of an `out` (`PyArray_Round`)."""
     dtype = x.type.dtype
     if not is_floating(dtype):
         if digits >= 0:
             return x
-        rounded = _scaled_round(ctx, ctx.convert(x, FLOAT64), digits)
+        rounded = _scaled_round(ctx, ctx.convert(x, FLOAT64), digits, FLOAT64)
         if dtype.itemsize < 8:  # what the type does not hold wraps around
             rounded = ctx.convert(rounded, INT64)
         return ctx.convert(rounded, dtype)
-    return ctx.op(RoundNearestEven(), x) if digits == 0 else _scaled_round(ctx, x, digits)
+    return ctx.op(RoundNearestEven(), x) if digits == 0 else _scaled_round(ctx, x, digits, into or dtype)
 
 
-def _scaled_round(ctx: Context, x: Value, digits: int) -> Value:
+def _scaled_round(ctx: Context, x: Value, digits: int, into: DType) -> Value:
     with np.errstate(over="ignore"):
-        factor = a.like(ctx, x, np.float64(10.0) ** abs(digits))
+        by = np.float64(10.0) ** abs(digits)
     first, second = (Multiply(), Divide()) if digits > 0 else (Divide(), Multiply())
-    return ctx.op(second, ctx.op(RoundNearestEven(), ctx.op(first, x, factor)), factor)
+    scaled = ctx.op(RoundNearestEven(), ctx.convert(ctx.op(first, x, a.like(ctx, x, by)), into))
+    return ctx.op(second, scaled, a.like(ctx, scaled, by))
