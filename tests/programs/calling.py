@@ -79,10 +79,10 @@ class _Side:
         names = vars(self.module)
         for change in call.changes:
             _change(change, names)
-        args = tuple([eval(text, names) for text in call.args])
-        run = Run(args, {})
+        run = Run((), {})
         with np.errstate(all="ignore"):
             try:
+                run.args = args = tuple([eval(text, names) for text in call.args])
                 run.result = self._function(call.function)(*args)
             except pystage.StagingError:
                 raise

@@ -121,6 +121,26 @@ def test_sides_of_branch_cuts(dtype):
     check(sides_of_branch_cuts, CUT.astype(dtype), tolerance=1e-6)
 
 
+def sums_of_products(x, y):
+    rows = x.reshape(-1, 1), y.reshape(1, -1)
+    products = (
+        np.dot(2.0, x),
+        np.dot(x[0], y),
+        rows[0] @ rows[1],
+        np.einsum("i,j", x, y),
+        np.inner(rows[0], y[:1]),
+    )
+    return *products, np.vdot(x[:1], x[:1]), np.dot(x[:1], y[:1]), np.linspace(x, y, 3)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_signs_of_sums_of_products(count, dtype):
+    x, y = np.full(count, -0.0, dtype), np.array([1.0, -1.0, 1.0], dtype)[:count]
+    for expected, found in zip(sums_of_products(x, y), pystage.compile(sums_of_products)(x, y), strict=True):
+        same_bits(expected, found)
+
+
 def sums_of_jax(x):
     return jnp.sum(x), jnp.mean(x), jnp.cumsum(x), jnp.median(x), x + 0.0, jnp.nansum(x)
 

@@ -6,13 +6,14 @@ labels, else a broadcast product. Diagonals and sums of a single operand precede
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ....autocasting import product_type
 from ....records import dataclass
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT32, DType
-from ...ops import Broadcast, DotGeneral, Multiply, Or, Transpose
+from ...ops import Add, Broadcast, DotGeneral, Multiply, Or, Transpose
 from ...values.views import read_path
 from ..context import Context
 from ..numpy.linalg.matrices import diagonal_views
@@ -40,10 +41,14 @@ class Labelled:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How a product is computed: StableHLO's precision, and the element type of the result."""
+    """How a product is computed: StableHLO's precision, and the element type of the result.
+
+    `from_zero`: each sum begins with 0.0, as NumPy's do, so that one product of -0.0 gives 0.0.
+    """
 
     name: str | None = None
     preferred: DType | None = None
+    from_zero: bool = False
 
 
 def lowered(precision: str | None, dtype: DType) -> str | None:
@@ -94,18 +99,24 @@ def product(
     batch = [label for label in shared if label in result]
     contracted = [label for label in shared if label not in result]
     if not contracted and precision.preferred in (None, left.value.type.dtype):
-        return _elementwise(ctx, left, right)
-    kind = DotGeneral(
-        left.axes(batch),
-        right.axes(batch),
-        left.axes(contracted),
-        right.axes(contracted),
-        lowered(precision.name, left.value.type.dtype),
-        precision.preferred,
-    )
-    free = [label for label in left.labels if label not in shared]
-    free += [label for label in right.labels if label not in shared]
-    return Labelled(ctx.op(kind, left.value, right.value), (*batch, *free))
+        made = _elementwise(ctx, left, right)
+    else:
+        kind = DotGeneral(
+            left.axes(batch),
+            right.axes(batch),
+            left.axes(contracted),
+            right.axes(contracted),
+            lowered(precision.name, left.value.type.dtype),
+            precision.preferred,
+        )
+        free = [label for label in left.labels if label not in shared]
+        free += [label for label in right.labels if label not in shared]
+        made = Labelled(ctx.op(kind, left.value, right.value), (*batch, *free))
+    dtype, count = made.value.type.dtype, math.prod([left.sizes[label] for label in contracted])
+    if precision.from_zero and count == 1 and dtype.kind in "fcV":
+        zeros = ctx.broadcast(ctx.constant(0, dtype), made.value.type.static_shape)
+        made = Labelled(ctx.op(Add(), zeros, made.value), made.labels)
+    return made
 
 
 def _elementwise(ctx: Context, left: Labelled, right: Labelled) -> Labelled:

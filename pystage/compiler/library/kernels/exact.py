@@ -134,7 +134,8 @@ def multiples(ctx: Context, x: Value, integers: Value, largest: int) -> Value:
     mask = ctx.broadcast(ctx.constant(~((1 << half) - 1), bits), x.type.static_shape)
     high = ctx.op(BitcastConvert(dtype), ctx.op(And(), ctx.op(BitcastConvert(bits), x), mask))
     parts = [ctx.op(Multiply(), each, integers) for each in (high, ctx.op(Subtract(), x, high))]
-    return select(ctx, ctx.op(IsFinite(), x), ctx.op(Add(), *parts), plain)
+    halved = ctx.op(And(), ctx.op(IsFinite(), x), ctx.op(Compare("NE"), plain, like(ctx, plain, 0)))
+    return select(ctx, halved, ctx.op(Add(), *parts), plain)  # zeros keep their signs
 
 
 def _nearest(ctx: Context, scaled: Value, lost: Value) -> Value:

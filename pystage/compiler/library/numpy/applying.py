@@ -50,7 +50,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
 def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     """`func(a, axis)` along one axis after the other, which stay as axes of one element."""
     result = np.asarray(a)
-    rank = result.ndim
+    rank = a.ndim  # NumPy asks the argument
     for axis in axes if isinstance(axes, tuple | list) else (axes,):
         made = func(result, axis if axis >= 0 else rank + axis)
         result = made if np.ndim(made) == rank else np.expand_dims(made, axis)

@@ -22,7 +22,7 @@ from ...rules.libraries import NUMPY, as_ndarray
 from ..elementwise import result_into
 from ..indexing.stores import cast
 from ..manipulation import shape_known
-from .products import conjugate, product_dtype
+from .products import conjugate, places_of, product_dtype
 
 _LAST_TWO = {"axis1": Const(-2), "axis2": Const(-1)}
 
@@ -72,7 +72,7 @@ def _stacked_product(
         keepdims: Raw = False,
         dtype: Raw = None,
     ) -> Abstract:
-        places = None if is_none(axes) else ctx.known(axes, f"axes of {name}")
+        places = places_of(ctx, axes, name)
         if not is_none(axis):
             at = integer(ctx, axis, f"the axis of {name}")
             places = [(at,), (at,), ()]

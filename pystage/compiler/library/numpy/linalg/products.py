@@ -7,6 +7,7 @@ NumPy promotes both operands to their common element type, keeps integers, and c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -34,9 +35,9 @@ from .bounded_products import of_bounded
 
 
 def precision_of(ctx: Context, rules: Rules, precision: Raw, preferred: Raw, function: str) -> Precision:
-    """How JAX computes a product; NumPy has no choice."""
+    """How JAX computes a product; NumPy has no choice, and begins its sums with 0.0."""
     if not rules.is_jax:
-        return Precision()
+        return Precision(from_zero=True)
     try:
         name = precision_name(ctx, precision, function)
     except UnservedPrecision:
@@ -136,7 +137,7 @@ def numpy_matmul(
     given = [nested(ctx, NUMPY, x, "matmul") for x in (x1, x2)]
     core = [_MATRIX[2 - min(o.rank, 2) :] for o in given]
     last = _MATRIX[2 - sum(o.rank > 1 for o in given) :]
-    places = None if is_none(axes) else ctx.known(axes, "axes of matmul")
+    places = places_of(ctx, axes, "matmul")
     if places is not None and places != [*core, last]:
         moved = [
             ctx.call(Const(np.moveaxis), [x, Const(p), Const(c)]) for x, p, c in zip((x1, x2), places, core)
@@ -150,8 +151,20 @@ def numpy_matmul(
     if not is_none(dtype):
         wanted = NUMPY.dtype(ctx, dtype, "matmul")
         left, right = ctx.convert(left, wanted), ctx.convert(right, wanted)
-    value = _matmul(ctx, NUMPY, left, right, Precision())
+    value = _matmul(ctx, NUMPY, left, right, Precision(from_zero=True))
     return NUMPY.result(ctx, value) if is_none(out) else _into_output(ctx, out, value, x1, x2)
+
+
+def places_of(ctx: Context, axes: Raw, name: str) -> list[Any] | None:
+    """The option `axes` of a generalised ufunc of two operands: where the core axes are of each, and of the result."""
+    known = None if is_none(axes) else ctx.known(axes, f"axes of {name}")
+    if known is not None and not (isinstance(known, list) and len(known) in (2, 3)):
+        ctx.fail(
+            ArgumentNotStaged(
+                span=ctx.span, function=f"np.{name}", argument="axes that are no list of two or three"
+            )
+        )
+    return known
 
 
 _MATRIX = (-2, -1)
@@ -228,8 +241,20 @@ def _contract(
         theirs[j] = ours[i]
     summed = {ours[i] for i, _ in axes}
     free = [label for label in (*ours, *theirs) if label not in summed]
+    if how.from_zero and function != "vdot":
+        how = Precision(from_zero=_begins_with_zero(left, right))
     made = product(ctx, Labelled(left, tuple(ours)), Labelled(right, tuple(theirs)), free, how)
     return ordered(ctx, made, free)
+
+
+def _begins_with_zero(left: Value, right: Value) -> bool:
+    """False for `np.dot` of what NumPy multiplies (in a type of BLAS two single elements, in others with an array without
+    axes), and for BLAS's complex matrices."""
+    if left.type.dtype.char not in "fdFD":
+        return bool(left.type.rank and right.type.rank)
+    if left.type.size == right.type.size == 1:
+        return False
+    return not (is_complex(left.type.dtype) and left.type.rank and right.type.rank)
 
 
 @twins(np.dot, jnp.dot, delegates=False)
@@ -389,16 +414,42 @@ def _components(ctx: Context, value: Value, axis: int) -> list[Value]:
 
 @twins(np.linalg.multi_dot, None, delegates=False)
 def multi_dot(ctx: Context, rules: Rules, arrays: Raw) -> Abstract:
-    """The product of several matrices, from the left."""
+    """The product of several matrices, in the order that takes the fewest multiplications."""
     items = ctx.iterate(abstract(arrays)) or []
     if len(items) < 2:
         ctx.raise_(ValueError("Expecting at least two arrays."))
-    for place, item in enumerate(items if len(items) > 2 else ()):
-        rank = nested(ctx, rules, item, "multi_dot").rank
-        if rank != 2 and not (rank == 1 and place in (0, len(items) - 1)):
-            text = f"{rank}-dimensional array given. Array must be two-dimensional"
+    if len(items) == 2:
+        return ctx.call(Const(np.dot), items)
+    shapes = [nested(ctx, rules, item, "multi_dot").shape for item in items]
+    for place, shape in enumerate(shapes):
+        if len(shape) != 2 and not (len(shape) == 1 and place in (0, len(items) - 1)):
+            text = f"{len(shape)}-dimensional array given. Array must be two-dimensional"
             ctx.raise_(np.linalg.LinAlgError(text))
-    made = items[0]
-    for other in items[1:]:
-        made = ctx.call(Const(np.dot), [made, other])
-    return made
+    rows = 1 if len(shapes[0]) == 1 else shapes[0][0]
+    splits = _chain_splits([rows, *[s[0] for s in shapes[1:]], 1 if len(shapes[-1]) == 1 else shapes[-1][1]])
+
+    def of(first: int, last: int) -> Abstract:
+        if first == last:
+            return items[first]
+        middle = splits[first, last]
+        return ctx.call(Const(np.dot), [of(first, middle), of(middle + 1, last)])
+
+    return of(0, len(items) - 1)
+
+
+def _chain_splits(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
+    """Where to split each part of a chain of matrices of shapes `(sizes[i], sizes[i + 1])`: the first of the cheapest.
+
+    Cormen et al., "Introduction to Algorithms", 15.2 (matrix-chain multiplication)."""
+    count = len(sizes) - 1
+    costs = {(i, i): 0 for i in range(count)}
+    splits: dict[tuple[int, int], int] = {}
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            ways = [
+                costs[i, k] + costs[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1] for k in range(i, j)
+            ]
+            costs[i, j] = min(ways)
+            splits[i, j] = i + ways.index(costs[i, j])
+    return splits

@@ -14,7 +14,7 @@ import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
-from ....hlo.types import BOOL, FLOAT16, INT64, DType, is_complex, is_floating
+from ....hlo.types import BOOL, FLOAT16, FLOAT64, INT64, DType, is_complex, is_floating
 from ....ops import (
     Add,
     And,
@@ -162,6 +162,11 @@ def _quantile(
     wanted, how = _known_shares(ctx, q, name), ctx.known(method, f"the method of np.{name}")
     lines = _SortedLines(ctx, rules, a, axis, keepdims, name)
     given = None if wanted is not None else nested(ctx, rules, q, name)
+    if given is not None:
+        shares = given.dtype if name == "quantile" else np.true_divide(np.zeros(0, given.dtype), 100).dtype
+        if how != "linear" or shares.kind != "f" or (given.dtype.kind != "f" and shares != FLOAT64):
+            what = "method" if how != "linear" else f"q of {given.dtype}"
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument=what))
     sample = np.full(given.shape, 0.5, given.dtype) if given is not None else wanted
     if lines.count == 0 or is_complex(lines.dtype):
         zeros = np.zeros(lines.shape, lines.dtype)
@@ -180,12 +185,9 @@ def _quantile(
         else:
             value = _interpolated(ctx, lines, flat, dtype, from_above=how == "averaged_inverted_cdf")
     else:
-        if how != "linear" or given.dtype.kind != "f":
-            what = "method" if how != "linear" else "q of integers"
-            ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument=what))
         lines.order(ctx)
-        shares = ctx.convert(ctx.reshape(given.value, (positions.size,)), dtype)
-        value = _computed(ctx, lines, shares, 100 if name == "percentile" else 1)
+        given_shares = ctx.convert(ctx.reshape(given.value, (positions.size,)), dtype)
+        value = _computed(ctx, lines, given_shares, 100 if name == "percentile" else 1)
     result = ctx.reshape(lines.with_nan(ctx, value), (*positions.shape, *lines.result))
     return lines.given_back(ctx, rules, result)
 
