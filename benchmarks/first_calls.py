@@ -132,7 +132,8 @@ def _times(path: Path, ways: Sequence[str]) -> dict[str, list[float]]:
 
 def _run(path: Path, way: str, folder: str) -> list[float]:
     command = [sys.executable, "-c", PROGRAM, str(path), way, json.dumps(CALLS), str(PATIENCE)]
-    environment = {key: value for key, value in os.environ.items() if key != "PYSTAGE_TIER"}
+    left_out = {"PYSTAGE_TIER", "PYTHONDONTWRITEBYTECODE"}  # an installed package has its bytecode
+    environment = {key: value for key, value in os.environ.items() if key not in left_out}
     if way in ("compiled", "second"):
         environment["PYSTAGE_CACHE_DIR"] = folder
     try:
