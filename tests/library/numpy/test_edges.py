@@ -194,6 +194,16 @@ def rounded_in_the_memory_of_another_type(x: Any, out: Any) -> Any:
     return np.round(x, 1, out=out), np.round(x * 100, -1, out=out.copy())
 
 
+@cases(2, np.zeros(4), raises=ValueError)
+def rounded_into_another_shape(x: Any, out: Any) -> Any:
+    return np.round(x, 1, out=out)
+
+
+@cases(X)
+def covariances_with_a_bias_of_none(x: Any) -> Any:
+    return np.cov(x, bias=None)
+
+
 @cases(X, X.copy())
 def a_mask_of_none(x: Any, out: Any) -> Any:
     return np.add(x, x, where=None, out=out)

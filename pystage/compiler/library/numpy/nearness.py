@@ -41,6 +41,7 @@ from .array_attributes import part_of
 from .composed import composed
 from .elementwise import jax_operands, result_into
 from .indexing.stores import dtype_of
+from .indexing.stores import shape_of as target_shape
 from .selection import common_loop
 
 # ---------------------------------------------------------------- rounding
@@ -68,6 +69,8 @@ def np_round(ctx: Context, a: Raw, decimals: Raw = 0, out: Raw = None) -> Abstra
             ctx, np.round, np.zeros(1, bool), digits
         )  # NumPy multiplies, and has no bool for that
     value = value_of(ctx, operand, FLOAT16 if loop.outputs[0] == BOOL else loop.outputs[0])
+    if ctx.is_ndarray(out) and target_shape(ctx, out) != value.type.shape:
+        ctx.raise_(ValueError("invalid output shape"))
     into = None
     if (
         not is_complex(value.type.dtype)

@@ -114,7 +114,7 @@ def cov(
             rows = rows.T
         x = np.concatenate((x, rows), axis=0)
     if ddof is None:
-        ddof = 0 if bias else 1
+        ddof = 1 if bias == 0 else 0
     heavy = None if fweights is None else _frequencies(fweights, x.shape[1])
     if aweights is not None:
         importance = np.asarray(aweights, dtype=float)
