@@ -194,6 +194,16 @@ def rounded_in_the_memory_of_another_type(x: Any, out: Any) -> Any:
     return np.round(x, 1, out=out), np.round(x * 100, -1, out=out.copy())
 
 
+@cases(X.copy(), np.zeros((3, 0), np.int64), np.arange(3.0))
+def nothing_put(x: Any, indices: Any, values: Any) -> Any:
+    return np.put(x, indices, values), x
+
+
+@cases(X[0], np.zeros(4))
+def gradients_at_one_place(x: Any, at: Any) -> Any:
+    return np.gradient(x, at), np.gradient(x, at, edge_order=2)
+
+
 @cases(2, np.zeros(4), raises=ValueError)
 def rounded_into_another_shape(x: Any, out: Any) -> Any:
     return np.round(x, 1, out=out)

@@ -77,7 +77,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> An
             if np.issubdtype(points.dtype, np.integer):
                 points = points.astype(np.float64)
             widths = np.diff(points)
-            made = _uneven_gradient(lines, widths.reshape((-1,) + (1,) * (x.ndim - 1)), edge_order)
+            uneven = _uneven_gradient(lines, widths.reshape((-1,) + (1,) * (x.ndim - 1)), edge_order)
+            made = np.where((widths == widths[0]).all(), _even_gradient(lines, widths[0], edge_order), uneven)
         results.append(np.moveaxis(made.astype(kind), 0, i))
     if len(results) == 1:
         return results[0]

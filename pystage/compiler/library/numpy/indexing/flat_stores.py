@@ -66,9 +66,9 @@ def store_repeated(ctx: Context, target: Ref, positions: Value, new: Value, memo
     positions = ctx.reshape(positions, (positions.type.size,))
     (count,) = positions.type.static_shape
     new = ctx.reshape(new, (new.type.size,))
-    if new.type.size not in (1, count) and count:
-        if new.type.size == 0:
-            return
+    if count == 0 or new.type.size == 0:
+        return
+    if new.type.size not in (1, count):
         repeated = ctx.constant(np.arange(count) % new.type.size, INT64)
         new = gather(ctx, new, Fancy((0,), (repeated,), (count,), 0, False))
     stored = scatter(ctx, flat, Fancy((0,), (positions,), (count,), 0, False), ctx.broadcast(new, (count,)))
