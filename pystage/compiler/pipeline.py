@@ -48,7 +48,7 @@ from .values.boundary import (
     leaf_forms,
 )
 from .values.capacity import AllocationSite
-from .values.demand import NeedsConstant, Statics
+from .values.demand import LoopDecisions, NeedsConstant, Statics
 from .values.type_text import short_array, type_of_template
 from .values.walk import nodes
 
@@ -281,6 +281,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
     fixed = dict(request.fixed)
     refusal: StagingError | None = None
     decide = False
+    loops = LoopDecisions()
     while True:
         statics = Statics(
             static,
@@ -291,6 +292,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
             request.capacities,
             request.skips_writes,
             request.traced,
+            loops,
         )
         try:
             program = infer(request.fn, request.args, request.kwargs, name=request.name, static=statics)
@@ -302,6 +304,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
             refusal = refusal or error
             if not statics.inputs or any(isinstance(d, ProgramTooLarge) for d in error.diagnostics):
                 raise refusal from None
+            loops = LoopDecisions()
             if decide:
                 for key, (path, value) in statics.inputs.items():
                     fixed[key] = Demand(path, str(path), value, None, "the program does not stage otherwise")

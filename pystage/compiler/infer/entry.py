@@ -17,12 +17,11 @@ from typing import Any
 import jax
 
 from ..diagnostics.codes_calls import InternalError
-from ..diagnostics.diagnostic import DiagnosticError, Note
+from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
 from ..hlo.types import ShapeError, TooLarge
 from ..ops.foreign.named_axes import CURRENT, NO_AXES
-from ..stage import ir as stage
 from ..values.boundary import (
     FACTORY,
     MAXLEN,
@@ -44,7 +43,7 @@ from ..values.boundary import (
     Template,
     Write,
 )
-from ..values.demand import Statics
+from ..values.demand import LoopDecisions, Statics
 from ..values.deques import deque_cell
 from ..values.generators import GENERATORS
 from ..values.lattice import (
@@ -72,7 +71,7 @@ from .calls.hoist import Hoist
 from .calls.parameters import arrange
 from .calls.printing import skip_writes
 from .core.effort import Exhausted
-from .core.frame import ByPlace, GeneratorKey, Restart, StatesInProgram
+from .core.frame import ByPlace, Restart, StatesInProgram
 from .diagnostics.reporting import shape_diagnostic
 from .exceptions.memory import raised
 from .exceptions.raising import attempt
@@ -102,15 +101,14 @@ def infer_program(
     `static` gives the values of argument leaves that inference demanded (`NeedsConstant`). Raises
     `StagingError` with every independent diagnostic.
     """
-    unrolled: dict[stage.Instr, Note] = {}
-    by_place: dict[stage.Instr, bool] = {}
-    appending: dict[stage.Instr, Note] = {}
-    in_program: dict[GeneratorKey, str | None] = {}
+    loops = static.loops if isinstance(static, Statics) else LoopDecisions()
     refused: StagingError | None = None  # what was wrong where loops were rolled
     steps = 0
     for _ in range(RESTART_LIMIT):
-        engine = Interpreter(bool(jax.config.jax_enable_x64), unrolled, steps, by_place, appending)
-        engine.externals.generators.in_program = in_program
+        engine = Interpreter(
+            bool(jax.config.jax_enable_x64), loops.unrolled, steps, loops.by_place, loops.appending
+        )
+        engine.externals.generators.in_program = loops.in_program
         if isinstance(static, Statics):
             engine.externals.statics = static
             engine.axes = CURRENT.axes if static.traced else NO_AXES
@@ -118,24 +116,27 @@ def infer_program(
         try:
             return _Entry(engine, static or {}).run(function, args, kwargs, name)
         except Restart as restart:
-            kept = appending if restart.appends and restart.loop not in appending else unrolled
-            kept[restart.loop] = restart.why
+            appends = restart.appends and restart.loop not in loops.appending
+            (loops.appending if appends else loops.unrolled)[restart.loop] = restart.why
             steps = engine.effort.steps
         except ByPlace as large:
-            by_place[large.loop] = len(by_place) < MOST_BY_PLACE
+            loops.by_place[large.loop] = len(loops.by_place) < MOST_BY_PLACE
+            if loops.by_place[large.loop]:
+                loops.unrolled.pop(large.loop, None)
         except StatesInProgram as found:
-            in_program |= found.generators
+            loops.in_program |= found.generators
         except (Exhausted, StagingError) as error:
-            if isinstance(error, Exhausted):
+            if isinstance(error, Exhausted) and engine.origins.demands:
+                loops.forget()
                 engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
-            rolled = {**appending, **engine.loops.alternatives}
-            if unrolled.keys() >= rolled.keys() and not any(by_place.values()):
+            rolled = {**loops.appending, **engine.loops.alternatives}
+            if loops.unrolled.keys() >= rolled.keys() and not any(loops.by_place.values()):
                 if isinstance(error, StagingError):
                     raise
                 raise refused or StagingError((engine.effort.diagnostic(engine.b.span),)) from None
             refused = error if isinstance(error, StagingError) else refused
-            by_place = dict.fromkeys(by_place, False)
-            unrolled |= rolled
+            loops.by_place.update(dict.fromkeys(loops.by_place, False))
+            loops.unrolled |= rolled
         finally:
             engine.release()
     raise StagingError(

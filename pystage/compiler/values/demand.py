@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
+from ...records import dataclass
 from ..diagnostics.span import Span
 from .boundary import Demand, Path, PathKey
 from .capacity import AllocationSite
@@ -34,6 +36,25 @@ class NeedsConstant(Exception):
         self.more = more
 
 
+@dataclass(slots=True, eq=False)
+class LoopDecisions:
+    """How the loops of a program are inferred, which one inference finds out and the next one begins with.
+
+    By the instruction of the loop: `unrolled` and `appending` say why it is written out, or appends what is no row;
+    `by_place` whether it goes over the places of a list. `in_program`: why these generators are in the program.
+    """
+
+    unrolled: dict[Any, Any] = field(default_factory=dict)
+    by_place: dict[Any, bool] = field(default_factory=dict)
+    appending: dict[Any, Any] = field(default_factory=dict)
+    in_program: dict[Any, str | None] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """Nothing is decided any more: more of the program is known."""
+        for decisions in (self.unrolled, self.by_place, self.appending, self.in_program):
+            decisions.clear()
+
+
 class Statics(dict[int, Any]):
     """The values of argument leaves that are known to be wanted, and what is known of captured numbers.
 
@@ -42,7 +63,8 @@ class Statics(dict[int, Any]):
     under a guard. Of the others floats are inputs, and integers only if they are `changing`: seen to change,
     so that a guard would not hold. `decide`: numbers that alone decide a branch or a trip count are wanted
     as constants. `capacities` are those that runs turned out to need; `traced`: JAX traces the call, so that no program with
-    larger ones can be executed in its place. `skips_writes`: a call that has printed may be executed again.
+    larger ones can be executed in its place. `skips_writes`: a call that has printed may be executed again. `loops`: how an
+    earlier inference of the call went about its loops.
     Inference notes in `inputs` which captured numbers it made inputs.
     """
 
@@ -56,6 +78,7 @@ class Statics(dict[int, Any]):
         capacities: Mapping[AllocationSite, int] = MappingProxyType({}),
         skips_writes: bool = False,
         traced: bool = False,
+        loops: LoopDecisions | None = None,
     ) -> None:
         super().__init__(values)
         self.ask = ask
@@ -65,6 +88,7 @@ class Statics(dict[int, Any]):
         self.capacities = capacities
         self.skips_writes = skips_writes
         self.traced = traced
+        self.loops = loops if loops is not None else LoopDecisions()
         self.inputs: dict[PathKey, tuple[Path, Any]] = {}
 
 

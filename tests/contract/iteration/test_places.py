@@ -89,6 +89,83 @@ def of_numbers(weights, x):
     return best
 
 
+FEW = [RNG.standard_normal(4) for _ in range(5)]
+
+
+@cases(FEW, [1.0, 0.5, 2.0, 1.5, 3.0])
+@cases([*FEW, FEW[1]], [1.0, 0.5, 2.0, 1.5, 3.0, 1.0])
+def by_an_index(rows, weights):
+    best, at = 0.0, None
+    out = np.zeros(len(rows))
+    for k in range(len(rows)):
+        row = rows[k]
+        out[k] = (row * weights[k]).sum()
+        if out[k] > best:
+            best, at = out[k], row
+        if best > 4:
+            break
+    return out, best, at, k
+
+
+@cases(FEW, X)
+def stored_into_by_an_index(rows, x):
+    for k in range(1, len(rows)):
+        rows[k][0] = rows[k - 1].sum()
+        rows[k] += x[k]
+    return rows[2], rows
+
+
+@cases(FEW, 3)
+def replaced_by_an_index(rows, n):
+    for k in range(len(rows)):
+        rows[k] = rows[k] * 2 if k % n else np.sort(rows[k])
+    return rows
+
+
+@cases(FEW)
+def of_a_size_of_its_own(rows):
+    total = 0.0
+    for k in range(len(rows)):
+        total += (np.zeros(k + 1) + rows[k][0]).sum()
+    return total
+
+
+@cases([np.arange(k + 1.0) for k in range(5)])
+def of_several_lengths_by_an_index(rows):
+    total = 0.0
+    for k in range(len(rows)):
+        for v in rows[k]:
+            total += v * len(rows[k])
+        if rows[k].sum() > 5:
+            rows[k][0] = -1.0
+    return total, rows[2]
+
+
+@cases(FEW, "abcde")
+def beside_a_text(rows, text):
+    found = []
+    for k in range(len(rows)):
+        if rows[k].max() > 0.5:
+            found.append(text[k])
+    return found
+
+
+@cases(FEW, raises=IndexError)
+def past_the_end(rows):
+    for k in range(len(rows) + 1):
+        rows[k][0] += 1.0
+    return rows
+
+
+@cases(FEW)
+def in_nested_loops(rows):
+    total = 0.0
+    for i in range(len(rows)):
+        for j in range(i + 1, len(rows)):
+            total += np.abs(rows[i] - rows[j]).max()
+    return total
+
+
 @pytest.mark.parametrize("limit", ["MOST_STEPS", "MOST_OPERATIONS"])
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_program(function, args, options, limit, monkeypatch):
@@ -125,6 +202,16 @@ def test_each_element_is_a_few_operations() -> None:
 
     many = [PARTS[1][:k] for k in np.arange(400) % len(PARTS[1])]
     assert len(str(pystage.code_hlo(program, many)).splitlines()) < 4000
+
+
+def test_a_large_loop_over_the_integers_that_index_a_list_is_one_of_the_program(monkeypatch):
+    def lines(rows):
+        return len(str(pystage.code_hlo(by_an_index, rows, [1.0] * len(rows))).splitlines())
+
+    many = [FEW[0]] * 12
+    written_out = lines(many)
+    monkeypatch.setattr(control_flow, "MOST_OPERATIONS", 0)
+    assert lines(many) < written_out / 2
 
 
 def test_calls_that_are_repeated_count(monkeypatch):

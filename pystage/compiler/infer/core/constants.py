@@ -50,7 +50,7 @@ WRITTEN_OUT = 16
 are, and where all trips take at most `MOST_STEPS`."""
 MOST_STEPS = 20_000
 """How many steps of inference what is written out may take, where it could be a loop."""
-MOST_OPERATIONS = 8_000
+MOST_OPERATIONS = 1_500
 """And how many operations it may make, for each of which XLA takes 1 to 3 ms."""
 
 

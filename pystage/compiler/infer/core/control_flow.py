@@ -243,7 +243,7 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
         what = describe(written_out(e, iterable), e.state)
         why = Note(f"each element of {what} is code of its own")
 
-    many = 0 if i in e.loops.unrolled or i in e.loops.by_place else count_of_references(e, iterable)
+    many = 0 if i in e.loops.by_place else _count_to_roll(e, i, iterable)
     count = count_now(e, iterable) if i.until is None else None
 
     def trip(item: Step) -> None:
@@ -289,6 +289,15 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     if ends_early:
         for cell in shared:  # what is left of them depends on the trip at which it ended
             e.state.set(cell, left_open(i.span))
+
+
+def _count_to_roll(e: Engine, i: stage.For, iterable: Abstract) -> int:
+    """How many trips a loop has that may go over the places of a list: over the list, or over the integers that index one,
+    which began to be written out so that they are known. 0 for other loops."""
+    if i not in e.loops.unrolled:
+        return count_of_references(e, iterable)
+    counted = known_range(iterable) if isinstance(iterable, Range) else None
+    return 0 if counted is None else len(counted)
 
 
 @dataclass(frozen=True, slots=True)
