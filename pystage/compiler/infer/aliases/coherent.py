@@ -134,18 +134,8 @@ def reconcile_aliases(engine: Engine) -> None:
 
 def other_names(engine: Engine, number: int) -> list[tuple[Ref, Truth]]:
     """The aliases of a cell, also by way of other merged cells, each with the condition under which it is one."""
-    found: list[tuple[Ref, Truth]] = []
-    cell = engine.state.slots.get(number)
-    for position, alias in enumerate(aliases_of(cell), 1):
-        if alias.stamp is Stamp.UNRESOLVED or alias.cell not in engine.state.slots:
-            continue
-        condition = is_alias(engine, cast(Mergeable, cell), position)
-        if condition is False:
-            continue
-        found.append((alias.ref, condition))
-        for ref, truth in other_names(engine, alias.cell):
-            found.append((through(ref, alias.ref.path), both(engine, condition, truth)))
-    return [(ref, truth) for ref, truth in found if truth is not False]
+    start = Ref(number)
+    return [(ref, truth) for ref, truth in _may_be(engine, start, True).items() if ref != start]
 
 
 def store_to_aliases(engine: Engine, number: int, store: Callable[[Ref, Value | None], None]) -> None:
@@ -271,19 +261,7 @@ def identities(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
 
     A view is an object of its own: what it is a view of does not tell which one.
     """
-    cell = engine.state.slots.get(ref.cell)
-    aliases = aliases_of(cell)
-    if not aliases or ref.path:
-        return [(ref, True)]
-    merged = cast(Mergeable, cell)
-    found = [(ref, is_alias(engine, merged, 0))]
-    for position, alias in enumerate(aliases, 1):
-        condition = is_alias(engine, merged, position)
-        if alias.stamp is Stamp.UNRESOLVED or alias.cell not in engine.state.slots:
-            found.append((ref, condition))
-            continue
-        found += [(r, both(engine, condition, truth)) for r, truth in identities(engine, alias.ref)]
-    return [(r, truth) for r, truth in found if truth is not False]
+    return _origins(engine, ref, False)
 
 
 def is_rearranged(engine: Engine, alias: Alias) -> bool:
@@ -294,19 +272,61 @@ def is_rearranged(engine: Engine, alias: Alias) -> bool:
 
 def memory_of(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
     """The memory that an array may be: by the cell that owns it and the path to it, each with its condition."""
-    cell = engine.state.slots.get(ref.cell)
-    if not aliases_of(cell):
-        return [(ref, True)]
-    merged = cast(Mergeable, cell)
-    found = [(ref, is_alias(engine, merged, 0))]
-    for position, alias in enumerate(merged.aliases, 1):
-        condition = is_alias(engine, merged, position)
-        if alias.stamp is Stamp.UNRESOLVED or alias.cell not in engine.state.slots:
-            found.append((ref, condition))
+    return _origins(engine, ref, True)
+
+
+def _origins(engine: Engine, ref: Ref, through_views: bool) -> list[tuple[Ref, Truth]]:
+    """What a reference may stand for that is no alias, or one that is not resolved, with the conditions."""
+    found: list[tuple[Ref, Truth]] = []
+    for each, truth in _may_be(engine, ref, through_views).items():
+        cell = engine.state.slots.get(each.cell)
+        aliases = _aliases_at(engine, each, through_views)
+        unresolved = [i for i, alias in enumerate(aliases, 1) if not _is_resolved(engine, alias)]
+        for position in (0, *unresolved) if aliases else ():
+            found.append((each, both(engine, truth, is_alias(engine, cast(Mergeable, cell), position))))
+        if not aliases:
+            found.append((each, truth))
+    return [(each, truth) for each, truth in found if truth is not False]
+
+
+def _may_be(engine: Engine, start: Ref, through_views: bool) -> dict[Ref, Truth]:
+    """All that a reference may stand for by way of the aliases of merged cells, itself first, with the conditions.
+
+    The aliases make a directed acyclic graph, of which each node has one condition: of so many cells that were merged one
+    after the other there are exponentially many ways from one to another.
+    """
+    order: dict[Ref, None] = {}
+
+    def visit(ref: Ref) -> None:
+        if ref not in order:
+            for alias in _aliases_at(engine, ref, through_views):
+                if _is_resolved(engine, alias):
+                    visit(through(alias.ref, ref.path))
+            order[ref] = None
+
+    visit(start)
+    found: dict[Ref, Truth] = {start: True}
+    for ref in reversed(order):
+        truth = found.get(ref, False)
+        if truth is False:
             continue
-        inner = memory_of(engine, through(alias.ref, ref.path))
-        found += [(r, both(engine, condition, truth)) for r, truth in inner]
-    return [(r, truth) for r, truth in found if truth is not False]
+        cell = cast(Mergeable, engine.state.slots.get(ref.cell))
+        for position, alias in enumerate(_aliases_at(engine, ref, through_views), 1):
+            if _is_resolved(engine, alias):
+                condition = both(engine, truth, is_alias(engine, cell, position))
+                other = through(alias.ref, ref.path)
+                if condition is not False:
+                    found[other] = either(engine, found.get(other, False), condition)
+    return found
+
+
+def _aliases_at(engine: Engine, ref: Ref, through_views: bool) -> tuple[Alias, ...]:
+    """The aliases of what a reference stands for; of a view only where it counts as its memory."""
+    return aliases_of(engine.state.slots.get(ref.cell)) if through_views or not ref.path else ()
+
+
+def _is_resolved(engine: Engine, alias: Alias) -> bool:
+    return alias.stamp is not Stamp.UNRESOLVED and alias.cell in engine.state.slots
 
 
 def alias_if(engine: Engine, ref: Ref, condition: Value) -> Ref:

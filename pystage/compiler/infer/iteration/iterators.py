@@ -717,7 +717,7 @@ def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled 
     return Rolled(Const(len(before.items)), element, lambda: list_length(content()))
 
 
-FEW_ARRAYS = 3
+FEW_ARRAYS = 2
 """A loop over so many arrays of one type, or fewer, is written out, however much its trips do."""
 
 
