@@ -5,6 +5,7 @@ As in NumPy, NaN wins over every number in `max` and `argmax`; `argmax` returns 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged, NoSuchOperation
 from ....hlo.ir import Region, Value
+from ....hlo.op import HloOp
 from ....hlo.types import BOOL, INT64, ArrayType, is_complex, is_floating
 from ....ops import And, Compare, Iota, Or, Real, ReduceWith, Select, StopGradient, Subtract
 from ....ops.operands import COMPLEXES, FLOATS
@@ -107,36 +109,6 @@ def _raise(text: str) -> NoReturn:
     raise ValueError(text)
 
 
-@twins(np.max, jnp.max, fold=True)
-def max_(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    out: Raw = None,
-    keepdims: Raw = False,
-    initial: Raw = None,
-    where: Raw = True,
-) -> Abstract:
-    """The greatest element; ValueError where there is none."""
-    return _extremum("max", ctx, rules, a, axis, keepdims, initial, where)
-
-
-@twins(np.min, jnp.min, fold=True)
-def min_(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    out: Raw = None,
-    keepdims: Raw = False,
-    initial: Raw = None,
-    where: Raw = True,
-) -> Abstract:
-    """The least element; ValueError where there is none."""
-    return _extremum("min", ctx, rules, a, axis, keepdims, initial, where)
-
-
 def _nan_extremum(
     name: str,
     ctx: Context,
@@ -169,34 +141,31 @@ def _nan_extremum(
     return reduced(ctx, rules, of, best)
 
 
-@twins(np.nanmax, jnp.nanmax, delegates=False)
-def nanmax(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    out: Raw = None,
-    keepdims: Raw = False,
-    initial: Raw = None,
-    where: Raw = True,
-) -> Abstract:
-    """The greatest element that is not NaN."""
-    return _nan_extremum("nanmax", ctx, rules, a, axis, keepdims, initial, where)
+def _declare_extremum(name: str, found: Callable[..., Abstract], what: str, **options: bool) -> None:
+    """Declares the extremum of that name, and NumPy's other name of it."""
+
+    def call(
+        ctx: Context,
+        rules: Rules,
+        a: Raw,
+        axis: Raw = None,
+        out: Raw = None,
+        keepdims: Raw = False,
+        initial: Raw = None,
+        where: Raw = True,
+    ) -> Abstract:
+        return found(name, ctx, rules, a, axis, keepdims, initial, where)
+
+    call.__name__, call.__doc__ = name, what
+    twins(getattr(np, name), getattr(jnp, name), **options)(call)
+    if hasattr(np, f"a{name}"):
+        twins(getattr(np, f"a{name}"), None, **options)(call)
 
 
-@twins(np.nanmin, jnp.nanmin, delegates=False)
-def nanmin(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    out: Raw = None,
-    keepdims: Raw = False,
-    initial: Raw = None,
-    where: Raw = True,
-) -> Abstract:
-    """The least element that is not NaN."""
-    return _nan_extremum("nanmin", ctx, rules, a, axis, keepdims, initial, where)
+_declare_extremum("max", _extremum, "The greatest element; ValueError where there is none.", fold=True)
+_declare_extremum("min", _extremum, "The least element; ValueError where there is none.", fold=True)
+_declare_extremum("nanmax", _nan_extremum, "The greatest element that is not NaN.", delegates=False)
+_declare_extremum("nanmin", _nan_extremum, "The least element that is not NaN.", delegates=False)
 
 
 @twins(np.ptp, jnp.ptp, delegates=False, fold=True)
@@ -224,38 +193,29 @@ def _truth(ctx: Context, rules: Rules, of: ReductionOperand) -> Value:
     return not_zero(ctx, value)
 
 
-@twins(np.any, jnp.any, fold=True)
-def any_(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    out: Raw = None,
-    keepdims: Raw = False,
-    *,
-    where: Raw = True,
-) -> Abstract:
-    """Whether some element is true."""
-    rules = rules_for(rules, a)
-    of = source(ctx, rules, a, axis, keepdims, "any", where)
-    return reduced(ctx, rules, of, reduce(ctx, Or(), of.of(_truth(ctx, rules, of))))
+def _declare_quantifier(name: str, combine: HloOp, what: str) -> None:
+    """Declares `any` or `all`."""
+
+    def call(
+        ctx: Context,
+        rules: Rules,
+        a: Raw,
+        axis: Raw = None,
+        out: Raw = None,
+        keepdims: Raw = False,
+        *,
+        where: Raw = True,
+    ) -> Abstract:
+        rules = rules_for(rules, a)
+        of = source(ctx, rules, a, axis, keepdims, name, where)
+        return reduced(ctx, rules, of, reduce(ctx, combine, of.of(_truth(ctx, rules, of))))
+
+    call.__name__, call.__doc__ = name, what
+    twins(getattr(np, name), getattr(jnp, name), fold=True)(call)
 
 
-@twins(np.all, jnp.all, fold=True)
-def all_(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    out: Raw = None,
-    keepdims: Raw = False,
-    *,
-    where: Raw = True,
-) -> Abstract:
-    """Whether all elements are true."""
-    rules = rules_for(rules, a)
-    of = source(ctx, rules, a, axis, keepdims, "all", where)
-    return reduced(ctx, rules, of, reduce(ctx, And(), of.of(_truth(ctx, rules, of))))
+_declare_quantifier("any", Or(), "Whether some element is true.")
+_declare_quantifier("all", And(), "Whether all elements are true.")
 
 
 @twins(np.count_nonzero, jnp.count_nonzero, delegates=False, fold=True)

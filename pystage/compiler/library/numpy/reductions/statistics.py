@@ -12,14 +12,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ...python.exact_sums import bits_of
-from ...registry import meaning
-from ...rules.libraries import NUMPY, under
 from ..composed import composed, size_depends
-from .extrema import max_, min_
-
-meaning(np.amax)(under(NUMPY, max_, np.amax, delegates=True, fold=True))
-meaning(np.amin)(under(NUMPY, min_, np.amin, delegates=True, fold=True))
-
 
 # ---------------------------------------------------------------- means
 

@@ -6,6 +6,8 @@ StableHLO's `reduce`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -65,92 +67,34 @@ def initial_value(ctx: Context, rules: Rules, initial: Raw, dtype: DType, name: 
     return assigned_value(ctx, initial, dtype, name)
 
 
-@twins(np.sum, jnp.sum, fold=True, accumulates=True)
-def sum_(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    dtype: Raw = None,
-    out: Raw = None,
-    keepdims: Raw = False,
-    initial: Raw = None,
-    where: Raw = True,
-) -> Abstract:
-    """The sum along the axes."""
-    rules = rules_for(rules, a)
-    of = source(ctx, rules, a, axis, keepdims, "sum", where)
-    of = in_type(ctx, rules, of, dtype, "sum", accumulator(ctx, rules, of.dtype))
-    return reduced(ctx, rules, of, total(ctx, of, initial_value(ctx, rules, initial, of.dtype, "sum")))
+def _declare_sum(name: str, combine: Callable[..., Value], what: str, **options: bool) -> None:
+    """Declares the sum or the product of that name, or that of what is not NaN."""
+
+    def call(
+        ctx: Context,
+        rules: Rules,
+        a: Raw,
+        axis: Raw = None,
+        dtype: Raw = None,
+        out: Raw = None,
+        keepdims: Raw = False,
+        initial: Raw = None,
+        where: Raw = True,
+    ) -> Abstract:
+        rules = rules_for(rules, a)
+        of = source(ctx, rules, a, axis, keepdims, name, where)
+        of = without_nan(ctx, of) if name.startswith("nan") else of
+        of = in_type(ctx, rules, of, dtype, name, accumulator(ctx, rules, of.dtype))
+        return reduced(ctx, rules, of, combine(ctx, of, initial_value(ctx, rules, initial, of.dtype, name)))
+
+    call.__name__, call.__doc__ = name, what
+    twins(getattr(np, name), getattr(jnp, name), accumulates=True, **options)(call)
 
 
-@twins(np.prod, jnp.prod, fold=True, accumulates=True)
-def prod(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    dtype: Raw = None,
-    out: Raw = None,
-    keepdims: Raw = False,
-    initial: Raw = None,
-    where: Raw = True,
-) -> Abstract:
-    """The product along the axes."""
-    rules = rules_for(rules, a)
-    of = source(ctx, rules, a, axis, keepdims, "prod", where)
-    of = in_type(ctx, rules, of, dtype, "prod", accumulator(ctx, rules, of.dtype))
-    return reduced(ctx, rules, of, product(ctx, of, initial_value(ctx, rules, initial, of.dtype, "prod")))
-
-
-def _nan_sum(
-    name: str,
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw,
-    dtype: Raw,
-    keepdims: Raw,
-    initial: Raw,
-    where: Raw,
-) -> Abstract:
-    rules = rules_for(rules, a)
-    of = without_nan(ctx, source(ctx, rules, a, axis, keepdims, name, where))
-    of = in_type(ctx, rules, of, dtype, name, accumulator(ctx, rules, of.dtype))
-    combine = total if name == "nansum" else product
-    return reduced(ctx, rules, of, combine(ctx, of, initial_value(ctx, rules, initial, of.dtype, name)))
-
-
-@twins(np.nansum, jnp.nansum, delegates=False, accumulates=True)
-def nansum(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    dtype: Raw = None,
-    out: Raw = None,
-    keepdims: Raw = False,
-    initial: Raw = None,
-    where: Raw = True,
-) -> Abstract:
-    """The sum of what is not NaN."""
-    return _nan_sum("nansum", ctx, rules, a, axis, dtype, keepdims, initial, where)
-
-
-@twins(np.nanprod, jnp.nanprod, delegates=False, accumulates=True)
-def nanprod(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    dtype: Raw = None,
-    out: Raw = None,
-    keepdims: Raw = False,
-    initial: Raw = None,
-    where: Raw = True,
-) -> Abstract:
-    """The product of what is not NaN."""
-    return _nan_sum("nanprod", ctx, rules, a, axis, dtype, keepdims, initial, where)
+_declare_sum("sum", total, "The sum along the axes.", fold=True)
+_declare_sum("prod", product, "The product along the axes.", fold=True)
+_declare_sum("nansum", total, "The sum of what is not NaN.", delegates=False)
+_declare_sum("nanprod", product, "The product of what is not NaN.", delegates=False)
 
 
 # ---------------------------------------------------------------- means
@@ -264,37 +208,6 @@ def variance(
     return ctx.convert(ctx.op(Divide(), sums, ctx.op(Maximum(), count, zero)), real_dtype(dtype))
 
 
-def _spread(
-    name: str,
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw,
-    dtype: Raw,
-    ddof: Raw,
-    keepdims: Raw,
-    where: Raw = True,
-    correction: Raw = None,
-    mean: Raw = None,
-) -> Abstract:
-    """var and std, and those that skip NaN."""
-    rules = rules_for(rules, a)
-    of = source(ctx, rules, a, axis, keepdims, name, where)
-    wanted = _mean_type(ctx, rules, of, axis, dtype, name)
-    explicit = not is_none(dtype) and is_complex(wanted)
-    if wanted.kind in "biu" or is_complex(of.dtype) != is_complex(wanted) or explicit:
-        ctx.fail(
-            ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument=f"dtype {wanted}")
-        )
-    if not is_none(correction) and ctx.known(ddof, f"ddof of {name} beside correction") != 0:
-        rules.mismatch(ctx, "ddof and correction can't be provided simultaneously.")
-    middle = None if is_none(mean) else _given_mean(ctx, rules, mean, of, wanted, name)
-    if name.startswith("nan"):
-        of = without_nan(ctx, of)
-    result = variance(ctx, rules, of, wanted, ddof if is_none(correction) else correction, name, middle)
-    return reduced(ctx, rules, of, ctx.op(Sqrt(), result) if name.endswith("std") else result)
-
-
 def _given_mean(
     ctx: Context, rules: Rules, mean: Raw, of: ReductionOperand, dtype: DType, name: str
 ) -> Value:
@@ -309,80 +222,46 @@ def _given_mean(
     return given
 
 
-@twins(np.var, jnp.var, fold=True, accumulates=True)
-def var(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    dtype: Raw = None,
-    out: Raw = None,
-    ddof: Raw = 0,
-    keepdims: Raw = False,
-    *,
-    where: Raw = True,
-    mean: Raw = None,
-    correction: Raw = None,
-) -> Abstract:
-    """The variance, with `count - ddof` as divisor."""
-    return _spread("var", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction, mean)
+def _declare_spread(name: str, what: str, **options: bool) -> None:
+    """Declares the variance or the standard deviation of that name, or that of what is not NaN."""
+
+    def call(
+        ctx: Context,
+        rules: Rules,
+        a: Raw,
+        axis: Raw = None,
+        dtype: Raw = None,
+        out: Raw = None,
+        ddof: Raw = 0,
+        keepdims: Raw = False,
+        *,
+        where: Raw = True,
+        mean: Raw = None,
+        correction: Raw = None,
+    ) -> Abstract:
+        rules = rules_for(rules, a)
+        of = source(ctx, rules, a, axis, keepdims, name, where)
+        wanted = _mean_type(ctx, rules, of, axis, dtype, name)
+        explicit = not is_none(dtype) and is_complex(wanted)
+        if wanted.kind in "biu" or is_complex(of.dtype) != is_complex(wanted) or explicit:
+            function, argument = f"{rules.name}.{name}", f"dtype {wanted}"
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument=argument))
+        if not is_none(correction) and ctx.known(ddof, f"ddof of {name} beside correction") != 0:
+            rules.mismatch(ctx, "ddof and correction can't be provided simultaneously.")
+        middle = None if is_none(mean) else _given_mean(ctx, rules, mean, of, wanted, name)
+        of = without_nan(ctx, of) if name.startswith("nan") else of
+        by = ddof if is_none(correction) else correction
+        result = variance(ctx, rules, of, wanted, by, name, middle)
+        return reduced(ctx, rules, of, ctx.op(Sqrt(), result) if name.endswith("std") else result)
+
+    call.__name__, call.__doc__ = name, what
+    twins(getattr(np, name), getattr(jnp, name), accumulates=True, **options)(call)
 
 
-@twins(np.std, jnp.std, fold=True, accumulates=True)
-def std(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    dtype: Raw = None,
-    out: Raw = None,
-    ddof: Raw = 0,
-    keepdims: Raw = False,
-    *,
-    where: Raw = True,
-    mean: Raw = None,
-    correction: Raw = None,
-) -> Abstract:
-    """The standard deviation: the root of `var`."""
-    return _spread("std", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction, mean)
-
-
-@twins(np.nanvar, jnp.nanvar, delegates=False, accumulates=True)
-def nanvar(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    dtype: Raw = None,
-    out: Raw = None,
-    ddof: Raw = 0,
-    keepdims: Raw = False,
-    *,
-    where: Raw = True,
-    mean: Raw = None,
-    correction: Raw = None,
-) -> Abstract:
-    """The variance of what is not NaN."""
-    return _spread("nanvar", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction, mean)
-
-
-@twins(np.nanstd, jnp.nanstd, delegates=False, accumulates=True)
-def nanstd(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    axis: Raw = None,
-    dtype: Raw = None,
-    out: Raw = None,
-    ddof: Raw = 0,
-    keepdims: Raw = False,
-    *,
-    where: Raw = True,
-    mean: Raw = None,
-    correction: Raw = None,
-) -> Abstract:
-    """The standard deviation of what is not NaN."""
-    return _spread("nanstd", ctx, rules, a, axis, dtype, ddof, keepdims, where, correction, mean)
+_declare_spread("var", "The variance, with `count - ddof` as divisor.", fold=True)
+_declare_spread("std", "The standard deviation: the root of `var`.", fold=True)
+_declare_spread("nanvar", "The variance of what is not NaN.", delegates=False)
+_declare_spread("nanstd", "The standard deviation of what is not NaN.", delegates=False)
 
 
 @twins(None, jnp.average)
