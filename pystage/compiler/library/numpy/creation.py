@@ -171,36 +171,28 @@ def _ordered(
     return made
 
 
-@twins(np.zeros_like, jnp.zeros_like, delegates=False)
-def zeros_like(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    dtype: Raw = None,
-    order: Raw = "K",
-    subok: Raw = True,
-    shape: Raw = None,
-) -> Abstract:
-    """Zeros of the shape and element type of `a`."""
-    which = order_argument(ctx, rules, order, "zeros_like")
-    extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "zeros_like")
-    return _ordered(ctx, rules, a, filled(ctx, 0, extent, wanted), weak, which)
+def _declare_like(name: str, number: int, what: str) -> None:
+    """Declares `zeros_like` or `ones_like`."""
+
+    def call(
+        ctx: Context,
+        rules: Rules,
+        a: Raw,
+        dtype: Raw = None,
+        order: Raw = "K",
+        subok: Raw = True,
+        shape: Raw = None,
+    ) -> Abstract:
+        which = order_argument(ctx, rules, order, name)
+        extent, wanted, weak = _like(ctx, rules, a, dtype, shape, name)
+        return _ordered(ctx, rules, a, filled(ctx, number, extent, wanted), weak, which)
+
+    call.__name__, call.__doc__ = name, what
+    twins(getattr(np, name), getattr(jnp, name), delegates=False)(call)
 
 
-@twins(np.ones_like, jnp.ones_like, delegates=False)
-def ones_like(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    dtype: Raw = None,
-    order: Raw = "K",
-    subok: Raw = True,
-    shape: Raw = None,
-) -> Abstract:
-    """Ones of the shape and element type of `a`."""
-    which = order_argument(ctx, rules, order, "ones_like")
-    extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "ones_like")
-    return _ordered(ctx, rules, a, filled(ctx, 1, extent, wanted), weak, which)
+_declare_like("zeros_like", 0, "Zeros of the shape and element type of `a`.")
+_declare_like("ones_like", 1, "Ones of the shape and element type of `a`.")
 
 
 @twins(np.empty_like, jnp.empty_like, delegates=False)

@@ -270,37 +270,30 @@ def _refuse(text: str) -> None:
     raise ValueError(text)
 
 
-@twins(np.quantile, None, delegates=False)
-def quantile(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    q: Raw,
-    axis: Raw = None,
-    out: Raw = None,
-    overwrite_input: Raw = False,
-    method: Raw = "linear",
-    keepdims: Raw = False,
-    *,
-    weights: Raw = None,
-) -> Abstract:
-    """The values below which the shares `q` of the elements lie; by every method where `q` is known."""
-    return _quantile(np.quantile, ctx, rules, a, q, axis, method, keepdims, weights)
+def _declare_quantile(function: Callable[..., Any], what: str) -> None:
+    """Declares `np.quantile` or `np.percentile`."""
+
+    def call(
+        ctx: Context,
+        rules: Rules,
+        a: Raw,
+        q: Raw,
+        axis: Raw = None,
+        out: Raw = None,
+        overwrite_input: Raw = False,
+        method: Raw = "linear",
+        keepdims: Raw = False,
+        *,
+        weights: Raw = None,
+    ) -> Abstract:
+        return _quantile(function, ctx, rules, a, q, axis, method, keepdims, weights)
+
+    call.__name__, call.__doc__ = function.__name__, what
+    twins(function, None, delegates=False)(call)
 
 
-@twins(np.percentile, None, delegates=False)
-def percentile(
-    ctx: Context,
-    rules: Rules,
-    a: Raw,
-    q: Raw,
-    axis: Raw = None,
-    out: Raw = None,
-    overwrite_input: Raw = False,
-    method: Raw = "linear",
-    keepdims: Raw = False,
-    *,
-    weights: Raw = None,
-) -> Abstract:
-    """`quantile` with `q` in percent."""
-    return _quantile(np.percentile, ctx, rules, a, q, axis, method, keepdims, weights)
+_declare_quantile(
+    np.quantile,
+    "The values below which the shares `q` of the elements lie; by every method where `q` is known.",
+)
+_declare_quantile(np.percentile, "`quantile` with `q` in percent.")

@@ -59,36 +59,22 @@ def _scan(
     return rules.array(ctx, ctx.convert(running(ctx, combine, wide, at, rules.is_jax), wanted))
 
 
-@twins(np.cumsum, jnp.cumsum, accumulates=True)
-def cumsum(
-    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
-) -> Abstract:
-    """Running sums along `axis`, or of the flat array."""
-    return _scan("cumsum", Add(), ctx, rules, a, axis, dtype, False)
+def _declare_scan(name: str, combine: HloOp, what: str, **options: bool) -> None:
+    """Declares the running sum or product of that name."""
+
+    def call(
+        ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
+    ) -> Abstract:
+        return _scan(name, combine, ctx, rules, a, axis, dtype, name.startswith("nan"))
+
+    call.__name__, call.__doc__ = name, what
+    twins(getattr(np, name), getattr(jnp, name), accumulates=True, **options)(call)
 
 
-@twins(np.cumprod, jnp.cumprod, accumulates=True)
-def cumprod(
-    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
-) -> Abstract:
-    """Running products along `axis`, or of the flat array."""
-    return _scan("cumprod", Multiply(), ctx, rules, a, axis, dtype, False)
-
-
-@twins(np.nancumsum, jnp.nancumsum, delegates=False, accumulates=True)
-def nancumsum(
-    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
-) -> Abstract:
-    """Running sums that take NaN as 0."""
-    return _scan("nancumsum", Add(), ctx, rules, a, axis, dtype, True)
-
-
-@twins(np.nancumprod, jnp.nancumprod, delegates=False, accumulates=True)
-def nancumprod(
-    ctx: Context, rules: Rules, a: Raw, axis: Raw = None, dtype: Raw = None, out: Raw = None
-) -> Abstract:
-    """Running products that take NaN as 1."""
-    return _scan("nancumprod", Multiply(), ctx, rules, a, axis, dtype, True)
+_declare_scan("cumsum", Add(), "Running sums along `axis`, or of the flat array.")
+_declare_scan("cumprod", Multiply(), "Running products along `axis`, or of the flat array.")
+_declare_scan("nancumsum", Add(), "Running sums that take NaN as 0.", delegates=False)
+_declare_scan("nancumprod", Multiply(), "Running products that take NaN as 1.", delegates=False)
 
 
 def _is_absent(rules: Rules, end: Raw) -> bool:
