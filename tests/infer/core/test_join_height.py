@@ -11,7 +11,7 @@ from pystage.compiler.analysis.ranges import ANY
 from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import ArrayType
 from pystage.compiler.infer.core.join import Join
-from pystage.compiler.infer.core.same import same_template
+from pystage.compiler.infer.core.structural_equality import same_template
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import Abstract, Array, Const, NumberKind, Tuple
 from pystage.compiler.values.state import MISSING, State

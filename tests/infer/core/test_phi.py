@@ -22,7 +22,7 @@ from pystage.compiler.infer.core.phi import (
     placeholder_for,
     placeholders_of,
 )
-from pystage.compiler.infer.core.same import same_template
+from pystage.compiler.infer.core.structural_equality import same_template
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.gated import Gated, GatedNumber
 from pystage.compiler.values.lattice import (

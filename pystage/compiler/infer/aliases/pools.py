@@ -59,8 +59,8 @@ from ..core.engine import Engine
 from ..core.phi import selector_value
 from ..core.speculate import commit_unless
 from ..exceptions.raising import is_running
+from .joinable import own_field
 from .merged import Mergeable, aliases_of, alone
-from .sides import own_field
 
 Truth = bool | Value
 

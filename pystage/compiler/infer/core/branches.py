@@ -30,7 +30,7 @@ from .induction_ranges import assume_ranges
 from .join import Join
 from .phi import Placeholder, phi_operands
 from .resizing import fit_arm, met
-from .same import alike
+from .structural_equality import alike
 from .unboxing import differing, unbox
 
 Arm = Callable[[], None]

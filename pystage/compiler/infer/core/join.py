@@ -77,10 +77,10 @@ from ...values.slots import Slot
 from ...values.state import MISSING, Content, Lookup, State
 from ...values.walk import N, cells_of, children, counterparts, head, nodes, rebuild, with_children
 from ..aliases.alias_sets import joined_aliases, seen_through
+from ..aliases.joinable import are_of_one_class, are_unlike, joined_error, own_field
 from ..aliases.joined_rows import JoinedRows, joined_count
 from ..aliases.merged import MERGEABLE, aliases_of
 from ..aliases.pool_demands import PoolDemands, unboxed_list, unboxed_table
-from ..aliases.sides import are_of_one_class, are_unlike, joined_error, own_field
 from ..diagnostics.describe import describe_list, describe_table, describe_type
 from ..diagnostics.provenance import MergeProvenance
 from .conflicts import Conflicts

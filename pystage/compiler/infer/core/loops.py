@@ -63,8 +63,8 @@ from .join import Join
 from .loop import Active, EntryContents, Loop, Pass, counter_of
 from .phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
 from .resizing import Resizing, can_bound, fit, make_bounded, resizings
-from .same import same_template, same_templates
 from .speculate import commit_unless, speculate
+from .structural_equality import same_template, same_templates
 from .unboxing import differing, is_to_unbox, unbox
 
 _FEW_TRIPS = 64

@@ -12,7 +12,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import BOOL
 from ...library.context import Raw
 from ...library.kernels.structures import list_length, table_length
-from ...library.numpy.indexing.beside import only_element
+from ...library.numpy.indexing.bounded_operands import only_element
 from ...library.rules.split import split_value
 from ...ops import Compare, Reshape, constant
 from ...values.boundary import Form

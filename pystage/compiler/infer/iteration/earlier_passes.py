@@ -20,7 +20,7 @@ from ..core.engine import Engine
 from ..core.join import Join
 from ..core.loop import Loop
 from ..core.phi import Placeholder, placeholder_for
-from ..core.same import same_template
+from ..core.structural_equality import same_template
 
 LONGEST_PATH = 4
 """By so many references a cell is found again."""

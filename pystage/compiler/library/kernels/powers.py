@@ -28,7 +28,7 @@ from ..numpy.elementwise import (
     jax_operands,
     without_options,
 )
-from ..numpy.indexing.beside import elementwise
+from ..numpy.indexing.bounded_operands import elementwise
 from ..registry import meaning
 from ..rules.bounds import check_fits
 from ..rules.jax import canonical

@@ -19,9 +19,9 @@ from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
-from ..numpy.indexing.beside import beside
 from ..numpy.indexing.bounded import belonging, bounded, with_masks
 from ..numpy.indexing.bounded import where as mask_of
+from ..numpy.indexing.bounded_operands import beside
 from ..rules.jax import axes_of, is_none
 from ..rules.libraries import JAX, NUMPY, Rules
 

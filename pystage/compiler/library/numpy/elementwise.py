@@ -40,8 +40,8 @@ from ..rules.promote import (
     value_of,
 )
 from ..rules.split import NeedsSplit, split_operation
-from .indexing.beside import elementwise, same_places
 from .indexing.bounded import only_where, refuse, same_number
+from .indexing.bounded_operands import elementwise, same_places
 from .indexing.stores import cast, dtype_of, shape_text, store_through
 from .indexing.stores import shape_of as target_shape
 from .indexing.subscripts import store_selected

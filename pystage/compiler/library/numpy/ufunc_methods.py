@@ -29,10 +29,10 @@ from ..rules.jax import is_none
 from ..rules.libraries import NUMPY, as_ndarray
 from .composed import run_program
 from .elementwise import arrays_of, wants_arrays
-from .indexing.beside import result_with
 from .indexing.bounded import compact, elements, refuse
 from .indexing.bounded import where as where_belongs
 from .indexing.bounded_indices import has_bounded, index_of_whole
+from .indexing.bounded_operands import result_with
 from .indexing.gathering import basic_views, fancy, scatter
 from .indexing.indices import parse
 from .indexing.stores import broadcasts, dtype_of, fit, shape_of, store_through

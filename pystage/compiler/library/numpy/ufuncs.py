@@ -67,7 +67,7 @@ from ..rules.jax import is_none
 from ..rules.libraries import as_ndarray
 from ..rules.promote import SAME_KIND, Casting, inexact, kinds_of, numeric
 from .elementwise import DTypeMap, ElementwiseFunction, apply_jax, boolean, call_numpy, jax_operands, same
-from .indexing.beside import elementwise
+from .indexing.bounded_operands import elementwise
 
 ALL_KINDS = "biufc"
 REAL = "biuf"

@@ -17,7 +17,7 @@ from ...ops import BitcastConvert, StopGradient
 from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
-from ..numpy.indexing.beside import elementwise
+from ..numpy.indexing.bounded_operands import elementwise
 from ..registry import meaning
 from ..rules.libraries import NUMPY
 

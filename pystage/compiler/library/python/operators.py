@@ -58,7 +58,6 @@ from ..numpy.elementwise import (
     staged_python_integer,
     store_result,
 )
-from ..numpy.indexing.beside import beside, computing_for, elementwise, own_anchors
 from ..numpy.indexing.bounded import (
     belonging,
     bounded,
@@ -68,6 +67,7 @@ from ..numpy.indexing.bounded import (
     where,
     with_masks,
 )
+from ..numpy.indexing.bounded_operands import beside, computing_for, elementwise, own_anchors
 from ..numpy.indexing.stores import check_writable, store_through
 from ..rules.classes import class_name, class_of
 from ..rules.jax import is_jax

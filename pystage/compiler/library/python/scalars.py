@@ -23,7 +23,7 @@ from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels.exact import round_float, round_integer
 from ..kernels.structures import MISSING, abstract, call_now, is_sequence, known_object, type_name
-from ..numpy.indexing.beside import only_element
+from ..numpy.indexing.bounded_operands import only_element
 from ..numpy.indexing.stores import cast, check_float
 from ..registry import meaning, takes_alternatives
 from ..rules.bounds import check_fits

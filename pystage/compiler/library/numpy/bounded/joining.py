@@ -21,11 +21,11 @@ from ...kernels.rows_as_arrays import arrays_of_rows, chained, rank_of_rows
 from ...kernels.structures import abstract, sequence_items
 from ...rules.jax import axis_of, is_none
 from ..composed import run_program, size_depends
-from ..indexing.beside import elementwise, placed
 from ..indexing.bounded import bounded, compact, count, raveled, refuse
+from ..indexing.bounded_operands import elementwise, placed
 from ..indexing.size_checks import operand
 from ..indexing.subscripts import array_getitem
-from .serving import as_whole, composed_for_bounded, for_bounded
+from .size_rules import as_whole, composed_for_bounded, for_bounded
 
 
 def _parts(ctx: Context, arrays: Raw, function: str) -> list[Abstract]:

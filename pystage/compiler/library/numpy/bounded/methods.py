@@ -16,8 +16,8 @@ from ...kernels import row_lists
 from ...kernels.structures import abstract, new_rows, sequence_items
 from ..array_methods import nested_lists
 from ..composed import run_program
-from ..indexing.beside import elementwise, only_element
 from ..indexing.bounded import bounded, elements, raveled, refuse
+from ..indexing.bounded_operands import elementwise, only_element
 from ..indexing.subscripts import array_getitem, store_selected
 
 

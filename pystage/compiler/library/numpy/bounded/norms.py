@@ -13,7 +13,7 @@ from ...rules.jax import is_none
 from ..composed import run_program
 from ..indexing.bounded import refuse
 from ..linalg import norms  # noqa: F401  (declares the meaning of what is served here)
-from .serving import for_bounded
+from .size_rules import for_bounded
 
 
 @for_bounded(np.linalg.norm)

@@ -20,8 +20,8 @@ from ..nearness import allclose
 from ..padding import mode_name
 from ..reductions.searching import digitize
 from ..series import sort_complex
-from .along import at_shares, checked_shares, is_weak
-from .serving import composed_for_bounded, composed_for_computed, for_bounded
+from .order_statistics import at_shares, checked_shares, is_weak
+from .size_rules import composed_for_bounded, composed_for_computed, for_bounded
 
 # ---------------------------------------------------------------- shapes
 

@@ -22,9 +22,9 @@ from ...rules.jax import axis_of, is_none
 from ...rules.libraries import as_ndarray
 from .. import fourier  # noqa: F401  (declares the meanings of what is served here)
 from ..composed import run_program
-from ..indexing.beside import result_with
 from ..indexing.bounded import compact, count, elements, where
-from .serving import Meaning, composed_for_computed, is_computed, serve
+from ..indexing.bounded_operands import result_with
+from .size_rules import Meaning, composed_for_computed, is_computed, serve
 
 # ---------------------------------------------------------------- windows
 

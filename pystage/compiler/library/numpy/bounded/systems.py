@@ -29,7 +29,7 @@ from ...rules.promote import value_of
 from ..indexing.bounded import compact, count, elements, first_elements, refuse, where
 from ..jax_twin import twin
 from ..linalg.factorisations import common_dtype, lapack, refuse_if
-from .serving import for_bounded
+from .size_rules import for_bounded
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, T
 from ...context import Context, Raw
 from ...kernels.structures import abstract
 from ...rules.promote import value_of
-from .beside import beside, placed
 from .bounded import (
     bounded,
     count,
@@ -35,6 +34,7 @@ from .bounded import (
     refuse,
     where,
 )
+from .bounded_operands import beside, placed
 from .indices import check_no_sequence, entry_of, is_index
 
 

@@ -12,8 +12,8 @@ from ....ops import Select
 from ....values.bounded import Bounded, Extent
 from ....values.views import Reshaped, View
 from ...context import Context
-from .beside import beside
 from .bounded import around, count, extent_along, refuse_bounds, where
+from .bounded_operands import beside
 from .indices import Indices, IntegerArrayIndex, MaskIndex, NewAxis
 from .slices import SliceIndex
 from .stores import broadcasts, fit, stored_value

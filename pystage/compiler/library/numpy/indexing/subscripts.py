@@ -31,7 +31,6 @@ from ...kernels.structures import abstract, known_object
 from ...rules.casting import array_value, assigned_value
 from ...rules.classes import class_name
 from ...rules.libraries import numpy_constant
-from .beside import beside
 from .bounded import (
     bounded,
     compact,
@@ -44,11 +43,12 @@ from .bounded import (
     where,
 )
 from .bounded_indices import has_bounded, index_of_whole, index_of_wholes
+from .bounded_operands import beside
 from .gathering import Fancy, basic_views, fancy, gather, scatter
 from .indices import Indices, IntegerIndex, MaskIndex, NewAxis, is_index, parse
 from .masks import masked_axes, masked_choice, storing
-from .steps import is_wide, stored_in_steps
 from .stores import broadcasts, check_writable, dtype_of, fit, mismatch, shape_of, store_through
+from .strided_stores import is_wide, stored_in_steps
 
 IMMUTABLE = (
     "JAX arrays are immutable and do not support in-place item assignment. Instead of x[idx] = y, use "

@@ -18,8 +18,8 @@ from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
-from ..indexing.beside import result_with, together
 from ..indexing.bounded import refuse, where_of
+from ..indexing.bounded_operands import result_with, together
 from ..indexing.size_checks import AlignedOperand, operand
 
 

@@ -49,7 +49,7 @@ from ..indexing.bounded import (
 from ..indexing.slices import times
 from ..indexing.subscripts import array_getitem
 from ..linalg.matrices import diagonal_views, two_axes
-from .serving import by_element, for_bounded, whole_like
+from .size_rules import by_element, for_bounded, whole_like
 
 _LIBRARY = str(Path(__file__).parents[2])
 """Programs of the library store into no flat array that they are given."""

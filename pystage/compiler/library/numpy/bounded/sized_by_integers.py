@@ -1,4 +1,4 @@
-"""Functions whose result has as many elements as integers of the program say: counts, positions, numbers of repetitions."""
+"""Functions of NumPy whose result has as many elements as integers of the program say: counts, positions, repetitions."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ...context import Context, Raw
 from ...python.number_checks import refuse as refuse_number
 from ...rules.jax import is_none
 from ..composed import size_depends
-from ..indexing.beside import placed
 from ..indexing.bounded import bounded, count, refuse, where
+from ..indexing.bounded_operands import placed
 from ..reductions.searching import least_length, occurrences
-from .serving import composed_for_computed, for_bounded
+from .size_rules import composed_for_computed, for_bounded
 
 
 @for_bounded(np.bincount)

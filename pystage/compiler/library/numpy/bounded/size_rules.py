@@ -1,4 +1,4 @@
-"""How the size of a result comes about: what functions that know nothing of bounded arrays make of them.
+"""Size rules for results with bounded dimensions, and what functions that have none make of bounded arrays.
 
 A function works element by element (`by_element`), or it gives what stands first from what stands first (`from_front`):
 then it is called with wholes, and its result is bounded as its operands are. Others have a meaning of their own for bounded
@@ -40,8 +40,8 @@ from .. import (  # noqa: F401  (they declare the meanings of what is served her
 )
 from ..composed import meaning_by
 from ..indexing import grids, taking, unravel  # noqa: F401
-from ..indexing.beside import elementwise, result_with
 from ..indexing.bounded import compact, elements, raveled, refuse, where
+from ..indexing.bounded_operands import elementwise, result_with
 from ..indexing.stores import known_array
 from ..linalg import einsum, matrices, norms, products  # noqa: F401
 from ..linalg import names as linalg_names  # noqa: F401

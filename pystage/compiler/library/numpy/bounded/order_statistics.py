@@ -19,11 +19,11 @@ from ...python.number_checks import refuse as refuse_number
 from ...rules.bounds import ends_of
 from ...rules.jax import axis_of, is_none
 from ..composed import NO_SUBTRACTION, run_program
-from ..indexing.beside import placed, result_with
 from ..indexing.bounded import bounded, compact, elements, length, raveled, refuse, size, where
+from ..indexing.bounded_operands import placed, result_with
 from ..indexing.subscripts import array_getitem
 from ..reductions.sorting import check_kind
-from .serving import composed_for_bounded, for_bounded, from_front, whole_like
+from .size_rules import composed_for_bounded, for_bounded, from_front, whole_like
 
 from_front((np.cumsum, np.cumprod, np.nancumsum, np.nancumprod), "a")
 

@@ -1,4 +1,4 @@
-"""Bounded arrays beside each other: elementwise work, products, stores.
+"""Operations on bounded arrays beside each other: elementwise work, products, stores.
 
 What is combined must stand at the same places of arrays of one shape. For each axis, counted from the last as
 broadcasting does, it is decided where that is (`Anchor`), the operands are put there, and the program raises what the
