@@ -37,6 +37,8 @@ _as_raised_by_the_program = deferred("pystage.runtime.results.exceptions", "AsRa
 _has_backend = deferred("pystage.runtime.executables.jax_private", "has_backend")
 _size_reader = deferred("pystage.runtime.arguments.sizes", "size_reader")
 _lowered = deferred("pystage.runtime.lowering", "Lowered")
+_export = deferred("pystage.runtime.exporting", "export")
+_jit = deferred("jax", "jit")
 P = ParamSpec("P")
 R = TypeVar("R")
 Fallback = Literal["lazy", "error", "python"]
@@ -301,6 +303,23 @@ class CompiledFunction(Generic[P, R]):
             lowered: Lowered = _lowered(self._dispatcher, self.canonical, args, kwargs)
             return lowered
 
+    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Traces the function for these arguments as `jax.jit(function).trace` does: a `jax.stages.Traced`.
+
+        By it a compiled function is a `jax.stages.Wrapped`, which `jax.export.export` takes. JAX's rules hold.
+        """
+        return _jit(self).trace(*args, **kwargs)
+
+    def export(self, /, *args: Any, **kwargs: Any) -> bytes:
+        """The program for these arguments, given as for `lower`, as bytes from which `pystage.load` makes a function.
+
+        What the function reads besides its arguments has the values of now. StagingError if it cannot be staged, or
+        (PS817) needs what only this process has.
+        """
+        with AT_THE_CALL:
+            data: bytes = _export(self, args, kwargs)
+            return data
+
     def staged(self, /, *args: Any, **kwargs: Any) -> Staged:
         """The program for these arguments, given as for `lower`: neither emitted nor kept.
 
@@ -326,6 +345,16 @@ class CompiledFunction(Generic[P, R]):
     def target(self) -> Callable[..., Any]:
         """The plain function whose source is compiled."""
         return self._target.fn
+
+    @property
+    def target_of_calls(self) -> Target:
+        """That function, and the arguments that the callable itself holds."""
+        return self._target
+
+    @property
+    def dispatcher(self) -> Dispatcher:
+        """What finds and makes its programs."""
+        return self._dispatcher
 
     def canonical(
         self, args: Sequence[Any], kwargs: dict[str, Any]
@@ -560,6 +589,12 @@ class BoundFunction:
         """Lowers the method for these arguments, without running it."""
         with AT_THE_CALL:
             return self.__func__.lower(self.__self__, *args, **kwargs)
+
+    def export(self, /, *args: Any, **kwargs: Any) -> bytes:
+        """As of the compiled function: the program of the method, with a copy of the object whose method it is."""
+        with AT_THE_CALL:
+            data: bytes = _export(self.__func__, (self.__self__, *args), kwargs, 1)
+            return data
 
     def explain(self, /, *args: Any, **kwargs: Any) -> Any:
         """As of the compiled function, for the object whose method it is."""
