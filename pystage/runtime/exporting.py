@@ -6,11 +6,13 @@ of any other. `cache/exported.py` has what stands in the bytes.
 
 from __future__ import annotations
 
+import collections
 import functools
 import inspect
 import keyword
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path as File
 from typing import Any, NoReturn
 
@@ -31,7 +33,7 @@ from .arguments.differences import difference
 from .arguments.layouts import ANYWHERE
 from .arguments.signature import Signature
 from .cache.encoding import NotEncodable
-from .cache.exported import ExportedProgram, decoded, exported
+from .cache.exported import ExportedProgram, HeldObject, Unread, can_encode, decoded, exported
 from .dispatch.dispatch import Dispatcher
 from .dispatch.specialisation import SpecialisationContext
 from .function import CompiledFunction
@@ -57,7 +59,9 @@ def export(
     context = dispatcher.context(described, traced=False)
     made, _ = dispatcher.specialise(context, described, canonical, named, {})
     leaves = described.description.leaves
-    own = {name: described.kwargs[name] for name in target.kwargs if name in described.kwargs}
+    count = len(target.args) + held
+    first = [_standing_in(spec) for spec in described.args[:count]]
+    own = {name: _standing_in(described.kwargs[name]) for name in target.kwargs if name in described.kwargs}
     plain: Any = target.fn
     program = ExportedProgram(
         name=dispatcher.name,
@@ -66,10 +70,11 @@ def export(
         doc=plain.__doc__ if isinstance(plain.__doc__, str) else None,
         span=dispatcher.span,
         parameters=_parameters(plain),
-        first=tuple([_remade(spec, leaves) for spec in described.args[: len(target.args) + held]]),
+        first=tuple([_remade(spec, leaves) for spec in first]),
         first_named={name: _remade(spec, leaves) for name, spec in own.items()},
-        args=described.args,
-        kwargs=dict(described.kwargs),
+        held=(*dispatcher.calling.argument_names(count), *own),
+        args=(*first, *described.args[count:]),
+        kwargs={**described.kwargs, **own},
         x64=context.x64,
         donate=dispatcher.donated,
         staged=made.staged,
@@ -99,6 +104,21 @@ _KINDS = (
 def _parameters(fn: Callable[..., Any]) -> tuple[tuple[str, int, bool], ...]:
     found = inspect.signature(fn, follow_wrapped=False).parameters.values()
     return tuple([(p.name, int(p.kind), p.default is not p.empty) for p in found])
+
+
+_CONTAINERS = (list, tuple, dict, collections.OrderedDict, collections.Counter, slice, range)
+
+
+def _standing_in(spec: Spec) -> Spec:
+    """An argument that the callable holds, without its classes, and without what a program that is made does not read."""
+    match spec:
+        case StaticSpec(value=value) if not can_encode(value):
+            return StaticSpec(Unread.HERE)
+        case StructureSpec(cls=cls, children=children):
+            is_object = cls not in _CONTAINERS and not issubclass(cls, tuple)
+            made = tuple([_standing_in(child) for child in children])
+            return replace(spec, cls=HeldObject if is_object else cls, children=made)
+    return spec
 
 
 def _remade(spec: Spec, leaves: Sequence[Any]) -> Template:

@@ -37,6 +37,7 @@ _as_raised_by_the_program = deferred("pystage.runtime.results.exceptions", "AsRa
 _has_backend = deferred("pystage.runtime.executables.jax_private", "has_backend")
 _size_reader = deferred("pystage.runtime.arguments.sizes", "size_reader")
 _lowered = deferred("pystage.runtime.lowering", "Lowered")
+_reduced = deferred("pystage.runtime.pickling", "reduced")
 _export = deferred("pystage.runtime.exporting", "export")
 _jit = deferred("jax", "jit")
 P = ParamSpec("P")
@@ -136,6 +137,7 @@ class CompiledFunction(Generic[P, R]):
         explain: Callable[..., Any] | None = None,
         transformed: Callable[..., Any] | None = None,
         again: Callable[[Callable[..., Any]], CompiledFunction[..., Any]] | None = None,
+        of: Callable[..., Any] | None = None,
         layouts: Layouts = ANYWHERE,
     ) -> None:
         target = target_of(fn)
@@ -145,7 +147,9 @@ class CompiledFunction(Generic[P, R]):
         self.transformed = transformed
         """Of a derivative, the function with the same arguments that it is one of."""
         self._again = again
-        """Compiles a function as this one."""
+        """Compiles a function as this one, and makes the same of it."""
+        self._of = fn if of is None else of
+        """What it is made of: the plain function, or the function that it is a transform of."""
         self._target = target
         self._fallback = fallback
         self._lazily = lazily
@@ -286,12 +290,10 @@ class CompiledFunction(Generic[P, R]):
         return self
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """A function is pickled by its name; one that has another name than the plain function, by that of the plain one."""
+        """A function is pickled by its name; one that has no name of its own, as what makes it of the plain function."""
         name = str(getattr(self, "__qualname__", self._name))
-        found: Any = sys.modules.get(self.__module__)
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        return name if found is self or self._again is None else (self._again, (self.__wrapped__,))
+        made: str | tuple[Any, ...] = _reduced(self, name, self._again, self._of, sys._getframe(1))
+        return made
 
     def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
         """Lowers the function for these arguments, without running it.

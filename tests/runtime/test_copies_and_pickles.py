@@ -6,8 +6,12 @@ import copy
 import dataclasses
 import functools
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import pytest
 
 import pystage
@@ -90,3 +94,86 @@ def test_methods_of_one_object_are_equal() -> None:
     assert LAYER.scaled == LAYER.scaled == copy.copy(LAYER.scaled)
     assert len({LAYER.scaled, LAYER.scaled, other.scaled}) == 2
     assert LAYER.scaled != other.scaled
+
+
+def cubed(x: Any) -> Any:
+    return x**3
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, pickled, lambda f: cloudpickle.loads(cloudpickle.dumps(f))]
+)
+def test_transforms_are_made_again(copied: Any) -> None:
+    assert copied(pystage.grad(cubed))(2.0) == 12.0
+    assert copied(pystage.value_and_grad(cubed, argnums=(0,)))(2.0) == (8.0, (12.0,))
+    assert copied(pystage.vmap(cubed)).__name__ == pystage.vmap(cubed).__name__
+
+
+def by_value(function: Any) -> Any:
+    return cloudpickle.loads(cloudpickle.dumps(function))
+
+
+def test_cloudpickle_takes_functions_without_a_name_by_value() -> None:
+    factor = 3.0
+
+    @pystage.compile(fallback="error", tier="compiled")
+    def scaled(x: Any) -> Any:
+        return x * factor
+
+    again = by_value(scaled)
+    assert again is not scaled and again(2.0) == 6.0 and again.fallback == "error"
+    assert by_value(again)(2.0) == 6.0
+    assert by_value(pystage.grad(scaled))(2.0) == 3.0
+    assert by_value(doubled) is doubled
+
+
+SCRIPT = """
+import cloudpickle, functools, sys
+import numpy as np
+import pystage
+
+OFFSET = np.arange(3.0)
+
+def helper(x):
+    return x * 2
+
+class Layer:
+    def __init__(self):
+        self.weight = 3.0
+        self.act = named
+
+    @pystage.compile(fallback="error")
+    def __call__(self, x):
+        return self.act(x) * self.weight
+
+@pystage.compile(fallback="error")
+def named(x):
+    if x.sum() > 100:
+        raise ValueError("large")
+    return helper(x) + OFFSET
+
+unnamed = pystage.compile(lambda x: helper(x) + 1, fallback="error")
+held = [named, unnamed, Layer(), functools.partial(named, np.ones(3)), pystage.grad(lambda x: (x * x).sum())]
+sys.stdout.buffer.write(cloudpickle.dumps(held))
+"""
+
+LOADER = """
+import pickle, sys
+import numpy as np
+named, unnamed, layer, partial, gradient = pickle.load(sys.stdin.buffer)
+x = np.ones(3)
+print(named(x), unnamed(x), layer(x), partial(), gradient(x))
+print(named.lower(x).staged)
+"""
+
+
+def test_another_process_has_no_main_module_like_it(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    data = subprocess.run([sys.executable, str(script)], check=True, capture_output=True).stdout
+    script.unlink()
+    found = subprocess.run([sys.executable, "-c", LOADER], input=data, capture_output=True, check=False)
+    assert found.returncode == 0, found.stderr.decode()
+    first, second = found.stdout.decode().splitlines()
+    assert first == "[2. 3. 4.] [3. 3. 3.] [ 6.  9. 12.] [2. 3. 4.] [2. 2. 2.]"
+    assert second == "named(float64[3], float64[3]) -> float64[3]"

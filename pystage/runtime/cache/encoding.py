@@ -27,8 +27,10 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.frontend.same_code import nested_codes
 from ...compiler.hlo.ir import Function, Op, Region, Value
 from ...compiler.ops.foreign.jax_call import Static
-from ...compiler.policy import USER, package_of
+from ...compiler.policy import USER, Policy, package_of
+from ...compiler.values.instances import slots_of
 from ...compiler.values.sites import RaiseSites
+from ..arguments.classification import is_plain
 
 Row = list[Any]
 _OWN = __name__.partition(".")[0]
@@ -182,6 +184,9 @@ class Encoder:
             return self._exception(value), False
         if is_own(cls):
             return self._own(cls, value)
+        if package_of(cls).policy is Policy.TRACED and is_plain(cls) and not slots_of(cls):
+            # A node of a tree, as of a layer whose call JAX traces.
+            return ["object", *self.all([cls, list(vars(value)), *vars(value).values()])], False
         raise NotEncodable(f"an object of the class {cls.__module__}.{cls.__qualname__}")
 
     def _numbers(self, value: Any) -> Row:
@@ -388,6 +393,15 @@ class Decoder:
                 object.__setattr__(made, field.name, value)
         return made
 
+    def object(self, row: Row) -> Any:
+        """An object of a package built on JAX."""
+        cls, names, *values = self._all(row[1:])
+        if not isinstance(cls, type) or package_of(cls).policy is not Policy.TRACED or not is_plain(cls):
+            raise NotFound(f"an object of the class {cls}")
+        made: Any = object.__new__(cls)
+        vars(made).update(zip(names, values, strict=True))
+        return made
+
     def in_sites(self, row: Row) -> None:
         """The contents of a table of raise sites."""
         table, values = self.objects[row[1]], self._all(row[2:])
@@ -497,6 +511,7 @@ _DECODERS: dict[str, Callable[[Decoder, Row], Any]] = {
     "tree": lambda d, row: jax.tree.structure(d.objects[row[1]]),
     "closure": Decoder.closure,
     "own": Decoder.own,
+    "object": Decoder.object,
     "sites": lambda d, row: RaiseSites(),
     "in sites": Decoder.in_sites,
     "own single": Decoder.single,

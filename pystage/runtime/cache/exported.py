@@ -27,7 +27,17 @@ from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Staged
 from ...compiler.policy import USER, is_library_file, package_of_module
 from ...compiler.recursion import deep_recursion
-from ...compiler.values.boundary import Argument, Global, Guard, GuardKind, Path, Program, Spec, Write
+from ...compiler.values.boundary import (
+    Argument,
+    Global,
+    Guard,
+    GuardKind,
+    Path,
+    PathTemplate,
+    Program,
+    Spec,
+    Write,
+)
 from ...compiler.values.capacity import AllocationSite
 from ...compiler.values.instances import slots_of
 from ...records import dataclass
@@ -49,7 +59,8 @@ class ExportedProgram:
     """A program, and the calls that it serves.
 
     `parameters`: name, kind (as of `inspect.Parameter`), and whether there is a default. `first`, `first_named`: arguments
-    that the callable itself holds, as a bound method holds its object. `args`, `kwargs`: the specs of all arguments.
+    that the callable itself holds, as a bound method holds its object; `held` are their names. `args`, `kwargs`: the
+    specs of all arguments.
     `capacities`, `skips_writes`: as of `Request`.
     """
 
@@ -61,6 +72,7 @@ class ExportedProgram:
     parameters: tuple[tuple[str, int, bool], ...]
     first: tuple[Any, ...]
     first_named: Mapping[str, Any]
+    held: tuple[str, ...]
     args: tuple[Spec, ...]
     kwargs: Mapping[str, Spec]
     x64: bool
@@ -70,10 +82,32 @@ class ExportedProgram:
     skips_writes: bool
 
 
-class _Names:
-    """`Outside` of the rows of an exported program: the variables that it has with it, arrays, and names of libraries."""
+class Unread(enum.Enum):
+    """Stands for what the program does not read of the objects that it has with it."""
 
-    def __init__(self, arrays: Sequence[np.ndarray[Any, Any]] = ()) -> None:
+    HERE = "left out"
+
+
+class HeldObject:
+    """Stands for an object that a callable holds, whose class need not be there: it has the attributes of the object."""
+
+    __slots__ = ("__dict__",)
+
+
+class _Names:
+    """`Outside` of the rows of an exported program: the variables that it has with it, arrays, and names of libraries.
+
+    `held`: the parameters for arguments that the callable itself holds. `fixed`: paths from these to what stands in classes.
+    """
+
+    def __init__(
+        self,
+        arrays: Sequence[np.ndarray[Any, Any]] = (),
+        held: frozenset[str] = frozenset(),
+        fixed: Sequence[Path] = (),
+    ) -> None:
+        self._held = held
+        self._fixed = {id(path) for path in fixed}
         self.paths: dict[tuple[Any, ...], tuple[str, Path]] = {}
         """What was met of the environment, by the key of its path: a name of its own, and the path."""
         self.variables: dict[str, Any] = {}
@@ -87,6 +121,8 @@ class _Names:
         """As of `Outside`."""
         if isinstance(value, Path):
             return self._captured(value)
+        if isinstance(value, PathTemplate) and self._is_held(value.path):
+            raise NotEncodable(f"it gives back `{value.path}`")
         if isinstance(value, Span):
             self._note_line(value)
             return None
@@ -103,10 +139,13 @@ class _Names:
         return ["named", *self._place(value)]
 
     def _captured(self, path: Path) -> Row | None:
-        if isinstance(path.root, Argument):
+        if isinstance(path.root, Argument) and id(path) not in self._fixed:
             return None
         name, _ = self.paths.setdefault(path.key, (f"{path} #{len(self.paths)}", path))
         return ["variable", name]
+
+    def _is_held(self, path: Path) -> bool:
+        return isinstance(path.root, Argument) and path.root.name in self._held
 
     def _note_line(self, span: Span) -> None:
         lines = self.lines.setdefault(span.file, {})
@@ -206,10 +245,13 @@ def exported(program: ExportedProgram, captured: Any) -> bytes:
 
     `NotEncodable` for what another process does not have.
     """
-    names = _Names()
+    held = frozenset(program.held)
+    hidden = [each.path for each in program.staged.program.hidden]
+    fixed = [path for path in hidden if isinstance(path.root, Argument) and path.root.name in held]
+    names = _Names(held=held, fixed=fixed)
     encoder = Encoder(names)
     with deep_recursion():
-        number = encoder.encode(replace(program, staged=_alone(program.staged)))
+        number = encoder.encode(replace(program, staged=_alone(program.staged, held)))
         variables: dict[str, int] = {}
         for name, path in list(names.paths.values()):
             try:
@@ -230,7 +272,7 @@ def exported(program: ExportedProgram, captured: Any) -> bytes:
     return sealed(_MAGIC, b"".join([len(text).to_bytes(8, "little"), text, *data]))
 
 
-def _alone(staged: Staged) -> Staged:
+def _alone(staged: Staged, held: frozenset[str]) -> Staged:
     """A program without what ties it to the environment that it was made in."""
     program = staged.program
     for mutation in program.mutations:
@@ -240,22 +282,34 @@ def _alone(staged: Staged) -> Staged:
         for path in program.draws.generators:
             if not isinstance(path.root, Argument):
                 raise NotEncodable(f"it draws from `{path}`, which is no argument")
-    guards = tuple([guard for guard in program.guards if _is_kept(guard)])
+    guards = tuple([guard for guard in program.guards if _is_kept(guard, held)])
     demands = tuple([d for d in staged.demands if isinstance(d.place, int)])
     alone: Program = replace(program, guards=guards)
     return replace(staged, program=alone, demands=demands)
 
 
-def _is_kept(guard: Guard) -> bool:
-    """True for a guard on the value of an argument."""
+def _is_kept(guard: Guard, held: frozenset[str]) -> bool:
+    """True for a guard on the value of an argument of calls."""
     if guard.kind not in _VALUES:
         return False
-    others = guard.expected if guard.kind is GuardKind.DISTINCT else ()
+    paths = [guard.path]
+    if guard.kind is GuardKind.DISTINCT:
+        paths += guard.expected
+    given = [isinstance(path.root, Argument) and path.root.name not in held for path in paths]
     if guard.kind is GuardKind.SAME:
-        others = (guard.path, guard.expected)
-        if len({isinstance(path.root, Argument) for path in others}) == 2:
+        other = guard.expected.root
+        if given[0] != (isinstance(other, Argument) and other.name not in held):
             raise NotEncodable(f"the argument `{guard.path}` is `{guard.expected}`")
-    return any(isinstance(path.root, Argument) for path in (guard.path, *others))
+    return any(given)
+
+
+def can_encode(value: Any) -> bool:
+    """True for what can stand in an exported program by itself."""
+    try:
+        Encoder(_Names()).encode(value)
+    except NotEncodable:
+        return False
+    return True
 
 
 # ---------------------------------------------------------------- from bytes

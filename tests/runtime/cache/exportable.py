@@ -109,3 +109,29 @@ class Model:
     def run(self, x: Any) -> Any:
         self.calls += 1
         return self.w @ x * self.calls
+
+
+class Inner:
+    eps = 0.5
+
+    def __init__(self) -> None:
+        self.weights = [1.0, 2.0]
+        self.owner = loss
+
+
+class Held:
+    offset = 2.5
+
+    def __init__(self) -> None:
+        self.inner = Inner()
+        self.function = loss
+        self.trips = 2.0
+
+    @pystage.compile(fallback="error")
+    def run(self, x: Any) -> Any:
+        self.trips += 1
+        return x * self.offset + self.inner.eps + self.inner.weights[1] + self.trips
+
+    @pystage.compile(fallback="error")
+    def itself(self) -> Any:
+        return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import pickle
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -131,6 +133,23 @@ def test_methods_are_exported_with_their_object() -> None:
     loaded = pystage.load(model.run.export(np.ones(2)))
     assert [loaded(np.ones(2)), loaded(np.ones(2))] == [2.0, 4.0]
     assert model.calls == 0
+
+
+def test_objects_that_a_method_holds_need_no_class() -> None:
+    held = exportable.Held()
+    loaded = pystage.load(held.run.export(1.0))
+    assert [loaded(1.0), loaded(1.0)] == [held.run(1.0), held.run(1.0)] == [8.0, 9.0]
+    assert pystage.load(
+        pystage.compile(functools.partial(exportable.repeated.__wrapped__, np.ones(2))).export(2)
+    )(2).tolist() == [1.5, 3.5]
+    with pytest.raises(pystage.StagingError, match=r"PS817.*gives back `self`"):
+        held.itself.export()
+
+
+def test_a_layer_of_a_package_built_on_jax() -> None:
+    layer = eqx.nn.Linear(3, 2, key=jax.random.key(0))
+    loaded = pystage.load(pystage.compile(lambda layer, x: layer(x) * 2).export(layer, jnp.ones(3)))
+    np.testing.assert_allclose(loaded(layer, jnp.ones(3)), layer(jnp.ones(3)) * 2, rtol=1e-6)
 
 
 def test_a_function_that_is_an_argument_is_one_of_a_library() -> None:
