@@ -34,6 +34,7 @@ from .transforms import (
 
 if _typing.TYPE_CHECKING:
     from . import lazy
+    from .compiler.passes.lowerings import lowering
     from .introspection import code_hlo, code_lowered, code_typed
     from .runtime.arguments.abstract import spec
     from .runtime.exporting import LoadedFunction, load
@@ -63,6 +64,7 @@ __all__ = [
     "jvp",
     "lazy",
     "load",
+    "lowering",
     "plain",
     "spec",
     "stop_gradient",
@@ -80,6 +82,7 @@ _ON_DEMAND = {
     "code_lowered": ".introspection",
     "code_typed": ".introspection",
     "load": ".runtime.exporting",
+    "lowering": ".compiler.passes.lowerings",
     "spec": ".runtime.arguments.abstract",
 }
 

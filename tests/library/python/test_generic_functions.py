@@ -12,9 +12,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pystage
 import pytest
 from checking import Cases, check
+
+import pystage
 
 cases = Cases()
 
