@@ -265,11 +265,18 @@ def exported(program: ExportedProgram, captured: Any) -> bytes:
         "program": number,
         "variables": variables,
         "lines": {file: {str(n): text for n, text in lines.items()} for file, lines in names.lines.items()},
-        "arrays": [[array.dtype.name, list(array.shape)] for array in names.arrays],
+        "arrays": [[array.dtype.name, list(array.shape), _is_uniform(array)] for array in names.arrays],
     }
     text = zlib.compress(json.dumps(header).encode(), 6)
-    data = [np.ascontiguousarray(array).tobytes() for array in names.arrays]
+    stored = [array.ravel()[:1] if _is_uniform(array) else array for array in names.arrays]
+    data = [np.ascontiguousarray(array).tobytes() for array in stored]
     return sealed(_MAGIC, b"".join([len(text).to_bytes(8, "little"), text, *data]))
+
+
+def _is_uniform(array: np.ndarray[Any, Any]) -> bool:
+    """True if all elements are the same, bit by bit, as of the memory that a program begins with: one is stored."""
+    items = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, array.dtype.itemsize)
+    return array.size > 1 and bool((items == items[0]).all())
 
 
 def _alone(staged: Staged, held: frozenset[str]) -> Staged:
@@ -348,14 +355,18 @@ def decoded(data: bytes) -> ExportedProgram:
     return found
 
 
-def _arrays(types: Sequence[tuple[str, list[int]]], data: memoryview[Any]) -> list[np.ndarray[Any, Any]]:
+def _arrays(
+    types: Sequence[tuple[str, list[int], bool]], data: memoryview[Any]
+) -> list[np.ndarray[Any, Any]]:
     made: list[np.ndarray[Any, Any]] = []
     start = 0
-    for name, shape in types:
+    for name, shape, uniform in types:
         dtype = np.dtype(name)
-        count = int(np.prod(shape, dtype=np.int64))
-        made.append(np.frombuffer(data, dtype, count, start).reshape(shape).copy())  # aligned
-        made[-1].flags.writeable = False
+        count = 1 if uniform else int(np.prod(shape, dtype=np.int64))
+        stored = np.frombuffer(data, dtype, count, start)
+        array = np.full(shape, stored[0], dtype) if uniform else stored.reshape(shape).copy()  # aligned
+        array.flags.writeable = False
+        made.append(array)
         start += count * dtype.itemsize
     return made
 
