@@ -60,8 +60,10 @@ def export(
     made, _ = dispatcher.specialise(context, described, canonical, named, {})
     leaves = described.description.leaves
     count = len(target.args) + held
+    names = dispatcher.calling.argument_names(len(described.args))
     first = [_standing_in(spec) for spec in described.args[:count]]
-    own = {name: _standing_in(described.kwargs[name]) for name in target.kwargs if name in described.kwargs}
+    given = {**dict(zip(names, described.args)), **described.kwargs}
+    own = {name: _standing_in(given[name]) for name in target.kwargs}
     plain: Any = target.fn
     program = ExportedProgram(
         name=dispatcher.name,
@@ -72,9 +74,9 @@ def export(
         parameters=_parameters(plain),
         first=tuple([_remade(spec, leaves) for spec in first]),
         first_named={name: _remade(spec, leaves) for name, spec in own.items()},
-        held=(*dispatcher.calling.argument_names(count), *own),
-        args=(*first, *described.args[count:]),
-        kwargs={**described.kwargs, **own},
+        held=(*names[:count], *own),
+        args=(*first, *[own.get(name, spec) for name, spec in zip(names[count:], described.args[count:])]),
+        kwargs={name: own.get(name, spec) for name, spec in described.kwargs.items()},
         x64=context.x64,
         donate=dispatcher.donated,
         staged=made.staged,

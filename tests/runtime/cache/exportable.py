@@ -111,6 +111,12 @@ class Model:
         return self.w @ x * self.calls
 
 
+@pystage.compile(fallback="error")
+def step_into(x: Any, out: Any, *, scale: Any) -> Any:
+    out += x * scale
+    return out.sum()
+
+
 class Inner:
     eps = 0.5
 

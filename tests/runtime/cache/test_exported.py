@@ -146,6 +146,14 @@ def test_objects_that_a_method_holds_need_no_class() -> None:
         held.itself.export()
 
 
+def test_arguments_that_a_partial_holds_by_name() -> None:
+    out = np.zeros(3)
+    held = functools.partial(exportable.step_into.__wrapped__, out=out, scale=3.0)
+    loaded = pystage.load(pystage.compile(held, fallback="error").export(np.arange(3.0)))
+    assert loaded(np.arange(3.0)) == 9.0 == held(np.arange(3.0))
+    assert loaded(np.arange(3.0), out=np.ones(3)) == 12.0 == held(np.arange(3.0), out=np.ones(3))
+
+
 def test_a_layer_of_a_package_built_on_jax() -> None:
     layer = eqx.nn.Linear(3, 2, key=jax.random.key(0))
     loaded = pystage.load(pystage.compile(lambda layer, x: layer(x) * 2).export(layer, jnp.ones(3)))
