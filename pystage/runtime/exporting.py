@@ -22,20 +22,22 @@ from ..compiler.pipeline import Request, Staged
 from ..compiler.values.boundary import (
     ConstantTemplate,
     ContainerTemplate,
+    Form,
     LeafSpec,
     Spec,
     StaticSpec,
     StructureSpec,
     Template,
 )
+from ..compiler.values.generators import GENERATORS
 from .arguments.abstract import abstract_form
 from .arguments.differences import difference
-from .arguments.layouts import ANYWHERE
 from .arguments.signature import Signature
+from .arguments.targets import Target
 from .cache.encoding import NotEncodable
 from .cache.exported import ExportedProgram, HeldObject, Unread, can_encode, decoded, exported
-from .dispatch.dispatch import Dispatcher
-from .dispatch.specialisation import SpecialisationContext
+from .dispatch.dispatch import Described, Dispatcher
+from .dispatch.specialisation import Specialisation, SpecialisationContext
 from .function import CompiledFunction
 from .guards.environment import Reader, resolve
 from .guards.feedback import Feedback
@@ -58,14 +60,35 @@ def export(
     described = dispatcher.describe(canonical, named, abstract_form)
     context = dispatcher.context(described, traced=False)
     made, _ = dispatcher.specialise(context, described, canonical, named, {})
+    try:
+        program = _program(dispatcher, target, described, context, made, held)
+        if (context.layouts.ins, context.layouts.outs) != (None, None):
+            raise NotEncodable("its arrays are laid out over devices of this process")
+        signature = context.signature
+        return exported(program, lambda path: resolve(path, signature)(canonical, named))
+    except NotEncodable as error:
+        problem = CannotExport(span=dispatcher.span, function=dispatcher.name, why=str(error))
+        raise StagingError((problem,)) from None
+
+
+def _program(
+    dispatcher: Dispatcher,
+    target: Target,
+    described: Described,
+    context: SpecialisationContext,
+    made: Specialisation,
+    held: int,
+) -> ExportedProgram:
     leaves = described.description.leaves
     count = len(target.args) + held
     names = dispatcher.calling.argument_names(len(described.args))
     first = [_standing_in(spec) for spec in described.args[:count]]
     given = {**dict(zip(names, described.args)), **described.kwargs}
     own = {name: _standing_in(given[name]) for name in target.kwargs}
+    if any("[" in name for name in names[:count]):
+        raise NotEncodable("it holds arguments that come as a tuple of any length")
     plain: Any = target.fn
-    program = ExportedProgram(
+    return ExportedProgram(
         name=dispatcher.name,
         qualname=str(getattr(plain, "__qualname__", dispatcher.name)),
         module=str(getattr(plain, "__module__", "")),
@@ -83,14 +106,6 @@ def export(
         capacities=dict(made.request.capacities),
         skips_writes=made.request.skips_writes,
     )
-    try:
-        if context.layouts is not ANYWHERE and (context.layouts.ins, context.layouts.outs) != (None, None):
-            raise NotEncodable("its arrays are laid out over devices of this process")
-        signature = context.signature
-        return exported(program, lambda path: resolve(path, signature)(canonical, named))
-    except NotEncodable as error:
-        problem = CannotExport(span=dispatcher.span, function=dispatcher.name, why=str(error))
-        raise StagingError((problem,)) from None
 
 
 _KINDS = (
@@ -116,6 +131,8 @@ def _standing_in(spec: Spec) -> Spec:
     match spec:
         case StaticSpec(value=value) if not can_encode(value):
             return StaticSpec(Unread.HERE)
+        case StructureSpec(cls=cls) if cls in GENERATORS:
+            raise NotEncodable(f"it holds a {cls.__qualname__}, which draws")
         case StructureSpec(cls=cls, children=children):
             is_object = cls not in _CONTAINERS and not issubclass(cls, tuple)
             made = tuple([_standing_in(child) for child in children])
@@ -177,6 +194,12 @@ class LoadedFunction(CompiledFunction[..., Any]):
 
     def __repr__(self) -> str:
         return f"<pystage.load of {self.__module__}.{self.__qualname__}>"
+
+    def explain(self, /, *args: Any, **kwargs: Any) -> Any:
+        """TypeError: there is no source to explain."""
+        raise TypeError(f"`{self._name}` was loaded, and has no source")
+
+    residual = explain
 
     def export(self, /, *args: Any, **kwargs: Any) -> bytes:
         """The bytes that it was loaded from; arguments are of the types that it takes, or left out."""
@@ -245,7 +268,7 @@ class _ProgramDispatcher(Dispatcher):
         """The program; TypeError if it does not serve the call."""
         staged = self._program.staged
         self._check(request.args, request.kwargs, request.value_of)
-        if not any(form is not form.JAX for form in context.forms) and context.x64 != self._program.x64:
+        if all(form is Form.JAX for form in context.forms) and context.x64 != self._program.x64:
             raise TypeError(f"`{self.name}` was exported with jax_enable_x64 = {self._program.x64}")
         reader = Reader(staged.program.guards, (), (), context.signature)
         if reader.read(args, kwargs) is None:

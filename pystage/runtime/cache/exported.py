@@ -97,17 +97,15 @@ class HeldObject:
 class _Names:
     """`Outside` of the rows of an exported program: the variables that it has with it, arrays, and names of libraries.
 
-    `held`: the parameters for arguments that the callable itself holds. `fixed`: paths from these to what stands in classes.
+    `held`: the parameters for arguments that the callable itself holds.
     """
 
     def __init__(
         self,
         arrays: Sequence[np.ndarray[Any, Any]] = (),
         held: frozenset[str] = frozenset(),
-        fixed: Sequence[Path] = (),
     ) -> None:
         self._held = held
-        self._fixed = {id(path) for path in fixed}
         self.paths: dict[tuple[Any, ...], tuple[str, Path]] = {}
         """What was met of the environment, by the key of its path: a name of its own, and the path."""
         self.variables: dict[str, Any] = {}
@@ -139,7 +137,7 @@ class _Names:
         return ["named", *self._place(value)]
 
     def _captured(self, path: Path) -> Row | None:
-        if isinstance(path.root, Argument) and id(path) not in self._fixed:
+        if isinstance(path.root, Argument):
             return None
         name, _ = self.paths.setdefault(path.key, (f"{path} #{len(self.paths)}", path))
         return ["variable", name]
@@ -246,9 +244,7 @@ def exported(program: ExportedProgram, captured: Any) -> bytes:
     `NotEncodable` for what another process does not have.
     """
     held = frozenset(program.held)
-    hidden = [each.path for each in program.staged.program.hidden]
-    fixed = [path for path in hidden if isinstance(path.root, Argument) and path.root.name in held]
-    names = _Names(held=held, fixed=fixed)
+    names = _Names(held=held)
     encoder = Encoder(names)
     with deep_recursion():
         number = encoder.encode(replace(program, staged=_alone(program.staged, held)))

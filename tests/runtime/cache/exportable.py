@@ -132,11 +132,16 @@ class Held:
         self.inner = Inner()
         self.function = loss
         self.trips = 2.0
+        self.rng: Any = None
 
     @pystage.compile(fallback="error")
     def run(self, x: Any) -> Any:
         self.trips += 1
         return x * self.offset + self.inner.eps + self.inner.weights[1] + self.trips
+
+    @pystage.compile(fallback="error")
+    def rolled(self) -> Any:
+        return self.rng.normal()
 
     @pystage.compile(fallback="error")
     def itself(self) -> Any:

@@ -144,6 +144,9 @@ def test_objects_that_a_method_holds_need_no_class() -> None:
     )(2).tolist() == [1.5, 3.5]
     with pytest.raises(pystage.StagingError, match=r"PS817.*gives back `self`"):
         held.itself.export()
+    held.rng = np.random.default_rng(0)
+    with pytest.raises(pystage.StagingError, match=r"PS817.*holds a Generator, which draws"):
+        held.rolled.export()
 
 
 def test_arguments_that_a_partial_holds_by_name() -> None:
@@ -152,6 +155,11 @@ def test_arguments_that_a_partial_holds_by_name() -> None:
     loaded = pystage.load(pystage.compile(held, fallback="error").export(np.arange(3.0)))
     assert loaded(np.arange(3.0)) == 9.0 == held(np.arange(3.0))
     assert loaded(np.arange(3.0), out=np.ones(3)) == 12.0 == held(np.arange(3.0), out=np.ones(3))
+
+
+def test_arguments_that_a_partial_holds_in_a_tuple() -> None:
+    with pytest.raises(pystage.StagingError, match=r"PS817.*a tuple of any length"):
+        pystage.compile(functools.partial(lambda *args: args[0], [1.0])).export(2.0)
 
 
 def test_a_layer_of_a_package_built_on_jax() -> None:
@@ -210,6 +218,15 @@ def test_pickles_of_what_is_loaded() -> None:
     loaded = pickle.loads(pickle.dumps(pystage.load(exportable.repeated.export(np.ones(2), 3))))
     assert loaded(np.ones(2), 3).tolist() == [1.5, 3.5, 5.5]
     assert repr(loaded) == "<pystage.load of tests.runtime.cache.exportable.repeated>"
+
+
+def test_what_is_loaded_has_no_source() -> None:
+    loaded = pystage.load(exportable.repeated.export(np.ones(2), 3))
+    for ask in (loaded.explain, loaded.residual):
+        with pytest.raises(TypeError, match="`repeated` was loaded, and has no source"):
+            ask(np.ones(2), 3)
+    assert loaded.export() == loaded.export(np.ones(2), 3)
+    assert str(loaded.lower(np.ones(2), 3).staged) == loaded.signatures()[0]
 
 
 def test_in_staged_source_it_is_refused() -> None:
