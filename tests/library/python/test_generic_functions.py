@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import collections.abc
 import dataclasses
 import functools
@@ -115,6 +116,16 @@ class Machine:
         self.total = 0.0
 
     @functools.singledispatchmethod
+    @classmethod
+    def named(cls, value: Any) -> Any:
+        return cls.__name__, value
+
+    @named.register
+    @classmethod
+    def _(cls, value: int) -> Any:
+        return value, cls.__name__
+
+    @functools.singledispatchmethod
     def take(self, value: Any, times: Any = 1) -> Any:
         return "no"
 
@@ -142,6 +153,43 @@ class Machine:
 @cases.each((Machine(), 3, 2.5), (Machine(), 2.5, [1]), (Machine(), (1, 2), "x"))
 def methods(machine: Any, first: Any, second: Any) -> Any:
     return machine.take(first), machine.take(second), machine.total
+
+
+@cases.each((3,), (2.5,))
+def methods_of_the_class(x: Any) -> Any:
+    return Machine.named(x)
+
+
+class First(abc.ABC):  # noqa: B024
+    pass
+
+
+class Second(abc.ABC):  # noqa: B024
+    pass
+
+
+@First.register
+@Second.register
+class Either:
+    def __init__(self) -> None:
+        self.x = 1.0
+
+
+@functools.singledispatch
+def first_or_second(value: Any) -> Any:
+    return 0
+
+
+first_or_second.register(First, lambda value: value.x)
+first_or_second.register(Second, lambda value: -value.x)
+
+
+@cases.each((Either(),))
+def of_two_that_fit(value: Any) -> Any:
+    try:
+        return first_or_second(value)
+    except RuntimeError as error:
+        return type(error).__name__
 
 
 @cases.each((Machine(), 3.0))

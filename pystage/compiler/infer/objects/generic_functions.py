@@ -37,6 +37,9 @@ def dispatched(engine: Engine, dispatch: types.FunctionType, cls: Abstract) -> A
     engine.externals.guard(GuardKind.LAYOUT, path, registry)
     for known, implementation in registry.items():
         engine.externals.guard(GuardKind.IS, path.item(known), implementation)
-    found = dispatch(cls.value)
+    try:
+        found = dispatch(cls.value)
+    except RuntimeError as ambiguous:
+        engine.raise_(ambiguous)
     engine.externals.keep.append(found)
     return found

@@ -179,9 +179,9 @@ def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstra
         return Method(class_member(engine, cls, name, raw.__func__), Const(cls))
     if receiver is not None and (isinstance(raw, _FUNCTIONS) or hasattr(raw, "__pystage_function__")):
         return Method(class_member(engine, cls, name, raw), receiver)
-    if receiver is not None and isinstance(raw, functools.singledispatchmethod):
+    if isinstance(raw, functools.singledispatchmethod):
         return _generic_method(engine, cls, name, raw, receiver)
-    if isinstance(raw, functools.partialmethod | functools.singledispatchmethod):
+    if isinstance(raw, functools.partialmethod):
         raise DiagnosticError(NoSuchAttribute(span=engine.b.span, what=cls.__qualname__, attribute=name))
     if receiver is not None and isinstance(raw, types.WrapperDescriptorType | types.MethodDescriptorType):
         return Method(Const(raw), receiver)
@@ -192,7 +192,7 @@ def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstra
     return member if getter is None else engine.call(getter, [receiver or NONE, Const(cls)])
 
 
-def _generic_method(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstract) -> Abstract:
+def _generic_method(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstract | None) -> Abstract:
     """A method of `functools.singledispatchmethod`, which chooses by the class of its first argument."""
     engine.externals.member(cls, name, raw)
 
