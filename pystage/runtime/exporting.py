@@ -164,12 +164,21 @@ def load(data: bytes | bytearray | memoryview | str | os.PathLike[str]) -> Loade
     """
     held = bytes(data) if isinstance(data, bytes | bytearray | memoryview) else File(data).read_bytes()
     program = decoded(held)
-    stub = _stub(program)
+    try:
+        return LoadedFunction(_holding(_stub(program), program), program, held)
+    except (TypeError, AttributeError, LookupError, SyntaxError) as error:
+        raise ValueError(f"this is no exported program: {error}") from error
+
+
+def _holding(stub: Callable[..., Any], program: ExportedProgram) -> Callable[..., Any]:
+    """The callable with the arguments that it holds."""
+    if not program.held:
+        return stub
     objects = Objects(Signature((), 0, (), None, None), (), {}, {}, traced=False)
     run = Execution((), {}, (), {})
     first = [objects.make(template)(run) for template in program.first]
     named = {name: objects.make(template)(run) for name, template in program.first_named.items()}
-    return LoadedFunction(functools.partial(stub, *first, **named) if first or named else stub, program, held)
+    return functools.partial(stub, *first, **named)
 
 
 class LoadedFunction(CompiledFunction[..., Any]):

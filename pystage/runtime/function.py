@@ -592,6 +592,10 @@ class BoundFunction:
         with AT_THE_CALL:
             return self.__func__.lower(self.__self__, *args, **kwargs)
 
+    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
+        """As of the compiled function: traces the method."""
+        return _jit(self).trace(*args, **kwargs)
+
     def export(self, /, *args: Any, **kwargs: Any) -> bytes:
         """As of the compiled function: the program of the method, with a copy of the object whose method it is."""
         with AT_THE_CALL:

@@ -146,3 +146,12 @@ class Held:
     @pystage.compile(fallback="error")
     def itself(self) -> Any:
         return self
+
+
+class Scaled:
+    def __init__(self) -> None:
+        self.factor = 2.0
+
+    @pystage.compile(fallback="error")
+    def run(self, x: Any) -> Any:
+        return x * self.factor

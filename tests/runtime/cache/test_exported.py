@@ -240,6 +240,8 @@ def test_jax_exports_a_compiled_function() -> None:
     x = jnp.arange(3.0)
     np.testing.assert_allclose(made.call(x, x), exportable.loss(x, x), rtol=1e-6)
     assert isinstance(exportable.loss, jax.stages.Wrapped)
+    method = exportable.Scaled().run
+    assert jax.export.export(method)(FLOATS).call(x).tolist() == method(x).tolist() == [0.0, 2.0, 4.0]
 
 
 SOURCE = """
