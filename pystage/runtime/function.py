@@ -549,7 +549,7 @@ class CompiledFunction(Generic[P, R]):
 class BoundFunction:
     """A compiled function bound to the object whose method it is; the object is its first argument."""
 
-    __slots__ = ("__func__", "__self__")
+    __slots__ = ("__func__", "__self__", "__weakref__")
 
     def __init__(self, function: CompiledFunction[..., Any], instance: object) -> None:
         self.__func__ = function
