@@ -1,4 +1,6 @@
-"""What the cache folder saves: the first call of whole programs in a process, and in the next one with the same folder."""
+"""What the next process saves: the first call of whole programs in a process, in the next one with the same cache folder,
+and in one that loads what the first has exported.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ NAMES = (
     "otsu_threshold",
 )
 
-PROGRAM = """import importlib.util, sys, time, warnings
+_BEGIN = """import importlib.util, sys, time, warnings
 import jax, jax.numpy, numpy as np
 (jax.numpy.ones(3) + 1).block_until_ready()
 import pystage
@@ -31,9 +33,28 @@ module = sys.modules["program"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
 function = pystage.compile(module.main, tier="compiled", fallback="error")
 args = module.inputs(0)
+"""
+PROGRAM = f"""{_BEGIN}
 began, worked = time.perf_counter(), time.process_time()
 function(*args)
 print(time.perf_counter() - began, time.process_time() - worked)
+"""
+EXPORT = f"""{_BEGIN}
+import copy
+from pathlib import Path
+function(*copy.deepcopy(args))
+began = time.perf_counter()
+data = function.export(*args)
+print(len(data), time.perf_counter() - began)
+Path(sys.argv[2]).write_bytes(data)
+"""
+LOAD = f"""{_BEGIN}
+import pystage.runtime.exporting
+began = time.perf_counter()
+loaded = pystage.load(sys.argv[2])
+read = time.perf_counter()
+loaded(*args)
+print(read - began, time.perf_counter() - read)
 """
 
 
@@ -54,11 +75,29 @@ def measure() -> list[Table]:
         table.rows.append((name, *seconds, f"{shares[-1]:.2f}"))
     mean = math.exp(sum(map(math.log, shares)) / len(shares))
     table.rows.append(("geometric mean", "", "", "", "", f"{mean:.2f}"))
-    return [table]
+    return [table, _exported()]
+
+
+def _exported() -> Table:
+    text = (
+        "The same programs exported (`export`), and loaded in another process without a cache (`pystage.load`). Kilobytes, "
+        "and seconds by the clock; the first call there is mostly XLA's."
+    )
+    table = Table("Exported programs", text, ("script", "kB", "export", "load", "first call"))
+    with tempfile.TemporaryDirectory() as folder:
+        for name in NAMES:
+            file = str(Path(folder) / name)
+            size, export = _run(EXPORT, name, file)
+            load, call = _run(LOAD, name, file)
+            table.rows.append((name, f"{size / 1000:.1f}", f"{export:.2f}", f"{load:.3f}", f"{call:.2f}"))
+    return table
 
 
 def _first_call(name: str, folder: str) -> list[float]:
-    command = [sys.executable, "-c", PROGRAM, str(SCRIPTS / f"{name}.py")]
-    environment = {**os.environ, "PYSTAGE_CACHE_DIR": folder}
+    return _run(PROGRAM, name, environment={**os.environ, "PYSTAGE_CACHE_DIR": folder})
+
+
+def _run(program: str, name: str, *args: str, environment: dict[str, str] | None = None) -> list[float]:
+    command = [sys.executable, "-c", program, str(SCRIPTS / f"{name}.py"), *args]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-    return [float(x) for x in done.stdout.split()]
+    return [float(x) for x in done.stdout.splitlines()[-1].split()]

@@ -34,8 +34,10 @@ from .transforms import (
 
 if _typing.TYPE_CHECKING:
     from . import lazy
+    from .compiler.passes.lowerings import lowering
     from .introspection import code_hlo, code_lowered, code_typed
     from .runtime.arguments.abstract import spec
+    from .runtime.exporting import LoadedFunction, load
     from .runtime.lowering import Compiled, Lowered
     from .version import __version__ as __version__
 
@@ -44,6 +46,7 @@ __all__ = [
     "Compiled",
     "CompiledFunction",
     "FallbackWarning",
+    "LoadedFunction",
     "Lowered",
     "SpecialisationWarning",
     "StagingError",
@@ -60,6 +63,8 @@ __all__ = [
     "jacobian",
     "jvp",
     "lazy",
+    "load",
+    "lowering",
     "plain",
     "spec",
     "stop_gradient",
@@ -71,10 +76,13 @@ __all__ = [
 _ON_DEMAND = {
     "__version__": ".version",
     "Compiled": ".runtime.lowering",
+    "LoadedFunction": ".runtime.exporting",
     "Lowered": ".runtime.lowering",
     "code_hlo": ".introspection",
     "code_lowered": ".introspection",
     "code_typed": ".introspection",
+    "load": ".runtime.exporting",
+    "lowering": ".compiler.passes.lowerings",
     "spec": ".runtime.arguments.abstract",
 }
 

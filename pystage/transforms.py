@@ -48,7 +48,9 @@ def grad(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -
         def gradient(*args: Any, **kwargs: Any) -> Any:
             return grad(fun, several, has_aux)(*args, **kwargs)
 
-        return _compiled(gradient, "grad", fun, lazy_gradient(fun, several, has_aux, value=False))
+        again = functools.partial(grad, argnums=several, has_aux=has_aux)
+        lazily = lazy_gradient(fun, several, has_aux, value=False)
+        return _compiled(gradient, "grad", fun, lazily, again)
 
     return _cached(make, "grad", fun, argnums, has_aux)
 
@@ -68,9 +70,9 @@ def value_and_grad(
         def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
             return value_and_grad(fun, several, has_aux)(*args, **kwargs)
 
-        return _compiled(
-            value_and_gradient, "value_and_grad", fun, lazy_gradient(fun, several, has_aux, value=True)
-        )
+        again = functools.partial(value_and_grad, argnums=several, has_aux=has_aux)
+        lazily = lazy_gradient(fun, several, has_aux, value=True)
+        return _compiled(value_and_gradient, "value_and_grad", fun, lazily, again)
 
     return _cached(make, "value_and_grad", fun, argnums, has_aux)
 
@@ -144,7 +146,7 @@ def checkpoint(fun: Callable[..., Any]) -> CompiledFunction[..., Any]:
         def again(*args: Any, **kwargs: Any) -> Any:
             return checkpoint(fun)(*args, **kwargs)
 
-        return _compiled(again, "checkpoint", fun)
+        return _compiled(again, "checkpoint", fun, again=checkpoint)
 
     return _cached(make, "checkpoint", fun, None)
 
@@ -165,7 +167,7 @@ def jacobian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[
         def derivative(*args: Any, **kwargs: Any) -> Any:
             return jacobian(fun, several)(*args, **kwargs)
 
-        return _compiled(derivative, "jacobian", fun)
+        return _compiled(derivative, "jacobian", fun, again=functools.partial(jacobian, argnums=several))
 
     return _cached(make, "jacobian", fun, argnums)
 
@@ -184,7 +186,7 @@ def hessian(fun: Callable[..., Any], argnums: Argnums = 0) -> CompiledFunction[.
         def second_derivative(*args: Any, **kwargs: Any) -> Any:
             return hessian(fun, several)(*args, **kwargs)
 
-        return _compiled(second_derivative, "hessian", fun)
+        return _compiled(second_derivative, "hessian", fun, again=functools.partial(hessian, argnums=several))
 
     return _cached(make, "hessian", fun, argnums)
 
@@ -215,7 +217,7 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Compil
         def mapped(*args: Any, **kwargs: Any) -> Any:
             return vmap(fun, axes, out_axes)(*args, **kwargs)
 
-        return _compiled(mapped, "vmap", fun)
+        return _compiled(mapped, "vmap", fun, again=functools.partial(vmap, in_axes=axes, out_axes=out_axes))
 
     return _cached(make, "vmap", fun, in_axes, out_axes)
 
@@ -280,9 +282,16 @@ def stop_gradient(x: T) -> T:
     return copy.deepcopy(x)
 
 
+class _Transforms(OrderedDict[Any, CompiledFunction[..., Any]]):
+    """The transforms of a function, the latest used last; a copy or a pickle of the function begins without any."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Transforms, ()
+
+
 _KEPT = 512
 """How many transformed functions are kept, so that the same call in a loop is compiled once."""
-_kept: OrderedDict[Any, CompiledFunction[..., Any]] = OrderedDict()
+_kept = _Transforms()
 _ATTRIBUTE = "__pystage_transforms__"
 """Where a function holds those of itself."""
 _lock = threading.Lock()
@@ -298,7 +307,7 @@ def _cached(
     key = (name, *map(id, parts), repr(where), repr(options))
     with _lock:
         # A function has its own, which go with it and with what its closure holds.
-        kept = vars(fun).setdefault(_ATTRIBUTE, OrderedDict()) if type(fun) is types.FunctionType else _kept
+        kept = vars(fun).setdefault(_ATTRIBUTE, _Transforms()) if type(fun) is types.FunctionType else _kept
         found = kept.get(key)
         if found is None:
             found = kept[key] = make(where)
@@ -309,9 +318,16 @@ def _cached(
 
 
 def _compiled(
-    fn: Callable[..., Any], kind: str, fun: Callable[..., Any], lazily: Lazily | None = None
+    fn: Callable[..., Any],
+    kind: str,
+    fun: Callable[..., Any],
+    lazily: Lazily | None = None,
+    again: Callable[..., Any] | None = None,
 ) -> CompiledFunction[..., Any]:
-    """A transform of `fun`, which has no plain run to fall back on, if anything what `lazily` does."""
+    """A transform of `fun`, which has no plain run to fall back on, if anything what `lazily` does.
+
+    `again` makes it of `fun`, in another process too.
+    """
     fallback = None if lazily is None else functools.partial(_lazy_or_error, fun)
     return CompiledFunction(
         fn,
@@ -322,6 +338,8 @@ def _compiled(
         lazily=lazily or LAZILY,
         explain=explain,
         transformed=fun if kind in _SAME_ARGUMENTS else None,
+        again=again,
+        of=fun,
     )
 
 

@@ -37,6 +37,9 @@ _as_raised_by_the_program = deferred("pystage.runtime.results.exceptions", "AsRa
 _has_backend = deferred("pystage.runtime.executables.jax_private", "has_backend")
 _size_reader = deferred("pystage.runtime.arguments.sizes", "size_reader")
 _lowered = deferred("pystage.runtime.lowering", "Lowered")
+_reduced = deferred("pystage.runtime.pickling", "reduced")
+_export = deferred("pystage.runtime.exporting", "export")
+_jit = deferred("jax", "jit")
 P = ParamSpec("P")
 R = TypeVar("R")
 Fallback = Literal["lazy", "error", "python"]
@@ -134,6 +137,7 @@ class CompiledFunction(Generic[P, R]):
         explain: Callable[..., Any] | None = None,
         transformed: Callable[..., Any] | None = None,
         again: Callable[[Callable[..., Any]], CompiledFunction[..., Any]] | None = None,
+        of: Callable[..., Any] | None = None,
         layouts: Layouts = ANYWHERE,
     ) -> None:
         target = target_of(fn)
@@ -143,7 +147,9 @@ class CompiledFunction(Generic[P, R]):
         self.transformed = transformed
         """Of a derivative, the function with the same arguments that it is one of."""
         self._again = again
-        """Compiles a function as this one."""
+        """Compiles a function as this one, and makes the same of it."""
+        self._of = fn if of is None else of
+        """What it is made of: the plain function, or the function that it is a transform of."""
         self._target = target
         self._fallback = fallback
         self._lazily = lazily
@@ -284,12 +290,10 @@ class CompiledFunction(Generic[P, R]):
         return self
 
     def __reduce__(self) -> str | tuple[Any, ...]:
-        """A function is pickled by its name; one that has another name than the plain function, by that of the plain one."""
+        """A function is pickled by its name; one that has no name of its own, as what makes it of the plain function."""
         name = str(getattr(self, "__qualname__", self._name))
-        found: Any = sys.modules.get(self.__module__)
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        return name if found is self or self._again is None else (self._again, (self.__wrapped__,))
+        made: str | tuple[Any, ...] = _reduced(self, name, self._again, self._of, sys._getframe(1))
+        return made
 
     def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
         """Lowers the function for these arguments, without running it.
@@ -300,6 +304,23 @@ class CompiledFunction(Generic[P, R]):
         with AT_THE_CALL:
             lowered: Lowered = _lowered(self._dispatcher, self.canonical, args, kwargs)
             return lowered
+
+    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Traces the function for these arguments as `jax.jit(function).trace` does: a `jax.stages.Traced`.
+
+        By it a compiled function is a `jax.stages.Wrapped`, which `jax.export.export` takes. JAX's rules hold.
+        """
+        return _jit(self).trace(*args, **kwargs)
+
+    def export(self, /, *args: Any, **kwargs: Any) -> bytes:
+        """The program for these arguments, given as for `lower`, as bytes from which `pystage.load` makes a function.
+
+        What the function reads besides its arguments has the values of now. StagingError if it cannot be staged, or
+        (PS817) needs what only this process has.
+        """
+        with AT_THE_CALL:
+            data: bytes = _export(self, args, kwargs)
+            return data
 
     def staged(self, /, *args: Any, **kwargs: Any) -> Staged:
         """The program for these arguments, given as for `lower`: neither emitted nor kept.
@@ -326,6 +347,16 @@ class CompiledFunction(Generic[P, R]):
     def target(self) -> Callable[..., Any]:
         """The plain function whose source is compiled."""
         return self._target.fn
+
+    @property
+    def target_of_calls(self) -> Target:
+        """That function, and the arguments that the callable itself holds."""
+        return self._target
+
+    @property
+    def dispatcher(self) -> Dispatcher:
+        """What finds and makes its programs."""
+        return self._dispatcher
 
     def canonical(
         self, args: Sequence[Any], kwargs: dict[str, Any]
@@ -518,7 +549,7 @@ class CompiledFunction(Generic[P, R]):
 class BoundFunction:
     """A compiled function bound to the object whose method it is; the object is its first argument."""
 
-    __slots__ = ("__func__", "__self__")
+    __slots__ = ("__func__", "__self__", "__weakref__")
 
     def __init__(self, function: CompiledFunction[..., Any], instance: object) -> None:
         self.__func__ = function
@@ -560,6 +591,16 @@ class BoundFunction:
         """Lowers the method for these arguments, without running it."""
         with AT_THE_CALL:
             return self.__func__.lower(self.__self__, *args, **kwargs)
+
+    def trace(self, /, *args: Any, **kwargs: Any) -> Any:
+        """As of the compiled function: traces the method."""
+        return _jit(self).trace(*args, **kwargs)
+
+    def export(self, /, *args: Any, **kwargs: Any) -> bytes:
+        """As of the compiled function: the program of the method, with a copy of the object whose method it is."""
+        with AT_THE_CALL:
+            data: bytes = _export(self.__func__, (self.__self__, *args), kwargs, 1)
+            return data
 
     def explain(self, /, *args: Any, **kwargs: Any) -> Any:
         """As of the compiled function, for the object whose method it is."""

@@ -13,8 +13,8 @@ from jax.interpreters.mlir import ir
 from ..autocasting import autocast, product_type
 from ..compiler.emit.stablehlo import emit_module, stands_alone
 from ..compiler.pipeline import Staged
-from ..compiler.values.boundary import LeafSpec, Spec, StaticSpec, StructureSpec
 from .arguments.abstract import abstract_form, stand_in
+from .arguments.differences import difference
 from .dispatch.dispatch import Described, Dispatcher
 from .dispatch.entries import Entry
 from .executables.background import interruptible
@@ -139,24 +139,13 @@ class Lowered:
             raise capacity_outgrown(found.end, "a program compiled ahead of time", started) from None
 
     def _check(self, described: Described) -> None:
-        mine, theirs = self._described, described
-        pairs = list(zip((*mine.args, *mine.kwargs.values()), (*theirs.args, *theirs.kwargs.values())))
-        if len(mine.args) != len(theirs.args) or list(mine.kwargs) != list(theirs.kwargs):
-            raise TypeError(
-                f"`{self._dispatcher.name}` was lowered for other arguments than those of this call"
-            )
-        names = [*self._dispatcher.calling.argument_names(len(mine.args)), *mine.kwargs]
-        for name, (wanted, given) in zip(names, pairs, strict=True):
-            problem = _difference(wanted, given, name)
-            if problem:
-                raise TypeError(f"`{self._dispatcher.name}` was lowered for other arguments: {problem}")
-        for leaf, value in self._specialisation.static.items():
-            given_value = described.description.leaves[leaf]
-            if repr(given_value) != repr(value):
-                place = described.description.paths[leaf]
-                raise TypeError(
-                    f"`{self._dispatcher.name}` was lowered for {place} = {value}, not {given_value}"
-                )
+        dispatcher, leaves = self._dispatcher, described.description.leaves
+        wanted = self._described.args, self._described.kwargs
+        given = described.args, described.kwargs
+        static = self._specialisation.static
+        problem = difference(dispatcher.calling, static, wanted, given, leaves.__getitem__)
+        if problem is not None:
+            raise TypeError(f"`{dispatcher.name}` was lowered for other arguments: {problem}")
 
 
 class Compiled:
@@ -192,26 +181,3 @@ class Compiled:
     def instruction_counts(self) -> InstructionCounts:
         """Instructions after XLA's optimisation: of the entry computation, in total, and by opcode."""
         return instruction_counts(self.as_text())
-
-
-def _difference(wanted: Spec, given: Spec, path: str) -> str | None:
-    """Where two specs differ, in words; None if they are the same."""
-    match wanted, given:
-        case LeafSpec(), LeafSpec():
-            if (wanted.index, wanted.type, wanted.form) == (given.index, given.type, given.form):
-                return None
-            return f"{path} is {given.type} ({given.form.value}), not {wanted.type} ({wanted.form.value})"
-        case StaticSpec(), StaticSpec():
-            same = wanted.value is given.value or (
-                type(wanted.value) is type(given.value) and bool(wanted.value == given.value)
-            )
-            return None if same else f"{path} is {given.value!r}, not {wanted.value!r}"
-        case StructureSpec(), StructureSpec():
-            if (wanted.cls, wanted.keys) != (given.cls, given.keys):
-                return f"{path} has another structure"
-            for key, a, b in zip(wanted.keys, wanted.children, given.children, strict=True):
-                problem = _difference(a, b, f"{path}[{key!r}]")
-                if problem:
-                    return problem
-            return None
-    return f"{path} is of another kind"

@@ -58,6 +58,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "PS811_power_is_complex": lambda: programs.power(-8.0),
     "PS812_shared_object": lambda: programs.remember(programs.LOG, 1.0),
     "PS814_not_in_order": lambda: programs.mark(np.zeros((2, 3)).T),
+    "PS817_cannot_export": lambda: programs.remember.export(SHARED, 1.0),
     "PS815_capacity_outgrown": lambda: total_of_numbers.lower(1).compile()(5),
     "PS816_out_of_memory": lambda: programs.middle(np.ones(3), 1 << 50),
     "PS801_generator": lambda: programs.double(x for x in [1.0]),

@@ -179,6 +179,20 @@ class CapacityOutgrown(Diagnostic):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CannotExport(Diagnostic):
+    """A program that another process could not run: it changes, or refers to, what is only in this one."""
+
+    code = "PS817"
+    ever = False
+    title = "`{function}` cannot be exported: {why}"
+    label = "exported"
+    help = "make what the function reads or changes an argument; `jax.export.export` may take the function"
+
+    function: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class OutOfMemory(Diagnostic):
     """A program that needs more memory than there is: an array of it is too large, or XLA cannot allocate what it needs."""
 

@@ -1,4 +1,5 @@
-"""Source text that stands in no file: of `python -c`, of a script on standard input, of a cell under IPython's `%%time`.
+"""Source text that stands in no file: of `python -c`, of a script on standard input, of a cell under IPython's `%%time`, of
+what was unpickled.
 
 In: the name that Python gives the text. Out: the texts that it may be, the newest first; the caller compares them with the
 code that runs.
@@ -12,6 +13,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+UNPICKLED = "<dynamic-code>"
+"""The file of all code that cloudpickle has pickled by value."""
+_MOST = 64
+_remembered: dict[str, None] = {}
+
+
+def remember_text(text: str) -> None:
+    """Notes a text that code of the file `UNPICKLED` may come from."""
+    _remembered.pop(text, None)
+    _remembered[text] = None
+    for old in list(_remembered)[:-_MOST]:
+        del _remembered[old]
+
 
 def texts_without_a_file(name: str) -> Iterator[str]:
     """The texts that a code object with this file name may come from."""
@@ -19,6 +33,8 @@ def texts_without_a_file(name: str) -> Iterator[str]:
         yield from _command()
     elif name == "<stdin>":
         yield from _redirected()
+    elif name == UNPICKLED:
+        yield from reversed(list(_remembered))
     elif name == "<timed exec>" and "IPython" in sys.modules:
         yield from _cells()
 

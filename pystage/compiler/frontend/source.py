@@ -150,6 +150,12 @@ def find_source(function: FunctionType | MethodType | CodeType) -> FunctionSourc
     return _cut(code, definition.node, file.lines)
 
 
+def text_around(function: FunctionType) -> str:
+    """The text of the file that defines `function`; `FrontendError` if there is none."""
+    with _lock:
+        return "".join(_load(function.__code__, function.__globals__).lines)
+
+
 def give_source(code: CodeType, text: str, line: int) -> None:
     """Says what defines a function that stands in no file: a `def` without indentation, as if it began at `line`."""
     key = id(code)

@@ -29,7 +29,7 @@ from .classification import LeafKind, Opener, Rule, dtype_problem, rule_of
 from .inputs import TypeKey, is_key, key_data_type, type_key
 
 INT64 = range(-(2**63), 2**63)
-_IMMUTABLE = (tuple, range, slice)
+IMMUTABLE = (tuple, range, slice)
 _STATIC, _UNSUPPORTED, _ABSTRACT = LeafKind.STATIC, LeafKind.UNSUPPORTED, LeafKind.ABSTRACT
 _NDARRAY, _NUMBER = LeafKind.NDARRAY, LeafKind.NUMBER
 _FORMS = {
@@ -92,7 +92,7 @@ class Flattener:
         for value in values:
             rule = self.rule(value)
             if not isinstance(rule, LeafKind):
-                if not isinstance(value, _IMMUTABLE):
+                if not isinstance(value, IMMUTABLE):
                     found.append(value)
                 found += self.containers(rule(value)[1])
         return found
@@ -201,7 +201,7 @@ class Description:
             self._fail(CyclicArgument(span=self._span, path=path))
         self._open.add(id(value))
         identity = self._identities.setdefault(id(value), len(self._identities))
-        if not isinstance(value, _IMMUTABLE):
+        if not isinstance(value, IMMUTABLE):
             self._containers.append(value)
         keys, values = opener(value)
         closed = self._closed

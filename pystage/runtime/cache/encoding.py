@@ -27,8 +27,10 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.frontend.same_code import nested_codes
 from ...compiler.hlo.ir import Function, Op, Region, Value
 from ...compiler.ops.foreign.jax_call import Static
-from ...compiler.policy import USER, package_of
+from ...compiler.policy import USER, Policy, package_of
+from ...compiler.values.instances import slots_of
 from ...compiler.values.sites import RaiseSites
+from ..arguments.classification import is_plain
 
 Row = list[Any]
 _OWN = __name__.partition(".")[0]
@@ -113,6 +115,8 @@ class Encoder:
         """The number of the row of an object. `NotEncodable` if there is none."""
         number = self._by_identity.get(id(value))
         if number is None:
+            if type(value) is RaiseSites:
+                return self._sites(value)
             if id(value) in self._open:
                 raise NotEncodable(f"an object of the class {type(value).__qualname__} that holds itself")
             self._open.add(id(value))
@@ -123,6 +127,13 @@ class Encoder:
             number = self._add(row, shared)
             self._by_identity[id(value)] = number
             self._kept.append(value)
+        return number
+
+    def _sites(self, value: RaiseSites) -> int:
+        """A table of raise sites is there before its contents, which may refer to it."""
+        number = self._by_identity[id(value)] = self._add(["sites"], False)
+        self._kept.append(value)
+        self._add(["in sites", number, *self.all([*vars(value), *vars(value).values()])], False)
         return number
 
     def all(self, values: Any) -> list[int]:
@@ -173,6 +184,9 @@ class Encoder:
             return self._exception(value), False
         if is_own(cls):
             return self._own(cls, value)
+        if package_of(cls).policy is Policy.TRACED and is_plain(cls) and not slots_of(cls):
+            # A node of a tree, as of a layer whose call JAX traces.
+            return ["object", *self.all([cls, list(vars(value)), *vars(value).values()])], False
         raise NotEncodable(f"an object of the class {cls.__module__}.{cls.__qualname__}")
 
     def _numbers(self, value: Any) -> Row:
@@ -212,10 +226,10 @@ class Encoder:
         cls = type(value)
         if isinstance(value, StagingError):
             return ["refusal", self.encode(value.diagnostics), value.started]
-        known = cls.__module__ in _EXCEPTIONS
-        if not known or value.__cause__ or value.__context__:
+        if cls.__module__ not in _EXCEPTIONS:
             raise NotEncodable(f"an exception of the class {cls.__module__}.{cls.__qualname__}")
-        return ["exception", *self.all([cls, value.args, value.__dict__])]
+        chained = value.__cause__, value.__context__, value.__suppress_context__
+        return ["exception", *self.all([cls, value.args, value.__dict__, *chained])]
 
     def _own(self, cls: type, value: Any) -> tuple[Row, bool]:
         name = [cls.__module__, cls.__qualname__]
@@ -226,14 +240,12 @@ class Encoder:
         single = self._singles_of(cls.__module__).get(id(value))
         if single is not None:
             return ["own single", cls.__module__, single], True
-        if cls is RaiseSites:
-            return ["own", *name, list(vars(value)), *self.all(vars(value).values())], False
         fields: dict[str, Any] | None = getattr(cls, "__dataclass_fields__", None)
         if fields is None:
             raise NotEncodable(f"an object of the class {cls.__module__}.{cls.__qualname__}")
         state = [getattr(value, field) for field in fields]
         by_identity = vars(object)["__eq__"] is inspect.getattr_static(cls, "__eq__")
-        return ["own", *name, [], *self.all(state)], not by_identity
+        return ["own", *name, *self.all(state)], not by_identity
 
     def _singles_of(self, module: str) -> dict[int, str]:
         """The names of the objects that are variables of a module, by identity."""
@@ -373,17 +385,30 @@ class Decoder:
     def own(self, row: Row) -> Any:
         """An object of a class of pystage."""
         cls = self._class(row[1], row[2])
-        values = self._all(row[4:])
-        if row[3]:
-            made = object.__new__(cls)
-            made.__dict__.update(zip(row[3], values, strict=True))
-            return made
+        values = self._all(row[3:])
         fields = dict(zip(cls.__dataclass_fields__.values(), values, strict=True))
         made = cls(**{field.name: value for field, value in fields.items() if field.init})
         for field, value in fields.items():
             if not field.init:
                 object.__setattr__(made, field.name, value)
         return made
+
+    def object(self, row: Row) -> Any:
+        """An object of a package built on JAX."""
+        cls, names, *values = self._all(row[1:])
+        if not isinstance(cls, type) or package_of(cls).policy is not Policy.TRACED or not is_plain(cls):
+            raise NotFound(f"an object of the class {cls}")
+        made: Any = object.__new__(cls)
+        vars(made).update(zip(names, values, strict=True))
+        return made
+
+    def in_sites(self, row: Row) -> None:
+        """The contents of a table of raise sites."""
+        table, values = self.objects[row[1]], self._all(row[2:])
+        half = len(values) // 2
+        if type(table) is not RaiseSites or [*vars(table)] != values[:half]:
+            raise NotFound("a table of raise sites")
+        vars(table).update(zip(values[:half], values[half:], strict=True))
 
     def numbers(self, row: Row) -> Any:
         """An array, or a NumPy scalar."""
@@ -396,12 +421,13 @@ class Decoder:
 
     def exception(self, row: Row) -> Any:
         """An exception of Python's or NumPy's."""
-        cls, args, attributes = self._all(row[1:])
+        cls, args, attributes, *chained = self._all(row[1:])
         if not issubclass(cls, BaseException) or cls.__module__ not in _EXCEPTIONS:
             raise NotFound(f"an exception of the class {cls}")
         made = cls.__new__(cls, *args)
         made.args = args
         made.__dict__.update(attributes)
+        made.__cause__, made.__context__, made.__suppress_context__ = chained
         return made
 
     def refusal(self, row: Row) -> StagingError:
@@ -485,5 +511,8 @@ _DECODERS: dict[str, Callable[[Decoder, Row], Any]] = {
     "tree": lambda d, row: jax.tree.structure(d.objects[row[1]]),
     "closure": Decoder.closure,
     "own": Decoder.own,
+    "object": Decoder.object,
+    "sites": lambda d, row: RaiseSites(),
+    "in sites": Decoder.in_sites,
     "own single": Decoder.single,
 }  # fmt: skip

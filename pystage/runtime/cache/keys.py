@@ -52,7 +52,7 @@ def process_key() -> str:
         len(jax.devices()),
     )
     flags = [os.environ.get(name, "") for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
-    return digest([_source(), sys.version, sys.flags.optimize, versions, machine, flags])
+    return digest([source_digest(), sys.version, sys.flags.optimize, versions, machine, flags])
 
 
 def _version(name: str) -> str:
@@ -62,7 +62,8 @@ def _version(name: str) -> str:
         return str(getattr(sys.modules.get(name), "__version__", ""))
 
 
-def _source() -> str:
+@functools.cache
+def source_digest() -> str:
     """A digest of the source of pystage."""
     found = hashlib.sha256()
     for path in sorted(Path(__file__).parents[2].rglob("*.py")):

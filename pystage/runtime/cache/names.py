@@ -19,7 +19,7 @@ import numpy as np
 from .encoding import NotEncodable, NotFound, Row, is_own, is_own_module, is_users
 from .fingerprints import Fingerprints, wrapped
 
-_NAMED = (
+NAMED = (
     type,
     types.FunctionType,
     types.BuiltinFunctionType,
@@ -67,11 +67,11 @@ class OutsideNames:
                 return ["module", value.__name__]
             raise NotEncodable(f"the module {value.__name__}, which is not loaded under its name")
         module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-        if not isinstance(value, _NAMED) and (name is None or is_own(type(value))):
+        if not isinstance(value, NAMED) and (name is None or is_own(type(value))):
             return None
         name = name or getattr(value, "__name__", None)
         for place in (module, "numpy", "builtins"):
-            if isinstance(place, str) and isinstance(name, str) and _find(place, name) is value:
+            if isinstance(place, str) and isinstance(name, str) and find(place, name) is value:
                 return ["global", place, name, self._fingerprint(value)]
         raise NotEncodable(f"{type(value).__name__} {module}.{name}, which is not found by its name")
 
@@ -90,7 +90,7 @@ class OutsideNames:
             case ["module", str(module)] if module in sys.modules:
                 return sys.modules[module]
             case ["global", str(module), str(qualname), str(fingerprint)]:
-                found = _find(module, qualname)
+                found = find(module, qualname)
                 if found is not None:
                     try:
                         same = self._fingerprint(found) == fingerprint
@@ -101,7 +101,7 @@ class OutsideNames:
         raise NotFound(f"there is no {name}")
 
 
-def _find(module: str, name: str) -> Any:
+def find(module: str, name: str) -> Any:
     """The object of this name in a module that is loaded; None if there is none."""
     found = importlib.import_module(module) if is_own_module(module) else sys.modules.get(module)
     try:

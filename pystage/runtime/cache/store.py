@@ -68,6 +68,19 @@ def _warn(why: str) -> None:
         warn(f"pystage's cache cannot be used: {why}", CacheWarning)
 
 
+def sealed(magic: bytes, data: bytes) -> bytes:
+    """Data with a header that says what it is, and a digest by which `unsealed` sees that it is whole."""
+    return magic + hashlib.sha256(data).digest() + data
+
+
+def unsealed(magic: bytes, data: bytes) -> bytes | None:
+    """What was sealed; None for what is damaged, or something else."""
+    start = len(magic) + 32
+    if not data.startswith(magic) or hashlib.sha256(data[start:]).digest() != data[len(magic) : start]:
+        return None
+    return data[start:]
+
+
 def names(where: Path, prefix: str) -> list[str]:
     """The names in a folder that begin so, the latest first."""
     found: list[tuple[float, str]] = []
@@ -94,11 +107,10 @@ def read(path: Path) -> bytes | None:
             data = file.read()
     except OSError:
         return None
-    start = len(_MAGIC) + 32
-    if not data.startswith(_MAGIC) or hashlib.sha256(data[start:]).digest() != data[len(_MAGIC) : start]:
+    found_data = unsealed(_MAGIC, data)
+    if found_data is None:
         tell(Topic.CACHE, f"{path} is not what was written, and is left aside")
-        return None
-    return data[start:]
+    return found_data
 
 
 def write(path: Path, data: bytes) -> bool:
@@ -110,7 +122,7 @@ def write(path: Path, data: bytes) -> bool:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)
         with open(handle, "wb") as file:
-            file.write(_MAGIC + hashlib.sha256(data).digest() + data)
+            file.write(sealed(_MAGIC, data))
         os.replace(temporary, path)
     except OSError as error:
         if temporary is not None:

@@ -144,6 +144,11 @@ class Dispatcher:
         refused.__cause__ = error
         return refused
 
+    @property
+    def donated(self) -> frozenset[int | str]:
+        """The names and positions of arguments whose buffers programs may reuse."""
+        return self._donate
+
     # -- calls
 
     def call(

@@ -30,6 +30,7 @@ from ...compiler.passes.channels_last import channels_last
 from ...compiler.passes.host_calls import on_host
 from ...compiler.passes.kernel_outlining import outline_kernels
 from ...compiler.passes.load_fences import fence_loads
+from ...compiler.passes.lowerings import with_registered_lowerings
 from ...compiler.passes.mask_loops import mask_loops
 from ...compiler.passes.outlining import outline_segments
 from ...compiler.passes.scratch import keep_scratch
@@ -114,10 +115,11 @@ def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple
 
 
 def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
-    """The program as it is emitted for these platforms: on CPUs with loads kept apart from stores, in segments, the
-    convolutions of loops with channels last. Where it runs `alone`, in this process and on one device, the places of masks
-    are found in loops, loops keep the memory of their lists, small loops are kernels (among several XLA would put the
-    exchange of parts into them), and NumPy does what it does faster."""
+    """The program as it is emitted for these platforms: with the lowerings that the user has registered, on CPUs with
+    loads kept apart from stores, in segments, the convolutions of loops with channels last. Where it runs `alone`, in
+    this process and on one device, the places of masks are found in loops, loops keep the memory of their lists, small
+    loops are kernels (among several XLA would put the exchange of parts into them), and NumPy does what it does faster."""
+    function = with_registered_lowerings(function, *platforms)
     if "cpu" not in platforms:
         return function
     alone = alone and len(platforms) == 1

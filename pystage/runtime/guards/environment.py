@@ -172,7 +172,7 @@ def _condition(w: PathWriter, guard: Guard) -> str:
         ids = ", ".join([f"id({w.expression(each)})" for each in expected])
         return f"len({{{ids}}}) != {len(expected)}"
     if guard.kind is GuardKind.WRITABLE:
-        return f"{value}.flags.writeable is not {expected}"
+        return f"{value}.flags.writeable is not {bool(expected)}"
     if guard.kind is GuardKind.NAMES:
         count, order = expected
         return f"len({value}.__dict__) != {count} or {value}.__mro__ is not {w.name(order)}"

@@ -142,7 +142,7 @@ def test_a_folder_that_cannot_be_made(folder: Path) -> None:
 
 def test_files_of_another_version_are_not_looked_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run()
-    monkeypatch.setattr(keys, "_source", lambda: "edited")
+    monkeypatch.setattr(keys, "source_digest", lambda: "edited")
     keys.process_key.cache_clear()
     try:
         run()

@@ -48,6 +48,7 @@ from ..core.speculate import commit_unless
 from ..diagnostics.foreign import callable_name, is_foreign, unknown_call, whole_refusal
 from ..exceptions import initialisation
 from ..objects import dataclass_methods, namedtuples, objects
+from ..objects.generic_functions import dispatched, is_dispatch
 from .binding import bind
 from .callees import Callee
 from .calls import call_function, suspended
@@ -288,6 +289,8 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
         except DiagnosticError as error:
             if not isinstance(error.diagnostic, NotForJax | RefusedByJax) or not _has_source(value):
                 raise
+    if is_dispatch(value) and len(args) == 1 and not kwargs:
+        return Const(dispatched(engine, value, args[0]))
     if is_transformed(value):
         return call(engine, _transformed_by_jax(engine, value), args, kwargs)
     if isinstance(value, types.FunctionType):

@@ -50,6 +50,7 @@ from ..core.engine import Engine
 from ..diagnostics.describe import describe
 from ..diagnostics.foreign import unsupported_class
 from .classes import found, lookup_class, unsupported
+from .generic_functions import dispatched
 
 _FUNCTIONS = (types.FunctionType,)
 
@@ -178,7 +179,9 @@ def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstra
         return Method(class_member(engine, cls, name, raw.__func__), Const(cls))
     if receiver is not None and (isinstance(raw, _FUNCTIONS) or hasattr(raw, "__pystage_function__")):
         return Method(class_member(engine, cls, name, raw), receiver)
-    if isinstance(raw, functools.partialmethod | functools.singledispatchmethod):
+    if isinstance(raw, functools.singledispatchmethod):
+        return _generic_method(engine, cls, name, raw, receiver)
+    if isinstance(raw, functools.partialmethod):
         raise DiagnosticError(NoSuchAttribute(span=engine.b.span, what=cls.__qualname__, attribute=name))
     if receiver is not None and isinstance(raw, types.WrapperDescriptorType | types.MethodDescriptorType):
         return Method(Const(raw), receiver)
@@ -187,6 +190,17 @@ def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstra
     member = class_member(engine, cls, name, raw)
     getter = special_method(engine, member, "__get__") if _written_in_python(raw, "__get__") else None
     return member if getter is None else engine.call(getter, [receiver or NONE, Const(cls)])
+
+
+def _generic_method(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstract | None) -> Abstract:
+    """A method of `functools.singledispatchmethod`, which chooses by the class of its first argument."""
+    engine.externals.member(cls, name, raw)
+
+    def call(engine: Engine, first: Abstract, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        found = dispatched(engine, raw.dispatcher.dispatch, engine.call(Const(type), [first]))
+        return engine.call(bind_member(engine, cls, name, found, receiver), [first, *args], kwargs)
+
+    return Meaning(name, call)
 
 
 def _written_in_python(descriptor: Any, name: str) -> bool:

@@ -5,7 +5,6 @@ In: the receiver and abstract arguments. Out: the method's result.
 
 from __future__ import annotations
 
-import operator
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -216,13 +215,18 @@ def pop(ctx: Context, self: Raw, key: Raw, default: Raw = _REQUIRED, /) -> Abstr
     return value
 
 
+def _popitem(entries: dict[Any, Any]) -> None:
+    """Raises what `d.popitem()` of an empty dict raises."""
+    entries.popitem()
+
+
 @meaning(dict.popitem)
 def popitem(ctx: Context, self: Raw, /) -> Abstract:
     """`dict.popitem`."""
     cell = _cell(ctx, self)
     if isinstance(cell, TableCell):
         empty = row_lists.compared(ctx, "EQ", row_tables.length(ctx, cell), 0)
-        row_lists.check(ctx, empty, KeyError(), operator.methodcaller("popitem"), [new_dict(ctx, {})])
+        row_lists.check(ctx, empty, KeyError(), _popitem, [new_dict(ctx, {})])
         return row_tables.pop_last(ctx, cast(Ref, self), cell)
     entries = dict(cell.entries)
     if not entries:

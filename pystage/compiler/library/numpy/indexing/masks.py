@@ -6,6 +6,7 @@ from typing import NoReturn
 
 import numpy as np
 
+from .....records import dataclass
 from ....hlo.ir import Value
 from ....hlo.types import DType
 from ....ops import Select
@@ -77,12 +78,12 @@ def masked_choice(
     return ctx.op(Select(), where(ctx, target), fit(ctx, new, whole.type.static_shape), whole)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Storing:
     """A store into what an index names, as the plain run does it."""
 
-    def __init__(self, flat: bool, masked: tuple[int, ...]) -> None:
-        self.flat = flat
-        self.masked = masked
+    flat: bool
+    masked: tuple[int, ...]
 
     def __call__(self, target: np.ndarray, value: np.ndarray) -> None:
         index = tuple(

@@ -86,6 +86,7 @@ class SizeChecks:
             once = single[0]
             bad = ctx.op(And(), bad, ctx.op(Not(), once))
         shapes, counts = self._shapes()
+        plain = self.plain
 
         def check(*sizes: int) -> None:
             rest = iter(sizes)
@@ -96,7 +97,7 @@ class SizeChecks:
                 for shape in shapes
             ]
             with np.errstate(all="ignore"):
-                self.plain(*[1 if s is None else s for s in samples])
+                plain(*[1 if s is None else s for s in samples])
             text = f"{name} of one selected element and {max(sizes)}"
             raise StagingError((MaskedUse(span=span, what=text),))
 

@@ -107,7 +107,7 @@ def _taken(ctx: Context, ref: Ref, in_front: bool) -> Abstract:
     """Takes the element at one end out."""
     cell = ctx.settle(items_of(ctx, ref))
     empty = row_lists.compared(ctx, "EQ", row_lists.length_of(cell), 0)
-    row_lists.check(ctx, empty, IndexError(), collections.deque().pop)
+    row_lists.check(ctx, empty, IndexError(), _pop_empty)
     if isinstance(cell, RowsCell):
         found, rest = rings.taken(ctx, cell, in_front)
         _set(ctx, ref, rest)
@@ -222,6 +222,11 @@ def deque(ctx: Context, iterable: Raw = (), maxlen: Raw = None) -> Abstract:
 
 
 # ---------------------------------------------------------------- places
+
+
+def _pop_empty() -> None:
+    """Raises what `d.pop()` of an empty deque raises."""
+    collections.deque[Any]().pop()
 
 
 def _outside() -> None:
