@@ -153,34 +153,27 @@ def _require_inexact(engine: Engine, value: Abstract, name: str) -> None:
             _misuse(engine, f"grad requires real- or complex-valued inputs, but got {leaf.dtype}")
 
 
-@meaning(jax.grad)
-def grad(
-    ctx: Context,
-    fun: Abstract,
-    argnums: Raw = ZERO,
-    has_aux: Raw = FALSE,
-    holomorphic: Raw = FALSE,
-    allow_int: Raw = FALSE,
-    reduce_axes: Raw = NONE,
-) -> Abstract:
-    """The gradient, of arrays."""
-    options = {"holomorphic": holomorphic, "allow_int": allow_int, "reduce_axes": reduce_axes}
-    return _gradients(cast(Engine, ctx), fun, argnums, has_aux, options, with_value=False)
+def _declare_gradient(function: Any, with_value: bool, what: str) -> None:
+    """Declares `jax.grad` or `jax.value_and_grad`."""
+
+    def call(
+        ctx: Context,
+        fun: Abstract,
+        argnums: Raw = ZERO,
+        has_aux: Raw = FALSE,
+        holomorphic: Raw = FALSE,
+        allow_int: Raw = FALSE,
+        reduce_axes: Raw = NONE,
+    ) -> Abstract:
+        options = {"holomorphic": holomorphic, "allow_int": allow_int, "reduce_axes": reduce_axes}
+        return _gradients(cast(Engine, ctx), fun, argnums, has_aux, options, with_value)
+
+    call.__name__, call.__doc__ = function.__name__, what
+    meaning(function)(call)
 
 
-@meaning(jax.value_and_grad)
-def value_and_grad(
-    ctx: Context,
-    fun: Abstract,
-    argnums: Raw = ZERO,
-    has_aux: Raw = FALSE,
-    holomorphic: Raw = FALSE,
-    allow_int: Raw = FALSE,
-    reduce_axes: Raw = NONE,
-) -> Abstract:
-    """The value and the gradient, of arrays."""
-    options = {"holomorphic": holomorphic, "allow_int": allow_int, "reduce_axes": reduce_axes}
-    return _gradients(cast(Engine, ctx), fun, argnums, has_aux, options, with_value=True)
+_declare_gradient(jax.grad, False, "The gradient, of arrays.")
+_declare_gradient(jax.value_and_grad, True, "The value and the gradient, of arrays.")
 
 
 def _arrays_of(values: Sequence[Abstract]) -> list[Array]:

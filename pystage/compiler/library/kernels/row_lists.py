@@ -671,8 +671,8 @@ def count(ctx: Context, cell: RowsCell, value: Abstract, same: Equal) -> Abstrac
     return fold(ctx, cell, Const(0), step)
 
 
-def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract | None:
-    """`left == right`: as many elements, and each equal to the other; None where they have no template in common."""
+def _comparable(ctx: Context, left: AnyList, right: AnyList, what: str) -> tuple[RowsCell, RowsCell] | None:
+    """Both lists as rows of one template, None where they have none in common; PS401 for `what` NaN or arrays decide."""
     template = templates.common_rows(left, right, ragged=True)
     if template is None:
         return None
@@ -682,7 +682,16 @@ def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract 
     ]
     for cell in (first, second):
         _refuse_arrays(ctx, cell)
-        refuse_nan_rows(ctx, cell, "whether two lists with NaN are equal")
+        refuse_nan_rows(ctx, cell, what)
+    return first, second
+
+
+def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract | None:
+    """`left == right`: as many elements, and each equal to the other; None where they have no template in common."""
+    both = _comparable(ctx, left, right, "whether two lists with NaN are equal")
+    if both is None:
+        return None
+    first, second = both
     lengths = truth_of(compared(ctx, "EQ", first.length, second.length))
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
@@ -703,16 +712,10 @@ def ordered(
     order: Callable[[Abstract, Abstract], Abstract],
 ) -> Abstract | None:
     """`left op right`: that of the first elements that differ, else of the lengths; None without a template in common."""
-    template = templates.common_rows(left, right, ragged=True)
-    if template is None:
+    both = _comparable(ctx, left, right, "the order of two lists or tuples with NaN")
+    if both is None:
         return None
-    first, second = [
-        rows_of_list(ctx.b, x, template, x.capacity if isinstance(x, RowsCell) else max(len(x.items), 1))
-        for x in (left, right)
-    ]
-    for cell in (first, second):
-        _refuse_arrays(ctx, cell)
-        refuse_nan_rows(ctx, cell, "the order of two lists or tuples with NaN")
+    first, second = both
     lengths = int_value(ctx, first.length), int_value(ctx, second.length)
     shorter = replace(first, length=ctx.op(Minimum(), *lengths))
 

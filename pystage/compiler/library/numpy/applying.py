@@ -321,21 +321,26 @@ def unstack(x: Any, /, *, axis: Any = 0) -> Any:
     return tuple(np.moveaxis(x, axis, 0))
 
 
-@composed(np.cumulative_sum)
-def cumulative_sum(
-    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
-) -> Any:
-    """Running sums, with a 0 in front if `include_initial`."""
+def _cumulative(run: Any, first: Any, x: Any, axis: Any, dtype: Any, out: Any, include_initial: Any) -> Any:
+    """What `run` gives along an axis, with `first(shape, dtype)` in front if `include_initial`."""
     a = np.atleast_1d(np.asarray(x))
     if axis is None:
         if a.ndim > 1:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
         axis = 0
     if not include_initial:
-        return np.cumsum(a, axis=axis, dtype=dtype, out=out)
-    sums = np.cumsum(a, axis=axis, dtype=dtype if out is None else out.dtype)
+        return run(a, axis=axis, dtype=dtype, out=out)
+    found = run(a, axis=axis, dtype=dtype if out is None else out.dtype)
     shape = [1 if i == axis % a.ndim else n for i, n in enumerate(a.shape)]
-    return np.concatenate((np.zeros(shape, sums.dtype), sums), axis=axis, out=out)
+    return np.concatenate((first(shape, found.dtype), found), axis=axis, out=out)
+
+
+@composed(np.cumulative_sum)
+def cumulative_sum(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
+) -> Any:
+    """Running sums, with a 0 in front if `include_initial`."""
+    return _cumulative(np.cumsum, np.zeros, x, axis, dtype, out, include_initial)
 
 
 @composed(np.cumulative_prod)
@@ -343,16 +348,7 @@ def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
 ) -> Any:
     """Running products, with a 1 in front if `include_initial`."""
-    a = np.atleast_1d(np.asarray(x))
-    if axis is None:
-        if a.ndim > 1:
-            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
-        axis = 0
-    if not include_initial:
-        return np.cumprod(a, axis=axis, dtype=dtype, out=out)
-    products = np.cumprod(a, axis=axis, dtype=dtype if out is None else out.dtype)
-    shape = [1 if i == axis % a.ndim else n for i, n in enumerate(a.shape)]
-    return np.concatenate((np.ones(shape, products.dtype), products), axis=axis, out=out)
+    return _cumulative(np.cumprod, np.ones, x, axis, dtype, out, include_initial)
 
 
 @composed(np.tril_indices_from)
