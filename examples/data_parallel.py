@@ -2,8 +2,8 @@
 
 In: scikit-learn's digits. Out: the loss of each epoch and how many images of the test set are told right, printed by the
 first process; with `--checkpoints`, the state after each epoch, from which the next start goes on. The source of a step is
-that of one device: the rows of a batch are spread over the mesh, the weights are on every device, and XLA's partitioner sums the
-gradients. Each process holds the rows of its own devices only.
+that of one device: the rows of a batch are spread over the mesh, the weights are on every device, and XLA's partitioner sums
+the gradients. Each process holds the rows of its own devices only.
 
 Run it: `python examples/data_parallel.py`, or on two processes of this machine
 `python -m pystage.launch --processes 2 examples/data_parallel.py --checkpoints build/digits`
