@@ -204,6 +204,10 @@ class Executable:
         """The arrays of the outputs."""
         return run_with_x64(self._run, arrays)  # type: ignore[no-any-return]
 
+    def lower(self, arrays: Sequence[Any]) -> Any:
+        """The program as JAX lowers it for these arrays (`jax.stages.Lowered`)."""
+        return run_with_x64(self._run.lower, arrays)
+
 
 class Ordered(NamedTuple):
     """A program, and which inputs and outputs of a segment are its own, in its order; no program if it were too large."""
