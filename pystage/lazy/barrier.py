@@ -158,7 +158,7 @@ def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]
         return Ordered(found.executable, inputs, outputs), False
     try:
         with Compilation("lazy", "a barrier"):
-            executable: Executable | None = Executable(program_of(canonical), overwritten)
+            executable: Executable | None = Executable(program_of(canonical), overwritten, canonical.name)
     except StagingError as error:
         if len(segment.calls) == 1 or not isinstance(error.diagnostics[0], ProgramTooLarge):
             raise

@@ -69,7 +69,7 @@ def dump(*tensors: LazyTensor, form: str = "graph") -> str:
     program = program_of(segment)
     if form == "graph":
         return print_function(program.function)
-    lowered = Executable(program, ()).lower([placed(node) for node in segment.inputs])
+    lowered = Executable(program, (), segment.name).lower([placed(node) for node in segment.inputs])
     text: str = lowered.compile().as_text() if form == "optimized" else lowered.as_text(form, debug_info=True)
     return text
 

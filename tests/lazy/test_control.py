@@ -29,6 +29,7 @@ def test_a_program_is_shown_with_the_lines_of_its_calls() -> None:
         text = lazy.dump(y, form=form)
         assert word in text, text
         assert "test_control.py" in text
+        assert "jit_lazy_test_a_program_is_shown_with_the_lines_of_its_calls" in text
     assert lazy.metrics().barriers == 0
     lazy.sync()
     assert lazy.dump(y) == ""
