@@ -105,6 +105,10 @@ def compile(
         raise ValueError(f"fallback must be one of {', '.join(map(repr, FALLBACKS))}, not {fallback!r}")
     if tier is not None and tier not in TIERS:
         raise ValueError(f"tier must be one of {', '.join(map(repr, TIERS))}, not {tier!r}")
+    if bucket is not None and not (in_shardings is None and out_shardings is None):
+        raise ValueError(
+            "`bucket` pads arrays of one device: it goes with no `in_shardings` and no `out_shardings`"
+        )
     donated = frozenset((donate,) if isinstance(donate, int | str) else donate)
     options: dict[str, Any] = {
         "fallback": fallback,

@@ -213,6 +213,43 @@ def test_wrong_buckets_are_refused(bucket: Any, text: str) -> None:
         pystage.compile(lambda x: x, bucket=bucket)
 
 
+def test_buckets_have_no_layouts() -> None:
+    place = jax.sharding.SingleDeviceSharding(jax.devices()[0])
+    with pytest.raises(ValueError, match="goes with no `in_shardings`"):
+        pystage.compile(lambda x: x, bucket={"x": {0: 8}}, in_shardings=place)
+
+
+class Model:
+    """State that a method in buckets changes."""
+
+    def __init__(self) -> None:
+        self.weights, self.calls = np.ones(3), 0
+
+    def step(self, x: Any, *rest: Any, scale: Any = 2.0, **more: Any) -> Any:
+        self.weights = self.weights - 0.1 * scale * x.mean(axis=0)
+        self.calls += 1
+        return (x @ self.weights).sum() + sum(rest) + more.get("bias", 0.0)
+
+    staged = pystage.compile(step, bucket={"x": {0: "pow2"}}, fallback="error")
+
+
+def test_methods_and_all_kinds_of_arguments() -> None:
+    ours, theirs = Model(), Model()
+    for size in (5, 8, 7):
+        x = RNG.standard_normal((size, 3))
+        calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+            ((x,), {}),
+            ((x, 1.0, 2.0), {}),
+            ((), {"x": x}),
+            ((x,), {"scale": 3.0, "bias": 1.5}),
+        ]
+        for args, kwargs in calls:
+            same(ours.staged(*args, **kwargs), theirs.step(*args, **kwargs))
+            same(ours.weights, theirs.weights)
+            assert ours.calls == theirs.calls
+    assert Model.staged.programs == 3
+
+
 def test_sizes_that_keep_changing_suggest_buckets() -> None:
     staged = pystage.compile(lambda w, x: (x @ w).sum(), fallback="error")
     with pytest.warns(pystage.SpecialisationWarning) as told:
