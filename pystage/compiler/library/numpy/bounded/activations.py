@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ...jax import nn  # noqa: F401  (declares the meaning of what is served here)
-from .serving import by_element, composed_for_bounded
+from .size_rules import by_element, composed_for_bounded
 
 by_element(
     (
