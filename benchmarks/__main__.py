@@ -31,6 +31,7 @@ BENCHMARKS = (
     "gradients",
     "lazy",
     "lazy_small",
+    "batches",
     "importing",
     "first_calls",
     "second_process",

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar, overload
 
 from .compiler.diagnostics.diagnostic import Diagnostic
@@ -29,6 +29,7 @@ def compile(
     donate: int | str | Iterable[int | str] = (),
     in_shardings: Any = None,
     out_shardings: Any = None,
+    bucket: Mapping[str, Mapping[int, Any]] | None = None,
     name: str | None = None,
 ) -> CompiledFunction[P, R]: ...
 
@@ -42,6 +43,7 @@ def compile(
     donate: int | str | Iterable[int | str] = (),
     in_shardings: Any = None,
     out_shardings: Any = None,
+    bucket: Mapping[str, Mapping[int, Any]] | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[P, R]], CompiledFunction[P, R]]: ...
 
@@ -54,6 +56,7 @@ def compile(
     donate: int | str | Iterable[int | str] = (),
     in_shardings: Any = None,
     out_shardings: Any = None,
+    bucket: Mapping[str, Mapping[int, Any]] | None = None,
     name: str | None = None,
 ) -> Any:
     """Compiles a plain Python function, from its source, into one XLA program for each kind of arguments.
@@ -91,6 +94,10 @@ def compile(
     tuple with one (or None) for each positional argument, or a dict by name. `out_shardings`: the same of the `jax.Array`s
     that the function returns, for all, or by item of a returned tuple, list or dict. They change no value.
 
+    `bucket`: by parameter and axis, which sizes share a program: `{"x": {0: "pow2"}}` those between two powers of two,
+    `{"x": {0: 128}}` those between two multiples, `{"x": {0: (100, 1000)}}` those up to each of these. The arrays are
+    padded, and what was added takes part in nothing.
+
     Raises TypeError if `fn` is not callable or is a class, ValueError for an unknown fallback or tier, or a donated
     argument that the function does not have.
     """
@@ -98,6 +105,10 @@ def compile(
         raise ValueError(f"fallback must be one of {', '.join(map(repr, FALLBACKS))}, not {fallback!r}")
     if tier is not None and tier not in TIERS:
         raise ValueError(f"tier must be one of {', '.join(map(repr, TIERS))}, not {tier!r}")
+    if bucket is not None and not (in_shardings is None and out_shardings is None):
+        raise ValueError(
+            "`bucket` pads arrays of one device: it goes with no `in_shardings` and no `out_shardings`"
+        )
     donated = frozenset((donate,) if isinstance(donate, int | str) else donate)
     options: dict[str, Any] = {
         "fallback": fallback,
@@ -105,6 +116,7 @@ def compile(
         "donate": donated,
         "in_shardings": in_shardings,
         "out_shardings": out_shardings,
+        "bucket": bucket,
         "name": name,
     }
     if fn is None:
@@ -128,6 +140,7 @@ def compile(
         offload=_offload,
         explain=explain,
         layouts=Layouts(in_shardings, out_shardings),
+        bucket=bucket,
         again=functools.partial(compile, **options),
     )
 

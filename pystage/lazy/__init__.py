@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from . import fft, linalg, random
 from .array import LazyTensor
-from .control import sync
+from .control import Loader, dump, eager, sync
 from .counting import Metrics, metrics, report, reset_metrics
 from .devices import DeviceMismatch
 from .standard.constants import (
@@ -156,6 +156,7 @@ from .standard.manipulation import (
     tile,
     unstack,
 )
+from .standard.of_jax import lax, nn
 from .standard.searching import (
     argmax,
     argmin,
@@ -196,6 +197,7 @@ from .steps.step import step
 __all__ = [
     "DeviceMismatch",
     "LazyTensor",
+    "Loader",
     "Metrics",
     "StepError",
     "__array_api_version__",
@@ -241,7 +243,9 @@ __all__ = [
     "cumulative_sum",
     "diff",
     "divide",
+    "dump",
     "e",
+    "eager",
     "empty",
     "empty_like",
     "equal",
@@ -273,6 +277,7 @@ __all__ = [
     "isfinite",
     "isinf",
     "isnan",
+    "lax",
     "less",
     "less_equal",
     "linalg",
@@ -301,6 +306,7 @@ __all__ = [
     "negative",
     "newaxis",
     "nextafter",
+    "nn",
     "nonzero",
     "not_equal",
     "ones",

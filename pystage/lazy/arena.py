@@ -12,6 +12,7 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
+from .devices import is_cpu
 from .graph import Node
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ class Arena:
     def __init__(self, device: Any) -> None:
         self.device = device
         self.recorded: list[Recipe] = []
-        self.small_calls = 1 << 30
-        """How many small calls there were since the last large one."""
+        self.small_calls = 1 << 30 if is_cpu(device) else -(1 << 62)
+        """How many small calls there were since the last large one; far below 0 where none is computed at once."""
         self.kinds: dict[Any, Any] = {}
         """The kinds of what NumPy has computed, by dtype and shape, for arrays in row-major order."""
         self._cuts: set[tuple[Recipe, ...]] = set()

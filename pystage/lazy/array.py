@@ -10,13 +10,14 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.sharding import Mesh, NamedSharding
 
 from ..compiler.hlo.types import ArrayType
 from ..compiler.values.boundary import Form
 from ..runtime.executables.jax_private import register_as_ndarray
 from . import functions
 from .barrier import placed, value_of
-from .devices import device_named, on_device
+from .devices import device_named, is_cpu, laid_out, on_device
 from .graph import Node, varies
 from .in_numpy import DEFERRED, at_once, element_at_once, on_host, run_in_numpy, store_at_once, two_at_once
 from .indexing import Basic, basic
@@ -28,6 +29,7 @@ from .tensor import (
     define,
     host_view,
     is_direct,
+    loans,
     node_of,
     note_look,
     owner,
@@ -37,8 +39,6 @@ from .tensor import (
     view_of,
 )
 
-_FOREIGN = (jax.Array,)
-"""Whose own operators decide, as they do beside an ndarray."""
 _API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 """The versions of the Array API standard that `pystage.lazy` follows."""
 
@@ -80,7 +80,7 @@ def binary(function: Callable[..., Any], turned: bool = False) -> Callable[[Any,
 
     def operate(self: Tensor, other: Any) -> Any:
         cls = type(other)
-        if cls is not LazyTensor and cls is not float and isinstance(other, _FOREIGN):
+        if cls is not LazyTensor and cls is not float and isinstance(other, jax.Array) and _decides(other):
             return NotImplemented
         made = two_at_once(function, other, self) if turned else two_at_once(function, self, other)
         if made is not DEFERRED:
@@ -90,6 +90,11 @@ def binary(function: Callable[..., Any], turned: bool = False) -> Callable[[Any,
         return _deferred(function, args, {}, 3) if made is DEFERRED else made
 
     return operate
+
+
+def _decides(array: jax.Array) -> bool:
+    """True if the operators of a `jax.Array` decide: where the tensor beside it stands for an ndarray, and in a trace."""
+    return bool(loans) or isinstance(array, jax.core.Tracer)
 
 
 def unary(function: Callable[..., Any]) -> Callable[[Any], Any]:
@@ -179,7 +184,7 @@ class LazyTensor(Tensor):
 
     @property
     def device(self) -> Any:
-        """The device that the tensor is on."""
+        """The device that the tensor is on, or the mesh (`jax.sharding.Mesh`)."""
         return self._kind.device
 
     @property
@@ -321,7 +326,7 @@ class LazyTensor(Tensor):
         dl_device: tuple[Any, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        if self._kind.device.platform == "cpu" and self.dtype.isbuiltin == 1:
+        if is_cpu(self._kind.device) and self.dtype.isbuiltin == 1:
             array = np.asarray(self)
             return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
         if copy is False and self._owner is not None:
@@ -343,13 +348,26 @@ class LazyTensor(Tensor):
         return self.to(device)
 
     def to(self, device: Any) -> LazyTensor:
-        """A copy on another device; the tensor itself, where it is there already."""
+        """A copy on another device, on all devices of a mesh, or as a sharding says; itself, where it is there already."""
         chosen = device_named(device)
-        if chosen == self._kind.device:
+        sharding = device if isinstance(device, NamedSharding) else None
+        if chosen == self._kind.device and sharding is None:
             return self
-        array = on_device(host_view(self, "to"), chosen)
+        if isinstance(chosen, Mesh) or isinstance(self._kind.device, Mesh):
+            node = node_of(self)
+            value_of(node, "to")
+            array = laid_out(placed(node), sharding or chosen)
+        else:
+            array = on_device(host_view(self, "to"), chosen)
         kind = kind_of(self._kind.type, self._kind.form, chosen)
         return owner(Node(kind.type, chosen, array), kind)  # type: ignore[no-any-return]
+
+    @property
+    def sharding(self) -> Any:
+        """How the elements lie on the devices, computed now: as XLA has propagated it from the operands."""
+        node = node_of(self)
+        value_of(node, "the sharding")
+        return placed(node).sharding
 
     # -- indexing
 
@@ -413,10 +431,6 @@ class LazyTensor(Tensor):
                 return made
         if kwargs and (out := kwargs.get("out")) is not None and len(out) == 1:
             kwargs["out"] = out[0]
-        for x in inputs:
-            if type(x) is not LazyTensor and isinstance(x, _FOREIGN):
-                inputs = tuple([np.asarray(x) if isinstance(x, _FOREIGN) else x for x in inputs])
-                break
         function = ufunc if method == "__call__" else getattr(ufunc, method)
         if method != "__call__" and method not in ("reduce", "accumulate"):
             return run_in_numpy(function, inputs, kwargs, f"`{ufunc.__name__}.{method}` is not recorded")
@@ -625,12 +639,14 @@ def _unpickled(array: np.ndarray[Any, Any], scalar: bool) -> LazyTensor:
 
 
 def from_host(array: Any, device: Any, form: Form = Form.NDARRAY) -> LazyTensor:
-    """A tensor with a copy of an array."""
-    device = device_named(device)
+    """A tensor with a copy of an array. `device` may be a mesh, or a sharding."""
+    place, device = device, device_named(device)
     made = on_host(array, device, form)
     if made is not None:
         return made  # type: ignore[no-any-return]
-    placed = on_device(array, device)
+    place = place if isinstance(place, NamedSharding) else device
+    is_spread = isinstance(array, jax.Array) and isinstance(device, Mesh)
+    placed = laid_out(array, place) if is_spread else on_device(array, place)
     kind = kind_of(ArrayType(placed.dtype, placed.shape), form, device)
     return owner(Node(kind.type, kind.device, placed), kind)  # type: ignore[no-any-return]
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import jax
 import numpy as np
 
 from ..compiler.diagnostics.codes_constant import ProgramTooLarge
@@ -44,6 +45,19 @@ def value_of(node: Node, cause: str) -> Any:
         else:
             _look_into(thread.recording, node, cause)
     return node.array
+
+
+def elements_of(node: Node, cause: str) -> np.ndarray[Any, Any]:
+    """The elements of a node in host memory, computed now if they are not yet; not to be stored into."""
+    array = value_of(node, cause)
+    if not isinstance(array, jax.Array):
+        return np.asarray(array)
+    began = time.perf_counter()
+    elements = np.asarray(array)
+    counts.executing += time.perf_counter() - began
+    counts.from_device += 1
+    counts.bytes_from_device += elements.nbytes
+    return elements
 
 
 def _look_into(recording: Recording, node: Node, cause: str) -> None:
@@ -109,7 +123,7 @@ def _compute(segment: Segment, cause: str) -> None:
     if made:
         counts.note_compile(cause, len(segment.calls), time.perf_counter() - began)
     else:
-        counts.cache_hits += 1
+        counts.note_run(time.perf_counter() - began)
 
 
 def _compute_in_parts(segment: Segment, cause: str) -> None:
@@ -144,7 +158,7 @@ def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]
         return Ordered(found.executable, inputs, outputs), False
     try:
         with Compilation("lazy", "a barrier"):
-            executable: Executable | None = Executable(program_of(canonical), overwritten)
+            executable: Executable | None = Executable(program_of(canonical), overwritten, canonical.name)
     except StagingError as error:
         if len(segment.calls) == 1 or not isinstance(error.diagnostics[0], ProgramTooLarge):
             raise

@@ -36,6 +36,8 @@ class Metrics:
     `at_once` counts the small calls that were computed without a record. `compiled` counts the first by the line of the
     barrier, with the `calls` in each program and the `seconds` that it took to make and first run them all. `recorded` and
     `steps` count the recordings and the runs of the programs of steps.
+    `to_device` and `from_device` count arrays that went to devices and were read from them, with their bytes; `executing` is
+    the time in seconds that calls waited for programs, or for their results. On a CPU what is read is not moved.
     `barriers_by_cause` and `unlowered_by_name` count barriers that computed something, and calls that NumPy ran.
     """
 
@@ -46,6 +48,11 @@ class Metrics:
     compiled: Lines = field(default_factory=Counter)
     calls: list[int] = field(default_factory=list)
     seconds: float = 0.0
+    to_device: int = 0
+    bytes_to_device: int = 0
+    from_device: int = 0
+    bytes_from_device: int = 0
+    executing: float = 0.0
     steps: Lines = field(default_factory=Counter)
     recorded: Lines = field(default_factory=Counter)
     barriers_by_cause: Lines = field(default_factory=Counter)
@@ -75,6 +82,11 @@ class Metrics:
         self.calls.append(calls)
         self.seconds += seconds
         tell(Topic.COMPILES, f"a lazy program of {calls} calls for the barrier at {line}: {seconds:.2f} s")
+
+    def note_run(self, seconds: float) -> None:
+        """A program that was there ran; XLA may still compute after these seconds."""
+        self.cache_hits += 1
+        self.executing += seconds
 
     def note_recording(self, name: str) -> None:
         """A step was recorded."""
@@ -118,7 +130,9 @@ def report() -> str:
     calls = f", {min(counts.calls)} to {max(counts.calls)} calls each" if counts.calls else ""
     console.print(
         f"{counts.compiles} programs compiled in {counts.seconds:.2f} s{calls}; found {counts.cache_hits} times; "
-        f"{counts.interpreted} segments interpreted; {counts.at_once} small calls computed at once",
+        f"{counts.interpreted} segments interpreted; {counts.at_once} small calls computed at once; "
+        f"{counts.to_device} arrays to devices ({counts.bytes_to_device / 1e6:.1f} MB), {counts.from_device} from them "
+        f"({counts.bytes_from_device / 1e6:.1f} MB); waited {counts.executing:.2f} s for programs",
         highlight=False,
     )
     for title, lines in (

@@ -1,14 +1,20 @@
-"""Devices of lazy tensors: a tensor moves between them only when it is told to."""
+"""Devices of lazy tensors: a tensor moves between them only when it is told to.
+
+The devices of a mesh are one device: a tensor on it is spread over them as the `sharding` of its array says.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 import jax
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ..runtime.executables.jax_private import run_with_x64
+from .counting import counts
 
 
 class DeviceMismatch(ValueError):
@@ -16,8 +22,9 @@ class DeviceMismatch(ValueError):
 
     def __init__(self, name: str, devices: Sequence[Any]) -> None:
         first, second = devices[:2]
+        place = "mesh" if isinstance(first, Mesh) else repr(str(first))
         super().__init__(
-            f"`{name}` got tensors on {first} and on {second}; move one of them, as with `t.to({str(first)!r})`"
+            f"`{name}` got tensors on {first} and on {second}; move one of them, as with `t.to({place})`"
         )
 
 
@@ -30,10 +37,15 @@ def default_device() -> Any:
 
 
 def device_named(device: Any) -> Any:
-    """A device by itself, by its name, or by that of a platform; ValueError for what is none. None: the default."""
+    """A device by itself, by its name, or by that of a platform, a mesh, or that of a sharding; ValueError for what is none.
+
+    None: the default.
+    """
     if device is None:
         return default_device()
-    if isinstance(device, jax.Device):
+    if isinstance(device, NamedSharding):
+        device = device.mesh
+    if isinstance(device, jax.Device | Mesh):
         return device
     for each in jax.devices():
         if str(each) == device or f"{each.platform}:{each.id}" == device:
@@ -45,12 +57,43 @@ def device_named(device: Any) -> Any:
         raise ValueError(f"no device {device!r}; there are {known}") from None
 
 
+def is_cpu(device: Any) -> bool:
+    """True for one CPU, in whose memory NumPy computes."""
+    return isinstance(device, jax.Device) and device.platform == "cpu"
+
+
+def device_of(array: jax.Array) -> Any:
+    """The device of an array, or the mesh over which it lies; None where JAX lets it go along with others."""
+    sharding = array.sharding
+    if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, Mesh):
+        return sharding.mesh
+    if not array.committed or len(sharding.device_set) > 1:
+        return None
+    return next(iter(sharding.device_set))
+
+
+def place_of(array: jax.Array) -> Any:
+    """Where an array lies: its device, or its sharding over a mesh; None where JAX lets it go along with others."""
+    device = device_of(array)
+    return array.sharding if isinstance(device, Mesh) else device
+
+
 def on_device(array: Any, device: Any) -> jax.Array:
-    """A copy of an array on a device, which nobody else holds."""
+    """A copy of an array on a device, on all devices of a mesh, or as a sharding lays it out, which nobody else holds."""
     return put(np.array(array, order="C"), device)
 
 
 def put(array: np.ndarray[Any, Any], device: Any) -> jax.Array:
     """An ndarray into which nobody stores, on a device: it may be the memory of what this gives."""
-    placed: jax.Array = run_with_x64(jax.device_put, (array, device))
+    counts.to_device += 1
+    counts.bytes_to_device += array.nbytes
+    place = NamedSharding(device, PartitionSpec()) if isinstance(device, Mesh) else device
+    placed: jax.Array = run_with_x64(jax.device_put, (array, place))
     return placed
+
+
+def laid_out(array: Any, place: Any) -> jax.Array:
+    """A copy of an array of JAX's on a device, or as a mesh or a sharding says, without a way through the host."""
+    place = NamedSharding(place, PartitionSpec()) if isinstance(place, Mesh) else place
+    copied: jax.Array = run_with_x64(functools.partial(jax.device_put, may_alias=False), (array, place))
+    return copied

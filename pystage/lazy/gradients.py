@@ -34,7 +34,7 @@ from .graph import GradientTape, Node, RecordedCall, tape, varies
 from .recipes import Recipe, kind_of
 from .segment import Segment, program_of
 from .steps.recording import thread
-from .tensor import Tensor, node_of, owner
+from .tensor import Tensor, lent, node_of, owner
 
 _MAX_PULLBACKS = 4096
 """How many pullbacks of calls are cached."""
@@ -60,7 +60,8 @@ def run_gradient(
 
 def run_gradient_of_arrays(*options: Any) -> Any:
     """As `run_gradient`, for arguments and results that are no lazy tensors."""
-    return plain_results(run_gradient(*options))
+    with lent():
+        return plain_results(run_gradient(*options))
 
 
 def _run(

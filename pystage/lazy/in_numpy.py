@@ -16,7 +16,7 @@ from ..compiler.hlo.types import SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import Form
 from .arena import Arena
 from .counting import counts
-from .devices import default_device
+from .devices import default_device, is_cpu
 from .functions import setitem
 from .graph import Node, tapes
 from .recipes import TensorKind, kind_of, name_of
@@ -115,7 +115,7 @@ def _size(given: Sequence[Any]) -> int:
 
 def _note_deferred(arena: Arena, size: int) -> None:
     """A call on operands of this size in all is recorded."""
-    arena.small_calls = arena.small_calls + 1 if size < SMALL else 0
+    arena.small_calls = arena.small_calls + 1 if size < SMALL else min(arena.small_calls, 0)
 
 
 def two_at_once(function: Any, x: Any, y: Any) -> Any:
@@ -291,7 +291,7 @@ def _elements_of(tensor: Tensor) -> Any:
     kind = tensor._kind
     if memory is None:
         node = base._node
-        if node is None or node.array is None or kind.device.platform != "cpu":
+        if node is None or node.array is None or not is_cpu(kind.device):
             return None
         memory = np.asarray(node.array)
     if kind.type.size >= SMALL or base._recording is not None:
@@ -308,7 +308,7 @@ def _elements_of(tensor: Tensor) -> Any:
 
 def on_host(array: Any, device: Any, form: Form) -> Any:
     """A tensor whose memory is a copy of a small array, on a CPU; None for other arrays."""
-    if device.platform != "cpu" or thread.recording is not None or np.size(array) >= SMALL:
+    if not is_cpu(device) or thread.recording is not None or np.size(array) >= SMALL:
         return None
     elements = np.array(array, order="C")
     if elements.dtype not in SHORT_NAMES or not elements.dtype.isnative:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..compiler.hlo.interpret import interpret
+from .devices import is_cpu
 from .segment import Key, Segment
 
 COMPILING, COMPILING_CALL = 40_000.0, 4_000.0
@@ -59,7 +60,7 @@ class Heat:
         """True if a segment is to be interpreted once more; the cost of that is noted."""
         budget = COMPILING + COMPILING_CALL * len(segment.calls)
         spent = self._spent.get(segment.key, 0.0) + sum([call.recipe.cost for call in segment.calls])
-        if spent > budget or segment.outputs[0].device.platform != "cpu":
+        if spent > budget or not is_cpu(segment.outputs[0].device):
             return False
         if len(self._spent) >= _SEGMENTS:
             self._spent.clear()

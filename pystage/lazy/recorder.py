@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Iterator, Sequence
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
+import jax
 import numpy as np
 
 from ..autocasting import product_type
@@ -28,9 +30,10 @@ from ..compiler.values.boundary import (
 from ..compiler.values.evaluation import Elements, Evaluation, Evaluator, Make, never
 from ..compiler.values.views import View, Window
 from ..runtime.results.numpy_private import float_errors
-from .arena import LIMIT, Arena, arena_of
-from .barrier import barrier, constant_of, placed, value_of
-from .devices import DeviceMismatch, default_device, on_device
+from .arena import LIMIT, Arena, arena_of, arenas
+from .barrier import barrier, constant_of, elements_of, placed, value_of
+from .devices import DeviceMismatch, default_device, device_of, on_device
+from .functions import method
 from .graph import CodeLocation, Node, RecordedCall
 from .recipes import Recipe, Refused, kind_of, name_of, recipe_for
 from .steps.recording import thread
@@ -56,6 +59,8 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     """
     if floats_raise():
         raise Unrecorded("errors of floats do more than warn")
+    if thread.eager and not thread.recording and _operation(function, args) in thread.eager:
+        return _computed_at_once(function, args, kwargs, depth + 1)
     key: list[Any] = [function, product_type()]
     leaves: list[Any] = []
     cls = Tensor.made
@@ -84,6 +89,26 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     with arena.lock:  # what it stores depends on what it has read
         call = _recorded(entry, leaves, arena, location)
         return _Finish(entry, call, args, kwargs or {}).result()
+
+
+def _operation(function: Any, args: Sequence[Any]) -> str:
+    """The name of what a call does, by which `lazy.eager` finds it: of `x += 1` it is `add`, as of `np.add`."""
+    name = str(args[0]) if function is method else name_of(function)
+    return name.removeprefix("i") if getattr(operator, name, None) is function else name
+
+
+def _computed_at_once(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None, depth: int) -> Any:
+    """A recorded call, computed now, with all that is pending on its device."""
+    name = _operation(function, args)
+    names, thread.eager = thread.eager, frozenset()
+    try:
+        result = record(function, args, kwargs, depth)
+        for arena in arenas():
+            if arena.recorded:
+                barrier(arena, f"`{name}` is eager")
+    finally:
+        thread.eager = names
+    return result
 
 
 def _recorded(recipe: Recipe, leaves: Sequence[Any], arena: Arena, location: CodeLocation) -> RecordedCall:
@@ -128,7 +153,8 @@ def _new_recipe(
     kwargs: dict[str, Any],
     leaves: Sequence[Any],
 ) -> Recipe | Refused:
-    devices = {id(t._kind.device): t._kind.device for t in leaves if isinstance(t, Tensor)}
+    places = [_device_of(leaf) for leaf in leaves]
+    devices = {id(place): place for place in places if place is not None}
     if len(devices) > 1:
         raise DeviceMismatch(name_of(function), list(devices.values()))
     device = next(iter(devices.values()), None) or default_device()
@@ -148,6 +174,13 @@ def _new_recipe(
         key = (plain, *[repr(leaves[i]) for i in needed])
     _recipes[key] = made
     return made
+
+
+def _device_of(leaf: Any) -> Any:
+    """The device of a tensor, or of an array of JAX's; None for what goes along with others."""
+    if isinstance(leaf, Tensor):
+        return leaf._kind.device
+    return device_of(leaf) if isinstance(leaf, jax.Array) else None
 
 
 def _is_ordered(leaf: Any) -> bool:
@@ -192,6 +225,11 @@ def _scan(value: Any, key: list[Any], leaves: list[Any]) -> None:
         if cls is not np.ndarray or value.dtype not in SHORT_NAMES or not value.dtype.isnative:
             raise Unrecorded(f"an argument is an array of {value.dtype}, or of a class of its own")
         key += [cls, value.shape, value.dtype, value.flags.writeable, value.flags.c_contiguous]
+        leaves.append(value)
+    elif isinstance(value, jax.Array) and not isinstance(value, jax.core.Tracer):
+        if value.dtype not in SHORT_NAMES:
+            raise Unrecorded(f"an argument is a jax.Array of {value.dtype}")
+        key += [jax.Array, value.shape, value.dtype, device_of(value)]
         leaves.append(value)
     elif isinstance(value, np.generic):
         if value.dtype not in SHORT_NAMES:
@@ -239,13 +277,15 @@ def _spec(value: Any, count: Iterator[int]) -> Spec:
     if cls is np.ndarray:
         type_ = ArrayType(value.dtype, value.shape)
         return LeafSpec(next(count), type_, Form.NDARRAY, writable=value.flags.writeable)
+    if isinstance(value, jax.Array):
+        return LeafSpec(next(count), ArrayType(value.dtype, value.shape), Form.NDARRAY, writable=False)
     if isinstance(value, np.generic):
         return LeafSpec(next(count), ArrayType(value.dtype), Form.SCALAR)
     return StaticSpec(value)
 
 
 def operand_of(leaf: Any, device: Any) -> Node:
-    """A number or an ndarray as the operand of a call: what it is now."""
+    """A number or an array as the operand of a call: what it is now."""
     if isinstance(leaf, Tensor):
         return node_of(leaf)
     number = NUMBERS.get(type(leaf))
@@ -253,6 +293,10 @@ def operand_of(leaf: Any, device: Any) -> Node:
         return Node(number[0], device, number[1](leaf))
     if isinstance(leaf, np.generic):
         return Node(ArrayType(leaf.dtype), device, leaf)
+    if isinstance(leaf, jax.Array):
+        node = Node(ArrayType(leaf.dtype, leaf.shape), device, leaf)
+        node.exported = True
+        return node
     return Node(ArrayType(leaf.dtype, leaf.shape), device, on_device(leaf, device))
 
 
@@ -320,7 +364,7 @@ class _Finish(Evaluator):
             assert output.scalar is not None
             if thread.recording is not None:
                 return owner(node, kind_of(node.type, output.form, self._device))
-            return output.scalar(np.asarray(value_of(node, f"the result of `{self._recipe.name}`")).item())
+            return output.scalar(elements_of(node, f"the result of `{self._recipe.name}`").item())
         if output.form is Form.JAX:
             value_of(node, f"the result of `{self._recipe.name}`")
             return placed(node)
@@ -360,4 +404,4 @@ class _Finish(Evaluator):
         if isinstance(target, Tensor):
             assign(target, node)
         else:
-            np.copyto(target, np.asarray(value_of(node, "a store into an ndarray")))
+            np.copyto(target, elements_of(node, "a store into an ndarray"))

@@ -89,6 +89,12 @@ class Segment:
                 self.calls.append(call)
                 key += places
 
+    @property
+    def name(self) -> str:
+        """The name of its program: `lazy` with that of the user's function in which the last call was recorded."""
+        names = [call.location[0].co_name for call in reversed(self.calls) if call.location is not None]
+        return next((f"lazy_{name}" for name in names if name.isidentifier()), "lazy")
+
     def of_first_half(self) -> list[Node]:
         """What the first half of the calls gives to the others, and to the outputs."""
         first = {id(call) for call in self.calls[: len(self.calls) // 2]}
@@ -190,7 +196,7 @@ class Executable:
 
     __slots__ = ("_run", "size")
 
-    def __init__(self, staged: Staged, donated: tuple[int, ...]) -> None:
+    def __init__(self, staged: Staged, donated: tuple[int, ...], name: str = "lazy") -> None:
         self.size = sum(1 for _ in staged.function.body.walk())
         """The number of its operations."""
         options = dict(options_for(staged.function)) or None
@@ -198,11 +204,16 @@ class Executable:
         def lazy(*arrays: Any) -> list[Any]:
             return bind(staged, arrays)
 
+        lazy.__name__ = lazy.__qualname__ = name  # profilers show it
         self._run = jax.jit(lazy, donate_argnums=donated, compiler_options=options)
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The arrays of the outputs."""
         return run_with_x64(self._run, arrays)  # type: ignore[no-any-return]
+
+    def lower(self, arrays: Sequence[Any]) -> Any:
+        """The program as JAX lowers it for these arrays (`jax.stages.Lowered`)."""
+        return run_with_x64(self._run.lower, arrays)
 
 
 class Ordered(NamedTuple):

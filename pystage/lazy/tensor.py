@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
+import jax
 import numpy as np
+from jax.sharding import Mesh
 
 from ..compiler.hlo.types import COMPLEX128, FLOAT64, INT64, SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import (
@@ -26,7 +28,7 @@ from ..compiler.values.views import Reshaped, View, Window, path_type
 from ..runtime.outcomes import Lazy
 from ..runtime.results.objects import view_maker
 from .arena import Registered
-from .barrier import value_of
+from .barrier import elements_of, value_of
 from .devices import on_device
 from .graph import Node, RecordedCall, is_differentiating
 from .recipes import TensorKind, kind_of, path_recipe
@@ -42,10 +44,12 @@ NUMBERS: dict[type, tuple[ArrayType, Callable[[Any], Any]]] = {
 class Tensor(Registered, Lazy):
     """An array that is recorded. `_owner` is None where it owns its memory, else it is the view at `_path` of its owner."""
 
-    __slots__ = ("_host", "_kind", "_looks", "_makers", "_owner", "_path", "_starts")
+    __slots__ = ("_host", "_kind", "_layout", "_looks", "_makers", "_owner", "_path", "_starts")
     _host: np.ndarray[Any, Any] | None
     """Of an owner: the ndarray that is its memory, which somebody else may hold, or NumPy's scalar that it is. The node, if
     there is one, is a copy of it. Of a view: its part of that, once NumPy indexes it."""
+    _layout: Any
+    """Of what was read as an ndarray on a mesh: the sharding that its elements had, and get again."""
     _looks: int
     """How often it was indexed while it was lent; after more than `LOOKS` times NumPy does it."""
     _starts: tuple[Node, ...] | None
@@ -228,9 +232,12 @@ def memory_of(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
             if type(tensor._node.array) is np.ndarray:
                 tensor._host = tensor._node.array  # first: who takes the node from now on looks again
             if tensor._host is None or not _is_lendable(tensor):
-                tensor._host = np.array(tensor._node.array, order="F" if tensor._kind.fortran else "K")
+                order = "F" if tensor._kind.fortran else "K"
+                tensor._host = np.array(elements_of(tensor._node, cause), order=order)  # type: ignore[call-overload]
             memory = tensor._host
             memory.flags.writeable = True
+            if isinstance(tensor._kind.device, Mesh) and isinstance(tensor._node.array, jax.Array):
+                tensor._layout = tensor._node.array.sharding
             share(tensor, memory)
         return memory
 
@@ -284,8 +291,8 @@ def _looked_again(tensor: Tensor) -> Node:
             return _taken_back(tensor)
         node, memory = tensor._node, tensor._host
         if memory is not None and (node is None or not same_bits(memory, _elements(node))):
-            device = tensor._kind.device
-            node = tensor._node = Node(tensor._kind.type, device, on_device(memory, device))
+            place = getattr(tensor, "_layout", tensor._kind.device)
+            node = tensor._node = Node(tensor._kind.type, tensor._kind.device, on_device(memory, place))
         assert node is not None
         return node
 
@@ -296,7 +303,9 @@ def _taken_back(tensor: Tensor) -> Node:
     assert memory is not None
     tensor._looks = 0
     if node is None or not same_bits(memory, _elements(node)):
-        node = tensor._node = Node(tensor._kind.type, tensor._kind.device, memory)
+        layout = getattr(tensor, "_layout", None)
+        array = memory if layout is None else on_device(memory, layout)
+        node = tensor._node = Node(tensor._kind.type, tensor._kind.device, array)
         if type(memory) is np.ndarray:
             memory.flags.writeable = False
     tensor._host = None
@@ -314,7 +323,7 @@ def _store_in_shared(tensor: Tensor, old: Node, node: Node) -> None:
 
 
 def _elements(node: Node) -> np.ndarray[Any, Any]:
-    return np.asarray(value_of(node, "memory that others hold"))
+    return elements_of(node, "memory that others hold")
 
 
 def _is_unshared(tensor: Tensor) -> bool:
@@ -367,7 +376,7 @@ def host_view(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
     array: Any = base._host
     if array is None:
         assert node is not None
-        array = np.asarray(value_of(node, cause))
+        array = elements_of(node, cause)
     for make in tensor._makers:
         array = make(array)
     return array  # type: ignore[no-any-return]

@@ -13,7 +13,7 @@ import threading
 import time
 import types
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, Self, TypeVar
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
@@ -29,6 +29,8 @@ from .tiers import Kind, Kinds, NotReady, Tier, Tiers, anything, compiled_beside
 
 if TYPE_CHECKING:
     from ..compiler.pipeline import Infer, Staged
+    from ..compiler.values.boundary import Program
+    from .buckets import Buckets
     from .dispatch.dispatch import Dispatcher, Short, Types
     from .lowering import Lowered
 
@@ -36,6 +38,9 @@ _new_dispatcher = deferred("pystage.runtime.dispatch.dispatch", "Dispatcher")
 _as_raised_by_the_program = deferred("pystage.runtime.results.exceptions", "AsRaisedByTheProgram")
 _has_backend = deferred("pystage.runtime.executables.jax_private", "has_backend")
 _size_reader = deferred("pystage.runtime.arguments.sizes", "size_reader")
+_buckets = deferred("pystage.runtime.buckets", "Buckets")
+_refuse_aliases = deferred("pystage.runtime.buckets", "refuse_aliases")
+_warm_up = deferred("pystage.runtime.warm_up", "warm_up")
 _lowered = deferred("pystage.runtime.lowering", "Lowered")
 _reduced = deferred("pystage.runtime.pickling", "reduced")
 _export = deferred("pystage.runtime.exporting", "export")
@@ -139,6 +144,7 @@ class CompiledFunction(Generic[P, R]):
         again: Callable[[Callable[..., Any]], CompiledFunction[..., Any]] | None = None,
         of: Callable[..., Any] | None = None,
         layouts: Layouts = ANYWHERE,
+        bucket: Any = None,
     ) -> None:
         target = target_of(fn)
         functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
@@ -162,6 +168,9 @@ class CompiledFunction(Generic[P, R]):
         self._donate = _donated_parameters(target, donate, self._name)
         layouts.check(target.fn, self._name)
         self._layouts = layouts
+        self._buckets: Buckets | None = None
+        if bucket is not None:
+            self._buckets = _buckets(target.fn, self._name, bucket, self._for_buckets)
         self._leading = bool(target.args or target.kwargs)
         self._made: Dispatcher | None = None
         self._short: dict[Types, Short] = {}
@@ -197,7 +206,8 @@ class CompiledFunction(Generic[P, R]):
                 made: Dispatcher = _new_dispatcher(
                     self._target.fn, self._name, self._infer, self._donate, static_types, self._layouts
                 )
-                if not self._leading:
+                made.programs.suggests_buckets = self._again is not None and self._buckets is None
+                if not (self._leading or self._buckets):
                     self._short = made.short
                 self._made = made
             return self._made
@@ -329,14 +339,61 @@ class CompiledFunction(Generic[P, R]):
         """
         return self._dispatcher.infer(*self.canonical(args, kwargs))
 
+    def warm_up(self, calls: Iterable[Any], *, threads: int | None = None) -> None:
+        """Compiles the programs of these calls ahead, in threads, and runs none; a terminal shows a bar of progress.
+
+        A call is a tuple of positional arguments, or a dict of keyword arguments, or the one argument if it is neither; in
+        place of an array may stand a `pystage.spec` or a `jax.ShapeDtypeStruct`. `threads`: by default as many as there are
+        processors. StagingError for a call that cannot be staged.
+        """
+        _warm_up(self._name, self.compile_call, calls, threads)
+
+    def compile_call(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """Compiles the program of a call, and does not run it."""
+        canonical, named = self.canonical(args, kwargs)
+        if self._buckets is not None:
+            found = self._buckets.call(
+                canonical, named, self._dispatcher.describe, lambda f, *call: f.compile_call(*call)
+            )
+            if found is not None:
+                return
+        self._dispatcher.compile(canonical, named)
+
     def signatures(self) -> list[str]:
-        """The programs that are kept: the types that each takes and gives, and the constants it was made for."""
-        return [str(staged) for staged in self._dispatcher.staged]
+        """The programs that are kept: the types that each takes and gives, and the constants it was made for.
+
+        Those for buckets take arrays of the sizes of these, and before them the sizes of a call, an int64 vector.
+        """
+        inner = [text for each in self._in_buckets() for text in each.signatures()]
+        return [str(staged) for staged in self._dispatcher.staged] + [f"{text} in buckets" for text in inner]
+
+    def _for_buckets(
+        self, fn: Callable[..., Any], name: str, padded: frozenset[str]
+    ) -> CompiledFunction[..., Any]:
+        """The function that takes arrays in buckets, compiled."""
+
+        def infer(*args: Any, **kwargs: Any) -> Program:
+            program: Program = self._infer(*args, **kwargs)
+            _refuse_aliases(program, padded)
+            return program
+
+        return CompiledFunction(
+            fn,
+            fallback=lambda: "error",
+            tier=lambda: "compiled",
+            donate=frozenset(),
+            name=name,
+            infer=infer,
+        )
+
+    def _in_buckets(self) -> list[CompiledFunction[..., Any]]:
+        return [] if self._buckets is None else self._buckets.programs()
 
     @property
     def programs(self) -> int:
         """How many programs are kept."""
-        return 0 if self._made is None else len(self._made.staged)
+        made = 0 if self._made is None else len(self._made.staged)
+        return made + sum([each.programs for each in self._in_buckets()])
 
     @property
     def identity(self) -> tuple[str, Span | None]:
@@ -384,6 +441,10 @@ class CompiledFunction(Generic[P, R]):
         if _fork.lacks_xla and (tier == "compiled" or (strictly and tier != "plain")):
             strictly |= not self.runs_plainly
             _fork.tell(self._name, not strictly)
+        if self._buckets is not None and tier != "plain" and not _fork.lacks_xla:
+            found = self._buckets.call(canonical, named, self._dispatcher.describe)
+            if found is not None:
+                return found[0]
         if tier != "plain" and strictly:
             return self._dispatcher.call(canonical, named, outgrown=outgrown)
         if tier == "plain" or self.tiers.running.plainly or _fork.lacks_xla:
@@ -401,7 +462,7 @@ class CompiledFunction(Generic[P, R]):
             kinds = tiers.kinds[types, tuple(kwargs)] = Kinds(
                 _size_reader(types), is_for_jax(values, lazy=fallback != "caller")
             )
-            if not (kinds.at_once or kwargs or self._leading):
+            if not (kinds.at_once or kwargs or self._leading or self._buckets):
                 self._by_types[types[0] if len(types) == 1 else types] = kinds
         if kinds.at_once:
             return self._call_compiled(fallback, args, kwargs, None)

@@ -15,6 +15,7 @@ import pytest
 from checking import check, interpreting
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+sys.path.append(str(EXAMPLES))  # one imports from another
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py"))
 
 
@@ -41,6 +42,7 @@ PROGRAMS = [
 OPTIONS = {
     "examples_vgg19": {"tolerance": 1e-5},
     "examples_lstm": {"tolerance": 1e-4, "interpreted": False, "runs": 1},
+    "examples_data_parallel": {"tolerance": 1e-4, "interpreted": False, "runs": 1},
     "examples_train_digits": {"tolerance": 1e-4, "interpreted": False, "runs": 1},
     "examples_wordseg": {"tolerance": 1e-5},
 }

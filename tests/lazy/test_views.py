@@ -150,7 +150,7 @@ class Pair:
 class Interpreted:
     """A program that is interpreted, and after whose run the donated inputs are gone."""
 
-    def __init__(self, staged: Staged, donated: tuple[int, ...]) -> None:
+    def __init__(self, staged: Staged, donated: tuple[int, ...], name: str) -> None:
         self._staged, self._donated = staged, donated
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:

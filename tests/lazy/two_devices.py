@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh, NamedSharding
+from jax.sharding import PartitionSpec as P
 
 import pystage
 from pystage import lazy
@@ -135,6 +138,86 @@ def the_default_device_counts() -> None:
         assert lazy.ones(2).device == SECOND
 
 
+MESH = Mesh(np.array(jax.devices()), ("data",))
+ROWS = NamedSharding(MESH, P("data"))
+LARGE = np.sin(np.arange(4096.0)).reshape(64, 64)
+
+
+def a_mesh_is_one_device() -> None:
+    x, w = lazy.asarray(LARGE, device=ROWS), lazy.asarray(LARGE, device=MESH)
+    assert x.device == w.device == MESH and x.sharding == ROWS and w.sharding.is_fully_replicated
+    lazy.reset_metrics()
+    y = np.tanh(x @ w) + np.arange(64.0)
+    total = y.sum(axis=0)
+    assert "all-reduce" in lazy.dump(total, form="optimized")
+    lazy.sync(y, total)
+    assert lazy.metrics().barriers == lazy.metrics().compiles == 1
+    assert y.sharding.spec == ROWS.spec and total.sharding.is_fully_replicated
+    wanted = np.tanh(LARGE @ LARGE) + np.arange(64.0)
+    assert np.allclose(y.numpy(), wanted) and np.allclose(total.numpy(), wanted.sum(axis=0))
+    y[:2] = 0.0
+    view = np.asarray(y)  # the memory of y, on the host
+    view[2] = 1.0
+    assert (y + 1.0).sharding.spec == ROWS.spec  # what is in the host's memory goes back to where it was
+    del view
+    assert (y + 1.0).sharding.spec == ROWS.spec
+    assert np.array_equal(y.numpy()[:3], np.repeat([[0.0], [0.0], [1.0]], 64, axis=1))
+    other = x.to(NamedSharding(MESH, P(None, "data")))
+    assert other.sharding.spec == P(None, "data") and np.array_equal(other, LARGE)
+    assert other.to(FIRST).device == FIRST and other.to(FIRST).to(ROWS).sharding == ROWS
+    alone = lazy.asarray(LARGE)
+    assert "t.to(mesh)" in refused(lambda: x + alone)
+    assert lazy.asarray(jax.device_put(LARGE.astype(np.float32), ROWS)).sharding == ROWS
+
+
+def training_on_a_mesh_is_that_on_one_device() -> None:
+    def loss(w: Any, x: Any) -> Any:
+        return np.mean((np.tanh(x @ w) - 1.0) ** 2)
+
+    def train(w: Any, x: Any) -> Any:
+        value, slope = pystage.value_and_grad(loss)(w, x)
+        w -= 0.1 * slope
+        return value
+
+    for f in (train, lazy.step(train)):
+        w, x = lazy.asarray(LARGE, device=MESH), lazy.asarray(LARGE, device=ROWS)
+        u, z = lazy.asarray(LARGE), lazy.asarray(LARGE)
+        assert np.allclose([float(f(w, x)) for _ in range(4)], [float(f(u, z)) for _ in range(4)], rtol=1e-12)
+        assert np.allclose(w.numpy(), u.numpy(), rtol=1e-12) and w.sharding.is_fully_replicated
+
+
+def arrays_of_jax_enter_the_recording() -> None:
+    x = lazy.asarray(LARGE, device=ROWS)
+    lazy.sync()
+    lazy.reset_metrics()
+    made = [x + jnp.ones(64), np.add(x, jnp.ones(64)), x + jax.device_put(jnp.ones((64, 64)), ROWS)]
+    assert all(type(each) is lazy.LazyTensor for each in made) and lazy.metrics().barriers == 0
+    assert all(np.array_equal(each, LARGE + 1.0) for each in made)
+    assert "cpu:1" in refused(lambda: x + jax.device_put(jnp.ones(64), SECOND))
+
+
+def batches_are_loaded_ahead() -> None:
+    given = [(LARGE + i, np.arange(64), i) for i in range(5)]
+    found = list(lazy.Loader(given, sharding=ROWS, prefetch=3))
+    assert [number for *_, number in found] == [0, 1, 2, 3, 4]
+    for (x, labels, number), (wanted, *_) in zip(found, given, strict=True):
+        assert x.sharding == ROWS and labels.sharding.spec == P("data") and np.array_equal(x, wanted), number
+
+    def broken() -> Iterator[Any]:
+        yield LARGE
+        raise RuntimeError("no more files")
+
+    batches = iter(lazy.Loader(broken(), sharding=NamedSharding(MESH, P("data", None))))
+    assert np.array_equal(next(batches), LARGE)
+    try:
+        next(batches)
+    except RuntimeError as error:
+        assert str(error) == "no more files"
+    else:
+        raise AssertionError("the error of the batches is lost")
+    assert next(iter(lazy.Loader([np.float64(2.0), np.ones(())], sharding=ROWS))) == 2.0
+
+
 if __name__ == "__main__":
     for size in (in_numpy.SMALL, 0):  # computed at once, and recorded
         in_numpy.SMALL = size
@@ -145,3 +228,8 @@ if __name__ == "__main__":
         gradients_and_steps_stay()
         the_default_device_counts()
     barriers_are_of_one_device()
+    in_numpy.SMALL = 1 << 14
+    a_mesh_is_one_device()
+    training_on_a_mesh_is_that_on_one_device()
+    arrays_of_jax_enter_the_recording()
+    batches_are_loaded_ahead()

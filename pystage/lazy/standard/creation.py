@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 
 from ...compiler.values.boundary import Form
 from ..array import LazyTensor, from_host
-from ..devices import device_named
+from ..devices import device_named, place_of
 from .data_types import ANY, DType, named
 from .operands import apply, apply_any, array, copied
 
@@ -19,8 +20,9 @@ _CPU = 1
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> LazyTensor:
     """A lazy tensor with the elements of `obj`: an array, a number, or a nested sequence of these.
 
-    What is no lazy tensor is copied. A lazy tensor is given back where its type and device are those asked for, unless
-    `copy` is True. ValueError for `copy=False` where a copy is needed.
+    `device`: a device, its name, a mesh (`jax.sharding.Mesh`), on all devices of which it lies, or a `NamedSharding`; a
+    `jax.Array` stays where it is by default. What is no lazy tensor is copied. A lazy tensor is given back where its type
+    and device are those asked for, unless `copy` is True. ValueError for `copy=False` where a copy is needed.
     """
     target = named(dtype)
     if isinstance(obj, LazyTensor):
@@ -32,7 +34,11 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
         where = inner.device if device is None else device
         made = apply(np.stack, [asarray(each, device=where) for each in obj])
         return made if target in (None, made.dtype) else copied(made, target)
-    elements = np.asarray(obj, target)
+    if isinstance(obj, jax.Array) and target in (None, obj.dtype):
+        elements: Any = obj
+        device = place_of(obj) if device is None else device
+    else:
+        elements = np.asarray(obj, target)
     named(elements.dtype)
     return from_host(elements, device)
 

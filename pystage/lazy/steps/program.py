@@ -222,7 +222,7 @@ class StepProgram:
             cause = f"the step `{self.name}`"
             counts.note_compile(cause, len(self._segment.calls), time.perf_counter() - began)
         else:
-            counts.cache_hits += 1
+            counts.note_run(time.perf_counter() - began)
         return True
 
 

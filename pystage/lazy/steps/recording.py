@@ -87,6 +87,8 @@ class _Thread(threading.local):
     """What this thread is recording."""
     blocks = 0
     """In how many blocks of a step this thread is."""
+    eager: frozenset[str] = frozenset()
+    """The names of the calls that are computed at once: `lazy.eager`."""
     is_eager = True
     """False in a step and in a block of one: there all is recorded, however small."""
 

@@ -72,6 +72,18 @@ Short = tuple[Read, Callable[..., Any], HostWay | None, Entry, Specialisation]
 `jax.Array`, and whose it is."""
 
 
+class OnlyCompiled(Exception):
+    """Raised in place of a run of a program that was to be compiled only."""
+
+
+class _CompileOnly(threading.local):
+    only_compiles = False
+    """True while calls of this thread compile programs and do not run them."""
+
+
+_thread = _CompileOnly()
+
+
 def types_of(args: Sequence[Any]) -> Types:
     """The key of a fast path: the types of the arguments."""
     return type(args[0]) if len(args) == 1 else tuple(map(type, args))
@@ -187,6 +199,16 @@ class Dispatcher:
                     outgrown = end.with_traceback(None)
         return self._run_another(group, entry, args, kwargs, dynamic, keep_failures, outgrown)
 
+    def compile(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        """Compiles the program of a call, and does not run it. StagingError as from `call`."""
+        _thread.only_compiles = True
+        try:
+            self.call(args, kwargs)
+        except OnlyCompiled:
+            pass
+        finally:
+            _thread.only_compiles = False
+
     def _run_another(
         self,
         group: Group,
@@ -269,6 +291,12 @@ class Dispatcher:
         context = entry.context
         if context.traced:
             return specialisation.inline((*leaves, *hidden))
+        if _thread.only_compiles:
+            if specialisation.draws is None:
+                inputs = readable(leaves), readable(hidden)
+                with jax.enable_x64(context.x64 or bool(specialisation.host)):
+                    specialisation.prepare((*inputs[0], *inputs[1]))
+            raise OnlyCompiled
         if specialisation.draws is not None and performance is None:
             return self._draw_and_run(entry, specialisation, args, kwargs, leaves, hidden)
         inputs = (readable(leaves), readable(hidden)) if specialisation.memory else (leaves, hidden)
@@ -475,7 +503,10 @@ class Dispatcher:
     def _note_program(self, staged: Staged, request: Request, seconds: float) -> None:
         self.programs.staged.append(staged)
         names = [*self.calling.argument_names(len(request.args)), *request.kwargs]
-        known = Known(dict(zip(names, (*request.args, *request.kwargs.values()))), staged)
+        arguments = dict(zip(names, (*request.args, *request.kwargs.values())))
+        if not request.traced:
+            self.programs.note_shapes(arguments)
+        known = Known(arguments, staged)
         changed, before = self._changed, list(self._known)
         self._known.append(known)
         self._changed = ()

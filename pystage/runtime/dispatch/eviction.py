@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...compiler.pipeline import Staged
-from ...compiler.values.boundary import Demand
+from ...compiler.values.boundary import Demand, LeafSpec, Spec
 from ...config import config
 from ..reports.warnings import SpecialisationWarning, warn
 from .specialisation import Specialisation
@@ -33,12 +33,46 @@ class ProgramCache:
         self._take_away: dict[Specialisation, Callable[[], object]] = {}
         self._values: dict[str, dict[str, None]] = {}
         """The values of arguments that had to be constants, by path, until they are reported."""
+        self.suggests_buckets = True
+        """False where the user knows of buckets, or has been told."""
+        self._shapes: dict[Any, dict[tuple[tuple[int, ...], ...], None]] = {}
+        """The shapes of the arrays among the arguments, by their names, element types and numbers of axes."""
 
     def add(self, made: Specialisation, take_away: Callable[[], object]) -> None:
         """Keeps a specialisation, which `take_away` makes unreachable."""
         self._take_away[made] = take_away
         self._report(made.staged.demands)
         self.trim(made)
+
+    def note_shapes(self, arguments: Mapping[str, Spec]) -> None:
+        """Notes the shapes that a program is for; warns once where sizes keep changing."""
+        arrays = {
+            name: spec.type
+            for name, spec in arguments.items()
+            if isinstance(spec, LeafSpec) and spec.type.rank
+        }
+        if not (self.suggests_buckets and arrays):
+            return
+        shapes = self._shapes.setdefault(tuple([(name, t.dtype, t.rank) for name, t in arrays.items()]), {})
+        shapes[tuple([t.static_shape for t in arrays.values()])] = None
+        if len(shapes) < STORM:
+            return
+        self.suggests_buckets = False
+        buckets = {
+            name: {
+                axis: "pow2"
+                for axis, sizes in enumerate(zip(*each, strict=True))
+                if len({*sizes}) >= STORM // 2
+            }
+            for name, each in zip(arrays, zip(*shapes, strict=True), strict=True)
+        }
+        buckets = {name: axes for name, axes in buckets.items() if axes}
+        if buckets:
+            warn(
+                f"`{self._name}` was compiled for {STORM} shapes of its arguments and is for each further one; "
+                f"`pystage.compile(bucket={buckets})` lets sizes share programs",
+                SpecialisationWarning,
+            )
 
     def replace(self, outgrown: Specialisation) -> None:
         """Drops a specialisation, which another serves all calls of."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 
-from ...compiler.policy import is_own_file
+from ...compiler.policy import is_library_file, is_own_file
 
 
 class FallbackWarning(UserWarning):
@@ -21,8 +21,15 @@ class CacheWarning(UserWarning):
 
 
 def warn(text: str, category: type[Warning]) -> None:
-    """Warns at the innermost line that is not pystage's own."""
-    level, frame = 1, inspect.currentframe()
-    while frame is not None and is_own_file(frame.f_code.co_filename):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(text, category, stacklevel=level)
+    """Warns at the innermost line that is the user's, or else that is not pystage's own: JAX may stand between."""
+    files, frame = [], inspect.currentframe()
+    while frame is not None:
+        files.append(frame.f_code.co_filename)
+        frame = frame.f_back
+    foreign = (
+        i
+        for is_foreign in (is_library_file, is_own_file)
+        for i, file in enumerate(files)
+        if not is_foreign(file)
+    )
+    warnings.warn(text, category, stacklevel=next(foreign, 0) + 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ...ad.forward import ForwardMode
 from ...ad.reverse import ReverseMode
 from ...ad.strip_io import strip_io
 from ...analysis.ranges import ANY
+from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_differentiation import NoDerivative, NoSuchArgument
 from ...diagnostics.codes_mutation import UncertainAlias
 from ...diagnostics.diagnostic import DiagnosticError, Note
@@ -29,6 +30,7 @@ from ...hlo.ir import Region, Value
 from ...library.rules.numbers import number_value
 from ...ops import constant
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Tuple, Undef
 from ...values.node import TreeNode
 from ...values.slots import Hidden, Purpose, Slot
@@ -54,9 +56,13 @@ class Leaves(Copies):
     array that is given twice is two arguments.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, serves_bounded: bool) -> None:
         super().__init__(engine.state)
         self.engine = engine
+        self.serves_bounded = serves_bounded
+        """False where arrays of bounded extent are refused."""
+        self.copied: set[int] = set()
+        """The cells that hold a copy of what has a bounded array of the caller's, into which nothing may be stored."""
         self.actual: dict[Value, Value] = {}
         self.fresh: dict[int, int] = {}
         self.before: dict[int, Cell] = {}
@@ -78,12 +84,23 @@ class Leaves(Copies):
             case Const(float() | complex() | np.inexact() as number):
                 form = Form.SCALAR if isinstance(number, np.inexact) else Form.PYTHON
                 return Array(self._placeholder(constant(self.engine.b, number)), form)
+            case Bounded(whole=whole):
+                if not self.serves_bounded:
+                    _refuse_bounded(self.engine)
+                own = self._copy(whole) if isinstance(whole, Ref) else self.leaf(whole)
+                return replace(x.anew(), whole=cast(Ref | Array, own))
         return x
 
     def object(self, ref: Ref) -> Abstract:
         if ref.path:  # a view is differentiated by as an array of its own
             return self.of(self.engine.ndarray(self.engine.contents(ref)))
         return super().object(ref)
+
+    def _copy(self, ref: Ref) -> Abstract:
+        made = self.engine.ndarray(self.engine.contents(ref))
+        if isinstance(made, Ref):
+            self.copied.add(made.cell)
+        return self.of(made)
 
     def contents(self, cell: int) -> Cell:
         return completed(self.engine, self.engine.cell(Ref(cell)))
@@ -107,7 +124,8 @@ class Leaves(Copies):
             changed = state.get(number) is not self.before[number]
             moved = state.get(original) is not before[original]
             uncertain = bool(aliases_of(before[original]))
-            if (changed and (original in shared or original in written or uncertain)) or moved:
+            lost = original in self.copied
+            if (changed and (original in shared or original in written or uncertain or lost)) or moved:
                 what = describe(Ref(original), state).partition(" of ")[0]
                 raise DiagnosticError(UncertainAlias(span=self.engine.b.span, what=what))
             if changed:
@@ -149,12 +167,24 @@ class Leaves(Copies):
 class Filled(Copies):
     """The structure of lifted arguments as it was before the call (`contents`), with numbers in place of placeholders."""
 
-    def __init__(self, engine: Engine, contents: Mapping[int, Cell], by: Mapping[Value, Value]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        contents: Mapping[int, Cell],
+        by: Mapping[Value, Value],
+        serves_bounded: bool = False,
+    ) -> None:
         super().__init__(engine.state)
+        self._engine = engine
         self._contents = contents
         self._by = by
+        self._serves_bounded = serves_bounded
 
     def leaf(self, x: Abstract) -> Abstract:
+        if isinstance(x, Bounded):
+            if not self._serves_bounded:
+                _refuse_bounded(self._engine)
+            return replace(x.anew(), whole=cast(Ref | Array, self.of(x.whole)))
         found = self._by.get(x.value) if isinstance(x, Array) else None
         return x if found is None else replace(cast(Array, x), value=found, range=ANY)
 
@@ -175,13 +205,19 @@ class Lifted:
 
     def filled(self, by: Mapping[Value, Value]) -> list[Abstract]:
         """The structures of the arguments differentiated by, of new objects, with other numbers for the placeholders."""
-        made = Filled(self.leaves.engine, self.leaves.before, by)
+        made = Filled(self.leaves.engine, self.leaves.before, by, self.leaves.serves_bounded)
         return [made.of(x) for x in self.chosen]
 
 
-def lifted(engine: Engine, args: Arguments, positions: Sequence[int]) -> Lifted:
-    """Lifts some arguments."""
-    leaves = Leaves(engine)
+def _refuse_bounded(engine: Engine) -> NoReturn:
+    why = "only the run knows the size of an array among the arguments or results"
+    instead = "use `grad` or `value_and_grad`, which serve it as an argument"
+    raise DiagnosticError(NotServed(span=engine.b.span, name="this derivative", why=why, instead=instead))
+
+
+def lifted(engine: Engine, args: Arguments, positions: Sequence[int], serves_bounded: bool = False) -> Lifted:
+    """Lifts some arguments. `serves_bounded`: arrays of bounded extent, too, which are refused otherwise."""
+    leaves = Leaves(engine, serves_bounded)
     given = list(args)
     for position in positions:
         given[position] = leaves.argument(given[position])
@@ -312,7 +348,7 @@ def value_and_gradients(
         gradients.update((leaf, found[param]) for leaf, param in by_leaf.items())
         return results[:count]
 
-    call = lifted(engine, args, positions)
+    call = lifted(engine, args, positions, serves_bounded=True)
     result = call_lifted(engine, function, call, kwargs, put)
     c = CalculusBuilder(engine.b)
     by = {leaf: gradients[leaf] if leaf in gradients else c.zeros(leaf.type) for leaf in call.leaves.actual}

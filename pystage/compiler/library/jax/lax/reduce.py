@@ -44,6 +44,7 @@ from ....ops import (
     Xor,
 )
 from ....ops.reductions.reduce import STANDARD
+from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const, Tuple
 from ...context import Context, Raw
 from ...registry import meaning
@@ -228,6 +229,10 @@ def reduce_window(
         reach = [(n - 1) * d + 1 for n, d in zip(window, spread or (1,) * len(window), strict=True)]
         pads = padding_of(ctx, array.shape, reach, strides or (), pads)
     start = init_value if isinstance(init_value, Abstract) else Const(init_value)
+    if isinstance(start, Array) and start.form is Form.PYTHON and start.dtype != array.dtype:
+        start = Const(
+            ctx.known(start, f"the first value of {name}")
+        )  # JAX looks at a number before it asks for its type
     op = _monoid(ctx, computation, start)
     plain = isinstance(op, Add | Maximum | Minimum)
     if plain:

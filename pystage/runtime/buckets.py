@@ -1,0 +1,283 @@
+"""Buckets: one program for many sizes of an axis, whose elements beyond the size of a call take part in nothing.
+
+`compile(f, bucket={"x": {0: "pow2"}})` pads `x` along axis 0 to the next power of two and runs a small function around `f`,
+written here as source: `lambda x, s: f(x[:s[0]])`, where `s` holds the size. So `f` gets an array of bounded extent
+(`values/bounded.py`), whose rules leave out exactly what does not belong to it, in derivatives too. What would tell the
+copy from the caller's array is not served: then `f` has a program for each size, as without buckets.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import math
+import types
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..compiler.diagnostics.errors import StagingError
+from ..compiler.values.boundary import (
+    Argument,
+    LeafSpec,
+    Path,
+    PathTemplate,
+    Program,
+    Spec,
+    StructureSpec,
+)
+from ..compiler.values.walk import nodes
+from .arguments.targets import Calling
+from .reports.warnings import SpecialisationWarning, warn
+
+Rule = str | int | tuple[int, ...]
+"""`"pow2"`, a number of which buckets are multiples, or the sizes of the buckets."""
+Place = tuple[int, int]
+"""An argument, by its number in a call, and an axis of it."""
+_FILE = "<buckets"
+_files = itertools.count()
+
+
+class NotInBuckets(Exception):
+    """Raised where a function cannot be told from the plain one only without buckets, for the reason in its text."""
+
+
+def rules_of(bucket: Any, fn: Callable[..., Any], name: str) -> dict[str, dict[int, Rule]]:
+    """The rules by parameter and axis, as `compile` is given them. TypeError or ValueError for what is none."""
+    calling = Calling(fn)
+    if not isinstance(bucket, Mapping):
+        raise TypeError(f'`bucket` is a dict such as {{"x": {{0: "pow2"}}}}, not {bucket!r}')
+    found: dict[str, dict[int, Rule]] = {}
+    for parameter, axes in bucket.items():
+        if not (isinstance(parameter, str) and calling.has(parameter)):
+            raise ValueError(f"`{name}` has no parameter `{parameter}` to put into buckets")
+        if not isinstance(axes, Mapping):
+            raise TypeError(
+                f'the buckets of `{parameter}` are a dict by axis, such as {{0: "pow2"}}, not {axes!r}'
+            )
+        found[parameter] = {axis: _rule(rule) for axis, rule in axes.items()}
+        if not all(type(axis) is int and axis >= 0 for axis in axes):
+            raise ValueError(
+                f"the axes of `{parameter}` are counted from 0, not {', '.join(map(repr, axes))}"
+            )
+    return found
+
+
+def _rule(rule: Any) -> Rule:
+    if rule == "pow2" or (type(rule) is int and rule > 0):
+        return rule  # type: ignore[no-any-return]
+    if isinstance(rule, Iterable) and not isinstance(rule, str):
+        sizes = tuple(rule)
+        if sizes and all(type(size) is int and size > 0 for size in sizes):
+            return tuple(sorted(sizes))
+    raise ValueError(
+        f'a bucket is "pow2", a number of which sizes are multiples, or a list of sizes, not {rule!r}'
+    )
+
+
+def size_of(rule: Rule, size: int) -> int | None:
+    """The bucket of a size; None where there is none."""
+    if isinstance(rule, str):
+        return 1 << max(size - 1, 0).bit_length()
+    if isinstance(rule, int):
+        return math.ceil(size / rule) * rule
+    return next((bound for bound in rule if bound >= size), None)
+
+
+def _call(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    return function(*args, **kwargs)
+
+
+def _leave_out_call(error: BaseException) -> None:
+    """Forgets the frames of the functions that are written here."""
+    before = error.__traceback__
+    while before is not None and (frame := before.tb_next) is not None:
+        if frame.tb_frame.f_code.co_filename.startswith(_FILE):
+            before.tb_next = frame.tb_next
+        else:
+            before = frame
+
+
+class Buckets:
+    """The programs of a function for arguments in buckets. `make` compiles a function strictly, and checks its programs."""
+
+    def __init__(self, fn: Callable[..., Any], name: str, bucket: Any, make: Callable[..., Any]) -> None:
+        self._fn, self._name, self._make = fn, name, make
+        self._rules = rules_of(bucket, fn, name)
+        self._calling = Calling(fn)
+        self._made: dict[Any, Any] = {}
+        """By number of arguments, keywords and places that share a size: the compiled function; None where it is refused."""
+
+    def call(
+        self,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        describe: Callable[..., Any],
+        run: Callable[..., Any] = _call,
+    ) -> tuple[Any] | None:
+        """What the call gives; None for one that buckets do not serve. `describe` gives the specs of the arguments.
+
+        `run` is done with the compiled function and its arguments.
+        """
+        prepared = self._prepared(args, kwargs, describe)
+        if prepared is None:
+            return None
+        key, values, named = prepared
+        try:
+            return (run(self._made[key], values, named),)
+        except (StagingError, NotInBuckets) as error:
+            if isinstance(error, StagingError) and error.started:
+                raise
+            reason = error.diagnostics[0].headline if isinstance(error, StagingError) else str(error)
+        except Exception as error:
+            _leave_out_call(error)
+            raise
+        self._made[key] = None
+        warn(f"`{self._name}` is compiled for each size, not for buckets: {reason}", SpecialisationWarning)
+        return None
+
+    def _prepared(
+        self, args: Sequence[Any], kwargs: dict[str, Any], describe: Callable[..., Any]
+    ) -> tuple[Any, list[Any], dict[str, Any]] | None:
+        """The key of the compiled function for a call, and its arguments; None for one that buckets do not serve."""
+        names = [*self._calling.argument_names(len(args)), *kwargs]
+        values = [*args, *kwargs.values()]
+        sizes: dict[int, list[Place]] = {}
+        for number, (name, value) in enumerate(zip(names, values, strict=True)):
+            rules = self._rules.get(name)
+            if rules is None:
+                continue
+            if not _is_plain(value) or max(rules, default=0) >= value.ndim:
+                return None
+            bounds = dict(enumerate(value.shape))
+            for axis, rule in rules.items():
+                size = value.shape[axis]
+                bound = size_of(rule, size)
+                if bound is None or size < 2:  # one element would be repeated along with what has more
+                    return None
+                bounds[axis] = bound
+                sizes.setdefault(size, []).append((number, axis))
+            values[number] = _padded(value, tuple(bounds.values()))
+        if not sizes or self._shares_memory(args, kwargs, names, describe):
+            return None
+        key = len(args), tuple(kwargs), tuple(map(tuple, sizes.values()))
+        if key not in self._made:
+            self._made[key] = self._function(*key)
+        if self._made[key] is None:
+            return None
+        return (
+            key,
+            [np.array(list(sizes)), *values[: len(args)]],
+            dict(zip(kwargs, values[len(args) :], strict=True)),
+        )
+
+    def programs(self) -> list[Any]:
+        """The compiled functions."""
+        return [made for made in self._made.values() if made is not None]
+
+    def _shares_memory(
+        self, args: Sequence[Any], kwargs: dict[str, Any], names: Sequence[str], describe: Callable[..., Any]
+    ) -> bool:
+        """True if an argument in a bucket is also part of another one, or overlaps one."""
+        described = describe(args, kwargs)
+        leaves = described.description.leaves
+        specs = (*described.args, *described.kwargs.values())
+        counted = Counter(itertools.chain.from_iterable(map(_leaves, specs)))
+        for name, spec in zip(names, specs, strict=True):
+            if name in self._rules and isinstance(spec, LeafSpec):
+                mine = leaves[spec.index]
+                if counted[spec.index] > 1:
+                    return True
+                if isinstance(mine, np.ndarray) and any(
+                    other is not mine and isinstance(other, np.ndarray) and np.may_share_memory(mine, other)
+                    for other in leaves
+                ):
+                    return True
+        return False
+
+    def _function(self, count: int, keywords: tuple[str, ...], shared: tuple[tuple[Place, ...], ...]) -> Any:
+        """The function around that of the user, compiled: `s` has the sizes, each of which some places share."""
+        cuts: dict[int, dict[int, int]] = {}
+        for i, places in enumerate(shared):
+            for number, axis in places:
+                cuts.setdefault(number, {})[axis] = i
+        names = [*[f"a{i}" for i in range(count)], *keywords]
+        given = [_cut(name, cuts.get(i, {})) for i, name in enumerate(names)]
+        given[count:] = [f"{name}={text}" for name, text in zip(keywords, given[count:], strict=True)]
+        text = f"def {_identifier(self._name)}(s, {', '.join(names)}):\n    return function({', '.join(given)})\n"
+        file = f"{_FILE} {next(_files)}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        scope: dict[str, Any] = {"function": self._fn, "__name__": "buckets"}
+        exec(compile(text, file, "exec"), scope)
+        made: types.FunctionType = scope[_identifier(self._name)]
+        return self._make(made, self._name, frozenset(names[number] for number in cuts))
+
+
+def refuse_aliases(program: Program, padded: frozenset[str]) -> None:
+    """`NotInBuckets` if a program stores into a padded argument, hands one out, or stores into what no argument holds."""
+    for mutation in program.mutations:
+        if _name_of(mutation.target) in padded:
+            raise NotInBuckets("it stores into an argument that is in a bucket")
+        if not isinstance(mutation.target.root, Argument):
+            raise NotInBuckets(
+                "it stores into a global or an enclosing variable, which the argument may be a part of"
+            )
+    for template in (program.result, *[mutation.value for mutation in program.mutations]):
+        for node in nodes(template):
+            if isinstance(node, PathTemplate) and _name_of(node.path) in padded:
+                raise NotInBuckets("it gives an argument that is in a bucket, or a view of one")
+
+
+def _name_of(path: Path) -> str | None:
+    return path.root.name if isinstance(path.root, Argument) else None
+
+
+def _identifier(name: str) -> str:
+    return name if name.isidentifier() and name not in ("s", "function") else "call"
+
+
+def _cut(name: str, axes: Mapping[int, int]) -> str:
+    """The text of an argument, cut along axes at sizes."""
+    if not axes:
+        return name
+    parts = [f":s[{axes[axis]}]" if axis in axes else ":" for axis in range(max(axes) + 1)]
+    return f"{name}[{', '.join(parts)}]"
+
+
+def _is_plain(value: Any) -> bool:
+    """True for an ndarray in row-major order, and for an array of JAX's on one device that is not traced."""
+    if type(value) is np.ndarray:
+        return value.flags.c_contiguous and value.dtype.isnative and value.dtype.kind in "biufc"
+    return (
+        isinstance(value, jax.Array)
+        and not isinstance(value, jax.core.Tracer)
+        and value.is_fully_addressable
+        and len(value.devices()) == 1
+        and not jax.dtypes.issubdtype(value.dtype, jax.dtypes.extended)
+    )
+
+
+def _padded(value: Any, shape: tuple[int, ...]) -> Any:
+    """A copy of an array with zeros up to a shape. That of a CPU's array compiles nothing, whatever its shape."""
+    if isinstance(value, jax.Array) and next(iter(value.devices())).platform != "cpu":
+        return jax.numpy.pad(
+            value, [(0, bound - size) for size, bound in zip(value.shape, shape, strict=True)]
+        )
+    padded = np.zeros(shape, value.dtype)
+    padded[tuple(map(slice, value.shape))] = value
+    if not isinstance(value, jax.Array):
+        return padded
+    with jax.enable_x64(True):
+        return jax.device_put(padded, value.sharding if value.committed else None)
+
+
+def _leaves(spec: Spec) -> Iterable[int]:
+    """The leaves of a spec, once for each time that they occur."""
+    if isinstance(spec, LeafSpec):
+        yield spec.index
+    elif isinstance(spec, StructureSpec):
+        for child in spec.children:
+            yield from _leaves(child)
