@@ -23,8 +23,7 @@ from ..compiler.diagnostics.diagnostic import REGISTRY
 from ..compiler.diagnostics.terminal import columns_of, takes_color
 from ..explain import Mark, running
 from ..explain.text import as_json, as_text
-from ..runtime.function import BoundFunction, CompiledFunction
-from ..staging import compile
+from ..introspection import as_compiled
 from .scripts import Script, script_of
 from .streams import replacing, write_file
 from .targets import UsageError, declare, target_from
@@ -88,10 +87,8 @@ def run(options: argparse.Namespace) -> int:
     if f"PS{options.target}" in codes():
         raise UsageError(f"{options.target} names no function; the code is PS{options.target}")
     target = target_from(options)
-    function: Any = target.function
-    compiled = function if isinstance(function, CompiledFunction | BoundFunction) else compile(function)
     try:
-        explanation = compiled.explain(*target.args, **target.kwargs)
+        explanation = as_compiled(target.function).explain(*target.args, **target.kwargs)
     except TypeError as error:  # the arguments do not fit the parameters
         raise UsageError(str(error)) from None
     if options.json:
