@@ -99,6 +99,11 @@ class _Definition:
         end = (body.end_lineno or 0, body.end_col_offset or 0)
         return start <= (line, column) and (end_line, end_column) <= end
 
+    def code(self) -> CodeType:
+        """The code of a lambda, compiled by itself: names of the function around it are global there."""
+        assert isinstance(self.node, ast.Lambda)
+        return next(nested_codes(compile(ast.Expression(self.node), "<lambda>", "eval")))
+
     def extent(self) -> int:
         """An order by size, for definitions nested in each other on one line."""
         node = self.node
@@ -241,7 +246,11 @@ def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def _find(code: CodeType, file: _File) -> _Definition:
-    """The definition of `code`; lambdas on one line are distinguished by the columns of their instructions."""
+    """The definition of `code`.
+
+    Lambdas on one line are distinguished by the columns of their instructions; where these have none, as those of a constant
+    in CPython 3.12, by what each lambda does.
+    """
     candidates = file.definitions.get((code.co_firstlineno, code.co_name), [])
     if not candidates:
         raise _error(_changed(code))
@@ -249,6 +258,9 @@ def _find(code: CodeType, file: _File) -> _Definition:
         return candidates[0]
     positions = _positions(code)
     covering = [c for c in candidates if positions and all(c.contains(p) for p in positions)]
+    if not positions:
+        alike = [c for c in candidates if same_meaning(code, c.code())]
+        covering = alike if len({ast.dump(c.node) for c in alike}) == 1 else []
     if not covering:
         raise _error(AmbiguousLambda(count=len(candidates), span=_span_of(code)))
     return min(covering, key=_Definition.extent)
