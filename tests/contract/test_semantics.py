@@ -216,7 +216,8 @@ def test_factorisations_of_matrices_with_infinities_or_nan():
         assert determinant(unknown)[0] == 1.0
     assert np.isnan(staged(determinant, unknown)[0])
     infinite = np.array([[4.0, 1.0], [1.0, np.inf]])
-    assert np.isnan(values(infinite)).all()
+    if np.lib.NumpyVersion(np.__version__) < "2.5.0":  # whose LAPACK says no more that it has converged
+        assert np.isnan(values(infinite)).all()
     with pytest.raises(np.linalg.LinAlgError):
         staged(values, infinite)
 
