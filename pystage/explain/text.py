@@ -79,9 +79,13 @@ def as_text(
 
 
 def assumption(assumed: Mapping[str, int]) -> str:
-    """That these values of parameters stand for any."""
+    """That these values of parameters stand for any, and what a call does."""
+    return f"{_stand_ins(assumed)}: a call makes a program for its own"
+
+
+def _stand_ins(assumed: Mapping[str, int]) -> str:
     names = " and ".join([f"`{name} = {value}`" for name, value in assumed.items()])
-    return f"{names} stands for any value: a call makes a program for its own"
+    return f"{names} stands for any value" if len(assumed) == 1 else f"{names} stand for any values"
 
 
 def _problems(explanation: Explanation, color: bool, width: int | None) -> str:
@@ -198,6 +202,8 @@ def _verdict(explanation: Explanation) -> Iterable[Text]:
     count = len(explanation.problems)
     problems = "1 problem" if count == 1 else f"{count} problems"
     yield Text(f"{explanation.name} is not compiled for these arguments: {problems}", "bold red")
+    if explanation.assumed:
+        yield Text(f"  {_stand_ins(explanation.assumed)}")
     if all(isinstance(problem, ValueNotGiven) for problem in explanation.problems):
         yield Text("  a call has the values, and may be compiled")
     else:
