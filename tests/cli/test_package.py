@@ -82,7 +82,7 @@ def test_the_tables(package: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "calendar_of_tests/model.py" in text
     rows = [line.split() for line in text.splitlines()]
     assert ["2", "PS606"] in [row[:2] for row in rows]
-    assert "broken.py does not import: ZeroDivisionError" in text
+    assert "broken.py does not import: ZeroDivisionError" in " ".join(text.split())
     (package / "broken.py").unlink()
     (package / "dates.py").write_text("def days(x): return x")
     (package / "model.py").write_text("def f(x: 'f64[n]'): return x")
