@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' && touch $@
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-kinds fuzz outside scripts lint bench clean snapshots docs serve-docs test-package test-lowest test-docs
+.PHONY: help demo test test-all test-kinds fuzz outside scripts lint bench clean snapshots docs serve-docs test-package test-lowest test-docs versions notebooks
 
 help:
 	@echo "make demo   k-means on handwritten digits, plain and staged; then a network that learns them"
@@ -25,6 +25,8 @@ help:
 	@echo "make test-docs  every snippet of the README and the docs, the long ones too"
 	@echo "make test-package  the wheel and the source distribution, built, checked and tried outside the checkout"
 	@echo "make test-lowest  tests of each part with the lowest versions of all dependencies"
+	@echo "make notebooks  the tutorials and some examples as notebooks, run from the first cell to the last, in build/notebooks"
+	@echo "make versions  a smoke set under each combination of Python, JAX and NumPy that can be installed: docs/versions.md"
 
 demo: $(VENV)/.installed-examples
 	$(BIN)/python examples/kmeans_digits.py
@@ -70,6 +72,12 @@ test-package: $(VENV)/.installed-package
 
 test-lowest: $(VENV)/.installed-package
 	.ci/test-package lowest
+
+versions:
+	.ci/versions
+
+notebooks: $(VENV)/.installed-notebooks
+	$(BIN)/python docs/notebooks.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks

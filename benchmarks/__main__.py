@@ -10,6 +10,9 @@ import importlib
 import os
 import sys
 
+from rich.console import Console
+from rich.progress import track
+
 import pystage
 
 from .measuring import Table
@@ -48,7 +51,9 @@ def main(names: list[str]) -> int:
         return 2
     pystage.config.fallback = "error"  # what is measured is staged
     tables: list[Table] = []
-    for name in names or BENCHMARKS:
+    console = Console(stderr=True)
+    shown = track(names or BENCHMARKS, "benchmarks", console=console, disable=not console.is_terminal)
+    for name in shown:
         print(f"{name} …", file=sys.stderr, flush=True)
         made: list[Table] = importlib.import_module(f".{name}", __package__).measure()
         print("\n".join(table.markdown() for table in made), flush=True)

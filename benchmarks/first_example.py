@@ -1,4 +1,4 @@
-"""The first example of the README: its call as plain Python and as a program."""
+"""The first example of the README: its call as plain Python and as a program, and its gradient."""
 
 from __future__ import annotations
 
@@ -23,6 +23,15 @@ README = Path(__file__).parents[1] / "README.md"
 
 def measure() -> list[Table]:
     """Milliseconds of a call, the least of several."""
+    table = Table(
+        "First example", "The call in the README, ms, the least of several.", ("plain", "program", "gradient")
+    )
+    table.rows.append(tuple(f"{ms:.3g}" for ms in milliseconds()))
+    return [table]
+
+
+def milliseconds() -> tuple[float, float, float]:
+    """Of the plain call, of the program, and of the gradient of the sum of its result."""
     found = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)
     assert found is not None
     with tempfile.TemporaryDirectory() as folder:
@@ -35,10 +44,8 @@ def measure() -> list[Table]:
             spec.loader.exec_module(module)
         with pystage.plain():
             plain = _least(module.smooth, 5)
-        staged = _least(module.smooth, 50)
-    table = Table("First example", "The call in the README, ms, the least of several.", ("plain", "program"))
-    table.rows.append((f"{plain:.3g}", f"{staged:.3g}"))
-    return [table]
+        gradient = pystage.grad(lambda x, rounds: module.smooth(x, rounds).sum())
+        return plain, _least(module.smooth, 50), _least(gradient, 5)
 
 
 def _least(function: Callable[..., Any], times: int) -> float:

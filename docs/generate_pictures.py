@@ -1,15 +1,18 @@
-"""Writes `docs/images/explain.svg`: what `pystage explain` shows in a terminal.
+"""Writes the pictures of the pages: `docs/images/explain.svg`, what `pystage explain` shows in a terminal, and
+`docs/images/home.svg`, what the first example takes.
 
-In: a function that cannot be staged. Out: a picture that refers to nothing outside of it. Run it as
-`python docs/generate_pictures.py` after the look of an explanation changed.
+Out: pictures that refer to nothing outside of them. Run it as `python docs/generate_pictures.py` after the look of an
+explanation changed, and as `python docs/generate_pictures.py home`, on a machine that does nothing else, to measure anew.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import os
 import re
+import sys
 import tempfile
 from pathlib import Path
 
@@ -50,6 +53,44 @@ def picture(text: str) -> str:
     return svg.replace("Fira Code", "ui-monospace, Menlo, Consolas")
 
 
+HOME = PICTURE.with_name("home.svg")
+INDEX = PICTURE.parents[1] / "index.md"
+
+
+def bars(plain: float, program: float, gradient: float) -> tuple[str, str]:
+    """Bars of what the first example takes, in ms, and what they say in words."""
+    rows = (("plain loop", plain, "slow"), ("compiled", program, "fast"), ("its gradient", gradient, "grad"))
+    shown = [f"{ms:.2g}" if ms < 10 else f"{ms:.0f}" for _, ms, _ in rows]
+    words = f"The loop in plain Python takes {shown[0]} ms, compiled {shown[1]} ms, and its gradient {shown[2]} ms"
+    lines = []
+    for i, ((label, ms, kind), text) in enumerate(zip(rows, shown, strict=True)):
+        y, width = 14 + 36 * i, max(3, round(400 * ms / max(plain, program, gradient)))
+        lines += [
+            f'  <text x="16" y="{y + 17}" class="label">{label}</text>',
+            f'  <rect x="150" y="{y}" width="{width}" height="24" rx="3" class="{kind}"/>',
+            f'  <text x="{160 + width}" y="{y + 17}" class="value">{text} ms</text>',
+        ]
+    before, _, after = HOME.read_text(encoding="utf-8").partition('  <text x="16" y="31"')
+    note = after[after.index('  <text x="16" y="138"') :]
+    before = re.sub(r'aria-label="[^"]*"', f'aria-label="{words}"', before)
+    return before + "\n".join(lines) + "\n" + note, words
+
+
+def measure_home() -> None:
+    """Writes the picture of the home page, and its words there."""
+    sys.path.insert(0, str(INDEX.parents[1]))
+    measured = importlib.import_module("benchmarks.first_example").milliseconds()
+    svg, words = bars(*measured)
+    HOME.write_text(svg, encoding="utf-8")
+    page = INDEX.read_text(encoding="utf-8")
+    INDEX.write_text(
+        re.sub(r"!\[[^]]*\]\(images/home.svg\)", f"![{words}](images/home.svg)", page), encoding="utf-8"
+    )
+
+
 if __name__ == "__main__":
-    os.environ["FORCE_COLOR"] = "1"
-    PICTURE.write_text(picture(shown()), encoding="utf-8")
+    if sys.argv[1:] == ["home"]:
+        measure_home()
+    else:
+        os.environ["FORCE_COLOR"] = "1"
+        PICTURE.write_text(picture(shown()), encoding="utf-8")

@@ -89,6 +89,8 @@ _ON_DEMAND = {
 
 def __getattr__(name: str) -> _typing.Any:
     """What is loaded when it is first asked for (PEP 562)."""
+    if name == "load_ipython_extension":
+        return _importlib.import_module(".notebook", __name__).load_ipython_extension
     if name == "lazy":
         return _importlib.import_module(".lazy", __name__)
     if name not in _ON_DEMAND:

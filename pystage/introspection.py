@@ -76,6 +76,10 @@ def stage_ir(f: Callable[..., Any]) -> Function:
 
 def lower(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Lowered:
     """A function, plain or compiled, lowered for these arguments. StagingError if it cannot be staged."""
-    compiled = f if isinstance(f, CompiledFunction | BoundFunction) else compile(f)
-    lowered: Lowered = compiled.lower(*args, **kwargs)
+    lowered: Lowered = as_compiled(f).lower(*args, **kwargs)
     return lowered
+
+
+def as_compiled(f: Callable[..., Any]) -> CompiledFunction[..., Any] | BoundFunction:
+    """A function, plain or compiled, as a compiled one."""
+    return f if isinstance(f, CompiledFunction | BoundFunction) else compile(f)

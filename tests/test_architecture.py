@@ -34,7 +34,7 @@ LAYERS = [
     {"staging"},
     {"transforms"},
     {"introspection"},
-    {"cli", "launch"},
+    {"cli", "launch", "notebook"},
     {"__init__", "__main__"},
 ]
 """From below to above: a module imports from its own layer's package and from layers below."""

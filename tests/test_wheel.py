@@ -46,7 +46,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = folder / "source"
     source.mkdir()
     shutil.copytree(ROOT / "pystage", source / "pystage", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "pytest_pystage.py", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     build = f"from setuptools.build_meta import build_wheel; print(build_wheel({str(folder)!r}))"
     subprocess.run([sys.executable, "-c", build], cwd=source, check=True, capture_output=True)

@@ -1,3 +1,4 @@
+# PYTHON_ARGCOMPLETE_OK
 """The command `pystage`: explains, checks and dumps functions, and reports on the machine.
 
 One module for each subcommand; each has `add`, which declares its arguments, and the function that runs it. The exit
@@ -8,11 +9,13 @@ and for an answer that cannot be written, 141 where its reader has left.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from ..deferred import deferred
 from ..version import __version__
 from . import check, doctor, dump, explain
 from .streams import answering
@@ -22,11 +25,18 @@ MODULES = (explain, check, dump, doctor)
 """The modules of the subcommands, in the order of the help."""
 
 
+_complete = deferred("argcomplete", "autocomplete")
+"""Completes a command line for a shell, which calls pystage for it."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command with these arguments, by default those of the process; the exit status."""
     try:
+        parser = _parser()
+        if "_ARGCOMPLETE" in os.environ:
+            _complete(parser)
         with answering():
-            options, unknown = _parser().parse_known_args(arguments)
+            options, unknown = parser.parse_known_args(arguments)
             if unknown:
                 options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         runs_script = getattr(options, "script", None) is not None  # which writes as it likes

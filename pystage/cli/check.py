@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from types import ModuleType
 
 from ..compiler.diagnostics.codes_syntax import DoesNotImport
 from ..compiler.diagnostics.diagnostic import Note
@@ -48,7 +49,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Checks what stands under the paths; 1 if something is wrong."""
-    check = _Check(options.paths, dimensions(options.dim))
+    check = CheckRun(options.paths, dimensions(options.dim))
     findings = check.run()
     found = findings.problems()
     problems = [finding for finding in found if options.only is None or not finding.is_of_staging]
@@ -62,15 +63,17 @@ def run(options: argparse.Namespace) -> int:
     return 1 if problems or (options.strict and findings.unchecked) else 0
 
 
-class _Check:
-    """One run of the checker."""
+class CheckRun:
+    """One run of the checker; `everything`: it imports also files that have nothing to check."""
 
-    def __init__(self, paths: Sequence[str], dims: dict[str, int]) -> None:
+    def __init__(self, paths: Sequence[str], dims: dict[str, int], *, everything: bool = False) -> None:
+        self.everything = everything
+        self.modules: list[tuple[Path, ModuleType]] = []
+        self.not_imported: list[tuple[Path, BaseException]] = []
         self.files = files_of(paths)
         self.dims = dims
         self.written = {str(path): read(path) for path in self.files}
         self.imported: list[Written] = []
-        self.all_imported = True
         self.dimensions: set[str] = set()
         self.findings = Findings(self._written)
 
@@ -81,7 +84,7 @@ class _Check:
                 for path in files:
                     self._file(path, self.written[str(path)])
         _progress("")
-        if self.all_imported:
+        if not self.not_imported:
             refuse_unknown(self.dims, self.dimensions)
         return self.findings
 
@@ -92,7 +95,7 @@ class _Check:
         for span in written.jitted:
             why = "it is compiled by `jax.jit`, not by pystage"
             self.findings.not_checked(span.function, span, why)
-        if not written.is_worth_importing:
+        if not (self.everything or written.is_worth_importing):
             return
         _progress(f"{relative(Span(str(path), 0, 0, 0, 0)).file}")
         try:
@@ -100,9 +103,10 @@ class _Check:
                 module = module_at(path)
         except ImportFailed as failed:
             self.findings.add_file(*_not_imported(path, failed.error))
-            self.all_imported = False
+            self.not_imported.append((path, failed.error))
             return
         self.imported.append(written)
+        self.modules.append((path, module))
         functions = functions_of(module, path)
         self.findings.files += bool(functions)
         for checked in functions:

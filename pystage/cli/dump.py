@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from ..compiler.diagnostics.errors import StagingError
+from ..explain.text import assumption
 from .explorer import name_of, page
 from .programs import Programs, Stage
 from .streams import write_file
@@ -40,11 +41,14 @@ def run(options: argparse.Namespace) -> int:
         return _explore(options)
     stage = Stage(options.stage)
     target = _without_arguments(options.target) if stage is Stage.LOWERED else _checked(target_from(options))
+    programs = Programs(target)
     try:
-        text = str(Programs(target).listing(stage))
+        text = str(programs.listing(stage))
     except StagingError as error:
         print(error, file=sys.stderr)
         return 1
+    if programs.assumed:
+        print(assumption(programs.assumed), file=sys.stderr)
     if options.output is None:
         sys.stdout.write(text)
     else:

@@ -23,8 +23,8 @@ from ..compiler.diagnostics.diagnostic import REGISTRY
 from ..compiler.diagnostics.terminal import columns_of, takes_color
 from ..explain import Mark, running
 from ..explain.text import as_json, as_text
-from ..runtime.function import BoundFunction, CompiledFunction
-from ..staging import compile
+from ..introspection import as_compiled
+from . import package
 from .scripts import Script, script_of
 from .streams import replacing, write_file
 from .targets import UsageError, declare, target_from
@@ -49,7 +49,8 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "explain",
         help="why a function is not compiled, what is, and how to change it",
-        usage="pystage explain TARGET [options] | pystage explain PS301 | pystage explain --run script.py [args…]",
+        usage="pystage explain TARGET [options] | pystage explain FOLDER | pystage explain PS301 | "
+        "pystage explain --run script.py [args…]",
         epilog="\n".join(["what stands beside a line:", *_legend()]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -87,11 +88,11 @@ def run(options: argparse.Namespace) -> int:
         return _page(options, options.target.upper())
     if f"PS{options.target}" in codes():
         raise UsageError(f"{options.target} names no function; the code is PS{options.target}")
+    if package.is_package(options.target):
+        return _package(options)
     target = target_from(options)
-    function: Any = target.function
-    compiled = function if isinstance(function, CompiledFunction | BoundFunction) else compile(function)
     try:
-        explanation = compiled.explain(*target.args, **target.kwargs)
+        explanation = as_compiled(target.function).explain(*target.args, **target.kwargs)
     except TypeError as error:  # the arguments do not fit the parameters
         raise UsageError(str(error)) from None
     if options.json:
@@ -102,6 +103,17 @@ def run(options: argparse.Namespace) -> int:
         color, width = takes_color(sys.stdout), columns_of(sys.stdout)
         print(as_text(explanation, color=color, width=width, full=options.all, short=options.short))
     return 0 if explanation.staged is not None and not explanation.problems else 1
+
+
+def _package(options: argparse.Namespace) -> int:
+    """Writes what becomes of the functions of a package; 1 if one of them is not compiled."""
+    summary = package.summary_of(options.target)
+    if options.json:
+        _answer(options, dumps(package.as_data(summary), indent=2))
+    else:
+        color, width = takes_color(sys.stdout) and not options.output, columns_of(sys.stdout) or 110
+        _answer(options, package.as_text(summary, full=options.all, color=color, width=width))
+    return 1 if summary.reasons or summary.not_imported else 0
 
 
 def _answer(options: argparse.Namespace, text: str) -> None:

@@ -158,7 +158,9 @@ def _problem(diagnostic: Diagnostic) -> Problem:
 
 
 def _totals(programs: Programs) -> Iterator[tuple[str, str]]:
-    """XLA's own estimates for the optimised program; which there are depends on the backend."""
+    """What is assumed, and XLA's own estimates for the optimised program; which there are depends on the backend."""
+    for name, value in programs.assumed.items():
+        yield f"{name}, which stands for any value", str(value)
     costs: Any = programs.compiled.cost_analysis() or {}
     for key, words in (
         ("flops", "arithmetic operations (flops)"),

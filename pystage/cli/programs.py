@@ -9,15 +9,17 @@ import enum
 import functools
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
+from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
 from ..compiler.hlo.ir import Function
 from ..compiler.hlo.printer import lines_of as lines_of_typed
 from ..compiler.hlo.walk import functions
 from ..compiler.pipeline import Staged
 from ..compiler.stage.printer import lines_of as lines_of_lowered
-from ..introspection import lower, stage_ir
+from ..explain.explanation import with_values
+from ..introspection import as_compiled, lower, stage_ir
 from ..records import dataclass
 from ..runtime.lowering import Compiled, Lowered
 from ..runtime.reports.hlo_text import SourceLocation, hlo_lines
@@ -72,14 +74,24 @@ class StageListing:
 
 
 class Programs:
-    """The programs of a call, built on first access. StagingError if it cannot be staged."""
+    """The programs of a call, built on first access. StagingError with all problems if it cannot be staged."""
 
     def __init__(self, target: NamedTarget) -> None:
         self._target = target
+        self.assumed: Mapping[str, int] = {}
+        """What stands for integers whose value the program needs and of which only the type is given, as for `explain`."""
 
     @functools.cached_property
     def _lowered(self) -> Lowered:
-        return lower(self._target.function, self._target.args, self._target.kwargs)
+        function, args, kwargs = self._target.function, self._target.args, self._target.kwargs
+        try:
+            return lower(function, args, kwargs)
+        except StagingError:
+            explanation = as_compiled(function).explain(*args, **kwargs)
+            if explanation.staged is None:
+                raise StagingError(explanation.problems) from None
+            self.assumed = explanation.assumed
+            return lower(function, *with_values(function, args, kwargs, self.assumed))
 
     @property
     def staged(self) -> Staged:

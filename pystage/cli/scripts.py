@@ -120,6 +120,7 @@ def _tell(error: BaseException) -> None:
     if os.environ.get("PYSTAGE_TRACEBACK") != "full":
         for each in _linked(error):
             each.__traceback__ = _users(each.__traceback__)
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     sys.excepthook(type(error), error, error.__traceback__)
 
 

@@ -10,8 +10,10 @@ from types import FunctionType
 from typing import Any
 
 from ..compiler.diagnostics.codes_runtime import ValueNotGiven
+from ..compiler.diagnostics.codes_types import CertainlyRaises, ResultNotAsAnnotated
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
+from ..compiler.diagnostics.span import Span
 from ..compiler.frontend import substituted
 from ..compiler.hlo.types import INT64
 from ..compiler.infer.diagnostics.trail import Trail, watching
@@ -81,7 +83,7 @@ def explain(
     ) -> Staged | tuple[Diagnostic, ...]:
         call = canonical(args, {**kwargs, **further})
         try:
-            return Dispatcher(tried, name, infer).infer(*_with_values(function, call, values))
+            return Dispatcher(tried, name, infer).infer(*with_values(function, *call, values))
         except StagingError as error:
             return error.diagnostics
 
@@ -92,6 +94,7 @@ def explain(
     call = canonical(args, dict(kwargs))
     first = found, trail = look({})
     assumed: dict[str, int] = {}
+    looks: list[tuple[_Look, dict[str, int]]] = []
     for value in STAND_INS:
         assumed = {}
         found, trail = first
@@ -100,26 +103,40 @@ def explain(
             found, trail = look(assumed)
         if not assumed or (isinstance(found, Staged) and not any(raises(found.program))):
             break
+        looks.append(((found, trail), assumed))
     else:
-        found, trail = first
+        refused = {refusals(each) for (each, _), _ in looks}
+        (found, trail), assumed = looks[0] if len(refused) == 1 and None not in refused else (first, {})
     if isinstance(found, Staged):
         certain = tuple([_with_operands(problem, trail) for problem in raises(found.program)])
         shown = listings(trail, certain, Mark.RAISES)
         return Explanation(name, found, certain, (None,) * len(certain), shown, fallback, assumed)
     found = tuple([problem if problem.plain is None else _with_operands(problem, trail) for problem in found])
     rewrites = _rewrites(function, found, trail, attempt)
-    return Explanation(name, None, found, rewrites, listings(trail, found), fallback)
+    return Explanation(name, None, found, rewrites, listings(trail, found), fallback, assumed)
 
 
 _Look = tuple[Staged | tuple[Diagnostic, ...], Trail]
 _Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 
-def _with_values(function: Callable[..., Any], call: _Call, values: Mapping[str, int]) -> _Call:
-    """The call with these values of parameters."""
+def refusals(found: Staged | Sequence[Diagnostic]) -> frozenset[tuple[str, Span | None]] | None:
+    """The codes and places of the problems, if all are refusals of what plain Python runs and none wants a value."""
+    if isinstance(found, Staged):
+        return None
+    others = ValueNotGiven, CertainlyRaises, ResultNotAsAnnotated
+    if any(problem.plain is not None or isinstance(problem, others) for problem in found):
+        return None
+    return frozenset([(problem.code, problem.span) for problem in found])
+
+
+def with_values(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], values: Mapping[str, int]
+) -> _Call:
+    """The arguments of a call with these values of parameters."""
     if not values:
-        return call
-    bound = inspect.signature(function).bind(*call[0], **call[1])
+        return args, kwargs
+    bound = inspect.signature(function).bind(*args, **kwargs)
     bound.arguments.update(values)
     return bound.args, bound.kwargs
 

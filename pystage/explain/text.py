@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -76,6 +76,16 @@ def as_text(
         text += "\n" + _problems(explanation, color, width) + "\n"
     lines = [line.rstrip() for line in text.splitlines()]
     return "\n".join(lines).rstrip("\n")
+
+
+def assumption(assumed: Mapping[str, int]) -> str:
+    """That these values of parameters stand for any, and what a call does."""
+    return f"{_stand_ins(assumed)}: a call makes a program for its own"
+
+
+def _stand_ins(assumed: Mapping[str, int]) -> str:
+    names = " and ".join([f"`{name} = {value}`" for name, value in assumed.items()])
+    return f"{names} stands for any value" if len(assumed) == 1 else f"{names} stand for any values"
 
 
 def _problems(explanation: Explanation, color: bool, width: int | None) -> str:
@@ -182,8 +192,7 @@ def _verdict(explanation: Explanation) -> Iterable[Text]:
             yield Text(f"{explanation.name} is compiled: {types}", "bold green")
         yield from _demands(staged)
         if explanation.assumed:
-            names = " and ".join([f"`{name} = {value}`" for name, value in explanation.assumed.items()])
-            yield Text(f"  {names} stands for any value: a call makes a program for its own")
+            yield Text(f"  {assumption(explanation.assumed)}")
         if explanation.problems and staged.raised is None:
             yield Text(
                 "  it raises wherever it gets to the lines that are marked so, whatever the values are",
@@ -193,6 +202,8 @@ def _verdict(explanation: Explanation) -> Iterable[Text]:
     count = len(explanation.problems)
     problems = "1 problem" if count == 1 else f"{count} problems"
     yield Text(f"{explanation.name} is not compiled for these arguments: {problems}", "bold red")
+    if explanation.assumed:
+        yield Text(f"  {_stand_ins(explanation.assumed)}")
     if all(isinstance(problem, ValueNotGiven) for problem in explanation.problems):
         yield Text("  a call has the values, and may be compiled")
     else:

@@ -155,6 +155,6 @@ def report() -> str:
             tiers = function.tiers
             plain_calls, seconds = tiers.plainly
             texts = str(plain_calls), f"{seconds:.2f}", str(tiers.compilations), f"{tiers.compiling:.2f}"
-            table.add_row(str(getattr(function, "__name__", "")), *texts, tiers.now)
+            table.add_row(str(getattr(function, "__name__", "")), *texts, function.now)
         console.print(table, markup=False, highlight=False)
     return console.export_text()

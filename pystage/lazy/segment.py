@@ -23,6 +23,7 @@ from ..compiler.hlo.rewrite import Rewriter
 from ..compiler.pipeline import Staged, finished
 from ..compiler.recursion import deep_recursion
 from ..compiler.values.boundary import ContainerTemplate, Form, OutputTemplate, Program
+from ..runtime.executables.background import interruptible
 from ..runtime.executables.compiler_options import options_for
 from ..runtime.executables.jax_private import run_with_x64
 from ..runtime.executables.primitive import bind
@@ -194,7 +195,7 @@ def leaves_of(node: Node) -> list[Node]:
 class Executable:
     """A compiled segment; it may overwrite the inputs that it was `donated`."""
 
-    __slots__ = ("_run", "size")
+    __slots__ = ("_compiled", "_run", "size")
 
     def __init__(self, staged: Staged, donated: tuple[int, ...], name: str = "lazy") -> None:
         self.size = sum(1 for _ in staged.function.body.walk())
@@ -206,14 +207,22 @@ class Executable:
 
         lazy.__name__ = lazy.__qualname__ = name  # profilers show it
         self._run = jax.jit(lazy, donate_argnums=donated, compiler_options=options)
+        self._compiled = False
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The arrays of the outputs."""
+        if not self._compiled:
+            run_with_x64(self._compile, arrays)
+            self._compiled = True
         return run_with_x64(self._run, arrays)  # type: ignore[no-any-return]
 
     def lower(self, arrays: Sequence[Any]) -> Any:
         """The program as JAX lowers it for these arrays (`jax.stages.Lowered`)."""
         return run_with_x64(self._run.lower, arrays)
+
+    def _compile(self, *arrays: Any) -> None:
+        """Compiles it, so that an interrupt ends the wait; JAX finds what was compiled when it is run."""
+        interruptible(self._run.lower(*arrays).compile)
 
 
 class Ordered(NamedTuple):

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from .buckets import Buckets
     from .dispatch.dispatch import Dispatcher, Short, Types
     from .lowering import Lowered
+    from .reports.usage import Usage
 
+_usage_of = deferred("pystage.runtime.reports.usage", "usage_of")
 _new_dispatcher = deferred("pystage.runtime.dispatch.dispatch", "Dispatcher")
 _as_raised_by_the_program = deferred("pystage.runtime.results.exceptions", "AsRaisedByTheProgram")
 _has_backend = deferred("pystage.runtime.executables.jax_private", "has_backend")
@@ -388,6 +390,24 @@ class CompiledFunction(Generic[P, R]):
 
     def _in_buckets(self) -> list[CompiledFunction[..., Any]]:
         return [] if self._buckets is None else self._buckets.programs()
+
+    def usage(self) -> Usage:
+        """How calls ran so far, what each way has cost and why it was chosen, to be printed."""
+        found: Usage = _usage_of(self, self._made is not None)
+        return found
+
+    @property
+    def now(self) -> str:
+        """How calls run now, in words."""
+        tier = "compiled" if self._tier is None else self._tier()
+        if tier == "plain":
+            return "plainly: the tier is `plain`"
+        if tier == "compiled" or self.fallback == "error":
+            return "as programs, each compiled when it is first needed"
+        return self.tiers.now
+
+    def _repr_html_(self) -> str:
+        return self.usage()._repr_html_()
 
     @property
     def programs(self) -> int:

@@ -12,6 +12,7 @@ import signal
 import warnings
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
@@ -49,7 +50,8 @@ def test_rounding_order_and_fused_multiply_add():
             return 1
         return 2
 
-    assert (branch(0.1, 0.1, 0.01), staged(branch, 0.1, 0.1, 0.01)) == (1, 2)
+    fuses = jax.__version_info__ < (0, 11)  # in this program; that of `difference` is fused by all
+    assert (branch(0.1, 0.1, 0.01), staged(branch, 0.1, 0.1, 0.01)) == (1, 2 if fuses else 1)
 
 
 def test_the_tail_of_the_normal_distribution():
@@ -216,7 +218,8 @@ def test_factorisations_of_matrices_with_infinities_or_nan():
         assert determinant(unknown)[0] == 1.0
     assert np.isnan(staged(determinant, unknown)[0])
     infinite = np.array([[4.0, 1.0], [1.0, np.inf]])
-    assert np.isnan(values(infinite)).all()
+    if np.lib.NumpyVersion(np.__version__) < "2.5.0":  # whose LAPACK says no more that it has converged
+        assert np.isnan(values(infinite)).all()
     with pytest.raises(np.linalg.LinAlgError):
         staged(values, infinite)
 

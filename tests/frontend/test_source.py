@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib.util
 import linecache
@@ -92,6 +93,23 @@ def test_lambdas_on_one_line():
     assert find_source(NESTED()).text == "lambda: 3"
     é = "é"; umlaut = [lambda: "ü" + é, lambda: "ö" + é]  # fmt: skip
     assert [as_python(f)() for f in umlaut] == ["üé", "öé"]
+
+
+def test_statements_that_were_compiled_one_by_one():
+    """As IPython does with those of a cell: CPython compiles `np.sin(x)` otherwise where it sees that `np` is a module."""
+    text = "import numpy as np\n\n@cases\n@cases\ndef f(x):\n    return np.sin(x)\n\n"
+    text += "class A:\n    def g(self, x):\n        return np.cos(x)\n"
+    name = "<cell of statements>"
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    space = {"cases": lambda f: f}
+    for statement in ast.parse(text).body:
+        exec(compile(ast.Module([statement], []), name, "exec"), space)
+    for function, first, last in ((space["f"], "@cases", "np.sin(x)"), (space["A"].g, "def g", "np.cos(x)")):
+        found = find_source(function).text.strip()
+        assert found.startswith(first) and found.endswith(last)
+    linecache.cache[name] = len(text), None, text.replace("cos", "sin").splitlines(keepends=True), name
+    with pytest.raises(FrontendError, match="PS103"):
+        find_source(space["A"].g)
 
 
 def test_lambda_over_several_lines():

@@ -24,6 +24,8 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.strategies import SearchStrategy
 from kinds.edges import edges
 from outcomes import Outcome, summary, summary_of_gradients
+from rich.console import Console
+from rich.progress import track
 
 from .mixed import mixed
 from .running import differentiate, run, run_in_part, run_on_lazy_tensors, run_world
@@ -107,7 +109,8 @@ def main(count: int, first: int, *kinds: str) -> int:
     among = kinds or tuple(KINDS)
     found: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     wrong, start = 0, time.monotonic()
-    for number in range(first, first + -(-count // EACH)):
+    console, numbers = Console(stderr=True), range(first, first + -(-count // EACH))
+    for number in track(numbers, "random programs", console=console, disable=not console.is_terminal):
         kind = among[number % len(among)]
         strategy, checks = KINDS[kind]
         for what, check in checks.items():

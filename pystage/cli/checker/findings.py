@@ -34,9 +34,14 @@ class Finding:
     @property
     def is_of_staging(self) -> bool:
         """True if plain Python may run the program well, and only no compiled program can."""
-        if isinstance(self.diagnostic, DoesNotImport):
-            return False
-        return not self.diagnostic.code.startswith(_OF_TYPES) or self.diagnostic.ever is not None
+        return is_of_staging(self.diagnostic)
+
+
+def is_of_staging(diagnostic: Diagnostic) -> bool:
+    """True if plain Python may run the program well, and only no compiled program can."""
+    if isinstance(diagnostic, DoesNotImport):
+        return False
+    return not diagnostic.code.startswith(_OF_TYPES) or diagnostic.ever is not None
 
 
 @dataclass(frozen=True)
@@ -56,13 +61,16 @@ class Findings:
     checked: int = 0
     files: int = 0
     unchecked: list[Unchecked] = field(default_factory=list)
+    by_function: list[tuple[Checked, list[Diagnostic]]] = field(default_factory=list)
     _problems: dict[tuple[str, Span], Finding] = field(default_factory=dict)
 
     def add(self, diagnostics: Iterable[Diagnostic], of: Checked) -> None:
         """Notes the problems of one function."""
         self.checked += 1
-        for diagnostic in diagnostics:
-            self._add(self._placed(diagnostic, of), of)
+        placed = [self._placed(diagnostic, of) for diagnostic in diagnostics]
+        self.by_function.append((of, placed))
+        for diagnostic in placed:
+            self._add(diagnostic, of)
 
     def add_file(self, diagnostic: Diagnostic, span: Span) -> None:
         """Notes the problem of a whole file."""

@@ -88,6 +88,13 @@ def functions_of(module: types.ModuleType, file: Path) -> list[Checked]:
     return sorted(found.values(), key=lambda checked: (checked.span.line, checked.span.column))
 
 
+def functions_in(module: types.ModuleType) -> Iterator[tuple[str, Any]]:
+    """The functions and methods that stand in a module and in its classes, plain or compiled, by qualified name."""
+    for name, value, _ in _members(module):
+        if _is(value, CompiledFunction, BoundFunction, types.FunctionType, types.MethodType):
+            yield name, value
+
+
 def _members(module: types.ModuleType) -> Iterator[tuple[str, Any, type | None]]:
     """What stands in a module and in its classes, by qualified name; the class where it is needed for an instance."""
     for name, value in list(vars(module).items()):

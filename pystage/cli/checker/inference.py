@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import count, product
 from typing import Any
@@ -14,7 +14,9 @@ from ...compiler.diagnostics.codes_types import CertainlyRaises, ResultNotAsAnno
 from ...compiler.diagnostics.diagnostic import Diagnostic, Note
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
+from ...compiler.infer.diagnostics.trail import Trail, watching
 from ...compiler.pipeline import Staged
+from ...explain.explanation import STAND_INS, refusals
 from ...explain.raises import raises
 from ...records import dataclass
 from ...runtime.arguments.targets import target_of
@@ -68,10 +70,18 @@ class Inference:
                 given[wanted.path] = sizes[wanted.path]
                 continue
             sizes_only = given.keys() <= self._dimensions(flags) and all(map(_is_of_shapes, found))
-            if given and found and not sizes_only:
+            if given and found and not (sizes_only or self._is_refused(sizes, flags, given, found)):
                 names = " and ".join([f"`{name}`" for name in given])
                 raise NotChecked(f"the value of {names} must be known; give it a default")
             return found
+
+    def _is_refused(
+        self, sizes: Sizes, flags: Mapping[str, bool], given: Mapping[str, int], found: Sequence[Diagnostic]
+    ) -> bool:
+        """True if these are refusals that other values have too."""
+        wanted = refusals(found)
+        others = [self.checked.arguments(sizes, {**flags, **dict.fromkeys(given, n)}) for n in STAND_INS]
+        return wanted is not None and all(refusals(self._inferred(*each, sizes)) == wanted for each in others)
 
     def _dimensions(self, flags: Mapping[str, bool]) -> Set[str]:
         """The names of dimensions in the annotations."""
@@ -81,7 +91,8 @@ class Inference:
 
     def _inferred(self, args: tuple[Any, ...], kwargs: dict[str, Any], sizes: Sizes) -> list[Diagnostic]:
         try:
-            staged = self.checked.function.staged(*args, **kwargs)
+            with watching(Trail()):
+                staged = self.checked.function.staged(*args, **kwargs)
         except StagingError as error:
             return list(error.diagnostics)
         except Exception as error:

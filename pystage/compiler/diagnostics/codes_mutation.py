@@ -62,6 +62,7 @@ class CannotReturn(Diagnostic):
 
 
 _INSTEAD = {
+    "an array that may be an element of a dict": "store copies (`d[key] = x.copy()`)",
     "an array that may be an element": "append copies (`xs.append(x.copy())`), or return the array of them (`np.array(xs)`)",
     "a selection": "return the array and the mask or the bounds, and select after the call; or return what it sums up to",
     "an iterator": "return a list: `list(…)` of it",

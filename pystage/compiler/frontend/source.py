@@ -99,6 +99,11 @@ class _Definition:
         end = (body.end_lineno or 0, body.end_col_offset or 0)
         return start <= (line, column) and (end_line, end_column) <= end
 
+    def code(self) -> CodeType:
+        """The code of a lambda, compiled by itself: names of the function around it are global there."""
+        assert isinstance(self.node, ast.Lambda)
+        return next(nested_codes(compile(ast.Expression(self.node), "<lambda>", "eval")))
+
     def extent(self) -> int:
         """An order by size, for definitions nested in each other on one line."""
         node = self.node
@@ -241,7 +246,11 @@ def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def _find(code: CodeType, file: _File) -> _Definition:
-    """The definition of `code`; lambdas on one line are distinguished by the columns of their instructions."""
+    """The definition of `code`.
+
+    Lambdas on one line are distinguished by the columns of their instructions; where these have none, as those of a constant
+    in CPython 3.12, by what each lambda does.
+    """
     candidates = file.definitions.get((code.co_firstlineno, code.co_name), [])
     if not candidates:
         raise _error(_changed(code))
@@ -249,6 +258,9 @@ def _find(code: CodeType, file: _File) -> _Definition:
         return candidates[0]
     positions = _positions(code)
     covering = [c for c in candidates if positions and all(c.contains(p) for p in positions)]
+    if not positions:
+        alike = [c for c in candidates if same_meaning(code, c.code())]
+        covering = alike if len({ast.dump(c.node) for c in alike}) == 1 else []
     if not covering:
         raise _error(AmbiguousLambda(count=len(candidates), span=_span_of(code)))
     return min(covering, key=_Definition.extent)
@@ -270,19 +282,35 @@ def _positions(code: CodeType) -> list[tuple[int, int, int, int]]:
 def _is_what_runs(code: CodeType, file: _File) -> bool:
     """Does the text mean what the function does? Compares with a fresh compilation of the whole file.
 
-    Not of the definition alone: what the module imports decides how CPython compiles a method call.
+    Not of the definition alone: what the module imports decides how CPython compiles a method call. IPython compiles each
+    statement of a cell by itself.
     """
     flags = (code.co_flags & _FUTURE_FLAGS) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     if flags not in file.compiled:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            whole = compile(file.tree, code.co_filename, "exec", flags=flags, dont_inherit=True)
-        found = defaultdict(list)
-        for inner in nested_codes(whole):
-            found[inner.co_firstlineno, inner.co_name].append(inner)
-        file.compiled[flags] = dict(found)
-    candidates = file.compiled[flags].get((code.co_firstlineno, code.co_name), [])
-    return any(same_meaning(code, candidate) for candidate in candidates)
+        file.compiled[flags] = _codes(file.tree, flags)
+    key = code.co_firstlineno, code.co_name
+    if any(same_meaning(code, candidate) for candidate in file.compiled[flags].get(key, [])):
+        return True
+    around = [each for each in file.tree.body if _begin(each) <= key[0] <= (each.end_lineno or 0)]
+    alone = _codes(ast.Module(around, []), flags).get(key, [])
+    return any(same_meaning(code, candidate) for candidate in alone)
+
+
+def _begin(node: ast.stmt) -> int:
+    """The first line of a statement, that of a decorator where it has one."""
+    lines: list[int] = [decorator.lineno for decorator in getattr(node, "decorator_list", ())]
+    return min([node.lineno, *lines])
+
+
+def _codes(tree: ast.Module, flags: int) -> dict[_Key, list[CodeType]]:
+    """The code objects in a module by first line and name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        whole = compile(tree, "<module>", "exec", flags=flags, dont_inherit=True)
+    found: dict[_Key, list[CodeType]] = defaultdict(list)
+    for inner in nested_codes(whole):
+        found[inner.co_firstlineno, inner.co_name].append(inner)
+    return dict(found)
 
 
 def _cut(code: CodeType, node: Definition, lines: Sequence[str]) -> FunctionSource:

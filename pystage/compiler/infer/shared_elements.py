@@ -35,7 +35,7 @@ from .core.engine import Engine
 def check_elements(
     engine: Engine, value: Abstract, changed: Sequence[Content], visible: Iterable[int]
 ) -> None:
-    """PS504 for an array that may be an element of a list, twice or beside that list.
+    """PS504 for an array that may be an element of a list or a dict, twice or beside that.
 
     `value` is handed back; `changed`: what objects of the caller's hold at the end; `visible`: the cells that both reach.
     """
@@ -60,7 +60,8 @@ def check_elements(
     twice = any(_sharing(c) is Sharing.TWICE for c in copied)
     twice |= any(a is not b and may_be_one(_objects(a), _objects(b)) for a, b in pairs)
     if twice or _may_be_one_view([value, *changed, *reached]):
-        what = "an array that may be an element of a list, twice or beside that list,"
+        kind = "dict" if any(isinstance(content, TableCell) for content in contents) else "list"
+        what = f"an array that may be an element of a {kind}, twice or beside that {kind},"
         raise DiagnosticError(CannotReturn(span=engine.b.span, what=what))
 
 

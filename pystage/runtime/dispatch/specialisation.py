@@ -288,7 +288,7 @@ class Specialisation:
         Where the call is to run plainly now, it raises `NotReady` and leaves XLA at it. JAX keeps what it has compiled
         with what it has lowered, and finds both when the program is called.
         """
-        with Compilation(self._context.request.name, "lowering"):
+        with Compilation(self._context.request.name, "lowering"), waiting:
             lowered = self.lower(inputs)
         self._prepared = True
         latest = list(self._variants.values())[-1].staged
@@ -309,7 +309,7 @@ class Specialisation:
         if not can_interrupt():
             compile()
             return
-        job = Job(compile, ())
+        job = beside(compile)
         try:
             job.result()
         except BaseException:

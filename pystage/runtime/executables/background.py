@@ -3,12 +3,15 @@
 Python delivers signals to the main thread, between two instructions: not while it waits in XLA, which runs small programs
 and compiles in the calling thread. So the main thread hands a long call to a worker and waits for a lock, which a signal
 interrupts at once. The worker then runs to its end, and its result is dropped. What is compiled while the program goes on is
-handed to a worker too; the interpreter ends when that has ended, since XLA aborts a process whose Python has gone.
+handed to a worker too. CPython unwinds the stack of a thread that asks for the GIL after the interpreter has ended, and XLA
+aborts a process in which that happens. So the interpreter waits for compilations before it ends, and an interrupt that
+nobody catches ends the process without ending the interpreter.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import signal
 import sys
@@ -37,12 +40,15 @@ class Job:
         "_result",
         "_settings",
         "_x64",
+        "ends",
         "refused",
         "seconds",
     )
 
-    def __init__(self, function: Callable[..., Any], args: Sequence[Any]) -> None:
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any], *, ends: bool = False) -> None:
         self._function, self._args = function, args
+        self.ends = ends
+        """True if it ends by itself, as a compilation does: the interpreter waits for it."""
         self._settings = thread_settings()
         self._x64 = jax.config.jax_enable_x64
         self._products = product_type()
@@ -54,6 +60,7 @@ class Job:
         """True if the worker has not called it: JAX would not mean the same in a thread of other settings."""
         self.seconds = 0.0
         """How long it took."""
+        _unfinished.add(self)
         worker = _idle.pop() if _idle else _Worker()
         worker.begin(self)
 
@@ -81,6 +88,7 @@ class Job:
         finally:
             self._function, self._args, self._settings = _nothing, (), None
             self.seconds = time.perf_counter() - began
+            _unfinished.discard(self)
 
     def end(self) -> None:
         """Whoever waits for it may go on."""
@@ -133,33 +141,47 @@ _idle: list[_Worker] = []
 def _forget_threads() -> None:
     """A fork has no other threads."""
     _idle.clear()
-    _outliving.clear()
+    _unfinished.clear()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_threads)
 
 
-_outliving: list[Job] = []
-"""Calls that nobody waits for until the interpreter ends."""
+_unfinished: set[Job] = set()
+"""Calls that a worker is at, also those that nobody waits for."""
 
 
 def beside(function: Callable[..., Any], *args: Any) -> Job:
-    """`function(*args)` in a worker, while the program goes on."""
-    job = Job(function, args)
-    _outliving[:] = [each for each in _outliving if not each.done] + [job]
-    return job
+    """`function(*args)` in a worker, while the program goes on. It must end: the interpreter waits for it before it ends."""
+    return Job(function, args, ends=True)
 
 
 @atexit.register
-def _await_outliving() -> None:
+def _end_workers() -> None:
+    if not _unfinished:
+        return
+    if getattr(sys, "last_type", None) is KeyboardInterrupt and not hasattr(sys, "ps1"):
+        atexit.unregister(_end_workers)
+        atexit._run_exitfuncs()
+        _leave()
     try:
-        for job in _outliving:
-            job.wait()
+        for job in list(_unfinished):
+            if job.ends:
+                job.wait()
     except KeyboardInterrupt:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(128 + signal.SIGINT)
+        _leave()
+
+
+def _leave() -> None:
+    """Ends the process as CPython does after an interrupt, but not the interpreter."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.flush()
+    if os.name == "posix":
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    os._exit(128 + signal.SIGINT)
 
 
 def _nothing() -> None:
@@ -174,11 +196,11 @@ def can_interrupt() -> bool:
 def interruptible(function: Callable[..., Any], *args: Any) -> Any:
     """`function(*args)`, so that what a signal handler raises ends the wait at once.
 
-    `function` must be content with any thread; where an interrupt would not arrive anyway, it runs in this one.
+    `function` must end, and be content with any thread; where an interrupt would not arrive anyway, it runs in this one.
     """
     if not can_interrupt():
         return function(*args)
-    job = Job(function, args)
+    job = beside(function, *args)
     result = job.result()
     return function(*args) if job.refused else result
 

@@ -1,7 +1,8 @@
 """Pauses Python's cyclic garbage collector during a compilation.
 
 A compilation keeps what it allocates until it ends, or frees it by reference count. A collection finds nothing, but scans
-all of it every few hundred allocations and calls into XLA each time.
+all of it every few hundred allocations and calls into XLA each time. CPython drops an interrupt that comes while the
+collector calls JAX's callback.
 """
 
 from __future__ import annotations

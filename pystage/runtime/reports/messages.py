@@ -1,7 +1,7 @@
 """Messages of pystage, by topic: through the logger `pystage`, and on stderr for interactive users.
 
-`PYSTAGE_LOG` names the topics for stderr, separated by commas. Without it, stderr gets what a user at a terminal must
-know, and nothing if it is not a terminal. The logger gets everything (INFO).
+`PYSTAGE_LOG` names the topics for stderr, separated by commas. Without it, stderr gets what a user at a terminal or in
+Jupyter must know, and nothing elsewhere. The logger gets everything (INFO).
 """
 
 from __future__ import annotations
@@ -13,9 +13,12 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
+from typing import TextIO
 
 from ...compiler.hlo.walk import functions
 from ...compiler.pipeline import Staged
+from ...deferred import deferred
 
 
 class Topic(enum.Enum):
@@ -42,8 +45,13 @@ def tell(topic: Topic, text: str, *, urgent: bool = False) -> None:
     """Tells the text; if `urgent`, on a terminal also without being asked."""
     logging.getLogger("pystage").info(text)
     stream = sys.stderr
-    if stream is not None and (is_requested(topic) or (urgent and stream.isatty())):
+    if stream is not None and (is_requested(topic) or (urgent and _is_seen(stream))):
         print(f"pystage: {text}", file=stream, flush=True)
+
+
+def _is_seen(stream: TextIO) -> bool:
+    """True if somebody looks at it: a terminal, and the output of a cell in Jupyter."""
+    return stream.isatty() or type(stream).__module__.startswith("ipykernel.")
 
 
 SECONDS = 3.0
@@ -59,6 +67,7 @@ class Compilation:
         self._name, self._at, self._staged = name, at, staged
         self._began = self._entered = self._left = 0.0
         self._told = False
+        self._stop: Callable[[], None] | None = None
 
     def __enter__(self) -> None:
         self._began = self._entered = now = time.perf_counter()
@@ -74,7 +83,11 @@ class Compilation:
         return staged
 
     def __exit__(self, *exception: object) -> None:
-        _running.pop(id(self), None)
+        with _lock:
+            _running.pop(id(self), None)
+            stop, self._stop = self._stop, None
+        if stop is not None:
+            stop()
         self._left = time.perf_counter()
         self.look()
         seconds = self._left - self._entered
@@ -95,6 +108,16 @@ class Compilation:
         """Tells that it takes long, if it does."""
         if time.perf_counter() - self._began > SECONDS:
             self._tell_start()
+
+    def show(self) -> None:
+        """Shows on a terminal for how long it has been running, once that has been told."""
+        stream = sys.stderr
+        if not self._told or stream is None or not stream.isatty():
+            return
+        with _lock:  # one of them at a time, and none that has ended
+            if id(self) in _running and not any(each._stop for each in _running.values()):
+                began = time.perf_counter() - self._entered
+                self._stop = _show_progress(f"{self._at} of `{self._name}`", began, stream)
 
     def _tell_start(self) -> None:
         if not self._told:
@@ -123,6 +146,7 @@ def _size(staged: Staged) -> str:
     return f"{text}, {most:,} of them from {file}:{line}"
 
 
+_show_progress = deferred("pystage.runtime.reports.progress", "begin")
 _thread = threading.local()
 _running: dict[int, Compilation] = {}
 _lock = threading.Lock()
@@ -148,6 +172,7 @@ def _look_at_all() -> None:
         found = list(_running.values())
         for compilation in found:
             compilation.look()
+            compilation.show()
         now = time.perf_counter()
         last = now if found else last
         with _lock:

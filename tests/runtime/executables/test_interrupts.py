@@ -5,6 +5,7 @@ Each program runs in a process of its own, which interrupts itself: a signal to 
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import textwrap
@@ -138,7 +139,7 @@ interrupted(lambda: staged(np.ones((1500, 1500))), after=1.5)
 assert (staged(np.ones((3, 3))) == small).all()
 """
 
-XLA = """
+SLOW_XLA = """
 from jax._src import compiler
 
 events = []
@@ -156,6 +157,9 @@ def slow(*args, **kwargs):
     return plain(*args, **kwargs)
 
 compiler.backend_compile_and_load = slow
+"""
+
+XLA = """
 def program(x):
     return x * 2 + 1
 
@@ -165,6 +169,18 @@ assert (staged(x) == 3).all()
 assert len(events) == 1, "it was compiled twice"
 assert (staged(x) == 3).all() and (staged(np.ones(4)) == 3).all()
 assert len(events) == 2
+"""
+
+LAZY_XLA = """
+from pystage import lazy
+
+x = lazy.asarray(np.ones(200_000))
+lazy.sync()
+events.clear()
+interrupted(lambda: float((x * 2 + 1).sum()), after=compiles)
+assert float((x * 2 + 1).sum()) == 600_000
+assert float((x * 2 + 1).sum()) == 600_000
+assert len(events) <= 2, "it was compiled for each run"
 """
 
 INFERENCE = """
@@ -248,7 +264,8 @@ PROGRAMS = {
     "first call": FIRST_CALL,
     "jax loop": JAX_LOOP,
     "stores": STORES,
-    "xla": XLA,
+    "xla": SLOW_XLA + XLA,
+    "lazy xla": SLOW_XLA + LAZY_XLA,
     "large": LARGE,
     "inference": INFERENCE,
     "import": IMPORT,
@@ -265,6 +282,64 @@ def test_interrupt(name: str, tmp_path: Path) -> None:
         [sys.executable, "-W", "error", script], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+MANY_SORTS = """
+import signal
+import sys
+import threading
+import time
+import numpy as np
+import pystage
+from pystage.runtime.dispatch.specialisation import Specialisation
+
+
+def sorts(x):
+    LINES
+    return x
+
+
+plain = Specialisation._compile
+
+
+def compile(self, *args):
+    threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+    plain(self, *args)
+
+
+Specialisation._compile = compile
+pystage.config.program_limit = None
+staged = pystage.compile(sorts, fallback="error", tier="compiled")
+"""
+
+UNCAUGHT = """
+import atexit
+atexit.register(print, "ends")
+staged(np.ones((12, 12)))
+"""
+
+CAUGHT = """
+try:
+    staged(np.ones((12, 12)))
+except KeyboardInterrupt:
+    sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("name, status", [("UNCAUGHT", -signal.SIGINT), ("CAUGHT", 3)])
+def test_the_interpreter_survives_an_interrupt_of_a_compilation(
+    name: str, status: int, tmp_path: Path
+) -> None:
+    """XLA aborts a process whose interpreter has ended while it compiles."""
+    script = tmp_path / "program.py"
+    lines = [f"x = np.where(x > {i}.0, np.sort(x, axis=0), np.sin(x) @ x)" for i in range(80)]
+    script.write_text(MANY_SORTS.replace("LINES", "\n    ".join(lines)) + globals()[name])
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == status, done.stderr
+    if name == "UNCAUGHT":
+        assert done.stdout == "ends\n" and done.stderr.endswith("\nKeyboardInterrupt\n")
+    else:
+        assert not done.stderr
 
 
 def test_no_python_of_jax_runs_in_a_call_that_was_compiled() -> None:

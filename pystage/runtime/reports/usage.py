@@ -1,0 +1,92 @@
+"""What a compiled function has done so far: how its calls ran, what each way has cost, and why it was chosen."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ...records import dataclass
+from .ledger import ledger
+
+if TYPE_CHECKING:
+    from ..function import CompiledFunction
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way in which calls ran: how many (None where they are not counted), the seconds that it has cost, and why."""
+
+    name: str
+    calls: int | None
+    seconds: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a compiled function has done so far: `print` it, or look at it in a notebook.
+
+    `now` says how calls run now. `ways` are those in which calls ran, with their cost; `"programs"` cost what inference and
+    XLA took, since calls of a program are not counted. `signatures` are the types of the programs that are kept.
+    """
+
+    name: str
+    now: str
+    ways: tuple[Way, ...]
+    signatures: tuple[str, ...]
+
+    def __str__(self) -> str:
+        rows = [("", "calls", "seconds", ""), *self._rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(3)]
+        table = [
+            f"  {a:<{widths[0]}}  {b:>{widths[1]}}  {c:>{widths[2]}}  {why}".rstrip() for a, b, c, why in rows
+        ]
+        signatures = [f"  {signature}" for signature in self.signatures]
+        return "\n".join([f"{self.name}: calls run {self.now}", *(table if self.ways else ()), *signatures])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        def row(cells: tuple[str, ...], tag: str = "td") -> str:
+            return f"<tr>{''.join([f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells])}</tr>"
+
+        table = "".join([row(("", "calls", "seconds", "why"), "th"), *map(row, self._rows())])
+        signatures = "".join([f"<li><code>{html.escape(each)}</code></li>" for each in self.signatures])
+        return (
+            f"<p><code>{html.escape(self.name)}</code>: calls run {html.escape(self.now)}</p>"
+            + (f"<table>{table}</table>" if self.ways else "")
+            + (f"<ul>{signatures}</ul>" if signatures else "")
+        )
+
+    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
+        for way in self.ways:
+            yield way.name, "" if way.calls is None else f"{way.calls:,}", f"{way.seconds:.2f}", way.why
+
+
+def usage_of(function: CompiledFunction[..., Any], staged: bool) -> Usage:
+    """What a compiled function has done so far; `staged`: the compiler has been asked for it."""
+    ways: list[Way] = []
+    calls, seconds = function.tiers.plainly
+    if calls:
+        why = function.tiers.why if function.now.startswith("plainly") else "before compiling had paid"
+        ways.append(Way("plain", calls, seconds, why))
+    if staged:
+        ways += _staged_ways(function)
+    signatures = tuple(function.signatures()) if staged else ()
+    return Usage(str(getattr(function, "__name__", "")), function.now, tuple(ways), signatures)
+
+
+def _staged_ways(function: CompiledFunction[..., Any]) -> Iterator[Way]:
+    account = ledger.account(*function.identity)
+    for fallback in account.fallbacks.values():
+        why = f"{fallback.code}: {fallback.headline}"
+        yield Way("as Python", fallback.calls, fallback.seconds, why)
+    if account.programs:
+        best = min([kind.best for kind in function.tiers.all_kinds], default=float("inf"))
+        number = "1 program" if account.programs == 1 else f"{account.programs:,} programs"
+        why = f"{number}: inference {account.inference:.2f} s, XLA {account.xla:.2f} s"
+        if best < float("inf"):
+            why += f"; the quickest call took {best * 1e3:.3g} ms"
+        yield Way("programs", None, account.inference + account.xla, why)
