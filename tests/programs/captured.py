@@ -86,3 +86,23 @@ def attributes_of_a_class(x):
 def an_array_without_axes_takes_the_place_of_a_vector(n):
     HELD[0], HELD[1] = HELD[1], HELD[0]
     return (-HELD[1])[n]
+
+
+ONE = [np.array([1.0, -2.75, 2.5])]
+OTHER = [np.array([1.0, -2.75, 2.5])]
+
+
+@steps(("0.5",), "ONE[0] = OTHER[0]", ("0.5",), "OTHER[0] = OTHER[0].copy()", ("0.5",))
+def arrays_that_become_one(x):
+    ONE[0][0] = x
+    OTHER[0] += 2
+    return OTHER[0]
+
+
+@steps(("1",), ("1",), ("0",))
+def arrays_that_the_function_makes_one(n):
+    for _ in range(n):
+        ONE[0][0] = 7.0
+        ONE[0] = OTHER[0]
+    OTHER[0] += 2
+    return OTHER[0]

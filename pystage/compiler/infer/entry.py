@@ -249,16 +249,18 @@ class _Entry:
         shared = externals.generators.shared
         if any(not isinstance(path.root, Argument) for path in shared):
             externals.guard(GuardKind.DISTINCT, shared[0], shared)
-        if not (engine.externals.depends_on_identity or any(m.kind is not Write.ARRAY for m in mutations)):
-            return
-        arrays = engine.externals.depends_on_identity
-        found = [
-            path
+        every = [
+            (path, isinstance(content, ArrayCell))
             for path, content in externals.initial.values()
-            if not path.is_state
-            and not isinstance(content, VariableCell)
-            and (arrays or not isinstance(content, ArrayCell))
+            if not path.is_state and not isinstance(content, VariableCell)
         ]
+        found: list[Path] = []
+        if any(
+            m.kind is Write.ARRAY for m in mutations
+        ):  # overlaps with arguments are found when results are stored
+            found += [path for path, is_array in every if is_array and not isinstance(path.root, Argument)]
+        if externals.depends_on_identity or any(m.kind is not Write.ARRAY for m in mutations):
+            found += [path for path, is_array in every if externals.depends_on_identity or not is_array]
         paths = list({path.key: path for path in found}.values())
         if len(paths) > 1 and any(not isinstance(p.root, Argument) for p in paths):
             externals.guard(GuardKind.DISTINCT, paths[0], tuple(paths))
