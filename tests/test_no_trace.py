@@ -14,11 +14,9 @@ import pytest
 
 import pystage
 
-EXAMPLES = [
-    path
-    for path in sorted((Path(__file__).resolve().parent.parent / "examples").rglob("*.py"))
-    if "\nPROGRAMS" in path.read_text(encoding="utf-8")
-]
+FOLDER = Path(__file__).resolve().parent.parent / "examples"
+sys.path.append(str(FOLDER))  # one imports from another
+EXAMPLES = [path for path in sorted(FOLDER.rglob("*.py")) if "\nPROGRAMS" in path.read_text(encoding="utf-8")]
 
 
 def load(path: Path) -> ModuleType:
