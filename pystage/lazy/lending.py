@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import dis
+import functools
+import inspect
+import itertools
 import weakref
 from collections.abc import Callable, Iterable
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -18,6 +23,9 @@ MARGIN = 0.9
 """A run with ndarrays must be faster by this factor for a function to get them."""
 HOPELESS = 5.0
 """A run with ndarrays that takes so many times as long is not repeated."""
+ELEMENTWISE = 32.0
+"""So many times as long as with ndarrays a run with lazy tensors may take whose loops read and store single elements: it
+comes once runs with ndarrays have cost as much."""
 _MAX_KINDS = 64
 """The times of calls of so many kinds are kept for a function."""
 
@@ -25,9 +33,12 @@ _MAX_KINDS = 64
 class Lending:
     """The measured times of one kind of calls of a function."""
 
-    __slots__ = ("_lent", "_lent_runs", "_plain", "_plain_runs", "settled")
+    __slots__ = ("_lent", "_lent_runs", "_plain", "_plain_runs", "_spent", "_waits", "settled")
 
-    def __init__(self) -> None:
+    def __init__(self, waits: bool = False) -> None:
+        self._waits = waits
+        """True until runs with ndarrays have cost what the first run with lazy tensors may."""
+        self._spent = 0.0
         self.settled: bool | None = None
         """True if ndarrays are lent from now on, False if not."""
         self._lent = self._plain = float("inf")
@@ -35,14 +46,23 @@ class Lending:
 
     def lends(self) -> bool:
         """True if the next call gets lazy tensors."""
-        return self._lent_runs < LENT_RUNS if self.settled is None else self.settled
+        if self.settled is None:
+            return not self._waits and self._lent_runs < LENT_RUNS
+        return self.settled
 
     def note(self, lent: bool, seconds: float) -> None:
         """Takes note of a run."""
         if self.settled is not None:
             return
+        if self._waits:
+            self._plain, self._spent = min(self._plain, seconds), self._spent + seconds
+            self._waits = self._spent < ELEMENTWISE * self._plain
+            return
         if lent:
             self._lent_runs += 1
+            if self._spent and seconds > HOPELESS * self._plain:
+                self.settled = False
+                return
             if self._lent_runs > 1:  # the first compiles
                 self._lent = min(self._lent, seconds)
                 if seconds > SLOW:
@@ -65,12 +85,12 @@ def lending_of(function: Callable[..., Any], values: Iterable[Any]) -> Lending:
     try:
         kinds = _known.setdefault(function, {})
     except TypeError:  # it can be no key
-        return Lending()
+        return Lending(_is_elementwise(function))
     found = kinds.get(key)
     if found is None:
         if len(kinds) >= _MAX_KINDS:
             kinds.clear()
-        found = kinds.setdefault(key, Lending())
+        found = kinds.setdefault(key, Lending(_is_elementwise(function)))
     return found
 
 
@@ -78,3 +98,21 @@ def _kind(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.dtype, value.ndim, value.size.bit_length()
     return type(value)
+
+
+def _is_elementwise(function: Callable[..., Any]) -> bool:
+    """True for a function in whose loops single elements are read or stored, as far as its bytecode tells."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return isinstance(code, CodeType) and _has_elements_in_loops(code)
+
+
+@functools.lru_cache(maxsize=1024)
+def _has_elements_in_loops(code: CodeType) -> bool:
+    found = list(dis.get_instructions(code))
+    loops = [(i.argval, i.offset) for i in found if i.opname.startswith("JUMP_BACKWARD")]
+    loops += [(i.argval, i.offset) for i in found if "BACKWARD_IF" in i.opname]
+    for before, each in itertools.pairwise(found):
+        is_item = each.opname in ("BINARY_SUBSCR", "STORE_SUBSCR") or each.argrepr == "[]"
+        if is_item and before.opname != "BUILD_SLICE" and any(a <= each.offset < b for a, b in loops):
+            return True
+    return False
