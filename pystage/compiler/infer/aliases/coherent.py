@@ -34,7 +34,7 @@ from ...values.lattice import (
     through,
 )
 from ...values.memory import is_row_major
-from ...values.views import may_be_one, read_path
+from ...values.views import View, may_be_one, read_path
 from ..core.engine import Engine
 from ..core.phi import SELECTOR, selector_value
 from ..diagnostics.describe import describe
@@ -135,7 +135,7 @@ def reconcile_aliases(engine: Engine) -> None:
 def other_names(engine: Engine, number: int) -> list[tuple[Ref, Truth]]:
     """The aliases of a cell, also by way of other merged cells, each with the condition under which it is one."""
     start = Ref(number)
-    return [(ref, truth) for ref, truth in _may_be(engine, start, True).items() if ref != start]
+    return [(ref, truth) for ref, truth in _may_be(engine, start, True).items() if ref is not start]
 
 
 def store_to_aliases(engine: Engine, number: int, store: Callable[[Ref, Value | None], None]) -> None:
@@ -295,29 +295,37 @@ def _may_be(engine: Engine, start: Ref, through_views: bool) -> dict[Ref, Truth]
     The aliases make a directed acyclic graph, of which each node has one condition: of so many cells that were merged one
     after the other there are exponentially many ways from one to another.
     """
-    order: dict[Ref, None] = {}
+    order: dict[_Place, Ref] = {}
 
     def visit(ref: Ref) -> None:
-        if ref not in order:
+        if _place(ref) not in order:
             for alias in _aliases_at(engine, ref, through_views):
                 if _is_resolved(engine, alias):
                     visit(through(alias.ref, ref.path))
-            order[ref] = None
+            order[_place(ref)] = ref
 
     visit(start)
-    found: dict[Ref, Truth] = {start: True}
-    for ref in reversed(order):
-        truth = found.get(ref, False)
+    found: dict[_Place, Truth] = {_place(start): True}
+    for place, ref in reversed(order.items()):
+        truth = found.get(place, False)
         if truth is False:
             continue
         cell = cast(Mergeable, engine.state.slots.get(ref.cell))
         for position, alias in enumerate(_aliases_at(engine, ref, through_views), 1):
             if _is_resolved(engine, alias):
                 condition = both(engine, truth, is_alias(engine, cell, position))
-                other = through(alias.ref, ref.path)
+                other = _place(through(alias.ref, ref.path))
                 if condition is not False:
                     found[other] = either(engine, found.get(other, False), condition)
-    return found
+    return {order[place]: truth for place, truth in found.items()}
+
+
+_Place = tuple[int, tuple[View, ...]]
+
+
+def _place(ref: Ref) -> _Place:
+    """Equal for two references to one place."""
+    return ref.cell, ref.path
 
 
 def _aliases_at(engine: Engine, ref: Ref, through_views: bool) -> tuple[Alias, ...]:

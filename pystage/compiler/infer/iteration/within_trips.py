@@ -5,6 +5,7 @@ In: the join of a pass over the body. Out: the variables and cells that a loop o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 from ...analysis.variables import of_trips, only_within_trips
@@ -26,6 +27,7 @@ from ...values.lattice import (
 from ...values.slots import Slot, Variable, is_temporary
 from ...values.state import MISSING, Content, Lookup
 from ...values.walk import cells_of, nodes
+from ..aliases.merged import aliases_of
 from ..core.branches import at_end, lookup
 from ..core.engine import Engine
 from ..core.join import Join
@@ -67,26 +69,34 @@ def within_trips(engine: Engine, settled: dict[Slot, Content], join: Join) -> se
     Pools are there before the loop, but without objects.
     """
 
-    def template(slot: Slot) -> Content:
-        return settled.get(slot, cast(Content, MISSING))
+    def contents(slot: Slot) -> list[Content]:
+        found = [
+            settled.get(slot, cast(Content, MISSING)),
+            engine.state.slots.get(slot, cast(Content, MISSING)),
+        ]
+        return [each for each in found if each is not MISSING]
 
     made = {s for s in settled if isinstance(s, int) and _is_made(join.entries[s][1])}
     alone = {s for s in settled if isinstance(s, tuple) and _is_assigned_first(engine, s, join)}
     while True:
-        held = _reached([settled[s] for s in settled if s not in alone and s not in made], template)
-        shared = {slot for slot in alone if not held.isdisjoint(_reached([settled[slot]], template))}
+        others = [s for s in settled if s not in alone and s not in made]
+        # What another variable was before the trip, one of these may be in it (`old = y; y = y + 1`).
+        entries = [entry for s in others if (entry := join.entries[s][1]) is not MISSING]
+        held = _reached([*[settled[s] for s in others], *entries], contents)
+        shared = {slot for slot in alone if not held.isdisjoint(_reached([settled[slot]], contents))}
         if not shared:
             return {*alone, *(made - held)}
         alone -= shared
 
 
-def _reached(pending: list[Content], contents: Lookup) -> set[int]:
-    """The cells to which something refers, directly or through the contents of others."""
+def _reached(pending: list[Content], contents: Callable[[int], list[Content]]) -> set[int]:
+    """The cells to which something refers, directly, through the contents of others, or as aliases of a merged one."""
     found: set[int] = set()
     while pending:
-        new = set(cells_of(pending.pop())) - found
+        content = pending.pop()
+        new = {*cells_of(content), *[alias.cell for alias in aliases_of(content)]} - found
         found |= new
-        pending += [held for cell in new if (held := contents(cell)) is not MISSING]
+        pending += [held for cell in new for held in contents(cell)]
     return found
 
 
@@ -101,9 +111,13 @@ def take_out(engine: Engine, loop: Loop, result: Pass, head: Lookup, before: dic
         for cell, content in result.changes.items()
         if isinstance(cell, int) and isinstance(content, PoolCell) and _is_made(head(cell))
     }
+
+    def held_at_end(cell: int) -> list[Content]:
+        return [] if (found := end(cell)) is MISSING else [found]
+
     for slot, content in result.changes.items() if holders else ():
         if _is_carried(engine, loop, slot, head(slot), content):
-            for pool in _reached([content], end) & holders.keys():
+            for pool in _reached([content], held_at_end) & holders.keys():
                 holders[pool].append(slot)
     chosen = [
         slots[0]
