@@ -15,7 +15,7 @@ from ...hlo.types import ArrayType
 from ...values.lattice import Alias, ArrayCell, Cell, Ref, Stamp, through
 from ...values.state import Content
 from ...values.views import View, Window
-from ..core.phi import SELECTOR, START, DeferredRead, DeferredSelect, joined_path, outline
+from ..core.phi import SELECTOR, START, DeferredRead, DeferredSelect, by_outline, joined_path, outline
 from .merged import Mergeable
 
 
@@ -146,9 +146,8 @@ def _elsewhere(ref: Ref) -> Ref:
 
 def joined_aliases(a: Mergeable, b: Mergeable) -> tuple[Alias, ...]:
     """The union of the may-alias sets of two contents of one cell; what is out of date on one side is out of date."""
-    found = {outline(s.ref): s for s in a.aliases}
-    for alias in b.aliases:
-        key = outline(alias.ref)
+    found = by_outline(a.aliases)
+    for key, alias in by_outline(b.aliases).items():
         other = found.get(key)
         if other is None:
             found[key] = alias

@@ -417,8 +417,8 @@ class Join:
         return replace(made, which=which if len(objects) > 1 else 0) if isinstance(made, Bounded) else made
 
     def _ref(self, a: Ref, b: Ref) -> Abstract:
-        if a.cell == b.cell and a.path == b.path:
-            return a
+        if a.cell == b.cell and a.path == b.path:  # two views of one place are two objects
+            return a if a is b or not a.path else Ref(a.cell, a.path)
         kind_a, kind_b = self.a(a.cell), self.b(b.cell)
         if not are_of_one_class(kind_a, kind_b):
             return self.conflict(a, b)

@@ -6,7 +6,8 @@ A template is contents in which a `Placeholder` stands for each program value th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -28,6 +29,7 @@ from ...values.lattice import (
     LISTS,
     TABLES,
     Abstract,
+    Alias,
     Array,
     Cell,
     Const,
@@ -170,8 +172,8 @@ def _aligned(template: Content, content: Any) -> Any:
         content = replace(content, fields=found)
     aliases = aliases_of(template)
     if aliases or aliases_of(content):
-        own = {outline(s.ref): s for s in content.aliases}
-        content = replace(content, aliases=tuple([own.get(outline(s.ref)) for s in aliases]))
+        own = by_outline(content.aliases)
+        content = replace(content, aliases=tuple([own.get(key) for key in by_outline(aliases)]))
     return content
 
 
@@ -290,6 +292,17 @@ def outline(ref: Ref) -> tuple[int, tuple[View, ...]]:
     """What two references have in common that differ at most in where boxes begin."""
     steps = [Window((), v.sizes) if isinstance(v, Window) else v for v in ref.path]
     return ref.cell, tuple(steps)
+
+
+def by_outline(aliases: Iterable[Alias]) -> dict[tuple[object, int], Alias]:
+    """Aliases in their order, by outline and how many have that before: one may be there resolved and unresolved."""
+    found: dict[tuple[object, int], Alias] = {}
+    count: Counter[object] = Counter()
+    for alias in aliases:
+        own = outline(alias.ref)
+        found[own, count[own]] = alias
+        count[own] += 1
+    return found
 
 
 def zeros(b: Builder, type: ArrayType) -> Value:

@@ -29,7 +29,7 @@ from ...values.slots import Slot
 from ...values.state import Content
 from ...values.walk import children, head
 from ..aliases.merged import aliases_of, alone
-from .phi import Placeholder, outline
+from .phi import Placeholder, by_outline
 
 
 def same_templates(old: dict[Slot, Content], new: dict[Slot, Content]) -> bool:
@@ -80,7 +80,7 @@ def _equal(a: object, b: object) -> bool:
 
 def _same_aliases(old: Sequence[Alias], new: Sequence[Alias]) -> bool:
     """True if merged cells may be the same objects, and know as much of them."""
-    first, second = [{outline(s.ref): s for s in aliases} for aliases in (old, new)]
+    first, second = by_outline(old), by_outline(new)
     return first.keys() == second.keys() and all(
         (s.stamp is Stamp.OUT_OF_DATE) == (second[key].stamp is Stamp.OUT_OF_DATE)
         and same_template(s.ref, second[key].ref)

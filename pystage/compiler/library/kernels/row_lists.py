@@ -380,8 +380,10 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
         return as_rows(ctx, first)
     if isinstance(first, ListCell) and not first.items:
         rows = as_rows(ctx, second)
-        objects = copied_objects(second)
-        return None if rows is None else with_shared(rows, isinstance(second, RowsCell), objects=objects)
+        if rows is None:
+            return None
+        rows = replace(rows, aliases=first.aliases, selector=first.selector)  # it stays the first list
+        return with_shared(rows, isinstance(second, RowsCell), objects=copied_objects(second))
     if template is None and any(map(has_views, (first, second))):
         return joined(ctx, with_contents(ctx, first), with_contents(ctx, second))
     if template is None:
