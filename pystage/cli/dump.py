@@ -53,6 +53,10 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(text)
     else:
         write_file(options.output, text)
+    if stage is not Stage.LOWERED and programs.staged.raised is not None:
+        told = f"whatever the values are, {programs.staged.takes_and_gives}; `pystage explain` says where"
+        print(told, file=sys.stderr)
+        return 1
     return 0
 
 

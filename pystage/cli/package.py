@@ -25,7 +25,7 @@ from ..introspection import stage_ir
 from ..records import dataclass
 from ..runtime.arguments.targets import definition_of, target_of
 from .check import CheckRun
-from .checker.findings import is_of_staging, relative
+from .checker.findings import relative
 from .checker.functions import functions_in
 from .targets import as_written
 
@@ -89,8 +89,7 @@ def summary_of(target: str) -> PackageSummary:
     check = CheckRun([target], {}, everything=True)
     check.run()
     seen = [
-        Seen(checked.name, checked.span, True, tuple(filter(is_of_staging, found)))
-        for checked, found in check.findings.by_function
+        Seen(checked.name, checked.span, True, tuple(found)) for checked, found in check.findings.by_function
     ]
     known = {(each.span.file, each.span.line) for each in seen}
     for path, module in check.modules:

@@ -385,13 +385,18 @@ def _by_annotation(name: str, annotation: Any, sizes: Mapping[str, int]) -> Any:
         why = f"nothing says what the argument `{name}` is"
         advice = f"give it by --arg {name}='f32[…]', a number by --arg {name}=5, or all by --args"
         raise ArgumentUnknown(why, f'{advice}, or annotate it: `{name}: "f32[n, 3]"`')
-    advice = f"give it by --arg {name}='f32[…]', or all by --args"
+    example = "'\"…\"'" if annotation in (str, "str") else "'f32[…]' or a value"
+    advice = f"give it by --arg {name}={example}, or all by --args"
     try:
         return argument_of(annotation, sizes)
     except UnknownSize as error:
         raise ArgumentUnknown(f"the argument `{name}`: {error}", _give_size(error)) from None
     except NotAnArgument as error:
         raise ArgumentUnknown(f"the argument `{name}`: {error}", advice) from None
+
+
+_NUMBERS = (bool, int, float, complex)
+"""Classes that an argument may have in place of a value, as annotations say it."""
 
 
 def _argument(name: str, text: str, sizes: Mapping[str, int], module: ModuleType) -> Any:
@@ -401,7 +406,8 @@ def _argument(name: str, text: str, sizes: Mapping[str, int], module: ModuleType
         raise UsageError(f"--arg {name}: {error}; {_give_size(error)}") from None
     except NotAnArgument:
         _refuse_misspelt_type(name, text, module)
-        return _evaluate(text, module, f"--arg {name}")
+        value = _evaluate(text, module, f"--arg {name}")
+        return _by_annotation(name, value, sizes) if isinstance(value, type) and value in _NUMBERS else value
 
 
 def _refuse_misspelt_type(name: str, text: str, module: ModuleType) -> None:

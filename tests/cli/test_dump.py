@@ -11,6 +11,7 @@ import pytest
 from jax._src.interpreters.mlir import make_ir_context
 from jax._src.lib.mlir import ir
 
+import pystage
 from pystage.introspection import code_lowered
 from pystage.runtime.reports.hlo_text import hlo_lines
 from pystage.runtime.reports.mlir_text import mlir_lines
@@ -141,7 +142,7 @@ def test_the_module_is_the_command(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["pystage", "dump", target("ten")])
     with pytest.raises(SystemExit) as ended:
-        runpy.run_module("pystage", run_name="__main__")
+        runpy.run_path(str(Path(pystage.__file__).parent / "__main__.py"), run_name="__main__")
     assert ended.value.code == 0
     assert capsys.readouterr().out.startswith("function ten(")
 
