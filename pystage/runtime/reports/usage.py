@@ -74,8 +74,11 @@ def usage_of(function: CompiledFunction[..., Any], staged: bool) -> Usage:
         ways.append(Way("plain", calls, seconds, why))
     if staged:
         ways += _staged_ways(function)
-    signatures = tuple(function.signatures()) if staged else ()
-    return Usage(str(getattr(function, "__name__", "")), function.now, tuple(ways), signatures)
+    signatures = tuple(dict.fromkeys(function.signatures())) if staged else ()
+    now = function.now
+    if now.startswith("as programs") and any(way.name == "as Python" for way in ways) and not signatures:
+        now = "as Python, beside the parts that are compiled"
+    return Usage(str(getattr(function, "__name__", "")), now, tuple(ways), signatures)
 
 
 def _staged_ways(function: CompiledFunction[..., Any]) -> Iterator[Way]:
