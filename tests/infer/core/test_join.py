@@ -245,7 +245,9 @@ def test_views_that_differ_in_where_they_begin_are_one_view() -> None:
     first, second = [Ref(3, (Window((i, 0), (1, 3)),)) for i in (0, 1)]
     j = Joined(first, second)
     assert j.value.cell == 3 and [h.type.dtype for h in placeholders_of(j.value)] == [INT64]
-    assert Joined(first, Ref(3, first.path)).value is first
+    again = Joined(first, Ref(3, first.path)).value
+    assert (again.cell, again.path) == (3, first.path) and again is not first  # two views are two objects
+    assert Joined(first, first).value is first
     assert Joined(Ref(3, (Flipped((0,)),)), Ref(3)).value.cell != 3
     view = Joined(DictView("keys", 7), DictView("keys", 8)).value
     assert isinstance(view, DictView) and {s.cell for s in Joined(Ref(7), Ref(8)).content(9).aliases} == {
