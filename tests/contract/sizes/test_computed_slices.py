@@ -185,3 +185,13 @@ def test_lengths_that_differ_raise_what_the_arrays_raise(arrays, count):
             return type(error).__name__ + str(error)
 
     check(difference, *arrays, np.array([count]))
+
+
+def test_slices_that_do_not_fit_raise_the_text_of_the_function():
+    def program(x):
+        count = 0
+        for i in range(2):
+            count += len(np.where(x[1 : len(x) - i] > 1, x[2 : len(x) - i + 1], x[1 : len(x) - i]))
+        return count
+
+    check(program, np.arange(6.0), raises=ValueError)

@@ -206,7 +206,7 @@ def _by_element(
         return call.with_(**dict(zip(given, wholes)))
 
     def plain(*samples: Any) -> Any:
-        return np.broadcast_arrays(*samples) if len(samples) > 1 else samples
+        return np.nditer(samples, ["zerosize_ok"]) if len(samples) > 1 else samples  # raises as ufuncs do
 
     return elementwise(ctx, f"np.{function.__name__}", plain, whole, *[call.get(name) for name in given])
 
