@@ -40,8 +40,9 @@ _SHORT: dict[str, str] = {
 }
 """Names of element types: HLO's, NumPy's, and `i32` for `s32`."""
 ELEMENT_TYPES = tuple(_SHORT)
-_NUMBERS = {float: "f64[]", int: "s64[]", complex: "c128[]"}
-_WITHOUT_FIELDS = (*_NUMBERS, np.ndarray, jax.Array)
+NUMBERS = {float: "f64[]", int: "s64[]", complex: "c128[]"}
+"""The classes of Python numbers of which a program takes any value, each with the type."""
+_WITHOUT_FIELDS = (*NUMBERS, np.ndarray, jax.Array)
 _PREFERRED = ("float32", "int32", "complex64", "bool", "uint32")
 """Of the element types that an annotation of a `jax.Array` allows, which is taken: JAX's own default."""
 
@@ -84,8 +85,10 @@ def argument_of(annotation: Any, sizes: Mapping[str, int]) -> Any:
         return said.spec(sizes)
     if isinstance(annotation, str | typing.ForwardRef):
         raise NotAnArgument(f"{annotation!r} is not a type such as 'f32[n, 784]'")
-    if isinstance(annotation, type) and annotation in _NUMBERS:
-        return spec(_NUMBERS[annotation], "python")
+    if isinstance(annotation, type) and annotation in NUMBERS:
+        return spec(NUMBERS[annotation], "python")
+    if annotation is bool:
+        raise NotAnArgument("a program is made for each value of a `bool`")
     if typing.get_origin(annotation) is typing.Annotated:
         return argument_of(typing.get_args(annotation)[0], sizes)
     if typing.get_origin(annotation) is tuple and Ellipsis not in typing.get_args(annotation):

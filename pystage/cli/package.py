@@ -15,12 +15,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.diagnostics.span import Span
+from ..explain.text import console_to
 from ..introspection import stage_ir
 from ..records import dataclass
 from ..runtime.arguments.targets import definition_of, target_of
@@ -141,14 +141,7 @@ def as_data(summary: PackageSummary) -> dict[str, Any]:
 def as_text(summary: PackageSummary, *, full: bool = False, color: bool = False, width: int = 110) -> str:
     """The summary as tables: the functions by file, and the reasons; `full`: all reasons."""
     target = io.StringIO()
-    console = Console(
-        file=target,
-        force_jupyter=False,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        width=width,
-        highlight=False,
-    )
+    console = console_to(target, color, width)
     console.print(_files(summary.functions))
     reasons = summary.reasons
     if reasons:

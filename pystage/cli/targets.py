@@ -32,6 +32,7 @@ from ..runtime.function import BoundFunction, CompiledFunction
 from ..transforms import custom_vjp
 from .annotations import (
     ELEMENT_TYPES,
+    NUMBERS,
     NotAnArgument,
     UnknownSize,
     argument_of,
@@ -385,7 +386,8 @@ def _by_annotation(name: str, annotation: Any, sizes: Mapping[str, int]) -> Any:
         why = f"nothing says what the argument `{name}` is"
         advice = f"give it by --arg {name}='f32[…]', a number by --arg {name}=5, or all by --args"
         raise ArgumentUnknown(why, f'{advice}, or annotate it: `{name}: "f32[n, 3]"`')
-    example = "'\"…\"'" if annotation in (str, "str") else "'f32[…]' or a value"
+    is_text = annotation in (str, "str")
+    example = "True" if annotation is bool else "'\"…\"'" if is_text else "'f32[…]' or a value"
     advice = f"give it by --arg {name}={example}, or all by --args"
     try:
         return argument_of(annotation, sizes)
@@ -393,10 +395,6 @@ def _by_annotation(name: str, annotation: Any, sizes: Mapping[str, int]) -> Any:
         raise ArgumentUnknown(f"the argument `{name}`: {error}", _give_size(error)) from None
     except NotAnArgument as error:
         raise ArgumentUnknown(f"the argument `{name}`: {error}", advice) from None
-
-
-_NUMBERS = (bool, int, float, complex)
-"""Classes that an argument may have in place of a value, as annotations say it."""
 
 
 def _argument(name: str, text: str, sizes: Mapping[str, int], module: ModuleType) -> Any:
@@ -407,7 +405,11 @@ def _argument(name: str, text: str, sizes: Mapping[str, int], module: ModuleType
     except NotAnArgument:
         _refuse_misspelt_type(name, text, module)
         value = _evaluate(text, module, f"--arg {name}")
-        return _by_annotation(name, value, sizes) if isinstance(value, type) and value in _NUMBERS else value
+        return (
+            _by_annotation(name, value, sizes)
+            if isinstance(value, type) and value in (bool, *NUMBERS)
+            else value
+        )
 
 
 def _refuse_misspelt_type(name: str, text: str, module: ModuleType) -> None:

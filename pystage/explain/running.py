@@ -22,6 +22,7 @@ from ..lazy.counting import Lines, metrics
 from ..runtime.arguments.targets import definition_of
 from ..runtime.function import CompiledFunction
 from ..runtime.reports.ledger import Account, Change, in_words, ledger
+from .text import console_to
 
 _UNKNOWN = "it was made ahead of its call, or is another function of the same source"
 _SHOWN = 8
@@ -124,14 +125,7 @@ def as_text(main: ModuleType, here: str, *, color: bool = False, width: int = 11
     `main` is the script's module, from which advice comes where nothing was compiled; places are as seen from `here`.
     """
     target = io.StringIO()
-    console = Console(
-        file=target,
-        force_jupyter=False,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        width=width,
-        highlight=False,
-    )
+    console = console_to(target, color, width)
     accounts = list(ledger.accounts.values())
     if accounts:
         console.print(_table(accounts, here))

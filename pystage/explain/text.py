@@ -6,7 +6,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console, Group
 from rich.table import Table
@@ -62,20 +62,25 @@ def as_text(
     if short:
         return render_all(explanation.problems, short=True) or _first_line(explanation)
     target = io.StringIO()
-    console = Console(
-        file=target,
-        force_jupyter=False,  # which would display what is printed
-        force_terminal=color,
-        color_system="standard" if color else None,
-        width=width or _WIDTH,
-        highlight=False,
-    )
+    console = console_to(target, color, width or _WIDTH)
     console.print(_document(explanation, full))
     text = target.getvalue()
     if explanation.problems:
         text += "\n" + _problems(explanation, color, width) + "\n"
     lines = [line.rstrip() for line in text.splitlines()]
     return "\n".join(lines).rstrip("\n")
+
+
+def console_to(target: TextIO, color: bool, width: int) -> Console:
+    """What prints to a file in so many columns, with the colours of a terminal or without any."""
+    return Console(
+        file=target,
+        force_jupyter=False,  # which would display what is printed
+        force_terminal=color,
+        color_system="standard" if color else None,
+        width=width,
+        highlight=False,
+    )
 
 
 def assumption(assumed: Mapping[str, int]) -> str:

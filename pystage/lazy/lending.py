@@ -109,8 +109,7 @@ def _is_elementwise(function: Callable[..., Any]) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _has_elements_in_loops(code: CodeType) -> bool:
     found = list(dis.get_instructions(code))
-    loops = [(i.argval, i.offset) for i in found if i.opname.startswith("JUMP_BACKWARD")]
-    loops += [(i.argval, i.offset) for i in found if "BACKWARD_IF" in i.opname]
+    loops = [(i.argval, i.offset) for i in found if "JUMP_BACKWARD" in i.opname]
     for before, each in itertools.pairwise(found):
         is_item = each.opname in ("BINARY_SUBSCR", "STORE_SUBSCR") or each.argrepr == "[]"
         if is_item and before.opname != "BUILD_SLICE" and any(a <= each.offset < b for a, b in loops):

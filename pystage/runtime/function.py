@@ -346,7 +346,8 @@ class CompiledFunction(Generic[P, R]):
 
         A call is a tuple of positional arguments, or a dict of keyword arguments, or the one argument if it is neither; in
         place of an array may stand a `pystage.spec` or a `jax.ShapeDtypeStruct`. `threads`: by default as many as there are
-        processors. StagingError for a call that cannot be staged.
+        processors. A program for which the host draws random numbers is staged, and XLA compiles it at its first call: only
+        the draws give its inputs. StagingError for a call that cannot be staged.
         """
         _warm_up(self._name, self.compile_call, calls, threads)
 

@@ -49,6 +49,11 @@ def refused(x: "f64[4]"):
     return y
 
 
+def raising(x: "f64[4]"):
+    """What raises for any values."""
+    return x @ np.ones(3)
+
+
 def unreadable(x: "f64[4]"):
     """What the front end refuses."""
 

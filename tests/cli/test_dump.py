@@ -113,6 +113,16 @@ def test_what_cannot_be_staged_is_told_and_is_status_one(capsys: pytest.CaptureF
     assert "PS112" in capsys.readouterr().err
 
 
+def test_what_surely_raises_is_told_and_is_status_one(capsys: pytest.CaptureFixture[str]) -> None:
+    for stage in ("typed", "stablehlo"):
+        assert main(["dump", target("raising"), "--stage", stage]) == 1
+        told = capsys.readouterr()
+        assert told.out
+        assert told.err.startswith("whatever the values are, raising(float64[4]) raises ValueError; ")
+        assert told.err.endswith("; `pystage explain` says where\n")
+    dumped(capsys, target("raising"), "--stage", "lowered")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

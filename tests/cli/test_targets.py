@@ -156,6 +156,9 @@ def test_arguments_by_option(module: Path) -> None:
     assert found.kwargs == {"bias": 4}
     found = target("targeted.py::plain", "--args", "SIZE, y=np.arange(2)")
     assert found.args == (3,) and found.kwargs["y"].tolist() == [0, 1]
+    for name, kind in (("int", "s64[]"), ("float", "f64[]"), ("complex", "c128[]")):
+        assert target("targeted.py::plain", "--arg", f"x={name}").args == (pystage.spec(kind, "python"),)
+    assert target("targeted.py::plain", "--arg", "x=str").args == (str,)
 
 
 REFUSED: dict[str, tuple[list[str], str]] = {
@@ -181,7 +184,9 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "a type that is none": (["targeted.py::plain", "--arg", "x=f65[3]"],
                             "--arg x=f65[3]: there is no element type `f65`; there is `f64`, `f16`"),
     "no shape": (["targeted.py::wrong"], "the argument `x`: 'f32[n' is not a type such as 'f32[n, 784]'; "
-                 "give it by --arg x='f32[…]', or all by --args"),
+                 "give it by --arg x='f32[…]' or a value, or all by --args"),
+    "any bool": (["targeted.py::plain", "--arg", "x=bool"], "the argument `x`: a program is made for each value of a "
+                 "`bool`; give it by --arg x=True, or all by --args"),
     "no such parameter": (["targeted.py::plain", "--arg", "z=1"], "the function has no parameter `z`"),
     "a parameter like it": (["targeted.py::predict", "--arg", "rat=1"],
                             "the function has no parameter `rat`; there is `rate`"),
@@ -220,6 +225,13 @@ REFUSED: dict[str, tuple[list[str], str]] = {
 def test_what_is_asked_wrongly(name: str, module: Path) -> None:
     arguments, text = REFUSED[name]
     assert refused(*arguments) == text
+
+
+def test_a_text_is_asked_for_in_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "texts.py"
+    path.write_text("def shout(text: str): return text.upper()\n")
+    assert refused(f"{path}::shout").endswith("; give it by --arg text='\"…\"', or all by --args")
+    assert target(f"{path}::shout", "--arg", "text='a'").args == ("a",)
 
 
 def test_a_module_that_raises_shows_its_own_frames_only(tmp_path: Path) -> None:

@@ -137,7 +137,8 @@ def test_the_report_as_data(tmp_path: Path) -> None:
     assert done.returncode == 3 and done.stderr == ""
     report = json.loads((tmp_path / "report.json").read_text())
     assert (report["script"], report["arguments"]) == ("script.py", ["a"])
-    f, g = report["functions"]
+    f, g, part = report["functions"]
+    assert (part["name"], part["calls"], part["programs"]) == ("g.region_1", 2, 0)
     assert (f["name"], f["calls"], f["programs"], f["place"]["line"]) == ("f", 4, 4, 11)
     assert f["compiled"][0]["changes"] == []
     (change,) = f["compiled"][2]["changes"]

@@ -21,7 +21,7 @@ from lazy.comparing import compare
 from pystage import lazy
 from pystage.config import Config
 from pystage.lazy.fallback import run_lazily
-from pystage.lazy.lending import Lending
+from pystage.lazy.lending import Lending, lending_of
 
 LARGE = np.arange(200_000.0)
 KEPT: dict[str, Any] = {}
@@ -302,6 +302,57 @@ def test_times_decide_whether_to_lend() -> None:
         lending.note(False, plain)
     assert faster.lends()
     assert not slower.lends()
+
+
+def in_rows(x: Any) -> Any:
+    total = 0.0
+    for i in range(x.shape[0]):
+        total += x[i : i + 1].sum()
+    return total
+
+
+def first_alone(x: Any) -> Any:
+    return x[0] + x[-1]
+
+
+def while_loop(x: Any) -> Any:
+    i = 0
+    while i < 3:
+        x[i] = 1.0
+        i += 1
+    return x
+
+
+@functools.wraps(peaks)
+def wrapped(*args: Any) -> Any:
+    return peaks(*args)
+
+
+@pytest.mark.parametrize(
+    ("function", "waits"),
+    [
+        (peaks, True),
+        (while_loop, True),
+        (wrapped, True),
+        (in_rows, False),
+        (first_alone, False),
+        (unstageable, False),
+    ],
+)
+def test_loops_over_elements_get_ndarrays_first(function: Any, waits: bool) -> None:
+    assert lending_of(function, (LARGE, waits)).lends() is not waits
+
+
+def test_what_gets_ndarrays_first_may_get_lazy_tensors_once() -> None:
+    for seconds, after in ((4.9, True), (5.1, False)):
+        lending = Lending(waits=True)
+        for _ in range(32):
+            assert not lending.lends()
+            lending.note(False, 1.0)
+        assert lending.lends()
+        lending.note(True, seconds)
+        assert lending.lends() is after
+        assert lending.settled is (None if after else False)
 
 
 def in_a_closure(a: Any) -> Any:

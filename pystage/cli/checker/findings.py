@@ -34,14 +34,9 @@ class Finding:
     @property
     def is_of_staging(self) -> bool:
         """True if plain Python may run the program well, and only no compiled program can."""
-        return is_of_staging(self.diagnostic)
-
-
-def is_of_staging(diagnostic: Diagnostic) -> bool:
-    """True if plain Python may run the program well, and only no compiled program can."""
-    if isinstance(diagnostic, DoesNotImport):
-        return False
-    return not diagnostic.code.startswith(_OF_TYPES) or diagnostic.ever is not None
+        if isinstance(self.diagnostic, DoesNotImport):
+            return False
+        return not self.diagnostic.code.startswith(_OF_TYPES) or self.diagnostic.ever is not None
 
 
 @dataclass(frozen=True)

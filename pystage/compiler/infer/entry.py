@@ -255,9 +255,8 @@ class _Entry:
             if not path.is_state and not isinstance(content, VariableCell)
         ]
         found: list[Path] = []
-        if any(
-            m.kind is Write.ARRAY for m in mutations
-        ):  # overlaps with arguments are found when results are stored
+        stores = any(m.kind is Write.ARRAY for m in mutations)
+        if stores:  # overlaps with arguments are found when results are stored
             found += [path for path, is_array in every if is_array and not isinstance(path.root, Argument)]
         if externals.depends_on_identity or any(m.kind is not Write.ARRAY for m in mutations):
             found += [path for path, is_array in every if externals.depends_on_identity or not is_array]

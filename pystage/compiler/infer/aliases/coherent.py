@@ -289,6 +289,14 @@ def _origins(engine: Engine, ref: Ref, through_views: bool) -> list[tuple[Ref, T
     return [(each, truth) for each, truth in found if truth is not False]
 
 
+_Place = tuple[int, tuple[View, ...]]
+
+
+def _place(ref: Ref) -> _Place:
+    """Equal for two references to one place."""
+    return ref.cell, ref.path
+
+
 def _may_be(engine: Engine, start: Ref, through_views: bool) -> dict[Ref, Truth]:
     """All that a reference may stand for by way of the aliases of merged cells, itself first, with the conditions.
 
@@ -318,14 +326,6 @@ def _may_be(engine: Engine, start: Ref, through_views: bool) -> dict[Ref, Truth]
                 if condition is not False:
                     found[other] = either(engine, found.get(other, False), condition)
     return {order[place]: truth for place, truth in found.items()}
-
-
-_Place = tuple[int, tuple[View, ...]]
-
-
-def _place(ref: Ref) -> _Place:
-    """Equal for two references to one place."""
-    return ref.cell, ref.path
 
 
 def _aliases_at(engine: Engine, ref: Ref, through_views: bool) -> tuple[Alias, ...]:
