@@ -157,6 +157,7 @@ from .standard.manipulation import (
     unstack,
 )
 from .standard.of_jax import lax, nn
+from .standard.operators import set_operators
 from .standard.searching import (
     argmax,
     argmin,
@@ -328,6 +329,7 @@ __all__ = [
     "roll",
     "round",
     "searchsorted",
+    "set_operators",
     "sign",
     "signbit",
     "sin",

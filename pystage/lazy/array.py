@@ -75,11 +75,23 @@ def _deferred(
     return run_in_numpy(function, args, kwargs, reason)
 
 
+_rules: Mapping[Callable[..., Any], Callable[..., Any]] = {}
+"""What computes an operator, where this is not NumPy (`set_rules`)."""
+
+
+def set_rules(rules: Mapping[Callable[..., Any], Callable[..., Any]]) -> None:
+    """Has operators, by their functions in `operator`, computed by others; those that are missing stay NumPy's."""
+    global _rules
+    _rules = rules
+
+
 def binary(function: Callable[..., Any], turned: bool = False) -> Callable[[Any, Any], Any]:
     """The method of an operator of two operands; `turned`: the right one is asked."""
 
     def operate(self: Tensor, other: Any) -> Any:
         cls = type(other)
+        if _rules and not loans and function in _rules:
+            return _rules[function](other, self) if turned else _rules[function](self, other)
         if cls is not LazyTensor and cls is not float and isinstance(other, jax.Array) and _decides(other):
             return NotImplemented
         made = two_at_once(function, other, self) if turned else two_at_once(function, self, other)
@@ -101,7 +113,7 @@ def unary(function: Callable[..., Any]) -> Callable[[Any], Any]:
     """The method of an operator of one operand."""
 
     def operate(self: Tensor) -> Any:
-        return call(function, (self,), {})
+        return _rules[function](self) if function in _rules and not loans else call(function, (self,), {})
 
     return operate
 
@@ -571,21 +583,23 @@ def _is_numpys(key: Any) -> bool:
 
 
 def _with_numbers(key: Any) -> Any:
-    """An index with integers in place of lazy NumPy scalars: NumPy gives views for these."""
+    """An index with integers in place of lazy ones, for which NumPy gives views: scalars, and arrays without axes
+    that bound slices."""
     if isinstance(key, Tensor):
-        return host_view(key, "an index")[()] if _is_index(key) else key
+        return _number_of(key) if key._kind.form is not Form.NDARRAY else key
     cls = type(key)
     if cls is tuple and any(isinstance(part, Tensor | slice) for part in key):
         return tuple(map(_with_numbers, key))
-    if cls is slice and any(map(_is_index, parts := (key.start, key.stop, key.step))):
-        return slice(*map(_with_numbers, parts))
+    if cls is slice and any(isinstance(part, Tensor) for part in (key.start, key.stop, key.step)):
+        return slice(*map(_number_of, (key.start, key.stop, key.step)))
     return key
 
 
-def _is_index(key: Any) -> bool:
-    return (
-        isinstance(key, Tensor) and key._kind.form is not Form.NDARRAY and key._kind.type.dtype.kind in "iu"
-    )
+def _number_of(part: Any) -> Any:
+    """A lazy integer as NumPy's; others as they are."""
+    if isinstance(part, Tensor) and part._kind.type.dtype.kind in "iu" and not part._kind.type.shape:
+        return host_view(part, "an index")[()]
+    return part
 
 
 class Flat:

@@ -51,3 +51,10 @@ def floor_divide(x: Any, y: Any) -> Any:
     """`floor(x / y)` of floats as the Array API standard has it: where one is infinite, NumPy gives NaN or -1."""
     infinite = np.isinf(x) | np.isinf(y)
     return np.where(infinite, np.floor(np.divide(x, y)), np.floor_divide(x, y))
+
+
+def tanh(x: Any) -> Any:
+    """`numpy.tanh` of complex numbers; of infinite ones the imaginary part is a zero of the sign that `x` has there."""
+    y = np.array(np.tanh(x))
+    np.copyto(y.imag, np.copysign(0.0, x.imag), where=np.isinf(x.real) & np.isfinite(x.imag))
+    return y

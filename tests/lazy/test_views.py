@@ -177,3 +177,13 @@ def overwrite(monkeypatch: pytest.MonkeyPatch, *, interpreted: bool) -> None:
 def test_random_views_and_stores(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     overwrite(monkeypatch, interpreted=seed % 16 != 0)
     Pair(seed).run(30)
+
+
+@pytest.mark.parametrize("n", [5, 5000])
+def test_arrays_without_axes_bound_slices(n: int) -> None:
+    x, end = lazy.zeros(n), lazy.asarray(3)
+    view = x[:end]
+    assert isinstance(view, lazy.LazyTensor)
+    view += 1.0
+    x[end:] = lazy.asarray(2.0)
+    assert np.array_equal(np.asarray(x)[:5], [1.0, 1.0, 1.0, 2.0, 2.0])

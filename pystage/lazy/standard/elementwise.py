@@ -104,7 +104,6 @@ sqrt = _unary("sqrt", FLOATING, np.sqrt)
 square = _unary("square", NUMERIC, np.square)
 subtract = _binary("subtract", NUMERIC, np.subtract)
 tan = _unary("tan", FLOATING, np.tan)
-tanh = _unary("tanh", FLOATING, np.tanh)
 trunc = _unary("trunc", REAL, np.trunc)
 
 
@@ -130,12 +129,18 @@ def clip(x: LazyTensor, /, min: Any = None, max: Any = None) -> LazyTensor:
 
 
 def expm1(x: LazyTensor, /) -> LazyTensor:
-    """As `numpy.expm1`, of floating-point arrays; of infinite complex numbers as the standard, not NumPy, has it."""
+    """As `numpy.expm1`, of floating-point arrays; of complex zeros and infinities as the standard, not NumPy, has it."""
     given = array("expm1", x, FLOATING)
     made = apply(np.expm1, given)
     if not np.issubdtype(given.dtype, np.complexfloating):
         return made
     re, im = apply(np.real, given), apply(np.imag, given)
     open_angle = equal(im, 0.0) | logical_not(isfinite(im))
-    by_exponential = (isinf(re) & open_angle) | (isnan(re) & equal(im, 0.0))
+    by_exponential = (isinf(re) & open_angle) | ((isnan(re) | equal(re, 0.0)) & equal(im, 0.0))
     return apply(np.where, by_exponential, exp(given) - 1.0, made)
+
+
+def tanh(x: LazyTensor, /) -> LazyTensor:
+    """As `numpy.tanh`, of floating-point arrays; of infinite complex numbers as the standard, not NumPy, has it."""
+    given = array("tanh", x, FLOATING)
+    return apply(functions.tanh if np.issubdtype(given.dtype, np.complexfloating) else np.tanh, given)

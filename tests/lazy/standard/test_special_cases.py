@@ -184,7 +184,7 @@ def test_complex_numbers_with_infinite_or_nan_parts() -> None:
 
 
 COMPLEX_EXPM1 = [
-    *((complex(0.0, zero), complex(0.0, zero)) for zero in (0.0, -0.0)),
+    *((complex(x, zero), complex(0.0, zero)) for x in (0.0, -0.0) for zero in (0.0, -0.0)),
     *((complex(inf, zero), complex(inf, zero)) for zero in (0.0, -0.0)),
     *((complex(nan, zero), complex(nan, zero)) for zero in (0.0, -0.0)),
     *((complex(-inf, y), complex(-1.0, 0.0)) for y in (1.0, inf, nan)),
@@ -195,7 +195,8 @@ COMPLEX_EXPM1 = [
 COMPLEX_TANH = [
     *((complex(0.0, y), complex(0.0, nan)) for y in (inf, nan)),
     *((complex(1.0, y), complex(nan, nan)) for y in (inf, nan)),
-    *((complex(inf, y), complex(1.0, 0.0)) for y in (1.0, inf, nan)),
+    *((complex(inf, y), complex(1.0, 0.0)) for y in (1.0, 2.0, 1e300, inf, nan)),
+    *((complex(-inf, y), complex(-1.0, math.copysign(0.0, y))) for y in (2.0, -2.0)),
     (complex(nan, 0.0), complex(nan, 0.0)),
     (complex(nan, 1.0), complex(nan, nan)),
 ]
