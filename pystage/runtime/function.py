@@ -22,7 +22,9 @@ from ..compiler.diagnostics.span import Span
 from ..compiler.diagnostics.traceback import AT_THE_CALL, end_at_the_call, leave_out_own_frames
 from ..deferred import deferred
 from .arguments.layouts import ANYWHERE, Layouts
+from .arguments.sizes import size_reader
 from .arguments.targets import Calling, Target, target_of
+from .executables.jax_private import has_backend
 from .outcomes import Elsewhere, HasLazy, Outgrown, Pending, Raised, Unprepared
 from .reports.warnings import FallbackWarning, warn
 from .tiers import Kind, Kinds, NotReady, Tier, Tiers, anything, compiled_beside, is_for_jax, only_ready
@@ -38,8 +40,6 @@ if TYPE_CHECKING:
 _usage_of = deferred("pystage.runtime.reports.usage", "usage_of")
 _new_dispatcher = deferred("pystage.runtime.dispatch.dispatch", "Dispatcher")
 _as_raised_by_the_program = deferred("pystage.runtime.results.exceptions", "AsRaisedByTheProgram")
-_has_backend = deferred("pystage.runtime.executables.jax_private", "has_backend")
-_size_reader = deferred("pystage.runtime.arguments.sizes", "size_reader")
 _buckets = deferred("pystage.runtime.buckets", "Buckets")
 _refuse_aliases = deferred("pystage.runtime.buckets", "refuse_aliases")
 _warm_up = deferred("pystage.runtime.warm_up", "warm_up")
@@ -68,7 +68,7 @@ class _Fork:
             os.register_at_fork(after_in_child=self._begin)
 
     def _begin(self) -> None:
-        if _has_backend():
+        if has_backend():
             self.lacks_xla = True
             for function in self.functions:
                 function.forget_fast_paths()
@@ -481,7 +481,7 @@ class CompiledFunction(Generic[P, R]):
         kinds = tiers.kinds.get((types, tuple(kwargs)))
         if kinds is None:
             kinds = tiers.kinds[types, tuple(kwargs)] = Kinds(
-                _size_reader(types), is_for_jax(values, lazy=fallback != "caller")
+                size_reader(types), is_for_jax(values, lazy=fallback != "caller")
             )
             if not (kinds.at_once or kwargs or self._leading or self._buckets):
                 self._by_types[types[0] if len(types) == 1 else types] = kinds

@@ -18,16 +18,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import jax
 
-from ..deferred import deferred
 from ..records import dataclass
+from .executables.jax_private import is_tracing
 from .outcomes import Lazy
+from .work_estimate import Outline, outline_of
 
 if TYPE_CHECKING:
     from .executables.background import Job
-    from .work_estimate import Outline
 
-_outline_of = deferred("pystage.runtime.work_estimate", "outline_of")
-_is_tracing = deferred("pystage.runtime.executables.jax_private", "is_tracing")
 Tier = Literal["auto", "compiled", "plain"]
 
 AT_FIRST = 0.25
@@ -113,7 +111,7 @@ def waits() -> bool:
 
 def is_for_jax(arguments: Any, *, lazy: bool = True) -> bool:
     """True for a call with `jax.Array`s or, if `lazy`, with lazy tensors, and for one under a transformation of JAX."""
-    if _is_tracing():
+    if is_tracing():
         return True
     of_jax = jax.Array | Lazy if lazy else jax.Array
     return any(isinstance(leaf, of_jax) for leaf in jax.tree.leaves(arguments))
@@ -202,7 +200,7 @@ class Tiers:
     def outline(self) -> Outline:
         """What is known of the function by its source."""
         if self._outline is None:
-            self._outline = _outline_of(self.function)
+            self._outline = outline_of(self.function)
         return self._outline
 
     @property
