@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from checking import Cases, check
@@ -120,6 +121,19 @@ def none_on_a_path_that_is_not_taken(x, y):
     except TypeError as error:
         text = str(error)
     return n, text
+
+
+@cases.each(
+    (np.zeros(0),),
+    (np.zeros((2, 0), int),),
+    (X,),
+    (jnp.zeros(0),),
+    (jnp.zeros(2),),
+    (np.array(0.0),),
+    (X[:1],),
+)
+def the_truth_of_several_elements_or_none(x):
+    return _message(lambda: bool(x)), _message(lambda: 1 if x + x > x else 2), _message(lambda: not x)
 
 
 @cases(X)

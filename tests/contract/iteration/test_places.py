@@ -166,6 +166,73 @@ def in_nested_loops(rows):
     return total
 
 
+GRID = np.arange(20.0).reshape(4, 5) % 7
+
+
+@cases(GRID)
+def neighbours(x):
+    found = np.zeros_like(x)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            for di, dj in ((0, 1), (1, 0), (0, -1), (-1, 0)):
+                if 0 <= i + di < x.shape[0] and 0 <= j + dj < x.shape[1] and x[i + di, j + dj] > x[i, j]:
+                    found[i, j] += x[i + di, j + dj]
+    return found
+
+
+@cases(GRID)
+def offsets_in_nested_loops(x):
+    total, seen = 0, []
+    for di in (-1, 0, 1):
+        for dj in [-1, 0, 1]:
+            if di == dj == 0:
+                continue
+            total += int(x[di, dj]) * di - dj
+            seen.append((di, dj))
+    return total, seen, di, dj
+
+
+@cases(GRID, raises=IndexError)
+def an_offset_that_is_outside(x):
+    for d in (0, 1, 7):
+        x[d, 0] = d
+    return x
+
+
+@cases(GRID)
+def numbers_that_must_be_known(x):
+    parts = []
+    for k in (1, 2, 4):
+        parts.append(x.reshape(k, -1).sum(axis=k % 2))
+    return parts
+
+
+@cases(GRID)
+def numbers_of_other_kinds(x):
+    kinds = []
+    for weight, flag, shift in zip((0.5, 2.0, 1.0), (True, False, True), (1 + 2j, 0j, 3j), strict=False):
+        kinds.append((weight * x[0, 1], flag, shift * 2, isinstance(weight, float), not flag))
+    return kinds, weight, flag, shift
+
+
+@cases(GRID, 3)
+def ends_at_a_number(x, n):
+    for k, (step, size) in enumerate(((1, 0.5), (2, 0.25), (3, 0.125), (4, 0.0))):
+        x[k] *= size
+        if step == n:
+            break
+    else:
+        k = -1
+    return x, k, step
+
+
+@cases(GRID, {1: 2.0})
+def numbers_are_keys(x, weights):
+    for key in (1, 2, 1, 3):
+        weights[key] = weights.get(key, 0.0) + x[0, key]
+    return weights
+
+
 @pytest.mark.parametrize("limit", ["MOST_STEPS", "MOST_OPERATIONS"])
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_program(function, args, options, limit, monkeypatch):
@@ -243,7 +310,30 @@ def test_calls_that_are_repeated_count(monkeypatch):
     def lines():
         return len(str(pystage.code_hlo(program, a, sides)).splitlines())
 
+    monkeypatch.setattr(control_flow, "MOST_OPERATIONS", 10_000)
     written_out = lines()
     monkeypatch.setattr(control_flow, "MOST_IN_CALLS", 0)
     check(program, a, sides)
     assert lines() < written_out / 2
+
+
+def test_a_large_loop_over_a_tuple_of_numbers_is_one_of_the_program(monkeypatch) -> None:
+    def around(x, steps):
+        total = 0.0
+        for di in (-1, 0, 1):
+            for dj in (-1, 0, 1):
+                for dk in (-1, 0, 1):
+                    i, j, k = di % 3, dj % 3, dk % 3
+                    while i < steps:
+                        total += x[i, j, k] * di - dj + np.sqrt(x[k, j, i]) * dk
+                        i, j, k = j + 1, k % 3, i % 3
+        return total
+
+    def lines():
+        return len(str(pystage.code_hlo(around, x, 3)).splitlines())
+
+    x = np.arange(27.0).reshape(3, 3, 3)
+    check(around, x, 3)
+    made = lines()
+    monkeypatch.setattr(control_flow, "MOST_OPERATIONS", 10_000)
+    assert made < lines() / 3

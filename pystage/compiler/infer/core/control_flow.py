@@ -43,7 +43,7 @@ from ..iteration.iterators import (
     Rolled,
     Step,
     count_now,
-    count_of_references,
+    count_of_like_items,
     exhaust,
     iterator_of,
     iterators_in,
@@ -67,8 +67,8 @@ from .loops import infer_loop
 from .speculate import speculate
 
 MOST_IN_CALLS = 60_000
-"""A loop over a list of arrays or objects goes over its places where `MOST_STEPS` do not suffice for all trips, or where so
-many times the first would take more, in which calls are inferred that the others only repeat."""
+"""A loop over a list of arrays, objects or numbers goes over its places where `MOST_STEPS` do not suffice for all trips, or
+where so many times the first would take more, in which calls are inferred that the others only repeat."""
 
 # ---------------------------------------------------------------- control flow
 
@@ -292,10 +292,10 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
 
 
 def _count_to_roll(e: Engine, i: stage.For, iterable: Abstract) -> int:
-    """How many trips a loop has that may go over the places of a list: over the list, or over the integers that index one,
-    which began to be written out so that they are known. 0 for other loops."""
+    """How many trips a loop has that may go over the places of a list or a tuple: over that, or over the integers that index
+    it, which began to be written out so that they are known. 0 for other loops."""
     if i not in e.loops.unrolled:
-        return count_of_references(e, iterable)
+        return count_of_like_items(e, iterable)
     counted = known_range(iterable) if isinstance(iterable, Range) else None
     return 0 if counted is None else len(counted)
 

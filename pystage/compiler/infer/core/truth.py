@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import enum
+import functools
 from typing import Any, cast
 
+import jax.numpy as jnp
 import numpy as np
 
 from ...diagnostics.codes_calls import InternalError
@@ -84,17 +86,23 @@ def truth(engine: Engine, value: Raw) -> Abstract:
 def _array_truth(engine: Engine, value: Array) -> Abstract:
     size = value.type.size
     if size != 1:
-        noun = "an array with more than one element" if size > 1 else "an empty array"
-        engine.raise_(
-            ValueError(f"The truth value of {noun} is ambiguous. Use a.any() or a.all()")
-            if value.form is not Form.JAX or size > 1
-            else ValueError("The truth value of an empty array is ambiguous.")
-        )
+        engine.raise_(_ambiguous(value.form is Form.JAX, size == 0))
     scalar = value.value if not value.shape else engine.b.op(Reshape(()), value.value)
     if scalar.type.dtype != BOOL:
         zero = constant(engine.b, np.zeros((), scalar.type.dtype))
         scalar = engine.b.op(Compare("NE"), scalar, zero)
     return engine.decided(Array(scalar, Form.PYTHON), "what decides here")
+
+
+@functools.cache
+def _ambiguous(of_jax: bool, empty: bool) -> ValueError:
+    """What the library raises that an array is of: its versions have different texts."""
+    array = (jnp if of_jax else np).zeros(0 if empty else 2)
+    try:
+        bool(array)
+    except ValueError as error:
+        return ValueError(*error.args)
+    raise AssertionError("the truth value of several elements is ambiguous")
 
 
 def _cell_truth(engine: Engine, value: Ref) -> Abstract:

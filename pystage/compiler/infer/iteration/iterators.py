@@ -44,7 +44,9 @@ from ...library.python.iteration.iterators import (
 from ...library.python.iteration.ranges import range_element, range_length
 from ...library.python.number_checks import refuse
 from ...library.rules.classes import class_of, not_iterable
+from ...library.rules.promote import PYTHON_DTYPES
 from ...library.rules.tables import compacted, count_of
+from ...library.rules.templates import template_of_list
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.gated import Gated
@@ -638,6 +640,8 @@ def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | 
             )
         case Unknown(reason):
             raise DiagnosticError(reason)
+        case Const(tuple() as items):
+            return _rolled_items(engine, structured(items), by_place)
         case Ref() | Tuple():
             return _rolled_items(engine, value, by_place)
         case _:
@@ -721,6 +725,11 @@ FEW_ARRAYS = 2
 """A loop over so many arrays of one type, or fewer, is written out, however much its trips do."""
 
 
+def structured(items: tuple[Any, ...]) -> Tuple:
+    """A known tuple as the tuple of its items."""
+    return Tuple(tuple([structured(item) if type(item) is tuple else Const(item) for item in items]))
+
+
 def count_now(engine: Engine, value: Abstract) -> int | None:
     """How many trips a loop makes over what has its elements now, if it does not leave or change that; None for others."""
     match value:
@@ -742,26 +751,34 @@ def count_now(engine: Engine, value: Abstract) -> int | None:
     return None
 
 
-def count_of_references(engine: Engine, value: Abstract) -> int:
-    """How many trips a loop makes that goes over a list of many arrays, numbers or objects; 0 for any other loop."""
+def count_of_like_items(engine: Engine, value: Abstract) -> int:
+    """How many trips a loop makes that goes over a list or a tuple of several things of one type; 0 for any other loop."""
     match value:
         case Enumerate(inner) | Reversed(inner):
-            return count_of_references(engine, inner)
+            return count_of_like_items(engine, inner)
         case Zip(inners):
-            counts = [count_of_references(engine, inner) for inner in inners]
+            counts = [count_of_like_items(engine, inner) for inner in inners]
             return min([count for count in counts if count], default=0)
-        case Ref() if isinstance(cell := _content(engine, value), ListCell) and (
-            len(cell.items) >= WRITTEN_OUT or _are_alike(engine, cell.items)
-        ):
-            whole = [item for item in cell.items if isinstance(item, Ref | Bounded | Tuple | Array)]
-            return len(whole) if len(whole) == len(cell.items) else 0
+        case Ref() if isinstance(cell := _content(engine, value), ListCell):
+            many = len(cell.items) >= WRITTEN_OUT
+            many &= all(isinstance(item, Ref | Bounded | Tuple | Array) for item in cell.items)
+            return len(cell.items) if many or _are_alike(engine, cell.items) else 0
+        case Const(tuple() as items):
+            return count_of_like_items(engine, structured(items))
+        case Tuple(items) if _are_alike(engine, items):
+            return len(items) if template_of_list(ListCell(items)) is not None else 0
     return 0
 
 
 def _are_alike(engine: Engine, items: Sequence[Abstract]) -> bool:
-    """True for several arrays of one type, or numbers of one kind."""
+    """True for several arrays of one type, numbers of one kind, or tuples of such."""
 
     def kind(item: Abstract) -> object:
+        if isinstance(item, Const):
+            return type(item.value) if type(item.value) in PYTHON_DTYPES else None
+        if isinstance(item, Tuple):
+            parts = tuple(map(kind, item.items))
+            return None if None in parts else parts
         content = _content(engine, item) if isinstance(item, Ref) and not item.path else item
         return content.value.type if isinstance(content, ArrayCell | Array) else None
 
