@@ -102,6 +102,9 @@ class PlainContext(Context):
     def depends_on_identity(self) -> None:
         pass
 
+    def is_subclass(self, cls: type, wanted: Any) -> bool:
+        return issubclass(cls, wanted)
+
     def same_object(self, left: Ref, right: Ref) -> Any:
         return Const(left.cell == right.cell)
 

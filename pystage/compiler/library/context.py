@@ -326,6 +326,10 @@ class Context(abc.ABC):
     def depends_on_identity(self) -> None:
         """Notes that the program depends on two objects of the caller's not being one."""
 
+    @abc.abstractmethod
+    def is_subclass(self, cls: type, wanted: Any) -> bool:
+        """`issubclass(cls, wanted)`; the program holds only while this is so."""
+
     # -- shared helpers
 
     @property

@@ -107,7 +107,7 @@ FACTORY, MAXLEN = Key.FACTORY, Key.MAXLEN
 
 class PathStep(enum.Enum):
     """How a path goes on. `MEMBER`: what stands under a name in a class's own dictionary. `STATE`: the words of the state of
-    a bit generator (`generators.words_of`).
+    a bit generator (`generators.words_of`). `CALL`: what a call with these known arguments gives, which depends on classes alone.
     """
 
     __hash__ = object.__hash__  # as that of `Form`
@@ -116,6 +116,7 @@ class PathStep(enum.Enum):
     ITEM = "item"
     MEMBER = "member"
     STATE = "state"
+    CALL = "call"
 
 
 @immutable
@@ -162,7 +163,13 @@ class Path:
     def __str__(self) -> str:
         text = self.root.name
         for step, key in self.steps:
-            text += f"[{key!r}]" if step is PathStep.ITEM else f".{key}"
+            match step:
+                case PathStep.ITEM:
+                    text += f"[{key!r}]"
+                case PathStep.CALL:
+                    text += f"({', '.join([getattr(each, '__qualname__', repr(each)) for each in key])})"
+                case _:
+                    text += f".{key}"
         return text
 
     def attribute(self, name: str) -> Path:
@@ -172,6 +179,10 @@ class Path:
     def item(self, key: Any) -> Path:
         """The path of an item of what stands here."""
         return Path(self.root, (*self.steps, (PathStep.ITEM, key)))
+
+    def call(self, *args: Any) -> Path:
+        """The path of what a call of what stands here gives."""
+        return Path(self.root, (*self.steps, (PathStep.CALL, args)))
 
     @property
     def state(self) -> Path:

@@ -2,7 +2,7 @@
 
 A `Reader` is compiled once per specialisation to a Python function of a few comparisons, since every call runs it. It
 returns the hidden values, or None if a guard fails. No user code runs: paths lead through instance attributes, modules,
-containers and closure cells.
+containers and closure cells, and what is called asks abstract classes, which remember what hooks have answered.
 """
 
 from __future__ import annotations
@@ -88,6 +88,8 @@ class PathWriter:
                 text = f"words_of({text})"
             elif step is PathStep.MEMBER:
                 text += f".__dict__[{key!r}]"
+            elif step is PathStep.CALL:
+                text += f"({', '.join(map(self.name, key))})"
             elif key.isidentifier():
                 text += f".{key}"
             else:
@@ -137,7 +139,7 @@ def _same(value: Any, expected: Any) -> bool:
     return same_constant(value, expected)
 
 
-_FAILURES = (KeyError, IndexError, AttributeError, TypeError, ValueError)
+_FAILURES = (KeyError, IndexError, AttributeError, TypeError, ValueError, RuntimeError)
 """The exceptions of following a path that leads nowhere."""
 _HELPERS: dict[str, Any] = {
     "get_attribute": getattr,

@@ -385,3 +385,6 @@ class Engine(Context):
 
     def depends_on_identity(self) -> None:
         self.externals.depends_on_identity = True
+
+    def is_subclass(self, cls: type, wanted: Any) -> bool:
+        return self.externals.is_subclass(cls, wanted)

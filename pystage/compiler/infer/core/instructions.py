@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections.abc
 import importlib
 import sys
 from collections.abc import Callable
@@ -489,6 +490,7 @@ def _import(e: Engine, i: stage.Import) -> None:
 _SEQUENCE, _MAPPING, _MATCHES_ITSELF = 1 << 5, 1 << 6, 1 << 22
 """The bits of `type.__flags__` by which CPython knows what patterns take for a sequence and for a mapping (PEP 634), and
 the classes whose one positional pattern is for the whole object."""
+_ABSTRACT = {stage.Test.SEQUENCE: collections.abc.Sequence, stage.Test.MAPPING: collections.abc.Mapping}
 
 
 def _match_test(e: Engine, i: stage.MatchTest) -> None:
@@ -498,7 +500,10 @@ def _match_test(e: Engine, i: stage.MatchTest) -> None:
         return
     bit = _SEQUENCE if i.test is stage.Test.SEQUENCE else _MAPPING
     result: Abstract = TRUE
-    if not any(cls.__flags__ & bit for cls in class_of(e, subject)):
+    classes = class_of(e, subject)
+    if not any(cls.__flags__ & bit for cls in classes):
+        for cls in classes:
+            e.is_subclass(cls, _ABSTRACT[i.test])  # a class that is registered gets the bit
         result = FALSE
     elif i.test is stage.Test.SEQUENCE:
         result = e.compare(">=" if i.at_least else "==", e.call(Const(len), [subject]), Const(i.count))

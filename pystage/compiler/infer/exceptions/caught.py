@@ -10,7 +10,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...library.context import Context, Raw
 from ...library.kernels.structures import abstract
-from ...library.python.caught_exceptions import is_among
+from ...library.python.class_tests import is_among
 from ...library.python.strings import is_string, str_, text
 from ...library.rules.split import split_value
 from ...values.gated import Gated

@@ -23,7 +23,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Op, Value
 from ...hlo.walk import callees, functions
-from ...library.python.caught_exceptions import is_among
+from ...library.python.class_tests import is_among
 from ...library.python.strings import known_exception
 from ...ops import Compare, Select
 from ...ops.host.draw import Draw

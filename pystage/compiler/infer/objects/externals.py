@@ -286,6 +286,13 @@ class Externals:
                     (len(vars(base)), base.__mro__),
                 )
 
+    def is_subclass(self, cls: type, wanted: Any) -> bool:
+        """`issubclass(cls, wanted)`, under a guard where an abstract class answers: another class may be registered in it."""
+        found = issubclass(cls, wanted)
+        if type(wanted).__subclasscheck__ is not type.__subclasscheck__ and wanted not in cls.__mro__:
+            self.guard(GuardKind.IS, Path(CallableMember(issubclass, "issubclass")).call(cls, wanted), found)
+        return found
+
     def _number(self, path: Path, obj: Any) -> Abstract:
         if isinstance(obj, np.ndarray):
             found = self._known(path, obj)

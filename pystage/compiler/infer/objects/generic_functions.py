@@ -1,7 +1,7 @@
 """Generic functions of `functools.singledispatch`: which implementation serves a class.
 
 Python's library is staged from its source, `functools` too, but for the search in the registry, which is done here: the
-class of an argument is known while compiling. Guards on the registry see what is registered later.
+class of an argument is known while compiling. A guard searches again, and so sees what is registered later.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.diagnostic import DiagnosticError
-from ...values.boundary import CellVariable, GuardKind, Path
+from ...values.boundary import CallableMember, CellVariable, GuardKind, Path
 from ...values.lattice import Abstract, Const
 from ..core.engine import Engine
 
@@ -32,14 +32,13 @@ def dispatched(engine: Engine, dispatch: types.FunctionType, cls: Abstract) -> A
             NotKnown(span=engine.b.span, what="the class that a generic function is called for")
         )
     cells = dict(zip(dispatch.__code__.co_freevars, dispatch.__closure__ or (), strict=True))
-    path = Path(CellVariable(cells["registry"], "registry"))
-    registry: dict[type, Any] = cells["registry"].cell_contents
-    engine.externals.guard(GuardKind.LAYOUT, path, registry)
-    for known, implementation in registry.items():
-        engine.externals.guard(GuardKind.IS, path.item(known), implementation)
     try:
         found = dispatch(cls.value)
     except RuntimeError as ambiguous:
+        path = Path(CellVariable(cells["registry"], "registry"))
+        engine.externals.guard(GuardKind.LAYOUT, path, cells["registry"].cell_contents)
         engine.raise_(ambiguous)
+    path = Path(CallableMember(dispatch, "dispatch")).call(cls.value)
+    engine.externals.guard(GuardKind.IS, path, found)
     engine.externals.keep.append(found)
     return found

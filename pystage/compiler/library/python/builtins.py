@@ -77,7 +77,6 @@ from ..rules.classes import c_name, class_name, class_of
 from ..rules.promote import kinds_of
 from ..rules.split import split_value
 from . import set_methods, strings
-from .caught_exceptions import is_instance
 from .iteration import generators
 from .iteration.ranges import range_length
 from .number_checks import check_divisor, check_least, check_overflow, refuse
@@ -486,29 +485,6 @@ def _array_length(ctx: Context, x: Raw) -> Abstract:
     if not operand.rank:
         ctx.raise_(TypeError("len() of unsized object"))
     return Const(operand.shape[0])
-
-
-@meaning(isinstance)
-def isinstance_(ctx: Context, x: Raw, classes: Raw, /) -> Abstract:
-    """`isinstance(x, classes)`."""
-    wanted = ctx.known(classes, "the classes of isinstance()")
-    if isinstance(x, Const):
-        return call_now(ctx, isinstance, x.value, wanted)
-    if isinstance(x, Caught):
-        return is_instance(ctx, x, wanted)
-    (cls,) = class_of(ctx, x)
-    try:
-        return Const(bool(issubclass(cls, wanted)))
-    except TypeError:
-        return call_now(ctx, isinstance, None, wanted)  # raises
-
-
-@meaning(issubclass)
-def issubclass_(ctx: Context, cls: Raw, classes: Raw, /) -> Abstract:
-    """`issubclass(cls, classes)`."""
-    return call_now(
-        ctx, issubclass, ctx.known(cls, "a class"), ctx.known(classes, "the classes of issubclass()")
-    )
 
 
 @meaning(type)

@@ -15,7 +15,7 @@ from ...ops import And, Or
 from ...values.gated import Gated, tag_of
 from ...values.lattice import Abstract, Array, Caught, Const, Text
 from ..context import Context
-from .caught_exceptions import is_among
+from .class_tests import is_among
 
 _MOST = 64
 """Of how many strings a test is made."""
