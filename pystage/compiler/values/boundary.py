@@ -107,7 +107,8 @@ FACTORY, MAXLEN = Key.FACTORY, Key.MAXLEN
 
 class PathStep(enum.Enum):
     """How a path goes on. `MEMBER`: what stands under a name in a class's own dictionary. `STATE`: the words of the state of
-    a bit generator (`generators.words_of`). `CALL`: what a call with these known arguments gives, which depends on classes alone.
+    a bit generator (`generators.words_of`). `CALL`: what a call with known arguments gives, which depends on
+    classes alone.
     """
 
     __hash__ = object.__hash__  # as that of `Form`

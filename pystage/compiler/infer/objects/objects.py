@@ -91,9 +91,9 @@ def plain_getattr(
     """`object.__getattribute__(instance, name)`; what `missing` gives, or raises, where there is no such attribute."""
     cls = cell.cls
     engine.externals.note_class(cls)
-    if name == "__class__":
-        return Const(cls)
     raw = lookup_class(cls, name)
+    if raw is vars(object)["__class__"]:
+        return Const(cls)
     if isinstance(raw, property):
         if raw.fget is None:
             engine.raise_(AttributeError(f"property {name!r} of {cls.__name__!r} object has no getter"))

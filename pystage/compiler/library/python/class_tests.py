@@ -52,7 +52,15 @@ def isinstance_(ctx: Context, x: Raw, classes: Raw, /) -> Abstract:
     if isinstance(x, Caught):
         return _is_caught(ctx, x, wanted)
     (cls,) = class_of(ctx, x)
-    return _any(ctx, [functools.partial(_is_instance, ctx, x, cls, each) for each in _classes(wanted)])
+    classes = [cls]
+    if any("__class__" in vars(base) for base in cls.__mro__[:-1]):
+        classes.append(
+            ctx.known(ctx.getattr(abstract(x), "__class__"), "the class that an object names as its own")
+        )
+    return _any(
+        ctx,
+        [functools.partial(_is_instance, ctx, x, cls, each) for each in _classes(wanted) for cls in classes],
+    )
 
 
 @meaning(issubclass)
@@ -105,10 +113,7 @@ def _is_instance(ctx: Context, x: Raw, cls: type, wanted: Any) -> Abstract:
 
 def _has_members(x: Any, members: tuple[str, ...], methods: tuple[str, ...]) -> bool:
     """Whether an object has what a protocol asks for: a method that is None is none."""
-    for name in members:
-        if not hasattr(x, name) or (name in methods and getattr(x, name) is None):
-            return False
-    return True
+    return all(hasattr(x, name) and not (name in methods and getattr(x, name) is None) for name in members)
 
 
 def _is_subclass(ctx: Context, cls: Any, wanted: Any) -> Abstract:
