@@ -150,6 +150,7 @@ class CompiledFunction(Generic[P, R]):
     ) -> None:
         target = target_of(fn)
         functools.update_wrapper(self, fn, updated=("__dict__",) if target.fn is fn else ())
+        copied = vars(self).keys() - {"__wrapped__"}
         self.__wrapped__ = fn
         self._plain = fn.__func__ if isinstance(fn, staticmethod | classmethod) else fn
         self.transformed = transformed
@@ -181,6 +182,8 @@ class CompiledFunction(Generic[P, R]):
         """What its plain runs and its compilations have cost."""
         self._by_types: dict[Types, Kinds] = {}
         """Positional calls that may run plainly."""
+        self._own = vars(self).keys() - copied | {"_own"}
+        """The attributes that every compiled function has."""
         _fork.functions.add(self)
 
     @property
@@ -304,7 +307,12 @@ class CompiledFunction(Generic[P, R]):
     def __reduce__(self) -> str | tuple[Any, ...]:
         """A function is pickled by its name; one that has no name of its own, as what makes it of the plain function."""
         name = str(getattr(self, "__qualname__", self._name))
-        made: str | tuple[Any, ...] = _reduced(self, name, self._again, self._of, sys._getframe(1))
+        given = {
+            n: v
+            for n, v in vars(self).items()
+            if n not in self._own and getattr(self.__wrapped__, n, self._own) is not v
+        }
+        made: str | tuple[Any, ...] = _reduced(self, name, self._again, self._of, given, sys._getframe(1))
         return made
 
     def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:

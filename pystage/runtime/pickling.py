@@ -20,9 +20,14 @@ from ..compiler.frontend.source import text_around
 
 
 def reduced(
-    function: Any, name: str, again: Callable[..., Any] | None, plain: Callable[..., Any], pickler: Any
+    function: Any,
+    name: str,
+    again: Callable[..., Any] | None,
+    plain: Callable[..., Any],
+    given: dict[str, Any],
+    pickler: Any,
 ) -> str | tuple[Any, ...]:
-    """What `__reduce__` gives for a compiled function that `again` makes of the `plain` one.
+    """What `__reduce__` gives for a compiled function that `again` makes of the `plain` one, with the attributes `given`.
 
     `pickler` is the frame that asks: cloudpickle's wants a value where other processes do not have the module.
     """
@@ -33,7 +38,7 @@ def reduced(
     by_name = found is function and not _wants_values(pickler, module)
     if by_name or again is None:
         return name
-    return _made, (again, plain, tuple(_texts(plain)))
+    return _made, (again, plain, tuple(_texts(plain))), given
 
 
 def _made(again: Callable[..., Any], plain: Callable[..., Any], texts: tuple[str, ...]) -> Any:

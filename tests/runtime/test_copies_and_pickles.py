@@ -136,6 +136,21 @@ def test_cloudpickle_takes_functions_without_a_name_by_value() -> None:
     assert by_value(doubled) is doubled
 
 
+def test_attributes_go_along() -> None:
+    def scaled(x: Any) -> Any:
+        return x * 3.0
+
+    scaled.kind, scaled.unit = "gain", "m"  # type: ignore[attr-defined]
+    staged: Any = pystage.compile(scaled, tier="compiled")
+    staged.note, staged.itself, staged.unit, staged.__doc__ = [3], staged, "km", "Three times as much."
+    again = by_value(staged)
+    assert (again.note, again.kind, again.unit, again.__doc__) == ([3], "gain", "km", "Three times as much.")
+    assert again.itself is again and again(2.0) == 6.0 and again.__wrapped__.unit == "m"
+    gradient: Any = pystage.grad(staged)
+    gradient.note = 4
+    assert by_value(gradient).note == 4 and by_value(gradient)(2.0) == 3.0
+
+
 SCRIPT = """
 import cloudpickle, functools, sys
 import numpy as np
