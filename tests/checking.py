@@ -55,6 +55,7 @@ def check(
     tolerance: Mapping[str, float] | float | None = None,
     runs: int = 2,
     interpreted: bool = True,
+    zeros: bool = False,
 ) -> None:
     """Asserts that `function(*args, **kwargs)` is the same plain and staged.
 
@@ -63,7 +64,8 @@ def check(
     class of the exception that the plain run raises; without it, a plain run that raises fails the check.
     `tolerance`: instead of those by dtype; one for all, or by the name of the dtype. `runs`: how often the staged
     function is called, so that the later calls find the compiled program. `interpreted`: whether the program runs
-    in the reference interpreter too, which takes long for what loops much; of many tests a third does.
+    in the reference interpreter too, which takes long for what loops much; of many tests a third does. `zeros`: whether
+    the signs of zeros are compared.
     """
     keywords = dict(kwargs or {})
     staged = staged or _compiled(function)
@@ -78,12 +80,14 @@ def check(
     assert raises is None or type(plain.error) is raises, f"the plain run raised {plain.error!r}"
     _assert_something_to_compare(plain, args, keywords)
     for number in range(1, runs + 1):
-        compare_runs(plain, run_of(staged, args, keywords), Comparison(tolerance), f"call {number}", file)
+        comparison = Comparison(tolerance, zeros=zeros)
+        compare_runs(plain, run_of(staged, args, keywords), comparison, f"call {number}", file)
     if interpreted and is_chosen(INTERPRETED) and isinstance(staged, CompiledFunction):
         with interpreting() as programs:
             run = run_of(staged, args, keywords)
         assert programs, "nothing was interpreted"
-        compare_runs(plain, run, Comparison(tolerance, weak_types=False), "interpreted", file)
+        comparison = Comparison(tolerance, weak_types=False, zeros=zeros)
+        compare_runs(plain, run, comparison, "interpreted", file)
 
 
 @functools.lru_cache(maxsize=256)

@@ -44,8 +44,6 @@ MOST_MASKED = 256
 """The largest size of a mask of which every number of true elements is tried: it may be the size of a selection."""
 ELEMENTS = (1, 0, math.nan, 2, -1)
 """The numbers that representatives hold, in turn, to find out whether an exception depends on them; integers hold no NaN."""
-FIRST = ELEMENTS[:3]
-"""Those that are enough where only element types matter."""
 
 OF_NUMPY = (TypeError, ValueError, IndexError, OverflowError, ArithmeticError, AttributeError, MemoryError)
 """Classes of exceptions with which NumPy refuses the types, shapes or constants of a call."""
@@ -75,7 +73,7 @@ class NumpyCall:
         """
         whole = _Representatives(cells, MOST_ELEMENTS, LARGEST)
         try:
-            return self._alike(whole, FIRST)
+            return self._alike(whole)
         except NoRepresentative:
             return self._alike(replace(whole, elements=IN_MEMORY, of_integers=True))
 
@@ -110,7 +108,7 @@ class NumpyCall:
             if key not in _OF_TYPES:
                 _OF_TYPES[key] = None  # where it depends on elements it is not known
                 small = _Representatives(cells, MOST_ELEMENTS, SMALL, extents=FEW, writable=True)
-                _OF_TYPES[key] = self._alike(small, FIRST)
+                _OF_TYPES[key] = self._alike(small)
             found = _OF_TYPES[key]
             if isinstance(found, np.linalg.LinAlgError) or not isinstance(found, ValueError | IndexError):
                 return found if isinstance(found, TypeError | AttributeError) else None
@@ -118,11 +116,11 @@ class NumpyCall:
         except NoRepresentative:
             return None
 
-    def _alike(self, made: _Representatives, elements: Sequence[float] = ELEMENTS) -> Exception | None:
+    def _alike(self, made: _Representatives) -> Exception | None:
         """What NumPy raises of each of the elements; `NoRepresentative` where that depends on them."""
         first: Exception | None = None
         made = replace(made, masks=[])
-        for element in elements:
+        for element in ELEMENTS:
             first = self._as_before(first, replace(made, element=element))
             if first is None:
                 return None

@@ -53,6 +53,35 @@ def test_quantile(x: Any) -> None:
     check_call(np.percentile, x, Known(35.0))
 
 
+ENDS: list[Any] = [[-0.0], [-0.0, -0.0, -0.0], [1.0, np.inf], [-np.inf, -0.0], [-np.inf, np.inf]]
+"""Elements of which one alone is the quantile at an end; beside it others may be infinite."""
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("method", [*METHODS, "interpolated_inverted_cdf", "normal_unbiased"])
+@pytest.mark.parametrize("function", [np.quantile, np.nanquantile])
+@pytest.mark.parametrize("x", ENDS, ids=str)
+def test_ends(x: Any, function: Any, method: str) -> None:
+    def quantiles(x: Any) -> Any:
+        return function(x, [0.0, 0.1, 0.5, 0.9, 1.0, -0.0], method=method)
+
+    check(quantiles, np.array(x), zeros=True)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("x", ENDS, ids=str)
+def test_computed_shares_at_ends(x: Any) -> None:
+    def quantiles(x: Any, q: Any) -> Any:
+        return np.quantile(x, q), np.nanquantile(x, q)
+
+    check(quantiles, np.array(x), np.array([0.0, 0.1, 0.5, 0.9, 1.0, -0.0]), zeros=True)
+
+
+@pytest.mark.parametrize("shares", [np.array([1, 2], np.uint64), np.array([1 + 2j, 0.5])], ids=str)
+def test_shares_that_numpy_refuses_after_their_range(shares: Any) -> None:
+    check(lambda x, q: np.quantile(x, q), np.arange(5.0), shares, refused="PS203")
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("x", ARRAYS[:8], ids=str)
 def test_methods(x: Any, method: str) -> None:

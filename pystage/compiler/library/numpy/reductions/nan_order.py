@@ -139,22 +139,24 @@ def _place(method: Any, n: Any, q: Any) -> Any:
 def _at_share(ordered: Any, count: Any, share: Any, method: Any) -> Any:
     """The value at a share of the way through the first `count` of the ordered elements."""
     at = _place(method, count, share)
-    floor = np.floor(at)
-    rest = at - floor
+    floor, last = np.floor(at), np.maximum(count - 1, 0)
     if method == "inverted_cdf":
-        floor, rest = np.where(rest == 0, floor, floor + 1), np.zeros_like(rest)
+        floor = np.where(at == floor, floor, floor + 1)
     elif method == "closest_observation":
-        floor = np.where((rest == 0) & (floor % 2 == 1), floor, floor + 1)
-        rest = np.zeros_like(rest)
-    elif method == "averaged_inverted_cdf":
-        rest = np.where(rest == 0, 0.5, 1.0)
-    last = np.maximum(count - 1, 0)
+        floor = np.where((at == floor) & (floor % 2 == 1), floor, floor + 1)
     below = np.clip(floor, 0, last).astype(np.int64)
-    above = np.where(at < 0, 0, np.clip(floor + 1, 0, last)).astype(np.int64)
     low = np.take_along_axis(ordered, below[None], axis=0)[0]
     if method in ("inverted_cdf", "closest_observation", "lower", "higher", "nearest"):
         return np.where(count > 0, low, np.nan)
+    above = np.where(at < 0, 0, np.clip(floor + 1, 0, last)).astype(np.int64)
     high = np.take_along_axis(ordered, above[None], axis=0)[0]
+    rest = at - np.where(
+        at < 0, 0, np.where(at >= last, -1, below)
+    )  # at an end it decides the sign of a zero
+    if method == "averaged_inverted_cdf":
+        rest = np.where(rest == 0, 0.5, 1.0)
+    elif method == "midpoint":
+        rest = np.where(at == floor, 0.0, 0.5)
     gap = high - low
     return np.where(count > 0, np.where(rest < 0.5, low + gap * rest, high - gap * (1 - rest)), np.nan)
 

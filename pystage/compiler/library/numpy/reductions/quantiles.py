@@ -183,7 +183,8 @@ def _quantile(
             lines.order(ctx, flat.astype(np.int64))
             value = taken(ctx, lines.sorted, flat.astype(np.int64), 0)
         else:
-            value = _interpolated(ctx, lines, flat, dtype, from_above=how == "averaged_inverted_cdf")
+            ends = _at_ends(lambda a: function(a, sample, axis=0, method=how), flat, lines)
+            value = _interpolated(ctx, lines, flat, ends, dtype, from_above=how == "averaged_inverted_cdf")
     else:
         lines.order(ctx)
         given_shares = ctx.convert(ctx.reshape(given.value, (positions.size,)), dtype)
@@ -215,20 +216,45 @@ def _ramp(count: int, dtype: DType) -> np.ndarray:
     return np.arange(count).astype(dtype)
 
 
+def _at_ends(
+    quantile: Callable[[np.ndarray], Any], positions: np.ndarray, lines: _SortedLines
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which quantiles are made of the first or the last element alone, and which of these keep its sign where it is -0.0."""
+    count, dtype = lines.count, lines.dtype
+    if dtype.kind != "f" or not np.isin(positions, (0, count - 1)).any():
+        return np.zeros(positions.size, bool), np.zeros(positions.size, bool)
+    probes = np.zeros((count, 3), dtype)
+    probes[1:, 0], probes[:-1, 1], probes[:, 2] = np.inf, -np.inf, -0.0
+    with np.errstate(all="ignore"):
+        first, last, zero = np.asarray(quantile(probes)).reshape(-1, 3).T
+    return np.isfinite(first) | np.isfinite(last), np.signbit(zero)
+
+
 def _interpolated(
-    ctx: Context, lines: _SortedLines, positions: np.ndarray, dtype: DType, from_above: bool
+    ctx: Context,
+    lines: _SortedLines,
+    positions: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray],
+    dtype: DType,
+    from_above: bool,
 ) -> Value:
-    """The values at known indices, of which each lies between two elements.
+    """The values at known indices, of which each lies between two elements, but for those `ends` that are one (`_at_ends`).
 
     An index that is an element is the lower end of an interval, with `from_above` the upper end.
     """
+    alone, keeps = ends
     below = np.ceil(positions) - 1 if from_above else np.floor(positions)
     below = np.clip(below, 0, lines.count - 1).astype(np.int64)
     above = np.ceil(positions).astype(np.int64) if from_above else np.minimum(below + 1, lines.count - 1)
+    below, above = (
+        np.where(alone, positions, below).astype(np.int64),
+        np.where(alone, positions, above).astype(np.int64),
+    )
     lines.order(ctx, (*below, *above))
     low, high = [taken(ctx, lines.sorted, at, 0) for at in (below, above)]
-    share = ctx.constant(np.where(above > below, positions - below, 0), dtype)
-    return _between(ctx, low, high, share)
+    share = np.where(above > below, positions - below, keeps)
+    share = np.where(keeps & (share == 0), -0.0, share)
+    return _between(ctx, low, high, ctx.constant(share, dtype))
 
 
 def _between(ctx: Context, low: Value, high: Value, share: Value) -> Value:
@@ -259,8 +285,8 @@ def _computed(ctx: Context, lines: _SortedLines, shares: Value, scale: int) -> V
     text = f"{name} must be in the range [0, {scale}]"
     ctx.check(some, ValueError(text), _refuse, [text])
     at = ctx.op(Multiply(), shares, number(lines.count - 1, dtype))
-    floor = ctx.op(Floor(), at)
-    below = ctx.convert(floor, INT64)
+    below = ctx.convert(ctx.op(Floor(), at), INT64)
+    floor = ctx.convert(below, dtype) if lines.count > 1 else number(-1, dtype)
     above = ctx.op(Minimum(), ctx.op(Add(), below, number(1, INT64)), number(lines.count - 1, INT64))
     low, high = [gather(ctx, lines.sorted, Fancy((0,), (i,), shape, 0, False)) for i in (below, above)]
     return _between(ctx, low, high, ctx.op(Subtract(), at, floor))
