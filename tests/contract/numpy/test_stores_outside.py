@@ -90,3 +90,32 @@ def test_what_is_raised_first(name, kind):
     for v in (5, 300):
         check(known_place, a, v, raises=_raised(known_place, a.copy(), v), runs=1)
     check(known, a, raises=_raised(known, a.copy()), runs=1)
+
+
+def _puts(x, y):
+    np.put(x, [1, 9], y)
+
+
+def _puts_by_method(x, y):
+    x.put([0, -9, 1], [3.0, 4.0, 5.0])
+
+
+def _puts_into_what_is_known(x, y):
+    made = np.zeros(3)
+    try:
+        np.put(made, [0, 7], 1.5)
+    except IndexError as error:
+        return made, str(error), y
+
+
+@pytest.mark.parametrize(
+    ("store", "raises"),
+    [(_puts, IndexError), (_puts_by_method, IndexError), (_puts_into_what_is_known, None)],
+)
+def test_what_is_stored_before_a_known_place_outside(store, raises):
+    check(store, np.array([0.25, 1.5]), np.array([5.5, 6.5]), raises=raises)
+
+
+def test_what_numpy_stores_before_it_refuses_a_type_is_refused():
+    """`np.round` stores the real parts before it raises."""
+    check(lambda x, y: np.round(x, 1, out=y), np.array([1.25 + 2j]), np.zeros(1), refused="PS209")

@@ -117,7 +117,7 @@ class NumpyCall:
             return None
 
     def _alike(self, made: _Representatives) -> Exception | None:
-        """What NumPy raises of each of the elements; `NoRepresentative` where that depends on them."""
+        """What NumPy raises of each of the elements; `NoRepresentative` where that depends on them, or after a store."""
         first: Exception | None = None
         made = replace(made, masks=[])
         for element in ELEMENTS:
@@ -130,7 +130,17 @@ class NumpyCall:
             first = self._as_before(first, replace(made, trues=trues))
             if first is None:
                 return None
+        if first is not None and self._stores(made):
+            raise NoRepresentative
         return first
+
+    def _stores(self, made: _Representatives) -> bool:
+        """Whether NumPy, before it raises, stores into arrays that it is given."""
+        before, after = [replace(made, arrays=[]) for _ in range(2)]
+        for operand in (*self.args, *self.kwargs.values()):
+            before.of(operand)
+        self._raised(after)
+        return any(_bytes_of(x) != _bytes_of(y) for x, y in zip(before.arrays, after.arrays, strict=True))
 
     def _as_before(self, before: Exception | None, made: _Representatives) -> Exception | None:
         """What NumPy raises of representatives; `NoRepresentative` if it is another exception than before."""
@@ -150,6 +160,11 @@ class NumpyCall:
             except OF_NUMPY as error:
                 return _by_itself(error, handled)
         return None
+
+
+def _bytes_of(array: np.ndarray) -> bytes:
+    """What an array holds; of a large representative its one number."""
+    return (array if array.size <= IN_MEMORY else array[(0,) * array.ndim]).tobytes()
 
 
 def _by_itself(error: Exception, handled: BaseException | None) -> Exception:
@@ -280,6 +295,8 @@ class _Representatives:
     """How many elements of masks are true, the first ones; None: as `element` says."""
     masks: list[int] = field(default_factory=list)
     """The sizes of the masks that were made."""
+    arrays: list[np.ndarray] | None = None
+    """Where it is wanted, the arrays that were made: each holds another number than the one before."""
     writable: bool = False
     """True where all may be stored into: a call may depend on what is read-only only where its meaning says so."""
 
@@ -333,12 +350,18 @@ class _Representatives:
         if of_numpy or isinstance(known, _CONSTANTS):
             return known
         if isinstance(known, np.ndarray) and known.size <= MOST_ELEMENTS:
-            return known.copy()
+            return self._noted(known.copy())
         raise NoRepresentative
 
+    def _noted(self, array: np.ndarray) -> np.ndarray:
+        if self.arrays is not None:
+            self.arrays.append(array)
+        return array
+
     def _number(self, dtype: Any) -> Any:
-        is_whole = math.isfinite(self.element) or dtype.kind not in "biu"
-        return np.array(self.element if is_whole else 1).astype(dtype)[()]
+        element = self.element if self.arrays is None else len(self.arrays) % 2
+        is_whole = math.isfinite(element) or dtype.kind not in "biu"
+        return np.array(element if is_whole else 1).astype(dtype)[()]
 
     def _array(self, dtype: Any, shape: tuple[int, ...], read_only: bool) -> np.ndarray:
         if self.extents is not None:
@@ -351,10 +374,10 @@ class _Representatives:
         if number.dtype == bool and shape:
             self.masks.append(size)
             if self.trues is not None:
-                return (np.arange(size) < self.trues).reshape(shape)
+                return self._noted((np.arange(size) < self.trues).reshape(shape))
         made = (
             np.full(shape, number, dtype) if few else as_strided(np.full(1, number), shape, [0] * len(shape))
         )
         if read_only and not self.writable:
             made.flags.writeable = False
-        return made
+        return self._noted(made)
