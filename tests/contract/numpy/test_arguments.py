@@ -442,6 +442,22 @@ def complex_numbers_added_to_real_ones(x, places, values):
     return x
 
 
+@cases(np.float64(2.5), np.zeros(()), np.zeros(1))
+@cases(np.float32(2.5), np.zeros((), np.float32), np.zeros(1, np.float32))
+@cases(np.array(2.5), np.zeros(()), np.zeros(1))
+@cases(2.5, np.zeros(()), np.zeros(1))
+def arrays_without_axes_for_results(n, out, vector):
+    """Methods of NumPy's scalars give scalars; its functions convert Python's numbers."""
+    results = [np.sum(n, out=out), np.mean(n, out=out), np.clip(n, 0, 2, out=out), np.round(n, 1, out=out)]
+    more = (
+        np.take(n, 0, out=out),
+        np.std(n, out=out),
+        np.add.reduce(n, axis=None, out=out),
+        np.add(n, 1, out=out),
+    )
+    return results, more, np.cumsum(n, out=vector), np.max(n, axis=None, out=out, keepdims=False)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):

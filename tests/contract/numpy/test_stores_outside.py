@@ -117,5 +117,6 @@ def test_what_is_stored_before_a_known_place_outside(store, raises):
 
 
 def test_what_numpy_stores_before_it_refuses_a_type_is_refused():
-    """`np.round` stores the real parts before it raises."""
+    """`np.round` stores the real parts before it raises, `np.ptp` the maximum."""
     check(lambda x, y: np.round(x, 1, out=y), np.array([1.25 + 2j]), np.zeros(1), refused="PS209")
+    check(lambda x, y: np.ptp(x, out=y), np.array([3.0, 1.5]), np.zeros((), int), refused="PS209")

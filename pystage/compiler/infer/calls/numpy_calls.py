@@ -9,11 +9,12 @@ and text, whatever number they hold.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import sys
 import types
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, cast
 
@@ -136,7 +137,7 @@ class NumpyCall:
 
     def _stores(self, made: _Representatives) -> bool:
         """Whether NumPy, before it raises, stores into arrays that it is given."""
-        before, after = [replace(made, arrays=[]) for _ in range(2)]
+        before, after = [replace(made, arrays=[], numbers=itertools.count(2, 3)) for _ in range(2)]
         for operand in (*self.args, *self.kwargs.values()):
             before.of(operand)
         self._raised(after)
@@ -296,7 +297,9 @@ class _Representatives:
     masks: list[int] = field(default_factory=list)
     """The sizes of the masks that were made."""
     arrays: list[np.ndarray] | None = None
-    """Where it is wanted, the arrays that were made: each holds another number than the one before."""
+    """Where it is wanted, the arrays that were made."""
+    numbers: Iterator[int] | None = None
+    """In place of `element`: what each array and each number holds."""
     writable: bool = False
     """True where all may be stored into: a call may depend on what is read-only only where its meaning says so."""
 
@@ -359,7 +362,7 @@ class _Representatives:
         return array
 
     def _number(self, dtype: Any) -> Any:
-        element = self.element if self.arrays is None else len(self.arrays) % 2
+        element = self.element if self.numbers is None else next(self.numbers)
         is_whole = math.isfinite(element) or dtype.kind not in "biu"
         return np.array(element if is_whole else 1).astype(dtype)[()]
 

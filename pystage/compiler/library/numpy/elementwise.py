@@ -22,7 +22,7 @@ from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple, is_number
 from ..context import Context, Raw
 from ..kernels.arithmetic import select
-from ..kernels.structures import MISSING, abstract, call_now, known_object
+from ..kernels.structures import MISSING, call_now, known_object
 from ..rules.jax import is_none
 from ..rules.promote import (
     SAME_KIND,
@@ -42,7 +42,7 @@ from ..rules.promote import (
 from ..rules.split import NeedsSplit, split_operation
 from .indexing.bounded import only_where, refuse, same_number
 from .indexing.bounded_operands import elementwise, same_places
-from .indexing.stores import cast, dtype_of, shape_text, store_through
+from .indexing.stores import cast, dtype_of, returned_out, shape_text, store_through
 from .indexing.stores import shape_of as target_shape
 from .indexing.subscripts import store_selected
 
@@ -352,14 +352,16 @@ def _into_each(
     return Tuple(tuple(made))
 
 
-def result_into(ctx: Context, out: Raw, value: Value, name: str, casting: Casting = SAME_KIND) -> Abstract:
-    """An elementwise result: a new array, or the `out` argument, into which it is stored."""
+def result_into(
+    ctx: Context, out: Raw, value: Value, name: str, casting: Casting = SAME_KIND, owner: Raw = None
+) -> Abstract:
+    """An elementwise result: a new array, or the `out` argument, into which it is stored; see `returned_out`."""
     if is_none(out):
         return ctx.new(value)
     if not ctx.is_ndarray(out):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="out"))
     store_result(ctx, out, value, name, casting=casting)
-    return abstract(out)
+    return returned_out(ctx, out, owner)
 
 
 def store_result(

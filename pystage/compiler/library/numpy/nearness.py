@@ -78,7 +78,7 @@ def np_round(ctx: Context, a: Raw, decimals: Raw = 0, out: Raw = None) -> Abstra
         and np.can_cast(value.type.dtype, dtype_of(ctx, out), "same_kind")
     ):
         into = np.zeros(0, dtype_of(ctx, out)).real.dtype
-    return result_into(ctx, out, _rounded(ctx, value, digits, into), "np.round")
+    return result_into(ctx, out, _rounded(ctx, value, digits, into), "np.round", owner=a)
 
 
 @meaning(jnp.round, jnp.around)

@@ -177,7 +177,7 @@ def np_clip(
         value = ctx.op(Maximum(), value, bounds.pop(0))
     if limits[1] is not None:
         value = ctx.op(Minimum(), value, bounds.pop(0))
-    return result_into(ctx, out, value, "np.clip", rule)
+    return result_into(ctx, out, value, "np.clip", rule, a)
 
 
 def _within(ctx: Context, operand: Operand, limit: Operand | None, side: int) -> Operand | None:

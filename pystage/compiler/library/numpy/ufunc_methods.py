@@ -97,6 +97,8 @@ def reduce(
     _binary(ctx, ufunc, "reduce")
     reduction = _REDUCTIONS.get(ufunc)
     array = as_ndarray(ctx, array)
+    if not is_none(out) and not isinstance(array, Bounded):  # which converts numbers
+        array = NUMPY.array(ctx, nested(ctx, NUMPY, array, _name(ufunc, "reduce")).value)
     given = {"axis": axis, "out": out, "keepdims": keepdims}
     if reduction is not None:
         if reduction in (np.sum, np.prod):

@@ -35,7 +35,7 @@ from ..context import Context, Raw
 from ..kernels.layout import keeps_order
 from ..kernels.structures import lift
 from ..numpy.indexing.bounded import refuse
-from ..numpy.indexing.stores import dtype_of, store_out
+from ..numpy.indexing.stores import dtype_of, returned_out, store_out
 from ..registry import meaning, signed
 from .jax import AxisProblem, canonical, index_dtype, is_list, is_none, jax_array, known_dtype
 from .promote import inexact, jax_common
@@ -351,7 +351,9 @@ def under(
             result = function(ctx, chosen, **arguments)
         except AxisProblem as problem:
             raise_axis(ctx, problem, chosen.is_jax)
-        return result if is_none(out) else _into(ctx, chosen, out, result, name)
+        return (
+            result if is_none(out) else _into(ctx, chosen, out, result, name, args[0] if delegates else None)
+        )
 
     call.__name__ = name
     call.__doc__ = function.__doc__
@@ -392,8 +394,8 @@ def _folded(ctx: Context, function: Any, args: Sequence[Any], kwargs: dict[str, 
         ctx.raise_(error)
 
 
-def _into(ctx: Context, rules: Rules, out: Raw, result: Abstract, name: str) -> Abstract:
-    """A result stored into the `out` argument, which is what the call returns."""
+def _into(ctx: Context, rules: Rules, out: Raw, result: Abstract, name: str, owner: Raw) -> Abstract:
+    """A result stored into the `out` argument; what the call returns, which uses the method of `owner`, if any."""
     if rules.is_jax or not ctx.is_ndarray(out):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument="out"))
     read = NUMPY.operand(ctx, result, name)
@@ -407,7 +409,7 @@ def _into(ctx: Context, rules: Rules, out: Raw, result: Abstract, name: str) -> 
     store_out(ctx, out, read.value, name)
     if name == "dot" and not read.shape:  # not `out`, but a scalar
         return result
-    return out  # type: ignore[no-any-return]
+    return returned_out(ctx, out, owner)
 
 
 _NOT_ACCEPTABLE = (

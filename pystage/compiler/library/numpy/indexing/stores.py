@@ -18,7 +18,7 @@ from ....hlo.types import BOOL, FLOAT64, SHORT_NAMES, DType, is_complex, is_floa
 from ....ops import And, Compare, Constant, Convert, Not, Real, Select
 from ....values.boundary import Form
 from ....values.gated import GatedNumber
-from ....values.lattice import Array, ArrayCell, Const, Frozen, Ref
+from ....values.lattice import Abstract, Array, ArrayCell, Const, Frozen, Ref
 from ....values.views import Flipped, Permuted, Reshaped, path_type, read_path, write_path
 from ...context import Context, ExceptionCase, Raw
 from ...kernels.layout import check_layout
@@ -233,6 +233,13 @@ def store_out(ctx: Context, out: Ref, value: Value, function: str) -> None:
     if not np.can_cast(source, target, "same_kind"):
         ctx.fail(NoCast(span=ctx.span, operation=f"np.{function}", source=str(source), target=str(target)))
     store_through(ctx, out, value, memory="output array")
+
+
+def returned_out(ctx: Context, out: Ref, owner: Raw) -> Abstract:
+    """The `out` argument as a function returns it that uses the method of `owner`: those of NumPy's scalars give scalars."""
+    known = owner.value if isinstance(owner, Const) else owner
+    is_scalar = isinstance(known, np.generic) or (isinstance(owner, Array) and owner.form is Form.SCALAR)
+    return ctx.new(ctx.contents(out)) if is_scalar and not shape_of(ctx, out) else out
 
 
 def known_array(value: Value) -> np.ndarray | None:

@@ -36,7 +36,7 @@ from .bounds_checks import check_inside, outside_of_axis
 from .flat_stores import store_repeated, store_until_outside
 from .gathering import Fancy, gather, scatter
 from .indices import from_front
-from .stores import check_writable, dtype_of, mismatch, shape_of, store_through
+from .stores import check_writable, dtype_of, mismatch, returned_out, shape_of, store_through
 from .subscripts import IMMUTABLE
 
 
@@ -100,13 +100,14 @@ def take(
         ctx, indices, shape[at], mode, "take", lambda i, p: check_inside(ctx, i, p, shape[at], outside)
     )
     found = gather(ctx, value, Fancy((at,), (positions,), positions.type.static_shape, at, False))
-    return _into(ctx, out, found, ValueError("output array does not match result of ndarray.take"))
+    return _into(ctx, a, out, found, ValueError("output array does not match result of ndarray.take"))
 
 
-def _into(ctx: Context, out: Raw, value: Value, mismatched: Exception) -> Abstract:
-    """A new array, or `out`, which must have the shape, and into whose type the elements are cast whatever they are.
+def _into(ctx: Context, owner: Raw, out: Raw, value: Value, mismatched: Exception) -> Abstract:
+    """A new array, or `out`, as the method of `owner` returns it.
 
-    That `out` has a type of which the elements' type can hold all is asked of NumPy itself.
+    `out` must have the shape; elements are cast into its type whatever they are. That it is one of which the elements'
+    type can hold all is asked of NumPy itself.
     """
     if is_none(out):
         return ctx.new(value)
@@ -115,7 +116,7 @@ def _into(ctx: Context, out: Raw, value: Value, mismatched: Exception) -> Abstra
     if value.type.shape != shape_of(ctx, out):
         ctx.raise_(mismatched)
     store_through(ctx, out, value, memory="output array")
-    return out  # type: ignore[no-any-return]
+    return returned_out(ctx, out, owner)
 
 
 def _along(
@@ -290,7 +291,7 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
     for i, value in enumerate(values[1:], 1):
         here = ctx.op(Compare("EQ"), at, filled(ctx, i, shape, INT64))
         result = ctx.op(Select(), here, ctx.broadcast(value, shape), result)
-    return _into(ctx, out, result, TypeError("choose: invalid shape for output array."))
+    return _into(ctx, a, out, result, TypeError("choose: invalid shape for output array."))
 
 
 # ---------------------------------------------------------------- insertion and deletion
