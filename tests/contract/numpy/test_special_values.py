@@ -359,3 +359,33 @@ def test_real_functions(dtype):
         staged = pystage.compile(function, fallback="error")(*args)
         for found, wanted in zip(staged, function(*args), strict=True):
             near(found, wanted, 1e-12 if dtype == "float64" else 3e-5)
+
+
+POINTS = np.array([0.0, 1.0, 2.5])
+BETWEEN = np.array([-1.0, -0.0, 0.0, 0.5, 1.0, 1.7, 2.5, 4.0, math.nan, math.inf, -math.inf])
+
+
+def between_points(at, positions, values):
+    return np.interp(at, positions, values), np.interp(at, positions, values, left=-0.0, right=1.0)
+
+
+def between_computed_points(at, positions, values, n):
+    return np.interp(at, positions[:n], values[:n])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_interpolation_gives_the_points_themselves(count):
+    staged = pystage.compile(between_points, fallback="error")
+    for values in product([-0.0, 0.0, 1.0, math.inf, math.nan], repeat=count):
+        for y in (np.array(values), np.array([complex(v, -v) for v in values])):
+            check(between_points, BETWEEN, POINTS[:count], y, staged=staged, runs=1, zeros=True)
+        check(
+            between_computed_points,
+            BETWEEN,
+            POINTS,
+            np.array([*values, *POINTS[count:]]),
+            count,
+            runs=1,
+            zeros=True,
+        )

@@ -8,10 +8,24 @@ import numpy as np
 
 from ...hlo.ir import Value
 from ...hlo.types import FLOAT64, INT64, is_complex
-from ...ops import Add, And, Compare, Divide, IsFinite, Maximum, Minimum, Multiply, Or, Select, Subtract
+from ...ops import (
+    Add,
+    And,
+    Compare,
+    Divide,
+    IsFinite,
+    Maximum,
+    Minimum,
+    Multiply,
+    Negate,
+    Or,
+    Select,
+    Subtract,
+)
+from ...values.boundary import Form
 from ...values.lattice import Abstract
 from ..context import Context, Raw
-from ..kernels.arithmetic import is_nan, select
+from ..kernels.arithmetic import is_nan, select, signbit
 from ..kernels.nesting import nested
 from ..registry import meaning
 from ..rules.jax import is_none
@@ -50,7 +64,7 @@ def interp(
         own = ctx.reshape(part(ctx, values, 0, edge, edge + 1), ())
         # The value of the point itself, with the slope of the line that ends there.
         exact = ctx.broadcast(own, shape)
-        on_line = ctx.op(Add(), exact, ctx.op(Multiply(), slope, ctx.op(Subtract(), at, bound)))
+        on_line = _line(ctx, slope, at, bound, exact)
         exact = ctx.op(Select(), ctx.op(IsFinite(), slope), on_line, exact)
         result = ctx.op(Select(), ctx.op(Compare("EQ"), at, bound), exact, result)
         beyond = (
@@ -58,7 +72,7 @@ def interp(
         )
         beyond = ctx.broadcast(beyond, shape)
         result = ctx.op(Select(), ctx.op(Compare(direction), at, bound), beyond, result)
-    return ctx.new(select(ctx, is_nan(ctx, at), at, result))
+    return ctx.new(select(ctx, is_nan(ctx, at), at, result) if size > 1 else result)
 
 
 def periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:
@@ -94,8 +108,18 @@ def by_parts(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
     )
     result = np.zeros(np.shape(real), np.complex128)
     result.real = real
-    result.imag = np.where(np.isnan(x), 0.0, imaginary)
+    result.imag = np.where(np.isnan(x) & (np.size(xp) > 1), 0.0, imaginary)
     return result[()]
+
+
+def _line(ctx: Context, slope: Value, at: Value, x: Value, y: Value) -> Value:
+    """The line through a point. At the point it is `y`, -0.0 too: what is added there is -0.0."""
+    zero = ctx.broadcast(ctx.constant(0, FLOAT64), slope.type.static_shape)
+    on, back = [
+        ctx.op(Add(), ctx.op(Subtract(), p, q), zero) for p, q in ((at, x), (x, at))
+    ]  # 0.0 at the point
+    falling, rising = ctx.op(Multiply(), slope, on), ctx.op(Negate(), ctx.op(Multiply(), slope, back))
+    return ctx.op(Add(), ctx.op(Select(), signbit(ctx, Form.NDARRAY, slope), falling, rising), y)
 
 
 def _between(ctx: Context, at: Value, positions: Value, values: Value) -> tuple[Value, Value]:
@@ -113,10 +137,7 @@ def _between(ctx: Context, at: Value, positions: Value, values: Value) -> tuple[
         for i in (low, high)
     ]
     slope = ctx.op(Divide(), ctx.op(Subtract(), y1, y0), ctx.op(Subtract(), x1, x0))
-    line, behind = [
-        ctx.op(Add(), ctx.op(Multiply(), slope, ctx.op(Subtract(), at, x)), y)
-        for x, y in ((x0, y0), (x1, y1))
-    ]
+    line, behind = [_line(ctx, slope, at, x, y) for x, y in ((x0, y0), (x1, y1))]
     line = select(ctx, is_nan(ctx, line), behind, line)  # between points that are not finite
     level = ctx.op(Or(), ctx.op(Compare("EQ"), y0, y1), ctx.op(Compare("EQ"), at, x0))
     return select(ctx, ctx.op(And(), is_nan(ctx, line), level), y0, line), slope

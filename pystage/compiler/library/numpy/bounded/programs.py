@@ -382,14 +382,16 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     low = np.clip(np.searchsorted(positions, at, side="right") - 1, 0, max(n - 2, 0))
     high = np.minimum(low + 1, n - 1)
     slope = (values[high] - values[low]) / (positions[high] - positions[low])
-    found = slope * (at - positions[low]) + values[low]
+    on, back = at - positions[low] + 0.0, positions[low] - at + 0.0
+    found = np.where(np.signbit(slope), slope * on, -(slope * back)) + values[low]  # at a point with -0.0
     behind = slope * (at - positions[high]) + values[high]
     found = np.where(np.isnan(found), behind, found)
-    found = np.where(np.isnan(found) & (values[low] == values[high]), values[low], found)
+    level = (values[low] == values[high]) | (at == positions[low])
+    found = np.where(np.isnan(found) & level, values[low], found)
     found = np.where(at == positions[-1], values[-1], found)
     found = np.where(at < positions[0], values[0] if left is None else left, found)
     found = np.where(at > positions[-1], values[-1] if right is None else right, found)
-    return np.where(np.isnan(at), at, found)[()]
+    return np.where(np.isnan(at) & (n > 1), at, found)[()]
 
 
 # ---------------------------------------------------------------- stores
