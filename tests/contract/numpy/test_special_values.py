@@ -389,3 +389,14 @@ def test_interpolation_gives_the_points_themselves(count):
             runs=1,
             zeros=True,
         )
+
+
+def products_of_polynomials(x, y):
+    return np.polymul(x, y), np.polymul(x, [0.0]), np.convolve(x, y), np.correlate(x, y)
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32, complex])
+@pytest.mark.parametrize("factor", [[0.0], [-0.0, 0.0], [1.0, -0.0, 2.0], [0.0, 1.0, -1.0]])
+def test_zeros_in_products_of_polynomials(factor, dtype):
+    for x in ([1.0, -2.0, 3.0, -0.0, 0.0], [-2.0]):
+        check(products_of_polynomials, np.array(x, dtype), np.array(factor, dtype), runs=1, zeros=True)

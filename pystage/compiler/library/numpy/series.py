@@ -119,7 +119,7 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
     if len(y) == 0:
         raise ValueError("second array argument cannot be empty")
     if len(x) < len(y):
-        return np.convolve(y, x.conj()[::-1], mode).conj()[::-1]
+        return np.convolve(y.conj(), x[::-1], mode)[::-1]
     return np.convolve(x, y.conj()[::-1], mode)
 
 

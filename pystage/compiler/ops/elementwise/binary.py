@@ -205,34 +205,32 @@ _SAME_ELEMENTS = Broadcast | Reshape | Convert
 
 
 def known_elements(value: Value) -> np.ndarray | None:
-    """The elements of a value that is a constant, or one that is broadcast, reshaped or converted; else None.
+    """The elements of a value that XLA sees to be a constant, or one that is broadcast, reshaped or converted; else None.
 
     They are those of the constant, in whatever shape and type it has.
     """
-    while isinstance(value.owner, Op):
-        kind = value.owner.kind
-        if isinstance(kind, Constant):
-            return kind.data
-        if not isinstance(kind, _SAME_ELEMENTS):
-            return None
-        (value,) = value.owner.operands
-    return None
+    kind = getattr(_source(value).owner, "kind", None)
+    return kind.data if isinstance(kind, Constant) else None
 
 
 def _is_broadcast(value: Value) -> bool:
     """True for an array that is seen to repeat the elements of a smaller one."""
-    size = value.type.size
+    return _source(value).type.size < value.type.size
+
+
+def _source(value: Value) -> Value:
+    """What XLA sees that a value has its elements from."""
     while isinstance(owner := value.owner, Op):
-        kind = owner.kind
-        if isinstance(kind, Select):
-            _, value, other = owner.operands
-            if _before_stop(value) is not _before_stop(other):
+        if isinstance(owner.kind, Select):
+            _, chosen, other = owner.operands
+            if _before_stop(chosen) is not _before_stop(other):
                 break
-        elif isinstance(kind, _SAME_ELEMENTS) or kind.opcode == "stop_gradient":
+            value = chosen
+        elif isinstance(owner.kind, _SAME_ELEMENTS) or owner.kind.opcode == "stop_gradient":
             (value,) = owner.operands
         else:
             break
-    return value.type.size < size
+    return value
 
 
 def _before_stop(value: Value) -> Value:
