@@ -400,3 +400,32 @@ def products_of_polynomials(x, y):
 def test_zeros_in_products_of_polynomials(factor, dtype):
     for x in ([1.0, -2.0, 3.0, -0.0, 0.0], [-2.0]):
         check(products_of_polynomials, np.array(x, dtype), np.array(factor, dtype), runs=1, zeros=True)
+
+
+def scaled_spectra(x):
+    of_real = np.fft.ihfft(x), np.fft.rfft(x, norm="ortho"), np.fft.rfft(x, norm="forward")
+    return of_real, np.fft.fft(x, norm="ortho"), np.fft.fft(x, norm="forward"), np.fft.ifft(x, norm="ortho")
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_spectra_are_scaled_part_by_part():
+    """A part that is 0 stays 0 beside one that is infinite."""
+    for x in ([math.inf, 0.0], [1.0, math.inf, -0.0], [-0.0, 0.0, -0.0, 1.0], [-0.0, -0.0, -0.0, -0.0]):
+        check(scaled_spectra, np.array(x), runs=1, zeros=True)
+
+
+def counts_between(x, edges, weights):
+    return np.histogram(x, bins=edges), np.histogram(x, bins=edges, weights=weights)
+
+
+def counts_between_known(x, edges, weights):
+    return np.histogram(x, bins=[0.0, 1.0, math.nan]), edges, weights
+
+
+@pytest.mark.parametrize(
+    "edges", [[0.0, 1.0, 2.0], [math.nan] * 3, [0.0, 1.0, math.nan], [0.0, math.nan, 2.0]]
+)
+@pytest.mark.parametrize("program", [counts_between, counts_between_known])
+def test_bins_between_edges_that_are_nan(program, edges):
+    x = np.array([0.5, math.nan, 2.0, 1.0, -3.0, math.inf, 5.0])
+    check(program, x, np.array(edges), np.arange(7.0), runs=1)

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
-from ...hlo.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, DType
-from ...ops import Fft, Multiply, Pad, Slice, Transpose
+from ...hlo.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, DType, is_complex
+from ...ops import Complex, Fft, Imag, Multiply, Pad, Real, Slice, Transpose
 from ...values.lattice import Abstract
 from ..context import Context, Raw
 from ..kernels.nesting import nested
@@ -59,6 +59,14 @@ def _scale(ctx: Context, norm: Raw, length: int, inverse: bool, dtype: DType, na
     return float(factor) * length if inverse else float(factor)
 
 
+def _times(ctx: Context, value: Value, factor: float) -> Value:
+    """A product with a real number, of complex numbers part by part: infinity times a part that is 0 would be NaN."""
+    if is_complex(value.type.dtype):
+        return ctx.op(Complex(), *[_times(ctx, ctx.op(part, value), factor) for part in (Real(), Imag())])
+    factors = ctx.broadcast(ctx.constant(factor, value.type.dtype), value.type.static_shape)
+    return ctx.op(Multiply(), value, factors)
+
+
 def _transform(ctx: Context, kind: str, a: Raw, n: Raw, axis: Raw, norm: Raw, name: str) -> Abstract:
     """One of HLO's transforms along one axis."""
     given = nested(ctx, NUMPY, a, f"np.fft.{name}")
@@ -85,8 +93,7 @@ def _transform(ctx: Context, kind: str, a: Raw, n: Raw, axis: Raw, norm: Raw, na
     real = np.result_type(np.zeros(0, given.dtype).real.dtype, 1.0)
     scale = _scale(ctx, norm, length, kind.startswith("I"), real, name)
     if scale != 1:
-        factor = ctx.broadcast(ctx.constant(scale, value.type.dtype), value.type.static_shape)
-        value = ctx.op(Multiply(), value, factor)
+        value = _times(ctx, value, scale)
     if kind == "IRFFT" and given.dtype == FLOAT16:
         value = ctx.convert(value, FLOAT16)
     if at != given.rank - 1:

@@ -250,10 +250,23 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
         np.add.at(n, place, given)
         n = n.astype(given.dtype)
     n = n[:count]
+    if not equal and np.issubdtype(edges.dtype, np.inexact) and np.isnan(edges).any():
+        n = _between_places(values, weights, edges).astype(n.dtype)
     if density:
         widths = np.array(np.diff(edges), float)
         return n / widths / n.sum(), edges
     return n, edges
+
+
+def _between_places(values: Any, weights: Any, edges: Any) -> Any:
+    """How many elements, or the sum of their weights, lie between the places of edges, of which NaN belongs at the end."""
+    order = np.argsort(values, kind="stable")
+    lines = values[order]
+    places = np.append(np.searchsorted(lines, edges[:-1]), np.searchsorted(lines, edges[-1], "right"))
+    if weights is None:
+        return np.diff(places)
+    sums = np.cumsum(np.ravel(np.asarray(weights))[order])
+    return np.diff(np.append(np.zeros(1, sums.dtype), sums)[places])
 
 
 @composed(np.histogramdd)
