@@ -15,8 +15,8 @@ offload = deferred("pystage.offload", "Offload")
 LAZILY = Lazily(
     deferred("pystage.lazy.fallback", "run_lazily"), deferred("pystage.lazy.fallback", "run_on_arrays")
 )
-_gradient = deferred("pystage.lazy.gradients", "run_gradient")
-_gradient_of_arrays = deferred("pystage.lazy.gradients", "run_gradient_of_arrays")
+_gradient = deferred("pystage.lazy.gradients.pullbacks", "run_gradient")
+_gradient_of_arrays = deferred("pystage.lazy.gradients.pullbacks", "run_gradient_of_arrays")
 
 
 def lazy_gradient(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import enum
 import os
 import time
 import warnings
+from dataclasses import dataclass, field
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -152,19 +155,84 @@ def test_what_has_no_slope_passes_through_a_structure() -> None:
     np.testing.assert_array_equal(found["c"], counts)
 
 
-class Weights:
-    def __init__(self, w: Any) -> None:
-        self.w = w
+@dataclass
+class Norm:
+    scale: Any
+    mean: Any
+    kept: Any = None
 
 
-@pytest.mark.parametrize("argument", [Weights(np.ones(2)), [Weights(np.ones(2)), np.ones(2)]])
-def test_an_object_is_no_number(argument: Any) -> None:
-    def of_it(weights: Any) -> Any:
-        os.getpid()
-        return (weights[1] if isinstance(weights, list) else weights.w).sum()
+@dataclass(frozen=True, slots=True)
+class Scale:
+    by: Any
+    name: str
 
+
+@jax.tree_util.register_dataclass
+@dataclass
+class Registered:
+    w: Any
+    rate: float = field(metadata={"static": True})
+
+
+class Rate(enum.Enum):
+    HIGH = 0.5
+
+
+class Model:
+    def __init__(self, norm: Norm, make: Any) -> None:
+        self.rate = Rate.HIGH
+        self.parts = [norm, norm, Scale(make([2.0, 3.0]), "scale"), Registered(make([1.0, -1.0]), 0.5)]
+        self.calls = 0
+
+
+def changes(model: Any, x: Any) -> Any:
+    """Keeps a running mean, counts, appends, gives a weight another name and stores into it by that."""
+    first, same, scale, registered = model.parts
+    y = (x * first.scale + same.scale) * scale.by * registered.w * registered.rate * model.rate.value
+    first.mean = 0.9 * first.mean + 0.1 * y.sum()
+    first.kept = first.scale
+    first.kept[0] = 7.0
+    model.calls += 1
+    model.parts.append(model.calls)
+    return (y * y).sum(), first.kept
+
+
+def changed(make: Any, grad: Any) -> list[Any]:
+    model = Model(Norm(make([0.5, 1.5]), 1.0), make)
+    (value, kept), g = grad(model, make([1.0, 2.0]))
+    norm = model.parts[0]
+    assert kept is norm.kept is norm.scale and model.parts[1] is norm
+    assert (
+        type(g) is Model and g.parts[0] is g.parts[1] and g.parts[2].name == "scale" and g.rate is Rate.HIGH
+    )
+    assert model.calls == 1 and model.parts[4:] == [1]
+    held = (value, kept, norm.scale, norm.mean, *[part.by for part in (model.parts[2], g.parts[2])])
+    slopes = (g.parts[0].scale, g.parts[0].mean, g.parts[3].w, g.parts[3].rate)
+    return [np.asarray(each).tolist() for each in (*held, *slopes)]
+
+
+def test_objects_hold_gradients_and_what_the_function_changes() -> None:
+    """As where the function is staged."""
+    grad = pystage.value_and_grad(changes, has_aux=True)
+    staged = pystage.value_and_grad(pystage.compile(changes, fallback="error"), has_aux=True)
+    found, wanted = changed(lambda x: lazy.asarray(np.array(x)), grad), changed(np.array, staged)
+    for ours, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def test_an_object_that_a_function_failed_on_holds_what_it_held() -> None:
+    def fails(norm: Any) -> Any:
+        raise KeyError(norm.scale.shape)
+
+    scale = lazy.asarray(np.ones(3))
+    norm = Norm(scale, 1.0)
+    with pytest.raises(KeyError):
+        pystage.grad(fails)(norm)
+    assert norm.scale is scale and norm.mean == 1.0
     with pytest.raises(pystage.StagingError, match="PS701"):
-        pystage.grad(of_it)(argument)
+        pystage.grad(fails)(Norm(scale, jnp.ones(3)))
+    assert norm.scale is scale
 
 
 def test_an_argument_that_the_call_does_not_have() -> None:

@@ -12,29 +12,28 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
-from ..compiler.ad.calculus import differentiable
-from ..compiler.diagnostics.codes_differentiation import NoDerivative, NoSuchArgument
-from ..compiler.diagnostics.errors import StagingError
-from ..compiler.hlo.builder import Builder
-from ..compiler.hlo.ir import Function, Region
-from ..compiler.hlo.types import ArrayType, is_complex, is_floating
-from ..compiler.ops import Add
-from ..compiler.values.boundary import Form
-from ..records import dataclass
-from ..runtime.executables.transformations import cotangents_of
-from ..runtime.function import BoundFunction, CompiledFunction
-from .arena import LIMIT, arena_of
-from .array import LazyTensor, from_host
-from .barrier import barrier, placed
-from .fallback import plain_results
-from .graph import GradientTape, Node, RecordedCall, tape, varies
-from .recipes import Recipe, kind_of
-from .segment import Segment, program_of
-from .steps.recording import thread
-from .tensor import Tensor, lent, node_of, owner
+from ...compiler.ad.calculus import differentiable
+from ...compiler.diagnostics.codes_differentiation import NoSuchArgument
+from ...compiler.diagnostics.errors import StagingError
+from ...compiler.hlo.builder import Builder
+from ...compiler.hlo.ir import Function, Region
+from ...compiler.hlo.types import ArrayType, is_floating
+from ...compiler.ops import Add
+from ...records import dataclass
+from ...runtime.executables.transformations import cotangents_of
+from ...runtime.function import BoundFunction, CompiledFunction
+from ..arena import LIMIT, arena_of
+from ..array import LazyTensor
+from ..barrier import barrier
+from ..fallback import plain_results
+from ..graph import GradientTape, Node, RecordedCall, tape
+from ..recipes import Recipe
+from ..segment import Segment, program_of
+from ..steps.recording import thread
+from ..tensor import lent, node_of
+from .arguments import Arguments
 
 _MAX_PULLBACKS = 4096
 """How many pullbacks of calls are cached."""
@@ -75,121 +74,32 @@ def _run(
     """The gradient, of lazy tensors; numbers have gradients of their own kinds."""
     several = argnums if isinstance(argnums, tuple) else (argnums,)
     given = list(args)
-    inputs: list[_Input] = []
-    trees = []
+    arguments = Arguments()
     for i in several:
         if not -len(given) <= i < len(given):
             raise StagingError((NoSuchArgument(argument=str(i), count=len(given)),))
-        leaves, tree = jax.tree_util.tree_flatten(given[i])
-        inside = not jax.tree_util.treedef_is_leaf(tree)
-        made = [leaf if inside and _passes_through(leaf) else _Input(leaf) for leaf in leaves]
-        inputs += [m for m in made if isinstance(m, _Input)]
-        trees.append((made, tree))
-        given[i] = jax.tree_util.tree_unflatten(tree, [m.stand if isinstance(m, _Input) else m for m in made])
-    recorded = GradientTape({id(m.node) for m in inputs})
+    held: list[Any] = [*args, *kwargs.values()]
     try:
+        parts = [arguments.part_of(given[i]) for i in several]
+        for i, part in zip(several, parts, strict=True):
+            given[i] = part.stand
+        nodes = arguments.nodes()
+        recorded = GradientTape(set(map(id, nodes)))
         with tape(recorded):
             result = fun(*given, **kwargs)
             result, aux = result if has_aux else (result, None)
-            found = _gradients(result, [m.node for m in inputs], recorded)
+            found = _gradients(result, nodes, recorded)
+        held += (result, aux)
     finally:
-        for each in inputs:
-            each.hand_back()
-    gradients = iter([m.gradient(node) for m, node in zip(inputs, found, strict=True)])
-    parts = [
-        jax.tree_util.tree_unflatten(
-            tree, [next(gradients) if isinstance(m, _Input) else _passed(m) for m in made]
-        )
-        for made, tree in trees
-    ]
-    gradient = tuple(parts) if isinstance(argnums, tuple) else parts[0]
+        held = arguments.hand_back(held)
+    result, aux = held[-2:]
+    by_node = dict(zip(map(id, nodes), found, strict=True))
+    gradients = tuple([part.gradient(by_node) for part in parts])
+    gradient = gradients if isinstance(argnums, tuple) else gradients[0]
     value = (result, aux) if has_aux else result
     if with_value:
         return value, gradient
     return (gradient, aux) if has_aux else gradient
-
-
-def _is_differentiable(leaf: Any) -> bool:
-    """True for numbers and arrays with fractions."""
-    type_ = leaf.dtype if isinstance(leaf, LazyTensor | jax.Array) else np.asarray(leaf).dtype
-    return is_floating(type_) or is_complex(type_)
-
-
-def _passes_through(leaf: Any) -> bool:
-    """True for what has no slope and stays as it is in the gradient of the structure that holds it."""
-    return isinstance(leaf, _WITHOUT_SLOPE) and not _is_differentiable(leaf)
-
-
-_WITHOUT_SLOPE = (int, str, bytes, np.generic, np.ndarray, LazyTensor)
-
-
-def _passed(leaf: Any) -> Any:
-    return leaf.copy() if isinstance(leaf, np.ndarray | LazyTensor) else leaf
-
-
-class _Input:
-    """One array or number to differentiate by: a lazy tensor stands for it."""
-
-    def __init__(self, leaf: Any) -> None:
-        self._leaf = leaf
-        if isinstance(leaf, jax.Array):
-            raise StagingError((NoDerivative(span=None, what="a jax.Array where a function is not staged"),))
-        array = np.asarray(leaf) if not isinstance(leaf, LazyTensor) else None
-        if not _is_differentiable(leaf):
-            type_ = leaf.dtype if array is None else array.dtype
-            if array is not None and not isinstance(leaf, (*_WITHOUT_SLOPE, list)):
-                what = f"a {type(leaf).__name__} where a function is not staged"
-                raise StagingError((NoDerivative(span=None, what=what),))
-            raise TypeError(f"grad requires real- or complex-valued inputs, but got {type_}")
-        if array is None:
-            source = node_of(leaf)
-            self.node = _another(source)
-            self.stand = owner(self.node, kind_of(source.type, leaf._kind.form, source.device))
-        else:
-            form = Form.NDARRAY if isinstance(leaf, np.ndarray) else Form.SCALAR
-            self.stand = from_host(array, None, form)
-            self.node = node_of(self.stand)
-
-    def hand_back(self) -> None:
-        """Stores into the caller's array what the function has stored into what stands for it."""
-        leaf, stand = self._leaf, self.stand
-        if stand._node is self.node:
-            return
-        if isinstance(leaf, LazyTensor):
-            leaf[...] = stand
-        elif isinstance(leaf, np.ndarray) and leaf.flags.writeable:
-            leaf[...] = np.asarray(stand)
-
-    def gradient(self, node: Node | None) -> Any:
-        """The gradient, of the kind of what it is by."""
-        kind = kind_of(self.node.type, self.stand._kind.form, self.node.device)
-        if node is None:
-            made = from_host(np.zeros(kind.type.static_shape, kind.type.dtype), kind.device, kind.form)
-        else:
-            made = owner(node, kind)
-        if type(self._leaf) is Tensor.number:
-            return owner(node_of(made), kind_of(kind.type, Form.PYTHON, kind.device))
-        return type(self._leaf)(made.item()) if type(self._leaf) in (float, complex) else made
-
-
-def _another(node: Node) -> Node:
-    """Another node for the same array: what is computed from it can be told from what is computed from `node`."""
-    array = placed(node)
-    if array is None or varies(node):
-        made = Node(node.type, node.device, None, RecordedCall(_same(node.type), (node,), None))
-        if array is not None:
-            made.settle(array)
-    else:
-        made = Node(node.type, node.device, array)
-    return made
-
-
-@functools.cache
-def _same(type: ArrayType) -> Recipe:
-    """The recipe of an array itself."""
-    body = Region((type,))
-    body.results = tuple(body.params)
-    return Recipe("gradient", Function("same", body), (0,))
 
 
 def _gradients(result: Any, inputs: Sequence[Node], recorded: GradientTape) -> list[Node | None]:

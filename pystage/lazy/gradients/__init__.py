@@ -1,0 +1,1 @@
+"""Gradients of functions that run on lazy tensors."""
