@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from dataclasses import KW_ONLY, InitVar, dataclass, field
+from dataclasses import KW_ONLY, InitVar, dataclass, field, fields
 from enum import Enum, IntEnum, IntFlag
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -327,6 +327,17 @@ class OnlyFloors(Declines):
 @cases(1.5)
 def divmod_of_objects(x):
     return divmod(Divides(x), 3), divmod(7, Divides(x)), said(lambda: divmod(OnlyFloors(x), OnlyFloors(x)))
+
+
+@dataclass
+class Marked:
+    x: float = field(default=1.0, metadata={"learns": False})
+
+
+@cases(Marked(2.0), refused="PS606")
+def metadata_of_a_field(marked):
+    """A `mappingproxy` is a constant of a class that equals dicts."""
+    return marked.x if fields(marked)[0].metadata == {"learns": False} else -marked.x
 
 
 @cases(1.5, refused="PS603")

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import IdentityNotKnown, NoSuchOperation
 from ...hlo.types import BOOL
@@ -309,7 +310,19 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
     known = [known_object(ctx, x) for x in (left, right)]
     if MISSING not in known:
         return Const(bool(known[0] == known[1]))
+    for one in known:
+        if one is not MISSING and type(one).__eq__ not in _EQUAL_TO_THEIR_KIND:
+            why = "its class compares with other classes"
+            name = f"the operator == of {type_name(ctx, left)} and {type_name(ctx, right)}"
+            ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead="compare what they hold"))
     return FALSE
+
+
+_EQUAL_TO_THEIR_KIND = {
+    cls.__eq__
+    for cls in (object, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, range, slice)
+}
+"""The comparisons of what equals no container of another kind; that of a `mappingproxy` may say that it equals a dict."""
 
 
 def _is_numpy_scalar(value: Abstract) -> bool:
