@@ -35,6 +35,7 @@ from ...compiler.passes.mask_loops import mask_loops
 from ...compiler.passes.outlining import outline_segments
 from ...compiler.passes.scratch import keep_scratch
 from ...compiler.passes.store_fences import fence_stores
+from ...compiler.passes.transposed_products import exchange_operands
 from ...compiler.pipeline import Staged, axes_of, with_varying
 from .compiler_options import options_for
 from .jax_private import runs_alone
@@ -115,13 +116,15 @@ def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple
 
 
 def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
-    """The program as it is emitted for these platforms: with the lowerings that the user has registered, on CPUs with
-    loads kept apart from stores, in segments, the convolutions of loops with channels last. Where it runs `alone`, in
-    this process and on one device, the places of masks are found in loops, loops keep the memory of their lists, small
-    loops are kernels (among several XLA would put the exchange of parts into them), and NumPy does what it does faster."""
+    """The program as it is emitted for these platforms: with the lowerings that the user has registered, on CPUs without
+    transposes of products in 16 bits, with loads kept apart from stores, in segments, the convolutions of loops with
+    channels last. Where it runs `alone`, in this process and on one device, the places of masks are found in loops, loops
+    keep the memory of their lists, small loops are kernels (among several XLA would put the exchange of parts into them),
+    and NumPy does what it does faster."""
     function = with_registered_lowerings(function, *platforms)
     if "cpu" not in platforms:
         return function
+    function = exchange_operands(function)
     alone = alone and len(platforms) == 1
     if alone:
         function = keep_scratch(mask_loops(function))

@@ -231,6 +231,20 @@ class DotGeneral(HloOp):
     def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
         return tangent_of_product(c, op, tangents)
 
+    def transposed(self, lhs: ArrayType, rhs: ArrayType) -> tuple[DotGeneral, Axes]:
+        """The product with its operands exchanged, and the permutation that makes of this one's result that one's."""
+        batch = len(self.lhs_batch)
+        rank = self.infer(lhs, rhs).rank
+        ours = batch + len(_free(lhs.rank, self.lhs_batch, self.lhs_contract))
+        product = replace(
+            self,
+            lhs_batch=self.rhs_batch,
+            rhs_batch=self.lhs_batch,
+            lhs_contract=self.rhs_contract,
+            rhs_contract=self.lhs_contract,
+        )
+        return product, (*range(batch), *range(ours, rank), *range(batch, ours))
+
     def _for_lhs(self, c: Calculus, ct: Value, lhs: Value, rhs: Value) -> Value:
         """The cotangent of `lhs`: contracted with the free axes of `rhs`, axes put back in order."""
         batch = len(self.lhs_batch)
