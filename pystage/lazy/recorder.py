@@ -28,6 +28,7 @@ from ..compiler.values.boundary import (
     ViewTemplate,
 )
 from ..compiler.values.evaluation import Elements, Evaluation, Evaluator, Make, never
+from ..compiler.values.memory import stand_in
 from ..compiler.values.views import View, Window
 from ..runtime.results.numpy_private import float_errors
 from .arena import LIMIT, Arena, arena_of, arenas
@@ -37,7 +38,7 @@ from .functions import method
 from .graph import CodeLocation, Node, RecordedCall
 from .recipes import Recipe, Refused, kind_of, name_of, recipe_for
 from .steps.recording import thread
-from .tensor import NUMBERS, Tensor, assign, node_of, owner, to_host, view_of
+from .tensor import NUMBERS, Tensor, assign, node_of, owner, owner_of, to_host, view_of
 
 Key = tuple[Any, ...]
 _INT64 = range(-(2**63), 2**63)
@@ -77,6 +78,12 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     entry = _recipes.get(tuple(key))
     if type(entry) is not Recipe:
         entry = _recipe(entry, tuple(key), function, args, kwargs or {}, leaves)
+    if isinstance(entry, Refused):
+        place = _reshaped_copy(function, args, kwargs)
+        if place is None:
+            raise Unrecorded(entry.reason)
+        made = record(np.array, (args[place],), {"order": "C"}, depth + 1)
+        return record(function, (*args[:place], made, *args[place + 1 :]), kwargs, depth + 1)
     if entry.viewed is not None and type(leaves[entry.viewed]) is cls:
         return view_of(leaves[entry.viewed], entry.steps)
     frame = sys._getframe(depth)
@@ -89,6 +96,22 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
     with arena.lock:  # what it stores depends on what it has read
         call = _recorded(entry, leaves, arena, location)
         return _Finish(entry, call, args, kwargs or {}).result()
+
+
+def _reshaped_copy(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None) -> int | None:
+    """The position of a view that a call reshapes, if NumPy copies it, since its elements lie in another order."""
+    place = 1 if function is method and args[0] in ("reshape", "ravel") else 0
+    if kwargs or not (place or function in (np.reshape, np.ravel)):
+        return None
+    view, shape = args[place], args[place + 1 :]
+    if not isinstance(view, Tensor) or view._owner is None or not owner_of(view)._kind.ordered:
+        return None
+    array = stand_in(owner_of(view)._kind.type, view._path)
+    try:
+        reshaped = array.reshape(*shape or (-1,))
+    except (TypeError, ValueError):
+        return None
+    return None if np.may_share_memory(array, reshaped) else place
 
 
 def _operation(function: Any, args: Sequence[Any]) -> str:
@@ -131,8 +154,8 @@ _RECIPES = 20_000
 
 def _recipe(
     entry: Any, key: Key, function: Any, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]
-) -> Recipe:
-    """The recipe of a call of which `_recipes` has `entry`, made if there is none. `Unrecorded` if there can be none."""
+) -> Recipe | Refused:
+    """The recipe of a call of which `_recipes` has `entry`, made if there is none."""
     demanded: tuple[int, ...] = ()
     if type(entry) is tuple:
         demanded = entry
@@ -140,8 +163,6 @@ def _recipe(
         entry = _recipes.get(key)
     if entry is None:
         entry = _new_recipe(key, demanded, function, args, kwargs, leaves)
-    if isinstance(entry, Refused):
-        raise Unrecorded(entry.reason)
     return entry  # type: ignore[no-any-return]
 
 

@@ -69,6 +69,15 @@ def slope_of_a_slope(w: Any) -> Any:
     return (g * g).sum() * eval("1.0")
 
 
+def heads(w: Any) -> Any:
+    """Reshapes a transposed view: NumPy copies it."""
+    y = np.tanh(w.reshape(3, 2, 1).transpose(1, 0, 2) * 2.0)
+    y = y @ y.transpose(0, 2, 1) * eval("1.0")
+    flat = y.transpose(1, 0, 2).reshape(3, -1) + np.reshape(y.T, (3, 6))
+    flat[0] *= y[:, 0, 0].sum()
+    return (flat**3).sum() + (np.ravel(w.T) * np.arange(6)).sum()
+
+
 def slopes(function: Any, w: Any, step: float = 1e-6) -> Any:
     found = np.zeros_like(w)
     for place in np.ndindex(*w.shape):
@@ -79,7 +88,7 @@ def slopes(function: Any, w: Any, step: float = 1e-6) -> Any:
     return found
 
 
-@pytest.mark.parametrize("function", [products, branches, stores, prints, goes_on, slope_of_a_slope])
+@pytest.mark.parametrize("function", [products, branches, stores, prints, goes_on, heads, slope_of_a_slope])
 def test_gradients_are_slopes(function: Any, capsys: Any) -> None:
     expected = slopes(function, W) if function is not slope_of_a_slope else 54 * W**5
     found = pystage.grad(function)(W)
