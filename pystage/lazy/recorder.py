@@ -35,7 +35,7 @@ from .arena import LIMIT, Arena, arena_of, arenas
 from .barrier import barrier, constant_of, elements_of, placed, value_of
 from .devices import DeviceMismatch, default_device, device_of, on_device
 from .functions import method
-from .graph import CodeLocation, Node, RecordedCall
+from .graph import CodeLocation, Node, RecordedCall, varies
 from .recipes import Recipe, Refused, kind_of, name_of, recipe_for
 from .steps.recording import thread
 from .tensor import NUMBERS, Tensor, assign, node_of, owner, owner_of, to_host, view_of
@@ -383,7 +383,7 @@ class _Finish(Evaluator):
         node = self._nodes[output.index]
         if output.form is Form.PYTHON:
             assert output.scalar is not None
-            if thread.recording is not None:
+            if thread.recording is not None or varies(node):
                 return owner(node, kind_of(node.type, output.form, self._device))
             return output.scalar(elements_of(node, f"the result of `{self._recipe.name}`").item())
         if output.form is Form.JAX:

@@ -230,6 +230,26 @@ def test_objects_hold_gradients_and_what_the_function_changes() -> None:
         np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
+def test_python_numbers_promote_no_array() -> None:
+    """Floats of an argument are weak, also in what is computed from them and kept."""
+
+    def decays(part: Any, w: Any) -> Any:
+        part["rate"] = part["rate"] * 0.5 + eval("0.0")
+        part["mean"] = part["rate"] * w
+        return (part["mean"] * w).sum()
+
+    for make in (np.array, lazy.asarray):
+        w = make(np.ones(3, np.float32))
+        part = {"rate": 3.0}
+        value, gradient = pystage.value_and_grad(decays)(part, w)
+        assert value.dtype == part["mean"].dtype == np.float32 and float(value) == 4.5
+        assert (part["rate"], type(part["rate"])) == (1.5, float)
+        assert gradient["rate"] == 1.5 and type(gradient["rate"]) is float
+    value, slope = pystage.value_and_grad(lambda x: x * x * eval("1.0"))(2.0)
+    assert (value, type(value), slope) == (4.0, float, 4.0)
+    assert pystage.grad(lambda x: pystage.grad(lambda y: y**3 * eval("1.0"))(x) * 1.0)(2.0) == 12.0
+
+
 def test_an_object_that_a_function_failed_on_holds_what_it_held() -> None:
     def fails(norm: Any) -> Any:
         raise KeyError(norm.scale.shape)

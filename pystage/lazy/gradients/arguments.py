@@ -25,15 +25,16 @@ from ...compiler.values.instances import instance_fields, slots_of
 from ...runtime.arguments.classification import LeafKind, fields_of, is_plain, rule_of
 from ..array import LazyTensor, from_host
 from ..barrier import placed
-from ..graph import Node, RecordedCall, varies
+from ..graph import Node, RecordedCall, is_differentiating, varies
 from ..recipes import Recipe, kind_of
 from ..replacement import Replacement
 from ..steps.arguments import contents_of
-from ..tensor import Tensor, node_of, owner
+from ..steps.recording import thread
+from ..tensor import Tensor, host_view, node_of, owner
 
 Gradients = Mapping[int, Node | None]
 """The gradient by each input, by the identity of its node; None where the result does not depend on it."""
-_WITHOUT_SLOPE = (int, str, bytes, np.generic, np.ndarray, LazyTensor)
+_WITHOUT_SLOPE = (int, str, bytes, np.generic, np.ndarray, Tensor)
 """Classes of numbers and arrays, some without a slope, and of text."""
 
 
@@ -95,14 +96,18 @@ class Arguments:
 
 
 class _PutBack(Replacement):
-    """Puts what stand-ins stand for in their places."""
+    """Puts what stand-ins stand for in their places, and Python's numbers in those of numbers that were computed."""
 
     def __init__(self, originals: Mapping[int, Any]) -> None:
         super().__init__()
         self._originals = originals
 
     def leaf(self, value: Any) -> Any:
-        return self._originals.get(id(value), value)
+        if id(value) in self._originals:
+            return self._originals[id(value)]
+        if type(value) is Tensor.number and thread.recording is None and not is_differentiating():
+            return host_view(value, "a Python number").item()
+        return value
 
 
 class _Opened(NamedTuple):
@@ -116,7 +121,7 @@ class _Opened(NamedTuple):
 
 def _opened(value: Any) -> _Opened | None:
     """What a value holds; None for what is a leaf."""
-    if isinstance(value, LazyTensor | jax.Array):
+    if isinstance(value, Tensor | jax.Array):
         return None
     cls: Any = type(value)
     if is_plain(cls) and rule_of(value, ()) is not LeafKind.STATIC:
@@ -144,8 +149,14 @@ def _set_attribute(value: Any, name: str, new: Any) -> None:
 
 def _is_differentiable(leaf: Any) -> bool:
     """True for numbers and arrays with fractions."""
-    type_ = leaf.dtype if isinstance(leaf, LazyTensor | jax.Array) else np.asarray(leaf).dtype
+    type_ = _dtype_of(leaf)
     return is_floating(type_) or is_complex(type_)
+
+
+def _dtype_of(leaf: Any) -> Any:
+    if isinstance(leaf, Tensor):
+        return leaf._kind.type.dtype
+    return leaf.dtype if isinstance(leaf, jax.Array) else np.asarray(leaf).dtype
 
 
 def _passes_through(leaf: Any) -> bool:
@@ -197,13 +208,12 @@ class _Input:
         self._leaf = leaf
         if isinstance(leaf, jax.Array):
             raise StagingError((NoDerivative(span=None, what="a jax.Array where a function is not staged"),))
-        array = np.asarray(leaf) if not isinstance(leaf, LazyTensor) else None
+        array = np.asarray(leaf) if not isinstance(leaf, Tensor) else None
         if not _is_differentiable(leaf):
-            type_ = leaf.dtype if array is None else array.dtype
             if array is not None and not isinstance(leaf, (*_WITHOUT_SLOPE, list)):
                 what = f"a {type(leaf).__name__} where a function is not staged"
                 raise StagingError((NoDerivative(span=None, what=what),))
-            raise TypeError(f"grad requires real- or complex-valued inputs, but got {type_}")
+            raise TypeError(f"grad requires real- or complex-valued inputs, but got {_dtype_of(leaf)}")
         if array is None:
             source = node_of(leaf)
             self.node = _another(source)
@@ -212,6 +222,8 @@ class _Input:
             form = Form.NDARRAY if isinstance(leaf, np.ndarray) else Form.SCALAR
             self.stand = from_host(array, None, form)
             self.node = node_of(self.stand)
+            if type(leaf) in (float, complex):
+                self.stand = owner(self.node, kind_of(self.node.type, Form.PYTHON, self.node.device))
 
     def hand_back(self) -> None:
         """Stores into the caller's array what the function has stored into what stands for it."""
@@ -226,7 +238,8 @@ class _Input:
     def gradient(self, found: Gradients) -> Any:
         """The gradient, of the kind of what it is by."""
         node = found[id(self.node)]
-        kind = kind_of(self.node.type, self.stand._kind.form, self.node.device)
+        form = self.stand._kind.form
+        kind = kind_of(self.node.type, Form.SCALAR if form is Form.PYTHON else form, self.node.device)
         if node is None:
             made = from_host(np.zeros(kind.type.static_shape, kind.type.dtype), kind.device, kind.form)
         else:

@@ -25,14 +25,13 @@ from ...records import dataclass
 from ...runtime.executables.transformations import cotangents_of
 from ...runtime.function import BoundFunction, CompiledFunction
 from ..arena import LIMIT, arena_of
-from ..array import LazyTensor
 from ..barrier import barrier
 from ..fallback import plain_results
 from ..graph import GradientTape, Node, RecordedCall, tape
 from ..recipes import Recipe
 from ..segment import Segment, program_of
 from ..steps.recording import thread
-from ..tensor import lent, node_of
+from ..tensor import Tensor, lent, node_of
 from .arguments import Arguments
 
 _MAX_PULLBACKS = 4096
@@ -104,16 +103,17 @@ def _run(
 
 def _gradients(result: Any, inputs: Sequence[Node], recorded: GradientTape) -> list[Node | None]:
     """The gradient by each input, recorded; None where the result does not depend on it."""
-    if not isinstance(result, LazyTensor):
+    if not isinstance(result, Tensor):
         if isinstance(result, float | np.floating):
             return [None] * len(inputs)
         raise TypeError(f"grad requires real-valued outputs, but got {type(result).__name__}.")
-    if result.shape != ():
+    type_ = result._kind.type
+    if type_.shape != ():
         raise TypeError(
-            f"Gradient only defined for scalar-output functions. Output had shape: {result.shape}."
+            f"Gradient only defined for scalar-output functions. Output had shape: {type_.shape}."
         )
-    if not is_floating(result.dtype):
-        raise TypeError(f"grad requires real-valued outputs, but got {result.dtype}.")
+    if not is_floating(type_.dtype):
+        raise TypeError(f"grad requires real-valued outputs, but got {type_.dtype}.")
     last = node_of(result)
     back = _WayBack(last, recorded)
     return [back.found(node) for node in inputs]
