@@ -3,4 +3,5 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))  # the models are those of the examples
+_EXAMPLES = Path(__file__).parent.parent / "examples"
+sys.path[:0] = [str(_EXAMPLES), str(_EXAMPLES / "models")]  # the models are those of the examples

@@ -25,6 +25,7 @@ from pystage.runtime.reports.hlo_text import instruction_counts
 
 from .measuring import Pairs, Table, in_pairs, in_turn
 from .model import described, images
+from .model import with_weights as model_with
 
 try:
     from . import with_torch
@@ -40,7 +41,7 @@ EPOCHS = 5
 
 def by_jax(model: Any) -> Any:
     """The gradient under `jax.jit`, as a function of the list of arrays and the images."""
-    return jax.jit(jax.grad(lambda arrays, batch: vgg19.total(vgg19.with_weights(model, arrays), batch)))
+    return jax.jit(jax.grad(lambda arrays, batch: vgg19.total(model_with(model, arrays), batch)))
 
 
 def front_end(count: int) -> Pairs:

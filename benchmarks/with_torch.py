@@ -43,20 +43,20 @@ def flattened(x: torch.Tensor) -> torch.Tensor:
 def vgg_loss(model: Any) -> Loss:
     """`vgg19.total` as a function of the list of tensors and the images."""
     layers = [type(layer) for layer in model.layers]
-    relu = [getattr(layer, "relu", True) for layer in model.layers]
+    relu = [getattr(layer, "relu", False) for layer in model.layers]
 
     def loss(weights: list[torch.Tensor], x: torch.Tensor) -> torch.Tensor:
         following = iter(weights)
         for layer, bends in zip(layers, relu):
             if layer is vgg19.Conv:
-                x = functional.relu(functional.conv2d(x, next(following), next(following), padding=1))
+                x = functional.conv2d(x, next(following), next(following), padding=1)
             elif layer is vgg19.MaxPool:
                 x = functional.max_pool2d(x, 2)
             elif layer is vgg19.Flatten:
                 x = flattened(x)
             else:
                 x = x @ next(following) + next(following)
-                x = functional.relu(x) if bends else x
+            x = functional.relu(x) if bends else x
         return torch.softmax(x, dim=1).sum()
 
     return loss

@@ -15,7 +15,7 @@ import pytest
 import pystage
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
-sys.path.append(str(FOLDER))  # one imports from another
+sys.path += [str(FOLDER), str(FOLDER / "models")]  # one imports from another
 EXAMPLES = [path for path in sorted(FOLDER.rglob("*.py")) if "\nPROGRAMS" in path.read_text(encoding="utf-8")]
 
 

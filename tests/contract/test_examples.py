@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pystage
 import pytest
@@ -40,7 +38,6 @@ PROGRAMS = [
 
 
 OPTIONS = {
-    "examples_vgg19": {"tolerance": 1e-5},
     "examples_lstm": {"tolerance": 1e-4, "interpreted": False, "runs": 1},
     "examples_data_parallel": {"tolerance": 1e-4, "interpreted": False, "runs": 1},
     "examples_train_digits": {"tolerance": 1e-4, "interpreted": False, "runs": 1},
@@ -50,7 +47,7 @@ OPTIONS = {
 
 
 def test_there_are_examples():
-    wanted = {"kmeans_digits", "lstm", "mandelbrot", "newton", "ode", "ode_fit", "train_digits", "vgg19"}
+    wanted = {"kmeans_digits", "lstm", "mandelbrot", "newton", "ode", "ode_fit", "train_digits"}
     assert wanted | {"wordseg"} <= set(NAMES)
 
 
@@ -91,31 +88,3 @@ def test_instructions_are_counted_by_their_lines():
     busy = {source[number - 1].strip() for number in lines}
     assert "distances = ((centres - points[i]) ** 2).sum(axis=1)" in busy
     assert "counts[labels[i]] += 1.0" in busy
-
-
-def test_vgg19_has_the_arrays_of_the_paper():
-    example = load("vgg19")
-    model, images = example.small()
-    assert len(example.weights(model)) == 38
-    assert example.forward(model, images).shape == (2, 10)
-
-
-def test_the_gradient_of_vgg19_is_that_of_jax():
-    """Of a sum that is not one whatever the weights: weighted, in 64 bits."""
-    example = load("vgg19")
-    with jax.enable_x64(True):
-        narrow, images = example.small()
-        arrays = [array.astype(jnp.float64) for array in example.weights(narrow)]
-        model, images = example.with_weights(narrow, arrays), images.astype(jnp.float64)
-        rates = jnp.linspace(0.5, 1.5, 10)
-
-        def weighted(model, images):
-            return jnp.sum(model(images) * rates)
-
-        found = example.weights(pystage.grad(weighted)(model, images))
-        by_jax = jax.jit(jax.grad(lambda arrays: weighted(example.with_weights(model, arrays), images)))
-        wanted = by_jax(arrays)
-        assert len(found) == 38
-        for ours, theirs in zip(found, wanted, strict=True):
-            assert np.any(theirs != 0)
-            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-15)

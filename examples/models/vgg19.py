@@ -1,14 +1,13 @@
-"""VGG19 forward and backward: plain dataclasses with `__call__`, compiled whole.
+"""VGG19 forward, backward, and a training step: plain dataclasses with `__call__`, compiled whole.
 
-In: images, float32 `[batch, size, size, 3]`. Out: probabilities, float32 `[batch, classes]`, and the gradient of their
-sum by all weights, which is a model too. The model knows nothing of pystage: a layer is a dataclass that holds its
-weights, the network is a list of layers, and a forward pass is a loop over that list. Weights are random, so only the
-work is real.
+In: images, float32 `[batch, size, size, 3]`. Out: probabilities, float32 `[batch, classes]`; the gradient of their
+sum by all weights, which is a model too; or the mean cross-entropy of a step, which changes the weights. The network is a
+list of layers, and a forward pass is a loop over that list. Weights are random, so only the work is real.
 
-Source of the architecture: K. Simonyan, A. Zisserman, "Very Deep Convolutional Networks for Large-Scale
-Image Recognition" (arXiv:1409.1556), table 1, column E.
+Source of the architecture and of the optimiser's constants: K. Simonyan, A. Zisserman, "Very Deep Convolutional Networks for
+Large-Scale Image Recognition" (arXiv:1409.1556), table 1, column E, and section 3.1, without its dropout.
 
-Run it: `python examples/vgg19.py`
+Run it: `python examples/models/vgg19.py`
 """
 
 from __future__ import annotations
@@ -18,7 +17,18 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
-import numpy as np
+from layers import (
+    Conv,
+    Dense,
+    Maker,
+    MaxPool,
+    Momentum,
+    arrays_of,
+    cross_entropy,
+    functions_of,
+    zeros_like,
+)
+from running import show
 
 import pystage
 
@@ -27,66 +37,30 @@ STAGES = ((2, 1), (2, 2), (4, 4), (4, 8), (4, 8))
 
 
 @dataclass
-class Conv:
-    """A 3×3 convolution with bias, then `relu`: `[n, h, w, in]` to `[n, h, w, out]`."""
-
-    kernel: jax.Array  # [3, 3, in, out]
-    bias: jax.Array  # [out]
-
-    def __call__(self, x):
-        y = jax.lax.conv_general_dilated(
-            x, self.kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
-        )
-        return jnp.maximum(y + self.bias, 0.0)
-
-
-@dataclass
-class MaxPool:
-    """The largest of each 2×2 block: `[n, h, w, c]` to `[n, h/2, w/2, c]`."""
-
-    size: int = 2
-
-    def __call__(self, x):
-        window = (1, self.size, self.size, 1)
-        return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, window, window, "VALID")
-
-
-@dataclass
 class Flatten:
     """All but the batch in one axis."""
 
     def __call__(self, x):
-        return jnp.reshape(x, (x.shape[0], -1))
-
-
-@dataclass
-class Dense:
-    """A matrix product with bias, then `relu` where asked: `[n, in]` to `[n, out]`."""
-
-    weight: jax.Array  # [in, out]
-    bias: jax.Array  # [out]
-    relu: bool = True
-
-    def __call__(self, x):
-        y = x @ self.weight + self.bias
-        return jnp.maximum(y, 0.0) if self.relu else y
+        return x.reshape(x.shape[0], -1)
 
 
 @dataclass
 class VGG:
-    """A chain of layers, then `softmax`."""
+    """A chain of layers: scores `[batch, classes]`."""
 
-    layers: list[Conv | MaxPool | Flatten | Dense]
+    layers: list[Conv | Dense | MaxPool | Flatten]
 
     def __call__(self, x):
         for layer in self.layers:
             x = layer(x)
-        return jax.nn.softmax(x)
+        return x
 
 
 def forward(model, images):
     """The class probabilities of `images`."""
-    return model(images)
+    scores = model(images)
+    nn, _ = functions_of(scores)
+    return nn.softmax(scores)
 
 
 def total(model, images):
@@ -95,7 +69,7 @@ def total(model, images):
     K. Fischer, E. Saba, "Automatic Full Compilation of Julia Programs and ML Models to Cloud TPUs" (arXiv:1810.09868),
     figure 3.
     """
-    return jnp.sum(model(images))
+    return forward(model, images).sum()
 
 
 def backward(model, images):
@@ -103,63 +77,56 @@ def backward(model, images):
     return pystage.grad(total)(model, images)
 
 
+def loss(model, images, labels):
+    """The mean cross-entropy."""
+    return cross_entropy(model(images), labels)
+
+
+def train_step(model, optimizer, images, labels, rate):
+    """One step of training; changes `model` and `optimizer`, and gives the loss before it."""
+    value, gradient = pystage.value_and_grad(loss)(model, images, labels)
+    optimizer.update(model, gradient, rate)
+    return value
+
+
 def make_vgg19(width=64, size=224, hidden=4096, classes=1000, seed=0):
     """VGG19 with random weights: 16 convolutions and 3 dense layers, 38 arrays, 144 million numbers.
 
-    Smaller `width`, `size` (a multiple of 32) and `hidden` give the same program on smaller arrays.
+    Smaller `width`, `size` (a multiple of 32) and `hidden` give the same program on smaller arrays. Without a seed:
+    descriptions of arrays.
     """
-    rng = np.random.default_rng(seed)
-
-    def normal(*shape):
-        fan_in = int(np.prod(shape[:-1]))
-        return jnp.asarray(rng.standard_normal(shape, dtype=np.float32) * np.float32(np.sqrt(2 / fan_in)))
-
-    layers: list[Conv | MaxPool | Flatten | Dense] = []
+    make = Maker(seed)
+    layers: list[Conv | Dense | MaxPool | Flatten] = []
     channels = 3
     for convolutions, factor in STAGES:
         for _ in range(convolutions):
-            out = width * factor
-            layers.append(Conv(normal(3, 3, channels, out), jnp.zeros(out, jnp.float32)))
-            channels = out
-        layers.append(MaxPool())
+            layers.append(make.conv(3, channels, width * factor, bias=True, relu=True))
+            channels = width * factor
+        layers.append(MaxPool(2, 2))
     layers.append(Flatten())
     features = channels * (size // 32) ** 2
     for out in (hidden, hidden, classes):
-        layers.append(Dense(normal(features, out), jnp.zeros(out, jnp.float32), relu=out != classes))
+        layers.append(make.dense(features, out, relu=out != classes))
         features = out
     return VGG(layers)
 
 
 def make_images(batch=1, size=224, seed=1):
-    """Noise in the shape of images: float32 `[batch, size, size, 3]`."""
-    return jnp.asarray(np.random.default_rng(seed).standard_normal((batch, size, size, 3), dtype=np.float32))
+    """Noise in the shape of images: float32 `[batch, size, size, 3]`; without a seed its description."""
+    return Maker(seed).normal(1.0, batch, size, size, 3)
+
+
+def make_step(batch=32, size=224, width=64, hidden=4096, classes=1000, seed=0):
+    """The arguments of `train_step`."""
+    model = make_vgg19(width, size, hidden, classes, seed)
+    seed = None if seed is None else seed + 1
+    labels = Maker(seed).integers(classes, batch)
+    return model, Momentum(zeros_like(model), decay=5e-4), make_images(batch, size, seed), labels, 1e-2
 
 
 def weights(model):
     """The arrays of the model, in the order of its layers."""
-    arrays = []
-    for layer in model.layers:
-        match layer:
-            case Conv():
-                arrays += [layer.kernel, layer.bias]
-            case Dense():
-                arrays += [layer.weight, layer.bias]
-    return arrays
-
-
-def with_weights(model, arrays):
-    """The same layers with other arrays, in the order of `weights`."""
-    following = iter(arrays)
-    layers: list[Conv | MaxPool | Flatten | Dense] = []
-    for layer in model.layers:
-        match layer:
-            case Conv():
-                layers.append(Conv(next(following), next(following)))
-            case Dense():
-                layers.append(Dense(next(following), next(following), layer.relu))
-            case _:
-                layers.append(layer)
-    return VGG(layers)
+    return [getattr(layer, name) for layer, name in arrays_of(model)]
 
 
 def small():
@@ -167,7 +134,12 @@ def small():
     return make_vgg19(width=4, size=32, hidden=16, classes=10), make_images(batch=2, size=32)
 
 
-PROGRAMS = [(forward, small), (backward, small)]
+def small_step():
+    """The arguments of `train_step` for it."""
+    return make_step(batch=2, size=32, width=4, hidden=16, classes=10)
+
+
+PROGRAMS = [(forward, small), (backward, small), (train_step, small_step)]
 """What the tests run: a function, and what makes its arguments."""
 
 
@@ -211,6 +183,9 @@ def main() -> None:
     slopes = weights(gradient(model, images))
     print(f"gradient of the sum by {len(slopes)} arrays, the largest slope {max(map(largest, slopes)):.2g}")
     print(f"forward and backward {seconds(lambda: weights(gradient(model, images))):.3f} s")
+
+    reduced = make_step(batch=8, size=32, width=16, hidden=128, classes=10)
+    show("VGG19, a training step", train_step, make_step(seed=None), reduced)
 
 
 def largest(array):
