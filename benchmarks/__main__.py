@@ -32,6 +32,7 @@ BENCHMARKS = (
     "programs",
     "scaling",
     "gradients",
+    "models",
     "lazy",
     "lazy_small",
     "batches",
