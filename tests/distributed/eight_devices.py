@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import importlib
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -13,6 +17,7 @@ import pytest
 from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
+from sampling import ALL
 
 import pystage
 from pystage.compiler import ops
@@ -23,6 +28,10 @@ from pystage.compiler.hlo.ir import Function, Region
 from pystage.compiler.hlo.types import ArrayType
 from pystage.compiler.ops.collectives.base import Collective
 from pystage.compiler.ops.foreign.named_axes import NamedAxis
+
+sys.path.append(str(Path(__file__).parents[2] / "examples" / "models"))  # its modules import each other
+
+from layers import arrays_of
 
 Program = Callable[..., Any]
 Wrap = Callable[[Program], Program]
@@ -487,6 +496,43 @@ def test_without_a_traced_argument() -> None:
     program = pystage.compile(lambda: lax.axis_index("i"), fallback="error")
     with pytest.raises(pystage.StagingError, match=r"PS606.*none of the arguments"):
         sharded(SPLIT, SPLIT)(lambda x: x[:1, 0] * 0 + program())(X)
+
+
+# ---------------------------------------------------------------- whole models
+
+
+@pytest.mark.skipif(not ALL, reason="XLA takes long for them")
+@pytest.mark.parametrize("name", ["resnet50", "roberta"])
+def test_steps_of_whole_models(name: str) -> None:
+    """Rows of the batch on eight devices, weights on each: the results of one device, and no collective but sums."""
+    module = importlib.import_module(name)
+    sizes = {"resnet50": {"size": 16, "width": 4, "classes": 5, "blocks": (1,)}}.get(name)
+    sizes = sizes or {
+        "length": 6,
+        "vocabulary": 11,
+        "longest": 8,
+        "features": 8,
+        "heads": 2,
+        "hidden": 12,
+        "encoders": 1,
+    }
+    model, optimizer, *batch, rate = module.make_step(batch=16, **sizes)
+    plain = copy.deepcopy((model, optimizer, *batch, rate))
+    everywhere, rows = NamedSharding(MESH, P()), NamedSharding(MESH, P("i"))
+    places = (everywhere, everywhere, *[rows] * len(batch))
+    staged = pystage.compile(module.train_step, fallback="error", in_shardings=places)
+    lowered = staged.lower(model, optimizer, *batch, rate).compile()
+    opcodes = set(lowered.instruction_counts().by_opcode)
+    assert "all-reduce" in opcodes
+    assert not opcodes & {"all-gather", "all-to-all", "collective-permute", "reduce-scatter"}
+    np.testing.assert_allclose(
+        staged(model, optimizer, *batch, rate),
+        module.train_step(*plain),
+        rtol=1e-3 if name == "roberta" else 1e-5,
+    )
+    for ours, theirs in zip(arrays_of(model, state=True), arrays_of(plain[0], state=True), strict=True):
+        assert getattr(*ours).sharding.is_fully_replicated
+        np.testing.assert_allclose(getattr(*ours), getattr(*theirs), rtol=1e-3, atol=2e-3)
 
 
 # ---------------------------------------------------------------- the operations
