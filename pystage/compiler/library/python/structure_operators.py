@@ -318,7 +318,7 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
     return FALSE
 
 
-_EQUAL_TO_THEIR_KIND = {
+_EQUAL_TO_THEIR_KIND: set[Any] = {
     cls.__eq__
     for cls in (object, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, range, slice)
 }
