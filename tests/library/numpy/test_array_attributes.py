@@ -242,5 +242,4 @@ def test_masked_elements() -> None:
 
 def test_refused() -> None:
     refused("PS603", lambda ctx, x: found(ctx, x, "tobytes"), A)
-    refused("PS220", lambda ctx, x: ctx.call(found(ctx, x, "nonzero"), []), jnp.asarray(A))
     refused("PS203", lambda ctx, x: ctx.call(found(ctx, x, "view"), [Const(np.int64)]), A)

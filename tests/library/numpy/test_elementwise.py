@@ -196,7 +196,7 @@ def test_where_jax() -> None:
         check_call(jnp.where, mask, a, Known(b) if isinstance(b, float) else b)
         check_call(jnp.where, MASK, a, b)
     refused("PS204", meaning_of(jnp.where), mask, [1, 2, 3], 0)  # type: ignore[arg-type]
-    refused("PS203", meaning_of(jnp.where), MASK)  # type: ignore[arg-type]
+    refused("PS203", meaning_of(jnp.where), MASK, 1)  # type: ignore[arg-type]
     refused("PS201", meaning_of(np.where), MASK, np.ones(2), 0)  # type: ignore[arg-type]
 
 

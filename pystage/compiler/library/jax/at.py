@@ -16,14 +16,15 @@ from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
 from ...hlo.op import HloOp
 from ...ops import Add, Maximum, Minimum, Multiply, Select
-from ...values.bounded import Selection
+from ...values.bounded import Bounded, Selection
 from ...values.lattice import Abstract, Array, Const, Meaning, Method
 from ...values.views import path_type, read_path, write_path
 from ..context import Context, Raw
 from ..numpy.indexing.bounded import bounded, elements, where
+from ..numpy.indexing.bounded_indices import has_bounded, index_of_wholes
 from ..numpy.indexing.gathering import Fancy, as_index_arrays, basic_views, fancy, gather, scatter
 from ..numpy.indexing.indices import Indices, IntegerIndex, parse
-from ..numpy.indexing.masks import masked_axes, masked_choice, refuse_slices
+from ..numpy.indexing.masks import beside_places, masked_axes, masked_choice, refuse_slices
 from ..numpy.indexing.stores import fit, stored_value
 
 
@@ -152,9 +153,16 @@ def _check_mode(ctx: Context, mode: Raw) -> None:
 
 def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp | None) -> Value:
     """The array once the values are stored, or combined with what stood there."""
+    if has_bounded(index):
+        found = index_of_wholes(ctx, array.shape, index, jax=True)
+        if found.batch is not None:
+            return _stored_at_places(ctx, array, found.index, found.batch, values, combine)
+        index = found.index
     indices = parse(ctx, index, array.shape, jax=True)
     if indices.masks:
         return _masked(ctx, array, indices, values, combine)
+    if isinstance(values, Bounded):
+        return _stored_at_places(ctx, array, index, None, values, combine)
     inside = all(i.inside for i in indices.items if isinstance(i, IntegerIndex))
     new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
     if indices.is_basic and inside:
@@ -172,6 +180,20 @@ def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp 
     return write_path(ctx.b, array.value, views, scatter(ctx, old, at, new, combine))
 
 
+def _stored_at_places(
+    ctx: Context, array: Array, index: Raw, batch: Bounded | None, values: Raw, combine: HloOp | None
+) -> Value:
+    """An update at places, or with values, of which only the program knows how many there are."""
+    indices = parse(ctx, index, array.shape, jax=True)
+    indices = Indices(as_index_arrays(indices.items, ctx), False, indices.separated)
+    views = basic_views(indices.items, array.shape)
+    old = read_path(ctx.b, array.value, views)
+    at, placed = beside_places(ctx, old, fancy(ctx, indices), batch, values, jax=True)
+    new = stored_value(ctx, placed, array.dtype, "the stored value", jax=True)
+    new = fit(ctx, new, at.result_shape(old.type.static_shape))
+    return write_path(ctx.b, array.value, views, scatter(ctx, old, at, new, combine))
+
+
 def _masked(ctx: Context, array: Array, indices: Indices, values: Raw, combine: HloOp | None) -> Value:
     """An update where a computed mask is true."""
     views = basic_views(indices.items, array.shape)
@@ -179,12 +201,7 @@ def _masked(ctx: Context, array: Array, indices: Indices, values: Raw, combine: 
     views = (*views, *joined)
     old = read_path(ctx.b, array.value, views)
     target = bounded(ctx, ctx.jax(old), extents)
-    new = stored_value(ctx, values, array.dtype, "the stored value", jax=True)
-    if combine is not None:
-        if new.type.rank:
-            refuse_slices(ctx, "an update with an array", indices)
-        changed = ctx.op(combine, old, ctx.broadcast(new, old.type.static_shape))
-        chosen = ctx.op(Select(), where(ctx, target), changed, old)
-    else:
-        chosen = masked_choice(ctx, target, old, new, array.dtype, jax=True)
+    is_bounded = isinstance(values, Bounded)
+    new = values if is_bounded else stored_value(ctx, values, array.dtype, "the stored value", jax=True)
+    chosen = masked_choice(ctx, target, old, new, array.dtype, jax=True, combine=combine)
     return write_path(ctx.b, array.value, views, chosen)

@@ -79,7 +79,7 @@ def _known_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArg
     array = found.array
     rest = array.shape[1:]
     part = Slice((0,) * array.rank, (cell.length, *rest), (1,) * array.rank)
-    return ArrayArgument(ctx.op(part, array.value), array.weak)
+    return ArrayArgument(ctx.op(part, array.value))
 
 
 def _nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:

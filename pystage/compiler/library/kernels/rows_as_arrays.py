@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from ....records import dataclass
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
-from ...hlo.types import BOOL, FLOAT64, INT64, ArrayType, is_integer
+from ...hlo.types import BOOL, INT64, ArrayType, is_integer
 from ...ops import (
     And,
     Broadcast,
@@ -76,6 +77,8 @@ class _Column:
 
     array: ArrayArgument
     lengths: tuple[_Length, ...] = ()
+    mixed: bool = False
+    """True for numbers some of which are of JAX's weak type."""
 
 
 def _row_zero(ctx: Context, element: Abstract, depth: int) -> Abstract:
@@ -121,12 +124,15 @@ def _side_by_side(
     columns = [part for part in parts if part is not None]
     if not columns or len(columns) < len(parts) or len({part.array.shape for part in columns}) > 1:
         return None
+    mixed = any(part.mixed for part in columns)
+    if mixed and len({part.array.dtype for part in columns}) > 1:
+        return None
     values, weak = rules.common(ctx, [part.array for part in columns])
     shape = values[0].type.static_shape
     wide = [ctx.reshape(v, (*shape[:depth], 1, *shape[depth:])) for v in values]
     array = ArrayArgument(ctx.op(Concatenate(depth), *wide), weak)
     if not any(part.lengths for part in columns):
-        return _Column(array)
+        return _Column(array, mixed=mixed)
     inner = [part.lengths for part in columns]
     if len({tuple([(each.axis, each.of_lists) for each in one]) for one in inner}) > 1:
         return None
@@ -135,7 +141,7 @@ def _side_by_side(
         axis, shape = each[0].axis, each[0].of_each.type.static_shape
         parts_of = [ctx.reshape(x.of_each, (*shape[:depth], 1, *shape[depth:])) for x in each]
         lengths.append(_Length(axis + 1, ctx.op(Concatenate(depth), *parts_of), each[0].of_lists))
-    return _Column(array, tuple(lengths))
+    return _Column(array, tuple(lengths), mixed)
 
 
 def _of_lists(ctx: Context, rules: Rules, rows: RowsCell, function: str, depth: int) -> _Column | None:
@@ -177,10 +183,11 @@ def _of_numbers(ctx: Context, rules: Rules, element: Array, function: str, depth
         if sample.whole is not None:
             return None
     types = {rules.common_dtype(ctx, [rules.operand(ctx, each, function)]) for each in samples}
-    if len(types) > 1:
+    if len({dtype for dtype, _ in types}) > 1:
         return None
+    mixed = len(types) > 1
     dtype, weak = types.pop()
-    return _Column(ArrayArgument(ctx.convert(element.value, dtype), weak))
+    return _Column(ArrayArgument(ctx.convert(element.value, dtype), weak), mixed=mixed)
 
 
 # ---------------------------------------------------------------- lengths
@@ -254,7 +261,15 @@ _NO_INDEX = (
 
 _OF_ANY_TYPE = (np.isin, np.ix_)
 """Functions that make the same of an empty list, whatever the type of its elements would be."""
-_OF_GIVEN_TYPE = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
+_OF_GIVEN_TYPE = (
+    np.array,
+    np.asarray,
+    np.asanyarray,
+    np.ascontiguousarray,
+    np.asfortranarray,
+    jnp.array,
+    jnp.asarray,
+)
 """Functions that do so where the type of the result is given."""
 
 
@@ -276,10 +291,11 @@ def array_of_rows(
     as_index: bool = False,
     function: Callable[..., Any] = np.array,
     of_any_type: bool = False,
+    rules: Rules = NUMPY,
 ) -> Raw:
-    """An argument of `function`, one of NumPy: of a list whose length only the program knows, the array that NumPy makes.
+    """An argument of `function`: of a list whose length only the program knows, the array that its library makes.
 
-    NumPy makes one of float64 of an empty list; of an index, one of integers.
+    NumPy makes one of float64 of an empty list, JAX of its default type; of an index, one of integers.
     """
     cell = _cell_of_rows(ctx, raw)
     if cell is None:
@@ -287,7 +303,7 @@ def array_of_rows(
     extent = list_length(cell)
     if isinstance(raw, RowsTuple) and isinstance(extent, Array) and ctx.can_be_unrolled(extent):
         return Tuple(list_items(ctx, cell))
-    return _array(ctx, cell, as_index, function, of_any_type)
+    return _array(ctx, rules, cell, as_index, function, of_any_type)
 
 
 def _cell_of_rows(ctx: Context, raw: Raw) -> RowsCell | None:
@@ -330,20 +346,27 @@ def _refuse_none(ctx: Context, cell: RowsCell, element: Gated) -> None:
 
 
 def _array(
-    ctx: Context, cell: RowsCell, as_index: bool, function: Callable[..., Any], of_any_type: bool
+    ctx: Context,
+    rules: Rules,
+    cell: RowsCell,
+    as_index: bool,
+    function: Callable[..., Any],
+    of_any_type: bool,
 ) -> Raw:
     certain = _number_of(cell.element)
     if isinstance(cell.element, Gated) and certain is not None:
         _refuse_none(ctx, cell, cell.element)
-    found = column(ctx, NUMPY, certain or cell.element, "array")
-    if found is None:
+    found = column(ctx, rules, certain or cell.element, "array")
+    makes_array = function is rules.module.array
+    if found is None or (found.mixed and not makes_array):
         ctx.fail(NotKnown(span=ctx.span, what="the element type of an array of numbers of several kinds"))
     array, length = found.array, int_value(ctx, cell.length)
     if as_index and not (is_integer(array.dtype) or array.dtype == BOOL):
         some = ctx.op(Compare("NE"), length, ctx.constant(0, INT64))
         ctx.check(some, IndexError(_NO_INDEX), _refuse_index, [])
-    is_usual = of_any_type or (is_integer(array.dtype) if as_index else array.dtype == FLOAT64)
-    if function is not np.array:
+    usual = rules.default_float(ctx)
+    is_usual = of_any_type or (is_integer(array.dtype) if as_index else array.dtype == usual)
+    if not makes_array:
         _raise_of_none(ctx, cell, function)
     elif not isinstance(cell.length, int) and not (array.rank == 1 and is_usual):
         _refuse_empty(ctx, length)
@@ -353,35 +376,38 @@ def _array(
         if isinstance(cell.length, int):
             counts[0] = cell.length
         sizes[each.axis] = _common_length(ctx, function, each, counts, array.shape[each.axis + 1 :])
-        if each.of_lists and not (array.rank == each.axis + 1 and array.dtype == FLOAT64):
+        if each.of_lists and not (array.rank == each.axis + 1 and array.dtype == usual):
             _refuse_empty(ctx, sizes[each.axis])
     value = array.value
     if isinstance(cell.length, int):
         limits = (cell.length, *array.shape[1:])
         value = ctx.op(Slice((0,) * array.rank, limits, (1,) * array.rank), value)
-    return first_elements(ctx, ctx.ndarray(value), sizes)
+    made = rules.array(ctx, value, array.weak and not makes_array)
+    assert isinstance(made, Ref | Array)
+    return first_elements(ctx, made, sizes)
 
 
-def rank_of_rows(ctx: Context, raw: Raw) -> int | None:
+def rank_of_rows(ctx: Context, rules: Rules, raw: Raw) -> int | None:
     """The rank of the elements of a list whose length, or that of whose elements, only the program knows; else None."""
     cell = _cell_of_rows(ctx, raw)
     if cell is None:
         return None
-    found = column(ctx, NUMPY, _number_of(cell.element) or cell.element, "array")
+    found = column(ctx, rules, _number_of(cell.element) or cell.element, "array")
     return None if found is None else found.array.rank - 1
 
 
-def chained(ctx: Context, raw: Raw, function: Callable[..., Any]) -> Raw | None:
+def chained(ctx: Context, rules: Rules, raw: Raw, function: Callable[..., Any]) -> Raw | None:
     """What `function` makes of a list of arrays: all one after another along their first axis; None for other lists."""
     cell = _cell_of_rows(ctx, raw)
-    found = None if cell is None else column(ctx, NUMPY, cell.element, "array")
+    found = None if cell is None else column(ctx, rules, cell.element, "array")
     if cell is None or found is None or found.array.rank < 2:
         return None
     lengths, (capacity, most, *rest) = found.lengths, found.array.shape
     if len(lengths) > 1 or any(each.axis != 1 or each.of_lists for each in lengths):
         return None
     _raise_of_none(ctx, cell, function)
-    flat = ctx.ndarray(ctx.reshape(found.array.value, (capacity * most, *rest)))
+    flat = rules.array(ctx, ctx.reshape(found.array.value, (capacity * most, *rest)), found.array.weak)
+    assert isinstance(flat, Ref | Array)
     if not lengths:
         count = ctx.op(Multiply(), int_value(ctx, cell.length), ctx.constant(most, INT64))
         return first_elements(ctx, flat, {0: count})
@@ -400,7 +426,11 @@ def _raise_of_none(ctx: Context, cell: RowsCell, function: Callable[..., Any]) -
 
 
 def arrays_of_rows(
-    ctx: Context, raw: Raw, function: Callable[..., Any] = np.array, of_any_type: bool = False
+    ctx: Context,
+    raw: Raw,
+    function: Callable[..., Any] = np.array,
+    of_any_type: bool = False,
+    rules: Rules = NUMPY,
 ) -> Raw:
     """As `array_of_rows`, also of such lists that a list or tuple holds."""
     items = (
@@ -408,9 +438,9 @@ def arrays_of_rows(
         if isinstance(raw, Tuple) or isinstance(cell_of(ctx, raw), ListCell)
         else None
     )
-    made = [array_of_rows(ctx, item) for item in items or ()]
+    made = [array_of_rows(ctx, item, function=rules.module.array, rules=rules) for item in items or ()]
     if items is None or all(new is item for new, item in zip(made, items, strict=True)):
-        return array_of_rows(ctx, raw, function=function, of_any_type=of_any_type)
+        return array_of_rows(ctx, raw, function=function, of_any_type=of_any_type, rules=rules)
     return Tuple(tuple(made), raw.cls) if isinstance(raw, Tuple) else new_list(ctx, made)
 
 

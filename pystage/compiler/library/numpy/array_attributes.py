@@ -173,7 +173,8 @@ def _attribute_of_bounded(ctx: Context, value: Bounded, name: str) -> Abstract |
     if name in ("real", "imag"):
         return _part_of_bounded(ctx, value, name)
     methods = JAX_METHODS if value.form is Form.JAX else NUMPY_METHODS
-    return _method({**methods, **BOUNDED_METHODS}, value, name)
+    of_bounded = name in BOUNDED_METHODS and name in methods
+    return _method(BOUNDED_METHODS if of_bounded else methods, value, name)
 
 
 def _part_of_bounded(ctx: Context, value: Bounded, name: str) -> Abstract:

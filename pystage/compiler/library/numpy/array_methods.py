@@ -13,7 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ...diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
+from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
 from ...hlo.types import BFLOAT16, DType, is_complex
 from ...ops import BitcastConvert, Transpose
@@ -93,10 +93,7 @@ def _compress(ctx: Context, self: Raw, condition: Raw, axis: Raw = None, out: Ra
 
 def _nonzero(ctx: Context, self: Raw) -> Abstract:
     """Where it is not zero: one array of indices for each axis."""
-    if not is_jax(self):
-        return ctx.call(Const(np.nonzero), [self])
-    rewrite = "use `jnp.where(mask, a, b)`, or count with `jnp.count_nonzero`"
-    ctx.fail(SizeDependsOnValues(span=ctx.span, what="nonzero()", rewrite=rewrite))
+    return ctx.call(Const(jnp.nonzero if is_jax(self) else np.nonzero), [self])
 
 
 # ---------------------------------------------------------------- types and copies

@@ -27,7 +27,7 @@ from ..registry import meaning
 from ..rules.bounds import ends_of
 from ..rules.casting import cast_number
 from ..rules.jax import is_none
-from ..rules.libraries import as_ndarray
+from ..rules.libraries import Rules, twins
 from ..rules.promote import (
     SAME_KIND,
     LoopTypes,
@@ -85,24 +85,27 @@ def choose(
     return chosen, loop
 
 
-def _where(jax: bool) -> Callable[..., Abstract]:
-    name = "jnp.where" if jax else "np.where"
-
-    def where(ctx: Context, condition: Raw, x: Raw = None, y: Raw = None, /) -> Abstract:
-        if is_none(x) and is_none(y) and not jax:
-            return ctx.call(Const(np.nonzero), [abstract(as_ndarray(ctx, condition))])
-        if is_none(x) or is_none(y):
-            text = "one argument: the number of results depends on the values"
-            ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument=text))
-        value, loop = choose(ctx, "where", [condition], [x], y, jax)
-        return ctx.jax(value, loop.weak) if jax else ctx.ndarray(value)
-
-    where.__doc__ = f"`{name}(condition, x, y)`."
-    return where
-
-
-meaning(np.where)(_where(False))
-meaning(jnp.where)(_where(True))
+@twins(np.where, jnp.where, delegates=False)
+def where(
+    ctx: Context,
+    rules: Rules,
+    condition: Raw,
+    x: Raw = None,
+    y: Raw = None,
+    *,
+    size: Raw = None,
+    fill_value: Raw = None,
+) -> Abstract:
+    """The elements of `x` or `y`; the places where the condition holds, where there are none."""
+    if is_none(x) and is_none(y):
+        sizes = {"size": size, "fill_value": fill_value}
+        given = {name: abstract(n) for name, n in sizes.items() if not is_none(n)}
+        return ctx.call(Const(rules.module.nonzero), [abstract(condition)], given)
+    if is_none(x) or is_none(y) or not is_none(size):
+        text = "one of two arrays" if is_none(size) else "`size`"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.where", argument=text))
+    value, loop = choose(ctx, "where", [condition], [x], y, rules.is_jax)
+    return rules.array(ctx, value, loop.weak)
 
 
 def _select(jax: bool) -> Callable[..., Abstract]:

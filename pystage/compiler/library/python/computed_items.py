@@ -26,8 +26,8 @@ from ..rules.templates import common_template
 
 _EXAMPLES: dict[str, Any] = {"tuple": (None,), "string": " ", "bytes": b" "}
 """By the kind of a sequence other than a list, one with one item."""
-MOST_BRANCHES = 16
-"""Of more different items than these without a template in common the place must be known."""
+MOST_BRANCHES = 15
+"""Of more different items than these without a template in common the place must be known: loops over them are rolled."""
 
 
 def is_index(index: Abstract) -> bool:

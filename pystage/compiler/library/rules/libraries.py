@@ -11,8 +11,10 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from types import ModuleType
 from typing import Any, NoReturn
 
+import jax.numpy as jnp
 import numpy as np
 
 from ....records import dataclass
@@ -76,6 +78,7 @@ class Rules(abc.ABC):
     """The rules in which NumPy and `jax.numpy` differ."""
 
     name: str
+    module: ModuleType
     is_jax: bool
 
     @abc.abstractmethod
@@ -130,6 +133,7 @@ class NumpyRules(Rules):
     """NumPy 2: 64-bit defaults, scalars, ndarrays that are cells."""
 
     name = "np"
+    module = np
     is_jax = False
 
     def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:
@@ -181,6 +185,7 @@ class JaxRules(Rules):
     """`jax.numpy` under the user's `jax_enable_x64`: weak types, immutable results."""
 
     name = "jnp"
+    module = jnp
     is_jax = True
 
     def operand(self, ctx: Context, raw: Raw, function: str) -> ArrayArgument:

@@ -23,9 +23,11 @@ from ....values.views import Reshaped
 from ...context import Context, Raw
 from ...kernels import row_lists
 from ...kernels.layout import is_contiguous, note_possible_copy, strides_of
+from ...kernels.rows_as_arrays import arrays_of_rows, is_of_any_type
 from ...kernels.structures import abstract
 from ...registry import meaning_of
 from ...rules.jax import axes_of, axis_of, integer, is_none
+from ...rules.libraries import NUMPY, Rules
 from ..composed import run_program
 from ..indexing.bounded import (
     bounded,
@@ -49,7 +51,7 @@ from ..indexing.bounded import (
 from ..indexing.slices import times
 from ..indexing.subscripts import array_getitem
 from ..linalg.matrices import diagonal_views, two_axes
-from .size_rules import by_element, for_bounded, whole_like
+from .size_rules import by_element, for_bounded, twins_for_bounded, whole_like
 
 _LIBRARY = str(Path(__file__).parents[2])
 """Programs of the library store into no flat array that they are given."""
@@ -62,67 +64,88 @@ by_element((np.nan_to_num, np.sinc, np.isreal, np.iscomplex, np.isposinf, np.isn
 by_element((np.power, np.float_power), "x1", "x2")
 by_element((np.isclose, jnp.isclose), "a", "b")
 by_element((np.zeros_like, np.ones_like, np.full_like, np.copy), "a")
-by_element((np.empty_like,), "prototype")
+by_element((jnp.zeros_like, jnp.ones_like, jnp.full_like, jnp.copy), "a")
+by_element((np.empty_like, jnp.empty_like), "prototype")
 
 
-@for_bounded(np.real)
+@for_bounded(np.real, jnp.real)
 def real(ctx: Context, val: Raw) -> Abstract:
     """The real parts."""
     return ctx.getattr(abstract(val), "real")
 
 
-@for_bounded(np.imag)
+@for_bounded(np.imag, jnp.imag)
 def imag(ctx: Context, val: Raw) -> Abstract:
     """The imaginary parts."""
     return ctx.getattr(abstract(val), "imag")
 
 
-_chosen = meaning_of(np.where)
+_chosen = {module: meaning_of(module.where) for module in (np, jnp)}
 
 
-@for_bounded(np.where)
-def where(ctx: Context, condition: Raw, x: Raw = None, y: Raw = None, /) -> Abstract:
+@twins_for_bounded(np.where, jnp.where)
+def where(ctx: Context, rules: Rules, condition: Raw, x: Raw = None, y: Raw = None, /) -> Abstract:
     """The elements of `x` or `y`; the places where the condition holds, where there are none."""
     if is_none(x) and is_none(y):
-        return ctx.call(Const(np.nonzero), [abstract(condition)])
-    assert _chosen is not None
-    return _chosen(ctx, condition, x, y)
+        return ctx.call(Const(rules.module.nonzero), [abstract(condition)])
+    chosen = _chosen[rules.module]
+    assert chosen is not None
+    return chosen(ctx, condition, x, y)
 
 
-@for_bounded(np.asarray, np.asanyarray, np.ascontiguousarray)
-def asarray(ctx: Context, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
-    """The array itself, or its elements in another type; a new one of a list of bounded arrays."""
+def _made_of(rules: Rules, function: Any) -> Any:
+    """What JAX makes arrays of in place of a list whose length only the program knows; of NumPy's, calls give them."""
+
+    def rows(ctx: Context, a: Raw, *args: Raw, **kwargs: Raw) -> Raw:
+        return arrays_of_rows(ctx, a, jnp.array, is_of_any_type(function, (a, *args), kwargs), rules)
+
+    return rows if rules.is_jax else None
+
+
+def _asarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
     if not isinstance(a, Bounded):
-        return array(ctx, a, dtype)
+        return array(ctx, rules, a, dtype)
     if is_none(dtype) or ctx.known(dtype, "the dtype of asarray") == a.type.dtype:
         return a
     return ctx.call(ctx.getattr(a, "astype"), [dtype])
 
 
-@for_bounded(np.array)
-def array(ctx: Context, object: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
+@twins_for_bounded(np.asarray, jnp.asarray, rows=_made_of)
+def asarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
+    """The array itself, or its elements in another type; a new one of a list of bounded arrays."""
+    return _asarray(ctx, rules, a, dtype)
+
+
+@for_bounded(np.asanyarray, np.ascontiguousarray)
+def asanyarray(ctx: Context, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
+    """As `asarray`."""
+    return _asarray(ctx, NUMPY, a, dtype)
+
+
+@twins_for_bounded(np.array, jnp.array, rows=_made_of)
+def array(ctx: Context, rules: Rules, object: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
     """A copy; of a list of bounded arrays, they as its rows."""
     if not isinstance(object, Bounded):
-        return ctx.call(Const(np.stack), [object])
+        return ctx.call(Const(rules.module.stack), [object])
     made = ctx.call(ctx.getattr(object, "copy"), [])
     return made if is_none(dtype) else ctx.call(ctx.getattr(made, "astype"), [dtype])
 
 
-@for_bounded(np.shape)
+@for_bounded(np.shape, jnp.shape)
 def shape_(ctx: Context, a: Raw) -> Abstract:
     """The shape."""
     assert isinstance(a, Bounded)
     return bounded_attribute(ctx, a, "shape") or Const(None)
 
 
-@for_bounded(np.ndim)
+@for_bounded(np.ndim, jnp.ndim)
 def ndim(ctx: Context, a: Raw) -> Abstract:
     """The number of axes."""
     assert isinstance(a, Bounded)
     return Const(a.rank)
 
 
-@for_bounded(np.size)
+@for_bounded(np.size, jnp.size)
 def size_(ctx: Context, a: Raw, axis: Raw = None) -> Abstract:
     """The number of elements, or the extent of one axis."""
     assert isinstance(a, Bounded)
@@ -135,7 +158,7 @@ def size_(ctx: Context, a: Raw, axis: Raw = None) -> Abstract:
 # ---------------------------------------------------------------- other shapes
 
 
-@for_bounded(np.transpose)
+@for_bounded(np.transpose, jnp.transpose)
 def transpose(ctx: Context, a: Raw, axes: Raw = None) -> Abstract:
     """The axes in the order named, or reversed."""
     if not isinstance(a, Bounded):  # then the axes are
@@ -148,7 +171,7 @@ def transpose(ctx: Context, a: Raw, axes: Raw = None) -> Abstract:
     return transposed(ctx, a, order)
 
 
-@for_bounded(np.swapaxes)
+@for_bounded(np.swapaxes, jnp.swapaxes)
 def swapaxes(ctx: Context, a: Raw, axis1: Raw, axis2: Raw) -> Abstract:
     """Two axes in each other's place."""
     assert isinstance(a, Bounded)
@@ -161,7 +184,7 @@ def swapaxes(ctx: Context, a: Raw, axis1: Raw, axis2: Raw) -> Abstract:
     return transposed(ctx, a, order)
 
 
-@for_bounded(np.moveaxis)
+@for_bounded(np.moveaxis, jnp.moveaxis)
 def moveaxis(ctx: Context, a: Raw, source: Raw, destination: Raw) -> Abstract:
     """One axis at another place."""
     assert isinstance(a, Bounded)
@@ -172,7 +195,7 @@ def moveaxis(ctx: Context, a: Raw, source: Raw, destination: Raw) -> Abstract:
     return transposed(ctx, a, order)
 
 
-@for_bounded(np.diagonal)
+@for_bounded(np.diagonal, jnp.diagonal)
 def diagonal(ctx: Context, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw = 1) -> Abstract:
     """A diagonal of two axes as the last axis: a read-only view, or of a new array what it shows."""
     assert isinstance(a, Bounded)
@@ -216,7 +239,7 @@ def _on_diagonal(rows: Any, columns: Any, offset: Any) -> Any:
     return max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
 
 
-@for_bounded(np.squeeze)
+@for_bounded(np.squeeze, jnp.squeeze)
 def squeeze(ctx: Context, a: Raw, axis: Raw = None) -> Abstract:
     """Without axes of one element; the run ends (PS221) where it finds one element along an axis that is not named."""
     assert isinstance(a, Bounded)
@@ -251,7 +274,7 @@ def _no_squeeze(n: int) -> None:
     np.squeeze(np.broadcast_to(np.int8(0), (n,)), 0)
 
 
-@for_bounded(np.ravel)
+@for_bounded(np.ravel, jnp.ravel)
 def ravel(ctx: Context, a: Raw, order: Raw = "C") -> Abstract:
     """All elements along one axis; a vector is given back itself."""
     assert isinstance(a, Bounded)
@@ -333,7 +356,7 @@ def _flat_view(ctx: Context, array: Bounded) -> Bounded:
     return bounded(ctx, flat, [extent_of(Progression(start, 1, own), 0, extent.bounds)])
 
 
-@for_bounded(np.reshape)
+@for_bounded(np.reshape, jnp.reshape)
 def reshape(ctx: Context, a: Raw, shape: Raw, order: Raw = "C", copy: Raw = None) -> Abstract:
     """The same elements in another shape, of which the first axis may have as many as there are."""
     if not isinstance(a, Bounded):

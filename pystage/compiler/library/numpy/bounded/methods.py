@@ -55,9 +55,11 @@ def _fill(ctx: Context, self: Raw, value: Raw) -> Abstract:
 
 
 def _sort(ctx: Context, self: Raw, axis: Raw = -1, **options: Raw) -> Abstract:
-    """The elements in order, in place."""
+    """The elements in order, in place; of a `jax.Array` in a new one."""
     assert isinstance(self, Bounded)
     named = {key: abstract(a) for key, a in options.items()}
+    if self.form is Form.JAX:
+        return ctx.call(Const(jnp.sort), [self, abstract(axis)], named)
     store_selected(ctx, self, ctx.call(Const(np.sort), [self, abstract(axis)], named))
     return NONE
 
@@ -74,7 +76,8 @@ def _tolist(ctx: Context, self: Raw) -> Abstract:
 
 def _nonzero(ctx: Context, self: Raw) -> Abstract:
     """Where it is not zero."""
-    return ctx.call(Const(np.nonzero), [abstract(self)])
+    assert isinstance(self, Bounded)
+    return ctx.call(Const(jnp.nonzero if self.form is Form.JAX else np.nonzero), [self])
 
 
 def _conjugate(ctx: Context, self: Raw) -> Abstract:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from ....diagnostics.codes_constant import NotKnown
@@ -12,20 +13,29 @@ from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, DType, is_complex, is_floating
 from ....ops import Compare, Not, Select
 from ....values.bounded import Bounded, Extent
-from ....values.lattice import Abstract, Array, Const, Tuple
+from ....values.lattice import NONE, Abstract, Array, Const, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import sequence_items
 from ...python.number_checks import refuse as refuse_number
 from ...rules.bounds import ends_of
 from ...rules.jax import axis_of, is_none
+from ...rules.libraries import Rules
 from ..composed import NO_SUBTRACTION, run_program
 from ..indexing.bounded import bounded, compact, elements, length, raveled, refuse, size, where
 from ..indexing.bounded_operands import placed, result_with
 from ..indexing.subscripts import array_getitem
 from ..reductions.sorting import check_kind
-from .size_rules import composed_for_bounded, for_bounded, from_front, whole_like
+from .size_rules import (
+    composed_for_bounded,
+    composed_twins,
+    for_bounded,
+    from_front,
+    twins_for_bounded,
+    whole_like,
+)
 
 from_front((np.cumsum, np.cumprod, np.nancumsum, np.nancumprod), "a")
+from_front((jnp.cumsum, jnp.cumprod, jnp.nancumsum, jnp.nancumprod), "a")
 
 
 def _last(dtype: DType) -> object:
@@ -44,9 +54,10 @@ def with_last(ctx: Context, array: Bounded) -> Value:
     return ctx.op(Select(), where(ctx, array), value, last)
 
 
-def _sorted(function: Any, ctx: Context, a: Raw, axis: Raw, kind: Raw) -> Abstract:
+def _sorted(function: Any, ctx: Context, rules: Rules, a: Raw, axis: Raw, kind: Raw) -> Abstract:
     assert isinstance(a, Bounded)
-    check_kind(ctx, function, kind)
+    if not rules.is_jax:
+        check_kind(ctx, function, kind)
     if is_none(axis):
         a, axis = raveled(ctx, a), 0
     at = axis_of(ctx, axis, a.rank, "sort")
@@ -56,21 +67,22 @@ def _sorted(function: Any, ctx: Context, a: Raw, axis: Raw, kind: Raw) -> Abstra
     if isinstance(along, Extent):
         only = Bounded(array.whole, array.type, (along,))
         whole = whole_like(ctx, array, with_last(ctx, only))
-        kind = Const("stable")  # what does not belong to it stands last, and stays there among its equals
+        # what does not belong to it stands last, and stays there among its equals
+        kind = NONE if rules.is_jax else Const("stable")
     made = ctx.call(Const(function), [whole, Const(at)], {} if is_none(kind) else {"kind": kind})
     return result_with(ctx, made, array.axes)
 
 
-@for_bounded(np.sort)
-def sort(ctx: Context, a: Raw, axis: Raw = -1, kind: Raw = None) -> Abstract:
+@twins_for_bounded(np.sort, jnp.sort)
+def sort(ctx: Context, rules: Rules, a: Raw, axis: Raw = -1, kind: Raw = None) -> Abstract:
     """The elements in order along an axis."""
-    return _sorted(np.sort, ctx, a, axis, kind)
+    return _sorted(rules.module.sort, ctx, rules, a, axis, kind)
 
 
-@for_bounded(np.argsort)
-def argsort(ctx: Context, a: Raw, axis: Raw = -1, kind: Raw = None) -> Abstract:
+@twins_for_bounded(np.argsort, jnp.argsort)
+def argsort(ctx: Context, rules: Rules, a: Raw, axis: Raw = -1, kind: Raw = None) -> Abstract:
     """The places of the elements in order along an axis."""
-    return _sorted(np.argsort, ctx, a, axis, kind)
+    return _sorted(rules.module.argsort, ctx, rules, a, axis, kind)
 
 
 @for_bounded(np.lexsort)
@@ -96,33 +108,33 @@ def _same_size(*keys: Any) -> None:
     np.lexsort([np.zeros(key.shape) for key in keys])
 
 
-@composed_for_bounded(np.diff)
-def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
+@composed_twins(np.diff, jnp.diff)
+def diff(xp: Any, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours."""
     if n == 0:
         return a
-    if prepend is not np._NoValue:
-        a = np.concatenate((_as_end_of(a, prepend, axis), a), axis)
-    if append is not np._NoValue:
-        a = np.concatenate((a, _as_end_of(a, append, axis)), axis)
+    if prepend is not None and prepend is not np._NoValue:
+        a = xp.concatenate((_as_end_of(xp, a, prepend, axis), a), axis)
+    if append is not None and append is not np._NoValue:
+        a = xp.concatenate((a, _as_end_of(xp, a, append, axis)), axis)
     for _ in range(n):
         if a.ndim == 1:
             a = a[1:] != a[:-1] if a.dtype == bool else a[1:] - a[:-1]
         elif axis in (0, -a.ndim):
             a = a[1:] - a[:-1]
         else:
-            a = np.moveaxis(diff(np.moveaxis(a, axis, 0), 1, 0), 0, axis)
+            a = xp.moveaxis(diff(xp, xp.moveaxis(a, axis, 0), 1, 0), 0, axis)
     return a
 
 
-def _as_end_of(a: Any, end: Any, axis: Any) -> Any:
+def _as_end_of(xp: Any, a: Any, end: Any, axis: Any) -> Any:
     """What is put before or behind an array: of a number, one along the axis."""
-    end = np.asarray(end)
+    end = xp.asarray(end)
     if end.ndim:
         return end
     shape = list(a.shape)
     shape[axis] = 1
-    return np.broadcast_to(end, tuple(shape))
+    return xp.broadcast_to(end, tuple(shape))
 
 
 @for_bounded(np.polyval)

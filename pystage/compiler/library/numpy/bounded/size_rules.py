@@ -20,12 +20,12 @@ from ....ops import Select
 from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.gated import Gated, alternatives, narrow
-from ....values.lattice import Abstract, Array, ListCell, Ref, SliceObject, Tuple
+from ....values.lattice import Abstract, Array, Const, ListCell, Ref, SliceObject, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import sequence_items
-from ...registry import meaning_of, replace_meaning, whole_signature
+from ...registry import meaning_of, replace_meaning, signed, whole_signature
 from ...rules.jax import axis_of, is_none
-from ...rules.libraries import as_ndarray
+from ...rules.libraries import JAX, NUMPY, Rules, as_ndarray
 from ...rules.split import needs_split
 from .. import (  # noqa: F401  (they declare the meanings of what is served here)
     applying,
@@ -48,6 +48,8 @@ from ..linalg import names as linalg_names  # noqa: F401
 from ..reductions import nan_order, quantiles, scans, searching, sorting, statistics, sums  # noqa: F401
 
 Meaning = Callable[..., Abstract]
+Rows = Callable[[Rules, Any], Meaning | None]
+"""What a function takes, by a library's rules, in place of a list whose length only the program knows; None: the list."""
 
 
 def is_bounded(ctx: Context, raw: Raw) -> bool:
@@ -83,28 +85,71 @@ def _may_be_bounded(value: Abstract) -> bool:
     return isinstance(value, Gated) and any(isinstance(each, Bounded) for each in alternatives(value))
 
 
-def for_bounded(*functions: Any, rows: Meaning | None = None) -> Callable[[Meaning], Meaning]:
-    """Declares what the functions mean where some argument is bounded: `(ctx, …)` with the parameters of the function.
-
-    Of functions that join arrays, `rows` gives what they take in place of a list whose length only the program knows.
-    """
+def for_bounded(*functions: Any) -> Callable[[Meaning], Meaning]:
+    """Declares what the functions mean where some argument is bounded: `(ctx, …)` with the parameters of the function."""
 
     def declare(made: Meaning) -> Meaning:
         for function in functions:
-            serve(function, made, rows=rows)
+            serve(function, made)
         return made
 
     return declare
 
 
-def composed_for_bounded(
-    *functions: Any, rows: Meaning | None = None
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def twins_for_bounded(
+    numpy_function: Any, jax_function: Any, *, rows: Rows | None = None
+) -> Callable[[Meaning], Meaning]:
+    """As `for_bounded`, of a function of NumPy's and of its twin in `jax.numpy`: `(ctx, rules, …)`.
+
+    Of functions that join arrays, `rows` gives what they take in place of a list whose length only the program knows.
+    """
+
+    def declare(made: Meaning) -> Meaning:
+        for rules, function in (NUMPY, numpy_function), (JAX, jax_function):
+            serve(function, _by_rules(rules, made), rows=None if rows is None else rows(rules, function))
+        return made
+
+    return declare
+
+
+def _by_rules(rules: Rules, made: Meaning) -> Meaning:
+    """The meaning `(ctx, …)` that `(ctx, rules, …)` is by the rules of one library."""
+
+    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        return made(ctx, rules, *args, **kwargs)
+
+    def signature() -> inspect.Signature:
+        whole = whole_signature(made)
+        first, _, *rest = whole.parameters.values()
+        return whole.replace(parameters=[first, *rest])
+
+    return signed(call, signature)
+
+
+def composed_for_bounded(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """As `for_bounded`, by a plain Python function, which is staged."""
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
         for function in functions:
-            serve(function, meaning_by(program), rows=rows)
+            serve(function, meaning_by(program))
+        return program
+
+    return declare
+
+
+def composed_twins(
+    numpy_function: Any, jax_function: Any, *, rows: Rows | None = None
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As `twins_for_bounded`, by a plain Python function `(xp, …)`, which is staged with the module of the library."""
+
+    def declare(program: Callable[..., Any]) -> Callable[..., Any]:
+        staged = meaning_by(program)
+
+        def made(ctx: Context, rules: Rules, *args: Raw, **kwargs: Raw) -> Abstract:
+            return staged(ctx, Const(rules.module), *args, **kwargs)
+
+        signed(made, lambda: whole_signature(staged))
+        twins_for_bounded(numpy_function, jax_function, rows=rows)(made)
         return program
 
     return declare

@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from ....diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ....values.boundary import Form
 from ....values.bounded import Bounded
-from ....values.lattice import Abstract, Array, Ref
+from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
 from ...kernels.structures import is_sequence, lift
 from ...registry import meaning, whole_signature
@@ -35,6 +36,8 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                         span=ctx.span, function=f"np.{function.__name__}", argument="these arguments"
                     )
                 )
+            if function is np.nonzero and _is_jax(args[0]):
+                return ctx.call(Const(jnp.nonzero), [args[0]])
             if function in _DELEGATING and any(map(_is_jax, args)):
                 rewrite = "use the mask itself, or convert the array first: `np.asarray(x)`"
                 what = f"np.{function.__name__} of a jax.Array"
@@ -60,7 +63,7 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return declare
 
 
-_DELEGATING = (np.nonzero, np.argwhere, np.compress, np.trim_zeros)
+_DELEGATING = (np.argwhere, np.compress, np.trim_zeros)
 """Functions that NumPy has a method of the argument compute, so that a `jax.Array` gives `jax.Array`s."""
 
 

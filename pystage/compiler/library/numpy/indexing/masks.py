@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import NoReturn
 
+import jax.numpy as jnp
 import numpy as np
 
 from .....records import dataclass
 from ....hlo.ir import Value
-from ....hlo.types import DType
+from ....hlo.op import HloOp
+from ....hlo.types import INT64, ArrayType, DType
 from ....ops import Select
 from ....values.bounded import Bounded, Extent
 from ....values.views import Reshaped, View
-from ...context import Context
+from ...context import Context, Raw
 from .bounded import around, count, extent_along, refuse_bounds, where
 from .bounded_operands import beside
+from .gathering import Fancy
 from .indices import Indices, IntegerArrayIndex, MaskIndex, NewAxis
 from .slices import SliceIndex
 from .stores import broadcasts, fit, stored_value
@@ -59,12 +64,18 @@ def refuse_slices(ctx: Context, what: str, indices: Indices) -> NoReturn:
 
 
 def masked_choice(
-    ctx: Context, target: Bounded, whole: Value, value: Bounded | Value, dtype: DType, jax: bool = False
+    ctx: Context,
+    target: Bounded,
+    whole: Value,
+    value: Bounded | Value,
+    dtype: DType,
+    jax: bool = False,
+    combine: HloOp | None = None,
 ) -> Value:
-    """`whole`, of which `target` is a part, with `value` there.
+    """`whole`, of which `target` is a part, with `value` there, or what `combine` makes of it and what is there.
 
     The value is a number, an array that broadcasts to the target, or a bounded one; of `dtype`, if it is not that.
-    Raises NumPy's exception in the program for one that has the wrong shape.
+    Raises the library's exception in the program for one that has the wrong shape.
     """
     own = value.axes if isinstance(value, Bounded) else value.type.static_shape
     if not jax:
@@ -73,9 +84,38 @@ def masked_choice(
         extra = len(own) - target.rank
         value = ctx.reshape(value, value.type.static_shape[extra:]) if extra > 0 else value
     given = value if isinstance(value, Bounded) else ctx.jax(value) if jax else ctx.ndarray(value)
-    placed = beside(ctx, "a store", storing(target), target, given)
-    new = stored_value(ctx, placed, dtype, "the stored value", jax)
-    return ctx.op(Select(), where(ctx, target), fit(ctx, new, whole.type.static_shape), whole)
+    plain: Callable[..., None] = _store_in_jax if jax else storing(target)
+    placed = beside(ctx, "a store", plain, target, given)
+    new = fit(ctx, stored_value(ctx, placed, dtype, "the stored value", jax), whole.type.static_shape)
+    if combine is not None:
+        new = ctx.op(combine, whole, new)
+    return ctx.op(Select(), where(ctx, target), new, whole)
+
+
+def _store_in_jax(target: np.ndarray, value: np.ndarray) -> None:
+    """What JAX raises of an update with a value that does not broadcast to what is updated."""
+    jnp.zeros(target.shape).at[jnp.arange(len(target))].set(jnp.zeros(np.shape(value)))
+
+
+def beside_places(
+    ctx: Context, whole: Value, at: Fancy, batch: Bounded | None, value: Raw, jax: bool = False
+) -> tuple[Fancy, Raw]:
+    """The places of a store into `whole`, and the value beside them.
+
+    Those that do not belong to `batch`, which has their shape, are outside, where nothing is stored.
+    """
+    result = at.result_shape(whole.type.static_shape)
+    extents = () if batch is None else tuple([e.moved(at.position) for e in batch.extents])
+    zeros = ctx.jax(ctx.broadcast(ctx.constant(0, whole.type.dtype), result))
+    stored = Bounded(zeros, ArrayType(whole.type.dtype, result), extents)
+    plain: Callable[..., None] = _store_in_jax if jax else storing(stored)
+    placed = beside(ctx, "a store", plain, stored, value)
+    if batch is None:
+        return at, placed
+    first, *others = [ctx.convert(p, INT64) for p in at.positions]
+    outside = ctx.broadcast(ctx.constant(whole.type.static_shape[at.axes[0]], INT64), at.batch)
+    inside = ctx.op(Select(), where(ctx, batch), first, outside)
+    return replace(at, positions=(inside, *others), unique=False), placed
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ....hlo.ir import Value
 from ....hlo.op import HloOp
-from ....hlo.types import BFLOAT16, BOOL, INT64, MOST_AXES, ArrayType, DType
+from ....hlo.types import BFLOAT16, BOOL, INT64, MOST_AXES, DType
 from ....ops import Compare, Select, Slice
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
@@ -40,13 +40,12 @@ from .bounded import (
     part_around,
     refuse,
     viewed,
-    where,
 )
 from .bounded_indices import has_bounded, index_of_whole, index_of_wholes
 from .bounded_operands import beside
 from .gathering import Fancy, basic_views, fancy, gather, scatter
 from .indices import Indices, IntegerIndex, MaskIndex, NewAxis, is_index, parse
-from .masks import masked_axes, masked_choice, storing
+from .masks import beside_places, masked_axes, masked_choice, storing
 from .stores import broadcasts, check_writable, dtype_of, fit, mismatch, shape_of, store_through
 from .strided_stores import is_wide, stored_in_steps
 
@@ -345,19 +344,11 @@ def store_at_bounded(ctx: Context, obj: Ref, index: Raw, value: Raw, combine: Hl
     indices = parse(ctx, given.index, shape, jax=False)
     target = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)))
     whole = ctx.contents(target)
-    at = fancy(ctx, indices)
-    result = at.result_shape(whole.type.static_shape)
-    extents = tuple([e.moved(at.position) for e in given.batch.extents])
-    stored = Bounded(
-        ctx.jax(ctx.broadcast(ctx.constant(0, dtype), result)), ArrayType(dtype, result), extents
-    )
-    new = array_value(ctx, beside(ctx, "a store", storing(stored), stored, value), dtype, "the stored value")
-    new = _fit_fancy(ctx, new, result)
+    at, placed = beside_places(ctx, whole, fancy(ctx, indices), given.batch, value)
+    new = array_value(ctx, placed, dtype, "the stored value")
+    new = _fit_fancy(ctx, new, at.result_shape(whole.type.static_shape))
     indices.check_indices()
-    first, *others = at.positions
-    outside = ctx.broadcast(ctx.constant(whole.type.static_shape[at.axes[0]], INT64), at.batch)
-    inside = ctx.op(Select(), where(ctx, given.batch), first, outside)
-    at = unless_raised(ctx, target, replace(at, positions=(inside, *others), unique=False), whole)
+    at = unless_raised(ctx, target, at, whole)
     store_through(ctx, target, scatter(ctx, whole, at, new, combine), masked=False)
 
 

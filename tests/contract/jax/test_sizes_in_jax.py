@@ -1,0 +1,208 @@
+"""`jax.Array`s whose size only the run knows, in functions of `jax.numpy` and in updates of others."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from checking import Cases, check
+
+cases = Cases()
+
+X = jnp.asarray([2.0, -1.0, 0.5, 3.0, 0.25, 4.0])
+NONE = -jnp.abs(X)
+NAN = jnp.asarray([jnp.nan, 1.0, 0.0, -0.0, jnp.nan, 1.0])
+WHOLE = jnp.asarray([3, 0, 1, 0, 3, 2])
+M = jnp.arange(12.0).reshape(4, 3) - 5.0
+
+
+# ---------------------------------------------------------------- results of as many elements as the values say
+
+
+@cases.each((X > 1,), (WHOLE,), (M > 0,), (NONE > 0,))
+def places(x):
+    return jnp.nonzero(x), jnp.flatnonzero(x), jnp.argwhere(x), jnp.where(x), x.nonzero(), np.nonzero(x)
+
+
+@cases.each((X,), (WHOLE,), (NAN,), (M,), (X[:0],))
+def different(x):
+    return jnp.unique(x), jnp.unique(x, return_counts=True)
+
+
+@cases.each((X,), (WHOLE,), (NAN,), (M,))
+def numbered(x):
+    return jnp.unique(x, return_index=True, return_inverse=True, return_counts=True)
+
+
+@cases.each((X, X > 0), (M, WHOLE[:4] > 0), (NONE, NONE > 0))
+def chosen(x, where):
+    return jnp.compress(where, x, axis=0), jnp.extract(x > 0, x), jnp.union1d(x, X)
+
+
+@cases(X, X > 0)
+@cases(X[:4], X > -1, raises=ValueError)
+def longer_than_the_axis(x, where):
+    return jnp.compress(where, x)
+
+
+@cases(X)
+def of_a_known_size(x):
+    return jnp.where(x > 1, size=3), jnp.nonzero(x > 1, size=5, fill_value=-1), jnp.unique(x, size=4)
+
+
+@cases.each((X,), (NONE,))
+def used_further(x):
+    (at,) = jnp.nonzero(x > 0)
+    return x[at] * 2, at.shape[0], x[at].sum(), jnp.zeros(len(at)), jnp.arange(at.size)
+
+
+@cases([1.0, 0.0], refused="PS651")
+def of_a_list(x):
+    return jnp.nonzero(x)
+
+
+# ---------------------------------------------------------------- what functions make of them
+
+
+@cases.each((X,), (NONE,))
+def joined(x):
+    y = x[x > 0]
+    ends = jnp.concatenate([y, x]), jnp.concatenate([x, y, y]), jnp.append(y, 1.0), jnp.hstack([y, y])
+    return ends, jnp.stack([y, y]), jnp.stack([y, y], 1), jnp.vstack([y, y]), jnp.column_stack([y, y])
+
+
+@cases.each((X,), (NONE,))
+def copied(x):
+    y = x[x > 0]
+    return jnp.array(y), jnp.asarray(y), jnp.copy(y), jnp.array([y, y]), jnp.asarray(y, jnp.int32)
+
+
+@cases.each((X,), (NONE,))
+def alike(x):
+    y = x[x > 0]
+    return jnp.zeros_like(y), jnp.ones_like(y), jnp.full_like(y, 2.0), jnp.shape(y), jnp.size(y), jnp.ndim(y)
+
+
+@cases.each((M, WHOLE[:4] > 0), (M, WHOLE[:4] > 7))
+def turned(m, rows):
+    part = m[rows]
+    turned = jnp.transpose(part), jnp.moveaxis(part, 0, 1), jnp.swapaxes(part, 0, 1)
+    return turned, jnp.ravel(part), part.ravel(), jnp.reshape(part, (-1,)), jnp.expand_dims(part, 0)
+
+
+@cases.each((X,), (NONE,))
+def in_order(x):
+    y = x[x > 0]
+    return jnp.sort(y), jnp.argsort(y), y.sort(), y.argsort(), jnp.cumsum(y), jnp.cumprod(y), jnp.diff(y)
+
+
+@cases(X)
+def shapes_that_differ(x):
+    return jnp.concatenate([jnp.outer(x[x > 0], x), jnp.outer(x, x)])
+
+
+# ---------------------------------------------------------------- updates
+
+
+@cases.each((X,), (NONE,))
+def updated_at_places(x):
+    (at,) = jnp.nonzero(x > 0)
+    kept = x.at[at].set(0.0), x.at[at].add(x[at]), x.at[at].multiply(2.0), x.at[at].min(jnp.float32(1.0))
+    return kept, jnp.outer(x, x).at[at].set(x), jnp.outer(x, x).at[:, at].add(1.0)
+
+
+@cases.each((X,), (NONE,))
+def updated_by_a_mask(x):
+    return x.at[x > 0].set(x[x > 0] * 2), x.at[x > 0].add(jnp.sort(x[x > 0])), x.at[x > 0].max(1.0)
+
+
+@cases(X, WHOLE)
+def updated_with_as_many(x, order):
+    return jnp.zeros(6).at[order].set(x[x > -2]), jnp.zeros(6).at[order].add(x[x > -2])
+
+
+@cases.each((X, X[:2]), (X, X[:4]), raises=ValueError)
+def updated_with_others(x, y):
+    (at,) = jnp.nonzero(x > 0)
+    return x.at[at].set(y[y > -2][: len(at)]), x.at[at].set(y[y > -2])
+
+
+@cases(jnp.outer(X, X), jax.random.normal(jax.random.key(0), (6, 3)), jnp.ones((3, 6, 6)))
+def experts(x, gate, weights):
+    which = jnp.argmax(x @ gate, axis=-1)
+    out = jnp.zeros_like(x)
+    counts = []
+    for e in range(weights.shape[0]):
+        (at,) = jnp.nonzero(which == e)
+        counts.append(len(at))
+        out = out.at[at].set(x[at] @ weights[e])
+    return out, counts
+
+
+# ---------------------------------------------------------------- arrays of lists
+
+
+@cases.each((X, 20, 1.0), (X, 20, -1.0), (X, 3, 1.0))
+def stopped_early(x, steps, limit):
+    losses = []
+    for _ in range(steps):
+        x = x * 0.9
+        losses.append(jnp.max(x))
+        if losses[-1] < limit:
+            break
+    return jnp.stack(losses), jnp.array(losses), jnp.asarray(losses).mean(), len(losses)
+
+
+@cases.each((X, 20, 1.0), (X, 3, 1.0))
+def vectors_stopped_early(x, steps, limit):
+    seen = []
+    for _ in range(steps):
+        x = x * 0.9
+        seen.append(x)
+        if jnp.max(x) < limit:
+            break
+    return jnp.stack(seen), jnp.stack(seen, axis=1), jnp.vstack(seen), jnp.concatenate(seen), jnp.array(seen)
+
+
+@cases(X, 9.0)
+@cases(X, 0.0, raises=ValueError)
+def perhaps_none(x, limit):
+    seen = []
+    while jnp.max(x) < limit:
+        seen.append(x)
+        x = x * 2
+    return jnp.stack(seen)
+
+
+@cases(X, 9.0)
+@cases(X, 0.0)
+def an_array_of_perhaps_none(x, limit):
+    seen = []
+    while x[0] < limit:
+        seen.append(x[0])
+        x = x * 2
+    return jnp.array(seen), jnp.array(seen, jnp.float16)
+
+
+@cases.each((jnp.arange(8.0),), (jnp.arange(16.0),), (jnp.arange(40.0),))
+def filled(x):
+    out, rows, acc = [0.0] * len(x), [None] * len(x), 0.0
+    for t in range(len(x)):
+        acc = 0.9 * acc + x[t]
+        out[t] = acc
+        rows[t] = acc * X
+    return jnp.array(out), jnp.stack(rows)
+
+
+@cases(jnp.arange(40.0), refused="PS208")
+def weak_or_not(x):
+    out = [0.0] * len(x)
+    for t in range(len(x)):
+        out[t] = x[t]
+    return jnp.stack(out)
+
+
+@pytest.mark.parametrize("function, args, options", cases.params)
+def test_plain_and_staged_agree(function, args, options):
+    check(function, *args, **options)
