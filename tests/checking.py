@@ -291,6 +291,10 @@ class Comparison:
         elif isinstance(plain, itertools.count):
             if self._paired(plain, staged, path):
                 assert repr(staged) == repr(plain), f"{path}: {plain!r} became {staged!r}"
+        elif isinstance(plain, MethodType):
+            if self._paired(plain, staged, path):
+                assert plain.__func__ is staged.__func__, f"{path}: {plain!r} became {staged!r}"
+                self.same(plain.__self__, staged.__self__, f"{path}.__self__")
         elif _has_fields(plain):
             if self._paired(plain, staged, path):
                 self._same_fields(fields_of(plain), fields_of(staged), path)

@@ -382,7 +382,7 @@ class _Entry:
         """A bound method, or a `functools.partial`."""
         parts = [self.argument(c, path.attribute(k)) for k, c in zip(spec.keys, spec.children)]
         if issubclass(spec.cls, types.MethodType):
-            return Method(*parts)
+            return Method(*parts, (path,))
         function, args, keywords = parts
         assert isinstance(args, Tuple) and isinstance(keywords, Ref)
         named = self.engine.state.get(keywords.cell).entries

@@ -109,6 +109,7 @@ class Exit:
         self._views: dict[Hashable, int] = {}
         self._exceptions: dict[Abstract, Template] = {}
         self._functions: dict[Abstract, Template] = {}
+        self._bound: set[Hashable] = set()
         self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
         self._pools: dict[int, PoolTemplate] = {}
@@ -190,10 +191,28 @@ class Exit:
                 return AbsentTemplate()
             case Unknown(reason):
                 raise DiagnosticError(reason)
+            case Method():
+                return self.method(value)
             case _:
                 raise DiagnosticError(
                     CannotReturn(span=self.engine.b.span, what=describe(value, self.engine.state))
                 )
+
+    def method(self, value: Method) -> Template:
+        """A bound method: the caller's own object, or a new one, which the caller may get in one place."""
+        function, receiver = value.function, value.receiver
+        origin, *others = value.objects
+        if others or not (isinstance(function, Const) and isinstance(function.value, types.FunctionType)):
+            what = "a method that is one of several objects" if others else "a method of the library"
+            raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
+        if origin is not None:
+            return PathTemplate(origin)
+        bound = function.value, receiver.cell if isinstance(receiver, Ref) else id(receiver)
+        if bound in self._bound:  # one object, or two that are equal
+            what = "a method that the caller may get twice"
+            raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
+        self._bound.add(bound)
+        return CallTemplate(types.MethodType, (self.template(function), self.template(receiver)))
 
     def exception(self, value: Exc) -> Template:
         """An exception, made after the run; the same each time."""

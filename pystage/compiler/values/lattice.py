@@ -24,7 +24,7 @@ from ..hlo.immutable import immutable
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType, DType
 from ..stage.ir import Function as StageFunction
-from .boundary import Form
+from .boundary import Form, Path
 from .capacity import AllocationSite
 from .exceptions import ExceptionBuilder, PayloadKey
 from .identity import SOME_OBJECT, Identity
@@ -251,10 +251,14 @@ class Closure(Abstract):
 
 @immutable
 class Method(Abstract):
-    """A bound method: `function(receiver, …)`."""
+    """A bound method: `function(receiver, …)`.
+
+    `objects` are the paths of the caller's objects that it may be, None for a new one.
+    """
 
     function: Abstract
     receiver: Abstract
+    objects: tuple[Path | None, ...] = (None,)
 
 
 @immutable

@@ -55,6 +55,7 @@ from ...values.lattice import (
     ListCell,
     Meaning,
     MemberCell,
+    Method,
     ObjectCell,
     OutputCell,
     PoolCell,
@@ -202,6 +203,9 @@ class Join:
             return Pooled(a.pool, joined_count(a.place, b.place))
         if isinstance(a, Bounded) and isinstance(b, Bounded):
             return self._bounded(a, b)
+        if isinstance(a, Method) and isinstance(b, Method):
+            objects = tuple(dict.fromkeys((*a.objects, *b.objects)))
+            return self._structure(replace(a, objects=objects), replace(b, objects=objects))
         if type(a) is type(b) and not isinstance(a, Const | Array | Ref):
             return self._structure(a, b)
         return self.conflict(a, b)

@@ -143,6 +143,7 @@ class Externals:
                     "_guarded",
                     "_classes",
                     "_functions",
+                    "_methods",
                     "_opened",
                     "_closure_cells",
                 ),
@@ -170,6 +171,7 @@ class Externals:
         self._guarded: set[tuple[GuardKind, PathKey]] = set()
         self._classes: set[type] = set()
         self._functions: dict[int, types.FunctionType] = {}
+        self._methods: dict[PathKey, Path] = {}
         self._opened: set[PathKey] = set()  # items of tables that were seen to change
         self.special_methods: dict[tuple[type, str], Abstract] = {}  # functions in classes of the program
         self.library_attributes: dict[tuple[int, str], Abstract] = {}  # by id of the module, and the name
@@ -216,6 +218,7 @@ class Externals:
             return Method(
                 self.value(path.attribute("__func__"), obj.__func__),
                 self.value(path.attribute("__self__"), obj.__self__),
+                (self._methods.setdefault(path.key, path),),
             )
         if kind in GENERATORS:
             return self.generator(path, obj)
