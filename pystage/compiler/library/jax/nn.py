@@ -64,14 +64,18 @@ def identity(ctx: Context, x: Raw) -> Abstract:
 
 @meaning(jax.nn.relu)
 def relu(ctx: Context, x: Raw) -> Abstract:
-    """`maximum(x, 0)`: one operation."""
-    return Sheet(ctx).maximum(jax_array(ctx, x, "jax.nn.relu"), 0)
+    """`maximum(x, 0)`, with the slope 0 at 0."""
+    f, array = Sheet(ctx), jax_array(ctx, x, "jax.nn.relu")
+    return f.where(f.greater(array, 0), array, f(lax.stop_gradient, f.maximum(array, 0)))
 
 
 @meaning(jax.nn.relu6)
 def relu6(ctx: Context, x: Raw) -> Abstract:
-    """`minimum(maximum(x, 0), 6)`."""
-    return Sheet(ctx).minimum(relu(ctx, x), 6.0)
+    """`minimum(maximum(x, 0), 6)`, with the slope 0 at 0 and at 6."""
+    f, array = Sheet(ctx), jax_array(ctx, x, "jax.nn.relu6")
+    value = f.minimum(f.maximum(array, 0), 6.0)
+    inside = f.logical_and(f.greater(array, 0), f.less(array, 6))
+    return f.where(inside, array, f(lax.stop_gradient, value))
 
 
 @meaning(jax.nn.sigmoid)

@@ -87,15 +87,21 @@ def scaled_by(factor: float) -> Kernel:
 
 
 def logaddexp(factor: float) -> Kernel:
-    """`log(exp(x) + exp(y))` with exponentials to the base `exp(factor)`; equal infinities stay."""
+    """`log(exp(x) + exp(y))` with exponentials to the base `exp(factor)`; equal infinities stay.
+
+    The greater one is chosen, no maximum: so there are derivatives of all orders also where the two are equal.
+    """
 
     def kernel(ctx: Context, form: Form, x: Value, y: Value) -> Value:
         scale = like(ctx, x, factor)
-        distance = ctx.op(Abs(), ctx.op(Subtract(), x, y))
-        distance = select(ctx, ctx.op(Compare("EQ"), x, y), like(ctx, x, 0), distance)
-        small = ctx.op(Exponential(), ctx.op(Multiply(), distance, like(ctx, x, -factor)))
+        first = ctx.op(Or(), ctx.op(Compare("GE"), x, y), is_nan(ctx, x))
+        greater, less = select(ctx, first, x, y), select(ctx, first, y, x)
+        distance = ctx.op(Subtract(), less, greater)
+        equal = ctx.op(And(), ctx.op(Compare("EQ"), x, y), ctx.op(Compare("NE"), distance, distance))
+        distance = select(ctx, equal, like(ctx, x, 0), distance)
+        small = ctx.op(Exponential(), ctx.op(Multiply(), distance, like(ctx, x, factor)))
         rest = ctx.op(Divide(), ctx.op(LogPlusOne(), small), scale)
-        return ctx.op(Add(), ctx.op(Maximum(), x, y), rest)
+        return ctx.op(Add(), greater, rest)
 
     return kernel
 
