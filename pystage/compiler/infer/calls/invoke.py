@@ -319,11 +319,12 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
 def _from_source(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> bool:
     """True for a function of a package built on JAX that is given what JAX cannot take: functions, objects that are made.
 
-    And for what finds attributes: it may give a method, which refers to its object.
+    And for what finds attributes: it may give a method, which refers to its object. Of a generator nothing runs when it is
+    called.
     """
     if not _has_source(value):
         return False
-    if value.__name__ in ("__getattribute__", "__getattr__"):
+    if value.__name__ in ("__getattribute__", "__getattr__") or inspect.isgeneratorfunction(value):
         return True
     made = any(isinstance(a, Ref) and a.cell in engine.constructing for a in args)
     return made or not takes_as_pytrees(engine, args, kwargs)
