@@ -46,7 +46,13 @@ class LeafKind(enum.Enum):
 Rule = LeafKind | Opener
 
 BY_VALUE: frozenset[type] = frozenset({str, bytes, bool, type(None)})
-"""Static leaves that are compared by value; others are compared by identity."""
+"""Static leaves that are compared by value; others by identity, unless they are `by_equality`."""
+
+
+def by_equality(cls: type) -> bool:
+    """True for a class of JAX's whose instances say when they are equal, and have no hash: states of traces."""
+    return cls.__hash__ is None and is_of_jax(cls)
+
 
 _STATIC: tuple[type, ...] = (
     str,

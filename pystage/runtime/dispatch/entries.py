@@ -20,7 +20,7 @@ from ...compiler.diagnostics.codes_constant import ProgramTooLarge
 from ...compiler.diagnostics.errors import StagingError
 from ...config import config
 from ...records import dataclass
-from ..arguments.classification import BY_VALUE, LeafKind
+from ..arguments.classification import BY_VALUE, LeafKind, by_equality
 from ..arguments.inputs import TypeKey, type_key
 from .specialisation import Specialisation, SpecialisationContext
 
@@ -155,6 +155,10 @@ class Entry:
         return not any(f.by_value or f.failure for f in families)
 
 
+_MOST_REPRESENTATIVES = 16
+"""Beyond so many different ones, as of traces of JAX that are gone, each object stands for itself."""
+
+
 class Group:
     """Calls with the same shape and leaf types: which leaves are dynamic, and what else tells calls apart."""
 
@@ -162,7 +166,11 @@ class Group:
         self.traced = LeafKind.TRACER in kinds
         self.static = [i for i, k in enumerate(kinds) if k is LeafKind.STATIC]
         self._by_value = [i for i in self.static if types[i] in BY_VALUE]
-        self._by_identity = [i for i in self.static if types[i] not in BY_VALUE]
+        self._by_equality = [i for i in self.static if by_equality(types[i])]
+        self._by_identity = [
+            i for i in self.static if types[i] not in BY_VALUE and i not in self._by_equality
+        ]
+        self._representatives: list[Any] = []
         dynamic = [i for i, k in enumerate(kinds) if k is not LeafKind.STATIC]
         self._dynamic = _getter(dynamic) if self.static else None
         self._arrays = [j for j, i in enumerate(dynamic) if kinds[i] is LeafKind.NDARRAY]
@@ -194,7 +202,17 @@ class Group:
         if self._dynamic is None:
             return dynamic, key
         values = [leaves[i] for i in self._by_value] + [id(leaves[i]) for i in self._by_identity]
+        values += [id(self._representative(leaves[i])) for i in self._by_equality]
         return dynamic, (*key, *values)
+
+    def _representative(self, leaf: Any) -> Any:
+        """The first of the equal objects that calls were given; it stays alive, so that its `id` stands for all of them."""
+        for other in self._representatives:
+            if other is leaf or (type(other) is type(leaf) and other == leaf):
+                return other
+        if len(self._representatives) < _MOST_REPRESENTATIVES:
+            self._representatives.append(leaf)
+        return leaf
 
     def read_x64(self) -> None:
         """Makes the user's `jax_enable_x64` part of the key: an input from outside is not a `jax.Array`."""

@@ -23,7 +23,7 @@ from ...library.context import Context, Raw
 from ...library.jax.carrying import array_leaf
 from ...library.jax.jit import jitted
 from ...library.jax.lax.control import as_arrays
-from ...library.jax.pytrees import flatten, unflatten
+from ...library.jax.pytrees import exposed, flatten, unflatten
 from ...library.registry import meaning
 from ...library.rules.jax import ints
 from ...values.boundary import Form
@@ -368,8 +368,13 @@ def hessian(
     return jacfwd(ctx, jacrev(ctx, fun, argnums, has_aux), argnums, has_aux)
 
 
-def _axes_of(engine: Engine, axes: Axes, tree: PyTreeDef) -> list[Axes]:
-    """The batch dimension of each leaf of a result, from `out_axes`, a tree prefix of the result."""
+def _known_axes(engine: Engine, axes: Raw, what: str) -> Axes:
+    """Integers and None in any structure of JAX's, as Python has it."""
+    return tree_map(lambda axis: engine.known(axis, f"{what} of jax.vmap"), exposed(engine, axes))
+
+
+def _axes_of(engine: Engine, axes: Axes, tree: PyTreeDef, what: str) -> list[Axes]:
+    """The batch dimension of each leaf of a structure, from `in_axes` or `out_axes`, a tree prefix of it."""
 
     def no_axis(part: object) -> bool:
         return part is None
@@ -378,7 +383,7 @@ def _axes_of(engine: Engine, axes: Axes, tree: PyTreeDef) -> list[Axes]:
     try:
         spread = tree_map(lambda axis, part: tree_map(lambda _: (axis,), part), axes, whole, is_leaf=no_axis)
     except (ValueError, TypeError) as error:
-        _misuse(engine, f"vmap out_axes specification must be a tree prefix of the result: {error}")
+        _misuse(engine, f"vmap {what} specification must be a tree prefix of the value: {error}")
     return [
         axis for (axis,) in tree_leaves(spread, is_leaf=lambda part: type(part) is tuple and len(part) == 1)
     ]
@@ -411,23 +416,30 @@ def vmap(
     options = {"axis_size": axis_size, "spmd_axis_name": spmd_axis_name}
     _only(engine, "jax.vmap", **options, sum_match=sum_match)
     name = engine.known(axis_name, "axis_name of jax.vmap")
-    axes = engine.known(in_axes, "in_axes of jax.vmap")
-    put = engine.known(out_axes, "out_axes of jax.vmap")
+    axes = _known_axes(engine, in_axes, "in_axes")
+    if not isinstance(axes, int | tuple | list | None):
+        text = "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments"
+        engine.raise_(TypeError(f"{text} passed to the function, but got {axes}."))
+    put = _known_axes(engine, out_axes, "out_axes")
 
     def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         inner = cast(Engine, ctx)
-        each = axes if isinstance(axes, tuple | list) else [axes] * len(args)
+        each = list(axes) if isinstance(axes, tuple | list) else [axes] * len(args)
         flat = _Flat("jax.vmap", fun)
         given = list(args)
         for i, (axis, a) in enumerate(zip(each, args)):
             if axis is not None:
-                given[i] = flat.given(inner, i, a) if isinstance(axis, int) else as_arrays(ctx, a, "jax.vmap")
+                given[i] = flat.given(inner, i, a)
+                if not isinstance(axis, int):
+                    each[i] = _axes_of(inner, axis, flat.tree_of(i), "in_axes")
         named = {k: as_arrays(ctx, a, "jax.vmap") for k, a in kwargs.items()}
-        found = cast(Tuple, mapped(inner, flat.meaning, given, named, axes, 0, name))
+        found = cast(Tuple, mapped(inner, flat.meaning, given, named, each, 0, name))
         assert flat.result_tree is not None
         moved = [
             _moved(inner, leaf, axis)
-            for leaf, axis in zip(found.items, _axes_of(inner, put, flat.result_tree), strict=True)
+            for leaf, axis in zip(
+                found.items, _axes_of(inner, put, flat.result_tree, "out_axes"), strict=True
+            )
         ]
         return flat.result(inner, Tuple(tuple(moved)))
 
