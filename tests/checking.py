@@ -272,6 +272,9 @@ class Comparison:
         if isinstance(plain, np.ndarray):
             if self._paired(plain, staged, path):
                 self._same_ndarray(plain, staged, path)
+        elif isinstance(plain, np.void):  # a view, as ndarrays are
+            if self._paired(plain, staged, path):
+                self._same_ndarray(np.asarray(plain), np.asarray(staged), path)
         elif isinstance(plain, np.generic | bool | int | float | complex):
             self._same_values(np.asarray(plain), np.asarray(staged), path)
         elif isinstance(plain, tuple):
@@ -349,6 +352,11 @@ class Comparison:
     def _same_values(self, plain: np.ndarray, staged: np.ndarray, path: str) -> None:
         assert staged.dtype == plain.dtype, f"{path}: {plain.dtype} became {staged.dtype}"
         assert staged.shape == plain.shape, f"{path}: shape {plain.shape} became {staged.shape}"
+        if plain.dtype.names is not None:
+            assert repr(staged.dtype) == repr(plain.dtype), f"{path}: {plain.dtype!r} became {staged.dtype!r}"
+            for name in plain.dtype.names:
+                self._same_values(plain[name], staged[name], f"{path}[{name!r}]")
+            return
         if not jnp.issubdtype(plain.dtype, np.inexact):
             np.testing.assert_array_equal(staged, plain, err_msg=path)
             return

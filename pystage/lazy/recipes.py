@@ -36,6 +36,7 @@ from ..compiler.values.boundary import (
     PathTemplate,
     Spec,
     StaticSpec,
+    Subscript,
     Template,
     ViewTemplate,
     Write,
@@ -220,7 +221,7 @@ def _viewed(
     function: Any, template: ViewTemplate, args: Sequence[Spec]
 ) -> tuple[int, tuple[View, ...]] | None:
     """The argument of which a call gives a view, by its leaf, and the path to it, if that is known."""
-    steps = tuple([step for step in template.steps if not isinstance(step, Box | Cut)])
+    steps = tuple([step for step in template.steps if not isinstance(step, Box | Cut | Subscript)])
     if not isinstance(template.base, PathTemplate) or len(steps) < len(template.steps):
         return None
     for position, spec in enumerate(args):

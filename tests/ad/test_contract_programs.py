@@ -38,7 +38,7 @@ ELSEWHERE = {
     "contract.language.test_computed_lists",
     "contract.language.test_computed_sizes",
     "contract.numpy.test_bounded",
-    "contract.numpy.test_computed_sizes",
+    "contract.sizes.test_computed_sizes",
     "contract.sizes.test_short_slices",
     "contract.numpy.test_triangular_loops",
 }

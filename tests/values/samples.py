@@ -54,6 +54,7 @@ from pystage.compiler.values.lattice import (
     PoolCell,
     Pooled,
     Range,
+    Records,
     Ref,
     Reversed,
     RowsCell,
@@ -73,6 +74,7 @@ from pystage.compiler.values.lattice import (
     Version,
     Zip,
 )
+from pystage.compiler.values.memory import record_class
 from pystage.compiler.values.text import joined
 from pystage.compiler.values.views import Permuted, View, Window
 
@@ -140,6 +142,7 @@ def samples() -> list[Abstract | Cell]:
         RowsTuple(RowsCell(Array(program(INT64, 3), Form.PYTHON), 3, program(INT64))),
         SliceObject(n(INT64), Const(None), Const(2)),
         Range(n(INT64), n(INT64), Const(1)),
+        Records(record_class(np.dtype([("x", "f8"), ("n", "i8")])), (row(1), Ref(2)), 24, True),
         Enumerate(x, n(INT64), Ref(3)),
         Zip((x, row(2)), True, Ref(3)),
         Reversed(x, 2, Ref(3)),

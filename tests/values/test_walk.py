@@ -6,6 +6,7 @@ import re
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pystage.compiler.hlo.immutable import immutable
@@ -43,6 +44,7 @@ from pystage.compiler.values.lattice import (
     Tuple,
     Version,
 )
+from pystage.compiler.values.memory import record_class
 from pystage.compiler.values.node import NOTE, TreeNode
 from pystage.compiler.values.views import View, Window, entire
 from pystage.compiler.values.walk import (
@@ -75,6 +77,8 @@ def templates() -> list[TreeNode]:
         boundary.ViewTemplate(first, (Box((second, 0), (1, 2)), entire((2,))), 4),
         Box((second, 0), (1, 2)),
         boundary.Cut(0, first, 2, second),
+        boundary.Subscript("x"),
+        boundary.RecordsTemplate(record_class(np.dtype([("x", "f8")])), (first,), 7),
         ChoiceTemplate(second, (first, ConstantTemplate(None))),
         ChoiceTemplate(second, (first, AbsentTemplate())),
         AbsentTemplate(),

@@ -18,6 +18,7 @@ from ...compiler.values.boundary import (
     PathStep,
     PathTemplate,
     Program,
+    Subscript,
     Template,
     ViewTemplate,
 )
@@ -126,7 +127,7 @@ class Results:
                 for step in steps:
                     if not isinstance(found, ArrayType):
                         return None
-                    if isinstance(step, Cut):
+                    if isinstance(step, Cut | Subscript):
                         return None
                     if isinstance(step, Box):
                         found = ArrayType(found.dtype, step.sizes)
@@ -147,5 +148,5 @@ class Results:
             return None
         value = self._arguments[path.root.name]
         for step, key in path.steps:
-            value = value[key] if step is PathStep.ITEM else getattr(value, key)
+            value = value[key] if step in (PathStep.ITEM, PathStep.FIELD) else getattr(value, key)
         return ArrayType(value.dtype, value.shape) if isinstance(value, ArraySpec) else None

@@ -59,11 +59,13 @@ from ..values.lattice import (
     ObjectCell,
     Partial,
     Range,
+    Records,
     Ref,
     SliceObject,
     Tuple,
     VariableCell,
 )
+from ..values.memory import RecordClass
 from ..values.state import OrderSensitivity
 from ..values.walk import nodes
 from .calls import meanings  # noqa: F401  (declares what they mean)
@@ -192,7 +194,7 @@ class _Entry:
         self.engine = engine
         self.static = static
         self.leaves: dict[int, Value] = {}
-        self.structures: dict[int, Ref] = {}
+        self.structures: dict[int, Ref | Records] = {}
         self.arrays: dict[int, Ref] = {}
 
     def run(
@@ -250,7 +252,7 @@ class _Entry:
         if any(not isinstance(path.root, Argument) for path in shared):
             externals.guard(GuardKind.DISTINCT, shared[0], shared)
         every = [
-            (path, isinstance(content, ArrayCell))
+            (path.owner, isinstance(content, ArrayCell))
             for path, content in externals.initial.values()
             if not path.is_state and not isinstance(content, VariableCell)
         ]
@@ -288,10 +290,10 @@ class _Entry:
             if when is None or not isinstance(content, ArrayCell):
                 continue
             any_stored = OrderSensitivity.IF_ANY_STORED in when and state.stores
-            is_seen = OrderSensitivity.IF_SEEN in when and path in seen
+            is_seen = OrderSensitivity.IF_SEEN in when and (path in seen or path.owner in seen)
             if OrderSensitivity.ALWAYS in when or any_stored or is_seen or path in stored:
-                found.append(path)
-        return tuple(found)
+                found.append(path.owner)
+        return tuple({path.key: path for path in found}.values())
 
     def program(
         self,
@@ -325,7 +327,10 @@ class _Entry:
             result=template,
             mutations=tuple(mutations),
             alias_sensitive=len(self.structures) > 1
-            and (engine.externals.depends_on_identity or any(m.kind is not Write.ARRAY for m in mutations)),
+            and (
+                engine.externals.depends_on_identity
+                or any(m.kind is not Write.ARRAY or m.target.is_field for m in mutations)
+            ),
             failure=failure,
             draws=None if draws is None else replace(draws, groups=draw_groups),
             in_order=self.in_order(template, mutations),
@@ -395,6 +400,13 @@ class _Entry:
         ref = self.structures[spec.identity] = Ref(self.cell(path, content))
         return ref
 
+    def records(self, spec: StructureSpec, cls: type[RecordClass], path: Path) -> Records:
+        """A structured ndarray of the caller's."""
+        parts = [self.argument(c, path.field(leaf.names)) for leaf, c in zip(cls.leaves, spec.children)]
+        made = self.structures[spec.identity] = Records(cls, tuple(parts), cls.dtype.itemsize)
+        self.engine.externals.note_records(path, made)
+        return made
+
     def structure(self, spec: StructureSpec, path: Path) -> Abstract:
         """A container or an object of the caller's."""
         engine = self.engine
@@ -406,6 +418,8 @@ class _Entry:
         if spec.cls in (slice, range):
             parts = [self.argument(c, path.attribute(k)) for k, c in zip(spec.keys, spec.children)]
             return SliceObject(*parts) if spec.cls is slice else Range(*parts)
+        if issubclass(spec.cls, RecordClass):
+            return self.records(spec, spec.cls, path)
         step = PathStep.ITEM
         if spec.cls is not list and spec.cls is not deque and spec.cls not in DICT_CLASSES:
             if issubclass(spec.cls, (types.MethodType, functools.partial)):

@@ -20,6 +20,7 @@ from ..ops.host.draw import Action
 from . import views
 from .capacity import Capacity
 from .growth import Multiplied
+from .memory import RecordClass
 from .node import TreeNode
 
 
@@ -108,7 +109,7 @@ FACTORY, MAXLEN = Key.FACTORY, Key.MAXLEN
 class PathStep(enum.Enum):
     """How a path goes on. `MEMBER`: what stands under a name in a class's own dictionary. `STATE`: the words of the state of
     a bit generator (`generators.words_of`). `CALL`: what a call with known arguments gives, which depends on
-    classes alone.
+    classes alone. `FIELD`: a field of structured ndarrays.
     """
 
     __hash__ = object.__hash__  # as that of `Form`
@@ -118,6 +119,7 @@ class PathStep(enum.Enum):
     MEMBER = "member"
     STATE = "state"
     CALL = "call"
+    FIELD = "field"
 
 
 @immutable
@@ -165,7 +167,7 @@ class Path:
         text = self.root.name
         for step, key in self.steps:
             match step:
-                case PathStep.ITEM:
+                case PathStep.ITEM | PathStep.FIELD:
                     text += f"[{key!r}]"
                 case PathStep.CALL:
                     text += f"({', '.join([getattr(each, '__qualname__', repr(each)) for each in key])})"
@@ -189,6 +191,23 @@ class Path:
     def state(self) -> Path:
         """The path of the state of the bit generator that stands here."""
         return Path(self.root, (*self.steps, (PathStep.STATE, "state")))
+
+    def field(self, names: Iterable[str]) -> Path:
+        """The path of a field of the structured ndarray that stands here."""
+        return Path(self.root, (*self.steps, *[(PathStep.FIELD, name) for name in names]))
+
+    @property
+    def is_field(self) -> bool:
+        """True for the path of a field of a structured ndarray."""
+        return bool(self.steps) and self.steps[-1][0] is PathStep.FIELD
+
+    @property
+    def owner(self) -> Path:
+        """The path of the structured ndarray of which this is a field; of anything else this path."""
+        kept = len(self.steps)
+        while kept and self.steps[kept - 1][0] is PathStep.FIELD:
+            kept -= 1
+        return Path(self.root, self.steps[:kept])
 
     @property
     def is_state(self) -> bool:
@@ -420,8 +439,24 @@ class Cut(TreeNode):
     size: OutputTemplate
 
 
-ViewStep = views.View | Box | Cut
+@immutable
+class Subscript(TreeNode):
+    """The step to what a subscript that is known gives of a structured ndarray: a field, several, an element."""
+
+    key: str | tuple[str, ...]
+
+
+ViewStep = views.View | Box | Cut | Subscript
 """From an ndarray to a view of it."""
+
+
+@immutable
+class RecordsTemplate(TreeNode):
+    """A new ndarray of the structured dtype of `cls`, of its leaves, each an ndarray."""
+
+    cls: type[RecordClass]
+    parts: tuple[Template, ...]
+    identity: int
 
 
 @immutable
@@ -469,6 +504,7 @@ Template = (
     | RowsTemplate
     | MemberTemplate
     | ViewTemplate
+    | RecordsTemplate
     | ChoiceTemplate
     | AbsentTemplate
     | CallTemplate

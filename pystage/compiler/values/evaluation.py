@@ -29,6 +29,7 @@ from .boundary import (
     OutputTemplate,
     PathTemplate,
     PoolTemplate,
+    RecordsTemplate,
     RowsTemplate,
     Template,
     ViewTemplate,
@@ -83,6 +84,8 @@ class Evaluator(abc.ABC):
                 return self.same(template)
             case ViewTemplate():
                 return once(~template.identity, self.view(template))
+            case RecordsTemplate(identity=identity):
+                return once(identity, self.records(template))
             case GeneratorTemplate():
                 return self.generator(template)
             case ChoiceTemplate():
@@ -187,6 +190,10 @@ class Evaluator(abc.ABC):
     def same(self, same: PathTemplate) -> Make:
         """What finds an object of the caller's."""
         return never(same)
+
+    def records(self, records: RecordsTemplate) -> Make:
+        """What makes a structured ndarray."""
+        return never(records)
 
     def generator(self, generator: GeneratorTemplate) -> Make:
         """What finds a generator of random numbers that the program made."""

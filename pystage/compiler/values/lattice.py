@@ -28,6 +28,7 @@ from .boundary import Form, Path
 from .capacity import AllocationSite
 from .exceptions import ExceptionBuilder, PayloadKey
 from .identity import SOME_OBJECT, Identity
+from .memory import Leaf, RecordClass, RecordType
 from .node import NOTE, WEAK, CellNumber, TreeNode
 from .slots import Slot
 from .views import View, is_entire
@@ -147,6 +148,30 @@ class SliceObject(Abstract):
     start: Abstract
     stop: Abstract
     step: Abstract
+
+
+@immutable
+class Records(Abstract):
+    """An ndarray of a structured dtype, or an element of one (`np.void`), which is a view too.
+
+    `parts` are the arrays of the leaves of the dtype: views of ndarrays, alike for each, or bounded arrays. `spacing` bytes
+    lie between two records that are neighbours in memory.
+    """
+
+    cls: type[RecordClass]
+    parts: tuple[Abstract, ...]
+    spacing: int
+    element: bool = False
+
+    @property
+    def dtype(self) -> RecordType:
+        """Its dtype."""
+        return self.cls.dtype
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """The fields that the parts are."""
+        return self.cls.leaves
 
 
 @immutable

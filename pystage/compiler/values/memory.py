@@ -1,15 +1,28 @@
-"""Memory layout of arrays: a stand-in without contents takes the same views, so that NumPy determines strides and order.
+"""Memory layout of arrays: strides and order, and the fields of structured (record) arrays.
 
-The memory of a cell is assumed to be in row-major order.
+A stand-in without contents takes the same views, so that NumPy determines strides and order. The memory of a cell is assumed
+to be in row-major order.
+
+A structured ndarray is one array for each field (`Records`, `lattice.py`): each is memory of its own, a cell like that of
+any ndarray, and a part of the records is the same part of each. So a field is a view of that memory, a row is a view of one
+element of each, and names of one record share cells. Of a nested structure the fields count. The memory that they have in
+common exists outside of the program only: the runtime takes arguments apart by `record_class`, and puts results together.
 """
 
 from __future__ import annotations
 
+import functools
+import math
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
 import numpy as np
 
-from ..hlo.types import ArrayType
+from ...records import dataclass
+from ..hlo.types import SHORT_NAMES, ArrayType, DType
 from .views import (
     Diagonal,
+    FieldOf,
     Flipped,
     Permuted,
     RealOrImaginary,
@@ -60,4 +73,116 @@ def _through(array: np.ndarray, view: View) -> np.ndarray:
             return np.lib.stride_tricks.sliding_window_view(array, sizes, axes)
         case RealOrImaginary():
             return array.imag if view.imaginary else array.real
+        case FieldOf(spacing=spacing, rank=rank):
+            return _field(array, spacing, rank)
     raise AssertionError(f"an unknown view {view!r}")
+
+
+def _field(array: np.ndarray, spacing: int, rank: int) -> np.ndarray:
+    """An array that lies in memory as a field of records does, of which `array` has the elements side by side."""
+    block = math.prod(array.shape[rank:]) * array.itemsize
+    strides = (*[stride // block * spacing for stride in array.strides[:rank]], *array.strides[rank:])
+    reach = [stride * (extent - 1) for stride, extent in zip(strides, array.shape) if extent]
+    before, after = -sum([n for n in reach if n < 0]), sum([n for n in reach if n > 0])
+    memory = np.empty(before + after + array.itemsize, np.uint8)
+    return np.ndarray(array.shape, array.dtype, memory, before, strides)
+
+
+# ---------------------------------------------------------------- structured dtypes
+
+RecordType = np.dtype[Any]
+"""A structured dtype."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A field that has elements: its name and those of the structures around it, and the type of one of its elements."""
+
+    names: tuple[str, ...]
+    dtype: DType
+    shape: tuple[int, ...]
+
+    @property
+    def key(self) -> str:
+        """The subscripts that lead to it."""
+        return "".join([f"[{name!r}]" for name in self.names])
+
+    def of(self, records: Any) -> Any:
+        """The field of an ndarray, as a view."""
+        for name in self.names:
+            records = records[name]
+        return records
+
+
+class RecordClass:
+    """Base of the classes that stand for the ndarrays of one structured dtype, where arguments are told apart by class."""
+
+    dtype: ClassVar[RecordType]
+    leaves: ClassVar[tuple[Leaf, ...]]
+
+
+def why_not(dtype: RecordType) -> str | None:
+    """Why arrays of a structured dtype cannot be staged, or None if they can."""
+    if dtype.type is not np.void or dtype.metadata is not None:
+        return "a structured dtype with a class or metadata of its own"
+    if not dtype.names:
+        return "a structured dtype without fields"
+    end = 0
+    for name, (field, offset, *title) in sorted(_fields(dtype).items(), key=lambda item: item[1][1]):
+        if title:
+            return "a structured dtype with titles"
+        if offset < end:
+            return "a structured dtype whose fields overlap"
+        if not field.itemsize:
+            return f"the field {name!r} of no bytes"
+        end = offset + field.itemsize
+        inner = field.base
+        if inner.names is not None or inner.type is np.void:
+            why = "a field of arrays of structures" if field.shape else why_not(inner)
+        else:
+            why = None if inner in SHORT_NAMES and inner.isnative else f"fields of the element type {inner}"
+        if why is not None:
+            return why
+    return None
+
+
+def _fields(dtype: RecordType) -> dict[str, tuple[Any, ...]]:
+    """The fields by name: type, offset, and a title where there is one."""
+    assert dtype.names is not None and dtype.fields is not None
+    return {name: tuple(dtype.fields[name]) for name in dtype.names}
+
+
+def record_class(dtype: RecordType) -> type[RecordClass]:
+    """The class that stands for ndarrays of a dtype that can be staged; one for each, its alignment included."""
+    return _record_class(dtype, _layout(dtype))
+
+
+def _layout(dtype: RecordType) -> tuple[Any, ...]:
+    """What equal dtypes may differ in: whether they and the structures in them are aligned."""
+    fields = [field for field, *_ in _fields(dtype).values()]
+    return (dtype.isalignedstruct, *[_layout(field) for field in fields if field.names is not None])
+
+
+@functools.lru_cache(maxsize=4096)
+def _record_class(dtype: RecordType, layout: tuple[Any, ...]) -> type[RecordClass]:
+    body = {"__module__": __name__, "dtype": dtype, "leaves": tuple(_leaves(dtype))}
+    return type(f"ndarray of {dtype}", (RecordClass,), body)
+
+
+def _leaves(dtype: RecordType, around: tuple[str, ...] = ()) -> Iterator[Leaf]:
+    for name, (field, *_) in _fields(dtype).items():
+        if field.names is not None:
+            yield from _leaves(field, (*around, name))
+        else:
+            yield Leaf((*around, name), field.base, field.shape)
+
+
+def is_structured(value: Any) -> bool:
+    """True for an ndarray whose records a program can have."""
+    return type(value) is np.ndarray and value.dtype.names is not None and why_not(value.dtype) is None
+
+
+def part_names(dtype: RecordType, name: str) -> range:
+    """Which of the leaves belong to the field `name`."""
+    found = [i for i, leaf in enumerate(record_class(dtype).leaves) if leaf.names[0] == name]
+    return range(found[0], found[-1] + 1)

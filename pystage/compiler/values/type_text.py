@@ -21,7 +21,9 @@ from .boundary import (
     MemberTemplate,
     OutputTemplate,
     PathTemplate,
+    RecordsTemplate,
     RowsTemplate,
+    Subscript,
     Template,
     ViewTemplate,
 )
@@ -60,6 +62,8 @@ def type_of_template(template: Template, types: Sequence[ArrayType]) -> str:
                 return f"view of {type_of_template(base, types)}"
             is_jax = isinstance(base, OutputTemplate) and base.form is Form.JAX
             return short_array(found, Form.JAX if is_jax else Form.NDARRAY, cut)
+        case RecordsTemplate(cls=cls):
+            return f"records of {', '.join(cls.dtype.names or ())}"
         case ChoiceTemplate(options=options):
             return " or ".join(dict.fromkeys([type_of_template(option, types) for option in options]))
         case CallTemplate(function=type() as cls):
@@ -80,7 +84,7 @@ def _array(template: Template, types: Sequence[ArrayType]) -> ArrayType | None:
         case ViewTemplate(base=base, steps=steps):
             found = _array(base, types)
             for step in steps:
-                if found is None:
+                if found is None or isinstance(step, Subscript):
                     return None
                 if isinstance(step, views.View):
                     found = ArrayType(step.dtype(found.dtype), step.shape(found))

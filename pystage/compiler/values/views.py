@@ -317,6 +317,39 @@ class SlidingWindows(View):
         return b.op(Transpose((*order, rank - 1)), found)
 
 
+@dataclass(frozen=True, slots=True)
+class FieldOf(View):
+    """The elements of one field of records, whose axes are the first `rank`: `spacing` bytes lie between two records."""
+
+    spacing: int
+    rank: int
+
+    def read(self, b: Builder, base: Value) -> Value:
+        return base
+
+    def write(self, b: Builder, base: Value, new: Value) -> Value:
+        return new
+
+    def shape(self, base: ArrayType) -> tuple[int, ...]:
+        return base.static_shape
+
+
+def leading(view: View, inner: int) -> View:
+    """What a view does to the axes before the last `inner` ones, which it leaves alone."""
+    if not inner:
+        return view
+    match view:
+        case Window(starts, sizes):
+            return Window(starts[:-inner], sizes[:-inner])
+        case Strided(starts, limits, strides):
+            return Strided(starts[:-inner], limits[:-inner], strides[:-inner])
+        case Permuted(permutation):
+            return Permuted(permutation[:-inner])
+        case Reshaped(shape, packed):
+            return Reshaped(shape[:-inner], packed)
+    return view
+
+
 def read_path(b: Builder, base: Value, path: tuple[View, ...]) -> Value:
     """The array at the end of `path`."""
     for view in path:

@@ -23,6 +23,7 @@ from ...compiler.policy import is_of_jax
 from ...compiler.values.boundary import FACTORY, MAXLEN
 from ...compiler.values.generators import GENERATORS
 from ...compiler.values.instances import slots_of
+from ...compiler.values.memory import RecordClass, is_structured, record_class, why_not
 from ..outcomes import HasLazy, Lazy
 
 Opened = tuple[tuple[Any, ...], Sequence[Any]]
@@ -170,6 +171,16 @@ def _open_partial(value: functools.partial[Any]) -> Opened:
     return ("func", "args", "keywords"), (value.func, value.args, value.keywords)
 
 
+def class_of(value: Any) -> type:
+    """The class that decides how an argument is taken apart: of a structured ndarray one for its dtype."""
+    return record_class(value.dtype) if is_structured(value) else type(value)
+
+
+def open_records(cls: type[RecordClass], value: np.ndarray[Any, Any]) -> Opened:
+    """A structured ndarray as its fields, views of its memory."""
+    return tuple([leaf.key for leaf in cls.leaves]), [leaf.of(value) for leaf in cls.leaves]
+
+
 def _open_slice(value: slice | range) -> Opened:
     return ("start", "stop", "step"), (value.start, value.stop, value.step)
 
@@ -233,7 +244,7 @@ def _open_slotted(slots: tuple[tuple[str, Any], ...], has_dict: bool, value: Any
 def dtype_problem(dtype: np.dtype[Any]) -> str | None:
     """Why arrays of `dtype` cannot be staged, or None if they can."""
     if dtype.names is not None:
-        return "a structured dtype"
+        return why_not(dtype) or "a structured dtype"
     if dtype.hasobject:
         return "Python objects as elements"
     if not dtype.isnative:

@@ -7,10 +7,12 @@ costs one look-up however many there are, and shapes are compared by identity.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import jax
+import numpy as np
 
 from ...compiler.diagnostics.codes_runtime import (
     ArgumentTooLarge,
@@ -25,7 +27,9 @@ from ...compiler.hlo.types import ArrayType
 from ...compiler.library.rules.foreign import advice_for
 from ...compiler.policy import is_closed
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StaticSpec, StructureSpec
-from .classification import LeafKind, Opener, Rule, dtype_problem, rule_of
+from ...compiler.values.memory import RecordClass, is_structured
+from ..outcomes import Unprepared
+from .classification import LeafKind, Opener, Rule, class_of, dtype_problem, open_records, rule_of
 from .inputs import TypeKey, is_key, key_data_type, type_key
 
 INT64 = range(-(2**63), 2**63)
@@ -60,6 +64,10 @@ class Layout:
         """For each value, what opens it, or None for a leaf; None instead of the tuple if all are leaves."""
 
 
+class HasRecords(Unprepared):
+    """Raised where an argument is the first structured ndarray: the arguments are to be taken apart again."""
+
+
 def occurrences(containers: Sequence[Any]) -> list[int]:
     """For each container the number of its object, counted in the order of the first occurrences."""
     numbers: dict[int, int] = {}
@@ -77,6 +85,8 @@ class Flattener:
     def __init__(self, static_types: tuple[type, ...] = ()) -> None:
         self._static_types = static_types
         self.rules: dict[type, Rule] = {}
+        self.class_of: Callable[[Any], type] = type
+        """The class that decides how a value is taken apart; its type, until there is a structured ndarray."""
         self._layouts: dict[tuple[Any, ...], Layout] = {}
 
     def flatten(self, cls: type, keys: tuple[Any, ...], values: Sequence[Any]) -> tuple[Shape, list[Any]]:
@@ -97,17 +107,24 @@ class Flattener:
                 found += self.containers(rule(value)[1])
         return found
 
+    def look_for_records(self) -> None:
+        """From now on structured ndarrays are taken apart too."""
+        self.class_of = class_of
+
     def rule(self, value: Any) -> Rule:
         """The classification of `value`."""
-        found = self.rules.get(type(value))
+        cls = self.class_of(value)
+        found = self.rules.get(cls)
         if found is None:
-            found = self.rules[type(value)] = rule_of(value, self._static_types)
+            is_record = issubclass(cls, RecordClass)
+            rule = functools.partial(open_records, cls) if is_record else rule_of(value, self._static_types)
+            found = self.rules[cls] = rule
         return found
 
     def _open(
         self, cls: type, keys: tuple[Any, ...], values: Sequence[Any], shape: list[Layout], leaves: list[Any]
     ) -> None:
-        types = tuple(map(type, values))
+        types = tuple(map(self.class_of, values))
         layout = self._layouts.get((cls, keys, types)) or self._layout(cls, keys, types, values)
         shape.append(layout)
         openers = layout.openers
@@ -119,7 +136,7 @@ class Flattener:
                 leaves.append(value)
             else:
                 inner_keys, inner_values = opener(value)
-                self._open(type(value), inner_keys, inner_values, shape, leaves)
+                self._open(self.class_of(value), inner_keys, inner_values, shape, leaves)
 
     def _layout(
         self, cls: type, keys: tuple[Any, ...], types: tuple[type, ...], values: Sequence[Any]
@@ -216,7 +233,7 @@ class Description:
             self._fail(NestedTooDeeply(span=self._span, path=path[:60], depth=len(self._open)))
         self._closed = closed
         self._open.remove(id(value))
-        return StructureSpec(type(value), steps, children, identity)
+        return StructureSpec(self._flattener.class_of(value), steps, children, identity)
 
     def _leaf(self, value: Any, path: str, kind: LeafKind) -> LeafSpec:
         index = len(self.leaves)
@@ -241,6 +258,9 @@ class Description:
                 return LeafSpec(
                     index, key_data_type(shape, dtype), form, False, str(jax.random.key_impl(value))
                 )
+            if self._flattener.class_of is type and is_structured(value):
+                self._flattener.look_for_records()
+                raise HasRecords
             problem = dtype_problem(dtype)
             if problem is not None:
                 self._fail(UnsupportedElements(span=self._span, path=path, problem=problem))
@@ -257,6 +277,8 @@ _INDEXED = (list, dict)
 
 
 def _step(path: str, value: Any, key: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"{path}{key}"
     if isinstance(value, _INDEXED) or type(value) is tuple:
         return f"{path}[{key!r}]"
     return f"{path}.{key}"

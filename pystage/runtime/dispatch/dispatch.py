@@ -31,7 +31,7 @@ from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.abstract import abstract_form
 from ..arguments.classification import LeafKind
-from ..arguments.flatten import AbstractTypes, Description, Flattener, Shape, occurrences
+from ..arguments.flatten import AbstractTypes, Description, Flattener, HasRecords, Shape, occurrences
 from ..arguments.inputs import type_key
 from ..arguments.layouts import ANYWHERE, Layouts, Place
 from ..arguments.targets import Calling, definition_of
@@ -43,8 +43,8 @@ from ..random.draws import DrawFailed, DrawPlan, Performance
 from ..reports.ledger import Change, Known, changes, ledger
 from ..reports.warnings import SpecialisationWarning, warn
 from ..results.exceptions import is_out_of_memory, raised_at
-from ..results.host_memory import readable
-from ..results.results import Plan, Received
+from ..results.host_memory import Received, readable
+from ..results.results import Plan
 from ..tiers import anything, check_ready, waits
 from .entries import MAX_SPECIALISATIONS, Entry, Family, Group
 from .eviction import ProgramCache
@@ -175,11 +175,24 @@ class Dispatcher:
         `keep_failures`: calls of the kind fail at once from then on, without another try. `outgrown`: how a run of this
         call has ended already.
         """
+        try:
+            return self._call(args, kwargs, keep_failures, outgrown)
+        except HasRecords:
+            pass
+        return self._call(args, kwargs, keep_failures, outgrown)
+
+    def _call(
+        self,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        keep_failures: bool,
+        outgrown: Outgrown | None,
+    ) -> Any:
         values = (*args, *kwargs.values()) if kwargs else args
         try:
             shape, leaves = self.flattener.flatten(tuple, tuple(kwargs), values)
         except RecursionError:
-            self.describe(args, kwargs)
+            self._described(args, kwargs)
             raise
         group = self.groups.get(shape) or self._group(shape, leaves, args, kwargs)
         dynamic, key = group.split(leaves)
@@ -308,7 +321,7 @@ class Dispatcher:
             else:
                 out = specialisation.start((*inputs[0], *inputs[1]))
         except (TypeError, OverflowError):
-            self.describe(args, kwargs)  # says it better, if it is about an argument
+            self._described(args, kwargs)  # says it better, if it is about an argument
             raise
         finally:
             self.programs.note_use(specialisation)
@@ -403,7 +416,7 @@ class Dispatcher:
                 finally:
                     restore_x64(previous)
             except (TypeError, OverflowError):
-                self.describe(args, {})
+                self._described(args, {})
                 raise
             if type(made) is Pending:
                 return self.finish(entry, specialisation, made, args, {}, args, hidden)
@@ -477,6 +490,15 @@ class Dispatcher:
 
         `abstract` gives the types of what stands for an argument in `lower`.
         """
+        try:
+            return self._described(args, kwargs, abstract)
+        except HasRecords:
+            return self._described(args, kwargs, abstract)
+
+    def _described(
+        self, args: Sequence[Any], kwargs: Mapping[str, Any], abstract: AbstractTypes | None = None
+    ) -> Described:
+        """As `describe`; `HasRecords` where the call's arguments are to be taken apart again."""
         description = Description(self.flattener, self.span, abstract)
         names = [*self.calling.argument_names(len(args)), *kwargs]
         donated: list[int] = []
@@ -566,7 +588,7 @@ class Dispatcher:
         kwargs: dict[str, Any],
         leaves: Sequence[Any],
     ) -> Entry:
-        described = self.describe(args, kwargs)
+        described = self._described(args, kwargs)
         static = tuple([leaves[i] for i in group.static])
         paths = tuple(described.description.paths)
         made = Entry(self.context(described, group.traced), static, paths, self.short)
@@ -595,7 +617,7 @@ class Dispatcher:
             outgrown = [s for s in family.find(leaves) if not self._feedback.is_current(s.request)]
         try:
             static = {i: leaves[i] for i in family.demanded}
-            made, hidden = self.specialise(entry.context, self.describe(args, kwargs), args, kwargs, static)
+            made, hidden = self.specialise(entry.context, self._described(args, kwargs), args, kwargs, static)
         except StagingError as error:
             if REEXECUTION.skipped_writes:
                 error.started = True

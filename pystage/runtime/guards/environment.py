@@ -32,6 +32,7 @@ from ...compiler.values.boundary import (
 from ...compiler.values.generators import words_of
 from ...compiler.values.instances import instance_fields, slots_of
 from ...compiler.values.lattice import same_constant
+from ...compiler.values.memory import is_structured, record_class
 from ..arguments.signature import Signature
 from ..random.draws import DrawPlan
 
@@ -53,6 +54,8 @@ def layout_of(value: Any) -> tuple[Any, ...]:
         return type(value), tuple(value), tuple(map(type, value))
     if isinstance(value, set | frozenset):
         return type(value), frozenset(value)
+    if is_structured(value):
+        return type(value), record_class(value.dtype)
     return type(value), tuple(instance_fields(value))
 
 
@@ -84,6 +87,8 @@ class PathWriter:
         for step, key in path.steps:
             if step is PathStep.ITEM:
                 text += f"[{key!r}]" if type(key) in (int, str) else f"[{self.name(key)}]"
+            elif step is PathStep.FIELD:
+                text += f"[{key!r}]"
             elif step is PathStep.STATE:
                 text = f"words_of({text})"
             elif step is PathStep.MEMBER:
@@ -193,7 +198,7 @@ def _layout_condition(w: PathWriter, value: str, expected: Any) -> str:
     if issubclass(cls, list | tuple):
         return f"type(v := {value}) is not {w.name(cls)} or len(v) != {len(expected)}"
     reads = next(vars(base)["__getattribute__"] for base in cls.__mro__ if "__getattribute__" in vars(base))
-    if issubclass(cls, collections.deque):
+    if issubclass(cls, collections.deque | np.ndarray):
         return f"layout_of({value}) != {w.name(layout_of(expected))}"
     if not cls.__dictoffset__ and not slots_of(cls) and not issubclass(cls, dict | set | frozenset):
         return f"type({value}) is not {w.name(cls)}"

@@ -18,6 +18,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from ...records import dataclass
+
 ADOPT_BYTES = 1 << 16
 """From this size on a result's buffer is adopted instead of copied."""
 _OVERLAP_WORK: Any = 10_000
@@ -142,24 +144,34 @@ def overlaps_itself(array: np.ndarray[Any, Any]) -> bool:
     return False
 
 
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One input of a run, its path, and whether it was read from the environment."""
+
+    value: Any
+    path: str
+    from_environment: bool
+
+
 def overlapping(
-    stored: Sequence[np.ndarray[Any, Any]], received: Sequence[tuple[Any, bool]]
+    stored: Sequence[tuple[np.ndarray[Any, Any], str]], received: Sequence[Received]
 ) -> tuple[int, int] | None:
     """The first pair of a stored array and a received one that share memory, as indices; None if none do.
 
-    `received` pairs what the call received with whether it was read from the environment. The stored array itself
-    is among them, once or more often; the same array as argument and in the environment is a pair, and so is an array that
-    overlaps itself.
+    A stored array, with its path, is among those that the call received, once or more often: the same object, or the same
+    field of a structured ndarray, of which each look-up is another object. The same array as argument and in the environment
+    is a pair, and so is an array that overlaps itself.
     """
-    for i, array in enumerate(stored):
+    for i, (array, path) in enumerate(stored):
         itself = overlaps_itself(array)
-        places = {from_environment for other, from_environment in received if other is array}
-        for j, (other, _) in enumerate(received):
-            if type(other) is not np.ndarray:
+        same = [other.value is array or other.path == path for other in received]
+        places = {other.from_environment for other, is_it in zip(received, same) if is_it}
+        for j, other in enumerate(received):
+            if type(other.value) is not np.ndarray:
                 continue
-            if other is array:
+            if same[j]:
                 if len(places) > 1 or itself:
                     return i, j
-            elif shares_memory(array, other):
+            elif shares_memory(array, other.value):
                 return i, j
     return None

@@ -26,13 +26,16 @@ from ...compiler.values.boundary import (
     OutputTemplate,
     PathTemplate,
     PoolTemplate,
+    RecordsTemplate,
     RowsTemplate,
+    Subscript,
     ViewStep,
     ViewTemplate,
 )
 from ...compiler.values.evaluation import Column, Elements, Evaluation, Evaluator, Make, of_all_rows
 from ...compiler.values.views import (
     Diagonal,
+    FieldOf,
     Flipped,
     Permuted,
     RealOrImaginary,
@@ -134,6 +137,23 @@ class Objects(Evaluator):
         follow = resolve(same.path, self._signature)
         return lambda run: follow(run.args, run.kwargs)
 
+    def records(self, records: RecordsTemplate) -> Make:
+        if self._traced:
+            what = "a structured ndarray, where JAX traces the call,"
+            raise StagingError((CannotReturn(what=what),))
+        leaves, parts = records.cls.leaves, [self.make(part) for part in records.parts]
+
+        def make(run: Execution) -> Any:
+            arrays = [part(run) for part in parts]
+            first, inner = arrays[0], len(leaves[0].shape)
+            made = np.zeros(first.shape[: first.ndim - inner], records.cls.dtype)
+            for leaf, array in zip(leaves, arrays):
+                leaf.of(made)[...] = array
+            made.flags.writeable = first.flags.writeable
+            return made
+
+        return make
+
     def generator(self, generator: GeneratorTemplate) -> Make:
         index = generator.number.index
         return lambda run: run.generator(int(run.values[index]))
@@ -171,9 +191,11 @@ class Objects(Evaluator):
         return make
 
 
-def new_array(view: ViewTemplate) -> ViewTemplate | None:
+def new_array(view: ViewTemplate) -> ViewTemplate | RecordsTemplate | None:
     """The new array of whose memory a view is, as inference names it; None for memory of the caller's."""
     while view.steps:
+        if isinstance(view.base, RecordsTemplate):
+            return view.base
         if not isinstance(view.base, ViewTemplate):
             return None
         view = view.base
@@ -186,6 +208,9 @@ def _view_step(step: ViewStep) -> Callable[[Any, Execution], Any]:
         return functools.partial(_box, step)
     if isinstance(step, Cut):
         return functools.partial(_cut, step)
+    if isinstance(step, Subscript):
+        key = step.key if isinstance(step.key, str) or not step.key else list(step.key)
+        return lambda array, run: array[key]
     make = view_maker(step)
     return lambda array, run: make(array)
 
@@ -210,6 +235,8 @@ def view_maker(view: views.View) -> Callable[[Any], Any]:
             return lambda array: array.reshape(new_shape)
         case RealOrImaginary(imaginary):
             return lambda array: array.imag if imaginary else array.real
+        case FieldOf():
+            return lambda array: array
         case Diagonal(offset, frozen=True):
             return lambda array: array.diagonal(offset, -2, -1)
         case Diagonal(offset):

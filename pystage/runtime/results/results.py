@@ -31,6 +31,7 @@ from ...compiler.values.boundary import (
     Mutation,
     OutputTemplate,
     Program,
+    RecordsTemplate,
     Template,
     ViewTemplate,
     Write,
@@ -48,20 +49,11 @@ from ..guards.environment import resolve
 from ..outcomes import Outgrown, Raised
 from ..random.draws import Performance
 from .exceptions import code_of, raise_from_host, raised
-from .host_memory import adopted, overlapping
+from .host_memory import Received, adopted, overlapping
 from .objects import Execution, Objects, new_array
 
 Prepare = Callable[[Execution], Callable[[], None]]
 """Finds the target and the value of a mutation, and gives what does it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """One input of a run, its path, and whether it was read from the environment."""
-
-    value: Any
-    path: str
-    from_environment: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +86,7 @@ class Plan:
         self._mutations = [(m, self._mutation(m)) for m in program.mutations]
         self._stored = [resolve(m.target, signature) for m in program.mutations if m.kind is Write.ARRAY]
         self._stored_paths = [str(m.target) for m in program.mutations if m.kind is Write.ARRAY]
+        self._leaves = frozenset(program.leaves)
         self._in_order = [(resolve(path, signature), str(path)) for path in program.in_order]
         self.checks_memory = bool(self._stored or self._in_order)
         """True if it matters how ndarrays of the caller lie in memory: `check_memory` comes before `finish`."""
@@ -186,13 +179,18 @@ class Plan:
             array = follow(args, kwargs)
             if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
                 self._refuse(NotInOrder(span=span, path=path))
-        stored = [follow(args, kwargs) for follow in self._stored]
-        pair = overlapping(stored, [(r.value, r.from_environment) for r in received])
+        stored = [(follow(args, kwargs), path) for follow, path in zip(self._stored, self._stored_paths)]
+        seen = [r for i, r in enumerate(received) if self._looks_at(i, r)]
+        pair = overlapping(stored, seen)
         if pair is not None:
-            name, other = self._stored_paths[pair[0]], received[pair[1]]
+            name, other = self._stored_paths[pair[0]], seen[pair[1]]
             paths = [r.path for r in received if r.value is other.value and r.path != name]
             problem = OverlappingMemory(span=span, stored=name, other=(paths or [other.path])[0])
             self._refuse(problem)
+
+    def _looks_at(self, index: int, received: Received) -> bool:
+        """False for a leaf that the program has nothing to do with, as those of the second occurrence of records."""
+        return received.from_environment or index in self._leaves or received.path in self._stored_paths
 
     def _refuse(self, problem: Diagnostic) -> NoReturn:
         error = StagingError((problem,))
@@ -326,6 +324,8 @@ def _count_bases(template: TreeNode, bases: Counter[int], views: set[int]) -> No
         if base is not None:
             bases[base.identity] += 2 if template.of_all else 1
             return
+    if isinstance(template, RecordsTemplate):
+        bases[template.identity] += 1
     for inner in children(template):
         _count_bases(inner, bases, views)
 

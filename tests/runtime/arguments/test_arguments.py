@@ -104,7 +104,7 @@ def test_what_cannot_enter_a_program_is_refused_and_the_next_call_works(name: st
         bad.close()
 
 
-@pytest.mark.parametrize("bad", [np.array([None]), np.zeros(1, [("a", "f4")]), np.array(["a"])], ids=str)
+@pytest.mark.parametrize("bad", [np.array([None]), np.zeros(1, [("a", "U4")]), np.array(["a"])], ids=str)
 def test_elements_that_are_bad_after_a_good_call(bad: Any) -> None:
     staged = pystage.compile(keep)
     assert staged(np.ones(1)) == 1.0

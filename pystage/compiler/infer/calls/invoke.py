@@ -23,6 +23,7 @@ from ...library.jax.random import is_key
 from ...library.jax.tail import holds_numbers, is_jax_callable, jax_call, takes_as_pytrees
 from ...library.jax.transformed import is_transformed, transformation_of
 from ...library.kernels.rows_as_arrays import arrays_of_rows, is_of_any_type
+from ...library.numpy import structured
 from ...library.registry import accepts, meaning_of, signature_of
 from ...library.rules.classes import class_name, is_generated
 from ...library.rules.jax import AxisProblem
@@ -232,6 +233,11 @@ def _is_of_jax_numpy(value: Any) -> bool:
     return str(getattr(value, "__module__", "")).startswith(("jax.numpy", "jax._src.numpy"))
 
 
+def _takes_arrays(value: Any) -> bool:
+    """True for what NumPy and JAX have: functions, ufuncs, dtypes."""
+    return _is_of_numpy(value) or is_of_jax(value)
+
+
 def _call_on_keys(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
     """The call of a function of arrays with typed PRNG keys, of which only JAX knows what they are good for."""
     if is_jax_callable(value):
@@ -246,6 +252,9 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     if id(value) in engine.callees.own:
         return _call_own(engine, value, args, kwargs)
     meaning = meaning_of(value)
+    of_records = structured.function_of(engine, value, args, kwargs) if _takes_arrays(value) else None
+    if of_records is not None:
+        return call_meaning(engine, callable_name(value), of_records, args, kwargs)
     if meaning is not None:
         of_arrays = _is_of_numpy(value) or _is_of_jax_numpy(value)
         if of_arrays and any(is_key(a) for a in (*args, *kwargs.values())):

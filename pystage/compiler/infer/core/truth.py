@@ -14,6 +14,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import BOOL
 from ...library.context import Raw
 from ...library.kernels.structures import list_length, table_length
+from ...library.numpy import structured
 from ...library.numpy.indexing.bounded_operands import only_element
 from ...library.rules.split import split_value
 from ...ops import Compare, Reshape, constant
@@ -32,6 +33,7 @@ from ...values.lattice import (
     ListCell,
     ObjectCell,
     Range,
+    Records,
     Ref,
     RowsCell,
     RowsTuple,
@@ -77,6 +79,8 @@ def truth(engine: Engine, value: Raw) -> Abstract:
             raise DiagnosticError(reason)
         case Gated():
             return split_value(engine, value, lambda each: truth(engine, each))
+        case Records():
+            structured.refuse(engine, "the truth")
         case Undef():
             raise DiagnosticError(InternalError(span=engine.b.span, text="the truth of what has no value"))
         case _:

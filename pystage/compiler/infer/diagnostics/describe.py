@@ -29,6 +29,7 @@ from ...values.lattice import (
     Method,
     ObjectCell,
     Range,
+    Records,
     Ref,
     Reversed,
     RowsCell,
@@ -120,6 +121,9 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
         case Bounded():
             what = "ndarray" if value.form is Form.NDARRAY else "jax.Array"
             return f"a {value.type.dtype} {what} whose size only the run knows"
+        case Records():
+            fields = ", ".join(map(repr, value.dtype.names or ()))
+            return f"{'an element of ' * value.element}a structured ndarray with the fields {fields}"
         case _:
             return f"a {type(value).__name__.lower()}"
 

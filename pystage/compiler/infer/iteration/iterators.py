@@ -26,6 +26,7 @@ from ...library.kernels.deques import contents, is_deque, items_of
 from ...library.kernels.row_lists import as_rows, check, compared, int_of, item
 from ...library.kernels.row_tables import view_rows
 from ...library.kernels.structures import list_items, list_length, view_items
+from ...library.numpy import structured
 from ...library.numpy.indexing.bounded import length as bounded_length
 from ...library.numpy.indexing.stores import shape_of
 from ...library.numpy.indexing.subscripts import array_getitem
@@ -68,6 +69,7 @@ from ...values.lattice import (
     Mapped,
     ObjectCell,
     Range,
+    Records,
     Ref,
     Reversed,
     RowsCell,
@@ -267,8 +269,27 @@ def _elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
             return _array_elements(engine, value)
         case Bounded(axes=(int(), *_)):
             return _array_elements(engine, value)
+        case Records():
+            return [step() for step in _record_steps(engine, value)]
         case _:
             return None
+
+
+def _record_count(engine: Engine, value: Records) -> Abstract:
+    """How many elements a loop over records has."""
+    if not value.element and not structured.rank_of(engine, value):
+        engine.raise_(TypeError("iteration over a 0-d array"))
+    return structured.length(engine, value)
+
+
+def _record_steps(engine: Engine, value: Records, order: int = 1) -> Iterator[Step]:
+    """The elements of a structured ndarray, as they are when the loop comes to them; the fields of an element."""
+    count = _record_count(engine, value)
+    if not isinstance(count, Const):
+        structured.refuse(engine, "a loop over the elements, which must be known")
+    _check_count(engine, count.value)
+    for position in range(count.value)[::order]:
+        yield functools.partial(structured.getitem, engine, value, Const(position))
 
 
 def _constant_elements(engine: Engine, value: Abstract, v: Any) -> list[Abstract]:
@@ -411,6 +432,8 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
             return known_range(value) is not None
         case Bounded() | RowsTuple():
             return False
+        case Records(parts=(part, *_), element=False):
+            return is_listed(engine, part)
         case Ref() if isinstance(cell := _content(engine, value), RowsCell):
             return isinstance(cell.length, int)
         case Ref() | DictView() if isinstance(_content(engine, value), TableCell):
@@ -454,6 +477,8 @@ def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
             return _deque_steps(engine, value)
         case Ref() if isinstance(engine.state.get(value.cell), ArrayCell):
             return _array_steps(engine, value)
+        case Records():
+            return _record_steps(engine, value)
         case DictView():
             return _dict_steps(engine, value)
         case Enumerate(inner, start):
@@ -461,6 +486,8 @@ def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
             return (functools.partial(_numbered, engine, start, i, part) for i, part in enumerate(parts))
         case Zip(inners, strict):
             return _zip_steps(engine, inners, strict)
+        case Reversed(inner, _) if isinstance(inner, Records):
+            return _record_steps(engine, inner, order=-1)
         case Reversed(inner, count) if isinstance(inner, Ref):
             return _reversed_steps(engine, inner, count)
         case Mapped(function, inners):
@@ -598,6 +625,8 @@ def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | 
             return Rolled(Const(shape[0]), lambda i: array_getitem(engine, value, i))
         case Bounded():
             return Rolled(bounded_length(engine, value), lambda i: array_getitem(engine, value, i))
+        case Records(element=False):
+            return Rolled(_record_count(engine, value), lambda i: structured.getitem(engine, value, i))
         case Ref() if isinstance(engine.state.get(value.cell), IteratorCell):
             return _rolled_iterator(engine, value, by_place)
         case RowsTuple(rows):

@@ -14,6 +14,7 @@ from ...diagnostics.codes_calls import NoSuchAttribute, NotServed
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.kernels.rows_as_arrays import array_of_rows, index_arrays
+from ...library.numpy import structured
 from ...library.numpy.array_attributes import array_attribute, set_array_attribute
 from ...library.numpy.indexing.flat import flat_getitem, flat_of, flat_setitem
 from ...library.numpy.indexing.grids import grid_of
@@ -51,6 +52,7 @@ from ...values.lattice import (
     MemberCell,
     Method,
     ObjectCell,
+    Records,
     Ref,
     RowsCell,
     Stream,
@@ -127,6 +129,8 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
             return stream_attribute(engine, value, name)
         case Super():
             return objects.super_getattr(engine, value, name)
+        case Records():
+            found = structured.attribute(engine, value, name)
         case Tuple() if value.cls is not tuple:
             found = namedtuples.getattr_(engine, value, name)
     if found is None and is_array(engine, value):
@@ -270,6 +274,8 @@ def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
     method = objects.special_method(engine, obj, "__getitem__")
     if method is not None:
         return engine.call(method, [index])
+    if isinstance(obj, Records):
+        return structured.getitem(engine, obj, index)
     if is_array(engine, obj) or (isinstance(obj, Const) and hasattr(obj.value, "dtype")):
         return array_getitem(engine, obj, index_arrays(engine, index) if _takes_lists(obj) else index)
     if isinstance(obj, Const) and (
@@ -305,6 +311,8 @@ def setitem(engine: Engine, obj: Abstract, index: Abstract, value: Abstract) -> 
     method = objects.special_method(engine, obj, "__setitem__")
     if method is not None:
         engine.call(method, [index, value])
+    elif isinstance(obj, Records):
+        structured.setitem(engine, obj, index, value)
     elif is_array(engine, obj):
         if isinstance(obj, Ref):
             engine.settle(obj)
@@ -325,6 +333,8 @@ def delitem(engine: Engine, obj: Abstract, index: Abstract) -> None:
     if method is not None:
         engine.call(method, [index])
         return
+    if isinstance(obj, Records):
+        structured.refuse(engine, "`del`")
     if is_array(engine, obj):
         if isinstance(obj, Array) and obj.form is Form.JAX:
             engine.raise_(AttributeError("__delitem__"))
@@ -382,13 +392,15 @@ def _dispatch(engine: Engine, name: str, reflected: str, left: Abstract, right: 
 
 def may_overload(value: Any) -> bool:
     """Whether a value may be an instance of a class with operators of its own."""
-    return isinstance(value, Ref | Tuple) or isinstance(
+    return isinstance(value, Ref | Tuple | Records) or isinstance(
         value.value if isinstance(value, Const) else value, enum.Enum
     )
 
 
 def overloaded(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract | None:
     """`left op right` as the special methods of user classes answer it; None if they do not."""
+    if isinstance(left, Records) or isinstance(right, Records):
+        return structured.compare(engine, op, left, right)
     if op in _COMPARE:
         return compare_method(engine, op, left, right)
     name = _BINARY[op]
@@ -397,6 +409,8 @@ def overloaded(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abst
 
 def inplace(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract:
     """`left op= right`: what the target is bound to afterwards."""
+    if isinstance(left, Records) or isinstance(right, Records):
+        structured.refuse(engine, f"the operator {op}=")
     found = _try(engine, left, f"__i{_BINARY[op]}__", right) if _user_class(engine, left) else None
     if found is not None:
         return found
@@ -435,6 +449,8 @@ def compare_method(engine: Engine, op: str, left: Abstract, right: Abstract) -> 
 def contains(engine: Engine, item: Abstract, container: Abstract) -> Abstract:
     """`item in container`."""
     method = objects.special_method(engine, container, "__contains__")
+    if isinstance(item, Records) or isinstance(container, Records):
+        structured.refuse(engine, "`in`")
     if method is not None:
         return engine.truth(engine.call(method, [item]))
     if generators.is_suspended(engine, container):
@@ -460,6 +476,8 @@ def _left_in(engine: Engine, item: Abstract, iterator: Ref) -> Abstract:
 
 def unary(engine: Engine, op: str, value: Abstract) -> Abstract:
     """`-x`, `+x`, `~x`."""
+    if isinstance(value, Records):
+        structured.refuse(engine, f"the operator {op}")
     method = objects.special_method(engine, value, _UNARY[op])
     return engine.call(method, []) if method is not None else operators.unary(engine, op, value)
 

@@ -57,12 +57,14 @@ from ...values.lattice import (
     ListCell,
     Method,
     ObjectCell,
+    Records,
     Ref,
     SetCell,
     Tuple,
     Undef,
     VariableCell,
 )
+from ...values.memory import is_structured, record_class
 from ...values.state import State
 from ..core.constants import ParameterOrigins
 from ..diagnostics.foreign import unsupported_class
@@ -137,6 +139,8 @@ class Externals:
                     "guards",
                     "cells",
                     "initial",
+                    "records",
+                    "_structured_arrays",
                     "_members",
                     "captured",
                     "_globals",
@@ -164,7 +168,9 @@ class Externals:
         self.guards: list[Guard] = []
         self.cells: dict[int, tuple[int, Path, Any]] = {}  # by id of the object: cell, path, the object
         self.initial: dict[int, tuple[Path, Any]] = {}  # by cell: what it was when the program began
+        self.records: dict[int, tuple[Path, Records]] = {}  # by the cell of a field: its structured ndarray
         self._members: set[tuple[type, str, int]] = set()
+        self._structured_arrays: dict[int, tuple[Records, Path, Any]] = {}  # by id of the ndarray
         self.captured: list[int] = []  # cells that no argument led to, in the order in which they were met
         self.generators = CallersGenerators(root, state, self.hidden, self.initial)
         self._globals: dict[tuple[int, str], Abstract | None] = {}
@@ -209,6 +215,8 @@ class Externals:
         if kind is int and not (self._changes(path) and obj in _INT64):
             self.guard(GuardKind.EQUAL, path, obj)
             return Const(obj)
+        if is_structured(obj):
+            return self._records(path, obj)
         if kind in _NUMBERS or isinstance(obj, np.generic | np.ndarray | jax.Array):
             return self._number(path, obj)
         if kind in _BY_VALUE:
@@ -296,6 +304,27 @@ class Externals:
             self.guard(GuardKind.IS, Path(CallableMember(issubclass, "issubclass")).call(cls, wanted), found)
         return found
 
+    def _records(self, path: Path, obj: np.ndarray[Any, Any]) -> Records:
+        """A structured ndarray: its fields are hidden inputs, views of its memory."""
+        found = self._structured_arrays.get(id(obj))
+        if found is not None:
+            if path.key != found[1].key:
+                self.guard(GuardKind.SAME, path, found[1])
+            return found[0]
+        self.guard(GuardKind.LAYOUT, path, obj)
+        cls = record_class(obj.dtype)
+        parts = [self._number(path.field(leaf.names), leaf.of(obj)) for leaf in cls.leaves]
+        made = Records(cls, tuple(parts), cls.dtype.itemsize)
+        self._structured_arrays[id(obj)] = made, path, obj
+        self.note_records(path, made)
+        return made
+
+    def note_records(self, path: Path, records: Records) -> None:
+        """Notes where a structured ndarray of the caller's stands."""
+        for part in records.parts:
+            assert isinstance(part, Ref)
+            self.records[part.cell] = path, records
+
     def _number(self, path: Path, obj: Any) -> Abstract:
         if isinstance(obj, np.ndarray):
             found = self._known(path, obj)
@@ -376,14 +405,16 @@ class Externals:
     def _as_a_whole(self) -> Iterator[None]:
         """What is read in the `with` block stays read if nothing in it is refused. Else none of its cells do, as they may
         hold, or lead to, what was not read: what reads them next is refused again."""
-        cells, captured, closures = len(self.cells), len(self.captured), len(self._closure_cells)
+        captured = len(self.captured)
+        tables: list[dict[int, Any]] = [self.cells, self._closure_cells, self._structured_arrays]
+        lengths = list(map(len, tables))
         try:
             yield
         except BaseException:
             for cell in self.captured[captured:]:
                 del self.initial[cell], self._state.slots[cell]
             del self.captured[captured:]
-            for table, length in ((self.cells, cells), (self._closure_cells, closures)):
+            for table, length in zip(tables, lengths):
                 while len(table) > length:
                     table.popitem()
             raise

@@ -40,6 +40,7 @@ from ...values.lattice import (
     MemberCell,
     Method,
     ObjectCell,
+    Records,
     Ref,
     RowsCell,
     Super,
@@ -416,7 +417,9 @@ def _of_enum(ctx: Context, *others: Abstract, method: types.FunctionType, member
 
 def class_of_value(engine: Engine, value: Abstract) -> type | None:
     """The class of a value whose instances take no new attributes; None for others."""
-    if isinstance(value, Super | Meaning | Method) or not isinstance(value, Array | Ref | Tuple | Const):
+    if isinstance(value, Super | Meaning | Method) or not isinstance(
+        value, Array | Ref | Records | Tuple | Const
+    ):
         return None
     if isinstance(value, Const):
         return (

@@ -44,6 +44,7 @@ from ...values.lattice import (
     ObjectCell,
     Partial,
     Range,
+    Records,
     Ref,
     RowsCell,
     RowsTuple,
@@ -69,6 +70,7 @@ from ..kernels.structures import (
     table_length,
     type_name,
 )
+from ..numpy import structured
 from ..numpy import ufuncs as u
 from ..numpy.elementwise import apply_jax, apply_numpy
 from ..numpy.indexing.bounded import length
@@ -449,6 +451,8 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
     """`len(x)`."""
     if isinstance(x, Bounded):
         return length(ctx, x)
+    if isinstance(x, Records):
+        return structured.length(ctx, x)
     x = strings.known(ctx, abstract(x))
     method = special(ctx, x, "__len__")
     if method is not None:

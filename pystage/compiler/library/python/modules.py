@@ -31,6 +31,7 @@ from ...values.lattice import (
     ListCell,
     ObjectCell,
     Partial,
+    Records,
     Ref,
     RowsCell,
     SetCell,
@@ -52,6 +53,7 @@ from ..kernels.structures import (
     new_list,
     new_rows,
 )
+from ..numpy import structured
 from ..numpy.composed import run_program
 from ..registry import meaning, method_meaning
 from ..rules.classes import class_name, class_of
@@ -430,9 +432,9 @@ def deepcopy(ctx: Context, x: Raw, memo: Raw = None) -> Abstract:
     def whole(part: Abstract) -> Abstract:
         if isinstance(part, Tuple):
             return Tuple(tuple([whole(i) for i in part.items]), part.cls)
-        if not isinstance(part, Ref | Bounded):
+        if not isinstance(part, Ref | Bounded | Records):
             return part
-        if isinstance(part, Ref) and part.path:
+        if isinstance(part, Records) or (isinstance(part, Ref) and part.path):
             return _copied(ctx, part, whole)
         key = part.cell if isinstance(part, Ref) else part.outline
         if key not in done:
@@ -446,6 +448,8 @@ def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> 
     """A new object of the same contents, each passed through `part`."""
     if isinstance(x, Bounded):
         return ctx.call(ctx.getattr(x, "copy"), [])
+    if isinstance(x, Records):
+        return structured.copied(ctx, x, "K")
     if isinstance(x, DictView):
         ctx.raise_(TypeError(f"cannot pickle {class_name(ctx, x)!r} object"))
     match cell_of(ctx, x):

@@ -38,6 +38,7 @@ from ...values.lattice import (
     Exc,
     ListCell,
     ObjectCell,
+    Records,
     Ref,
     RowsCell,
     RowsTuple,
@@ -456,6 +457,8 @@ def is_(
         return _same_reference(ctx, left, right)
     if isinstance(left, Bounded) and isinstance(right, Bounded):
         return _same_bounded(ctx, left, right)
+    if isinstance(left, Records) and isinstance(right, Records):
+        return _same_records(ctx, left, right)
     _refuse_exceptions(ctx, left, right)
     both_tuples = isinstance(left, Tuple) and isinstance(right, Tuple) and head(left) == head(right)
     if (
@@ -469,6 +472,16 @@ def is_(
         return ctx.truth(equal(left, right))
     what = f"two objects of class {c_name(classes[0][0])}"
     ctx.fail(IdentityNotKnown(span=ctx.span, what=what, immutable=True))
+
+
+def _same_records(ctx: Context, left: Records, right: Records) -> Abstract:
+    """Whether two structured ndarrays are one: by the memory of a field of each. Views and elements are not known apart."""
+    first, second = left.parts[0], right.parts[0]
+    known = isinstance(first, Ref) and isinstance(second, Ref) and not (first.path or second.path)
+    if known and not (left.element or right.element):
+        assert isinstance(first, Ref) and isinstance(second, Ref)
+        return _same_reference(ctx, first, second)
+    ctx.fail(IdentityNotKnown(span=ctx.span, what="two structured arrays"))
 
 
 def _refuse_exceptions(ctx: Context, left: Abstract, right: Abstract) -> None:

@@ -36,6 +36,7 @@ from ...values.lattice import (
     Method,
     Partial,
     Range,
+    Records,
     Ref,
     Reversed,
     RowsCell,
@@ -87,6 +88,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             return [scalar_class(value.dtype, value.form)]
         case Bounded():
             return [scalar_class(value.type.dtype, value.form)]
+        case Records(element=element):
+            return [np.void if element else np.ndarray]
         case Tuple(cls=cls) | Exc(cls=cls):
             return [cls]
         case Caught():

@@ -20,7 +20,7 @@ from ....hlo.types import BOOL, INT64, MOST_AXES, UINT64, is_integer
 from ....ops import Add, Compare, Select
 from ....values.boundary import Form
 from ....values.bounded import Bounded
-from ....values.lattice import LISTS, Abstract, Array, Const, Ref, SliceObject, Tuple
+from ....values.lattice import LISTS, NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
 from ....values.views import Index
 from ...context import Context, Raw
 from ...kernels.structures import list_items
@@ -151,6 +151,26 @@ def parse(ctx: Context, index: Raw, shape: tuple[int, ...], jax: bool) -> Indice
     if not jax:
         _check_rank(ctx, entries, len(shape) - used)
     return Indices(tuple(items), elements, separated)
+
+
+def spelled_out(ctx: Context, index: Raw, rank: int) -> tuple[list[Raw], bool]:
+    """The entries of an index of `rank` axes, with slices for an ellipsis; whether it is one integer for each axis.
+
+    PS203 for a 0-d array of integers: what it gives of structured arrays is a view, of all others a copy.
+    """
+    raws = list(_listed(ctx, index))
+    entries = [entry_of(ctx, raw, False) for raw in raws]
+    if sum([e is _ELLIPSIS for e in entries]) > 1:
+        ctx.raise_(IndexError("an index can only have a single ellipsis ('...')"))
+    if any(map(_is_0d, entries)):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="indexing", argument="0-d array"))
+    used = sum([_axes_used(e) for e in entries])
+    if used > rank:
+        _too_many(ctx, rank, used, False)
+    if _ELLIPSIS in entries:
+        at = entries.index(_ELLIPSIS)
+        raws[at : at + 1] = [SliceObject(NONE, NONE, NONE)] * (rank - used)
+    return raws, used == rank and all(map(_is_integer, entries))
 
 
 def _check_rank(ctx: Context, entries: Sequence[_Entry], others: int) -> None:

@@ -25,6 +25,7 @@ from ....values.lattice import (
     Const,
     Enumerate,
     Mapped,
+    Records,
     Reversed,
     RowsCell,
     RowsTuple,
@@ -108,7 +109,7 @@ def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
 
 def _check_reversible(ctx: Context, sequence: Raw) -> None:
     """Raises TypeError for what is certainly no sequence."""
-    if isinstance(sequence, Gated | Bounded):
+    if isinstance(sequence, Gated | Bounded | Records):
         return
     (cls, *others) = class_of(ctx, sequence)
     if others:
