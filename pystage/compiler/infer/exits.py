@@ -6,7 +6,7 @@ import collections
 import types
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -39,11 +39,8 @@ from ..values.boundary import (
     Path,
     PathTemplate,
     PoolTemplate,
-    RecordsTemplate,
     RowsTemplate,
-    Subscript,
     Template,
-    ViewStep,
     ViewTemplate,
     Write,
 )
@@ -87,16 +84,16 @@ from ..values.lattice import (
     Unknown,
     VariableCell,
 )
-from ..values.node import TreeNode
 from ..values.slots import Slot, Variable
 from ..values.state import ERROR, NOT_YET, OUTPUT
 from ..values.text import caused
-from ..values.views import View, Window, broadcast, leading
+from ..values.views import View, Window, broadcast
 from ..values.walk import children, head, keys, nodes
 from .aliases.merged import MERGEABLE, aliases_of, alone, may_alias_cells
 from .core.engine import Engine
 from .core.phi import SELECTOR, DeferredSelect
 from .diagnostics.describe import describe
+from .record_templates import RecordTemplates
 from .shared_elements import check_elements
 
 _PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
@@ -118,7 +115,7 @@ class Exit:
         self._last: dict[Slot, list[Mutation]] = {}
         self._visible: dict[int, None] = {}
         self._pools: dict[int, PoolTemplate] = {}
-        self._memories: dict[int, tuple[Records, Template]] = {}  # by the cell of a field
+        self.records = RecordTemplates(engine, self)
         self._bounded: dict[Hashable, tuple[Bounded, Template, Truth]] = {}
         self._condition: Truth = True  # under which what is described is the result
 
@@ -156,7 +153,7 @@ class Exit:
         )
         self._visible.update({cell: None for cell, count in names.items() if count > 1})
         check_elements(self.engine, value, changed, self._visible)
-        self._gather_records([value, *changed, *[state.slots[cell] for cell in self._visible]])
+        self.records.gather([value, *changed, *[state.slots[cell] for cell in self._visible]])
         return self.template(value)
 
     def printed(self) -> int | None:
@@ -193,7 +190,7 @@ class Exit:
             case Bounded():
                 return self.bounded(value)
             case Records():
-                return self.records(value)
+                return self.records.template(value)
             case Gated():
                 return self.gated(value)
             case Undef():
@@ -282,12 +279,7 @@ class Exit:
             return self.view(ref)
         if initial is not None:
             return PathTemplate(initial[0])
-        if ref.cell in self._memories:
-            records, memory = self._memories[ref.cell]
-            leaf = records.leaves[_cells(records).index(ref.cell)]
-            steps = tuple([Subscript(name) for name in leaf.names])
-            return ViewTemplate(memory, steps, self.identity(ref))
-        return self.own(ref)
+        return self.records.field(ref) or self.own(ref)
 
     def own(self, ref: Ref) -> Template:
         """A new object with what its cell holds, or the object that it is another name of."""
@@ -513,59 +505,6 @@ class Exit:
         base = self.reference(Ref(ref.cell))
         steps = tuple([self.view_step(view) for view in ref.path])
         return ViewTemplate(base, steps, self.identity(ref))
-
-    def _gather_records(self, roots: Sequence[Any]) -> None:
-        """Makes the memory of new structured ndarrays, of which what leaves the program is all or a part."""
-        found = {
-            _cells(node): node
-            for root in roots
-            if isinstance(root, TreeNode)
-            for node in nodes(root)
-            if isinstance(node, Records)
-        }
-        for cells in sorted(found, key=len, reverse=True):
-            if any(cell in self.engine.externals.initial for cell in cells):
-                continue
-            own = [cell for cell in cells if cell not in self._memories]
-            if own and len(own) < len(cells):
-                self._refuse_records("parts of one new structured ndarray, which themselves overlap in part,")
-            for cell in own:
-                content = self.engine.contents_at(cell)
-                assert isinstance(content, ArrayCell)
-                if aliases_of(content) and content.selector != 0 and self.may_be_visible(content):
-                    self._refuse_records("a structured ndarray that is one or another, as the path decides,")
-            if own:
-                whole = Records(found[cells].cls, tuple(map(Ref, cells)), found[cells].spacing)
-                parts = tuple(map(self.own, map(Ref, cells)))
-                memory = RecordsTemplate(whole.cls, parts, self.engine.state.cell_number())
-                self._memories.update(dict.fromkeys(cells, (whole, memory)))
-
-    def _refuse_records(self, what: str) -> NoReturn:
-        raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
-
-    def records(self, value: Records) -> Template:
-        """A structured ndarray: the caller's own or a new one, or a part of one; an element of one."""
-        cells = _cells(value)
-        known = self.engine.externals.records.get(cells[0])
-        if known is not None:
-            path, owner = known
-            memory: Template = PathTemplate(path)
-        elif cells[0] in self._memories:
-            owner, memory = self._memories[cells[0]]
-        else:
-            self._refuse_records("a structured ndarray that is one or another, as the path decides,")
-        if value == replace(owner, spacing=value.spacing):
-            return memory
-        part, leaf = value.parts[0], value.leaves[0]
-        whole = part.whole if isinstance(part, Bounded) else part
-        assert isinstance(whole, Ref)
-        steps: list[ViewStep] = [self.view_step(leading(view, len(leaf.shape))) for view in whole.path]
-        if isinstance(part, Bounded):
-            steps += self.cuts(part)
-        steps += [Subscript(key) for key in _subscripts(owner, value, cells)]
-        if value.element:
-            steps.append(Subscript(()))
-        return ViewTemplate(memory, tuple(steps), self.identity(value))
 
     def bounded(self, array: Bounded) -> Template:
         """A bounded array: of its whole the elements that belong to it."""
@@ -796,31 +735,6 @@ class Exit:
             if old is not None or not isinstance(value, Undef):  # not only set and deleted by the program
                 found.append(Mutation(Write.ATTRIBUTE, path, name, self.template(value), None))
         return found
-
-
-def _cells(records: Records) -> tuple[int, ...]:
-    """The cells of the memory of its fields."""
-    found: list[int] = []
-    for part in records.parts:
-        whole = part.whole if isinstance(part, Bounded) else part
-        assert isinstance(whole, Ref)
-        found.append(whole.cell)
-    return tuple(found)
-
-
-def _subscripts(owner: Records, value: Records, cells: tuple[int, ...]) -> Sequence[str | tuple[str, ...]]:
-    """The subscripts that lead from records to those that have the fields in some of the cells."""
-    found: list[str | tuple[str, ...]] = []
-    dtype = owner.dtype
-    first = owner.leaves[_cells(owner).index(cells[0])].names
-    around = first[: len(first) - len(value.leaves[0].names)]
-    for name in around:
-        found.append(name)
-        dtype = dtype[name]
-    if value.dtype != dtype:
-        assert value.dtype.names is not None
-        found.append(value.dtype.names)
-    return found
 
 
 def _check_not_deleted(value: Abstract, what: str) -> None:

@@ -119,10 +119,60 @@ class RecordClass:
 
     dtype: ClassVar[RecordType]
     leaves: ClassVar[tuple[Leaf, ...]]
+    keys: ClassVar[tuple[str, ...]]
 
 
 def why_not(dtype: RecordType) -> str | None:
     """Why arrays of a structured dtype cannot be staged, or None if they can."""
+    return _why_not(dtype, _layout(dtype))
+
+
+def record_class(dtype: RecordType) -> type[RecordClass]:
+    """The class that stands for ndarrays of a dtype that can be staged; one for each, its alignment included."""
+    found = _found(dtype)
+    assert found is not None
+    return found
+
+
+def is_structured(value: Any) -> bool:
+    """True for an ndarray whose records a program can have."""
+    return type(value) is np.ndarray and value.dtype.names is not None and _found(value.dtype) is not None
+
+
+def _found(dtype: RecordType) -> type[RecordClass] | None:
+    known = _classes.get(id(dtype))
+    if known is not None and known[0] is dtype and known[1] is dtype.names:
+        return known[2]
+    layout = _layout(dtype)
+    made = _record_class(dtype, layout) if _why_not(dtype, layout) is None else None
+    if len(layout) == _PLAIN:
+        if len(_classes) >= _MOST_CLASSES:
+            _classes.clear()
+        _classes[id(dtype)] = dtype, dtype.names, made
+    return made
+
+
+_classes: dict[int, tuple[RecordType, Any, type[RecordClass] | None]] = {}
+"""The classes of dtypes by the identity of these: many arrays share one, and to compare them takes long.
+
+Names of fields may be assigned to; those of structures inside are looked at each time.
+"""
+_MOST_CLASSES = 4096
+
+
+def _layout(dtype: RecordType) -> tuple[Any, ...]:
+    """What may differ in equal dtypes, or in one from time to time: also of the structures in it."""
+    fields = [field.base for field, *_ in _fields(dtype).values()]
+    inner = [_layout(field) for field in fields if field.names is not None]
+    return (dtype.isalignedstruct, dtype.names, dtype.type, dtype.metadata is None, *inner)
+
+
+_PLAIN = 4
+"""The length of the layout of a dtype without structures in it."""
+
+
+@functools.lru_cache(maxsize=_MOST_CLASSES)
+def _why_not(dtype: RecordType, layout: tuple[Any, ...]) -> str | None:
     if dtype.type is not np.void or dtype.metadata is not None:
         return "a structured dtype with a class or metadata of its own"
     if not dtype.names:
@@ -148,24 +198,15 @@ def why_not(dtype: RecordType) -> str | None:
 
 def _fields(dtype: RecordType) -> dict[str, tuple[Any, ...]]:
     """The fields by name: type, offset, and a title where there is one."""
-    assert dtype.names is not None and dtype.fields is not None
+    if dtype.names is None or dtype.fields is None:
+        return {}
     return {name: tuple(dtype.fields[name]) for name in dtype.names}
 
 
-def record_class(dtype: RecordType) -> type[RecordClass]:
-    """The class that stands for ndarrays of a dtype that can be staged; one for each, its alignment included."""
-    return _record_class(dtype, _layout(dtype))
-
-
-def _layout(dtype: RecordType) -> tuple[Any, ...]:
-    """What equal dtypes may differ in: whether they and the structures in them are aligned."""
-    fields = [field for field, *_ in _fields(dtype).values()]
-    return (dtype.isalignedstruct, *[_layout(field) for field in fields if field.names is not None])
-
-
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=_MOST_CLASSES)
 def _record_class(dtype: RecordType, layout: tuple[Any, ...]) -> type[RecordClass]:
-    body = {"__module__": __name__, "dtype": dtype, "leaves": tuple(_leaves(dtype))}
+    leaves = tuple(_leaves(dtype))
+    body = {"__module__": __name__, "dtype": dtype, "leaves": leaves, "keys": tuple([x.key for x in leaves])}
     return type(f"ndarray of {dtype}", (RecordClass,), body)
 
 
@@ -175,11 +216,6 @@ def _leaves(dtype: RecordType, around: tuple[str, ...] = ()) -> Iterator[Leaf]:
             yield from _leaves(field, (*around, name))
         else:
             yield Leaf((*around, name), field.base, field.shape)
-
-
-def is_structured(value: Any) -> bool:
-    """True for an ndarray whose records a program can have."""
-    return type(value) is np.ndarray and value.dtype.names is not None and why_not(value.dtype) is None
 
 
 def part_names(dtype: RecordType, name: str) -> range:

@@ -178,7 +178,7 @@ def class_of(value: Any) -> type:
 
 def open_records(cls: type[RecordClass], value: np.ndarray[Any, Any]) -> Opened:
     """A structured ndarray as its fields, views of its memory."""
-    return tuple([leaf.key for leaf in cls.leaves]), [leaf.of(value) for leaf in cls.leaves]
+    return cls.keys, [leaf.of(value) for leaf in cls.leaves]
 
 
 def _open_slice(value: slice | range) -> Opened:

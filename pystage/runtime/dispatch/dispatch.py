@@ -26,6 +26,7 @@ from ...compiler.pipeline import Infer, Request, Staged
 from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, Spec, leaf_forms
 from ...compiler.values.capacity import REEXECUTION, reexecution
 from ...compiler.values.demand import no_value
+from ...compiler.values.memory import is_structured
 from ...config import config
 from ...deferred import deferred
 from ...records import dataclass
@@ -321,7 +322,7 @@ class Dispatcher:
             else:
                 out = specialisation.start((*inputs[0], *inputs[1]))
         except (TypeError, OverflowError):
-            self._described(args, kwargs)  # says it better, if it is about an argument
+            self._explain(args, kwargs, leaves)
             raise
         finally:
             self.programs.note_use(specialisation)
@@ -416,7 +417,7 @@ class Dispatcher:
                 finally:
                     restore_x64(previous)
             except (TypeError, OverflowError):
-                self._described(args, {})
+                self._explain(args, {}, args)
                 raise
             if type(made) is Pending:
                 return self.finish(entry, specialisation, made, args, {}, args, hidden)
@@ -429,6 +430,13 @@ class Dispatcher:
             return convert(made)
 
         return call
+
+    def _explain(self, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]) -> None:
+        """Says better what JAX has refused, if it is about an argument; `HasRecords` for what is no leaf."""
+        if any(map(is_structured, leaves)):
+            self.flattener.look_for_records()
+            raise HasRecords
+        self._described(args, kwargs)
 
     def finish(
         self,

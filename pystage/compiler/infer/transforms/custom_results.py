@@ -17,8 +17,9 @@ from ...ad.calculus import differentiable
 from ...diagnostics.codes_differentiation import NoRuleFor
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Op, Region, Value
+from ...library.numpy import structured
 from ...ops import Reshape
-from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, ObjectCell, Ref, Tuple
+from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, ObjectCell, Records, Ref, Tuple
 from ...values.walk import map_children
 from ..aliases.merged import CONTAINERS, aliases_of, alone
 from ..core.engine import Engine
@@ -49,6 +50,8 @@ class DistinctResult:
                 return replace(value, value=fresh_value(self.engine, value.value))
             case Tuple():
                 return map_children(value, self.of)
+            case Records():
+                structured.refuse(self.engine, "a derivative of one's own")
             case Ref():
                 self._cell(value)
         return value

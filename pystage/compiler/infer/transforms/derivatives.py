@@ -27,14 +27,15 @@ from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...diagnostics.span import Span
 from ...hlo.calculus import NotDifferentiable
 from ...hlo.ir import Region, Value
+from ...library.numpy import structured
 from ...library.rules.numbers import number_value
 from ...ops import constant
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Ref, Tuple, Undef
+from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Records, Ref, Tuple, Undef
 from ...values.node import TreeNode
 from ...values.slots import Hidden, Purpose, Slot
-from ...values.walk import cells_of, children, keys, rebuild, values_of
+from ...values.walk import cells_of, children, keys, map_children, rebuild, values_of
 from ..aliases.merged import CONTAINERS, aliases_of, stamp_versions
 from ..calls.calls import call_transformed, put_transformed
 from ..calls.summaries import Summary
@@ -84,6 +85,10 @@ class Leaves(Copies):
             case Const(float() | complex() | np.inexact() as number):
                 form = Form.SCALAR if isinstance(number, np.inexact) else Form.PYTHON
                 return Array(self._placeholder(constant(self.engine.b, number)), form)
+            case Records(parts=parts, element=element):
+                if element or not all(isinstance(part, Ref) and not part.path for part in parts):
+                    structured.refuse(self.engine, "a derivative by a part", "give a copy of it: `.copy()`")
+                return map_children(x, self.of)
             case Bounded(whole=whole):
                 if not self.serves_bounded:
                     _refuse_bounded(self.engine)
@@ -181,6 +186,8 @@ class Filled(Copies):
         self._serves_bounded = serves_bounded
 
     def leaf(self, x: Abstract) -> Abstract:
+        if isinstance(x, Records):
+            return map_children(x, self.of)
         if isinstance(x, Bounded):
             if not self._serves_bounded:
                 _refuse_bounded(self._engine)
@@ -440,6 +447,8 @@ def _matched(engine: Engine, call: Lifted, tangents: Arguments) -> dict[Value, V
 
     def match(primal: Abstract, tangent: Abstract) -> None:
         ours: TreeNode | None = primal
+        if isinstance(primal, Records):
+            structured.refuse(engine, "a tangent", "write the function of its fields")
         if isinstance(primal, Ref):
             ours = call.leaves.before.get(primal.cell)
         if isinstance(ours, Array | ArrayCell):
