@@ -131,8 +131,8 @@ class RecordTemplates:
         return RecordsTemplate(whole.cls, parts, self.engine.state.cell_number())
 
     def _chosen(self, whole: Records, cells: Sequence[int]) -> Template:
-        """Memory that is new, or that the caller has or gets under another name: as the path decides, for all fields alike."""
-        contents = [self.engine.contents_at(cell) for cell in cells]
+        """Memory that is new, or that the caller has or gets under another name, alike for all fields."""
+        contents = [self.engine.cell(Ref(cell)) for cell in cells]
         parts = [self.leaving.as_seen(Ref(cell), content) for cell, content in zip(cells, contents)]
         own = RecordsTemplate(whole.cls, tuple(parts), self.engine.state.cell_number())
         options: list[Template] = [own]
@@ -147,8 +147,8 @@ class RecordTemplates:
         if not alike or len(set(map(len, others))) > 1:
             self._refuse("a structured ndarray of which some fields may be those of another one")
         for refs in zip(*others):
-            memory, *further = [self._known(ref.cell)[1] for ref in refs]
-            if any(each != memory for each in further) or len({len(ref.path) for ref in refs}) > 1:
+            (owner, memory), *further = [self._known(ref.cell) for ref in refs]
+            if any(of is not owner for of, _ in further) or len({len(ref.path) for ref in refs}) > 1:
                 self._refuse("a structured ndarray of which some fields may be those of another one")
             steps = self._steps(whole, refs[0])
             view = ViewTemplate(memory, tuple(steps), self.engine.state.cell_number())

@@ -60,6 +60,7 @@ from ...values.lattice import (
     OutputCell,
     PoolCell,
     Pooled,
+    Records,
     Ref,
     RowsCell,
     RowsTuple,
@@ -394,7 +395,10 @@ class Join:
         )
 
     def _structure(self, a: Abstract, b: Abstract) -> Abstract:
-        """Two values of one class of structure, joined part by part."""
+        """Two values of one class of structure, joined part by part; of records each part must be an array."""
+        if isinstance(a, Records) and isinstance(b, Records):
+            if head(a) != head(b) or not all(map(self._is_alike, a.parts, b.parts)):
+                return self.conflict(a, b)
         return self._by_parts(a, b) or self.conflict(a, b)
 
     def _by_parts(self, a: Abstract, b: Abstract) -> Abstract | None:
