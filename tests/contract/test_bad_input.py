@@ -85,7 +85,7 @@ class Opaque:
         (np.array(["a", "b"]), "PS802"),
         (np.array([1, "a"], object), "PS802"),
         (np.array(["2020-01-01"], "datetime64[D]"), "PS802"),
-        (np.zeros(2, [("a", int)]), "PS802"),
+        (np.zeros(2, [("a", "U3")]), "PS802"),
         (2**70, "PS803"),
         ((i for i in range(3)), "PS801"),
         (iter([1.0]), "PS801"),

@@ -65,7 +65,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "PS801_file": lambda: programs.norm({"x": np.ones(1), "log": io.BytesIO()}),
     "PS802_strings": lambda: programs.double(np.array(["a", "b"])),
     "PS802_dates": lambda: programs.double(np.zeros(2, dtype="datetime64[D]")),
-    "PS802_fields": lambda: programs.double(np.zeros(2, dtype=[("x", float), ("y", float)])),
+    "PS802_fields": lambda: programs.double(np.zeros(2, dtype=[("x", float), ("name", "U8")])),
     "PS803_in_a_list": lambda: programs.norm({"x": np.ones(1), "seed": [1, 2**80]}),
     "PS806_one_array_twice": lambda: programs.shift(SHARED[:2], SHARED[1:3]),
     "PS810_product": lambda: programs.cubed(2**30),

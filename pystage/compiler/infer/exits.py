@@ -153,7 +153,7 @@ class Exit:
         )
         self._visible.update({cell: None for cell, count in names.items() if count > 1})
         check_elements(self.engine, value, changed, self._visible)
-        self.records.gather([value, *changed, *[state.slots[cell] for cell in self._visible]])
+        self.records.gather([value, *changed, *map(state.slots.get, self._visible)])
         return self.template(value)
 
     def printed(self) -> int | None:

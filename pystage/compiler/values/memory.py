@@ -184,13 +184,15 @@ def _why_not(dtype: RecordType, layout: tuple[Any, ...]) -> str | None:
         if offset < end:
             return "a structured dtype whose fields overlap"
         if not field.itemsize:
-            return f"the field {name!r} of no bytes"
+            return f"a structured dtype with the field {name!r}, which has no bytes"
         end = offset + field.itemsize
         inner = field.base
         if inner.names is not None or inner.type is np.void:
-            why = "a field of arrays of structures" if field.shape else why_not(inner)
+            why = "a structured dtype with arrays of structures" if field.shape else why_not(inner)
+        elif inner in SHORT_NAMES and inner.isnative:
+            why = None
         else:
-            why = None if inner in SHORT_NAMES and inner.isnative else f"fields of the element type {inner}"
+            why = f"a structured dtype with fields of the element type {inner}"
         if why is not None:
             return why
     return None

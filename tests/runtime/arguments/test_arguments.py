@@ -75,7 +75,7 @@ BAD = {
     "datetime": (lambda: np.datetime64("2020"), "PS801", "datetime64"),
     "longdouble": (lambda: np.longdouble(1), "PS801", "longdouble"),
     "objects": (lambda: np.array([None, 1]), "PS802", "the array `x` has Python objects as elements"),
-    "structured": (lambda: np.zeros(2, [("a", "f4")]), "PS802", "a structured dtype"),
+    "structured": (lambda: np.zeros(2, [("a", "U4")]), "PS802", "a structured dtype"),
     "strings": (lambda: [np.array(["a"])], "PS802", r"the array `x\[0\]` has the element type <U1"),
     "byte order": (lambda: np.ones(2, ">f4"), "PS802", "a byte order"),
     "float8": (lambda: jnp.ones(2, jnp.float8_e4m3fn), "PS802", "float8"),

@@ -396,9 +396,9 @@ class Join:
 
     def _structure(self, a: Abstract, b: Abstract) -> Abstract:
         """Two values of one class of structure, joined part by part; of records each part must be an array."""
-        if isinstance(a, Records) and isinstance(b, Records):
-            if head(a) != head(b) or not all(map(self._is_alike, a.parts, b.parts)):
-                return self.conflict(a, b)
+        records = isinstance(a, Records) and isinstance(b, Records)
+        if records and (head(a) != head(b) or not all(map(self._is_alike, children(a), children(b)))):
+            return self.conflict(a, b)
         return self._by_parts(a, b) or self.conflict(a, b)
 
     def _by_parts(self, a: Abstract, b: Abstract) -> Abstract | None:
@@ -722,7 +722,7 @@ def _may_be_alternative(x: Abstract) -> bool:
     """True for what may be one thing beside another."""
     if isinstance(x, Tuple):
         return all(map(_may_be_alternative, x.items))
-    return isinstance(x, Const | Array | Bounded | Ref | RowsTuple | Text | Meaning)
+    return isinstance(x, Const | Array | Bounded | Records | Ref | RowsTuple | Text | Meaning)
 
 
 def _same_but_for_numbers(x: Any, y: Any) -> bool:

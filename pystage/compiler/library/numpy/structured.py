@@ -396,9 +396,10 @@ def dtype_of(ctx: Context, raw: Raw) -> RecordType | None:
             ctx.raise_(error)
     if not isinstance(known, np.dtype) or known.names is None:
         return None
-    why = why_not(known)
-    if why is not None:
-        refuse(ctx, f"{why}, which is the dtype", "have fields of bool, integer, float and complex types")
+    problem = why_not(known)
+    if problem is not None:
+        why, instead = "a program has no such arrays", "have fields of bool, integer, float and complex types"
+        ctx.fail(NotServed(span=ctx.span, name=problem, why=why, instead=instead))
     return known
 
 
