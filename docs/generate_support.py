@@ -75,6 +75,15 @@ program runs: in the order of the program, bit for bit, and the generator ends i
 program raises. The draws must therefore be known at that time: a draw under a condition, in a `while`, or in a loop whose
 number of trips the program computes is refused, and so is a distribution with a parameter array that the program computes.
 
+Of structured arrays (fields of bool, integer, float and complex types, arrays of these, and structures) are staged:
+fields (`a["x"]`, `a[["x", "n"]]`, also of elements and of parts), elements, slices, masks and arrays of indices, stores
+into all of these (of records, tuples of the fields, Python numbers), loops, `==` and `!=`, `len`, `shape` and its kin,
+`dtype`, `copy`, `reshape`, `ravel`, `T`, `astype`, `fill`, `sort`, `take`, `item` of an element, `np.zeros`, `np.empty`,
+`np.ones` and `np.array` of up to 64 tuples with their dtypes, `np.zeros_like` and its kin, `np.concatenate`,
+`np.append`, `np.sort(order=…)`, `np.array_equal`; `pystage.grad` by their fields. Other functions and methods of whole
+records are refused with PS606: they are written with the fields, as `a[np.argsort(a["x"])]`. `np.recarray` is refused
+with PS801.
+
 Keywords that a staged function does not support are refused with PS604 or PS203, never ignored. Classes of element
 types (`np.float32`) and modules are left out.
 

@@ -274,6 +274,24 @@ def test_new_arrays_are_stored_row_by_row():
 # ---------------------------------------------------------------- interrupts
 
 
+def test_a_field_of_new_records_that_leaves_alone_has_no_gaps():
+    def field(x):
+        made = np.zeros(3, [("x", "f8"), ("n", "i4")])
+        made["x"] = x
+        return made["x"]
+
+    def parts(x):
+        made = np.zeros(3, [("x", "f8"), ("n", "i4")])
+        made["x"] = x
+        return made[["x"]], made[["n"]]
+
+    plain, own = field(2.0), staged(field, 2.0)
+    assert np.array_equal(plain, own)
+    assert (plain.strides, own.strides) == ((12,), (8,))
+    assert np.shares_memory(*parts(2.0))
+    assert not np.shares_memory(*staged(parts, 2.0))
+
+
 def test_numbers_and_tuples_have_no_identity():
     def first(pairs):
         return pairs[0]

@@ -427,10 +427,6 @@ def not_for_all(a):
 # ---------------------------------------------------------------- exceptions
 
 
-def _refused(a, *_):
-    raise AssertionError
-
-
 ERRORS = {
     "unknown field": lambda a: a["foo"],
     "unknown field of an element": lambda a: a[0]["foo"],
@@ -513,6 +509,206 @@ def test_read_only():
         with pytest.raises(ValueError, match="read-only"):
             function(a)
     assert pystage.compile(lambda a: a[1:], fallback="error")(a).flags.writeable is False
+
+
+# ---------------------------------------------------------------- calls
+
+
+def test_one_function_of_arrays_and_of_records():
+    """Arrays of all dtypes go through one compiled function, in any order."""
+
+    def rest(a):
+        return a[1:]
+
+    staged = pystage.compile(rest, fallback="error")
+    arguments = [
+        np.arange(3.0),
+        filled(FLAT),
+        filled(PACKED),
+        filled(ALIGNED),
+        filled(SPACED),
+        filled(FLAT, 5),
+    ]
+    for a in (*arguments, *arguments[::-1]):
+        check(rest, a, staged=staged, runs=1)
+
+
+def test_one_array_twice():
+    def function(a, b):
+        a["x"] += 1
+        b["n"] = a["x"] * 10
+        return a is b, b["x"].sum()
+
+    staged = pystage.compile(function, fallback="error")
+    a = filled(FLAT)
+    for args in ((filled(FLAT), filled(FLAT)), (a, a), (filled(FLAT), filled(FLAT)), (a, a)):
+        check(function, *args, staged=staged, runs=1)
+
+
+def test_overlapping_records_are_refused():
+    def function(a, b):
+        a["x"] = b["n"]
+
+    staged = pystage.compile(function, fallback="error")
+    for part in (lambda a: a[:], lambda a: a[::-1], lambda a: a[["x", "n"]]):
+        a = filled(FLAT)
+        with pytest.raises(pystage.StagingError, match="PS806"):
+            staged(a, part(a))
+        assert np.array_equal(a, filled(FLAT))
+
+    def of_a_field(a, x):
+        a["n"] = 1
+        x[0] = 5.0
+
+    a = filled(FLAT)
+    with pytest.raises(pystage.StagingError, match="PS806"):
+        pystage.compile(of_a_field, fallback="error")(a, a["x"])
+
+
+def test_overlapping_records_that_are_read():
+    def function(a, b):
+        return a["x"] + b["x"]
+
+    a = filled(FLAT)
+    check(function, a[1:], a[:-1])
+
+
+CAPTURED = filled(FLAT)
+
+
+def test_captured():
+    def function(a):
+        CAPTURED["x"][0] += a["n"].sum()
+        a["x"] = CAPTURED["n"]
+        return CAPTURED["x"], CAPTURED[1:]
+
+    global CAPTURED
+    staged = pystage.compile(function, fallback="error")
+    for make in (filled(FLAT), filled(SPACED), filled(PACKED), filled(FLAT, 4)):
+        for _ in range(2):
+            CAPTURED = make.copy()
+            plain = function(filled(FLAT)), CAPTURED
+            CAPTURED = make.copy()
+            result = staged(filled(FLAT))
+            assert np.array_equal(result[0], plain[0][0])
+            assert np.array_equal(result[1], plain[0][1])
+            assert np.array_equal(CAPTURED, plain[1])
+            assert np.shares_memory(result[1], CAPTURED)
+    with pytest.raises(pystage.StagingError, match="PS806"):
+        staged(CAPTURED)
+
+
+@pytest.mark.parametrize("fallback", ["lazy", "python"])
+def test_what_is_refused_runs(fallback):
+    def function(a):
+        a["x"] *= 2
+        return np.unique(a), str(a[0]), a[a["x"] > 3]
+
+    staged = pystage.compile(function, fallback=fallback)
+    for _ in range(3):
+        mine, theirs = filled(FLAT), filled(FLAT)
+        for x, y in zip(staged(mine), function(theirs)):
+            assert np.array_equal(x, y)
+        assert np.array_equal(mine, theirs)
+
+
+def test_names_that_change():
+    def function(a):
+        return a["x"].sum()
+
+    staged = pystage.compile(function, fallback="error")
+    a = filled(np.dtype([("x", "f8"), ("n", "f8")]))
+    assert staged(a) == a["x"].sum()
+    a.dtype.names = ("n", "x")
+    assert staged(a) == a["x"].sum()
+
+
+# ---------------------------------------------------------------- derivatives
+
+
+def test_gradients():
+    def loss(a):
+        for row in a:
+            row["x"] *= 2
+        return (a["x"] * a["v"].sum(axis=1)).sum()
+
+    a = filled(PACKED)
+    x, v = a["x"].copy(), a["v"].copy()
+    found = pystage.grad(loss)(a)
+    assert found.dtype == PACKED
+    assert np.allclose(found["x"], 2 * v.sum(axis=1))
+    assert np.allclose(found["v"], 2 * x[:, None])
+    assert np.array_equal(found["n"], a["n"])
+    assert np.array_equal(a["x"], 2 * x)
+
+
+def test_gradients_through_records():
+    def through(x):
+        made = np.zeros(len(x), FLAT)
+        made["x"] = x**2
+        made[1]["x"] *= 3
+        return made["x"].sum()
+
+    assert np.array_equal(pystage.grad(through)(np.arange(3.0)), [0, 6, 4])
+
+
+# ---------------------------------------------------------------- refusals
+
+REFUSED = {
+    "function": lambda a: np.unique(a),
+    "sum": lambda a: a.sum(),
+    "argsort": lambda a: np.argsort(a, order="x"),
+    "operator": lambda a: a + 1,
+    "truth": lambda a: 1 if a[0] else 2,
+    "comparison with a number": lambda a: a == 1,
+    "in": lambda a: a[0] in a,
+    "bytes": lambda a: a.tobytes(),
+    "view": lambda a: a.view(np.uint8),
+    "scalar for all fields": lambda a: a.__setitem__(0, np.float64(1.0)),
+    "other fields": lambda a: np.copyto(a, a[["n", "x"]]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    def function(a):
+        return REFUSED[name](a)
+
+    check(function, filled(FLAT), refused="PS606")
+
+
+def test_text_is_refused():
+    def function(a):
+        return str(a[0])
+
+    check(function, filled(FLAT), refused="PS401")
+
+
+def test_a_zero_dimensional_index_is_refused():
+    """NumPy gives a view there, of other arrays a copy."""
+
+    def function(a):
+        return a[np.array(1)]
+
+    check(function, filled(FLAT), refused="PS203")
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        [("x", "f8"), ("s", "U3")],
+        [("x", ">f8")],
+        [("p", [("x", "f8")], (2,))],
+        [(("title", "x"), "f8")],
+        {"names": ["x", "y"], "formats": ["f8", "f4"], "offsets": [0, 4]},
+        np.dtype((np.record, [("x", "f8")])),
+    ],
+    ids=str,
+)
+def test_dtypes_that_are_refused(dtype):
+    a = np.zeros(3, dtype)
+    check(lambda a: a[1:], np.ones(3, FLAT))
+    check(lambda a: a[1:], a, refused="PS802")
 
 
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)

@@ -384,7 +384,7 @@ def copied(ctx: Context, records: Records, order: str = "C") -> Records:
 
 
 def dtype_of(ctx: Context, raw: Raw) -> RecordType | None:
-    """A structured dtype as an argument, also as the list of its fields; None for any other."""
+    """A structured dtype that is staged, as an argument, also as the list of its fields; None for any other."""
     known = known_object(ctx, raw)
     if known is MISSING and isinstance(cell_of(ctx, raw), LISTS):
         items = [known_object(ctx, item) for item in sequence_items(ctx, raw) or ()]
@@ -394,13 +394,8 @@ def dtype_of(ctx: Context, raw: Raw) -> RecordType | None:
             known = np.dtype(items)
         except (TypeError, ValueError) as error:
             ctx.raise_(error)
-    if not isinstance(known, np.dtype) or known.names is None:
-        return None
-    problem = why_not(known)
-    if problem is not None:
-        why, instead = "a program has no such arrays", "have fields of bool, integer, float and complex types"
-        ctx.fail(NotServed(span=ctx.span, name=problem, why=why, instead=instead))
-    return known
+    staged = isinstance(known, np.dtype) and known.names is not None and why_not(known) is None
+    return known if staged else None
 
 
 def _creating(function: Callable[..., Any]) -> Callable[..., Abstract]:
