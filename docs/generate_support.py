@@ -81,8 +81,8 @@ into all of these (of records, tuples of the fields, Python numbers), loops, `==
 `dtype`, `copy`, `reshape`, `ravel`, `T`, `astype`, `fill`, `sort`, `take`, `item` of an element, `np.zeros`, `np.empty`,
 `np.ones` and `np.array` of up to 64 tuples with their dtypes, `np.zeros_like` and its kin, `np.concatenate`,
 `np.append`, `np.sort(order=…)`, `np.array_equal`; `pystage.grad` by their fields. Other functions and methods of whole
-records are refused with PS606: they are written with the fields, as `a[np.argsort(a["x"])]`. `np.recarray` is refused
-with PS801.
+records are refused with PS606: they are written with the fields, as `a[np.argsort(a["x"])]`. The same goes for
+`np.recarray`, with fields as attributes (`a.x`), but for NumPy's functions.
 
 Keywords that a staged function does not support are refused with PS604 or PS203, never ignored. Classes of element
 types (`np.float32`) and modules are left out.

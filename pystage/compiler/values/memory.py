@@ -115,44 +115,53 @@ class Leaf:
 
 
 class RecordClass:
-    """Base of the classes that stand for the ndarrays of one structured dtype, where arguments are told apart by class."""
+    """Base of the classes that stand for the ndarrays of one structured dtype, where arguments are told apart by class.
 
+    `array`: whether these are of class `ndarray` or `recarray`.
+    """
+
+    array: ClassVar[type[np.ndarray]]
     dtype: ClassVar[RecordType]
     leaves: ClassVar[tuple[Leaf, ...]]
     keys: ClassVar[tuple[str, ...]]
 
 
-def why_not(dtype: RecordType) -> str | None:
+_ELEMENTS: dict[type, type] = {np.ndarray: np.void, np.recarray: np.record}
+"""The classes of structured arrays, and of their elements."""
+
+
+def why_not(dtype: RecordType, array: type = np.ndarray) -> str | None:
     """Why arrays of a structured dtype cannot be staged, or None if they can."""
-    return _why_not(dtype, _layout(dtype))
+    return _why_not(dtype, _layout(dtype), array)
 
 
-def record_class(dtype: RecordType) -> type[RecordClass]:
+def record_class(dtype: RecordType, array: type = np.ndarray) -> type[RecordClass]:
     """The class that stands for ndarrays of a dtype that can be staged; one for each, its alignment included."""
-    found = _found(dtype)
+    found = _found(dtype, array)
     assert found is not None
     return found
 
 
 def is_structured(value: Any) -> bool:
     """True for an ndarray whose records a program can have."""
-    return type(value) is np.ndarray and value.dtype.names is not None and _found(value.dtype) is not None
+    cls = type(value)
+    return cls in _ELEMENTS and value.dtype.names is not None and _found(value.dtype, cls) is not None
 
 
-def _found(dtype: RecordType) -> type[RecordClass] | None:
-    known = _classes.get(id(dtype))
+def _found(dtype: RecordType, array: type) -> type[RecordClass] | None:
+    known = _classes.get((id(dtype), array))
     if known is not None and known[0] is dtype and known[1] is dtype.names:
         return known[2]
     layout = _layout(dtype)
-    made = _record_class(dtype, layout) if _why_not(dtype, layout) is None else None
+    made = _record_class(dtype, layout, array) if _why_not(dtype, layout, array) is None else None
     if len(layout) == _PLAIN:
         if len(_classes) >= _MOST_CLASSES:
             _classes.clear()
-        _classes[id(dtype)] = dtype, dtype.names, made
+        _classes[id(dtype), array] = dtype, dtype.names, made
     return made
 
 
-_classes: dict[int, tuple[RecordType, Any, type[RecordClass] | None]] = {}
+_classes: dict[tuple[int, type], tuple[RecordType, Any, type[RecordClass] | None]] = {}
 """The classes of dtypes by the identity of these: many arrays share one, and to compare them takes long.
 
 Names of fields may be assigned to; those of structures inside are looked at each time.
@@ -172,8 +181,8 @@ _PLAIN = 4
 
 
 @functools.lru_cache(maxsize=_MOST_CLASSES)
-def _why_not(dtype: RecordType, layout: tuple[Any, ...]) -> str | None:
-    if dtype.type is not np.void or dtype.metadata is not None:
+def _why_not(dtype: RecordType, layout: tuple[Any, ...], array: type) -> str | None:
+    if dtype.type is not _ELEMENTS[array] or dtype.metadata is not None:
         return "a structured dtype with a class or metadata of its own"
     if not dtype.names:
         return "a structured dtype without fields"
@@ -188,7 +197,8 @@ def _why_not(dtype: RecordType, layout: tuple[Any, ...]) -> str | None:
         end = offset + field.itemsize
         inner = field.base
         if inner.names is not None or inner.type is np.void:
-            why = "a structured dtype with arrays of structures" if field.shape else why_not(inner)
+            in_array = bool(field.shape) or array is not np.ndarray
+            why = "a structured dtype with arrays of structures" if in_array else why_not(inner)
         elif inner in SHORT_NAMES and inner.isnative:
             why = None
         else:
@@ -206,10 +216,10 @@ def _fields(dtype: RecordType) -> dict[str, tuple[Any, ...]]:
 
 
 @functools.lru_cache(maxsize=_MOST_CLASSES)
-def _record_class(dtype: RecordType, layout: tuple[Any, ...]) -> type[RecordClass]:
+def _record_class(dtype: RecordType, layout: tuple[Any, ...], array: type) -> type[RecordClass]:
     leaves = tuple(_leaves(dtype))
-    body = {"__module__": __name__, "dtype": dtype, "leaves": leaves, "keys": tuple([x.key for x in leaves])}
-    return type(f"ndarray of {dtype}", (RecordClass,), body)
+    body = {"array": array, "dtype": dtype, "leaves": leaves, "keys": tuple([x.key for x in leaves])}
+    return type(f"{array.__name__} of {dtype}", (RecordClass,), {"__module__": __name__, **body})
 
 
 def _leaves(dtype: RecordType, around: tuple[str, ...] = ()) -> Iterator[Leaf]:
@@ -220,7 +230,7 @@ def _leaves(dtype: RecordType, around: tuple[str, ...] = ()) -> Iterator[Leaf]:
             yield Leaf((*around, name), field.base, field.shape)
 
 
-def part_names(dtype: RecordType, name: str) -> range:
+def leaves_of(cls: type[RecordClass], name: str) -> range:
     """Which of the leaves belong to the field `name`."""
-    found = [i for i, leaf in enumerate(record_class(dtype).leaves) if leaf.names[0] == name]
+    found = [i for i, leaf in enumerate(cls.leaves) if leaf.names[0] == name]
     return range(found[0], found[-1] + 1)

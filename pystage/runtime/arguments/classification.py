@@ -173,7 +173,7 @@ def _open_partial(value: functools.partial[Any]) -> Opened:
 
 def class_of(value: Any) -> type:
     """The class that decides how an argument is taken apart: of a structured ndarray one for its dtype."""
-    return record_class(value.dtype) if is_structured(value) else type(value)
+    return record_class(value.dtype, type(value)) if is_structured(value) else type(value)
 
 
 def open_records(cls: type[RecordClass], value: np.ndarray[Any, Any]) -> Opened:

@@ -198,9 +198,17 @@ class Description:
             return self._structure(value, path, rule)
         if rule is _STATIC:
             return StaticSpec(value)
+        if rule is _UNSUPPORTED:
+            self._look_for_records(value)
         if rule is _UNSUPPORTED or (rule is _ABSTRACT and self._abstract is None):
             self._refuse(value, path)
         return self._leaf(value, path, rule)
+
+    def _look_for_records(self, value: Any) -> None:
+        """`HasRecords` where this is the first structured ndarray that is met."""
+        if self._flattener.class_of is type and is_structured(value):
+            self._flattener.look_for_records()
+            raise HasRecords
 
     def _refuse(self, value: Any, path: str) -> NoReturn:
         """PS801 for `value`; inside an object of a package that pystage does not look into, for that."""
@@ -258,9 +266,7 @@ class Description:
                 return LeafSpec(
                     index, key_data_type(shape, dtype), form, False, str(jax.random.key_impl(value))
                 )
-            if self._flattener.class_of is type and is_structured(value):
-                self._flattener.look_for_records()
-                raise HasRecords
+            self._look_for_records(value)
             problem = dtype_problem(dtype)
             if problem is not None:
                 self._fail(UnsupportedElements(span=self._span, path=path, problem=problem))

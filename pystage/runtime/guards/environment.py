@@ -55,7 +55,7 @@ def layout_of(value: Any) -> tuple[Any, ...]:
     if isinstance(value, set | frozenset):
         return type(value), frozenset(value)
     if is_structured(value):
-        return type(value), record_class(value.dtype)
+        return type(value), record_class(value.dtype, type(value))
     return type(value), tuple(instance_fields(value))
 
 

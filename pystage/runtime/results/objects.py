@@ -150,7 +150,7 @@ class Objects(Evaluator):
             for leaf, array in zip(leaves, arrays):
                 leaf.of(made)[...] = array
             made.flags.writeable = first.flags.writeable
-            return made
+            return made.view(records.cls.array)
 
         return make
 

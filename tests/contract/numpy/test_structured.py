@@ -353,6 +353,56 @@ def described(a):
     return a.dtype, a.dtype.names, a.shape, len(a), kinds, sizes
 
 
+# ---------------------------------------------------------------- recarrays
+
+
+def recarray(n=4):
+    return filled(PACKED, n).view(np.recarray)
+
+
+@cases(recarray())
+@cases(recarray(0))
+def attributes(a):
+    a.x += 1
+    a.n = 3
+    a["v"][:, 0] = a.x
+    rest = a[1:]
+    kinds = (
+        type(a) is np.recarray,
+        isinstance(a, np.ndarray),
+        hasattr(a, "x"),
+        [type(row) is np.record for row in a],
+    )
+    return a.x, a["n"], rest, rest.v, a[a.x > 3], a.copy(), a[["x", "n"]], a.T, a.shape, a.dtype, kinds
+
+
+@cases(recarray())
+def attributes_of_elements(a):
+    for row in a:
+        row.x *= row.n
+        row["n"] = 1
+    row = a[2]
+    row.v[1] = 50
+    row.v = row.v[::-1]
+    return row, row.x, row.copy(), a[0].n, hasattr(row, "x"), hasattr(row, "foo"), getattr(row, "foo", 3)
+
+
+@cases(recarray(), recarray()[::-1])
+def stored_records(a, b):
+    a[0] = b[1]
+    a[1:3] = b[:2]
+    setattr(a, "x", 4)
+    return a
+
+
+@cases(recarray(), 30)
+@cases(recarray(), 10)
+def one_or_the_other_recarray(a, least):
+    b = a if a.x.sum() > least else a.copy()
+    b.x = 5
+    return b, b[0].n
+
+
 # ---------------------------------------------------------------- names of one record
 
 
@@ -449,6 +499,28 @@ def test_exceptions(name):
     with pytest.raises((ValueError, IndexError, KeyError, AttributeError)) as caught:
         run(filled(FLAT))
     check(run, filled(FLAT), raises=caught.type)
+
+
+def test_exceptions_of_recarrays():
+    def unknown(a):
+        return a[0].foo
+
+    def unknown_field(a):
+        return a["foo"]
+
+    def sequence(a):
+        a[0].x = [1, 2]
+
+    def too_large(a):
+        a.n = 2**40
+
+    check(unknown, recarray(), raises=AttributeError)
+    check(unknown_field, recarray(), raises=ValueError)
+    check(sequence, recarray(), raises=ValueError)
+    check(too_large, recarray(), raises=OverflowError)
+    check(lambda a: a.foo, recarray(), refused="PS606")
+    check(lambda a: a == a, recarray(), refused="PS606")
+    check(lambda a: np.concatenate([a, a]), recarray(), refused="PS606")
 
 
 def test_exceptions_of_stores():
@@ -598,6 +670,7 @@ def test_captured():
         staged(CAPTURED)
 
 
+@pytest.mark.filterwarnings("ignore::pystage.FallbackWarning")
 @pytest.mark.parametrize("fallback", ["lazy", "python"])
 def test_what_is_refused_runs(fallback):
     def function(a):

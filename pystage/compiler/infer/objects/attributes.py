@@ -216,6 +216,8 @@ def setattr_(engine: Engine, value: Abstract, name: str, new: Abstract) -> None:
         return
     if isinstance(value, Tuple) and value.cls is not tuple:
         engine.raise_(AttributeError("can't set attribute"))
+    if isinstance(value, Records) and structured.set_attribute(engine, value, name, new):
+        return
     if set_array_attribute(engine, value, name, new):
         return
     if isinstance(value, Const) and value.value is None:

@@ -312,7 +312,7 @@ class Externals:
                 self.guard(GuardKind.SAME, path, found[1])
             return found[0]
         self.guard(GuardKind.LAYOUT, path, obj)
-        cls = record_class(obj.dtype)
+        cls = record_class(obj.dtype, type(obj))
         parts = [self._number(path.field(leaf.names), leaf.of(obj)) for leaf in cls.leaves]
         made = Records(cls, tuple(parts), cls.dtype.itemsize)
         self._structured_arrays[id(obj)] = made, path, obj

@@ -7,7 +7,9 @@ it raises for others. What is not served is PS606.
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -29,7 +31,7 @@ from ...values.lattice import (
     Ref,
     Tuple,
 )
-from ...values.memory import Leaf, RecordClass, RecordType, part_names, record_class, why_not
+from ...values.memory import Leaf, RecordClass, RecordType, leaves_of, record_class, why_not
 from ...values.views import FieldOf, Permuted, entire
 from ..context import Context, Raw
 from ..kernels.layout import is_contiguous
@@ -89,8 +91,8 @@ def _by_field(
 
 def _sample(records: Records) -> Any:
     """Records of the dtype, by which NumPy says what it raises."""
-    sample = np.zeros((), records.dtype)
-    return sample[()] if records.element else sample.reshape(1)
+    sample = np.zeros(1, records.dtype).view(records.cls.array)
+    return sample[0] if records.element else sample
 
 
 # ---------------------------------------------------------------- reading
@@ -121,7 +123,7 @@ def _checked(ctx: Context, records: Records, look_up: Callable[[Any], Any]) -> A
     """What NumPy finds in records of the dtype; what it raises the program raises."""
     try:
         return look_up(_sample(records))
-    except (IndexError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         ctx.raise_(error)
 
 
@@ -130,7 +132,7 @@ def field(ctx: Context, records: Records, name: str) -> Abstract:
     _checked(ctx, records, lambda sample: sample[name])
     assert records.dtype.fields is not None
     dtype, *_ = records.dtype.fields[name]
-    places = part_names(records.dtype, name)
+    places = leaves_of(records.cls, name)
     parts = records.parts[places.start : places.stop]
     if dtype.names is not None:
         return replace(records, cls=record_class(dtype), parts=tuple([_again(ctx, part) for part in parts]))
@@ -160,10 +162,11 @@ def _again(ctx: Context, part: Abstract) -> Abstract:
 def _fields(ctx: Context, records: Records, names: Sequence[str]) -> Records:
     """`records[["x", "n"]]`: records of some of the fields, a view."""
     dtype = _checked(ctx, records, lambda sample: sample[list(names)]).dtype
-    if why_not(dtype) is not None or len(set(names)) < len(names):
+    array = records.cls.array
+    if why_not(dtype, array) is not None or len(set(names)) < len(names):
         refuse(ctx, "fields that are named twice")
-    parts = [_again(ctx, records.parts[i]) for name in names for i in part_names(records.dtype, name)]
-    return replace(records, cls=record_class(dtype), parts=tuple(parts))
+    parts = [_again(ctx, records.parts[i]) for name in names for i in leaves_of(records.cls, name)]
+    return replace(records, cls=record_class(dtype, array), parts=tuple(parts))
 
 
 def _of_element(ctx: Context, element: Records, known: Any) -> Abstract:
@@ -261,10 +264,13 @@ def _store_field(ctx: Context, records: Records, name: str, value: Abstract) -> 
         given = _converted(ctx, target.cls, value)
         for part, new in zip(target.parts, given.parts):
             array_setitem(ctx, part, ALL, new)
-    elif isinstance(value, Records):
+        return
+    if isinstance(value, Records):
         refuse(ctx, "a store of records into a field")
-    else:
-        array_setitem(ctx, target, ALL, value)
+    if records.element and isinstance(target, Ref) and not shape_of(ctx, target):
+        sample = _sample(records)
+        _check_number(ctx, value, functools.partial(operator.setitem, sample, name))
+    array_setitem(ctx, target, ALL, value)
 
 
 def _store_element(ctx: Context, element: Records, value: Abstract) -> None:
@@ -287,22 +293,34 @@ def _store_element(ctx: Context, element: Records, value: Abstract) -> None:
             continue
         assert isinstance(target, Ref)
         if not shape_of(ctx, target):
-            items = sequence_items(ctx, item)
-            if items is not None:
-                _refuse_sequence(ctx, target, (list if isinstance(item, Ref) else tuple)([0] * len(items)))
-            if ctx.is_ndarray(item) or isinstance(item, Records | Bounded):
+            sample: Any = np.zeros(1, [("", dtype_of_array(ctx, target))])
+            _check_number(ctx, item, functools.partial(_store_in_tuple, sample))
+            if ctx.is_ndarray(item):
                 refuse(ctx, "an array in a tuple of the fields", "store the number: `x[0]`, `x.item()`")
         array_setitem(ctx, target, ALL, item)
 
 
-def _refuse_sequence(ctx: Context, target: Ref, sequence: Sequence[int]) -> NoReturn:
-    """The program raises what NumPy raises for a tuple or a list in the place of a number."""
-    sample = np.zeros(1, [("", dtype_of_array(ctx, target))])
+def _store_in_tuple(sample: Any, number: Any) -> None:
+    sample[0] = (number,)
+
+
+def _check_number(ctx: Context, value: Abstract, store: Callable[[Any], None]) -> None:
+    """The program raises what NumPy raises for a sequence, or an array with axes, in the place of a number."""
+    items = sequence_items(ctx, value)
+    given: Any
+    if items is not None:
+        given = (list if isinstance(value, Ref) else tuple)([0] * len(items))
+    elif isinstance(value, Ref) and ctx.is_ndarray(value) and shape_of(ctx, value):
+        given = np.zeros(shape_of(ctx, value))
+    elif not isinstance(value, Records | Bounded):
+        return
+    else:
+        refuse(ctx, "an array in the place of a number")
     try:
-        sample[0] = (sequence,)
+        store(given)
     except (TypeError, ValueError) as error:
         ctx.raise_(error)
-    refuse(ctx, "a sequence in a tuple of the fields")
+    refuse(ctx, "a sequence in the place of a number")
 
 
 def _is_number(value: Abstract) -> bool:
@@ -500,7 +518,7 @@ def _sort(ctx: Context, a: Raw, *, order: Raw = None) -> Abstract:
     keys = _order(ctx, a, order)
     sample = np.sort(_sample(a))
     found = _part(ctx, a, ctx.call(Const(np.lexsort), [Tuple(tuple(keys[::-1]))]))
-    return replace(found, cls=record_class(sample.dtype))
+    return replace(found, cls=record_class(sample.dtype, a.cls.array))
 
 
 def _take(ctx: Context, a: Raw, indices: Raw) -> Abstract:
@@ -556,6 +574,8 @@ FUNCTIONS: Mapping[Any, Callable[..., Abstract]] = {
 }
 """What functions of NumPy do with structured arrays."""
 
+OF_RECARRAYS = {function: FUNCTIONS[function] for function in (np.shape, np.ndim, np.size)}
+"""Those that do the same with `np.recarray`s; of the others NumPy makes one or the other class of array."""
 _DTYPE_AT = {
     np.zeros: 1,
     np.empty: 1,
@@ -574,20 +594,25 @@ def function_of(
     ctx: Context, function: Any, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
 ) -> Callable[..., Abstract] | None:
     """What a function of arrays does where it is given structured arrays, or their dtype; None where it is not."""
-    given = (*args, *kwargs.values())
-    about = Records in {*map(type, given)}
-    if not about and _is_hashable(function):
-        if function in _DTYPE_AT:
-            at = args[_DTYPE_AT[function] :][:1]
-            dtypes = [kwargs["dtype"]] if "dtype" in kwargs else at
-            about = any(dtype_of(ctx, each) is not None for each in dtypes)
-        elif function in _OF_LISTS:
-            inner = [item for each in given for item in sequence_items(ctx, each) or ()]
-            about = any(isinstance(item, Records) for item in inner)
-    if not about:
+    given = [*args, *kwargs.values()]
+    known = function if _is_hashable(function) else None
+    if known in _OF_LISTS:
+        given += [item for each in given for item in sequence_items(ctx, each) or ()]
+    records = [each for each in given if isinstance(each, Records)]
+    at = _DTYPE_AT.get(known)
+    if not records and at is not None:
+        dtypes = [kwargs["dtype"]] if "dtype" in kwargs else args[at : at + 1]
+        if all(dtype_of(ctx, each) is None for each in dtypes):
+            return None
+    elif not records:
         return None
-    found = FUNCTIONS.get(function) if _is_hashable(function) else None
-    return found or _refused(function)
+    served = OF_RECARRAYS if any(map(_is_recarray, records)) else FUNCTIONS
+    return served.get(known) or _refused(function)
+
+
+def _is_recarray(records: Records) -> bool:
+    """True for a `np.recarray`, and for an element of one."""
+    return records.cls.array is np.recarray
 
 
 def _is_hashable(function: Any) -> bool:
@@ -608,8 +633,8 @@ def _refused(function: Any) -> Callable[..., Abstract]:
 
 def equal(ctx: Context, left: Records, right: Records) -> Abstract:
     """`left == right`: of each record, whether all of its fields are equal."""
-    if left.dtype != right.dtype:
-        refuse(ctx, "a comparison with another dtype")
+    if left.dtype != right.dtype or _is_recarray(left) or _is_recarray(right):
+        refuse(ctx, "a comparison with another dtype, or of a recarray,")
     if not (left.element and right.element):
         shapes = [_extents(ctx, each, "a comparison") for each in (left, right)]
         if shapes[0] != shapes[1] and () not in shapes:
@@ -654,12 +679,29 @@ def attribute(ctx: Context, records: Records, name: str) -> Abstract | None:
         case "T":
             return _viewed(ctx, records, "T")
     method = METHODS.get(name)
-    cls = np.void if records.element else np.ndarray
+    cls = records.dtype.type if records.element else records.cls.array
     if method is not None and hasattr(cls, name):
         return Method(Meaning(f"ndarray.{name}", method), records)
-    if hasattr(cls, name):
+    if hasattr(cls, name) or (_is_recarray(records) and _is_own_attribute(records, name)):
         refuse(ctx, f"`{name}`")
-    return None
+    if not _is_recarray(records):
+        return None
+    _checked(ctx, records, lambda sample: getattr(sample, name))
+    return field(ctx, records, name)
+
+
+def _is_own_attribute(records: Records, name: str) -> bool:
+    """True where a recarray may have an attribute that is no field: it takes any."""
+    return not records.element and name not in (records.dtype.names or ())
+
+
+def set_attribute(ctx: Context, records: Records, name: str, value: Abstract) -> bool:
+    """`records.name = value` of a field of a `np.recarray`; False for any other attribute."""
+    cls = records.dtype.type if records.element else records.cls.array
+    if not _is_recarray(records) or hasattr(cls, name) or name not in (records.dtype.names or ()):
+        return False
+    _store_field(ctx, records, name, value)
+    return True
 
 
 def _viewed(ctx: Context, records: Records, name: str) -> Records:
@@ -714,7 +756,7 @@ def _by_method(ctx: Context, records: Records, name: str, args: Callable[[Leaf],
 def _astype(ctx: Context, records: Records, dtype: Raw) -> Abstract:
     """`records.astype(dtype)` of another structured dtype, by the places of the fields."""
     known = dtype_of(ctx, dtype)
-    if known is None or records.element:
+    if known is None or records.element or _is_recarray(records):
         refuse(ctx, "`astype`")
     shape = Tuple(tuple(map(Const, _extents(ctx, records, "`astype`"))))
     made = _filled(ctx, record_class(known), shape, np.zeros)

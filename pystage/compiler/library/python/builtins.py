@@ -523,7 +523,10 @@ def hasattr_(ctx: Context, x: Raw, name: Raw, /) -> Abstract:
         return _instance_has(ctx, x, cell, attribute)
     if attribute == "flat" and isinstance(x, Array) and x.form is Form.JAX:
         ctx.getattr(x, attribute)  # raises what is no AttributeError
-    return Const(all(_instances_have(c, attribute) for c in class_of(ctx, x)))
+    has = all(_instances_have(c, attribute) for c in class_of(ctx, x))
+    if isinstance(x, Records) and not has:  # fields of recarrays are attributes
+        return Const(ctx.attempt(lambda: ctx.getattr(x, attribute), AttributeError) is not None)
+    return Const(has)
 
 
 def _instances_have(cls: type, name: str) -> bool:

@@ -88,8 +88,8 @@ def class_of(ctx: Context, value: Raw) -> list[type]:
             return [scalar_class(value.dtype, value.form)]
         case Bounded():
             return [scalar_class(value.type.dtype, value.form)]
-        case Records(element=element):
-            return [np.void if element else np.ndarray]
+        case Records(cls=cls, element=element):
+            return [cls.dtype.type if element else cls.array]
         case Tuple(cls=cls) | Exc(cls=cls):
             return [cls]
         case Caught():
