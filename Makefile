@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 install = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(1)]' && touch $@
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-kinds fuzz outside scripts lint bench clean snapshots docs serve-docs test-package test-lowest test-docs versions notebooks
+.PHONY: help demo test test-all test-kinds fuzz outside scripts lint bench clean snapshots docs serve-docs test-site test-package test-lowest test-docs versions notebooks
 
 help:
 	@echo "make demo   k-means on handwritten digits, plain and staged; then a network that learns them"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench  the measurements of docs/benchmarks.md"
 	@echo "make lint   style and types"
 	@echo "make docs   the documentation site, built strictly, in build/site; make serve-docs shows it while you write"
+	@echo "make test-site  every page of the site and its search in headless Chromium, if there is one; pictures in build/screenshots"
 	@echo "make test-docs  every snippet of the README and the docs, the long ones too"
 	@echo "make test-package  the wheel and the source distribution, built, checked and tried outside the checkout"
 	@echo "make test-lowest  tests of each part with the lowest versions of all dependencies"
@@ -60,6 +61,9 @@ lint: $(VENV)/.installed-test
 
 docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+test-site: docs $(VENV)/.installed-site
+	$(BIN)/python docs/test_site.py
 
 serve-docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs serve

@@ -75,10 +75,11 @@ def example(text: Path) -> list[str]:
     """The program of a golden where it has a file of its own, its error, and the rewrite."""
     source = text.with_suffix(".py")
     error = ["It is reported like this:", fenced(text.read_text(), "text")]
+    heading = f"## Example: {text.stem.partition('_')[2].replace('_', ' ')}"
     if not source.exists():
-        return ["## Example", *error]
+        return [heading, *error]
     program, rewritten = before_and_after(source)
-    parts = ["## Example", fenced(program, "python"), *error]
+    parts = [heading, fenced(program, "python"), *error]
     if rewritten:
         parts += ["This works:", fenced(rewritten, "python")]
     return parts

@@ -15,6 +15,15 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).resolve().parent.parent
 SHIM = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
 """What the theme fetches for the search in pages that are opened as files."""
+BOOSTS = {
+    "maintainers/": 0.2,
+    "changelog": 0.2,
+    "benchmarks": 0.3,
+    "errors/coming-from": 0.5,
+    "howto/": 2,
+    "explain": 2,
+    "cache": 2,
+}
 PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
 
 
@@ -49,6 +58,7 @@ def on_post_template(output: str, template_name: str, config: Any) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> None:
-    """What maintainers wrote for themselves comes last in the search."""
-    if page.file.src_uri.startswith("maintainers/"):
-        page.meta["search"] = {"boost": 0.2}
+    """In the search, what maintainers wrote for themselves and measurements come after the pages that say how to do something."""
+    for start, boost in BOOSTS.items():
+        if page.file.src_uri.startswith(start):
+            page.meta["search"] = {"boost": boost}

@@ -288,7 +288,7 @@ class ResidualWriter:
         self._given[region.name] = region
         self.regions.append(region)
         call = self._dispatch(run, region.name)
-        note = self._note(f"lines {run.first_line} to {run.last_line}" + region.remark)
+        note = self._note(run.lines + region.remark)
         if run.guards:
             test = " and ".join(f"{name!r} in locals()" for name in run.guards)
             checked = _parsed(f"if {test}: pass", run)[0]

@@ -94,8 +94,7 @@ class StagedRegion:
         what = "stays in Python" if self._part.stays else "staged" if programs else "not compiled yet"
         jumps = f"; may {', '.join(run.hows)}" if run.hows and not run.only_returns else ""
         gives = "what the function returns" if run.only_returns else ", ".join(run.outs) or "nothing"
-        lines = f"lines {run.first_line} to {run.last_line}"
-        head = f"{self.name}({', '.join(run.ins)}) -> {gives}{jumps}: {lines}, {what}"
+        head = f"{self.name}({', '.join(run.ins)}) -> {gives}{jumps}: {run.lines}, {what}"
         return "\n".join([head, *[f"    {program}" for program in programs]])
 
 

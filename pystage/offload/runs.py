@@ -91,6 +91,12 @@ class StatementRun:
         return self.statements[-1].end_lineno or self.statements[-1].lineno
 
     @property
+    def lines(self) -> str:
+        """Its lines in the file, in words."""
+        first, last = self.first_line, self.last_line
+        return f"line {first}" if first == last else f"lines {first} to {last}"
+
+    @property
     def end(self) -> str:
         """The expression that it returns where it falls through; empty for nothing."""
         how = ["'next'"] if self.hows else []
