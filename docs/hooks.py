@@ -58,7 +58,7 @@ def on_post_template(output: str, template_name: str, config: Any) -> str:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> None:
-    """In the search, what maintainers wrote for themselves and measurements come after the pages that say how to do something."""
+    """The search puts pages that say how to do something before measurements and what maintainers wrote."""
     for start, boost in BOOSTS.items():
         if page.file.src_uri.startswith(start):
             page.meta["search"] = {"boost": boost}

@@ -52,7 +52,8 @@ const width = document.documentElement.clientWidth, found = []
 if (document.documentElement.scrollWidth > width || document.body.scrollWidth > width) found.push("the page")
 for (const each of document.querySelectorAll(".md-content *")) {
   let box = each, scrolls = false
-  for (; !box.matches(".md-content") && !scrolls; box = box.parentElement) scrolls = !/visible|clip/.test(getComputedStyle(box).overflowX)
+  for (; !box.matches(".md-content") && !scrolls; box = box.parentElement)
+    scrolls = !/visible|clip/.test(getComputedStyle(box).overflowX)
   if (!scrolls && each.getBoundingClientRect().right > width + 1) found.push(each.outerHTML.slice(0, 80))
 }
 return found.slice(0, 3)
@@ -62,14 +63,16 @@ const number = text => text.match(/[\\d.]+/g).map(Number)
 const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
   .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0)
 const over = (top, below) => [0, 1, 2].map(i => top[i] * (top[3] ?? 1) + below[i] * (1 - (top[3] ?? 1)))
-const paper = each => each ? over(number(getComputedStyle(each).backgroundColor), paper(each.parentElement)) : [255, 255, 255]
+const paper = each =>
+  each ? over(number(getComputedStyle(each).backgroundColor), paper(each.parentElement)) : [255, 255, 255]
 const found = new Map()
 for (const each of document.querySelectorAll(".md-content *, .md-sidebar *, .md-header *, .md-tabs *")) {
   if (![...each.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())) continue
   if (!each.checkVisibility({opacityProperty: true, visibilityProperty: true}) || each.closest(".headerlink, svg")) continue
   const below = paper(each), above = over(number(getComputedStyle(each).color), below)
   const [a, b] = [light(above), light(below)].sort((x, y) => y - x), ratio = (a + .05) / (b + .05)
-  if (ratio < 4) found.set(each.className + "/" + each.tagName, ratio.toFixed(1) + " " + each.textContent.trim().slice(0, 40))
+  const words = each.textContent.trim().slice(0, 40)
+  if (ratio < 4) found.set(each.className + "/" + each.tagName, ratio.toFixed(1) + " " + words)
 }
 return [...found].slice(0, 4).map(pair => pair.join(": "))
 """
@@ -135,7 +138,7 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(options=options, service=Service(driver))
         self.driver.get("about:blank")
-        self.driver.get_log("performance")  # of the browser's own first page
+        self.driver.get_log("performance")  # requests of the browser's own first page
 
     def open(self, address: str, width: int) -> None:
         self.resize(width)
