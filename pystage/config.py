@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 
@@ -19,7 +21,17 @@ FALLBACKS = ("lazy", "error", "python")
 """What can happen to a call that cannot be staged."""
 TIERS = ("auto", "compiled", "plain")
 """How calls run: plainly until compiling pays, as programs from the first on, or never as programs."""
-
+TOPICS = ("compiles", "fallbacks", "barriers", "cache", "phases")
+"""What `PYSTAGE_LOG` can ask for."""
+VARIABLES: dict[str, tuple[str, ...]] = {
+    "PYSTAGE_AUTOCAST": (),
+    "PYSTAGE_CACHE_DIR": (),
+    "PYSTAGE_FALLBACK": (),
+    "PYSTAGE_LOG": TOPICS,
+    "PYSTAGE_TIER": (),
+    "PYSTAGE_TRACEBACK": ("full",),
+}
+"""The variables of the environment, and the words of those whose other words do nothing."""
 
 _NAMES = (
     "check_bounds",
@@ -92,6 +104,11 @@ class Config:
         self._fallback = "lazy"
         self._tier = "auto"
         self._cache_dir: str | None = os.environ.get("PYSTAGE_CACHE_DIR") or None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_") and name not in _NAMES:
+            raise AttributeError(f"pystage.config has no setting {name!r}{_nearest(name, _NAMES)}")
+        object.__setattr__(self, name, value)
 
     @property
     def check_bounds(self) -> bool:
@@ -221,5 +238,25 @@ class Config:
         return f"<pystage.config {' '.join(f'{name}={value}' for name, value in self.settings().items())}>"
 
 
+def _nearest(word: str, words: Iterable[str]) -> str:
+    """What may have been meant, in words."""
+    found = difflib.get_close_matches(word, words, 1, 0.8)
+    return f"; did you mean {found[0]!r}?" if found else ""
+
+
+def misspelt(environment: Mapping[str, str]) -> Iterator[str]:
+    """Says of each variable that does nothing, because its name or a word in it is misspelt, what may have been meant."""
+    for name, value in environment.items():
+        if name not in VARIABLES:
+            if name.startswith("PYSTAGE_") and (meant := _nearest(name, VARIABLES)):
+                yield f"the environment variable {name} does nothing{meant}"
+        elif words := VARIABLES[name]:
+            for word in filter(None, map(str.strip, value.split(","))):
+                if word not in words:
+                    yield f"{word!r} in {name} does nothing (it takes {', '.join(words)}){_nearest(word, words)}"
+
+
 config = Config()
 """The settings; there is one of them."""
+for _text in misspelt(os.environ):
+    warnings.warn(_text, stacklevel=2)

@@ -19,6 +19,8 @@ import numpy as np
 import pytest
 
 import pystage
+from pystage.config import TOPICS, misspelt
+from pystage.runtime.reports.messages import Topic
 
 
 def test_everything_public_has_a_docstring_and_a_typed_signature() -> None:
@@ -245,6 +247,35 @@ def test_metadata_is_the_functions() -> None:
 def test_wrong_uses_of_compile(arguments: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         pystage.compile(**arguments)
+
+
+# ---------------------------------------------------------------- settings
+
+
+def test_a_misspelt_setting_is_none() -> None:
+    with pytest.raises(AttributeError, match="no setting 'falback'; did you mean 'fallback'?"):
+        pystage.config.falback = "error"  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="no setting 'colour'$"):
+        pystage.config.colour = "red"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("PYSTAGE_TEIR", "plain", "PYSTAGE_TEIR does nothing; did you mean 'PYSTAGE_TIER'?"),
+        ("PYSTAGE_LOG", "cache, compile", "'compile' in PYSTAGE_LOG .* did you mean 'compiles'?"),
+        ("PYSTAGE_TRACEBACK", "all", r"'all' in PYSTAGE_TRACEBACK does nothing \(it takes full\)$"),
+    ],
+)
+def test_misspelt_variables_of_the_environment_are_named(name: str, value: str, said: str) -> None:
+    (text,) = misspelt({name: value, "PYSTAGE_ALL_TESTS": "1"})
+    assert re.search(said, text)
+
+
+def test_other_variables_are_not() -> None:
+    fine = {"PYSTAGE_TIER": "plain", "PYSTAGE_LOG": "cache, compiles", "PYSTAGE_TRACEBACK": "", "TIER": "x"}
+    assert not list(misspelt(fine))
+    assert set(TOPICS) == {topic.value for topic in Topic}
 
 
 # ---------------------------------------------------------------- fallback, donation
