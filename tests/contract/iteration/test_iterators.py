@@ -277,7 +277,7 @@ def left_open(x):
 
 
 def test_what_a_loop_that_may_end_early_leaves_is_refused():
-    check(left_open, X, refused="PS301")
+    check(left_open, X, refused="PS606")
 
 
 def into_a_list_of_others(x):

@@ -16,7 +16,7 @@ from typing import Any, cast
 from ....records import dataclass
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
-from ...diagnostics.codes_control import NoCommonType, NotIterable
+from ...diagnostics.codes_control import NotIterable
 from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...diagnostics.span import Span
@@ -202,8 +202,10 @@ def leave_open(engine: Engine, value: Abstract, span: Span | None) -> list[tuple
 
 def left_open(span: Span | None) -> Unknown:
     """What is left of an iterator after a loop of which only the program knows when it ended."""
-    first, second = [f"an iterator that has given {n} elements" for n in ("some", "more")]
-    return Unknown(NoCommonType(span=span, what="what this loop goes over", first=first, second=second))
+    name = "going on with an iterator from which a loop, `next` or `send` has taken elements"
+    why = "which element comes next, only the run knows"
+    instead = "take all of its elements in one loop, or keep in variables what the next element is made of"
+    return Unknown(NotServed(span=span, name=name, why=why, instead=instead))
 
 
 def _is_parallel(value: Abstract) -> bool:
