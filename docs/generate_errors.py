@@ -11,7 +11,7 @@ import json
 import re
 from pathlib import Path
 
-from pystage.compiler.diagnostics.catalogue import REWRITES
+from pystage.compiler.diagnostics.catalogue import REWRITES, is_rewrite
 from pystage.compiler.diagnostics.diagnostic import REGISTRY, Diagnostic
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,15 +81,18 @@ def example(text: Path) -> list[str]:
     program, rewritten = before_and_after(source)
     parts = [heading, fenced(program, "python"), *error]
     if rewritten:
-        parts += ["This works:", fenced(rewritten, "python")]
+        parts += [
+            f"This works{'' if is_rewrite(rewritten) else ', and gives something else'}:",
+            fenced(rewritten, "python"),
+        ]
     return parts
 
 
 def before_and_after(source: Path) -> tuple[str, str]:
-    """The program of a golden, and its rewrite, empty where there is none."""
-    program = source.read_text().split("\n\n\narguments = ")[0]
-    program, marker, rewritten = program.partition("\n\n\ndef rewritten")
-    return program.strip(), f"def rewritten{rewritten}".strip() if marker else ""
+    """The program of a golden, and its rewrite or alternative, empty where there is none."""
+    text = source.read_text().split("\n\n\narguments = ")[0]
+    program, *after = re.split(r"\n\n\n(?=def (?:rewritten|alternative)\b)", text)
+    return program.strip(), after[0].strip() if after else ""
 
 
 def rewrites() -> str:

@@ -33,6 +33,7 @@ _ARRAY = re.compile(r"(jax )?(\w+)\[([\d, ]*)\]")
 _SCALAR = re.compile(r"np\.(\w+)")
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _VARIABLE = re.compile(r"the variable '(\w+)'")
+_HARMLESS = re.compile(r"(time\.\w+|len|repr|str|int|float|round)\(")
 _GIVES = {
     "time.time": "float",
     "time.perf_counter": "float",
@@ -182,6 +183,8 @@ def _left_out(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite]:
     old = tuple([source.line(number) for number in range(first, last + 1)])
     new = (f"{_indentation(old[0])}pass",) if is_alone else ()
     text = f"leave out the call of `{found.called}`, or make it outside of the function: what is computed does not need it"
+    if found.inner:
+        text += f", unless `{found.inner}` changes something"
     yield Rewrite(text, (Edit(first, old, new),), False)
 
 
@@ -200,7 +203,7 @@ def _begun_alike(problem: NeverSettles | NoCommonType, source: _Source, names: _
         if value is not None:
             line = source.line(line_number)
             new = f"{_indentation(line)}{name} = {value}"
-            text = f"let `{name}` begin as what an iteration makes of it"
+            text = f"let `{name}` be `{value}` at first, which it stays where nothing else is assigned"
             yield Rewrite(text, (Edit(line_number, (line,), (new,)),), False)
 
 
@@ -209,12 +212,16 @@ def _begun_alike(problem: NeverSettles | NoCommonType, source: _Source, names: _
 
 @dataclass(frozen=True, slots=True)
 class _Called:
-    """A statement that is a call of a dotted name: its lines, and whether it is alone in its block."""
+    """A statement that is a call of a dotted name: its lines, and whether it is alone in its block.
+
+    `inner` is a call among its arguments, of which nothing says that it changes nothing; empty where there is none.
+    """
 
     called: str
     first: int
     last: int
     is_alone: bool
+    inner: str
 
 
 class _Source:
@@ -281,13 +288,23 @@ class _Source:
             for block in [getattr(node, each, ()) for each in ("body", "orelse", "finalbody")]:
                 for statement in block if isinstance(block, list) else ():
                     match statement:
-                        case ast.Expr(value=ast.Call(func=ast.Name() | ast.Attribute() as called)):
+                        case ast.Expr(value=ast.Call(func=ast.Name() | ast.Attribute() as called) as call):
                             last = statement.end_lineno or statement.lineno
                             if statement.lineno <= line <= last and self._has_its_lines(statement):
                                 first = self._first + statement.lineno - 1
                                 end = self._first + last - 1
-                                return _Called(ast.unparse(called), first, end, len(block) == 1)
+                                return _Called(
+                                    ast.unparse(called), first, end, len(block) == 1, self._inner_call(call)
+                                )
         return None
+
+    def _inner_call(self, call: ast.Call) -> str:
+        """A call among the arguments of a call that may change something."""
+        given = [*call.args, *[keyword.value for keyword in call.keywords]]
+        found = [
+            ast.unparse(each) for value in given for each in ast.walk(value) if isinstance(each, ast.Call)
+        ]
+        return next((text for text in found if not _HARMLESS.match(text)), "")
 
     def _has_its_lines(self, statement: ast.stmt) -> bool:
         """True if nothing else stands in the lines of a statement."""

@@ -117,7 +117,7 @@ def _like(example: Example) -> Iterator[str]:
     """An example, before and after."""
     yield "a program like it:"
     yield from [f"    {line}".rstrip() for line in example.program.splitlines()]
-    yield "and how it works (checked):"
+    yield "and how it works:" if example.is_rewrite else "and what works, but gives something else:"
     yield from [f"    {line}".rstrip() for line in example.rewritten.splitlines()]
 
 

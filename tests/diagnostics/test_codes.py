@@ -84,8 +84,9 @@ def test_the_package_has_the_page(code: str) -> None:
 
 def test_the_package_has_the_rewrites() -> None:
     assert (IN_PACKAGE / REWRITES).read_text() == rewrites()
-    found = examples_of("PS305")
-    assert found and all(each.rewritten.startswith("def rewritten(") for each in found)
+    found = [*examples_of("PS301"), *examples_of("PS305")]
+    assert found and {each.is_rewrite for each in found} == {True, False}
+    assert all(re.match(r"def (rewritten|alternative)\(", each.rewritten) for each in found)
 
 
 def test_the_catalogue_has_nothing_else() -> None:

@@ -1,8 +1,9 @@
 """Each error as the user meets it: one small source file, called staged, and the text that it gives.
 
 A file defines `f` and the `arguments` of the call, and where the help of the error proposes a rewrite, the
-function `rewritten`, which must stage and do what it does in plain Python; its arguments are the same, or
-`rewritten_arguments`. Without `arguments`, each parameter of `f` gets the number 1.0.
+function `rewritten`, which must stage and give what `f` gives in plain Python where that does not raise, or the function
+`alternative`, which must stage and gives something else. Its arguments are the same, or `rewritten_arguments`. Without
+`arguments`, each parameter of `f` gets the number 1.0.
 """
 
 from __future__ import annotations
@@ -10,10 +11,13 @@ from __future__ import annotations
 import copy
 import inspect
 import re
+from bdb import BdbQuit
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import jax
+import numpy as np
 import pytest
 from checking import check
 
@@ -26,7 +30,7 @@ FILES = sorted(
     for path in GOLDENS.glob("PS[1-8]xx/*.py")
     if path.stem not in ("__init__", "programs") and not path.stem.startswith(OF_CHECK)
 )
-REWRITTEN = [path for path in FILES if "def rewritten(" in path.read_text()]
+REWRITTEN = [path for path in FILES if re.search("^def (rewritten|alternative)\\(", path.read_text(), re.M)]
 
 
 def arguments_of(module: ModuleType) -> tuple[Any, ...]:
@@ -51,7 +55,31 @@ def test_golden(path: Path) -> None:
 def test_the_rewrite_that_the_help_proposes_works(path: Path) -> None:
     module = load(path)
     arguments = getattr(module, "rewritten_arguments", None) or arguments_of(module)
-    check(module.rewritten, *arguments, runs=1, interpreted=False)
+    works = getattr(module, "rewritten", None) or module.alternative
+    check(works, *arguments, runs=1, interpreted=False)
+
+
+GIVING_THE_SAME = [
+    path
+    for path in REWRITTEN
+    if re.search(r"^def rewritten\((?!.*^rewritten_arguments)", path.read_text(), re.M | re.S)
+]
+
+
+@pytest.mark.parametrize("path", GIVING_THE_SAME, ids=lambda path: path.stem)
+def test_a_rewrite_gives_the_same(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = load(path)
+    try:
+        given = module.f(*arguments_of(module))
+    except (Exception, BdbQuit):
+        return  # it is rewritten because of that
+    other = load(path).rewritten(*arguments_of(module))
+    leaves, others = jax.tree.leaves(given), jax.tree.leaves(other)
+    assert len(leaves) == len(others)
+    for one, two in zip(leaves, others):
+        assert np.shape(one) == np.shape(two)
+        assert np.array_equal(one, two) or np.allclose(one, two, equal_nan=True)
 
 
 TEXTS = sorted(GOLDENS.glob("PS*/*.txt"))

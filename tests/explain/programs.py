@@ -234,3 +234,9 @@ def counts_its_calls(x):
         last = k
         x = x[k:]
     return x, last
+
+
+def logs_what_changes(x):
+    kept = [1.0, 2.0]
+    LOG.info("%d %s", len(kept), kept.pop())
+    return x * sum(kept)

@@ -39,6 +39,15 @@ def test_a_function_that_is_called() -> None:
     assert rewrite is not None and rewrite.arguments
 
 
+def test_a_call_that_is_left_out_may_change_something() -> None:
+    (rewrite,) = pystage.compile(programs.logs_what_changes).explain(X).rewrites
+    assert rewrite is not None and rewrite.text.endswith(
+        "does not need it, unless `kept.pop()` changes something"
+    )
+    (rewrite,) = pystage.compile(programs.calls_what_logs).explain(X).rewrites
+    assert rewrite is not None and rewrite.text.endswith("does not need it")
+
+
 def test_two_readings_of_a_clock_are_not_one_number() -> None:
     start, log, took = pystage.compile(programs.times_and_logs).explain(X).rewrites
     assert start is None

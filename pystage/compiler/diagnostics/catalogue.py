@@ -35,11 +35,25 @@ def codes() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A program, the headline that it is refused with, and one that does the same and is staged."""
+    """A program, the headline that it is refused with, and one that is staged.
+
+    That is a function `rewritten`, which gives what the program gives where that does not raise, or an `alternative`, which
+    gives something else.
+    """
 
     headline: str
     program: str
     rewritten: str
+
+    @property
+    def is_rewrite(self) -> bool:
+        """True if what is staged gives the same as the program."""
+        return is_rewrite(self.rewritten)
+
+
+def is_rewrite(source: str) -> bool:
+    """True for the source of a function that gives what the refused program gives."""
+    return source.startswith("def rewritten(")
 
 
 @functools.cache

@@ -3,7 +3,7 @@ def f(xs):
         yield x * 2
 
 
-def rewritten(xs):
+def alternative(xs):
     found = []
     for x in xs:
         found.append(x * 2)

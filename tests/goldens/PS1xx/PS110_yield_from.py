@@ -2,7 +2,7 @@ def f(xs):
     yield from xs
 
 
-def rewritten(xs):
+def alternative(xs):
     return list(xs)
 
 

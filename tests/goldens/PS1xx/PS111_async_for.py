@@ -5,7 +5,7 @@ async def f(xs):
     return total
 
 
-def rewritten(xs):
+def alternative(xs):
     total = 0.0
     for x in xs:
         total += x

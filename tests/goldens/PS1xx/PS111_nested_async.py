@@ -5,7 +5,7 @@ def f(x):
     return double()
 
 
-def rewritten(x):
+def alternative(x):
     def double():
         return 2 * x
 

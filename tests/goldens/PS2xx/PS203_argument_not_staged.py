@@ -5,7 +5,7 @@ def f(x):
     return np.add(x, 1.0, where=x > 0)
 
 
-def rewritten(x):
+def alternative(x):
     return np.where(x > 0, np.add(x, 1.0), 0.0)
 
 

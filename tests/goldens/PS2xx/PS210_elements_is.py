@@ -5,7 +5,7 @@ def f(x):
     return x[0] is x[1]
 
 
-def rewritten(x):
+def alternative(x):
     return x[0] == x[1]
 
 

@@ -7,7 +7,7 @@ def f(x):
     return out
 
 
-def rewritten(x):
+def alternative(x):
     out = [None, None]
     out[0] = x
     return out

@@ -9,7 +9,7 @@ def f(x):
     return kept
 
 
-def rewritten(x):
+def alternative(x):
     kept = np.zeros(len(x))
     count = 0
     for value in x:

@@ -6,7 +6,7 @@ def f(x, n):
     return [f"{parts[i]}" for i in range(int(x[0]))]
 
 
-def rewritten(x, n):
+def alternative(x, n):
     parts = x.reshape(n, -1)
     found = np.zeros_like(parts)
     count = int(x[0])

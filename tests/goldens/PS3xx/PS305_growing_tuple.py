@@ -9,7 +9,7 @@ def f(x):
     return path
 
 
-def rewritten(x):
+def alternative(x):
     path, count = np.zeros(64), 0
     while x > 1.0:
         x = x / 2

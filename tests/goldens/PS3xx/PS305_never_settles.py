@@ -7,7 +7,7 @@ def f(x):
     return x
 
 
-def rewritten(x):
+def alternative(x):
     while x.sum() < 100:
         x = x * 2
     return x

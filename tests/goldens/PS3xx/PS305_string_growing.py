@@ -8,7 +8,7 @@ def f(n):
     return text
 
 
-def rewritten(n):
+def alternative(n):
     count = 0
     while 2 * count < n:
         count += 1

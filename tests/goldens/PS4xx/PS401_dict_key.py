@@ -5,7 +5,7 @@ def f(labels):
     return {"size": labels, int(labels.max()): labels.sum()}
 
 
-def rewritten(labels):
+def alternative(labels):
     return {"size": labels, "label": int(labels.max()), "sum": labels.sum()}
 
 

@@ -5,7 +5,7 @@ def f(x):
     return np.pad(x, int(x[0]))
 
 
-def rewritten(x):
+def alternative(x):
     return np.pad(x, 1)
 
 

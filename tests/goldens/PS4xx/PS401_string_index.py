@@ -5,7 +5,7 @@ def f(x):
     return "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[int(x[0])]
 
 
-def rewritten(x):
+def alternative(x):
     return int(x[0])
 
 

@@ -9,7 +9,7 @@ def f(x):
     return counts
 
 
-def rewritten(x):
+def alternative(x):
     counts = np.zeros(10, dtype=int)
     for value in x:
         counts[int(value)] += 1

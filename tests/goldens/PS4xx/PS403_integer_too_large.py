@@ -2,7 +2,7 @@ def f(n):
     return n + 2**70
 
 
-def rewritten(n):
+def alternative(n):
     return n + 2.0**70
 
 

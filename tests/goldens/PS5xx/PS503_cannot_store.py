@@ -6,7 +6,7 @@ def f(x):
     return x
 
 
-def rewritten(x):
+def alternative(x):
     x = x.reshape(2, 3)
     return x
 

@@ -5,7 +5,7 @@ def f(x):
     return map(abs, x)
 
 
-def rewritten(x):
+def alternative(x):
     return list(map(abs, x))
 
 

@@ -2,7 +2,7 @@ def f(x):
     return {"positive": filter(None, x)}
 
 
-def rewritten(x):
+def alternative(x):
     return {"positive": list(filter(None, x))}
 
 

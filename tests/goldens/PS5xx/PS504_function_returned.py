@@ -5,7 +5,7 @@ def f(x):
     return shifted
 
 
-def rewritten(x):
+def alternative(x):
     def shifted(y):
         return x + y
 

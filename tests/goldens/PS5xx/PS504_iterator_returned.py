@@ -2,7 +2,7 @@ def f(xs):
     return iter(xs)
 
 
-def rewritten(xs):
+def alternative(xs):
     return list(xs)
 
 

@@ -5,7 +5,7 @@ def f(x):
     return zip(x, x)
 
 
-def rewritten(x):
+def alternative(x):
     return list(zip(x, x))
 
 

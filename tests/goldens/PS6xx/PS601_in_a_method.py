@@ -15,5 +15,5 @@ def f(x):
     return x, simulation.started
 
 
-def rewritten(x):
+def alternative(x):
     return x

@@ -5,5 +5,5 @@ def f(x):
     return json.dumps({"scale": x})
 
 
-def rewritten(x):
+def alternative(x):
     return {"scale": x}

@@ -8,7 +8,7 @@ def f(x):
     return scipy.optimize.minimize(lambda v: (v**2).sum(), x).x
 
 
-def rewritten(x):
+def alternative(x):
     for _ in range(50):
         x = x - 0.2 * pystage.grad(lambda v: (v**2).sum())(x)
     return x

@@ -5,5 +5,5 @@ def f(x):
     return x, datetime.datetime.now()
 
 
-def rewritten(x):
+def alternative(x):
     return x

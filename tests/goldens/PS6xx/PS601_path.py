@@ -7,7 +7,7 @@ def f(x):
     return x
 
 
-def rewritten(x, exists=True):
+def alternative(x, exists=True):
     if exists:
         return x * 2
     return x

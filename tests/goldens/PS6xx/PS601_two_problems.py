@@ -8,5 +8,5 @@ def f(x):
     return x * scale + shift
 
 
-def rewritten(x, scale=2.0, shift=1.0):
+def alternative(x, scale=2.0, shift=1.0):
     return x * scale + shift

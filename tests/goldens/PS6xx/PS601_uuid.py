@@ -5,5 +5,5 @@ def f(x):
     return x, str(uuid.uuid4())
 
 
-def rewritten(x):
+def alternative(x):
     return x

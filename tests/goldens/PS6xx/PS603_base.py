@@ -5,7 +5,7 @@ def f(x):
     return x[1:].base is x
 
 
-def rewritten(x):
+def alternative(x):
     return x[1:]
 
 

@@ -5,7 +5,7 @@ def f(x):
     return x + 1, x.addressable_shards
 
 
-def rewritten(x):
+def alternative(x):
     return x + 1
 
 

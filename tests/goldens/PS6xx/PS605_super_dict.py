@@ -6,5 +6,5 @@ def f(x):
     return Config(x=x)
 
 
-def rewritten(x):
+def alternative(x):
     return {"x": x}

@@ -8,7 +8,7 @@ def f(x, key):
     return x
 
 
-def rewritten(x, key):
+def alternative(x, key):
     if x[0] > 0:
         x = x + jax.random.normal(key, 3)
     return x

@@ -5,7 +5,7 @@ def f(x):
     return np.array2string(x)
 
 
-def rewritten(x):
+def alternative(x):
     return x
 
 

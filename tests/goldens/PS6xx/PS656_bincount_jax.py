@@ -5,7 +5,7 @@ def f(x):
     return jnp.bincount(x)
 
 
-def rewritten(x):
+def alternative(x):
     return jnp.bincount(x, length=4)
 
 

@@ -5,7 +5,7 @@ def f(x):
     return jnp.nonzero(x > 0)
 
 
-def rewritten(x):
+def alternative(x):
     return jnp.nonzero(x > 0, size=3, fill_value=-1)
 
 

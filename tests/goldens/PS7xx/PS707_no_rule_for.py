@@ -23,7 +23,7 @@ def f(x):
     return pystage.grad(lambda x: np.sum(clip_gradient(x) ** 2))(x)
 
 
-def rewritten(x):
+def alternative(x):
     return pystage.grad(lambda x: np.sum(clip_gradient_of_copy(x) ** 2))(x)
 
 
