@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
-from ..deferred import deferred
 from ..version import __version__
 from . import check, doctor, dump, explain
+from .completion import complete
 from .streams import answering
 from .targets import UsageError
 
@@ -25,16 +25,12 @@ MODULES = (explain, check, dump, doctor)
 """The modules of the subcommands, in the order of the help."""
 
 
-_complete = deferred("argcomplete", "autocomplete")
-"""Completes a command line for a shell, which calls pystage for it."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command with these arguments, by default those of the process; the exit status."""
     try:
         parser = _parser()
         if "_ARGCOMPLETE" in os.environ:
-            _complete(parser)
+            complete(parser)
         with answering():
             options, unknown = parser.parse_known_args(arguments)
             if unknown:

@@ -43,6 +43,7 @@ from .annotations import (
     instance_of,
     named_type,
 )
+from .completion import complete_target
 
 
 class UsageError(Exception):
@@ -78,8 +79,10 @@ class NamedTarget:
 def declare(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     """Declares the arguments that name a function and its arguments; `optional`: there may be none."""
     nargs = "?" if optional else None
-    parser.add_argument(
-        "target", nargs=nargs, metavar="TARGET", help="module:function or path/file.py::function"
+    complete_target(
+        parser.add_argument(
+            "target", nargs=nargs, metavar="TARGET", help="module:function or path/file.py::function"
+        )
     )
     parser.add_argument(
         "--args",

@@ -57,6 +57,9 @@ class Lowered:
         else:
             self.bind()  # JAX emits its part, and says now what it has to say
 
+    def __repr__(self) -> str:
+        return f"<pystage.Lowered of {self.staged}>"
+
     @property
     def staged(self) -> Staged:
         """The program, as inferred and as simplified."""
@@ -154,6 +157,9 @@ class Compiled:
     def __init__(self, lowered: Lowered, compiled: Any) -> None:
         self._lowered = lowered
         self._compiled = compiled
+
+    def __repr__(self) -> str:
+        return f"<pystage.Compiled of {self._lowered.staged}>"
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Runs the program. TypeError if the arguments are not of the types that it was made for."""
