@@ -367,7 +367,7 @@ def test_counts_and_analyses() -> None:
     assert counts.by_opcode["dot"] == counts.by_opcode["tanh"] == 1
     assert counts.entry == counts.total == sum(counts.by_opcode.values())
     compiled = lowered.compile()
-    assert repr(lowered) == "<pystage.Lowered of layer(float64[3, 4], float64[], float64[2, 3]) -> float64[2, 4]>"
+    assert re.fullmatch(r"<pystage\.Lowered of layer\(.*float64\[2, 3\]\) -> float64\[2, 4\]>", repr(lowered))
     assert repr(compiled) == repr(lowered).replace("Lowered", "Compiled")
     optimised = compiled.instruction_counts()
     assert optimised.total > optimised.entry > 0
