@@ -55,3 +55,12 @@ def test_a_cell_that_is_run_again_defines_another_function(shell: Any) -> None:
         assert shell.run_cell("g(0.0)").result == float(factor)
     shown, _ = shell.display_formatter.format(shell.user_ns["g"])
     assert "1 program: inference" in shown["text/html"] and "g(float) -&gt; np.float64" in shown["text/html"]
+
+
+def test_places_in_cells_have_the_numbers_of_the_cells(shell: Any) -> None:
+    shell.run_cell(
+        "import time, pystage\n@pystage.compile\ndef g(x):\n    return x, time.time()", store_history=True
+    )
+    number = shell.execution_count - 1
+    text = str(shell.run_cell("g.explain(0.0)").result)
+    assert f"g  Cell In[{number}]:2" in text and f"--> Cell In[{number}]:4:15, in g" in text

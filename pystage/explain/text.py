@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TextIO
 
@@ -15,7 +14,7 @@ from rich.text import Text
 from ..compiler.diagnostics.catalogue import Example
 from ..compiler.diagnostics.codes_runtime import ValueNotGiven
 from ..compiler.diagnostics.render import more, render, render_all
-from ..compiler.diagnostics.span import Span
+from ..compiler.diagnostics.span import Span, shown_file
 from ..compiler.pipeline import Staged
 from ..compiler.policy import is_library_file
 from .examples import example_like
@@ -236,7 +235,7 @@ def _demands(staged: Staged) -> Iterable[Text]:
         demanded.setdefault((demand.reason, demand.span), []).append(f"{demand.where} = {demand.value!r}")
     for (reason, span), numbers in demanded.items():
         known = span is not None and not is_library_file(span.file)
-        where = f", {os.path.relpath(span.file)}:{span.line}" if span is not None and known else ""
+        where = f", {shown_file(span.file)}:{span.line}" if span is not None and known else ""
         more = f" and {len(numbers) - 1} more" if len(numbers) > 1 else ""
         yield Text(f"  a program for {numbers[0]}{more} alone: {reason.rstrip(',')}{where}")
 
@@ -246,7 +245,7 @@ def _heading(listing: Listing) -> Text:
 
 
 def _location(listing: Listing) -> str:
-    return f"{os.path.relpath(listing.span.file)}:{listing.span.line}"
+    return f"{shown_file(listing.span.file)}:{listing.span.line}"
 
 
 def _table(listing: Listing, full: bool) -> Table:

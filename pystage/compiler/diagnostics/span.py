@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from typing import Any
+
 from ...records import dataclass
 
 
@@ -17,4 +21,19 @@ class Span:
     function: str = ""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column + 1}"
+        return f"{cell_of(self.file) or self.file}:{self.line}:{self.column + 1}"
+
+
+def cell_of(file: str) -> str | None:
+    """The cell of a notebook that is compiled under this file name, `Cell In[3]`; None for other files."""
+    if "IPython" not in sys.modules:
+        return None
+    shell: Any = sys.modules["IPython"].get_ipython()
+    format_name = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    found = None if format_name is None else format_name(file)
+    return " ".join(found) if found and found[0] == "Cell" else None
+
+
+def shown_file(file: str, start: str | os.PathLike[str] = os.curdir) -> str:
+    """A file as a reader finds it: a cell by its number, another from the folder `start`."""
+    return cell_of(file) or os.path.relpath(file, start)
