@@ -63,4 +63,4 @@ def test_places_in_cells_have_the_numbers_of_the_cells(shell: Any) -> None:
     )
     number = shell.execution_count - 1
     text = str(shell.run_cell("g.explain(0.0)").result)
-    assert f"g  Cell In[{number}]:2" in text and f"--> Cell In[{number}]:4:15, in g" in text
+    assert f"g  Cell In[{number}]:3" in text and f"--> Cell In[{number}]:4:15, in g" in text
