@@ -253,9 +253,9 @@ def test_wrong_uses_of_compile(arguments: dict[str, Any], error: type[Exception]
 
 
 def test_a_misspelt_setting_is_none() -> None:
-    with pytest.raises(AttributeError, match="no setting 'falback'; did you mean 'fallback'?"):
+    with pytest.raises(AttributeError, match=r"no setting 'falback'; did you mean 'fallback'\?"):
         pystage.config.falback = "error"  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match="no setting 'colour'$"):
+    with pytest.raises(AttributeError, match=r"no setting 'colour'$"):
         pystage.config.colour = "red"  # type: ignore[attr-defined]
 
 

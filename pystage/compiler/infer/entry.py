@@ -387,7 +387,8 @@ class _Entry:
         """A bound method, or a `functools.partial`."""
         parts = [self.argument(c, path.attribute(k)) for k, c in zip(spec.keys, spec.children)]
         if issubclass(spec.cls, types.MethodType):
-            return Method(*parts, (path,))
+            function, receiver = parts
+            return Method(function, receiver, (path,))
         function, args, keywords = parts
         assert isinstance(args, Tuple) and isinstance(keywords, Ref)
         named = self.engine.state.get(keywords.cell).entries

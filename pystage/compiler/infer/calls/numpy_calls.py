@@ -141,7 +141,8 @@ class NumpyCall:
         for operand in (*self.args, *self.kwargs.values()):
             before.of(operand)
         self._raised(after)
-        return any(_bytes_of(x) != _bytes_of(y) for x, y in zip(before.arrays, after.arrays, strict=True))
+        pairs = zip(before.arrays or (), after.arrays or (), strict=True)
+        return any(_bytes_of(x) != _bytes_of(y) for x, y in pairs)
 
     def _as_before(self, before: Exception | None, made: _Representatives) -> Exception | None:
         """What NumPy raises of representatives; `NoRepresentative` if it is another exception than before."""

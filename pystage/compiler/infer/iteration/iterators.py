@@ -672,7 +672,7 @@ def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | 
         case Unknown(reason):
             raise DiagnosticError(reason)
         case Const(tuple() as items):
-            return _rolled_items(engine, structured(items), by_place)
+            return _rolled_items(engine, tuple_of(items), by_place)
         case Ref() | Tuple():
             return _rolled_items(engine, value, by_place)
         case _:
@@ -756,9 +756,9 @@ FEW_ARRAYS = 2
 """A loop over so many arrays of one type, or fewer, is written out, however much its trips do."""
 
 
-def structured(items: tuple[Any, ...]) -> Tuple:
+def tuple_of(items: tuple[Any, ...]) -> Tuple:
     """A known tuple as the tuple of its items."""
-    return Tuple(tuple([structured(item) if type(item) is tuple else Const(item) for item in items]))
+    return Tuple(tuple([tuple_of(item) if type(item) is tuple else Const(item) for item in items]))
 
 
 def count_now(engine: Engine, value: Abstract) -> int | None:
@@ -795,7 +795,7 @@ def count_of_like_items(engine: Engine, value: Abstract) -> int:
             many &= all(isinstance(item, Ref | Bounded | Tuple | Array) for item in cell.items)
             return len(cell.items) if many or _are_alike(engine, cell.items) else 0
         case Const(tuple() as items):
-            return count_of_like_items(engine, structured(items))
+            return count_of_like_items(engine, tuple_of(items))
         case Tuple(items) if _are_alike(engine, items):
             return len(items) if template_of_list(ListCell(items)) is not None else 0
     return 0

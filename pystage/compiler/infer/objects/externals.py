@@ -300,7 +300,8 @@ class Externals:
     def is_subclass(self, cls: type, wanted: Any) -> bool:
         """`issubclass(cls, wanted)`, under a guard where an abstract class answers: what is registered in it may change."""
         found = issubclass(cls, wanted)
-        if type(wanted).__subclasscheck__ is not type.__subclasscheck__ and wanted not in cls.__mro__:
+        asked: Any = type(wanted).__subclasscheck__
+        if asked is not type.__subclasscheck__ and wanted not in cls.__mro__:
             self.guard(GuardKind.IS, Path(CallableMember(issubclass, "issubclass")).call(cls, wanted), found)
         return found
 
