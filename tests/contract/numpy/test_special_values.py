@@ -429,3 +429,18 @@ def counts_between_known(x, edges, weights):
 def test_bins_between_edges_that_are_nan(program, edges):
     x = np.array([0.5, math.nan, 2.0, 1.0, -3.0, math.inf, 5.0])
     check(program, x, np.array(edges), np.arange(7.0), runs=1)
+
+
+def sums_of_diagonals(a):
+    by_name = (
+        np.einsum("...ij->...", a),
+        np.einsum("...ij->...i", a),
+        np.einsum("...ij->...j", a, optimize=True),
+    )
+    return np.trace(a), a.trace(1), np.linalg.trace(a), by_name, np.einsum("...ij,...jk->...k", a, a)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (2, 1, 1)])
+def test_sums_of_one_element_begin_with_zero(shape):
+    check(sums_of_diagonals, -np.zeros(shape), runs=1, zeros=True)
+    check(sums_of_diagonals, -np.zeros(shape, np.complex64), runs=1, zeros=True)

@@ -69,13 +69,13 @@ def without_repeats(ctx: Context, x: Labelled) -> Labelled:
     return x
 
 
-def summed_out(ctx: Context, x: Labelled, kept: Sequence[str]) -> Labelled:
+def summed_out(ctx: Context, x: Labelled, kept: Sequence[str], precision: Precision) -> Labelled:
     """Without the labels that are not kept: summed."""
     axes = tuple([i for i, label in enumerate(x.labels) if label not in kept])
     if not axes:
         return x
     shape = tuple([n for i, n in enumerate(x.value.type.static_shape) if i not in axes])
-    of = ReductionOperand(x.value, axes, None, shape)
+    of = ReductionOperand(x.value, axes, None, shape, precision.from_zero)
     value = reduce(ctx, Or(), of) if x.value.type.dtype == BOOL else total(ctx, of)
     return Labelled(value, tuple([label for label in x.labels if label in kept]))
 
@@ -93,8 +93,8 @@ def product(
     ctx: Context, left: Labelled, right: Labelled, result: Sequence[str], precision: Precision = _USUAL
 ) -> Labelled:
     """The sum of products over all labels that the result lacks; its axes in whatever order."""
-    left = summed_out(ctx, left, (*result, *right.labels))
-    right = summed_out(ctx, right, (*result, *left.labels))
+    left = summed_out(ctx, left, (*result, *right.labels), precision)
+    right = summed_out(ctx, right, (*result, *left.labels), precision)
     shared = [label for label in left.labels if label in right.labels]
     batch = [label for label in shared if label in result]
     contracted = [label for label in shared if label not in result]

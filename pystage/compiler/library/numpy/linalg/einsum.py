@@ -19,7 +19,7 @@ from ....hlo.ir import Value
 from ....values.lattice import Abstract, Const
 from ....values.views import Permuted, View
 from ...context import Context, Raw
-from ...kernels.contraction import Labelled, Labels, ordered, product, summed_out, without_repeats
+from ...kernels.contraction import Labelled, Labels, Precision, ordered, product, summed_out, without_repeats
 from ...kernels.nesting import elements, nested
 from ...rules.jax import is_none
 from ...rules.libraries import ArrayArgument, Rules, twins, with_views
@@ -190,12 +190,12 @@ def einsum(
         pending = [x for i, x in enumerate(pending) if i not in step]
         kept = (*result, *itertools.chain(*[x.labels for x in pending]))
         if of_several:
-            chosen = _in_common_type(ctx, chosen, kept)
+            chosen = _in_common_type(ctx, chosen, kept, how)
         made = chosen[0]
         for i, other in enumerate(chosen[1:], 2):
             later = itertools.chain(*[x.labels for x in chosen[i:]])
             made = product(ctx, made, other, (*kept, *later), how)
-        pending.append(summed_out(ctx, made, kept))
+        pending.append(summed_out(ctx, made, kept, how))
     value: Value = ordered(ctx, pending[0], result)
     if how.preferred is not None:
         value = ctx.convert(value, how.preferred)
@@ -215,13 +215,15 @@ def _numpy_path(text: str, given: Sequence[ArrayArgument], optimize: Any) -> lis
     return [tuple(step) for step in path[1:]]
 
 
-def _in_common_type(ctx: Context, operands: Sequence[Labelled], kept: Labels) -> list[Labelled]:
+def _in_common_type(
+    ctx: Context, operands: Sequence[Labelled], kept: Labels, how: Precision
+) -> list[Labelled]:
     """The operands of a step in their common type; of two, NumPy sums over labels of one alone before that."""
     if len(operands) == 2:
         first, second = operands
         operands = [
-            summed_out(ctx, first, (*kept, *second.labels)),
-            summed_out(ctx, second, (*kept, *first.labels)),
+            summed_out(ctx, first, (*kept, *second.labels), how),
+            summed_out(ctx, second, (*kept, *first.labels), how),
         ]
     dtype = np.result_type(*[x.value.type.dtype for x in operands])
     return [Labelled(ctx.convert(x.value, dtype), x.labels) for x in operands]

@@ -163,7 +163,8 @@ def trace(
     wanted = type_argument(ctx, rules, dtype, "trace", accumulator(ctx, rules, given.dtype))
     value = cast(ctx, value, wanted)
     shape = value.type.static_shape
-    return rules.result(ctx, total(ctx, ReductionOperand(value, (len(shape) - 1,), None, shape[:-1])))
+    of = ReductionOperand(value, (len(shape) - 1,), None, shape[:-1], from_zero=not rules.is_jax)
+    return rules.result(ctx, total(ctx, of))
 
 
 def matrix_of(ctx: Context, value: Value, k: int) -> Value:
