@@ -137,12 +137,12 @@ class NumpyCall:
 
     def _stores(self, made: _Representatives) -> bool:
         """Whether NumPy, before it raises, stores into arrays that it is given."""
-        before, after = [replace(made, arrays=[], numbers=itertools.count(2, 3)) for _ in range(2)]
+        arrays: tuple[list[np.ndarray], list[np.ndarray]] = [], []
+        before, after = [replace(made, arrays=each, numbers=itertools.count(2, 3)) for each in arrays]
         for operand in (*self.args, *self.kwargs.values()):
             before.of(operand)
         self._raised(after)
-        pairs = zip(before.arrays or (), after.arrays or (), strict=True)
-        return any(_bytes_of(x) != _bytes_of(y) for x, y in pairs)
+        return any(_bytes_of(x) != _bytes_of(y) for x, y in zip(*arrays, strict=True))
 
     def _as_before(self, before: Exception | None, made: _Representatives) -> Exception | None:
         """What NumPy raises of representatives; `NoRepresentative` if it is another exception than before."""
