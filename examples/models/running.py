@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import time
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from layers import arrays_of, with_arrays
 
@@ -18,10 +20,14 @@ def count(model):
 
 
 def on_lazy_tensors(arguments):
-    """Arguments of a step whose arrays are lazy tensors."""
+    """Arguments of a step whose arrays are lazy tensors; keys of `jax.random` stay, which draws at once."""
     model, optimizer, *rest = arguments
-    made = [lazy.asarray(np.asarray(each)) if hasattr(each, "shape") else each for each in rest]
-    return *[with_arrays(each, lambda x: lazy.asarray(np.asarray(x))) for each in (model, optimizer)], *made
+    made = [with_arrays(each, lambda x: lazy.asarray(np.asarray(x))) for each in (model, optimizer)]
+    return *made, *[lazy.asarray(np.asarray(each)) if _is_array(each) else each for each in rest]
+
+
+def _is_array(value):
+    return hasattr(value, "shape") and not jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
 
 
 def show(name, step, full, reduced, steps=5) -> None:
