@@ -87,7 +87,7 @@ class Dropout:
     """Sets a part `rate` of the numbers to zero, others each time; none without a key."""
 
     key: Any
-    rate: float
+    rate: float = 0.1
     count: int = 0
 
     def __call__(self, x):
@@ -109,10 +109,9 @@ class Roberta:
     transform: Dense
     transform_norm: LayerNorm
     bias: Any  # [vocabulary]
-    rate: float = 0.1
 
     def __call__(self, tokens, key=None):
-        dropout = Dropout(key, self.rate)
+        dropout = Dropout(key)
         x = dropout(self.norm(self.tokens[tokens] + self.places[: tokens.shape[1]]))
         for encoder in self.encoders:
             x = encoder(x, dropout)
