@@ -62,6 +62,20 @@ def until_it_is_good(weights, x, y, tolerance):
     return weights, steps
 
 
+LAYERS = {"second": {"w": jnp.ones(3), "b": jnp.ones(())}, "first": {"w": jnp.ones(3), "b": jnp.ones(())}}
+MOMENTUM = optax.sgd(0.1, momentum=0.9)
+
+
+@cases.each((LAYERS, X, Y, 3), (LAYERS, X, Y, 30))
+def layers_in_another_order(layers, x, y, steps):
+    state = MOMENTUM.init(layers)
+    for _ in range(steps):
+        slopes = jax.grad(lambda layers: sum(loss(each, x, y) for each in layers.values()))(layers)
+        updates, state = MOMENTUM.update(slopes, state, layers)
+        layers = optax.apply_updates(layers, updates)
+    return layers
+
+
 @cases(WEIGHTS, X, Y)
 def logged(weights, x, y):
     state = ADAM.init(weights)

@@ -134,6 +134,7 @@ class Join:
         capacity: Callable[..., Capacity] | None = None,
         unpoolable: AbstractSet[int] = frozenset(),
         limits: Mapping[int, float] = {},
+        peelable: bool = False,
     ) -> None:
         self.state = state
         self.a = a
@@ -151,6 +152,7 @@ class Join:
         self._short = written and short
         self._joined_rows = JoinedRows(loop, trips, nested, capacity)
         self._limits = limits  # by list, the length up to which a loop's test lets it get longer
+        self._peelable = peelable  # whether the loop's first trip may be peeled
         self._optional = optional  # whether something may stay None on one side only
         self.objects = JoinedObjects(state, a, b, self.entries, self._cells, owned, shared, carriers)
         for cell in self.objects.kept:
@@ -651,6 +653,8 @@ class Join:
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""
+        if self._peelable and _have_the_same_keys_in_another_order(a, b):
+            return self._unlike_tables(a, b)  # as JAX's functions give them, sorted from the second trip on
         first, second = stored_entries(a), stored_entries(b)
         same_class = class_of_table(a) is class_of_table(b)
         template = common_rows(first, second, ragged=True) if same_class else None
@@ -688,7 +692,7 @@ class Join:
         if isinstance(a, SetCell) and isinstance(b, SetCell):
             texts = [f"a set with the elements {sorted(x.items, key=repr)}" for x in (a, b)]
             return self.conflicts.unknown(*texts)
-        if isinstance(a, DictCell) and isinstance(b, DictCell) and a.entries.keys() == b.entries.keys():
+        if isinstance(a, DictCell) and isinstance(b, DictCell) and _have_the_same_keys_in_another_order(a, b):
             texts = [f"a dict with the keys in the order {list(x.entries)}" for x in (a, b)]
             return self.conflicts.unknown(*texts)
         return self._growth(*[describe_table(x) for x in (a, b)])
@@ -716,6 +720,10 @@ def _are_of_one_length(a: AnyList, b: AnyList) -> bool:
 def _have_the_same_keys(a: AnyTable, b: AnyTable) -> bool:
     """True for two dicts with the same known keys, in one order."""
     return isinstance(a, DictCell) and isinstance(b, DictCell) and list(a.entries) == list(b.entries)
+
+
+def _have_the_same_keys_in_another_order(a: AnyTable, b: AnyTable) -> bool:
+    return isinstance(a, DictCell) and isinstance(b, DictCell) and a.entries.keys() == b.entries.keys()
 
 
 def _may_be_alternative(x: Abstract) -> bool:

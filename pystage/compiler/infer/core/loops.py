@@ -649,6 +649,7 @@ def _join(
             capacity=engine.capacity,
             unpoolable=unpoolable,
             limits=allowed,
+            peelable=_can_peel(loop),
         )
         pools = [s for s in changes if s not in templates and isinstance(before.get(s), PoolCell)]
         for slot in list(templates) + [s for s in changes if s not in templates and s not in pools]:

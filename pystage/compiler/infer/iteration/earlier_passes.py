@@ -11,10 +11,10 @@ from typing import cast
 
 from ...hlo.ir import Value
 from ...values.identity import SOME_OBJECT, Identity
-from ...values.lattice import Abstract
+from ...values.lattice import Abstract, Unknown
 from ...values.slots import Slot
 from ...values.state import ERROR, MISSING, Content
-from ...values.walk import cells_of, rebuild, values_of
+from ...values.walk import cells_of, nodes, rebuild, values_of
 from ..aliases.merged import aliases_of
 from ..core.engine import Engine
 from ..core.join import Join
@@ -42,14 +42,25 @@ def carried_earlier(engine: Engine, loop: Loop) -> dict[Slot, Content]:
 def note_carried(
     engine: Engine, loop: Loop, templates: dict[Slot, Content], before: dict[Slot, Content]
 ) -> None:
-    """Keeps what the loop carries of what was there before it, for the next time that it is inferred."""
-    carried = [s for s in templates if s != ERROR and s in before and not aliases_of(templates[s])]
+    """Keeps what the loop carries of what was there before it, for the next time that it is inferred.
+
+    What has no type is not kept: a loop whose first trip is peeled then gives it one.
+    """
+    carried = [
+        slot
+        for slot, template in templates.items()
+        if slot != ERROR and slot in before and not aliases_of(template) and _is_settled(template)
+    ]
     if loop.instruction is None or not carried:
         return
     known = engine.loops.settled.setdefault(loop.instruction, {})
     paths = _paths(engine, loop, carried)
     for slot in carried:
         known[slot] = known[paths.get(slot, slot)] = before[slot], templates[slot]
+
+
+def _is_settled(template: Content) -> bool:
+    return not any(isinstance(node, Unknown) for node in nodes(template))
 
 
 def _paths(engine: Engine, loop: Loop, numbers: Iterable[Hashable]) -> dict[Slot, Path]:

@@ -381,12 +381,12 @@ def _axes_of(engine: Engine, axes: Axes, tree: PyTreeDef, what: str) -> list[Axe
 
     whole = tree_unflatten(tree, range(tree.num_leaves))
     try:
-        spread = tree_map(lambda axis, part: tree_map(lambda _: (axis,), part), axes, whole, is_leaf=no_axis)
+        spread = tree_map(
+            lambda axis, part: tree_map(lambda _: Const(axis), part), axes, whole, is_leaf=no_axis
+        )
     except (ValueError, TypeError) as error:
         _misuse(engine, f"vmap {what} specification must be a tree prefix of the value: {error}")
-    return [
-        axis for (axis,) in tree_leaves(spread, is_leaf=lambda part: type(part) is tuple and len(part) == 1)
-    ]
+    return [axis.value for axis in tree_leaves(spread)]
 
 
 def _moved(engine: Engine, leaf: Abstract, axis: Axes) -> Abstract:

@@ -35,6 +35,7 @@ from ...values.lattice import (
     Const,
     DictCell,
     ListCell,
+    MemberCell,
     ObjectCell,
     Ref,
     RowsCell,
@@ -84,7 +85,12 @@ def exposed(ctx: Context, value: Raw, nodes: bool = True) -> Any:
         case Const(value=known) | known if not isinstance(known, Abstract):
             return _exposed_constant(ctx, known)
         case Ref(cell=cell) if not ctx.is_ndarray(value):
-            return _exposed_cell(ctx, value, ctx.state.get(cell), nodes)
+            content = ctx.state.get(cell)
+            if isinstance(content, Unknown):
+                raise DiagnosticError(content.reason)
+            return _exposed_cell(
+                ctx, value, ctx.cell(value) if isinstance(content, MemberCell) else content, nodes
+            )
         case _:
             return value
 
