@@ -268,7 +268,19 @@ def _cut(cut: Cut, array: Any, run: Execution) -> Any:
         raise StagingError((CannotReturn(what=what),)) from None
     stop = start + size * step
     part = slice(start, None if stop < 0 else stop, step) if size else slice(0, 0)
-    return array[(*[slice(None)] * cut.axis, part)]
+    index = (*[slice(None)] * cut.axis, part)
+    if isinstance(array, jax.Array) and _is_in_host_memory(array):  # JAX would compile a slice for each new size
+        return jax.device_put(np.asarray(array)[index], array.sharding)
+    return array[index]
+
+
+def _is_in_host_memory(array: jax.Array) -> bool:
+    """True for an array that NumPy can look into, and of which JAX makes the like of an ndarray."""
+    if isinstance(array, jax.core.Tracer) or array.weak_type or not isinstance(array.dtype, np.dtype):
+        return False
+    one = isinstance(array.sharding, jax.sharding.SingleDeviceSharding)
+    on_cpu = one and next(iter(array.sharding.device_set)).platform == "cpu"
+    return on_cpu and jax.dtypes.canonicalize_dtype(array.dtype) == array.dtype
 
 
 def _own_memory(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

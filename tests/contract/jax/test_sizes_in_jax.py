@@ -203,6 +203,59 @@ def weak_or_not(x):
     return jnp.stack(out)
 
 
+# ---------------------------------------------------------------- arrays that get longer or shorter in loops
+
+
+@cases.each((X,), (NONE,), (jnp.arange(40.0) - 20.0,))
+def appended_to(x):
+    found = jnp.zeros(0)
+    for v in x:
+        if v > 0:
+            found = jnp.append(found, v)
+    return found, len(found), found.sum()
+
+
+@cases.each((X, 0.1), (X, 9.0))
+def until(x, tolerance):
+    history = jnp.zeros((0, 6))
+    while x[0] > tolerance:
+        x = x * 0.7
+        history = jnp.concatenate([history, x[None]])
+    return history, history.mean()
+
+
+@cases.each((M, 3), (M, 0))
+def by_so_many(m, n):
+    history = m[:1]
+    for i in range(n):
+        history = jnp.concatenate([history, m[i][None] + history[-1]])
+    return history, history.shape
+
+
+@cases.each((X, 4), (X, 30))
+def by_a_known_number(x, n):
+    seen = x[:1]
+    for _ in range(4):
+        seen = jnp.append(seen, seen[-1] * 2)
+    return jax.vmap(lambda v: v + 1)(seen), n
+
+
+@cases(X)
+def shorter(x):
+    while x.shape[0] > 1 and jnp.sum(x) > 1.0:
+        x = x[1:]
+    return x
+
+
+@cases.each((X, True), (X, False))
+def by_its_weak_type(x, longer):
+    found = jnp.array([1.0, 2.0]) * 1.0
+    for v in x:
+        if longer and v > 0:
+            found = jnp.append(found, 1.0)
+    return found
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

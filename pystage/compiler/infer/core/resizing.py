@@ -18,6 +18,7 @@ from ...analysis.induction import recurrence
 from ...analysis.variables import of_trips
 from ...hlo.ir import Op, Value
 from ...hlo.types import INT64, ArrayType
+from ...library.numpy.bounded.size_rules import whole_like
 from ...library.numpy.indexing.bounded import bounded, compact, count, elements, widened
 from ...ops import Constant, Pad, Slice, constant
 from ...stage import ir as stage
@@ -96,7 +97,7 @@ def resizings(before: Mapping[Slot, Content], end: Lookup, slots: list[Slot]) ->
         for place, first, last in _pairs(before[slot], end(slot), ()):
             shapes = _shapes(first, lambda s: before.get(s, None)), _shapes(last, end)
             bounds = _bounds(*shapes, _turned(first) ^ _turned(last))
-            if bounds is not None:
+            if bounds is not None and _kind_of(_arrays(first)[0]) == _kind_of(_arrays(last)[0]):
                 found.append(Resizing(slot, place, bounds, _shortens(*shapes)))
     return found
 
@@ -123,7 +124,7 @@ def _pairs(a: Any, b: Any, place: Place) -> Iterator[tuple[Place, Abstract, Abst
     inside = _tuple_in(a)
     if inside is not None and inside == _tuple_in(b):
         yield from _pairs(a.options[inside], b.options[inside], (*place, inside))
-    elif isinstance(a, Ref | Bounded | Gated) and isinstance(b, Ref | Bounded | Gated):
+    elif _may_be_array(a) and _may_be_array(b):
         yield place, a, b
     elif isinstance(a, ObjectCell) and isinstance(b, ObjectCell):
         for name, x in a.fields.items():
@@ -135,6 +136,15 @@ def _pairs(a: Any, b: Any, place: Place) -> Iterator[tuple[Place, Abstract, Abst
     ):
         for position, (x, y) in enumerate(zip(children(a), children(b), strict=True)):
             yield from _pairs(x, y, (*place, position))
+
+
+def _may_be_array(value: Any) -> bool:
+    return isinstance(value, Ref | Bounded | Gated) or _is_of_jax(value)
+
+
+def _is_of_jax(value: Any) -> bool:
+    """True for a `jax.Array` with axes: nobody can tell it from another with its elements."""
+    return isinstance(value, Array) and value.form is Form.JAX and value.type.rank > 0 and not value.key_impl
 
 
 def _tuple_in(value: Any) -> int | None:
@@ -162,11 +172,20 @@ def _arrays(value: Abstract) -> list[Abstract]:
 
 
 def _shapes(value: Abstract, lookup: Any) -> list[tuple[ArrayType, _Axes]] | None:
-    """The type and the axes of each ndarray that a value may be; None where it may be something else, but for None."""
+    """The type and the axes of each array that a value may be; None where it may be something else, but for None.
+
+    All are ndarrays, or all are `jax.Array`s, of which none is weakly typed or all are.
+    """
     found: list[tuple[ArrayType, _Axes]] = []
-    for each in _arrays(value):
-        if isinstance(each, Bounded) and isinstance(each.whole, Ref):
+    arrays = _arrays(value)
+    if len({_kind_of(each) for each in arrays}) > 1:
+        return None
+    for each in arrays:
+        if isinstance(each, Bounded):
             found.append((each.type, each.axes))
+            continue
+        if isinstance(each, Array) and _is_of_jax(each):
+            found.append((each.type, each.type.static_shape))
             continue
         cell = lookup(each.cell) if isinstance(each, Ref) else None
         if not isinstance(each, Ref) or not isinstance(cell, ArrayCell):
@@ -174,6 +193,12 @@ def _shapes(value: Abstract, lookup: Any) -> list[tuple[ArrayType, _Axes]] | Non
         type = path_type(cell.value.type, each.path)
         found.append((type, type.static_shape))
     return found
+
+
+def _kind_of(value: Abstract) -> tuple[bool, bool]:
+    """Whether an array is a `jax.Array`, and weakly typed."""
+    whole = value.whole if isinstance(value, Bounded) else value
+    return isinstance(whole, Array), isinstance(whole, Array) and whole.weak
 
 
 def _bounds(
@@ -310,7 +335,7 @@ def _with(content: Any, place: Place, new: Abstract) -> Any:
 
 def _is_only_name(engine: Engine, owner: ArraySlot, array: Abstract, variables: Sequence[Slot] = ()) -> bool:
     """True if only the owner and these variables are names of the object, which may be a view of what has other names."""
-    if isinstance(array, Bounded):
+    if isinstance(array, Bounded | Array):
         return True
     assert isinstance(array, Ref)
     if not array.path:
@@ -341,8 +366,13 @@ def _put(engine: Engine, owner: ArraySlot, place: Place, array: Abstract, made: 
 
 
 def _is_private(engine: Engine, owner: ArraySlot, array: Abstract) -> bool:
-    """True if an array has no name but the one of the owner; a view shares its memory, and is an object of its own."""
+    """True if an array has no name but the one of the owner; a view shares its memory, and is an object of its own.
+
+    Which names a `jax.Array` has is all the same.
+    """
     ref = array.whole if isinstance(array, Bounded) else array
+    if isinstance(ref, Array):
+        return True
     assert isinstance(ref, Ref)
     content = engine.state.slots[owner.slot]
     if isinstance(content, TreeNode) and _names(content, ref.cell) > 1:
@@ -461,7 +491,7 @@ def fitted(
         if axis in capacities and longer and capacities[axis] is None:
             return None
     alike = all(e.mask is None for e in array.extents)
-    views = cast(Ref, array.whole).path
+    views = array.whole.path if isinstance(array.whole, Ref) else ()
     alike &= path is None or ((bool(path) or not views) and _directions(path) == _directions(views))
     if array.type == type and alike:
         if not _is_only_name(engine, owner, value, others):
@@ -519,7 +549,7 @@ def _as_bounded(
         along = axes[axis]
         if isinstance(along, int):
             extents.append(extent_of(Progression(zero, 1, constant(engine.b, along, INT64)), axis))
-    whole = value.whole if isinstance(value, Bounded) else cast(Ref, value)
+    whole = value.whole if isinstance(value, Bounded) else cast("Ref | Array", value)
     made = bounded(engine, whole, extents)
     return made.same_as(value) if isinstance(value, Bounded) else made
 
@@ -553,7 +583,7 @@ def _copied(
         none = (0,) * len(own)
         high = tuple([most - n for n, most in zip(kept, wanted)])
         value = b.op(Pad(none, high, none), value, constant(b, 0, type.dtype))
-    return replace(array, whole=engine.ndarray(value), type=type)
+    return replace(array, whole=whole_like(engine, array, value), type=type)
 
 
 # ---------------------------------------------------------------- in branches
@@ -571,7 +601,7 @@ def met(first: Lookup, second: Lookup, slots: Iterable[Slot]) -> list[Target]:
     for slot in slots:
         for place, a, b in _pairs(first(slot), second(slot), ()) if not is_temporary(slot) else ():
             shapes = [_shapes(x, lookup) for x, lookup in ((a, first), (b, second))]
-            if not all(shapes):
+            if not all(shapes) or _kind_of(_arrays(a)[0]) != _kind_of(_arrays(b)[0]):
                 continue
             both = [each for side in shapes for each in side or ()]
             if len({(type.dtype, type.rank) for type, _ in both}) == 1:
@@ -651,4 +681,5 @@ def _exactly(engine: Engine, array: Bounded, sizes: Mapping[int, int]) -> Abstra
     shape = tuple([sizes.get(axis, n) for axis, n in enumerate(array.type.static_shape)])
     kept = engine.b.op(Slice((0,) * len(shape), shape, (1,) * len(shape)), elements(engine, array))
     left = [e for e in array.extents if e.axis not in sizes]
-    return bounded(engine, engine.ndarray(kept), left) if left else engine.ndarray(kept)
+    made = whole_like(engine, array, kept)
+    return bounded(engine, made, left) if left else made
