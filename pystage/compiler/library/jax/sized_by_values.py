@@ -121,7 +121,7 @@ def unique(
     if axis is not None and jnp.ndim(ar) > 1:
         size_depends("jnp.unique of the lines along an axis", "give `size=…`")
     flat = jnp.ravel(ar)
-    order = jnp.argsort(flat) if return_index or return_inverse else None
+    order: Any = jnp.argsort(flat) if return_index or return_inverse else None
     ordered = jnp.sort(flat) if order is None else flat[order]
     starts = _starts(ordered, equal_nan)
     results = [ordered[starts]]
