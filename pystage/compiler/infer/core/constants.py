@@ -9,7 +9,7 @@ PS401.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, ClassVar, NoReturn
 
@@ -330,12 +330,25 @@ def _reasons(origins: ParameterOrigins, value: Value, blockers: list[Value]) -> 
             text = "the value comes from this" if each is crossed else "it depends on this"
             text = f"{text}, which is computed at run time"
             notes.setdefault(each.owner.span, Note(text, each.owner.span, text))
-    names = [f"`{origins.names[each]}`" for each in (crossed, *blockers) if each in origins.names]
-    if names:
-        *others, last = dict.fromkeys(names)
-        listed = f"{', '.join(others)} and {last}" if others else last
-        notes.setdefault(None, Note(f"it depends on the values of {listed}"))
+    paths = [origins.names[each] for each in (crossed, *blockers) if each in origins.names]
+    if paths:
+        notes.setdefault(None, Note(f"it depends on the values of {_listed(paths)}"))
     return tuple(notes.values())
+
+
+_MOST_NAMES = 4
+"""Of more places than these the arguments and variables are named that they are parts of."""
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    """Places of the environment in words, those that were found first before others."""
+    names = list(dict.fromkeys([f"`{path}`" for path in paths]))
+    if len(names) > _MOST_NAMES:
+        names = list(dict.fromkeys([f"`{path.root.name}`" for path in paths]))
+    if len(names) > _MOST_NAMES:
+        names[_MOST_NAMES:] = [f"{len(names) - _MOST_NAMES} more"]
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _demand_trips(origins: ParameterOrigins, loop: SourceLoop, what: str, span: Span | None) -> None:
