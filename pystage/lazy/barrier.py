@@ -21,7 +21,7 @@ from ..compiler.hlo.interpret import interpret
 from ..runtime.reports.messages import Compilation
 from ..runtime.results.exceptions import is_out_of_memory
 from .arena import Arena, arena_of
-from .counting import counts
+from .counting import counts, users_frame
 from .devices import put
 from .graph import Node, span_of, varies
 from .interpreting import Heat, interpreted
@@ -31,6 +31,10 @@ from .steps.recording import Recording, thread
 
 _SHOWS = frozenset({"bool", "print", "repr", "format", "many calls"})
 """Causes after which no number goes on."""
+_INSTEAD = {
+    "np.asarray": "store into a tensor, as of `lazy.zeros(shape)`, or stack the values: an ndarray has numbers alone"
+}
+"""By what is made of a number: how to write it so that it can be differentiated."""
 _cache = Cache()
 _heat = Heat()
 
@@ -38,7 +42,11 @@ _heat = Heat()
 def value_of(node: Node, cause: str) -> Any:
     """The array of a node, computed now if it is not yet. PS701 for a number that is being differentiated."""
     if node.type.dtype.kind not in "biu" and cause not in _SHOWS and varies(node):
-        raise StagingError((NoDerivative(span=None, what=f"what {cause} makes of a number"),))
+        frame = users_frame()
+        span, instead = span_of((frame.f_code, frame.f_lasti)), _INSTEAD.get(cause, "")
+        raise StagingError(
+            (NoDerivative(span=span, what=f"what {cause} makes of a number", instead=instead),)
+        )
     if node.array is None:
         if thread.recording is None:
             barrier(arena_of(node.device), cause, (node,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import sys
+import types
 from collections import Counter
 from dataclasses import field
 
@@ -20,11 +21,17 @@ Lines = Counter[tuple[str, str]]
 """Counts by cause or name, and line (`file:number`)."""
 
 
-def user_line() -> str:
-    """The innermost line that is not pystage's own, as `file:number`."""
+def users_frame() -> types.FrameType:
+    """The innermost frame that is not pystage's own."""
     frame = sys._getframe(1)
     while frame.f_back is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
+    return frame
+
+
+def user_line() -> str:
+    """The innermost line that is not pystage's own, as `file:number`."""
+    frame = users_frame()
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import linecache
 import os
 import time
 import warnings
@@ -124,6 +125,20 @@ def test_numbers_structures_and_aux() -> None:
 def test_what_leaves_the_record_has_no_derivative(function: Any) -> None:
     with pytest.raises(pystage.StagingError, match="PS701"):
         pystage.grad(function)(W)
+
+
+def test_an_ndarray_holds_no_tensor() -> None:
+    def stored(w: Any) -> Any:
+        rows = np.zeros((2, *w.shape))
+        for i in range(2):
+            rows[i] = w * eval("1.0")
+        return rows.sum()
+
+    with pytest.raises(pystage.StagingError) as caught:
+        pystage.grad(stored)(W)
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "PS701" and problem.span is not None and "lazy.zeros" in str(caught.value)
+    assert "rows[i] = w" in linecache.getline(problem.span.file, problem.span.line)
 
 
 def test_arrays_of_jax_are_left_to_jax() -> None:

@@ -18,6 +18,12 @@ class NoDerivative(Diagnostic):
     )
 
     what: str
+    instead: str = ""
+
+    @property
+    def advice(self) -> str:
+        """How to write it, where that is known."""
+        return self.instead or self.help
 
 
 @dataclass(frozen=True, kw_only=True)

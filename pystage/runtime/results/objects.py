@@ -269,7 +269,9 @@ def _cut(cut: Cut, array: Any, run: Execution) -> Any:
     stop = start + size * step
     part = slice(start, None if stop < 0 else stop, step) if size else slice(0, 0)
     index = (*[slice(None)] * cut.axis, part)
-    if isinstance(array, jax.Array) and _is_in_host_memory(array):  # JAX would compile a slice for each new size
+    if isinstance(array, jax.Array) and _is_in_host_memory(
+        array
+    ):  # JAX would compile a slice for each new size
         return jax.device_put(np.asarray(array)[index], array.sharding)
     return array[index]
 
