@@ -277,7 +277,7 @@ def getitem(engine: Engine, obj: Abstract, index: Abstract) -> Abstract:
     if method is not None:
         return engine.call(method, [index])
     if isinstance(obj, Records):
-        return structured.getitem(engine, obj, index)
+        return structured.getitem(engine, obj, index_arrays(engine, index))
     if is_array(engine, obj) or (isinstance(obj, Const) and hasattr(obj.value, "dtype")):
         return array_getitem(engine, obj, index_arrays(engine, index) if _takes_lists(obj) else index)
     if isinstance(obj, Const) and (
@@ -314,7 +314,7 @@ def setitem(engine: Engine, obj: Abstract, index: Abstract, value: Abstract) -> 
     if method is not None:
         engine.call(method, [index, value])
     elif isinstance(obj, Records):
-        structured.setitem(engine, obj, index, value)
+        structured.setitem(engine, obj, index_arrays(engine, index), value)
     elif is_array(engine, obj):
         if isinstance(obj, Ref):
             engine.settle(obj)

@@ -25,6 +25,7 @@ from ...values.lattice import (
     Abstract,
     Array,
     Const,
+    ListCell,
     Meaning,
     Method,
     Records,
@@ -113,10 +114,18 @@ def getitem(ctx: Context, records: Records, index: Abstract) -> Abstract:
 
 def _names(ctx: Context, index: Abstract) -> list[str] | None:
     """The names of fields in a list; None for any other index."""
-    items = sequence_items(ctx, index) if isinstance(cell_of(ctx, index), LISTS) else None
+    items = _written_out(ctx, index) if isinstance(index, Ref) else ()
     if not items or not all(isinstance(item, Const) and isinstance(item.value, str) for item in items):
         return None
     return [item.value for item in items if isinstance(item, Const)]
+
+
+def _written_out(ctx: Context, sequence: Raw) -> tuple[Abstract, ...]:
+    """The elements of a tuple, or of a list whose elements are known one by one; none of anything else."""
+    cell = cell_of(ctx, sequence)
+    if isinstance(cell, ListCell):
+        return cell.items
+    return sequence.items if isinstance(sequence, Tuple) else ()
 
 
 def _checked(ctx: Context, records: Records, look_up: Callable[[Any], Any]) -> Any:
@@ -404,8 +413,8 @@ def copied(ctx: Context, records: Records, order: str = "C") -> Records:
 def dtype_of(ctx: Context, raw: Raw) -> RecordType | None:
     """A structured dtype that is staged, as an argument, also as the list of its fields; None for any other."""
     known = known_object(ctx, raw)
-    if known is MISSING and isinstance(cell_of(ctx, raw), LISTS):
-        items = [known_object(ctx, item) for item in sequence_items(ctx, raw) or ()]
+    if known is MISSING and isinstance(raw, Ref):
+        items = [known_object(ctx, item) for item in _written_out(ctx, raw)]
         if not items or not all(isinstance(item, tuple) for item in items):
             return None
         try:
@@ -471,7 +480,7 @@ def _dtype(ctx: Context, dtype: Raw) -> Abstract:
 
 def _concatenate(ctx: Context, arrays: Raw, axis: Raw = 0) -> Abstract:
     """`np.concatenate`."""
-    items = sequence_items(ctx, arrays) or ()
+    items = _written_out(ctx, arrays)
     records = [item for item in items if isinstance(item, Records) and not item.element]
     along = known_object(ctx, axis)
     if len(records) < len(items) or type(along) is not int or along < 0:
@@ -597,7 +606,7 @@ def function_of(
     given = [*args, *kwargs.values()]
     known = function if _is_hashable(function) else None
     if known in _OF_LISTS:
-        given += [item for each in given for item in sequence_items(ctx, each) or ()]
+        given += [item for each in given for item in _written_out(ctx, each)]
     records = [each for each in given if isinstance(each, Records)]
     at = _DTYPE_AT.get(known)
     if not records and at is not None:
