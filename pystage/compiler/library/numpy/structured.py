@@ -270,6 +270,8 @@ def _store_field(ctx: Context, records: Records, name: str, value: Abstract) -> 
     _check_writable(ctx, records)
     target = field(ctx, replace(records, element=False), name)
     if isinstance(target, Records):
+        if records.element:
+            return _store_element(ctx, replace(target, element=True), value)
         given = _converted(ctx, target.cls, value)
         for part, new in zip(target.parts, given.parts):
             array_setitem(ctx, part, ALL, new)
@@ -284,7 +286,8 @@ def _store_field(ctx: Context, records: Records, name: str, value: Abstract) -> 
 
 def _store_element(ctx: Context, element: Records, value: Abstract) -> None:
     """`records[i] = value`: field after field, so that those before one that does not take its value have theirs."""
-    if isinstance(value, Records) and not value.element and rank_of(ctx, value):
+    several = isinstance(value, Records) and not value.element and rank_of(ctx, value)
+    if several or isinstance(cell_of(ctx, value), LISTS):
         refuse(ctx, "a store of several records into an element")
     if not isinstance(value, Tuple):
         given = value if _is_number(value) else _converted(ctx, element.cls, value)
@@ -465,10 +468,9 @@ def _copy(ctx: Context, a: Raw) -> Abstract:
     return copied(ctx, a, "K")
 
 
-def _asarray(ctx: Context, a: Raw, dtype: Raw = None) -> Abstract:
-    """`np.asarray` of records of this dtype already."""
-    known = None if dtype is None else dtype_of(ctx, dtype)
-    if not isinstance(a, Records) or a.element or (dtype is not None and known != a.dtype):
+def _asarray(ctx: Context, a: Raw) -> Abstract:
+    """`np.asarray` of records; a dtype that equals theirs may make another array of them, or not."""
+    if not isinstance(a, Records) or a.element:
         refuse(ctx, "np.asarray")
     return a
 
