@@ -11,6 +11,7 @@ from ..compiler.hlo.ir import Op, Value
 from ..compiler.hlo.walk import functions
 from ..compiler.ops import Add, Call, Constant, Select, While
 from ..compiler.ops.control import Branching
+from ..compiler.policy import is_plumbing
 from ..compiler.values.boundary import CallTemplate, ConstantTemplate, Program, Site
 from ..compiler.values.text import copied
 
@@ -86,11 +87,8 @@ def _diagnostic(site: Site) -> Diagnostic:
     if isinstance(made, CallTemplate) and all(isinstance(arg, ConstantTemplate) for arg in made.args):
         values = [arg.value for arg in made.args if isinstance(arg, ConstantTemplate)]
         message = ", ".join([str(value) for value in values])
-    called = [site.span, *site.chain]
-    notes = [
-        Note(f"{inner.function} is called here", outer)
-        for inner, outer in zip(called, site.chain)
-        if inner is not None
-    ]
+    places = [place for place in (site.span, *site.chain) if place is not None]
+    called = [place for place in places if not is_plumbing(place.file)] or places
+    notes = [Note(f"{inner.function} is called here", outer) for inner, outer in zip(called, called[1:])]
     text = message or "no message"
-    return CertainlyRaises(span=site.span, notes=tuple(notes), exception=site.cls.__name__, message=text)
+    return CertainlyRaises(span=called[0] if called else None, notes=tuple(notes), exception=site.cls.__name__, message=text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,12 @@ def test_what_raises_whatever_the_values_are() -> None:
     assert problem.code == "PS223" and "ValueError" in problem.headline
     assert marks(listing(explanation, "product"))["return x @ w"] == "raises"
     assert "whatever the values are" in str(explanation)
+
+
+def test_what_raises_in_a_function_of_numpy_stands_at_its_call() -> None:
+    (problem,) = pystage.compile(programs.inverts).explain(X[0]).problems
+    assert problem.code == "PS223" and problem.span is not None and not problem.notes
+    assert Path(problem.span.file) == Path(programs.__file__)
 
 
 def test_what_plain_python_raises_too_shows_its_operands() -> None:

@@ -214,6 +214,11 @@ def covariances_with_a_bias_of_none(x: Any) -> Any:
     return np.cov(x, bias=None)
 
 
+@cases(X, raises=RuntimeError)
+def covariances_weighted_by_a_matrix(x: Any) -> Any:
+    return np.cov(x, fweights=x)
+
+
 @cases(X, X.copy())
 def a_mask_of_none(x: Any, out: Any) -> Any:
     return np.add(x, x, where=None, out=out)

@@ -159,7 +159,7 @@ class NumpyCall:
             warnings.simplefilter("ignore")
             try:
                 self.function(*args, **kwargs)
-            except OF_NUMPY as error:
+            except (*OF_NUMPY, RuntimeError) as error:
                 return _by_itself(error, handled)
         return None
 
