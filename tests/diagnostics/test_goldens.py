@@ -2,7 +2,7 @@
 
 A file defines `f` and the `arguments` of the call, and where the help of the error proposes a rewrite, the
 function `rewritten`, which must stage and give what `f` gives in plain Python where that does not raise, or the function
-`alternative`, which must stage and gives something else. Its arguments are the same, or `rewritten_arguments`. Without
+`alternative`, which must stage and gives something else. Its arguments are the same, or `alternative_arguments`. Without
 `arguments`, each parameter of `f` gets the number 1.0.
 """
 
@@ -54,16 +54,12 @@ def test_golden(path: Path) -> None:
 @pytest.mark.parametrize("path", REWRITTEN, ids=lambda path: path.stem)
 def test_the_rewrite_that_the_help_proposes_works(path: Path) -> None:
     module = load(path)
-    arguments = getattr(module, "rewritten_arguments", None) or arguments_of(module)
+    arguments = getattr(module, "alternative_arguments", None) or arguments_of(module)
     works = getattr(module, "rewritten", None) or module.alternative
     check(works, *arguments, runs=1, interpreted=False)
 
 
-GIVING_THE_SAME = [
-    path
-    for path in REWRITTEN
-    if re.search(r"^def rewritten\((?!.*^rewritten_arguments)", path.read_text(), re.M | re.S)
-]
+GIVING_THE_SAME = [path for path in REWRITTEN if "\ndef rewritten(" in path.read_text()]
 
 
 @pytest.mark.parametrize("path", GIVING_THE_SAME, ids=lambda path: path.stem)

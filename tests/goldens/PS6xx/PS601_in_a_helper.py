@@ -11,9 +11,9 @@ def f(x, y):
     return noise(x) + noise(y) + noise(x + y) + noise(x - y)
 
 
-def rewritten(x, y, rng):
+def alternative(x, y, rng):
     return x * rng.random() + y * rng.random()
 
 
 arguments = (1.0, 2.0)
-rewritten_arguments = (1.0, 2.0, np.random.default_rng(0))
+alternative_arguments = (1.0, 2.0, np.random.default_rng(0))

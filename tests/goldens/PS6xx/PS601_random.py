@@ -7,9 +7,9 @@ def f(x):
     return x * random.random()
 
 
-def rewritten(x, rng):
+def alternative(x, rng):
     return x * rng.random()
 
 
 arguments = (1.0,)
-rewritten_arguments = (1.0, np.random.default_rng(0))
+alternative_arguments = (1.0, np.random.default_rng(0))

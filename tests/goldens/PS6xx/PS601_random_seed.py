@@ -8,9 +8,9 @@ def f(x):
     return x + random.gauss(0.0, 1.0)
 
 
-def rewritten(x, rng):
+def alternative(x, rng):
     return x + rng.normal()
 
 
 arguments = (1.0,)
-rewritten_arguments = (1.0, np.random.default_rng(0))
+alternative_arguments = (1.0, np.random.default_rng(0))
