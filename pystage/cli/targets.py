@@ -388,7 +388,7 @@ def _by_annotation(name: str, annotation: Any, sizes: Mapping[str, int]) -> Any:
     if annotation is inspect.Parameter.empty:
         why = f"nothing says what the argument `{name}` is"
         advice = f"give it by --arg {name}='f32[…]', a number by --arg {name}=5, or all by --args"
-        raise ArgumentUnknown(why, f'{advice}, or annotate it: `{name}: "f32[n, 3]"`')
+        raise ArgumentUnknown(why, f'{advice}, or annotate it: `{name}: Annotated[np.ndarray, "f32[n, 3]"]`')
     is_text = annotation in (str, "str")
     example = "True" if annotation is bool else "'\"…\"'" if is_text else "'f32[…]' or a value"
     advice = f"give it by --arg {name}={example}, or all by --args"

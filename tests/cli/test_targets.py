@@ -180,7 +180,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
     "a size": (["targeted.py::predict"], "the argument `x`: the size of the dimension `n` is not given; "
                "give it by --dim n=32"),
     "no annotation": (["targeted.py::plain"], "nothing says what the argument `x` is; give it by --arg x='f32[…]', "
-                      'a number by --arg x=5, or all by --args, or annotate it: `x: "f32[n, 3]"`'),
+                      'a number by --arg x=5, or all by --args, or annotate it: `x: Annotated[np.ndarray, "f32[n, 3]"]`'),
     "a type that is none": (["targeted.py::plain", "--arg", "x=f65[3]"],
                             "--arg x=f65[3]: there is no element type `f65`; there is `f64`, `f16`"),
     "no shape": (["targeted.py::wrong"], "the argument `x`: 'f32[n' is not a type such as 'f32[n, 784]'; "
