@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Set
 
 from ..compiler.diagnostics.codes_types import CertainlyRaises
@@ -89,6 +90,8 @@ def _diagnostic(site: Site) -> Diagnostic:
         message = ", ".join([str(value) for value in values])
     places = [place for place in (site.span, *site.chain) if place is not None]
     called = [place for place in places if not is_plumbing(place.file)] or places
-    notes = [Note(f"{inner.function} is called here", outer) for inner, outer in zip(called, called[1:])]
+    notes = [Note(f"{inner.function} is called here", outer) for inner, outer in itertools.pairwise(called)]
     text = message or "no message"
-    return CertainlyRaises(span=called[0] if called else None, notes=tuple(notes), exception=site.cls.__name__, message=text)
+    return CertainlyRaises(
+        span=called[0] if called else None, notes=tuple(notes), exception=site.cls.__name__, message=text
+    )
