@@ -165,7 +165,7 @@ def _rewrites(
     attempt: Callable[[Callable[..., Any], Mapping[str, Any]], Staged | tuple[Diagnostic, ...]],
 ) -> tuple[Rewrite | None, ...]:
     """For each problem a rewrite that was tried; none is tried any more after `SECONDS`."""
-    names, defined = trail.names(), dict(trail.defined)
+    defined = dict(trail.defined)
     began = time.perf_counter()
 
     def left(
@@ -187,12 +187,7 @@ def _rewrites(
         if not holders or is_library_file(holders[0].span.file):
             return None
         staged = max(holders, key=lambda f: f.span.line)
-
-        def bound(name: str) -> list[str]:
-            places = [place for place in names if is_inside(place, staged.span)]
-            return list(dict.fromkeys([what for place in places for what in names[place].get(name, ())]))
-
-        return Where(defined[staged], staged.span, bound, defined[staged] is function)
+        return Where(defined[staged], staged.span, defined[staged] is function)
 
     found = [(problem, where(problem)) for problem in problems]
     return tuple([None if at is None else rewrite_for(p, problems, at, left) for p, at in found])

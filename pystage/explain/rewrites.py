@@ -14,13 +14,9 @@ import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from types import CodeType, FunctionType, ModuleType
-
-import jax
-import numpy as np
+from types import CodeType, FunctionType
 
 from ..compiler.diagnostics.codes_calls import UnknownCallable
-from ..compiler.diagnostics.codes_control import NeverSettles, NoCommonType
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
 from ..compiler.frontend.source import give_source
@@ -29,10 +25,7 @@ from ..records import dataclass
 from ..runtime.arguments.abstract import ArraySpec, spec
 
 _numbers = itertools.count()
-_ARRAY = re.compile(r"(jax )?(\w+)\[([\d, ]*)\]")
-_SCALAR = re.compile(r"np\.(\w+)")
 _LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_VARIABLE = re.compile(r"the variable '(\w+)'")
 _HARMLESS = re.compile(r"(time\.\w+|len|repr|str|int|float|round)\(")
 _GIVES = {
     "time.time": "float",
@@ -88,14 +81,10 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The function in which a problem stands, and its place.
-
-    `names`: what a variable is bound to, as it stands beside its lines.
-    """
+    """The function in which a problem stands, and its place."""
 
     function: FunctionType
     span: Span
-    names: Callable[[str], Sequence[str]]
     is_target: bool
     """True for the function that is explained; others are called by it."""
 
@@ -125,9 +114,6 @@ def rewrite_for(
     return None
 
 
-_Names = Callable[[str], Sequence[str]]
-
-
 def _is_same(problem: Diagnostic, other: Diagnostic) -> bool:
     """True if a problem of a changed function is one of the function as it was: the same words about the same line."""
     if (problem.code, problem.headline) != (other.code, other.headline):
@@ -143,8 +129,6 @@ def _proposals(problem: Diagnostic, source: _Source, where: Where) -> Iterator[R
     if isinstance(problem, UnknownCallable):
         yield from _left_out(problem, source)
         yield from _as_parameter(problem, source) if where.is_target else ()
-    elif isinstance(problem, NeverSettles | NoCommonType):
-        yield from _begun_alike(problem, source, where.names)
 
 
 # ---------------------------------------------------------------- proposals
@@ -186,25 +170,6 @@ def _left_out(problem: UnknownCallable, source: _Source) -> Iterator[Rewrite]:
     if found.inner:
         text += f", unless `{found.inner}` changes something"
     yield Rewrite(text, (Edit(first, old, new),), False)
-
-
-def _begun_alike(problem: NeverSettles | NoCommonType, source: _Source, names: _Names) -> Iterator[Rewrite]:
-    """A variable begins as a number, and is an array later: it begins as an array of this number."""
-    found = _VARIABLE.search(problem.what)
-    if found is None:
-        return
-    name = found[1]
-    place = source.first_number(name)
-    if place is None:
-        return
-    line_number, number = place
-    for shown in names(name):
-        value = source.full(shown, number)
-        if value is not None:
-            line = source.line(line_number)
-            new = f"{_indentation(line)}{name} = {value}"
-            text = f"let `{name}` be `{value}` at first, which it stays where nothing else is assigned"
-            yield Rewrite(text, (Edit(line_number, (line,), (new,)),), False)
 
 
 # ---------------------------------------------------------------- the source
@@ -314,37 +279,6 @@ class _Source:
         except (SyntaxError, ValueError):
             return False
         return ast.dump(alone) == ast.dump(statement)
-
-    def first_number(self, name: str) -> tuple[int, str] | None:
-        """The line `name = 0`, if the variable is first assigned a number, and that number."""
-        for statement in ast.walk(self._node):
-            match statement:
-                case ast.Assign(
-                    targets=[ast.Name(id=assigned)], value=ast.Constant(value=int() | float() as v)
-                ):
-                    if assigned == name and not isinstance(v, bool):
-                        return self._first + statement.lineno - 1, repr(v)
-        return None
-
-    def full(self, shown: str, number: str) -> str | None:
-        """An expression for a value of a type as it stands beside a line, all of whose elements are `number`."""
-        if (scalar := _SCALAR.fullmatch(shown)) and (module := self._module(np)):
-            return f"{module}.{scalar[1]}({number})"
-        if shown in ("float", "int") and number.lstrip("-").isdecimal():
-            return f"{number}.0" if shown == "float" else number
-        array = _ARRAY.fullmatch(shown)
-        module = None if array is None else self._module(jax.numpy if array[1] else np)
-        if array is None or module is None:
-            return None
-        sizes = [part.strip() for part in array[3].split(",") if part.strip()]
-        shape = f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
-        if number in ("0", "0.0"):
-            return f"{module}.zeros({shape}, {module}.{array[2]})"
-        return f"{module}.full({shape}, {number}, {module}.{array[2]})"
-
-    def _module(self, module: ModuleType) -> str | None:
-        """Under what name the function's module has another."""
-        return next((n for n, v in self._function.__globals__.items() if v is module), None)
 
     def with_edits(self, rewrite: Rewrite) -> FunctionType | None:
         """The function with changed lines, in the same module and with the same captures."""
