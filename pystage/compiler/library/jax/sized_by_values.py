@@ -126,7 +126,7 @@ def unique(
     starts = _starts(ordered, equal_nan)
     results = [ordered[starts]]
     if return_index:
-        results.append(order[starts])  # type: ignore[index]
+        results.append(order[starts])
     if return_inverse:
         numbers = jnp.cumsum(starts) - 1
         results.append(jnp.zeros(len(flat), int).at[order].set(numbers).reshape(jnp.shape(ar)))
