@@ -258,11 +258,34 @@ def test_python_numbers_promote_no_array() -> None:
         part = {"rate": 3.0}
         value, gradient = pystage.value_and_grad(decays)(part, w)
         assert value.dtype == part["mean"].dtype == np.float32 and float(value) == 4.5
+        assert type(part["mean"]) is type(w)
         assert (part["rate"], type(part["rate"])) == (1.5, float)
         assert gradient["rate"] == 1.5 and type(gradient["rate"]) is float
     value, slope = pystage.value_and_grad(lambda x: x * x * eval("1.0"))(2.0)
     assert (value, type(value), slope) == (4.0, float, 4.0)
     assert pystage.grad(lambda x: pystage.grad(lambda y: y**3 * eval("1.0"))(x) * 1.0)(2.0) == 12.0
+
+
+def test_ndarrays_are_what_a_function_leaves_in_objects_of_ndarrays() -> None:
+    def counts(norm: Any, log: Any, fails: bool) -> Any:
+        os.getpid()
+        norm.mean = 0.5 * norm.mean + norm.scale.sum()
+        norm.kept = norm.scale * 2.0
+        log.append(norm.kept)
+        if fails:
+            raise KeyError(len(log))
+        return (norm.scale**2).sum()
+
+    for fails in (False, True):
+        norm: Any = Norm(np.ones(3), 2.0)
+        log: list[Any] = []
+        try:
+            gradient = pystage.grad(counts)(norm, log, fails)
+            assert not fails and type(gradient.scale) is np.ndarray
+        except KeyError:
+            assert fails
+        assert type(norm.kept) is np.ndarray and norm.kept is log[0] and type(norm.mean) is np.float64
+        assert norm.kept.tolist() == [2.0, 2.0, 2.0] and norm.mean == 4.0
 
 
 def test_an_object_that_a_function_failed_on_holds_what_it_held() -> None:

@@ -57,9 +57,14 @@ def run_gradient(
 
 
 def run_gradient_of_arrays(*options: Any) -> Any:
-    """As `run_gradient`, for arguments and results that are no lazy tensors."""
+    """As `run_gradient`, for arguments and results that are no lazy tensors, also where the function has stored some."""
     with lent():
-        return plain_results(run_gradient(*options))
+        held = [None, *options[-2:]]
+        try:
+            held[0] = run_gradient(*options)
+        finally:
+            held = plain_results(held)
+        return held[0]
 
 
 def _run(
