@@ -16,14 +16,17 @@ ROOT = Path(__file__).resolve().parent.parent
 SHIM = '<script src="https://unpkg.com/iframe-worker/shim"></script>'
 """What the theme fetches for the search in pages that are opened as files."""
 BOOSTS = {
-    "maintainers/": 0.2,
-    "changelog": 0.2,
-    "benchmarks": 0.3,
-    "errors/coming-from": 0.5,
     "howto/": 2,
+    "tutorials/": 2,
+    "coming-from": 2,
     "explain": 2,
     "cache": 2,
+    "errors/coming-from": 0.5,
+    "benchmarks": 0.3,
+    "maintainers/": 0.2,
+    "changelog": 0.2,
 }
+"""How much a page counts in the search, by how its path begins."""
 PAGES = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
 
 
