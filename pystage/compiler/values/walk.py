@@ -11,19 +11,20 @@ from __future__ import annotations
 import operator
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 from ..hlo.ir import Value
 from .bounded import Bounded
 from .gated import Gated
 from .identity import Identity
-from .lattice import Abstract, ArrayCell, Frozen, Ref, RowsCell
+from .lattice import Abstract, ArrayCell, Frozen, Ref, RowsCell, Tuple
 from .node import CELL, TreeNode
 from .views import View
 
 N = TypeVar("N", bound=TreeNode)
+R = TypeVar("R", Ref, Tuple)
 
 Children = Sequence[Any]
 """What stands in a node: nodes, values of the program, numbers of cells."""
@@ -438,25 +439,48 @@ def same_cell(cell: int) -> int:
     return cell
 
 
-def rebuild(x: N, value: ValueMap, cell: CellMap = same_cell, object: ObjectMap | None = None) -> N:
+def rebuild(
+    x: N,
+    value: ValueMap,
+    cell: CellMap = same_cell,
+    object: ObjectMap | None = None,
+    renewed: Renewed | None = None,
+) -> N:
     """`x` with every program value, number of a cell, and object that a bounded array may be mapped by these.
 
-    What does not change comes back as the object that it is.
+    What does not change comes back as the object that it is; views and tuples as new ones, if these are `renewed`.
     """
     rule = _RULES[type(x)]
-    rebuilt: N = x if rule is None else rule(_Rebuilding(value, cell, object), x)
+    rebuilt: N = x if rule is None else rule(_Rebuilding(value, cell, object, renewed), x)
     return rebuilt
+
+
+class Renewed:
+    """Views and tuples that each call of a function makes anew, but those that it was given."""
+
+    def __init__(self, given: Container[int]) -> None:
+        self._given = given
+        self._made: dict[int, Ref | Tuple] = {}
+
+    def of(self, x: R) -> R:
+        """The new object in the place of `x`, one for each."""
+        if id(x) in self._given:
+            return x
+        return cast("R", self._made.setdefault(id(x), replace(x)))
 
 
 class _Rebuilding:
     """One walk: the maps, and the views met so far, since one view object stays one."""
 
-    __slots__ = ("cell", "object", "value", "views")
+    __slots__ = ("cell", "object", "renewed", "value", "views")
 
-    def __init__(self, value: ValueMap, cell: CellMap, object: ObjectMap | None) -> None:
+    def __init__(
+        self, value: ValueMap, cell: CellMap, object: ObjectMap | None, renewed: Renewed | None
+    ) -> None:
         self.value = value
         self.cell = cell
         self.object = object
+        self.renewed = renewed
         self.views: dict[Ref, Ref] = {}
 
     def node(self, x: Any) -> Any:
@@ -483,8 +507,17 @@ def _ref(m: _Rebuilding, x: Ref) -> Ref:
         return x if cell == x.cell else Ref(cell)
     found = m.views.get(x)
     if found is None:
-        found = m.views[x] = _MAPPED[Ref](m, x)
+        found = _MAPPED[Ref](m, x)
+        if found is x and m.renewed is not None:
+            found = m.renewed.of(x)
+        m.views[x] = found
     return found
+
+
+def _tuple(m: _Rebuilding, x: Tuple) -> Tuple:
+    """A tuple, which is a new object in each call that makes it."""
+    made: Tuple = _MAPPED[Tuple](m, x)
+    return m.renewed.of(x) if made is x and m.renewed is not None else made
 
 
 def _gated(m: _Rebuilding, x: Gated) -> Gated:
@@ -513,4 +546,13 @@ def _rows_cell(m: _Rebuilding, x: RowsCell) -> RowsCell:
     return made if m.object is None else replace(made, objects=tuple(map(m.object, x.objects)))
 
 
-_RULES = _Rules({Ref: _ref, Gated: _gated, Bounded: _bounded, ArrayCell: _array_cell, RowsCell: _rows_cell})
+_RULES = _Rules(
+    {
+        Ref: _ref,
+        Tuple: _tuple,
+        Gated: _gated,
+        Bounded: _bounded,
+        ArrayCell: _array_cell,
+        RowsCell: _rows_cell,
+    }
+)

@@ -429,6 +429,30 @@ def try_attribute(x):
     return size, hasattr(x, "shape"), getattr(x, "shape", None)
 
 
+def rest(a):
+    return a[1:]
+
+
+def both(v, kept):
+    kept.append(v[1:])
+    return v, v[1:], kept[-1]
+
+
+def handed_back(v):
+    return v
+
+
+@cases(np.arange(5.0))
+def views_of_one_function_are_objects_of_their_own(a):
+    x, y = rest(a), rest(a)
+    kept = []
+    v = a[1:]
+    found = both(v, kept), both(v, kept), handed_back(v), handed_back(v) is v
+    many = [rest(a) for _ in range(3)]
+    y[0] = 7.0
+    return x, y, kept, found, many
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

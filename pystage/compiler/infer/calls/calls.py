@@ -38,7 +38,7 @@ from ...values.lattice import (
 )
 from ...values.slots import Hidden, Purpose, Slot
 from ...values.state import OUTPUT, Content, new_pool
-from ...values.walk import rebuild
+from ...values.walk import Renewed, rebuild
 from ..aliases.element_stores import note_store
 from ..aliases.merged import aliases_of, stamp_versions
 from ..core.effort import Exhausted
@@ -311,6 +311,8 @@ def _apply(
     def cell_of(c: int) -> int:
         return cells.get(c, c)
 
+    renewed = None if first else Renewed(canonical.given)
+
     def object_of(each: Identity) -> Identity:
         if each not in objects:
             of = tuple(map(object_of, each.elements))
@@ -328,7 +330,7 @@ def _apply(
             summary,
             list(canonical.cells),
             cells,
-            lambda content: rebuild(content, value, cell_of, object_of),
+            lambda content: rebuild(content, value, cell_of, object_of, renewed),
         )
     for type in summary.elements:
         note_store(engine, type, {*canonical.cells, *cells.values()})
@@ -341,7 +343,7 @@ def _apply(
     if summary.error is not None:
         shift = 0 if first else engine.raises.sites.repeat(*summary.sites, chain_of(engine, inside=True))
         merge_error(engine, rebuild(summary.error, value, cell_of), shift)
-    result = rebuild(summary.result, value, cell_of, object_of)
+    result = rebuild(summary.result, value, cell_of, object_of, renewed)
     of_loops.end()
     assume_ranges(engine, result)
     if summary.raises is not None:

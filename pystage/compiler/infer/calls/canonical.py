@@ -19,7 +19,7 @@ from ...ops import Constant
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.identity import SOME_OBJECT, Identity
-from ...values.lattice import Abstract, Alias, Array, ArrayCell, Const, Frozen, Ref, RowsCell, Unknown
+from ...values.lattice import Abstract, Alias, Array, ArrayCell, Const, Frozen, Ref, RowsCell, Tuple, Unknown
 from ...values.node import TreeNode
 from ...values.state import References
 from ...values.walk import CHILDREN, HEADS
@@ -35,7 +35,7 @@ _TOKENS_PER_STEP = 24
 class Canonical:
     """The canonical form of some values, described one after the other.
 
-    `cells`, `values` and `objects` number what they reach.
+    `cells`, `values` and `objects` number what they reach; `given` are the views and tuples among it, by `id`.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -43,6 +43,7 @@ class Canonical:
         self.cells: dict[int, int] = {}
         self.values: dict[Value, int] = {}
         self.objects: dict[Identity, int] = {}
+        self.given: set[int] = set()
         self.tokens: list[Any] = []
         """The key so far. What varies in length is preceded by its length."""
         self._fresh: list[int] = []
@@ -114,6 +115,11 @@ class Canonical:
                 self._data(part)
         for child in CHILDREN[cls](x):
             _RULES[type(child)](self, child)
+
+    def whole(self, x: Ref | Tuple) -> None:
+        """A node which the callee may hand back as the object that it is."""
+        self.given.add(id(x))
+        self.tree(x)
 
     def _data(self, part: object) -> None:
         """Adds what a node is apart from its children; a tuple by its items."""
@@ -225,6 +231,8 @@ _RULES = _CanonicalRules(
     {
         Value: Canonical.value,
         int: Canonical.cell,
+        Ref: Canonical.whole,
+        Tuple: Canonical.whole,
         Array: Canonical.array,
         Const: Canonical.const,
         Alias: Canonical.alias,
