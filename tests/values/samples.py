@@ -15,7 +15,7 @@ from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType, DType
 from pystage.compiler.library.jax.at import At, AtIndex
 from pystage.compiler.stage.ir import Function, Parameters
-from pystage.compiler.values.boundary import Form
+from pystage.compiler.values.boundary import Argument, Form, Path
 from pystage.compiler.values.bounded import Bounded, Extent
 from pystage.compiler.values.capacity import AllocationSite, Capacity
 from pystage.compiler.values.exceptions import ExceptionBuilder
@@ -153,7 +153,7 @@ def samples() -> list[Abstract | Cell]:
         DictView("keys", 5),
         Closure(function(), {"g": 1}, "m", (n(), row(2)), names, (("v", 6), ("w", 7))),
         Suspended(Closure(function(), {}, "m", (), (), (("v", 6),)), (("a", n()), ("b", row(2)))),
-        Method(Const(abs), x),
+        Method(Const(abs), x, (Path(Argument("f")), None)),
         Partial(Const(abs), (n(), x), names),
         Meaning("m", lambda: Const(1)),
         Super(int, x),

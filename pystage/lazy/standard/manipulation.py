@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..array import LazyTensor
+from ..tensor import owner_of
 from .data_types import INTEGER
 from .operands import apply, apply_any, array, copied
 from .operands import arrays as checked
@@ -65,7 +66,7 @@ def reshape(x: LazyTensor, /, shape: tuple[int, ...], *, copy: bool | None = Non
     array("reshape", x)
     if copy is False:
         made = apply(np.reshape, x, _lengths(shape))
-        if made.base is None:
+        if owner_of(made) is not owner_of(x):
             raise ValueError(f"a tensor of this layout needs a copy to get the shape {shape}")
         return made
     return apply(np.reshape, copied(x) if copy or not x._kind.ordered else x, _lengths(shape))

@@ -198,7 +198,7 @@ def beside_one_that_ends_first(x):
     "function", [where_it_stands, beside_a_list_of_computed_length, beside_one_that_ends_first]
 )
 def test_where_a_loop_has_left_it_is_refused(function):
-    check(function, np.tile(X, 30), refused="PS301")
+    check(function, np.tile(X, 30), refused="PS606")
 
 
 TICKET = itertools.count()

@@ -161,7 +161,7 @@ def an_array_that_may_share_memory(x):
         (arithmetic, "PS202"),
         (an_array_that_may_share_memory, "PS606"),
         (into_its_own_memory, "PS606"),
-        (what_a_loop_that_ends_early_leaves, "PS301"),
+        (what_a_loop_that_ends_early_leaves, "PS606"),
     ],
 )
 def test_what_is_not_known_is_refused(function, code):

@@ -13,7 +13,7 @@ def f(model):
     return model.apply, model.apply
 
 
-def rewritten(model):
+def alternative(model):
     return model
 
 
