@@ -89,7 +89,10 @@ from .structure_operators import negation
 
 
 def listed(ctx: Context, iterable: Raw, what: str) -> list[Abstract]:
-    """The elements of an iterable; PS202 where they cannot be listed."""
+    """The elements of an iterable; PS202 where they cannot be listed. The bounds of a range are demanded."""
+    if isinstance(iterable, Range):
+        bounds = iterable.start, iterable.stop, iterable.step
+        iterable = range(*[ctx.known(each, f"what {what} goes over") for each in bounds])
     return elements_for(ctx, iterable, f"{what} over a number of elements not known")
 
 
