@@ -444,3 +444,51 @@ def sums_of_diagonals(a):
 def test_sums_of_one_element_begin_with_zero(shape):
     check(sums_of_diagonals, -np.zeros(shape), runs=1, zeros=True)
     check(sums_of_diagonals, -np.zeros(shape, np.complex64), runs=1, zeros=True)
+
+
+def between_literal_points(at):
+    return (
+        np.interp(at, [0.0, 10.0], [0.0, 1.0]),
+        np.interp(at, [0.0, 2.0, 3.0], [0.0, 1.0, 2.0]),
+        np.interp(at, [0.0, 1.0, 2.5], [0.0, -1.0, -0.0]),
+        np.interp(at, [-1.0, 1.0, 2.5], [-0.0, 0.0, 0.0]),
+        np.interp(at[at > -2], [0.0, 10.0], [0.0, 1.0]),
+        np.interp([0.0, 1.0], [0.0, 10.0], [0.0, 1.0]),
+    )
+
+
+def test_interpolation_between_literals_keeps_the_sign_of_zeros():
+    check(between_literal_points, BETWEEN, zeros=True)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "positions",
+    [[0.0, 0.0, 2.0], [-0.0, 0.0, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0, 1.0, 2.5]],
+    ids=str,
+)
+def test_of_points_that_coincide_interpolation_takes_the_last(positions):
+    values = np.arange(1.0, len(positions) + 1)
+    check(between_points, BETWEEN, np.array(positions), values, zeros=True)
+
+
+def sums_with_parts_of_constants(x):
+    c = np.array([1.0, 0.0, -0.0])
+    d = np.zeros(3)
+    return x * c[0] + c[1], x + d[:1], d[1] + x, x - c[2], x + d[1:].sum(), x + c[2]
+
+
+def polynomials(x):
+    return (
+        np.polyval([1.0, 0.0], x),
+        np.polyval(x, 1.0),
+        np.polyval([x[0], x[1]], 1.0),
+        np.polyval(x[:1], -1.0),
+        np.gradient(-np.zeros(3)),
+    )
+
+
+@pytest.mark.parametrize("function", [sums_with_parts_of_constants, polynomials])
+def test_parts_of_constants_are_zeros_too(function):
+    check(function, -np.zeros(2), zeros=True)
+    check(function, np.array([0.0, math.nan]), zeros=True)

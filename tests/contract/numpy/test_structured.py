@@ -33,6 +33,7 @@ def filled(dtype, *shape):
 
 cases = Cases()
 of_packed = cases.each((filled(PACKED),), (filled(ALIGNED),), (filled(PACKED, 0),))
+of_flat_elements = cases(filled(FLAT), raises=IndexError)
 of_flat = cases.each((filled(FLAT),), (filled(SPACED),), (filled(FLAT, 7)[::2],))
 
 
@@ -782,6 +783,23 @@ def test_dtypes_that_are_refused(dtype):
     a = np.zeros(3, dtype)
     check(lambda a: a[1:], np.ones(3, FLAT))
     check(lambda a: a[1:], a, refused="PS802")
+
+
+@of_flat_elements
+def two_fields_of_an_element(a):
+    r = a[1]
+    r[["n", "x"]] = (4, 5)
+
+
+@of_flat_elements
+def one_field_of_an_element(a):
+    r = a[1]
+    r[["n"]] = 4
+
+
+@of_flat_elements
+def fields_of_an_element_that_is_not_named(a):
+    a[1][["n"]] = (4,)
 
 
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)

@@ -62,11 +62,13 @@ def interp(
     for edge, outside, direction in ((0, left, "LT"), (size - 1, right, "GT")):
         bound = ctx.broadcast(ctx.reshape(part(ctx, positions, 0, edge, edge + 1), ()), shape)
         own = ctx.reshape(part(ctx, values, 0, edge, edge + 1), ())
-        # The value of the point itself, with the slope of the line that ends there.
-        exact = ctx.broadcast(own, shape)
-        on_line = _line(ctx, slope, at, bound, exact)
-        exact = ctx.op(Select(), ctx.op(IsFinite(), slope), on_line, exact)
-        result = ctx.op(Select(), ctx.op(Compare("EQ"), at, bound), exact, result)
+        if (
+            direction == "GT"
+        ):  # the value of the last point itself, with the slope of the line that ends there
+            exact = ctx.broadcast(own, shape)
+            on_line = _line(ctx, slope, at, bound, exact)
+            exact = ctx.op(Select(), ctx.op(IsFinite(), slope), on_line, exact)
+            result = ctx.op(Select(), ctx.op(Compare("EQ"), at, bound), exact, result)
         beyond = (
             own if is_none(outside) else ctx.convert(nested(ctx, NUMPY, outside, "interp").value, FLOAT64)
         )

@@ -240,6 +240,8 @@ def setitem(ctx: Context, records: Records, index: Abstract, value: Abstract) ->
     if isinstance(known, str):
         return _store_field(ctx, records, known, value)
     if names is not None:
+        if records.element:
+            _checked(ctx, records, lambda sample: operator.setitem(sample, names, 0))
         return setitem(ctx, replace(_fields(ctx, records, names), element=False), ALL, value)
     if records.element:
         if type(known) is not int and not isinstance(known, np.integer):
