@@ -475,7 +475,17 @@ def test_of_points_that_coincide_interpolation_takes_the_last(positions):
 def sums_with_parts_of_constants(x):
     c = np.array([1.0, 0.0, -0.0])
     d = np.zeros(3)
-    return x * c[0] + c[1], x + d[:1], d[1] + x, x - c[2], x + d[1:].sum(), x + c[2]
+    at = int(x[0] > 1)
+    return (
+        x * c[0] + c[1],
+        x + d[:1],
+        d[1] + x,
+        x - c[2],
+        x + d[1:].sum(),
+        x + c[2],
+        x + d[at],
+        d[[at, 0]] + x,
+    )
 
 
 def polynomials(x):

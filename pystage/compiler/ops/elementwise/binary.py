@@ -192,15 +192,19 @@ def _with_computed_hidden(e: Emitter, op: Op, operands: Sequence[mlir_ir.Value])
 
 
 def _is_made_of_constants(value: Value) -> bool:
-    """True for what depends on nothing but constants, or on so much that it is not looked through."""
+    """True for parts of what depends on nothing but constants, or on so much that it is not looked through."""
     seen, reached = {value}, [value]
     for each in reached:
-        if not isinstance(each.owner, Op):
+        owner = each.owner
+        if not isinstance(owner, Op):
             return False
-        for operand in each.owner.operands:
-            if operand not in seen:
-                seen.add(operand)
-                reached.append(operand)
+        of_part = owner.kind.opcode in (
+            "gather",
+            "dynamic_slice",
+        )  # of equal elements XLA sees any to be that
+        new = [v for v in owner.operands[: 1 if of_part else None] if v not in seen]
+        seen.update(new)
+        reached += new
         if len(reached) > _MOST_LOOKED_THROUGH:
             break
     return True
