@@ -62,9 +62,8 @@ def interp(
     for edge, outside, direction in ((0, left, "LT"), (size - 1, right, "GT")):
         bound = ctx.broadcast(ctx.reshape(part(ctx, positions, 0, edge, edge + 1), ()), shape)
         own = ctx.reshape(part(ctx, values, 0, edge, edge + 1), ())
-        if (
-            direction == "GT"
-        ):  # the value of the last point itself, with the slope of the line that ends there
+        if direction == "GT":
+            # The value of the last point itself, with the slope of the line that ends there.
             exact = ctx.broadcast(own, shape)
             on_line = _line(ctx, slope, at, bound, exact)
             exact = ctx.op(Select(), ctx.op(IsFinite(), slope), on_line, exact)

@@ -198,10 +198,7 @@ def _is_made_of_constants(value: Value) -> bool:
         owner = each.owner
         if not isinstance(owner, Op):
             return False
-        of_part = owner.kind.opcode in (
-            "gather",
-            "dynamic_slice",
-        )  # of equal elements XLA sees any to be that
+        of_part = owner.kind.opcode in ("gather", "dynamic_slice")  # the indices do not matter
         new = [v for v in owner.operands[: 1 if of_part else None] if v not in seen]
         seen.update(new)
         reached += new
