@@ -352,6 +352,24 @@ def tree_map(params):
     return jax.tree.map(jnp.zeros_like, params), jax.tree.map(lambda p: p * 2, params)
 
 
+# ---------------------------------------------------------------- the batch dimensions of vmap
+
+
+@cases(jnp.arange(6.0).reshape(2, 3))
+def nested_axes(x):
+    rows = jax.vmap(lambda a: a[0] + a[1][0], in_axes=((0, (1,)),))((x, (x.T,)))
+    return rows, jax.vmap(lambda a: a[0] + a[1][0], in_axes=[(0, [None])])((x, [x[0]]))
+
+
+@cases.each(
+    *[(jnp.ones((2, 2)), axes, 0) for axes in (True, (True,), (1.0,), ((0, True),))],
+    (jnp.ones((2, 2)), 0, True),
+    raises=TypeError,
+)
+def axes_that_are_no_integers(x, in_axes, out_axes):
+    return jax.vmap(lambda a: a + 1, in_axes, out_axes)(x)
+
+
 # ---------------------------------------------------------------- NumPy and JAX in one program
 
 

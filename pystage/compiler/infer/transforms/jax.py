@@ -417,14 +417,19 @@ def vmap(
     _only(engine, "jax.vmap", **options, sum_match=sum_match)
     name = engine.known(axis_name, "axis_name of jax.vmap")
     axes = _known_axes(engine, in_axes, "in_axes")
-    if not isinstance(axes, int | tuple | list | None):
+    axes = tuple(axes) if isinstance(axes, list) else axes
+    if axes is not None and type(axes) not in (int, tuple):
         text = "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments"
         engine.raise_(TypeError(f"{text} passed to the function, but got {axes}."))
     put = _known_axes(engine, out_axes, "out_axes")
+    for what, given in ("in_axes", axes), ("out_axes", put):
+        if any(type(axis) is not int for axis in tree_leaves(given)):
+            text = f"vmap {what} must be an int, None, or (nested) container with those types as leaves"
+            engine.raise_(TypeError(f"{text}, but got {given}."))
 
     def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
         inner = cast(Engine, ctx)
-        each = list(axes) if isinstance(axes, tuple | list) else [axes] * len(args)
+        each = list(axes) if isinstance(axes, tuple) else [axes] * len(args)
         flat = _Flat("jax.vmap", fun)
         given = list(args)
         for i, (axis, a) in enumerate(zip(each, args)):
