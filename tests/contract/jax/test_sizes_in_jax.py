@@ -256,6 +256,65 @@ def by_its_weak_type(x, longer):
     return found
 
 
+# ---------------------------------------------------------------- ndarrays in functions of jax.numpy
+
+INTEGERS = np.array([1, 5, -3, 7, 2, 5])
+FLOATS = np.array([1.5, -2.0, 3.25, 0.5, 7.0, 3.0])
+
+
+@cases.each((INTEGERS,), (FLOATS,))
+def reduced_in_jax(i):
+    y = i[i > 1]
+    sums = jnp.sum(y), jnp.sum(a=y), jnp.prod(y), jnp.mean(y), jnp.std(y), jnp.var(y), jnp.average(y)
+    counts = jnp.argmax(y), jnp.argmin(y), jnp.count_nonzero(y), jnp.any(y > 2), jnp.all(y > 2)
+    return sums, counts, jnp.max(y), jnp.min(y), jnp.ptp(y), jnp.nansum(y), jnp.max(y, initial=0)
+
+
+@cases.each((INTEGERS,), (FLOATS,))
+def ordered_in_jax(i):
+    y = i[i > 1]
+    numbers = jnp.unique(y, return_index=True, return_counts=True)
+    return jnp.sort(y), jnp.argsort(y), jnp.unique(y), numbers, jnp.diff(y), jnp.flip(y), jnp.sort(i[i > 100])
+
+
+@cases.each((INTEGERS,), (FLOATS,))
+def in_other_shapes_in_jax(i):
+    y = i[i > 1]
+    views = jnp.ravel(y), jnp.transpose(y), jnp.expand_dims(y, 0), jnp.squeeze(y), jnp.atleast_1d(y)
+    copies = jnp.asarray(y), jnp.array(y), jnp.array([y, y]), jnp.shape(y), jnp.size(y)
+    return (
+        views,
+        copies,
+        jnp.extract(y > 2, y),
+        jnp.compress(y > 2, y),
+        jnp.nonzero(y),
+        jnp.where(y > 2, y, 0),
+    )
+
+
+@cases.each((INTEGERS,), (FLOATS,))
+def joined_in_jax(i):
+    y = i[i > 1]
+    ends = jnp.concatenate([i, y]), jnp.append(y, 1), jnp.hstack((y, i)), jnp.stack([y, y], axis=1)
+    return ends, jnp.concatenate([X, y]), jnp.union1d(y, i)
+
+
+@cases.each((INTEGERS, X[:4]), (FLOATS, X[:4]))
+def products_in_jax(i, x):
+    y = i[i > 1]
+    same = jnp.dot(y, y), jnp.matmul(y, y), jnp.inner(y, y), jnp.vdot(y, y), jnp.outer(y, y)
+    return same, jnp.dot(x, y), jnp.matmul(y, x), jnp.dot(x[x > -5], i[: len(y)])
+
+
+@cases(INTEGERS)
+def slices_in_jax(i):
+    y = i[: i.argmax()]
+    y[0] = 9
+    made = jnp.asarray(y)
+    y[1] = 8
+    return made, jnp.sum(y), jnp.sort(y), i
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -18,6 +18,7 @@ from ..context import Context, Raw
 from ..numpy.composed import run_program, size_depends
 from ..registry import meaning, signed
 from ..rules.jax import is_none
+from ..rules.libraries import as_jax
 from .tail import jax_call
 
 
@@ -32,7 +33,8 @@ def found(function: Any, arrays: int = 1) -> Callable[[Callable[..., Any]], Call
             ctx: Context, *args: Raw, size: Raw = None, fill_value: Raw = None, **kwargs: Raw
         ) -> Abstract:
             if is_none(size) and all(_has_axes(ctx, each) for each in args[:arrays]):
-                return run_program(ctx, program, args, kwargs)
+                given = [as_jax(ctx, each, function.__name__) for each in args[:arrays]]
+                return run_program(ctx, program, (*given, *args[arrays:]), kwargs)
             named = {"size": size, "fill_value": fill_value, **kwargs}
             return jax_call(ctx, function, args, {k: v for k, v in named.items() if v is not None})
 

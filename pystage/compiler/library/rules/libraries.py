@@ -31,7 +31,7 @@ from ...hlo.types import FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_floa
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.gated import GatedNumber
-from ...values.lattice import Abstract, Array, ArrayCell, Const, NumberKind, Ref, Tuple
+from ...values.lattice import Abstract, Array, ArrayCell, Const, ListCell, NumberKind, Ref, Tuple
 from ...values.views import View, read_path
 from ..context import Context, Raw
 from ..kernels.layout import keeps_order
@@ -258,6 +258,23 @@ def as_ndarray(ctx: Context, raw: Raw) -> Raw:
     return _read_only(ctx, raw)
 
 
+def as_jax(ctx: Context, raw: Raw, function: str) -> Raw:
+    """`jnp.asarray` of an ndarray, whatever its size, and of those in a tuple or list; all else as it is."""
+    if isinstance(raw, Bounded):
+        whole = jax_array(ctx, raw.whole, function)
+        return raw if whole is raw.whole else replace(raw.anew(), whole=whole, type=whole.type)
+    if isinstance(raw, Tuple) and raw.cls is tuple:
+        return Tuple(tuple([as_jax(ctx, item, function) for item in raw.items]))
+    if not isinstance(raw, Ref):
+        return raw
+    if ctx.is_ndarray(raw):
+        return jax_array(ctx, raw, function)
+    content = None if raw.path else ctx.state.get(raw.cell)
+    if not isinstance(content, ListCell):
+        return raw
+    return Tuple(tuple([as_jax(ctx, item, function) for item in content.items]))
+
+
 def _read_only(ctx: Context, array: Array) -> Ref:
     return Ref(ctx.state.new_cell(ArrayCell(array.value, writable=False)))
 
@@ -345,6 +362,9 @@ def under(
         elif not rules.is_jax:
             args = tuple([as_ndarray(ctx, arg) for arg in args])
             kwargs = {key: as_ndarray(ctx, arg) for key, arg in kwargs.items()}
+        if rules.is_jax:
+            args = tuple([as_jax(ctx, a, name) if isinstance(a, Bounded) else a for a in args])
+            kwargs = {k: as_jax(ctx, a, name) if isinstance(a, Bounded) else a for k, a in kwargs.items()}
         try:
             if any(p.kind is p.VAR_POSITIONAL for p in signature().parameters.values()):
                 return function(ctx, chosen, *args, **kwargs)

@@ -17,6 +17,7 @@ import numpy as np
 from ....ad.calculus import differentiable
 from ....hlo.ir import Value
 from ....ops import Select
+from ....policy import is_of_jax
 from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.gated import Gated, alternatives, narrow
@@ -25,7 +26,7 @@ from ...context import Context, Raw
 from ...kernels.structures import sequence_items
 from ...registry import meaning_of, replace_meaning, signed, whole_signature
 from ...rules.jax import axis_of, is_none
-from ...rules.libraries import JAX, NUMPY, Rules, as_ndarray
+from ...rules.libraries import JAX, NUMPY, Rules, as_jax, as_ndarray
 from ...rules.split import needs_split
 from .. import (  # noqa: F401  (they declare the meanings of what is served here)
     applying,
@@ -192,6 +193,9 @@ def serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Mean
         if getattr(unbounded, "converts", False):
             args = tuple([as_ndarray(ctx, arg) for arg in args])
             kwargs = {key: as_ndarray(ctx, arg) for key, arg in kwargs.items()}
+        if is_of_jax(function):
+            args = tuple([as_jax(ctx, arg, function.__name__) for arg in args])
+            kwargs = {key: as_jax(ctx, arg, function.__name__) for key, arg in kwargs.items()}
         return made(ctx, *args, **kwargs)
 
     @functools.wraps(unbounded)

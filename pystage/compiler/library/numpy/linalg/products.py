@@ -26,7 +26,7 @@ from ...kernels.nesting import nested
 from ...kernels.structures import abstract
 from ...registry import meaning
 from ...rules.jax import UnservedPrecision, axes_of, axis_of, is_none, precision_name
-from ...rules.libraries import JAX, NUMPY, ArrayArgument, Rules, as_ndarray, twins
+from ...rules.libraries import JAX, NUMPY, ArrayArgument, Rules, as_jax, as_ndarray, twins
 from ...rules.promote import broadcast_shape, numpy_loop
 from ..elementwise import arrays_of, wants_arrays
 from ..indexing.stores import broadcasts, shape_of, store_out
@@ -201,7 +201,7 @@ def jax_matmul(
     ctx: Context, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
 ) -> Abstract:
     """`jnp.matmul`."""
-    selected = of_bounded(ctx, "matmul", a, b)
+    selected = of_bounded(ctx, "matmul", as_jax(ctx, a, "matmul"), as_jax(ctx, b, "matmul"))
     if selected is not None:
         return selected
     left, right, weak = _pair(ctx, JAX, a, b, "matmul")
