@@ -315,6 +315,26 @@ def slices_in_jax(i):
     return made, jnp.sum(y), jnp.sort(y), i
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: jnp.append(x, [1.5]),
+        lambda x: jnp.append(x[x > 1], [1.5]),
+        lambda x: jnp.concatenate([x, [1, 2]]),
+        lambda x: jnp.concatenate([x[x > 1], (1, 2)]),
+        lambda x: jnp.stack([x[:2], [1, 2]]),
+        lambda x: jnp.column_stack([x[x > 1], [1, 2, 3]]),
+        lambda x: jnp.diff(x, append=[1.0]),
+        lambda x: jnp.diff(x[x > 1], append=[1.0]),
+        lambda x: jnp.dot(x[x > 1], [1, 2, 3]),
+    ],
+)
+def test_lists_that_jax_takes_for_no_arrays_are_refused(call):
+    with pytest.raises(TypeError):
+        call(X)
+    check(call, X, refused="PS204")
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

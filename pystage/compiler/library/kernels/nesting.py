@@ -68,6 +68,11 @@ def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument
     raise AssertionError(f"NumPy makes an array of {ragged!r}")
 
 
+def array_argument(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
+    """An array argument of a function that makes an array of a nested sequence in NumPy and refuses it in JAX."""
+    return rules.operand(ctx, raw, function) if rules.is_jax else nested(ctx, rules, raw, function)
+
+
 def _known_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument | None:
     """The array of a list of rows of known length."""
     cell = cell_of(ctx, raw)

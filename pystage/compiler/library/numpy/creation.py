@@ -31,7 +31,7 @@ from ..kernels.layout import (
     note_copy,
     note_given_back,
 )
-from ..kernels.nesting import is_sequence, nested
+from ..kernels.nesting import array_argument, is_sequence, nested
 from ..kernels.structures import abstract, known_object
 from ..python.operators import binary
 from ..rules.casting import array_value, filling_value
@@ -385,7 +385,7 @@ def asfortranarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> Abs
 def copy(ctx: Context, rules: Rules, a: Raw, order: Raw = "K", subok: Raw = False) -> Abstract:
     """A new array of the same elements."""
     which = order_argument(ctx, rules, order, "copy")
-    given = nested(ctx, rules, a, "copy") if not rules.is_jax else rules.operand(ctx, a, "copy")
+    given = array_argument(ctx, rules, a, "copy")
     return _ordered(ctx, rules, a, given.value, given.weak, which)
 
 

@@ -29,7 +29,7 @@ from ...values.rows import stacked
 from ...values.views import Window
 from ..context import Context, Raw
 from ..kernels.memory import check_memory
-from ..kernels.nesting import elements, nested
+from ..kernels.nesting import array_argument, elements, nested
 from ..kernels.structures import call_now, cell_of, new_list
 from ..rules.jax import axis_of, integer, ints, is_none
 from ..rules.libraries import ArrayArgument, Rules, twins, with_views
@@ -49,7 +49,7 @@ def arrays_of(ctx: Context, rules: Rules, raw: Raw, function: str) -> list[Array
         ctx.fail(NotNumeric(span=ctx.span, what=function, kind="something other than a list of arrays"))
     if not items:
         rules.mismatch(ctx, "need at least one array to concatenate")
-    return [nested(ctx, rules, item, function) for item in items]
+    return [array_argument(ctx, rules, item, function) for item in items]
 
 
 def _is_no_sequence(ctx: Context, raw: Raw) -> bool:
@@ -222,7 +222,7 @@ def column_stack(ctx: Context, rules: Rules, tup: Raw) -> Abstract:
 @twins(np.append, jnp.append, delegates=False)
 def append(ctx: Context, rules: Rules, arr: Raw, values: Raw, axis: Raw = None) -> Abstract:
     """A new array: the second after the first, both flat where there is no `axis`."""
-    given = [nested(ctx, rules, a, "append") for a in (arr, values)]
+    given = [array_argument(ctx, rules, a, "append") for a in (arr, values)]
     if is_none(axis):
         given = [reshaped_argument(ctx, g, (g.value.type.size,)) for g in given]
         return joined(ctx, rules, given, 0, None, "append")

@@ -249,7 +249,7 @@ def hstack(
 @composed_twins(np.column_stack, jnp.column_stack, rows=_rows())
 def column_stack(xp: Any, tup: Any) -> Any:
     """Vectors as the columns of a matrix."""
-    return xp.concatenate([a[:, None] if xp.ndim(a) == 1 else a for a in map(xp.asarray, tup)], axis=1)
+    return xp.concatenate([a[:, None] if xp.ndim(a) == 1 else a for a in map(xp.copy, tup)], axis=1)
 
 
 @twins_for_bounded(np.expand_dims, jnp.expand_dims)

@@ -128,8 +128,8 @@ def diff(xp: Any, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, appen
 
 
 def _as_end_of(xp: Any, a: Any, end: Any, axis: Any) -> Any:
-    """What is put before or behind an array: of a number, one along the axis."""
-    end = xp.asarray(end)
+    """What is put before or behind an array: of a number, one along the axis. `jnp.copy` takes no list."""
+    end = xp.copy(end)
     if end.ndim:
         return end
     shape = list(a.shape)

@@ -18,6 +18,7 @@ from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
+from ...rules.jax import jax_array
 from ...rules.libraries import as_jax
 from ..indexing.bounded import refuse, where_of
 from ..indexing.bounded_operands import result_with, together
@@ -30,7 +31,10 @@ def of_bounded(ctx: Context, function: str, a: Raw, b: Raw) -> Abstract | None:
         return None
     jax = any(isinstance(x, Array | Bounded) and x.form is Form.JAX for x in (a, b))
     if jax:
-        a, b = as_jax(ctx, a, function), as_jax(ctx, b, function)
+        a, b = [
+            as_jax(ctx, x, function) if isinstance(x, Bounded) else jax_array(ctx, x, function)
+            for x in (a, b)
+        ]
     plain = getattr(jnp if jax else np, function)
     given = [operand(ctx, x) for x in (a, b)]
     ranks = [0 if o is None else len(o.axes) for o in given]

@@ -20,7 +20,7 @@ from ....values.lattice import Abstract, Const
 from ....values.views import Permuted, View
 from ...context import Context, Raw
 from ...kernels.contraction import Labelled, Labels, Precision, ordered, product, summed_out, without_repeats
-from ...kernels.nesting import elements, nested
+from ...kernels.nesting import array_argument, elements
 from ...rules.jax import is_none
 from ...rules.libraries import ArrayArgument, Rules, twins, with_views
 from ..indexing.stores import cast
@@ -166,9 +166,7 @@ def einsum(
     if rules.is_jax and not (is_none(dtype) and is_none(out)):
         argument = "dtype" if is_none(out) else "out"
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="jnp.einsum", argument=argument))
-    given: list[ArrayArgument] = [
-        rules.operand(ctx, x, "einsum") if rules.is_jax else nested(ctx, rules, x, "einsum") for x in operands
-    ]
+    given: list[ArrayArgument] = [array_argument(ctx, rules, x, "einsum") for x in operands]
     labelled, result = parse(ctx, rules, text, [g.rank for g in given])
     if len(given) == 1 and set(labelled[0]) == set(result) and is_none(out):
         views = _arranged(ctx, rules, given[0], labelled[0], result)

@@ -11,7 +11,7 @@ from ....ops import Abs, Add, Imag, Maximum, Minimum, Multiply, Power, Real, Sqr
 from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
 from ...jax.tail import jax_call
-from ...kernels.nesting import nested
+from ...kernels.nesting import array_argument
 from ...kernels.reducing import ReductionOperand, not_zero, reduce, reduced_shape, total
 from ...rules.jax import axes_of, is_none
 from ...rules.libraries import Rules, twins
@@ -33,7 +33,7 @@ def norm(
     ctx: Context, rules: Rules, x: Raw, ord: Raw = None, axis: Raw = None, keepdims: Raw = False
 ) -> Abstract:
     """The 2-norm of all elements, or the norm of this order along one axis or two."""
-    given = rules.operand(ctx, x, "norm") if rules.is_jax else nested(ctx, rules, x, "norm")
+    given = array_argument(ctx, rules, x, "norm")
     value = ctx.convert(given.value, rules.inexact(ctx, given.dtype))
     order = ctx.known(ord, "the order of norm")
     keep = bool(ctx.known(keepdims, "keepdims of norm"))

@@ -14,7 +14,7 @@ from ....hlo.types import BOOL, is_complex, is_floating
 from ....ops import Add, Compare, Multiply, ReduceWindow, Select, Slice, Subtract, Xor
 from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
-from ...kernels.nesting import nested
+from ...kernels.nesting import array_argument
 from ...kernels.reducing import neutral, wider
 from ...kernels.structures import abstract
 from ...rules.jax import axis_of, integer, is_none
@@ -105,7 +105,7 @@ def diff(
     at = axis_of(ctx, axis, operand.rank, "diff")
     given = [end for end in (prepend, a, append) if not _is_absent(rules, end)]
     if len(given) > 1:
-        parts = [nested(ctx, rules, part, "diff") for part in given]
+        parts = [array_argument(ctx, rules, part, "diff") for part in given]
         shape = tuple([1 if i == at else m for i, m in enumerate(operand.shape)])
         same_rank = [part if part.rank else part.of(ctx.broadcast(part.value, shape)) for part in parts]
         a = joined(ctx, rules, same_rank, axis_of(ctx, at, same_rank[0].rank, "concatenate"), None, "diff")

@@ -19,7 +19,7 @@ from ....hlo.types import ArrayType
 from ....ops import Iota, Reverse, Sort
 from ....values.lattice import Abstract
 from ...context import Context, Raw
-from ...kernels.nesting import elements, nested
+from ...kernels.nesting import array_argument, elements, nested
 from ...kernels.structures import call_now
 from ...rules.jax import axis_of, integer, ints, is_none
 from ...rules.libraries import ArrayArgument, Rules, twins
@@ -47,7 +47,7 @@ def _sort(ctx: Context, rules: Rules, axis: int, kind: Raw, stable: Raw) -> Sort
 
 def _along(ctx: Context, rules: Rules, a: Raw, axis: Raw, name: str) -> tuple[ArrayArgument, int]:
     """The array to sort and the axis: the flat array where `axis` is None."""
-    given = rules.operand(ctx, a, name) if rules.is_jax else nested(ctx, rules, a, name)
+    given = array_argument(ctx, rules, a, name)
     if is_none(axis) or ctx.known(axis, f"the axis of {name}") is None:
         return given.of(ctx.reshape(given.value, (given.value.type.size,))), 0
     if not given.rank:
