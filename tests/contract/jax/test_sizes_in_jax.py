@@ -316,6 +316,18 @@ def slices_in_jax(i):
 
 
 @pytest.mark.parametrize(
+    "index, update", [(0, X[:1]), (slice(2), X[None, :2]), (np.array([0, 2]), X[None, :2])]
+)
+def test_updates_with_more_axes_than_their_places_are_refused(index, update):
+    def call(x):
+        return x.at[index].set(update)
+
+    with pytest.raises(ValueError):
+        call(X)
+    check(call, X, refused="PS206")
+
+
+@pytest.mark.parametrize(
     "call",
     [
         lambda x: jnp.append(x, [1.5]),

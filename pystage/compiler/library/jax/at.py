@@ -12,7 +12,7 @@ from collections.abc import Callable
 import jax.numpy as jnp
 
 from ....records import dataclass
-from ...diagnostics.codes_types import ArgumentNotStaged
+from ...diagnostics.codes_types import ArgumentNotStaged, ShapeMismatch
 from ...hlo.ir import Value
 from ...hlo.op import HloOp
 from ...ops import Add, Maximum, Minimum, Multiply, Select
@@ -168,7 +168,7 @@ def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp 
     if indices.is_basic and inside:
         views = basic_views(indices.items, array.shape)
         old = read_path(ctx.b, array.value, views)
-        new = fit(ctx, new, old.type.static_shape)
+        new = _fit(ctx, new, old.type.static_shape)
         return write_path(ctx.b, array.value, views, ctx.op(combine, old, new) if combine else new)
     if not inside:
         items = as_index_arrays(indices.items, ctx)
@@ -176,7 +176,7 @@ def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp 
     views = basic_views(indices.items, array.shape)
     old = read_path(ctx.b, array.value, views)
     at: Fancy = fancy(ctx, indices)
-    new = fit(ctx, new, at.result_shape(old.type.static_shape))
+    new = _fit(ctx, new, at.result_shape(old.type.static_shape))
     return write_path(ctx.b, array.value, views, scatter(ctx, old, at, new, combine))
 
 
@@ -190,7 +190,7 @@ def _stored_at_places(
     old = read_path(ctx.b, array.value, views)
     at, placed = beside_places(ctx, old, fancy(ctx, indices), batch, values, jax=True)
     new = stored_value(ctx, placed, array.dtype, "the stored value", jax=True)
-    new = fit(ctx, new, at.result_shape(old.type.static_shape))
+    new = _fit(ctx, new, at.result_shape(old.type.static_shape))
     return write_path(ctx.b, array.value, views, scatter(ctx, old, at, new, combine))
 
 
@@ -205,3 +205,11 @@ def _masked(ctx: Context, array: Array, indices: Indices, values: Raw, combine: 
     new = values if is_bounded else stored_value(ctx, values, array.dtype, "the stored value", jax=True)
     chosen = masked_choice(ctx, target, old, new, array.dtype, jax=True, combine=combine)
     return write_path(ctx.b, array.value, views, chosen)
+
+
+def _fit(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
+    """`value` broadcast to `shape`; PS206 where it has more axes, which JAX refuses and NumPy drops."""
+    own = value.type.static_shape
+    if len(own) > len(shape):
+        ctx.fail(ShapeMismatch(span=ctx.span, text=f"an update of shape {own} is stored into shape {shape}"))
+    return fit(ctx, value, shape)
