@@ -58,3 +58,17 @@ def test_the_world_holds_the_argument(
     assert held() is x
     if function is swapped:
         assert argument["x"] is before and value == 12.0
+
+
+def test_stores_into_a_view_that_is_differentiated_by_are_refused() -> None:
+    def doubled(x):
+        x[0] = x[0] * 2
+        return (x**2).sum()
+
+    def program(x):
+        return pystage.grad(doubled)(x[1:])
+
+    x = np.arange(1.0, 6.0)
+    with pytest.raises(pystage.StagingError, match="PS501"):
+        pystage.compile(program, fallback="error")(x)
+    assert np.array_equal(x, np.arange(1.0, 6.0))

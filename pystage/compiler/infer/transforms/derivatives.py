@@ -63,7 +63,7 @@ class Leaves(Copies):
         self.serves_bounded = serves_bounded
         """False where arrays of bounded extent are refused."""
         self.copied: set[int] = set()
-        """The cells that hold a copy of what has a bounded array of the caller's, into which nothing may be stored."""
+        """The cells with copies of what views and bounded arrays of the caller's have: nothing may be stored into them."""
         self.actual: dict[Value, Value] = {}
         self.fresh: dict[int, int] = {}
         self.before: dict[int, Cell] = {}
@@ -98,7 +98,7 @@ class Leaves(Copies):
 
     def object(self, ref: Ref) -> Abstract:
         if ref.path:  # a view is differentiated by as an array of its own
-            return self.of(self.engine.ndarray(self.engine.contents(ref)))
+            return self._copy(ref)
         return super().object(ref)
 
     def _copy(self, ref: Ref) -> Abstract:
