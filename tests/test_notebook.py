@@ -64,3 +64,10 @@ def test_places_in_cells_have_the_numbers_of_the_cells(shell: Any) -> None:
     number = shell.execution_count - 1
     text = str(shell.run_cell("g.explain(0.0)").result)
     assert f"g  Cell In[{number}]:3" in text and f"--> Cell In[{number}]:4:15, in g" in text
+
+
+def test_a_function_under_timeit_has_a_source(shell: Any) -> None:
+    shell.run_cell("import pystage\nfound = []", store_history=True).raise_error()
+    cell = COMPILED.replace("\nimport pystage\n", "").replace("np.cos(x) * FACTOR", "x + 1.0")
+    shell.run_cell("%%timeit -n1 -r1\n" + cell + "found.append(g(2.0))", store_history=True).raise_error()
+    assert shell.user_ns["found"] == [3.0]

@@ -1,5 +1,5 @@
-"""Source text that stands in no file: of `python -c`, of a script on standard input, of a cell under IPython's `%%time`, of
-what was unpickled.
+"""Source text that stands in no file: of `python -c`, of a script on standard input, of a cell under IPython's `%%time` or
+`%%timeit`, of what was unpickled.
 
 In: the name that Python gives the text. Out: the texts that it may be, the newest first; the caller compares them with the
 code that runs.
@@ -35,7 +35,7 @@ def texts_without_a_file(name: str) -> Iterator[str]:
         yield from _redirected()
     elif name == UNPICKLED:
         yield from reversed(list(_remembered))
-    elif name == "<timed exec>" and "IPython" in sys.modules:
+    elif name in ("<timed exec>", "<magic-timeit>") and "IPython" in sys.modules:
         yield from _cells()
 
 
@@ -54,7 +54,7 @@ def _redirected() -> Iterator[str]:
 
 
 def _cells() -> Iterator[str]:
-    """The cells of this session that a magic runs, without its line: `%%time`."""
+    """The cells of this session that a magic runs, without its line: `%%time`, `%%timeit`."""
     shell: Any = sys.modules["IPython"].get_ipython()
     history = getattr(shell, "history_manager", None)
     for cell in reversed(getattr(history, "input_hist_raw", ())):
