@@ -27,8 +27,7 @@ class Add(Binary):
     """The sum; integers wrap around, of booleans the disjunction, as in NumPy. StableHLO: add.
 
     XLA takes `0.0 + x` for `x`, which -0.0 is not, so it is given a choice in place of a sum with zeros. It takes
-    `(x + c) - c` for `x`, although the sum is rounded: the second constant is hidden from it. So is what it computes from
-    constants, which may be zeros.
+    `(x + c) - c` for `x`, although the sum is rounded: the second constant is hidden from it.
     """
 
     opcode = "add"
@@ -37,8 +36,7 @@ class Add(Binary):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         known = [known_elements(v) for v in op.operands]
-        shown = _with_computed_hidden(e, op, operands)
-        return _emit_sum(e, op.results[0].type, shown, known, any(map(_is_sum_with_constant, op.operands)))
+        return _emit_sum(e, op.results[0].type, operands, known, any(map(_is_sum_with_constant, op.operands)))
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         return 1, 1
@@ -54,7 +52,7 @@ class Subtract(Binary):
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         type, known = op.results[0].type, known_elements(op.operands[1])
         if type.dtype not in _ROUNDED or known is None:
-            return e.create(self.opcode, op.results, _with_computed_hidden(e, op, operands))
+            return e.create(self.opcode, op.results, operands)
         opposite = e.create("negate", op.results, [operands[1]]).results[0]
         elements = np.negative(known.astype(type.dtype))
         return _emit_sum(
@@ -178,36 +176,6 @@ def _with_hidden(
     """`x`, and a constant that XLA does not see to be one: `x` chooses it by being a number."""
     hidden = e.create("select", [type], [e.equal(type, x, x), constant, x]).results[0]
     return [x, hidden]
-
-
-def _with_computed_hidden(e: Emitter, op: Op, operands: Sequence[mlir_ir.Value]) -> Sequence[mlir_ir.Value]:
-    """The operands of a sum or a difference of floats; one that is computed from constants is hidden from XLA."""
-    type, shown = op.results[0].type, list(operands)
-    if type.dtype not in FLOATS:
-        return shown
-    for i, value in enumerate(op.operands):
-        if known_elements(value) is None and _is_made_of_constants(value):
-            shown[1 - i], shown[i] = _with_hidden(e, type, shown[1 - i], shown[i])
-    return shown
-
-
-def _is_made_of_constants(value: Value) -> bool:
-    """True for parts of what depends on nothing but constants, or on so much that it is not looked through."""
-    seen, reached = {value}, [value]
-    for each in reached:
-        owner = each.owner
-        if not isinstance(owner, Op):
-            return False
-        of_part = owner.kind.opcode in ("gather", "dynamic_slice")  # the indices do not matter
-        new = [v for v in owner.operands[: 1 if of_part else None] if v not in seen]
-        seen.update(new)
-        reached += new
-        if len(reached) > _MOST_LOOKED_THROUGH:
-            break
-    return True
-
-
-_MOST_LOOKED_THROUGH = 256
 
 
 def _are_positive_zeros(elements: np.ndarray | None) -> bool:
