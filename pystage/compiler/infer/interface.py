@@ -16,7 +16,7 @@ from ..library.context import Context
 from ..library.kernels.structures import list_items
 from ..values.boundary import Path
 from ..values.lattice import Abstract, DictCell, ListCell, ObjectCell, Ref
-from .core.engine import Engine
+from .core.engine import Engine as Engine
 from .diagnostics import describe as texts
 from .objects import attributes, objects
 from .objects.shells import ObjectModel as ObjectModel
@@ -56,27 +56,27 @@ def get_field(ctx: Context, ref: Abstract, name: str) -> Abstract | None:
     return objects.field(cast(ObjectCell, ctx.cell(cast(Ref, ref))), name)
 
 
-def set_field(ctx: Context, ref: Abstract, name: str, value: Abstract) -> None:
+def set_field(ctx: Engine, ref: Abstract, name: str, value: Abstract) -> None:
     """Stores a field, as `object.__setattr__` does."""
-    objects.set_field(cast(Engine, ctx), cast(Ref, ref), name, value)
+    objects.set_field(ctx, cast(Ref, ref), name, value)
 
 
 def initialise(
-    ctx: Context, cls: type, ref: Ref, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+    ctx: Engine, cls: type, ref: Ref, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
 ) -> None:
     """`cls.__init__(ref, *args, **kwargs)`."""
-    objects.initialise(cast(Engine, ctx), cls, ref, args, kwargs)
+    objects.initialise(ctx, cls, ref, args, kwargs)
 
 
-def member_of(ctx: Context, cls: type, name: str) -> Abstract:
+def member_of(ctx: Engine, cls: type, name: str) -> Abstract:
     """What stands in a class under `name`, under a guard; not bound."""
-    return objects.class_member(cast(Engine, ctx), cls, name, vars(cls)[name])
+    return objects.class_member(ctx, cls, name, vars(cls)[name])
 
 
 @contextmanager
-def under_construction(ctx: Context, ref: Ref) -> Iterator[None]:
+def under_construction(ctx: Engine, ref: Ref) -> Iterator[None]:
     """While an object is made that takes attributes only until then."""
-    constructing = cast(Engine, ctx).constructing
+    constructing = ctx.constructing
     constructing.add(ref.cell)
     try:
         yield
@@ -84,9 +84,9 @@ def under_construction(ctx: Context, ref: Ref) -> Iterator[None]:
         constructing.discard(ref.cell)
 
 
-def is_under_construction(ctx: Context, ref: Abstract) -> bool:
+def is_under_construction(ctx: Engine, ref: Abstract) -> bool:
     """True for an object that is being made (`under_construction`)."""
-    return cast(Ref, ref).cell in cast(Engine, ctx).constructing
+    return cast(Ref, ref).cell in ctx.constructing
 
 
 # ---------------------------------------------------------------- dicts and items
@@ -120,9 +120,9 @@ def set_entry(ctx: Context, ref: Abstract, key: Any, value: Abstract) -> None:
     set_entries(ctx, ref, {**entries_of(ctx, ref), key: value})
 
 
-def getitem(ctx: Context, value: Abstract, index: Abstract) -> Abstract:
+def getitem(ctx: Engine, value: Abstract, index: Abstract) -> Abstract:
     """`value[index]`."""
-    return attributes.getitem(cast(Engine, ctx), value, index)
+    return attributes.getitem(ctx, value, index)
 
 
 def describe(ctx: Context, value: Abstract) -> str:
@@ -144,16 +144,16 @@ class Ambient:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def top(self, ctx: Context) -> Abstract | None:
+    def top(self, ctx: Engine) -> Abstract | None:
         """The innermost entry; None if there is none."""
-        cell = cast(Engine, ctx).ambient.get(self._name)
+        cell = ctx.ambient.get(self._name)
         items = () if cell is None else list_items(ctx, ctx.state.get(cell))
         return items[-1] if items else None
 
     @contextmanager
-    def entered(self, ctx: Context, entry: Abstract) -> Iterator[None]:
+    def entered(self, ctx: Engine, entry: Abstract) -> Iterator[None]:
         """With one more entry inside of the block."""
-        ambient = cast(Engine, ctx).ambient
+        ambient = ctx.ambient
         if self._name not in ambient:
             ambient[self._name] = ctx.state.cell_number()
             ctx.state.define(ambient[self._name], ListCell(()))
@@ -169,25 +169,25 @@ class Ambient:
 # ---------------------------------------------------------------- the caller's objects, and code of the library
 
 
-def found_at(ctx: Context, value: Abstract) -> tuple[Path, Any] | None:
+def found_at(ctx: Engine, value: Abstract) -> tuple[Path, Any] | None:
     """Where an object of the caller's was found, and the object itself; None for an object of the program."""
     number = getattr(value, "cell", None)
-    cells = cast(Engine, ctx).externals.cells.values()
+    cells = ctx.externals.cells.values()
     return next(((path, held) for cell, path, held in cells if cell == number), None)
 
 
-def captured(ctx: Context, path: Path, held: Any) -> Abstract:
+def captured(ctx: Engine, path: Path, held: Any) -> Abstract:
     """The abstract value of an object of the caller's that stands at a path, which is read at each call."""
-    return cast(Engine, ctx).externals.value(path, held)
+    return ctx.externals.value(path, held)
 
 
-def constant_object(ctx: Context, held: Any) -> Abstract:
+def constant_object(ctx: Engine, held: Any) -> Abstract:
     """A Python object as a constant of the program."""
-    return cast(Engine, ctx).constant_object(held)
+    return ctx.constant_object(held)
 
 
 def call_on_shells(
-    ctx: Context,
+    ctx: Engine,
     structure: ObjectModel,
     name: str,
     function: Any,
@@ -195,4 +195,4 @@ def call_on_shells(
     kwargs: Mapping[str, Abstract],
 ) -> Abstract:
     """The call, while compiling, of a function of a library that only moves arrays about; `name` is for messages."""
-    return Shells(cast(Engine, ctx), structure, name).call(function, args, kwargs)
+    return Shells(ctx, structure, name).call(function, args, kwargs)

@@ -54,6 +54,15 @@ def values_and_gradients(weights: Any, x: Any) -> Any:
     return jax.value_and_grad(loss)(weights, x), jax.value_and_grad(with_aux, has_aux=True)(weights, x)
 
 
+def named_as_the_compiler_names_its_own(x: Any) -> Any:
+    def f(v: Any, ctx: Any = 1.0, engine: Any = 1.0, inner: Any = 1.0) -> Any:
+        return jnp.sum(v * v * ctx * engine * inner)
+
+    given = {"ctx": 2.0, "engine": 3.0, "inner": 4.0}
+    gradients = jax.grad(f)(x, **given), jax.value_and_grad(f)(x, **given), jax.jacobian(f)(x, **given)
+    return gradients, jax.vmap(f)(x, ctx=x, engine=x, inner=x), jax.checkpoint(f)(x, **given)
+
+
 def of_second_order(weights: Any, x: Any) -> Any:
     slope = lambda w: jax.grad(loss)(w, x)  # noqa: E731
     curved = jax.jvp(slope, (weights,), (weights,))
@@ -119,6 +128,7 @@ def made_outside(weights: Any, x: Any) -> Any:
 
 PROGRAMS = [
     gradients, values_and_gradients, jacobians, directions, maps, kept_little, by_name, made_outside,
+    named_as_the_compiler_names_its_own,
     of_second_order,
 ]  # fmt: skip
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...diagnostics.codes_calls import UnsupportedClass
 from ...infer.interface import (
+    Engine,
     captured,
     constant_object,
     found_at,
@@ -22,7 +23,7 @@ from ...infer.interface import (
     set_field,
     under_construction,
 )
-from ...library.context import Context, Raw
+from ...library.context import Raw
 from ...library.jax.carrying import array_leaf
 from ...library.jax.pytrees import flatten, unflatten
 from ...library.registry import declared, meaning
@@ -56,7 +57,7 @@ def declare(equinox: types.ModuleType) -> None:
     meaning(type(equinox.filter_jit(len)).__call__)(call_jitted)
 
 
-def construct(ctx: Context, cls: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
+def construct(ctx: Engine, /, cls: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
     """`Module(*args, **kwargs)`: converters run after `__init__`, then each class's `__check_init__`."""
     made: Any = ctx.known(cls, "the class of a module")
     ref = new_object(ctx, made, {})
@@ -74,14 +75,14 @@ def construct(ctx: Context, cls: Abstract, *args: Abstract, **kwargs: Abstract) 
     return ref
 
 
-def filter_jit(ctx: Context, fun: Abstract, *, donate: Raw = "none") -> Abstract:
+def filter_jit(ctx: Engine, fun: Abstract, *, donate: Raw = "none") -> Abstract:
     """The function with `jax.Array`s for arrays, among its arguments and in its result; all else is as it is."""
 
-    def arrays(inner: Context, value: Abstract) -> Abstract:
+    def arrays(inner: Engine, value: Abstract) -> Abstract:
         leaves, tree = flatten(inner, value)
         return unflatten(inner, tree, [_array(inner, leaf) for leaf in leaves])
 
-    def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+    def call(inner: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         given = [arrays(inner, a) for a in args]
         named = {k: arrays(inner, a) for k, a in kwargs.items()}
         return arrays(inner, inner.call(fun, given, named))
@@ -89,7 +90,7 @@ def filter_jit(ctx: Context, fun: Abstract, *, donate: Raw = "none") -> Abstract
     return Meaning("jax.jit", call)
 
 
-def call_jitted(ctx: Context, wrapper: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
+def call_jitted(ctx: Engine, /, wrapper: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
     """A call of what `equinox.filter_jit` has made outside of staged source."""
     found = found_at(ctx, wrapper)
     if found is None:
@@ -100,12 +101,12 @@ def call_jitted(ctx: Context, wrapper: Abstract, *args: Abstract, **kwargs: Abst
     return ctx.call(filter_jit(ctx, function), args, kwargs)
 
 
-def _array(ctx: Context, leaf: Abstract) -> Abstract:
+def _array(ctx: Engine, leaf: Abstract) -> Abstract:
     is_array = ctx.is_ndarray(leaf) or (isinstance(leaf, Array) and leaf.form is not Form.PYTHON)
     return array_leaf(ctx, leaf, "equinox.filter_jit") if is_array else leaf
 
 
-def set_attribute(ctx: Context, target: Abstract, name: Abstract, value: Abstract) -> Abstract:
+def set_attribute(ctx: Engine, target: Abstract, name: Abstract, value: Abstract) -> Abstract:
     """`module.name = value`: FrozenInstanceError but while the module is made."""
     key = ctx.known(name, "the name of an attribute")
     if not is_under_construction(ctx, target):

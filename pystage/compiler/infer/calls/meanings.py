@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-from typing import Any, cast
+from typing import Any
 
 from ...library.context import Context, Raw
 from ...library.kernels.structures import abstract
@@ -28,24 +28,23 @@ def super_(ctx: Context, cls: Abstract, receiver: Abstract) -> Abstract:
 
 
 @meaning(setattr)
-def setattr_(ctx: Context, target: Abstract, name: Abstract, value: Abstract) -> Abstract:
+def setattr_(ctx: Engine, target: Abstract, name: Abstract, value: Abstract) -> Abstract:
     """`setattr(target, name, value)`."""
-    attributes.setattr_(cast(Engine, ctx), target, ctx.known(name, "the name of an attribute"), value)
+    attributes.setattr_(ctx, target, ctx.known(name, "the name of an attribute"), value)
     return NONE
 
 
 @meaning(delattr)
-def delattr_(ctx: Context, target: Abstract, name: Abstract) -> Abstract:
+def delattr_(ctx: Engine, target: Abstract, name: Abstract) -> Abstract:
     """`delattr(target, name)`."""
-    attributes.delattr_(cast(Engine, ctx), target, ctx.known(name, "the name of an attribute"))
+    attributes.delattr_(ctx, target, ctx.known(name, "the name of an attribute"))
     return NONE
 
 
 @meaning(object.__setattr__, BaseException.__setattr__)
-def object_setattr(ctx: Context, target: Abstract, name: Abstract, value: Abstract) -> Abstract:
+def object_setattr(engine: Engine, target: Abstract, name: Abstract, value: Abstract) -> Abstract:
     """`object.__setattr__(target, name, value)`: past the class's own `__setattr__`."""
-    engine = cast(Engine, ctx)
-    key = ctx.known(name, "the name of an attribute")
+    key = engine.known(name, "the name of an attribute")
     if not isinstance(target, Ref) or not isinstance(engine.cell(target), ObjectCell):
         raise objects.no_attribute(engine, target, key)
     objects.set_field(engine, target, key, value)
@@ -53,10 +52,9 @@ def object_setattr(ctx: Context, target: Abstract, name: Abstract, value: Abstra
 
 
 @meaning(object.__delattr__, BaseException.__delattr__)
-def object_delattr(ctx: Context, target: Abstract, name: Abstract) -> Abstract:
+def object_delattr(engine: Engine, target: Abstract, name: Abstract) -> Abstract:
     """`object.__delattr__(target, name)`: past the class's own `__delattr__`."""
-    engine = cast(Engine, ctx)
-    key = ctx.known(name, "the name of an attribute")
+    key = engine.known(name, "the name of an attribute")
     if not isinstance(target, Ref) or not isinstance(engine.cell(target), ObjectCell):
         raise objects.no_attribute(engine, target, key)
     objects.delete_field(engine, target, key)
@@ -71,10 +69,9 @@ def tuple_new(ctx: Context, cls: Abstract, iterable: Abstract, /) -> Abstract:
 
 
 @meaning(object.__getattribute__, BaseException.__getattribute__)
-def object_getattribute(ctx: Context, target: Abstract, name: Abstract) -> Abstract:
+def object_getattribute(engine: Engine, target: Abstract, name: Abstract) -> Abstract:
     """`object.__getattribute__(target, name)`: past the class's own `__getattribute__`."""
-    engine = cast(Engine, ctx)
-    key = ctx.known(name, "the name of an attribute")
+    key = engine.known(name, "the name of an attribute")
     cell = engine.cell(target) if isinstance(target, Ref) else None
     if not isinstance(target, Ref) or not isinstance(cell, ObjectCell):
         return engine.getattr(target, key)
@@ -82,9 +79,8 @@ def object_getattribute(ctx: Context, target: Abstract, name: Abstract) -> Abstr
 
 
 @meaning(*_EXCEPTION_INITS)
-def exception_init(ctx: Context, self: Raw, *args: Raw) -> Abstract:
+def exception_init(engine: Engine, self: Raw, *args: Raw) -> Abstract:
     """`BaseException.__init__(self, *args)`: sets `args`."""
-    engine = cast(Engine, ctx)
     if isinstance(self, Ref) and isinstance(engine.cell(self), ObjectCell):
         objects.set_field(engine, self, "args", Tuple(tuple([abstract(a) for a in args])))
     return NONE
@@ -103,9 +99,8 @@ def wraps(ctx: Context, wrapped: Abstract, assigned: Raw = None, updated: Raw = 
 
 
 @meaning(property.__get__)
-def property_get(ctx: Context, target: Abstract, instance: Abstract, owner: Raw = None) -> Abstract:
+def property_get(engine: Engine, target: Abstract, instance: Abstract, owner: Raw = None) -> Abstract:
     """`property.__get__(target, instance)`, as what wraps a descriptor calls it."""
-    engine = cast(Engine, ctx)
     cell = target.cell if isinstance(target, Ref) else None
     held = [(path, made) for number, path, made in engine.externals.cells.values() if number == cell]
     if not held or isinstance(instance, Const):

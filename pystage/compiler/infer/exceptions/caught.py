@@ -72,7 +72,7 @@ def _by_site(engine: Engine, caught: Caught, name: str) -> Abstract | None:
     raw = [classes.lookup_class(e.cls, name) for e in exceptions.values()]
     if name != "args" and all(map(initialisation.is_function, raw)):
 
-        def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
             given, named = list(map(abstract, args)), {k: abstract(v) for k, v in kwargs.items()}
             return _split(
                 engine,

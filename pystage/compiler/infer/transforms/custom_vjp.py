@@ -71,7 +71,7 @@ def call_with_rule(
     """Calls the function. `positional` are all its arguments by position, None if some can only be named."""
     distinct = DistinctResult(engine, custom.name)
 
-    def with_numbers(ctx: Context, *inner: Abstract, **named: Abstract) -> Abstract:
+    def with_numbers(ctx: Context, /, *inner: Abstract, **named: Abstract) -> Abstract:
         distinct.begin()
         result = distinct.of(engine.call(custom.function, inner, named))
         structure, numbers = flattened(engine, result)

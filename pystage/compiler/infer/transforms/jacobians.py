@@ -22,7 +22,6 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Function, Value
 from ...hlo.types import INT64, ArrayType
 from ...hlo.walk import functions
-from ...library.context import Context
 from ...ops import Call
 from ...ops.batching import broadcast_to_batch
 from ...values.boundary import Form
@@ -95,8 +94,7 @@ def _with_own_result(function: Abstract, has_aux: bool) -> Meaning:
         part = isinstance(value, Ref) and bool(value.path) and engine.is_ndarray(value)
         return engine.ndarray(cast(Array, engine.read(value)).value) if part else value
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        engine = cast(Engine, ctx)
+    def call(engine: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         result = engine.call(function, args, kwargs)
         if has_aux and isinstance(result, Tuple) and len(result.items) == 2:
             return Tuple((own(engine, result.items[0]), result.items[1]))

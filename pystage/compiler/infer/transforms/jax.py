@@ -19,7 +19,7 @@ from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_jax import RefusedByJax
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import ArrayType, is_complex, is_floating
-from ...library.context import Context, Raw
+from ...library.context import Raw
 from ...library.jax.carrying import array_leaf
 from ...library.jax.jit import jitted
 from ...library.jax.lax.control import as_arrays
@@ -43,7 +43,7 @@ def _refuse(engine: Engine, name: str, why: str, instead: str) -> NoReturn:
     raise DiagnosticError(NotServed(span=engine.b.span, name=name, why=why, instead=instead))
 
 
-def _only(engine: Engine, name: str, **options: Raw) -> None:
+def _only(engine: Engine, /, name: str, **options: Raw) -> None:
     """PS606 for options that were given and have no meaning here."""
     for option, given in options.items():
         if engine.known(given, f"{option} of {name}"):
@@ -92,16 +92,15 @@ class _Flat:
         """The structure of what the function gives."""
         return self._result
 
-    def _call(self, ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        engine = cast(Engine, ctx)
+    def _call(self, engine: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         own = [self.like(engine, i, a) if i in self._trees else a for i, a in enumerate(args)]
         result = engine.call(self._function, own, kwargs)
         if not self._has_aux:
             return self._leaves(engine, result)
         if not isinstance(result, Tuple) or len(result.items) != 2:
             return result
-        leaves, tree = flatten(ctx, result.items[1])  # a copy, with the keys of dicts in JAX's order
-        return Tuple((self._leaves(engine, result.items[0]), unflatten(ctx, tree, leaves)))
+        leaves, tree = flatten(engine, result.items[1])  # a copy, with the keys of dicts in JAX's order
+        return Tuple((self._leaves(engine, result.items[0]), unflatten(engine, tree, leaves)))
 
     def _leaves(self, engine: Engine, value: Abstract) -> Abstract:
         leaves, self._result = flatten(engine, value)
@@ -111,8 +110,8 @@ class _Flat:
 def _one_number(flat: _Flat, has_aux: bool) -> Meaning:
     """The function with its only leaf for its result, if it has one."""
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        result = cast(Engine, ctx).call(flat.meaning, args, kwargs)
+    def call(ctx: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        result = ctx.call(flat.meaning, args, kwargs)
         value = cast(Tuple, result).items[0] if has_aux else result
         if isinstance(value, Tuple) and len(value.items) == 1:
             value = value.items[0]
@@ -129,8 +128,7 @@ def _gradients(
     positions, several = positions_of(engine, argnums)
     aux = bool(engine.known(has_aux, f"has_aux of {name}"))
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        inner = cast(Engine, ctx)
+    def call(inner: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         at = counted(positions, len(args))
         flat = _Flat(name, fun, aux)
         given = [flat.given(inner, i, a) if i in at else a for i, a in enumerate(args)]
@@ -157,7 +155,7 @@ def _declare_gradient(function: Any, with_value: bool, what: str) -> None:
     """Declares `jax.grad` or `jax.value_and_grad`."""
 
     def call(
-        ctx: Context,
+        ctx: Engine,
         fun: Abstract,
         argnums: Raw = ZERO,
         has_aux: Raw = FALSE,
@@ -166,7 +164,7 @@ def _declare_gradient(function: Any, with_value: bool, what: str) -> None:
         reduce_axes: Raw = NONE,
     ) -> Abstract:
         options = {"holomorphic": holomorphic, "allow_int": allow_int, "reduce_axes": reduce_axes}
-        return _gradients(cast(Engine, ctx), fun, argnums, has_aux, options, with_value)
+        return _gradients(ctx, fun, argnums, has_aux, options, with_value)
 
     call.__name__, call.__doc__ = function.__name__, what
     meaning(function)(call)
@@ -189,9 +187,10 @@ def _require_no_integers(engine: Engine, name: str, values: Sequence[Abstract]) 
 
 
 @meaning(jax.jvp)
-def jvp(ctx: Context, fun: Abstract, primals: Abstract, tangents: Abstract, has_aux: Raw = FALSE) -> Abstract:
+def jvp(
+    engine: Engine, fun: Abstract, primals: Abstract, tangents: Abstract, has_aux: Raw = FALSE
+) -> Abstract:
     """The result and its directional derivative, of arrays."""
-    engine = cast(Engine, ctx)
     _only(engine, "jax.jvp", has_aux=has_aux)
     listed = [engine.iterate(x) for x in (primals, tangents)]
     if listed[0] is None or listed[1] is None:
@@ -212,10 +211,9 @@ def jvp(ctx: Context, fun: Abstract, primals: Abstract, tangents: Abstract, has_
 
 @meaning(jax.vjp)
 def vjp(
-    ctx: Context, fun: Abstract, *primals: Abstract, has_aux: Raw = FALSE, reduce_axes: Raw = NONE
+    engine: Engine, fun: Abstract, *primals: Abstract, has_aux: Raw = FALSE, reduce_axes: Raw = NONE
 ) -> Abstract:
     """The result and the pullback, of arrays."""
-    engine = cast(Engine, ctx)
     name = "jax.vjp"
     _only(engine, name, reduce_axes=reduce_axes)
     aux = bool(engine.known(has_aux, "has_aux of jax.vjp"))
@@ -225,8 +223,7 @@ def vjp(
     value, pull, other = pulled_back(engine, flat.meaning, given, aux)
     wanted = [x.type for x in _arrays_of([value])]
 
-    def pullback(ctx: Context, cotangent: Abstract) -> Abstract:
-        inner = cast(Engine, ctx)
+    def pullback(inner: Engine, cotangent: Abstract) -> Abstract:
         leaves, tree = flatten(inner, cotangent)
         ct = [array_leaf(inner, leaf, name) for leaf in leaves]
         if tree != flat.result_tree or [x.type for x in ct] != wanted:
@@ -241,8 +238,8 @@ def vjp(
 def _of_arrays(function: Abstract, name: str, has_aux: bool) -> Meaning:
     """A function whose result, or the first part of it, is made of arrays."""
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        result = cast(Engine, ctx).call(function, args, kwargs)
+    def call(ctx: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        result = ctx.call(function, args, kwargs)
         if has_aux and isinstance(result, Tuple) and result.items:
             return Tuple((as_arrays(ctx, result.items[0], name), *result.items[1:]))
         return result if has_aux else as_arrays(ctx, result, name)
@@ -257,10 +254,9 @@ def _derivative_of_array(
     positions, several = positions_of(engine, argnums)
     aux = bool(engine.known(has_aux, f"has_aux of {name}"))
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        inner = cast(Engine, ctx)
+    def call(inner: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         at = counted(positions, len(args))
-        given = [as_arrays(ctx, a, name) if i in at else a for i, a in enumerate(args)]
+        given = [as_arrays(inner, a, name) if i in at else a for i, a in enumerate(args)]
         for i in at:
             _require_inexact(inner, given[i], name)
         if any(isinstance(given[i], Ref | Tuple) for i in at):
@@ -289,17 +285,17 @@ def _result_of(
 
 
 @meaning(jax.eval_shape)
-def eval_shape(ctx: Context, fun: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
+def eval_shape(engine: Engine, /, fun: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
     """The shapes and types of what a call would give, as `jax.ShapeDtypeStruct`s; nothing is computed."""
-    engine, name = cast(Engine, ctx), "jax.eval_shape"
-    positional, named = Tuple(tuple(args)), Ref(ctx.state.new_cell(DictCell(dict(kwargs))))
+    name = "jax.eval_shape"
+    positional, named = Tuple(tuple(args)), Ref(engine.state.new_cell(DictCell(dict(kwargs))))
     leaves, tree = flatten(engine, Tuple((positional, named)))
     whole = unflatten(engine, tree, [_described(engine, leaf) for leaf in leaves])
 
-    def call(inner: Context, both: Abstract) -> Abstract:
+    def call(inner: Engine, both: Abstract) -> Abstract:
         positional, named = cast(Tuple, both).items
-        entries = cast(DictCell, cast(Engine, inner).cell(cast(Ref, named))).entries
-        return cast(Engine, inner).call(fun, cast(Tuple, positional).items, entries)
+        entries = cast(DictCell, inner.cell(cast(Ref, named))).entries
+        return inner.call(fun, cast(Tuple, positional).items, entries)
 
     flat = _Flat(name, Meaning(name, call))
     summary, _ = transformed(engine, flat.meaning, [flat.given(engine, 0, whole)], {})
@@ -321,16 +317,16 @@ def _described(engine: Engine, leaf: Abstract) -> Abstract:
 
 @meaning(jax.jacfwd)
 def jacfwd(
-    ctx: Context, fun: Abstract, argnums: Raw = ZERO, has_aux: Raw = FALSE, holomorphic: Raw = FALSE
+    ctx: Engine, fun: Abstract, argnums: Raw = ZERO, has_aux: Raw = FALSE, holomorphic: Raw = FALSE
 ) -> Abstract:
     """The Jacobian of an array by an array."""
     options = {"holomorphic": holomorphic}
-    return _derivative_of_array(cast(Engine, ctx), fun, argnums, has_aux, "jax.jacfwd", options)
+    return _derivative_of_array(ctx, fun, argnums, has_aux, "jax.jacfwd", options)
 
 
 @meaning(jax.jacrev, jax.jacobian)
 def jacrev(
-    ctx: Context,
+    engine: Engine,
     fun: Abstract,
     argnums: Raw = ZERO,
     has_aux: Raw = FALSE,
@@ -338,14 +334,12 @@ def jacrev(
     allow_int: Raw = FALSE,
 ) -> Abstract:
     """The Jacobian; of a function that gives one number its gradient, in reverse."""
-    engine = cast(Engine, ctx)
     options = {"holomorphic": holomorphic, "allow_int": allow_int}
     forward = _derivative_of_array(engine, fun, argnums, has_aux, "jax.jacrev", options)
     reverse = _gradients(engine, fun, argnums, has_aux, {}, with_value=False)
     aux = bool(engine.known(has_aux, "has_aux of jax.jacrev"))
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        inner = cast(Engine, ctx)
+    def call(inner: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         result = _first(_result_of(inner, _of_arrays(fun, "jax.jacrev", aux), args, kwargs), aux)
         one = isinstance(result, Array) and not result.shape
         if not one and inner.axes.checked:
@@ -358,14 +352,13 @@ def jacrev(
 
 @meaning(jax.hessian)
 def hessian(
-    ctx: Context, fun: Abstract, argnums: Raw = ZERO, has_aux: Raw = FALSE, holomorphic: Raw = FALSE
+    engine: Engine, fun: Abstract, argnums: Raw = ZERO, has_aux: Raw = FALSE, holomorphic: Raw = FALSE
 ) -> Abstract:
     """The second derivative of an array by an array."""
-    engine = cast(Engine, ctx)
     _only(engine, "jax.hessian", holomorphic=holomorphic)
     if isinstance(engine.known(argnums, "argnums of jax.hessian"), tuple | list):
         _refuse(engine, "argnums of jax.hessian", "pystage takes one of them", "give an int")
-    return jacfwd(ctx, jacrev(ctx, fun, argnums, has_aux), argnums, has_aux)
+    return jacfwd(engine, jacrev(engine, fun, argnums, has_aux), argnums, has_aux)
 
 
 def _known_axes(engine: Engine, axes: Raw, what: str) -> Axes:
@@ -402,7 +395,7 @@ def _moved(engine: Engine, leaf: Abstract, axis: Axes) -> Abstract:
 
 @meaning(jax.vmap)
 def vmap(
-    ctx: Context,
+    engine: Engine,
     fun: Abstract,
     in_axes: Raw = ZERO,
     out_axes: Raw = ZERO,
@@ -412,7 +405,6 @@ def vmap(
     sum_match: Raw = FALSE,
 ) -> Abstract:
     """The batched function, of JAX arrays."""
-    engine = cast(Engine, ctx)
     options = {"axis_size": axis_size, "spmd_axis_name": spmd_axis_name}
     _only(engine, "jax.vmap", **options, sum_match=sum_match)
     name = engine.known(axis_name, "axis_name of jax.vmap")
@@ -427,8 +419,7 @@ def vmap(
             text = f"vmap {what} must be an int, None, or (nested) container with those types as leaves"
             engine.raise_(TypeError(f"{text}, but got {given}."))
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        inner = cast(Engine, ctx)
+    def call(inner: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         each = list(axes) if isinstance(axes, tuple) else [axes] * len(args)
         flat = _Flat("jax.vmap", fun)
         given = list(args)
@@ -437,7 +428,7 @@ def vmap(
                 given[i] = flat.given(inner, i, a)
                 if not isinstance(axis, int):
                     each[i] = _axes_of(inner, axis, flat.tree_of(i), "in_axes")
-        named = {k: as_arrays(ctx, a, "jax.vmap") for k, a in kwargs.items()}
+        named = {k: as_arrays(inner, a, "jax.vmap") for k, a in kwargs.items()}
         found = cast(Tuple, mapped(inner, flat.meaning, given, named, each, 0, name))
         assert flat.result_tree is not None
         moved = [
@@ -453,7 +444,7 @@ def vmap(
 
 @meaning(jax.checkpoint, jax.remat)
 def checkpoint(
-    ctx: Context,
+    engine: Engine,
     fun: Abstract,
     *,
     prevent_cse: Raw = True,
@@ -465,13 +456,12 @@ def checkpoint(
 
     With a `policy`, what is kept is decided where the derivative is taken. That and `prevent_cse` change no result.
     """
-    engine = cast(Engine, ctx)
     _only(engine, "jax.checkpoint", static_argnames=static_argnames)
-    function = jitted(fun, frozenset(ints(ctx, static_argnums, "static_argnums of jax.checkpoint")))
+    function = jitted(fun, frozenset(ints(engine, static_argnums, "static_argnums of jax.checkpoint")))
     if not (policy is None or (isinstance(policy, Const) and policy.value is None)):
         return function
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        return recomputed(cast(Engine, ctx), function, args, kwargs)
+    def call(ctx: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        return recomputed(ctx, function, args, kwargs)
 
     return Meaning("jax.checkpoint", call)

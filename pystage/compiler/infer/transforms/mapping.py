@@ -21,7 +21,6 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.span import Span
 from ...hlo.ir import Op, Region, Value
 from ...hlo.types import INT64
-from ...library.context import Context
 from ...library.rules.jax import canonical
 from ...library.rules.numbers import number_value
 from ...ops import Call, Compare, Convert, Minimum, Reduce, Reshape, Select, constant
@@ -211,9 +210,9 @@ def mapped(
     batch = Batch(batch_size, name=name)
     inside = engine.axes if name is None else engine.axes.extended([NamedAxis(name, batch_size)])
 
-    def one(ctx: Context, *inner: Abstract, **rest: Abstract) -> Abstract:
+    def one(ctx: Engine, /, *inner: Abstract, **rest: Abstract) -> Abstract:
         with engine.naming(inside):
-            return _Result(cast(Engine, ctx), given.is_jax).of(engine.call(function, inner, rest))
+            return _Result(ctx, given.is_jax).of(engine.call(function, inner, rest))
 
     def put(summary: Summary, actual: Sequence[Value]) -> Mapping[Value, Value]:
         if summary.reached or summary.outer:

@@ -57,8 +57,7 @@ def gradients(engine: Engine, function: Abstract, argnums: Raw, has_aux: Raw, wi
     positions, several = positions_of(engine, argnums)
     aux = bool(engine.known(has_aux, "whether the function gives something else too"))
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        inner = cast(Engine, ctx)
+    def call(inner: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         at = counted(positions, len(args))
         value, found = value_and_gradients(inner, function, args, kwargs, at, aux)
         gradient = Tuple(tuple(found)) if several else found[0]
@@ -69,68 +68,63 @@ def gradients(engine: Engine, function: Abstract, argnums: Raw, has_aux: Raw, wi
     return Meaning("the gradient", call)
 
 
-def _grad(ctx: Context, fun: Abstract, argnums: Raw = 0, has_aux: Raw = FALSE) -> Abstract:
-    return gradients(cast(Engine, ctx), fun, argnums, has_aux, with_value=False)
+def _grad(ctx: Engine, fun: Abstract, argnums: Raw = 0, has_aux: Raw = FALSE) -> Abstract:
+    return gradients(ctx, fun, argnums, has_aux, with_value=False)
 
 
-def _value_and_grad(ctx: Context, fun: Abstract, argnums: Raw = 0, has_aux: Raw = FALSE) -> Abstract:
-    return gradients(cast(Engine, ctx), fun, argnums, has_aux, with_value=True)
+def _value_and_grad(ctx: Engine, fun: Abstract, argnums: Raw = 0, has_aux: Raw = FALSE) -> Abstract:
+    return gradients(ctx, fun, argnums, has_aux, with_value=True)
 
 
-def _jvp(ctx: Context, fun: Abstract, primals: Abstract, tangents: Abstract) -> Abstract:
-    engine = cast(Engine, ctx)
+def _jvp(engine: Engine, fun: Abstract, primals: Abstract, tangents: Abstract) -> Abstract:
     listed = [engine.iterate(x) for x in (primals, tangents)]
     if listed[0] is None or listed[1] is None:
         engine.raise_(TypeError("primals and tangents must be tuples or lists"))
     return Tuple(directional(engine, fun, listed[0], listed[1]))
 
 
-def _jacobian(ctx: Context, fun: Abstract, argnums: Raw = 0) -> Abstract:
-    engine = cast(Engine, ctx)
+def _jacobian(engine: Engine, fun: Abstract, argnums: Raw = 0) -> Abstract:
     positions, several = positions_of(engine, argnums)
 
-    def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+    def call(inner: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         at = counted(positions, len(args))
-        _, found = jacobians(cast(Engine, inner), fun, args, kwargs, at)
+        _, found = jacobians(inner, fun, args, kwargs, at)
         return Tuple(tuple(found)) if several else found[0]
 
     return Meaning("the Jacobian", call)
 
 
-def _hessian(ctx: Context, fun: Abstract, argnums: Raw = 0) -> Abstract:
+def _hessian(ctx: Engine, fun: Abstract, argnums: Raw = 0) -> Abstract:
     return _jacobian(ctx, _grad(ctx, fun, argnums), argnums)
 
 
-def _vmap(ctx: Context, fun: Abstract, in_axes: Raw = ZERO, out_axes: Raw = ZERO) -> Abstract:
-    engine = cast(Engine, ctx)
+def _vmap(engine: Engine, fun: Abstract, in_axes: Raw = ZERO, out_axes: Raw = ZERO) -> Abstract:
     where = (
         engine.known(in_axes, "which axes are mapped"),
         engine.known(out_axes, "where the batch dimension is put"),
     )
 
-    def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        return mapped(cast(Engine, inner), fun, args, kwargs, *where)
+    def call(inner: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        return mapped(inner, fun, args, kwargs, *where)
 
     return Meaning("the mapped function", call)
 
 
-def _vjp(ctx: Context, fun: Abstract, *primals: Abstract, has_aux: Raw = FALSE) -> Abstract:
-    engine = cast(Engine, ctx)
+def _vjp(engine: Engine, fun: Abstract, *primals: Abstract, has_aux: Raw = FALSE) -> Abstract:
     aux = bool(engine.known(has_aux, "whether the function gives something else too"))
     value, pullback, other = pulled_back(engine, fun, primals, aux)
     return Tuple((value, pullback)) if other is None else Tuple((value, pullback, other))
 
 
 def _checkpoint(ctx: Context, fun: Abstract) -> Abstract:
-    def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
-        return recomputed(cast(Engine, inner), fun, args, kwargs)
+    def call(inner: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        return recomputed(inner, fun, args, kwargs)
 
     return Meaning("the function that is recomputed", call)
 
 
-def _stop_gradient(ctx: Context, x: Abstract) -> Abstract:
+def _stop_gradient(engine: Engine, x: Abstract) -> Abstract:
     """An equal value of its own, of whatever structure."""
-    engine = cast(Engine, ctx)
     made: dict[int, int] = {}
 
     def stopped(value: Value) -> Value:
@@ -143,17 +137,15 @@ def _stop_gradient(ctx: Context, x: Abstract) -> Abstract:
     return rebuild(x, stopped, lambda c: made.get(c, c))
 
 
-def _call_custom(ctx: Context, receiver: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
+def _call_custom(engine: Engine, /, receiver: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
     """A call of a `pystage.custom_vjp` object."""
-    engine = cast(Engine, ctx)
     fun, fwd, bwd, apart = (engine.getattr(receiver, n) for n in ("fun", "fwd", "bwd", "nondiff_argnums"))
     return _custom(engine, fun, fwd, bwd, apart, args, kwargs)
 
 
 @instance_meaning(jax.custom_vjp)
-def _call_of_jax(ctx: Context, receiver: Any, *args: Abstract, **kwargs: Abstract) -> Abstract:
+def _call_of_jax(engine: Engine, /, receiver: Any, *args: Abstract, **kwargs: Abstract) -> Abstract:
     """A call of a `jax.custom_vjp` object of the program; of the library's own, JAX knows more."""
-    engine = cast(Engine, ctx)
     options = [name for name in ("symbolic_zeros", "optimize_remat") if getattr(receiver, name, False)]
     if is_jax_callable(receiver):
         return jax_call(engine, receiver, args, kwargs)
@@ -166,9 +158,8 @@ def _call_of_jax(ctx: Context, receiver: Any, *args: Abstract, **kwargs: Abstrac
 
 
 @instance_meaning(jax.custom_jvp)
-def _call_of_jax_forward(ctx: Context, receiver: Any, *args: Abstract, **kwargs: Abstract) -> Abstract:
+def _call_of_jax_forward(engine: Engine, /, receiver: Any, *args: Abstract, **kwargs: Abstract) -> Abstract:
     """A call of a `jax.custom_jvp` object of the program: its rule, which is linear in the tangents, pulled back."""
-    engine = cast(Engine, ctx)
     if is_jax_callable(receiver):
         return jax_call(engine, receiver, args, kwargs)
     if receiver.jvp is None:
@@ -188,8 +179,7 @@ def _pulled_rules(receiver: Any, jvp: Abstract, apart: tuple[int, ...]) -> tuple
     """The forward and the backward rule that a rule for tangents comes to."""
     name = receiver.__name__
 
-    def forward(inner: Context, *given: Abstract) -> Abstract:
-        engine = cast(Engine, inner)
+    def forward(engine: Engine, *given: Abstract) -> Abstract:
         if receiver.symbolic_zeros or is_jax_callable(receiver.jvp):
             what = f"its rule was given {'with symbolic_zeros' if receiver.symbolic_zeros else 'by defjvps'}"
             raise DiagnosticError(NoRuleFor(span=None, name=name, what=what))
@@ -198,12 +188,11 @@ def _pulled_rules(receiver: Any, jvp: Abstract, apart: tuple[int, ...]) -> tuple
         zeros = Tuple(tuple(_zeros(engine, name, primals)))
         return Tuple((_pair(engine, name, jvp, [*first, primals, zeros])[0], primals))
 
-    def backward(inner: Context, *given: Abstract) -> Abstract:
+    def backward(engine: Engine, *given: Abstract) -> Abstract:
         *first, primals, ct = given
-        engine = cast(Engine, inner)
 
-        def tangents(ctx: Context, *directions: Abstract) -> Abstract:
-            return _pair(cast(Engine, ctx), name, jvp, [*first, primals, Tuple(directions)])[1]
+        def tangents(ctx: Engine, *directions: Abstract) -> Abstract:
+            return _pair(ctx, name, jvp, [*first, primals, Tuple(directions)])[1]
 
         zeros = _zeros(engine, name, cast(Tuple, primals))
         _, pull, _ = pulled_back(engine, Meaning("the tangents", tangents), zeros, False)

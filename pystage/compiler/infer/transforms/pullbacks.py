@@ -111,8 +111,8 @@ def pulled_back(
     result = cast(Tuple, whole).items[0]
     pulled, structure = pullbacks[-1], structures[-1]
 
-    def pullback(ctx: Context, cotangent: Abstract) -> Abstract:
-        return _cotangents(cast(Engine, ctx), call, pulled, structure, cotangent)
+    def pullback(ctx: Engine, cotangent: Abstract) -> Abstract:
+        return _cotangents(ctx, call, pulled, structure, cotangent)
 
     if has_aux:
         value, aux = cast(Tuple, result).items

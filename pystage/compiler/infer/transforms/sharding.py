@@ -23,7 +23,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.builder import Builder
 from ...hlo.ir import Function, Region, Value
 from ...hlo.types import ShapeError
-from ...library.context import Context, Raw
+from ...library.context import Raw
 from ...library.jax.carrying import array_leaf
 from ...library.jax.pytrees import flatten, unflatten
 from ...library.registry import meaning
@@ -49,7 +49,7 @@ def _misuse(engine: Engine, error: Exception) -> NoReturn:
 
 @meaning(jax.shard_map)
 def shard_map(
-    ctx: Context,
+    engine: Engine,
     f: Raw = None,
     /,
     *,
@@ -60,7 +60,6 @@ def shard_map(
     check_vma: Raw = True,
 ) -> Abstract:
     """The function on every device of a mesh, of parts of the arrays."""
-    engine = cast(Engine, ctx)
     options = {"out_specs": out_specs, "in_specs": in_specs, "mesh": mesh}
     known = {name: engine.known(value, f"{name} of {NAME}") for name, value in options.items()}
     checked = bool(engine.known(check_vma, f"check_vma of {NAME}"))
@@ -69,8 +68,8 @@ def shard_map(
         _refuse(engine, "pystage splits over all axes of the mesh", "leave out axis_names")
 
     def of(function: Abstract) -> Meaning:
-        def call(inner: Context, *args: Abstract) -> Abstract:
-            return _Sharded(cast(Engine, inner), function, checked, **known).call(args)
+        def call(inner: Engine, *args: Abstract) -> Abstract:
+            return _Sharded(inner, function, checked, **known).call(args)
 
         return Meaning(NAME, call)
 
@@ -128,8 +127,7 @@ class _Sharded:
             given[placeholder] = array.value, spec
             parts.append(replace(array, value=placeholder, range=ANY))
 
-        def one(ctx: Context, *inner: Abstract) -> Abstract:
-            own = cast(Engine, ctx)
+        def one(own: Engine, *inner: Abstract) -> Abstract:
             whole = unflatten(own, tree, list(inner))
             with own.naming(self._axes):
                 result = own.call(self._function, cast(Tuple, whole).items)

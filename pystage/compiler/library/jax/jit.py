@@ -45,7 +45,7 @@ def jit(
 def jitted(function: Abstract, static: frozenset[int | str] = frozenset()) -> Meaning:
     """A function under `jax.jit`; `static` are the positions and names of arguments that it gets as they are."""
 
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         def given(key: int | str, value: Raw) -> Abstract:
             lifted = value if isinstance(value, Abstract) else Const(value)
             count = len(args)

@@ -30,7 +30,7 @@ def found(function: Any, arrays: int = 1) -> Callable[[Callable[..., Any]], Call
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
         def call(
-            ctx: Context, *args: Raw, size: Raw = None, fill_value: Raw = None, **kwargs: Raw
+            ctx: Context, /, *args: Raw, size: Raw = None, fill_value: Raw = None, **kwargs: Raw
         ) -> Abstract:
             if is_none(size) and all(_has_axes(ctx, each) for each in args[:arrays]):
                 given = [as_jax(ctx, each, function.__name__) for each in args[:arrays]]

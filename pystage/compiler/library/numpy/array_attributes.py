@@ -148,7 +148,7 @@ def _known_attribute(ctx: Context, receiver: Const, known: Any, name: str) -> Ab
 def _known_method(name: str) -> Callable[..., Abstract]:
     """A method of known numbers: called now if the arguments are known too."""
 
-    def call(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
         known = [plain(ctx, a) for a in (*args, *kwargs.values())]
         if any(k is MISSING for k in known):
             staged = NUMPY_METHODS.get(name) if isinstance(self.value, np.generic) else None

@@ -47,7 +47,7 @@ _FUNCTIONS = (
 def _delegated(function: Any) -> Callable[..., Abstract]:
     """The method that calls `function` with the receiver first."""
 
-    def call(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
         return ctx.call(Const(function), [self, *args], kwargs)
 
     call.__name__ = function.__name__
@@ -62,7 +62,7 @@ def _rules(value: Raw) -> Rules:
 # ---------------------------------------------------------------- shapes
 
 
-def _reshape(ctx: Context, self: Raw, *shape: Raw, **options: Raw) -> Abstract:
+def _reshape(ctx: Context, /, self: Raw, *shape: Raw, **options: Raw) -> Abstract:
     """`reshape(2, 3)` or `reshape((2, 3))`."""
     wanted = shape[0] if len(shape) == 1 else Tuple(tuple(shape))
     return ctx.call(Const(jnp.reshape if is_jax(self) else np.reshape), [self, wanted], options)
@@ -132,7 +132,7 @@ def _jax_astype(ctx: Context, self: Raw, dtype: Raw, copy: Raw = False, device: 
     return ctx.jax(cast(ctx, JAX.operand(ctx, self, "astype").value, wanted, jax=True))
 
 
-def _jax_sum(ctx: Context, self: Raw, *args: Raw, **options: Raw) -> Abstract:
+def _jax_sum(ctx: Context, /, self: Raw, *args: Raw, **options: Raw) -> Abstract:
     """`jnp.sum`, but for what JAX's method forgets."""
     given = {**dict(zip(("axis", "dtype", "out", "keepdims", "initial"), args)), **options}
     refuse_forgotten(ctx, "sum", given)
@@ -176,7 +176,7 @@ def _view(ctx: Context, self: Raw, dtype: Raw = None) -> Abstract:
     return rules.result(ctx, bits)
 
 
-def _conjugate(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+def _conjugate(ctx: Context, /, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     """The conjugate; in NumPy, what is not complex is given back itself."""
     if not is_jax(self) and not args and not kwargs:
         dtype = dtype_of(ctx, self) if ctx.is_ndarray(self) else self.dtype
@@ -245,13 +245,13 @@ def _filling(ctx: Context, value: Raw, dtype: DType) -> Raw:
     return value
 
 
-def _sort(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+def _sort(ctx: Context, /, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     """Sorts the memory of an ndarray."""
     made = ctx.call(Const(np.sort), [self, *args], kwargs)
     return _stored(ctx, self, NUMPY.operand(ctx, made, "sort").value, "sort array")
 
 
-def _partition(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+def _partition(ctx: Context, /, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     """Brings the memory of an ndarray into an order in which the `kth` element is in its place."""
     made = ctx.call(Const(np.partition), [self, *args], kwargs)
     return _stored(ctx, self, NUMPY.operand(ctx, made, "partition").value, "partition array")

@@ -61,7 +61,7 @@ def _without_bfloat16(
     name = f"np.{'linalg.' * (function.__module__ == 'numpy.linalg')}{function.__name__}"
 
     @functools.wraps(served)
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         if any(test(ctx, arg) for arg in (*args, *kwargs.values())):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="numbers of bfloat16"))
         return served(ctx, *args, **kwargs)

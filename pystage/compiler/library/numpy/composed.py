@@ -38,7 +38,7 @@ def run_program(
 def meaning_by(program: Callable[..., Any]) -> Callable[..., Abstract]:
     """The meaning `(ctx, …)` with the parameters of `program`, which stages its source."""
 
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         return run_program(ctx, program, args, kwargs)
 
     def signature() -> inspect.Signature:

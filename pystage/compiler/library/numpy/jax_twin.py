@@ -17,7 +17,7 @@ from ..context import Context
 _SETTINGS = JaxSettings(enable_x64=True, default_matmul_precision="highest")
 
 
-def twin(ctx: Context, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Value]:
+def twin(ctx: Context, /, function: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Value]:
     """The results of a function of JAX on values; what is no `Value` among the arguments is static.
 
     PS651 where JAX refuses the call.

@@ -32,7 +32,7 @@ _BY_NUMBER: tuple[Any, ...] = (np.base_repr, np.binary_repr, np.typename, np.min
 def _now(function: Any) -> Callable[..., Abstract]:
     name = f"np.{function.__name__}"
 
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         known = [known_object(ctx, a) for a in args]
         known = [ctx.known(a, f"an argument of {name}") if k is MISSING else k for a, k in zip(args, known)]
         named = {key: ctx.known(value, f"{key} of {name}") for key, value in kwargs.items()}

@@ -164,7 +164,7 @@ _OPTIONS = {
 
 
 @meaning(np.pad)
-def pad(ctx: Context, array: Raw, pad_width: Raw, mode: Raw = "constant", **options: Raw) -> Abstract:
+def pad(ctx: Context, /, array: Raw, pad_width: Raw, mode: Raw = "constant", **options: Raw) -> Abstract:
     """More elements around the array: constants, ramps, statistics of its own, or its own repeated in some order."""
     given = nested(ctx, NUMPY, array, "pad")
     how = ctx.known(mode, "the mode of pad")

@@ -635,7 +635,7 @@ def _is_hashable(function: Any) -> bool:
 def _refused(function: Any) -> Callable[..., Abstract]:
     name = getattr(function, "__name__", "a function of arrays")
 
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         refuse(ctx, f"`{name}`")
 
     return call

@@ -68,7 +68,7 @@ def scalar_attribute(ctx: Context, value: Array, name: str) -> Abstract | None:
 def _by_value(name: str) -> Callable[..., Abstract]:
     """A method whose result no operation gives: the number must be known."""
 
-    def call(ctx: Context, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
         known = ctx.known(self, f"the number whose .{name} is called")
         given = [ctx.known(a, f"an argument of {name}") for a in args]
         named = {k: ctx.known(a, f"an argument of {name}") for k, a in kwargs.items()}

@@ -117,7 +117,7 @@ def _name(function: Callable[..., Any]) -> str:
 def _now(function: Callable[..., Any]) -> Callable[..., Abstract]:
     """The meaning of a function of known arguments."""
 
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         known = [_known(ctx, a) for a in args]
         named = {k: _known(ctx, v) for k, v in kwargs.items()}
         if any(each is MISSING for each in (*known, *named.values())):

@@ -75,7 +75,7 @@ def attribute(ctx: Context, receiver: Const, name: str) -> Abstract | None:
 def _method(bound: Callable[..., Any]) -> Callable[..., Abstract]:
     """A bound method of a known object as a meaning."""
 
-    def method(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def method(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         if getattr(bound, "__name__", "") == "format" and isinstance(getattr(bound, "__self__", None), str):
             if any(_is_instance(ctx, x) or asks_objects(ctx, x) for x in (*args, *kwargs.values())):
                 return _format(ctx, bound, args, kwargs)

@@ -346,7 +346,7 @@ def under(
     name = getattr(real, "__name__", "?")
     signature = functools.cache(lambda: _restricted(function, real))
 
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         if fold:
             known = [plain(ctx, a) for a in (*args, *kwargs.values())]
             if known and not any(k is MISSING for k in known):

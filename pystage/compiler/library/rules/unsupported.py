@@ -13,7 +13,7 @@ from ..context import Context
 def refused(name: str, why: str, instead: str) -> Callable[..., NoReturn]:
     """The meaning of a function that is not served, whatever it is given: PS606."""
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> NoReturn:
+    def call(ctx: Context, /, *args: Abstract, **kwargs: Abstract) -> NoReturn:
         ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
 
     return call

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from ....infer.interface import (
     Ambient,
+    Engine,
     class_of,
     describe,
     entries_of,
@@ -27,7 +28,7 @@ from ....infer.interface import (
     set_entry,
     set_field,
 )
-from ....library.context import Context, Raw
+from ....library.context import Raw
 from ....library.kernels.structures import list_items
 from ....library.python import operators
 from ....policy import package_of
@@ -49,13 +50,13 @@ def linen() -> Any:
     return sys.modules["flax.linen"]
 
 
-def at_work(ctx: Context) -> tuple[Abstract, Abstract]:
+def at_work(ctx: Engine) -> tuple[Abstract, Abstract]:
     """The module whose method runs, None outside of all; and what says which results are captured."""
     entry = _AT_WORK.top(ctx)
     return (NONE, FALSE) if entry is None else cast(tuple[Abstract, Abstract], cast(Tuple, entry).items)
 
 
-def working(ctx: Context, module: Abstract, capture: Abstract) -> AbstractContextManager[None]:
+def working(ctx: Engine, module: Abstract, capture: Abstract) -> AbstractContextManager[None]:
     """While the method of a module runs, it is what new modules are parts of."""
     return _AT_WORK.entered(ctx, Tuple((module, capture)))
 
@@ -63,29 +64,29 @@ def working(ctx: Context, module: Abstract, capture: Abstract) -> AbstractContex
 # ---------------------------------------------------------------- what a module knows of itself
 
 
-def scope_of(ctx: Context, module: Ref) -> Abstract:
+def scope_of(ctx: Engine, module: Ref) -> Abstract:
     """The scope of a module, None if it is not bound."""
     return fields_of(ctx, module).get("scope", NONE)
 
 
-def parent_of(ctx: Context, module: Ref) -> Abstract:
+def parent_of(ctx: Engine, module: Ref) -> Abstract:
     """The module or the scope that a module is a part of, or None."""
     found = get_field(ctx, module, "_parent_ref")
     return NONE if found is None else found
 
 
-def flag_of(ctx: Context, module: Ref, name: str) -> Any:
+def flag_of(ctx: Engine, module: Ref, name: str) -> Any:
     """A flag of the module's state; false before it has any."""
     state = fields_of(ctx, module).get("_state")
     return False if state is None else ctx.known(fields_of(ctx, state)[name], "the state of a module")
 
 
-def set_flag(ctx: Context, module: Ref, name: str, value: Abstract) -> None:
+def set_flag(ctx: Engine, module: Ref, name: str, value: Abstract) -> None:
     """Sets a flag of the module's state."""
     set_field(ctx, fields_of(ctx, module)["_state"], name, value)
 
 
-def reset(ctx: Context, module: Ref) -> None:
+def reset(ctx: Engine, module: Ref) -> None:
     """Resets the state of a module that lives for one method."""
     set_flag(ctx, module, "in_compact_method", FALSE)
     set_flag(ctx, module, "in_setup", FALSE)
@@ -94,12 +95,12 @@ def reset(ctx: Context, module: Ref) -> None:
         set_entries(ctx, state[kept], {})
 
 
-def release_names(ctx: Context, module: Ref) -> None:
+def release_names(ctx: Engine, module: Ref) -> None:
     """The names of parts and variables may be used again: by the next call of the method."""
     set_entries(ctx, fields_of(ctx, scope_of(ctx, module))["reservations"], {})
 
 
-def is_module(ctx: Context, value: Abstract) -> bool:
+def is_module(ctx: Engine, value: Abstract) -> bool:
     """True for a module of Linen."""
     cell = object_of(ctx, value)
     return cell is not None and issubclass(cell.cls, linen().Module)
@@ -113,7 +114,7 @@ def own_fields(cls: Any) -> list[str]:
 # ---------------------------------------------------------------- made, and made a part
 
 
-def post_init(ctx: Context, self: Abstract) -> Abstract:
+def post_init(ctx: Engine, self: Abstract) -> Abstract:
     """`Module.__post_init__`: a module is made; inside of another it gets a name and a scope."""
     ref = cast(Ref, self)
     counts = {name: new_dict(ctx) for name in ("autoname_cursor", "children")}
@@ -141,7 +142,7 @@ def post_init(ctx: Context, self: Abstract) -> Abstract:
     return NONE
 
 
-def _has_run_setup(ctx: Context, ref: Ref) -> bool:
+def _has_run_setup(ctx: Engine, ref: Ref) -> bool:
     """True for a module of the program whose `setup` has run before, when its variables were made, or does nothing.
 
     It runs at once then, so that branches and loops find a module as they leave it.
@@ -153,11 +154,11 @@ def _has_run_setup(ctx: Context, ref: Ref) -> bool:
     return not initialising and bool(entries_of(ctx, scope["_variables"]))
 
 
-def _name(ctx: Context, module: Ref) -> Any:
+def _name(ctx: Engine, module: Ref) -> Any:
     return ctx.known(ctx.getattr(module, "name"), "the name of a module")
 
 
-def _become_part(ctx: Context, ref: Ref, parent: Ref) -> None:
+def _become_part(ctx: Engine, ref: Ref, parent: Ref) -> None:
     """Gives a module its name among the parts of `parent`, and the scope of that name."""
     cls = class_of(ctx, ref)
     allowed = flag_of(ctx, parent, "in_setup") or flag_of(ctx, parent, "in_compact_method")
@@ -179,7 +180,7 @@ def _become_part(ctx: Context, ref: Ref, parent: Ref) -> None:
     set_field(ctx, ref, "scope", own)
 
 
-def register(ctx: Context, ref: Ref, name: str, value: Abstract) -> None:
+def register(ctx: Engine, ref: Ref, name: str, value: Abstract) -> None:
     """`Module._register_submodules`: modules in an attribute become parts, named after it; lists become tuples."""
     adopted = fields_of(ctx, root_of(ctx, scope_of(ctx, ref)))["adopted"]
     parts: list[Ref] = []
@@ -205,7 +206,7 @@ def register(ctx: Context, ref: Ref, name: str, value: Abstract) -> None:
 
 
 def _mapped(
-    ctx: Context, value: Abstract, change: Callable[[Ref, str], Abstract], suffix: str = ""
+    ctx: Engine, value: Abstract, change: Callable[[Ref, str], Abstract], suffix: str = ""
 ) -> Abstract:
     """A structure with `change` of each module in it, and tuples in the place of lists.
 
@@ -227,7 +228,7 @@ def _mapped(
 
 
 def copied(
-    ctx: Context, module: Ref, updates: Mapping[str, Abstract], inner: list[tuple[Ref, Ref]] | None
+    ctx: Engine, module: Ref, updates: Mapping[str, Abstract], inner: list[tuple[Ref, Ref]] | None
 ) -> Ref:
     """A new module with the fields of another; `inner`: its parts too, each once, noted there."""
     cls = class_of(ctx, module)
@@ -247,13 +248,13 @@ def copied(
     return cast(Ref, ctx.call(Const(cls), [], given))
 
 
-def clone(ctx: Context, self: Abstract, *, parent: Raw = NONE, **updates: Abstract) -> Abstract:
+def clone(ctx: Engine, /, self: Abstract, *, parent: Raw = NONE, **updates: Abstract) -> Abstract:
     """`module.clone(**updates)`."""
     return copied(ctx, cast(Ref, self), {"parent": parent, **updates}, None)
 
 
 def copy(
-    ctx: Context, self: Abstract, *, parent: Raw = None, name: Raw = NONE, **updates: Abstract
+    ctx: Engine, /, self: Abstract, *, parent: Raw = None, name: Raw = NONE, **updates: Abstract
 ) -> Abstract:
     """`module.copy(**updates)`: a part of the module at work, or of `parent`."""
     made = at_work(ctx)[0] if parent is None else parent
@@ -263,7 +264,7 @@ def copy(
 # ---------------------------------------------------------------- attributes and `setup`
 
 
-def setattr_(ctx: Context, self: Abstract, name: Abstract, value: Abstract) -> Abstract:
+def setattr_(ctx: Engine, self: Abstract, name: Abstract, value: Abstract) -> Abstract:
     """`module.name = value`: in `setup` the modules in it become parts."""
     ref, key = cast(Ref, self), ctx.known(name, "the name of an attribute")
     cls = class_of(ctx, ref)
@@ -280,7 +281,7 @@ def setattr_(ctx: Context, self: Abstract, name: Abstract, value: Abstract) -> A
     return NONE
 
 
-def getattr_(ctx: Context, self: Abstract, name: Abstract) -> Abstract:
+def getattr_(ctx: Engine, self: Abstract, name: Abstract) -> Abstract:
     """`module.name` of an attribute that only `setup` makes."""
     ref, key = cast(Ref, self), ctx.known(name, "the name of an attribute")
     try_setup(ctx, ref)
@@ -294,7 +295,7 @@ def getattr_(ctx: Context, self: Abstract, name: Abstract) -> Abstract:
     ctx.raise_(AttributeError(text))
 
 
-def try_setup(ctx: Context, ref: Ref) -> None:
+def try_setup(ctx: Engine, ref: Ref) -> None:
     """Runs `setup` of a bound module, once."""
     if isinstance(scope_of(ctx, ref), Const) or flag_of(ctx, ref, "in_setup"):
         return

@@ -12,8 +12,16 @@ from typing import Any, cast
 import numpy as np
 
 from .....records import dataclass
-from ....infer.interface import class_of, entries_of, fields_of, found_at, is_dict, new_dict, set_entry
-from ....library.context import Context
+from ....infer.interface import (
+    Engine,
+    class_of,
+    entries_of,
+    fields_of,
+    found_at,
+    is_dict,
+    new_dict,
+    set_entry,
+)
 from ....library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
 from ....library.kernels.structures import list_items
 from ....policy import is_library, package_of
@@ -119,7 +127,7 @@ def _constructed(part: Any, root: Any) -> Any:
 
 
 def call_of_layer(
-    ctx: Context, ref: Ref, method: str, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
+    ctx: Engine, ref: Ref, method: str, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
 ) -> Abstract | None:
     """The call of a method of a bound layer; None for one that JAX cannot take, as it holds parts of the program."""
     capture = at_work(ctx)[1]
@@ -153,13 +161,13 @@ def call_of_layer(
     return result
 
 
-def _variables(ctx: Context, scope: Ref, names: Sequence[str]) -> Abstract:
+def _variables(ctx: Engine, scope: Ref, names: Sequence[str]) -> Abstract:
     """The variables of a scope, by collection."""
     found = ctx.getattr(scope, "_collection")
     return new_dict(ctx, {name: ctx.call(found, [Const(name)]) for name in names})
 
 
-def _counts(ctx: Context, counts: Abstract, paths: Sequence[Names]) -> Counts:
+def _counts(ctx: Engine, counts: Abstract, paths: Sequence[Names]) -> Counts:
     """How often keys were used in the scopes at and below some paths."""
     return tuple(
         [
@@ -170,7 +178,7 @@ def _counts(ctx: Context, counts: Abstract, paths: Sequence[Names]) -> Counts:
     )
 
 
-def _merge(ctx: Context, target: Ref, source: Abstract) -> None:
+def _merge(ctx: Engine, target: Ref, source: Abstract) -> None:
     """Stores what is in a dict of dicts into another."""
     for key, value in entries_of(ctx, source).items():
         old = entries_of(ctx, target).get(key)
@@ -181,7 +189,7 @@ def _merge(ctx: Context, target: Ref, source: Abstract) -> None:
             set_entry(ctx, target, key, value)
 
 
-def _recipe(ctx: Context, ref: Ref, scopes: dict[Names, Ref], owner: Names | None = None) -> Any:
+def _recipe(ctx: Engine, ref: Ref, scopes: dict[Names, Ref], owner: Names | None = None) -> Any:
     """How to make an equal module, and the scopes that it is bound to; `_UNKNOWN` where code of the program is in it.
 
     `owner`: the path at which a part stands that is bound by its owner.
@@ -204,7 +212,7 @@ def _recipe(ctx: Context, ref: Ref, scopes: dict[Names, Ref], owner: Names | Non
     return _Recipe(cls, tuple(fields), path if owner is None else None)
 
 
-def _plain(ctx: Context, value: Abstract, scopes: dict[Names, Ref], path: Names) -> Any:
+def _plain(ctx: Engine, value: Abstract, scopes: dict[Names, Ref], path: Names) -> Any:
     """The Python value of a field: data, functions of the library, and recipes for modules."""
     if isinstance(value, Array) and value.form is Form.PYTHON:
         return ctx.known(value, "a number that a module of Flax holds")

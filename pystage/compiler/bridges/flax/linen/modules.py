@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from ....diagnostics.codes_calls import NotServed
-from ....infer.interface import captured, entries_of, fields_of, is_dict, new_dict
-from ....library.context import Context, Raw
+from ....infer.interface import Engine, captured, entries_of, fields_of, is_dict, new_dict
+from ....library.context import Raw
 from ....library.registry import meaning
 from ....library.rules.unsupported import refused
 from ....values.boundary import CallableMember, Path
@@ -85,7 +85,8 @@ def declare(linen: types.ModuleType) -> None:
 
 
 def _apply(
-    ctx: Context,
+    ctx: Engine,
+    /,
     self: Abstract,
     variables: Abstract,
     *args: Abstract,
@@ -106,7 +107,8 @@ def _apply(
 
 
 def _init_with_output(
-    ctx: Context,
+    ctx: Engine,
+    /,
     self: Abstract,
     rngs: Abstract,
     *args: Abstract,
@@ -125,12 +127,12 @@ def _init_with_output(
     return Tuple((result, _mutated(ctx, scope)))
 
 
-def _init(ctx: Context, self: Abstract, rngs: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
+def _init(ctx: Engine, /, self: Abstract, rngs: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
     """`module.init(rngs, *args)`: the variables."""
     return cast(Tuple, _init_with_output(ctx, self, rngs, *args, **kwargs)).items[1]
 
 
-def _bind(ctx: Context, variables: Abstract, rngs: Raw, mutable: Any, flags: Mapping[str, Abstract]) -> Ref:
+def _bind(ctx: Engine, variables: Abstract, rngs: Raw, mutable: Any, flags: Mapping[str, Abstract]) -> Ref:
     """A new outermost scope; collections that may change are copied."""
     if not is_dict(ctx, variables):
         variables = ctx.call(Const(flax_core().unfreeze), [variables])
@@ -150,14 +152,14 @@ def _bind(ctx: Context, variables: Abstract, rngs: Raw, mutable: Any, flags: Map
     return cast(Ref, scope)
 
 
-def _copied(ctx: Context, value: Abstract) -> Abstract:
+def _copied(ctx: Engine, value: Abstract) -> Abstract:
     """A dict of dicts, copied all the way down."""
     if not is_dict(ctx, value):
         return value
     return new_dict(ctx, {k: _copied(ctx, v) for k, v in entries_of(ctx, value).items()})
 
 
-def _mutated(ctx: Context, scope: Ref) -> Abstract:
+def _mutated(ctx: Engine, scope: Ref) -> Abstract:
     """The mutable variables of a scope after a run."""
     mutable = ctx.known(fields_of(ctx, scope)["mutable"], "which collections are mutable")
     found = entries_of(ctx, fields_of(ctx, scope)["_variables"])
@@ -165,7 +167,7 @@ def _mutated(ctx: Context, scope: Ref) -> Abstract:
 
 
 def _run(
-    ctx: Context,
+    ctx: Engine,
     module: Abstract,
     scope: Ref,
     method: Raw,
@@ -191,7 +193,7 @@ def _run(
         return ctx.call(function, given, kwargs)
 
 
-def _require_no_interceptors(ctx: Context) -> None:
+def _require_no_interceptors(ctx: Engine) -> None:
     """PS606 where functions of the program stand around all methods (`nn.intercept_methods`)."""
     stack = sys.modules["flax.linen.module"]._global_interceptor_stack
     path = Path(CallableMember(stack, "the interceptors of flax.linen")).attribute("_storage")
@@ -201,7 +203,7 @@ def _require_no_interceptors(ctx: Context) -> None:
         ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
 
 
-def _call_wrapped(ctx: Context, self: Abstract, fun: Abstract, args: Abstract, kwargs: Abstract) -> Abstract:
+def _call_wrapped(ctx: Engine, self: Abstract, fun: Abstract, args: Abstract, kwargs: Abstract) -> Abstract:
     """`Module._call_wrapped_method`: a method of a module, with all that Flax does around it."""
     ref = cast(Ref, self)
     function = ctx.known(fun, "a method of a module")
@@ -225,7 +227,7 @@ def _call_wrapped(ctx: Context, self: Abstract, fun: Abstract, args: Abstract, k
 
 
 def _run_method(
-    ctx: Context,
+    ctx: Engine,
     ref: Ref,
     fun: Abstract,
     name: str,
@@ -246,7 +248,7 @@ def _run_method(
     return result
 
 
-def _captured(ctx: Context, ref: Ref, name: str, result: Abstract) -> None:
+def _captured(ctx: Engine, ref: Ref, name: str, result: Abstract) -> None:
     """Keeps the result of a method where `capture_intermediates` says so."""
     capture = at_work(ctx)[1]
     if isinstance(capture, Const) and isinstance(capture.value, bool):

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from ....diagnostics.codes_calls import NotServed
 from ....infer.interface import (
+    Engine,
     class_of,
     entries_of,
     fields_of,
@@ -22,7 +23,7 @@ from ....infer.interface import (
     set_entry,
     set_field,
 )
-from ....library.context import Context, Raw
+from ....library.context import Raw
 from ....library.python import operators
 from ....library.registry import meaning
 from ....values.lattice import FALSE, NONE, Abstract, Const, ObjectCell, Ref
@@ -48,7 +49,7 @@ def declare_scopes(core: types.ModuleType) -> None:
     meaning(sys.modules["flax.ids"].UUIDManager.__call__)(lambda ctx, self: NONE)
 
 
-def filter_of(ctx: Context, value: Raw) -> Any:
+def filter_of(ctx: Engine, value: Raw) -> Any:
     """A filter of collections: a bool, names, or a `DenyList`."""
     cell = object_of(ctx, value)
     if cell is not None:
@@ -58,7 +59,7 @@ def filter_of(ctx: Context, value: Raw) -> Any:
 
 
 def _init(
-    ctx: Context,
+    ctx: Engine,
     self: Abstract,
     variables: Abstract,
     rngs: Raw = NONE,
@@ -91,13 +92,13 @@ def _init(
     return NONE
 
 
-def root_of(ctx: Context, scope: Abstract) -> Abstract:
+def root_of(ctx: Engine, scope: Abstract) -> Abstract:
     """The outermost scope."""
     found = fields_of(ctx, scope)["_root"]
     return scope if isinstance(found, Const) else found
 
 
-def _lazy(ctx: Context, key: Abstract, *suffix: str | int) -> Abstract:
+def _lazy(ctx: Engine, key: Abstract, *suffix: str | int) -> Abstract:
     """A key to which the names on the way to a scope are folded in, once one of its numbers is wanted."""
     cell = object_of(ctx, key)
     if cell is not None:
@@ -115,7 +116,7 @@ def flax_core() -> Any:
     return sys.modules["flax.core"]
 
 
-def _push(ctx: Context, self: Abstract, name: Abstract, prefix: Raw = "", reuse: Raw = FALSE) -> Abstract:
+def _push(ctx: Engine, self: Abstract, name: Abstract, prefix: Raw = "", reuse: Raw = FALSE) -> Abstract:
     """`Scope.push`: the scope of a module of that name."""
     fields = fields_of(ctx, self)
     own = ctx.known(name, "the name of a module")
@@ -130,7 +131,7 @@ def _push(ctx: Context, self: Abstract, name: Abstract, prefix: Raw = "", reuse:
     return scope
 
 
-def _make_rng(ctx: Context, self: Abstract, name: Raw = "params") -> Abstract:
+def _make_rng(ctx: Engine, self: Abstract, name: Raw = "params") -> Abstract:
     """`Scope.make_rng`: the next key of a scope; `counts` has how often each was asked for, by its path and name."""
     fields = fields_of(ctx, self)
     rngs, wanted = entries_of(ctx, fields["rngs"]), ctx.known(name, "the name of a key")
@@ -147,7 +148,7 @@ def _make_rng(ctx: Context, self: Abstract, name: Raw = "params") -> Abstract:
     return ctx.call(ctx.getattr(lazy, "as_jax_rng"), [])
 
 
-def is_reserved(ctx: Context, self: Abstract, name: Raw, col: Raw = NONE) -> bool:
+def is_reserved(ctx: Engine, self: Abstract, name: Raw, col: Raw = NONE) -> bool:
     """`Scope.name_reserved`."""
     names = entries_of(ctx, fields_of(ctx, self)["reservations"])
     taken = names.get(ctx.known(name, "the name of a variable or a module"))
@@ -157,7 +158,7 @@ def is_reserved(ctx: Context, self: Abstract, name: Raw, col: Raw = NONE) -> boo
     return None in found or wanted is None or wanted in found
 
 
-def _reserve(ctx: Context, self: Abstract, name: Abstract, col: Raw = NONE) -> Abstract:
+def _reserve(ctx: Engine, self: Abstract, name: Abstract, col: Raw = NONE) -> Abstract:
     """`Scope.reserve`."""
     key = ctx.known(name, "the name of a variable or a module")
     if not isinstance(key, str):
@@ -171,7 +172,7 @@ def _reserve(ctx: Context, self: Abstract, name: Abstract, col: Raw = NONE) -> A
     return NONE
 
 
-def _unbox(ctx: Context, tree: Abstract) -> Abstract:
+def _unbox(ctx: Engine, tree: Abstract) -> Abstract:
     """`flax.core.meta.unbox` of what holds no boxes; PS606 for one that does."""
     for cell in ctx.state.reachable([tree]):
         content = ctx.state.get(cell)

@@ -16,6 +16,7 @@ import jax
 
 from ....diagnostics.codes_calls import NotServed
 from ....infer.interface import (
+    Engine,
     ObjectModel,
     all_fields_of,
     call_on_shells,
@@ -28,7 +29,7 @@ from ....infer.interface import (
     object_of,
     set_field,
 )
-from ....library.context import Context, Raw
+from ....library.context import Raw
 from ....library.jax.lax.control import as_arrays
 from ....library.registry import declared, meaning
 from ....library.rules.unsupported import refused
@@ -77,7 +78,7 @@ def declare(nnx: types.ModuleType) -> None:
 def _on_shells(function: Callable[..., Any], name: str) -> Callable[..., Abstract]:
     """The meaning of a function of NNX that only moves arrays about."""
 
-    def call(ctx: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+    def call(ctx: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         return call_on_shells(ctx, _STRUCTURE, name, function, args, kwargs)
 
     return call
@@ -99,7 +100,7 @@ def _static_fields(shell: Callable[[Abstract], Any], fields: Mapping[str, Abstra
 _STRUCTURE = ObjectModel("flax", "NNX", _node_classes, _static_fields)
 
 
-def _jit(ctx: Context, fun: Abstract, *, static_argnums: Raw = None, static_argnames: Raw = None) -> Abstract:
+def _jit(ctx: Engine, fun: Abstract, *, static_argnums: Raw = None, static_argnames: Raw = None) -> Abstract:
     """`nnx.jit(fun)`: the function itself, a part of the program, with arrays for numbers."""
     if any(ctx.known(given, "which arguments are static") for given in (static_argnums, static_argnames)):
         why, instead = "it has static arguments", "call the function itself: it is a part of the program"
@@ -108,21 +109,22 @@ def _jit(ctx: Context, fun: Abstract, *, static_argnums: Raw = None, static_argn
     def arrays(value: Abstract) -> Abstract:
         return as_arrays(ctx, value, "nnx.jit") if isinstance(value, Array | Const) else value
 
-    def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+    def call(inner: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         given = [arrays(a) for a in args]
         return arrays(inner.call(fun, given, {k: arrays(v) for k, v in kwargs.items()}))
 
     return Meaning("nnx.jit", call)
 
 
-def _call_jitted(ctx: Context, self: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
+def _call_jitted(ctx: Engine, /, self: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
     """A call of a function that was decorated with `nnx.jit`."""
     static = ctx.getattr(self, "static_argnums")
     return ctx.call(_jit(ctx, ctx.getattr(self, "fun"), static_argnums=static), args, kwargs)
 
 
 def _gradients(
-    ctx: Context,
+    ctx: Engine,
+    /,
     f: Abstract,
     *,
     argnums: Raw = 0,
@@ -139,11 +141,11 @@ def _gradients(
     chosen = [_chosen(ctx, each) for each in (listed if listed is not None else [argnums])]
     transform = Const(jax.value_and_grad if with_value else jax.grad)
 
-    def call(inner: Context, *args: Abstract, **kwargs: Abstract) -> Abstract:
+    def call(inner: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
         parts = [_Differentiated(inner, args[position], which) for position, which in chosen]
         count = len(parts)
 
-        def moved(within: Context, *given: Abstract, **named: Abstract) -> Abstract:
+        def moved(within: Engine, *given: Abstract, **named: Abstract) -> Abstract:
             own = list(given[count:])
             for (position, _), part, values in zip(chosen, parts, given):
                 own[position] = part.with_values(within, values, own[position])
@@ -159,7 +161,7 @@ def _gradients(
     return Meaning("nnx.grad", call)
 
 
-def _slopes(ctx: Context, parts: Sequence[_Differentiated], slopes: Abstract, single: bool) -> Abstract:
+def _slopes(ctx: Engine, parts: Sequence[_Differentiated], slopes: Abstract, single: bool) -> Abstract:
     made = [part.like(ctx, each) for part, each in zip(parts, cast(Tuple, slopes).items, strict=True)]
     return made[0] if single else Tuple(tuple(made))
 
@@ -175,14 +177,14 @@ def _in_slopes(
     return Tuple((first, change(second))) if with_value else Tuple((change(first), second))
 
 
-def _is_sequence(ctx: Context, value: Raw) -> bool:
+def _is_sequence(ctx: Engine, value: Raw) -> bool:
     """True for a tuple or a list, of numbers or of `DiffState`s."""
     if isinstance(value, Ref):
         return isinstance(ctx.state.get(value.cell), ListCell)
     return isinstance(value, Tuple) or (isinstance(value, Const) and isinstance(value.value, tuple))
 
 
-def _chosen(ctx: Context, argnum: Raw) -> tuple[int, Abstract]:
+def _chosen(ctx: Engine, argnum: Raw) -> tuple[int, Abstract]:
     """Which argument, and the filter for its variables: of a number or a `DiffState`."""
     if object_of(ctx, argnum) is not None:
         position = ctx.known(ctx.getattr(argnum, "argnum"), "argnums of nnx.grad")
@@ -193,7 +195,7 @@ def _chosen(ctx: Context, argnum: Raw) -> tuple[int, Abstract]:
 class _Differentiated:
     """The differentiated part of an argument: the variables of a module, else the argument itself."""
 
-    def __init__(self, ctx: Context, argument: Abstract, which: Abstract) -> None:
+    def __init__(self, ctx: Engine, argument: Abstract, which: Abstract) -> None:
         nnx = sys.modules["flax.nnx"]
         cell = object_of(ctx, argument)
         self._state: Abstract | None = None
@@ -204,7 +206,7 @@ class _Differentiated:
             self._variables = list(_variables(ctx, self._state))
             self.values = Tuple(tuple([ctx.getattr(v, "_raw_value") for v in self._variables]))
 
-    def with_values(self, ctx: Context, values: Abstract, argument: Abstract) -> Abstract:
+    def with_values(self, ctx: Engine, values: Abstract, argument: Abstract) -> Abstract:
         """The argument with other values."""
         if self._state is None:
             return values
@@ -212,7 +214,7 @@ class _Differentiated:
             set_field(ctx, variable, "_raw_value", value)
         return argument
 
-    def like(self, ctx: Context, slopes: Abstract) -> Abstract:
+    def like(self, ctx: Engine, slopes: Abstract) -> Abstract:
         """The state of a module that holds slopes, in variables of their own."""
         if self._state is None:
             return slopes
@@ -220,7 +222,7 @@ class _Differentiated:
         return _copied(ctx, self._state, found)
 
 
-def _variables(ctx: Context, state: Abstract) -> Iterator[Ref]:
+def _variables(ctx: Engine, state: Abstract) -> Iterator[Ref]:
     """The variables in a state, in order."""
     if is_dict(ctx, state):
         for part in entries_of(ctx, state).values():
@@ -231,7 +233,7 @@ def _variables(ctx: Context, state: Abstract) -> Iterator[Ref]:
         yield cast(Ref, state)
 
 
-def _copied(ctx: Context, part: Abstract, slopes: dict[int, Abstract]) -> Abstract:
+def _copied(ctx: Engine, part: Abstract, slopes: dict[int, Abstract]) -> Abstract:
     """A new state, with slopes in place of the values of its variables."""
     ref = cast(Ref, part)
     if is_dict(ctx, ref):
@@ -244,7 +246,7 @@ def _copied(ctx: Context, part: Abstract, slopes: dict[int, Abstract]) -> Abstra
     return new_object(ctx, class_of(ctx, ref), {**fields, **changed})
 
 
-def get_value(ctx: Context, target: Abstract, *, index: Raw = None) -> Abstract:
+def get_value(ctx: Engine, target: Abstract, *, index: Raw = None) -> Abstract:
     """The value of a variable, or a part of it."""
     raw = _raw_value(ctx, target, "on_get_value")
     if index is None or _is_whole(index):
@@ -252,7 +254,7 @@ def get_value(ctx: Context, target: Abstract, *, index: Raw = None) -> Abstract:
     return getitem(ctx, raw, cast(Abstract, index))
 
 
-def set_value(ctx: Context, target: Abstract, value: Abstract, *, index: Raw = None) -> Abstract:
+def set_value(ctx: Engine, target: Abstract, value: Abstract, *, index: Raw = None) -> Abstract:
     """Stores into a variable: a new array, as all of JAX's are."""
     raw = _raw_value(ctx, target, "on_set_value")
     if index is not None and not (_is_whole(index) and _are_alike(raw, value)):
@@ -262,7 +264,7 @@ def set_value(ctx: Context, target: Abstract, value: Abstract, *, index: Raw = N
     return NONE
 
 
-def _raw_value(ctx: Context, target: Abstract, hook: str) -> Abstract:
+def _raw_value(ctx: Engine, target: Abstract, hook: str) -> Abstract:
     """The array of a variable; PS606 for one with hooks, and for one that is a reference of JAX's."""
     metadata = ctx.known(ctx.getattr(target, "_var_metadata"), "the metadata of a variable")
     if hook in metadata or metadata.get("hijax") or metadata.get("ref"):

@@ -53,7 +53,14 @@ class _Collective:
     """One call: JAX's function, its axes, and its operands, which JAX has accepted."""
 
     def __init__(
-        self, ctx: Context, function: Callable[..., Any], x: Raw, axis_name: Raw, *args: Any, **options: Any
+        self,
+        ctx: Context,
+        /,
+        function: Callable[..., Any],
+        x: Raw,
+        axis_name: Raw,
+        *args: Any,
+        **options: Any,
     ) -> None:
         self.ctx = ctx
         self.name = f"jax.lax.{function.__name__}"

@@ -96,13 +96,13 @@ def where(ctx: Context, rules: Rules, condition: Raw, x: Raw = None, y: Raw = No
 def _made_of(rules: Rules, function: Any) -> Any:
     """What JAX makes arrays of in place of a list whose length only the program knows; of NumPy's, calls give them."""
 
-    def rows(ctx: Context, a: Raw, *args: Raw, **kwargs: Raw) -> Raw:
+    def rows(ctx: Context, /, a: Raw, *args: Raw, **kwargs: Raw) -> Raw:
         return arrays_of_rows(ctx, a, jnp.array, is_of_any_type(function, (a, *args), kwargs), rules)
 
     return rows if rules.is_jax else None
 
 
-def _asarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
+def _asarray(ctx: Context, /, rules: Rules, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
     if not isinstance(a, Bounded):
         return array(ctx, rules, a, dtype)
     if is_none(dtype) or ctx.known(dtype, "the dtype of asarray") == a.type.dtype:
@@ -111,19 +111,19 @@ def _asarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None, **options: R
 
 
 @twins_for_bounded(np.asarray, jnp.asarray, rows=_made_of)
-def asarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
+def asarray(ctx: Context, /, rules: Rules, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
     """The array itself, or its elements in another type; a new one of a list of bounded arrays."""
     return _asarray(ctx, rules, a, dtype)
 
 
 @for_bounded(np.asanyarray, np.ascontiguousarray)
-def asanyarray(ctx: Context, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
+def asanyarray(ctx: Context, /, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
     """As `asarray`."""
     return _asarray(ctx, NUMPY, a, dtype)
 
 
 @twins_for_bounded(np.array, jnp.array, rows=_made_of)
-def array(ctx: Context, rules: Rules, object: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
+def array(ctx: Context, /, rules: Rules, object: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
     """A copy; of a list of bounded arrays, they as its rows."""
     if not isinstance(object, Bounded):
         return ctx.call(Const(rules.module.stack), [object])

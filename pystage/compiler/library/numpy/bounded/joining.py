@@ -49,7 +49,7 @@ def _rows(chains: Any = lambda rank: False) -> Rows:
     """
 
     def by_rules(rules: Rules, function: Any) -> Any:
-        def rows(ctx: Context, arrays: Raw, axis: Raw = 0, *args: Raw, **kwargs: Raw) -> Raw:
+        def rows(ctx: Context, /, arrays: Raw, axis: Raw = 0, *args: Raw, **kwargs: Raw) -> Raw:
             rank, at = rank_of_rows(ctx, rules, arrays), axis.value if isinstance(axis, Const) else axis
             if rank is not None and chains(rank) and at in (None, 0, -rank):
                 found = chained(ctx, rules, arrays, function)

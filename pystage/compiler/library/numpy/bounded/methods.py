@@ -21,7 +21,7 @@ from ..indexing.bounded_operands import elementwise, only_element
 from ..indexing.subscripts import array_getitem, store_selected
 
 
-def _astype(ctx: Context, self: Raw, *args: Raw, **options: Raw) -> Abstract:
+def _astype(ctx: Context, /, self: Raw, *args: Raw, **options: Raw) -> Abstract:
     """The elements in another type."""
 
     def whole(array: Raw) -> Abstract:
@@ -54,7 +54,7 @@ def _fill(ctx: Context, self: Raw, value: Raw) -> Abstract:
     return NONE
 
 
-def _sort(ctx: Context, self: Raw, axis: Raw = -1, **options: Raw) -> Abstract:
+def _sort(ctx: Context, /, self: Raw, axis: Raw = -1, **options: Raw) -> Abstract:
     """The elements in order, in place; of a `jax.Array` in a new one."""
     assert isinstance(self, Bounded)
     named = {key: abstract(a) for key, a in options.items()}

@@ -116,7 +116,7 @@ def twins_for_bounded(
 def _by_rules(rules: Rules, made: Meaning) -> Meaning:
     """The meaning `(ctx, …)` that `(ctx, rules, …)` is by the rules of one library."""
 
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         return made(ctx, rules, *args, **kwargs)
 
     def signature() -> inspect.Signature:
@@ -146,7 +146,7 @@ def composed_twins(
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
         staged = meaning_by(program)
 
-        def made(ctx: Context, rules: Rules, *args: Raw, **kwargs: Raw) -> Abstract:
+        def made(ctx: Context, /, rules: Rules, *args: Raw, **kwargs: Raw) -> Abstract:
             return staged(ctx, Const(rules.module), *args, **kwargs)
 
         signed(made, lambda: whole_signature(staged))
@@ -185,7 +185,7 @@ def serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Mean
         raise TypeError(f"{function!r} has no meaning")
     unbounded = plain
 
-    def served(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def served(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         try:
             whole_signature(made).bind(ctx, *args, **kwargs)
         except TypeError:
@@ -199,7 +199,7 @@ def serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Mean
         return made(ctx, *args, **kwargs)
 
     @functools.wraps(unbounded)
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         args = tuple([_decided(ctx, a) for a in args])
         if rows is not None and args:
             args = (rows(ctx, *args, **kwargs), *args[1:])

@@ -27,7 +27,7 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declares a plain program as what a call of `function` means; of known arrays that is called now."""
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
-        def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+        def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
             try:
                 whole_signature(program).bind(*args, **kwargs)
             except TypeError:

@@ -86,7 +86,7 @@ def rounded(ctx: Context, value: Value, dtype: DType) -> Value:
 _SINGLE: dict[DType, DType] = {FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
 
 
-def lapack(ctx: Context, function: Callable[..., Any], *matrices: Value, **options: Any) -> list[Value]:
+def lapack(ctx: Context, /, function: Callable[..., Any], *matrices: Value, **options: Any) -> list[Value]:
     """The results of a function of JAX on matrices of one element type, as NumPy has it: `widened`, then `rounded`."""
     made = twin(ctx, function, *[widened(ctx, m) for m in matrices], **options)
     return [rounded(ctx, v, matrices[0].type.dtype) for v in made]

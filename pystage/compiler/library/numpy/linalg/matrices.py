@@ -263,7 +263,7 @@ def meshgrid(
 def _known_only(function: Any) -> None:
     """Declares a function of sizes, all of which must be known: it is called while compiling."""
 
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         name = f"an argument of {function.__name__}"
         known = [ctx.known(a, name) for a in args]
         try:

@@ -40,7 +40,7 @@ _SPECIAL: dict[str, _Do] = {
 
 
 def _refusal(name: str, why: str) -> Callable[..., Abstract]:
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> NoReturn:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> NoReturn:
         ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=_OUTSIDE))
 
     call.__doc__ = f"Refused: {why}."
@@ -53,7 +53,7 @@ def _method(name: str) -> Callable[..., Abstract]:
         return seed
     do: _Do = _SPECIAL.get(name, drawn)
 
-    def call(ctx: Context, receiver: Any, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, receiver: Any, *args: Raw, **kwargs: Raw) -> Abstract:
         state = state_in_program(ctx, receiver)
         if state is not None:
             return draw_in_program(ctx, state, name, args, kwargs)
@@ -66,14 +66,14 @@ def _method(name: str) -> Callable[..., Abstract]:
 def _refused_method(cls: type, name: str) -> Callable[..., Abstract]:
     refusal = _refusal(f"{cls.__name__}.{name}", _REFUSED.get(name, _STATE))
 
-    def call(ctx: Context, receiver: Any, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, receiver: Any, *args: Raw, **kwargs: Raw) -> Abstract:
         return refusal(ctx, *args, **kwargs)
 
     call.reason = refusal.reason  # type: ignore[attr-defined]
     return call
 
 
-def seed(ctx: Context, receiver: Any, *args: Raw, **kwargs: Raw) -> Abstract:
+def seed(ctx: Context, /, receiver: Any, *args: Raw, **kwargs: Raw) -> Abstract:
     """`seed(seed)` of a `RandomState`: the draws after it begin anew."""
     _, handle = receiver_of(ctx, receiver)
     call = ActionBuilder(ctx, "RandomState.seed")
@@ -89,7 +89,7 @@ def seed(ctx: Context, receiver: Any, *args: Raw, **kwargs: Raw) -> Abstract:
 
 
 def _maker(name: str, cls: type, function: Callable[..., Any]) -> Callable[..., Abstract]:
-    def make(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def make(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         if function is np.random.default_rng:
             for given in (*args, *kwargs.values()):
                 cell = cell_of(ctx, given)
@@ -150,7 +150,7 @@ def _declare() -> None:
 
 
 def _of_module(generator: Const, method: Callable[..., Abstract]) -> Callable[..., Abstract]:
-    def call(ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         return method(ctx, generator, *args, **kwargs)
 
     return call
