@@ -160,6 +160,7 @@ def test_tests_mirror_the_packages() -> None:
     assert not wrong
 
 
+@functools.cache
 def import_graph() -> dict[str, set[str]]:
     """By module, the modules of pystage that it imports, those for types only included."""
     names = {
@@ -204,6 +205,27 @@ def test_no_circle_of_imports_is_large() -> None:
     found = [sorted(circle) for circle in circles(import_graph())]
     assert not [circle for circle in found if len(circle) > 5]
     assert not [circle for circle in found if circle[0].startswith("pystage.compiler.infer.")]
+
+
+def folder_graph(part: str) -> dict[str, set[str]]:
+    """By folder of a part, the folders of the part from which its modules import."""
+    homes = {
+        ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__"): str(
+            path.parent.relative_to(ROOT)
+        )
+        for path in FILES
+        if part_of(path) == part
+    }
+    graph: dict[str, set[str]] = {home: set() for home in homes.values()}
+    for name, imported in import_graph().items():
+        if name in homes:
+            graph[homes[name]] |= {homes[other] for other in imported & homes.keys()} - {homes[name]}
+    return graph
+
+
+@pytest.mark.parametrize("part", ["infer"])
+def test_folders_import_one_way(part: str) -> None:
+    assert not circles(folder_graph(part))
 
 
 @pytest.mark.parametrize("page", sorted((ROOT.parent / "docs").rglob("*.md")), ids=lambda p: p.name)

@@ -1,7 +1,7 @@
 """What taking back a speculation does to each field of what inference changes.
 
 A class whose objects hold state of an inference declares all of its fields in `SPECULATION`, each as one of these
-and, where that is not plain, the reason. `infer/core/speculate.py` carries the declarations out; a test refuses a field
+and, where that is not plain, the reason. `infer/state/speculate.py` carries the declarations out; a test refuses a field
 that has none.
 """
 

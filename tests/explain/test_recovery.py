@@ -16,8 +16,8 @@ import pystage
 from explain import programs
 from pystage.compiler.diagnostics.codes_calls import UnknownCallable
 from pystage.compiler.diagnostics.diagnostic import DiagnosticError
-from pystage.compiler.infer.core.frame import Frame
 from pystage.compiler.infer.diagnostics.trail import Trail
+from pystage.compiler.infer.state.frame import Frame
 from pystage.compiler.stage import ir as stage
 
 EACH = 80

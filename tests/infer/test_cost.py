@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import pystage
-from pystage.compiler.infer.core import constants
-from pystage.compiler.infer.core.frame import Restart
+from pystage.compiler.infer.state import constants
+from pystage.compiler.infer.state.frame import Restart
 from tests.checking import check
 
 from .engines import Watch

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import pystage
-from pystage.compiler.infer.aliases import merged
 from pystage.compiler.infer.calls import inferring
-from pystage.compiler.infer.core.join import Join
+from pystage.compiler.infer.control.join import Join
+from pystage.compiler.infer.state import merged
 from tests.checking import check
 
 from .engines import Watch

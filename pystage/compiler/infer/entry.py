@@ -72,13 +72,13 @@ from .calls import meanings  # noqa: F401  (declares what they mean)
 from .calls.hoist import Hoist
 from .calls.parameters import arrange
 from .calls.printing import skip_writes
-from .core.effort import Exhausted
-from .core.frame import ByPlace, Restart, StatesInProgram
-from .diagnostics.reporting import shape_diagnostic
 from .exceptions.memory import raised
 from .exceptions.raising import attempt
-from .exits import Exit
 from .interpreter import Interpreter
+from .reporting import shape_diagnostic
+from .results.exits import Exit
+from .state.effort import Exhausted
+from .state.frame import ByPlace, Restart, StatesInProgram
 from .transforms import jax as jaxtransforms  # noqa: F401  (declares meanings)
 from .transforms import (
     public,  # noqa: F401  (declares meanings)

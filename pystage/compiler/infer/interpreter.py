@@ -34,23 +34,23 @@ from ..values.lattice import (
 from ..values.state import ERROR
 from ..values.views import read_path
 from .aliases import coherent, element_stores, pools
-from .aliases.merged import aliases_of, may_alias_cells
 from .calls import printing
 from .calls.invoke import call
-from .core.branches import NO_FRAME, infer_choice, infer_if
+from .control.branches import NO_FRAME, infer_choice, infer_if
+from .control.loops import infer_loop
 from .core.engine import Engine
-from .core.instructions import HANDLERS
-from .core.loop import Loop
-from .core.loops import infer_loop
 from .core.reading import read
-from .core.split import run_split
-from .core.truth import truth
-from .diagnostics.recovery import recover
-from .diagnostics.reporting import report, shape_diagnostic
 from .exceptions import memory, raising
+from .instructions import HANDLERS
 from .iteration.gathering import gathered
 from .iteration.iterators import elements
 from .objects import attributes
+from .objects.truth import truth
+from .recovery import recover
+from .reporting import report, shape_diagnostic
+from .split import run_split
+from .state.loop import Loop
+from .state.merged import aliases_of, may_alias_cells
 
 
 class Interpreter(Engine):

@@ -613,7 +613,7 @@ class Program:
     from. `failure`: how it says that it has raised, if it can; then there is no result. `printed`: the result that
     is there once all has been printed, if the program prints. `in_order`: ndarrays whose memory must lie in
     row-major order. `multiplied`: loops that were written out, or inferred more than once. `capacities`: those that it was
-    made for; its `failure` says where one does not suffice. `steps` are those that inference took (`infer/core/effort.py`).
+    made for; its `failure` says where one does not suffice. `steps` are those that inference took (`infer/state/effort.py`).
     """
 
     function: Function

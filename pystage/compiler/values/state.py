@@ -2,7 +2,7 @@
 
 Control flow forks the store: a fork journals the old contents of changed slots, so that its end restores them and yields
 the changes. The cost of a fork is proportional to the changes, not to the state. A speculation
-(`infer/core/speculate.py`) uses the same journal.
+(`infer/state/speculate.py`) uses the same journal.
 """
 
 from __future__ import annotations

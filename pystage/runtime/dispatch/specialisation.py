@@ -23,7 +23,7 @@ from ...autocasting import product_type
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.hlo.types import ArrayType
 from ...compiler.hlo.walk import kinds, work
-from ...compiler.infer.core.effort import OutOfTime, ended_after
+from ...compiler.infer.state.effort import OutOfTime, ended_after
 from ...compiler.ops import While
 from ...compiler.ops.foreign.named_axes import CURRENT
 from ...compiler.passes.vector_parameters import Parameter, with_vectors

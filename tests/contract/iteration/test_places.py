@@ -7,7 +7,7 @@ import pystage
 import pytest
 from checking import Cases, check
 from pystage.compiler.infer.calls import hoist
-from pystage.compiler.infer.core import control_flow
+from pystage.compiler.infer.control import control_flow
 
 cases = Cases()
 RNG = np.random.default_rng(0)

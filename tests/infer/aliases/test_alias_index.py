@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pystage.compiler.infer.aliases.merged import AliasIndex, no_alias
+from pystage.compiler.infer.state.merged import AliasIndex, no_alias
 from pystage.compiler.values.lattice import Alias, ListCell, MemberCell, Ref, Stamp
 from pystage.compiler.values.state import State
 

@@ -15,8 +15,8 @@ from ...hlo.types import ArrayType
 from ...values.lattice import Alias, ArrayCell, Cell, Ref, Stamp, through
 from ...values.state import Content
 from ...values.views import View, Window
-from ..core.phi import SELECTOR, START, DeferredRead, DeferredSelect, by_outline, joined_path, outline
-from .merged import Mergeable
+from ..state.merged import Mergeable
+from ..state.phi import SELECTOR, START, DeferredRead, DeferredSelect, by_outline, joined_path, outline
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,12 +36,9 @@ from ...values.lattice import (
 from ...values.memory import is_row_major
 from ...values.views import View, may_be_one, read_path
 from ..core.engine import Engine
-from ..core.phi import SELECTOR, selector_value
 from ..diagnostics.describe import describe
 from ..exceptions.raising import write
-from . import pools
-from .element_stores import takes_stores
-from .merged import (
+from ..state.merged import (
     ALIASES_PER_STEP,
     AliasPairs,
     Mergeable,
@@ -51,6 +48,9 @@ from .merged import (
     no_alias,
     stamped,
 )
+from ..state.phi import SELECTOR, selector_value
+from . import pools
+from .element_stores import takes_stores
 
 Truth = bool | Value
 """Whether something holds: known now, or a bool of the program."""

@@ -31,9 +31,9 @@ from ...values.lattice import (
 )
 from ...values.slots import Slot
 from ...values.walk import nodes
-from ..core.elements import Element
 from ..core.engine import Engine
-from .merged import may_alias_cells
+from ..state.elements import Element
+from ..state.merged import may_alias_cells
 
 
 def note(engine: Engine, array: Ref, holder: Ref, place: int | Value, key: Abstract) -> None:

@@ -29,7 +29,7 @@ from ...values.lattice import (
 )
 from ...values.state import Content
 from ...values.views import path_type
-from ..core.phi import Placeholder
+from ..state.phi import Placeholder
 
 
 def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:

@@ -29,7 +29,7 @@ from ...values.lattice import (
     Tuple,
 )
 from ...values.walk import rebuild, values_of
-from ..core.phi import Placeholder, join_selectors, placeholder_for
+from ..state.phi import Placeholder, join_selectors, placeholder_for
 from .alias_sets import joined_aliases
 
 MOST_ROWS = 1 << 22

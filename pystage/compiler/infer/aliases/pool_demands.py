@@ -32,7 +32,7 @@ from ...values.lattice import (
 from ...values.slots import Slot
 from ...values.state import Content, Lookup, State, new_pool
 from ...values.walk import cells_of
-from ..core.loop import EntryContents
+from ..state.loop import EntryContents
 
 POOLABLE = (ListCell, RowsCell, DictCell, ObjectCell)
 """What may become an object of a pool."""

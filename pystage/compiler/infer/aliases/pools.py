@@ -56,11 +56,11 @@ from ...values.node import TreeNode
 from ...values.state import new_pool
 from ...values.walk import children, head, map_children, nodes, rebuild
 from ..core.engine import Engine
-from ..core.phi import selector_value
-from ..core.speculate import commit_unless
 from ..exceptions.raising import is_running
+from ..state.merged import Mergeable, aliases_of, alone
+from ..state.phi import selector_value
+from ..state.speculate import commit_unless
 from .joinable import own_field
-from .merged import Mergeable, aliases_of, alone
 
 Truth = bool | Value
 

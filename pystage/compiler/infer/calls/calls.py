@@ -40,17 +40,17 @@ from ...values.slots import Hidden, Purpose, Slot
 from ...values.state import OUTPUT, Content, new_pool
 from ...values.walk import Renewed, rebuild
 from ..aliases.element_stores import note_store
-from ..aliases.merged import aliases_of, stamp_versions
-from ..core.effort import Exhausted
 from ..core.engine import Engine
-from ..core.frame import Endless, Frame, PythonRaise
 from ..core.induction_ranges import assume_ranges
 from ..exceptions.raising import chain_of, error_of, expose, is_observable, merge_error
-from .callees import Callee
+from ..state.callees import Callee
+from ..state.effort import Exhausted
+from ..state.frame import Endless, Frame, PythonRaise
+from ..state.merged import aliases_of, stamp_versions
+from ..state.summaries import Summary
 from .canonical import Canonical
 from .inferring import Activation, CalleeInference
 from .printing import refuse_under_jax
-from .summaries import Summary
 
 RECURSION_LIMIT = 1000
 """How deep staged calls nest."""

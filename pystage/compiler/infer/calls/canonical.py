@@ -23,9 +23,9 @@ from ...values.lattice import Abstract, Alias, Array, ArrayCell, Const, Frozen, 
 from ...values.node import TreeNode
 from ...values.state import References
 from ...values.walk import CHILDREN, HEADS
-from ..aliases.merged import AliasIndex, is_out_of_date
 from ..core.engine import Engine
 from ..exceptions.raising import error_of
+from ..state.merged import AliasIndex, is_out_of_date
 from .printing import output_of
 
 _TOKENS_PER_STEP = 24

@@ -35,9 +35,9 @@ from ...stage import ir as stage
 from ...values.boundary import Draws, GeneratorSlot, Perform, Repeat, Taken
 from ...values.generators import IN_PROGRAM, INEXACT
 from ...values.lattice import Abstract
-from ..core.constants import MOST_OPERATIONS, UNROLL_LIMIT, ParameterOrigins, SourceLoop
-from ..core.frame import GeneratorKey, Restart, StatesInProgram
-from ..objects.generators import CallersGenerators
+from ..state.constants import MOST_OPERATIONS, UNROLL_LIMIT, ParameterOrigins, SourceLoop
+from ..state.frame import GeneratorKey, Restart, StatesInProgram
+from ..state.generators import CallersGenerators
 
 INSTEAD = "draw before the branch or loop, or use jax.random with a key"
 _COUNT = ArrayType(INT32)

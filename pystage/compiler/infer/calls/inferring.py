@@ -18,14 +18,14 @@ from ...values.lattice import NONE, Abstract, Cell, ErrorCell, OutputCell
 from ...values.slots import Slot
 from ...values.state import ERROR, OUTPUT, Content
 from ...values.walk import cells_of, rebuild, values_of
-from ..aliases.merged import note_out_of_date, stamp_versions
 from ..core.engine import Engine
-from ..core.frame import CalleeScope, PythonRaise
 from ..core.induction_ranges import assume_ranges
 from ..exceptions.raising import attempt, chain_of, error_of
+from ..state.frame import CalleeScope, PythonRaise
+from ..state.merged import note_out_of_date, stamp_versions
+from ..state.summaries import CalleeEffects, Summary
 from .canonical import Canonical, is_zero
 from .printing import output_of
-from .summaries import CalleeEffects, Summary
 
 _EFFECTS = tuple([each.name for each in fields(CalleeEffects)])
 

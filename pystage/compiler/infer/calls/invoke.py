@@ -43,17 +43,16 @@ from ...values.lattice import (
     Tuple,
     Unknown,
 )
+from ..core.binding import bind
 from ..core.engine import Engine
-from ..core.frame import PythonRaise
-from ..core.speculate import commit_unless
 from ..diagnostics.foreign import callable_name, is_foreign, unknown_call, whole_refusal
-from ..exceptions import initialisation
-from ..objects import dataclass_methods, namedtuples, objects
+from ..objects import dataclass_methods, initialisation, namedtuples, objects
 from ..objects.generic_functions import dispatched, is_dispatch
-from .binding import bind
-from .callees import Callee
+from ..state.callees import Callee
+from ..state.frame import PythonRaise
+from ..state.numpy_calls import OF_NUMPY, NoRepresentative, NumpyCall, called
+from ..state.speculate import commit_unless
 from .calls import call_function, suspended
-from .numpy_calls import OF_NUMPY, NoRepresentative, NumpyCall, called
 
 Args = Sequence[Abstract]
 Kwargs = Mapping[str, Abstract]

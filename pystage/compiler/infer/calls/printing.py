@@ -24,11 +24,11 @@ from ...values.capacity import REEXECUTION
 from ...values.host_evaluation import evaluate_template
 from ...values.lattice import Abstract, OutputCell, Stream
 from ...values.state import OUTPUT
-from ..core.branches import infer_if
+from ..control.branches import infer_if
 from ..core.engine import Engine
-from ..core.phi import selector_value
 from ..exceptions.raising import is_running
-from ..exits import Exit
+from ..results.exits import Exit
+from ..state.phi import selector_value
 
 _NO_FRAME = 0
 """The frame of a branch that changes no variables of a function."""

@@ -1,1 +1,1 @@
-"""The core of inference: the engine, instructions, joins, fixpoints of loops, speculation."""
+"""The engine: the context of library functions, and the environment that a program reads."""

@@ -45,14 +45,10 @@ from ...values.lattice import (
     Unknown,
 )
 from ...values.state import References, State
-from ..calls.callees import Callees
 from ..diagnostics.errors import Errors
 from ..diagnostics.trail import Watched, watched
-from ..exceptions.raises import Raises
-from ..objects.externals import Externals
-from ..objects.namespaces import Namespaces
-from ..transforms.rules import CustomRules
-from .constants import (
+from ..state.callees import Callees
+from ..state.constants import (
     ParameterOrigins,
     decided,
     demandable,
@@ -63,12 +59,16 @@ from .constants import (
     loop_around,
     unroll_around,
 )
-from .effects import Effects
-from .effort import Effort
-from .elements import Elements
-from .frame import Frame, StatesInProgram
-from .loop import Loops
-from .speculate import Speculation
+from ..state.custom_rules import CustomRules
+from ..state.effects import Effects
+from ..state.effort import Effort
+from ..state.elements import Elements
+from ..state.frame import Frame, StatesInProgram
+from ..state.loop import Loops
+from ..state.namespaces import Namespaces
+from ..state.raises import Raises
+from ..state.speculate import Speculation
+from .externals import Externals
 
 _SPECIAL = frozenset([type(None), Unknown, Gated, GatedNumber])
 """What a temporary may hold that is not simply its value."""

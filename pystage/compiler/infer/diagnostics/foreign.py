@@ -18,7 +18,7 @@ from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
 from ...library.rules.foreign import advice_for, canonical_name, may_be_whole
 from ...policy import is_standard_file, package_of_file, short_path
-from ..core.frame import Frame
+from ..state.frame import Frame
 
 
 def text_of(span: Span | None) -> str:

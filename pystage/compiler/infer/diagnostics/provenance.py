@@ -21,7 +21,7 @@ from ...stage.walk import walk
 from ...values.lattice import ObjectCell, Ref
 from ...values.slots import Name, Slot, Variable, is_of_compiler, is_temporary
 from ...values.state import State
-from ..core.frame import Frame
+from ..state.frame import Frame
 
 _CHANGES = "its length changes here"
 _LENGTHS = frozenset(

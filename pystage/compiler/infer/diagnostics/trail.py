@@ -24,8 +24,8 @@ from ...values.gated import Gated
 from ...values.lattice import Abstract, Array, ArrayCell, Ref, VariableCell
 from ...values.slots import Slot
 from ...values.state import State
-from ..core.effort import Effort
-from ..core.frame import CalleeScope, Frame
+from ..state.effort import Effort
+from ..state.frame import CalleeScope, Frame
 from .describe import short_type
 from .provenance import assigned_before
 

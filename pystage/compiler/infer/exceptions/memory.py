@@ -23,8 +23,8 @@ from ...library.python.python_numbers import PYTHON_OPERATORS
 from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, Meaning, Method
 from ...values.walk import nodes
-from ..calls.numpy_calls import is_pure
 from ..core.engine import Engine
+from ..state.numpy_calls import is_pure
 from . import raising
 
 

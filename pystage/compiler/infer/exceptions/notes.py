@@ -17,8 +17,8 @@ from ...values.state import ERROR
 from ...values.text import noted
 from ...values.walk import values_of
 from ..core.engine import Engine
-from ..exits import Exit
-from .raises import Instance
+from ..results.exits import Exit
+from ..state.raises import Instance
 from .raising import chain_of, error_of, exception_template, keys_of, number
 
 

@@ -32,10 +32,10 @@ from ...values.state import ERROR, NOT_YET, WITHOUT_CELLS, Content
 from ...values.text import caused, copied
 from ...values.walk import cells_of, values_of
 from ..core.engine import Engine
-from ..core.frame import PythonRaise
-from ..core.phi import zeros
-from ..exits import Exit
-from .raises import Instance, TryBody
+from ..results.exits import Exit
+from ..state.frame import PythonRaise
+from ..state.phi import zeros
+from ..state.raises import Instance, TryBody
 
 
 def error_of(engine: Engine) -> ErrorCell:

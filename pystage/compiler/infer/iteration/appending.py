@@ -42,13 +42,13 @@ from ...values.rows import row
 from ...values.slots import Hidden, Name, Purpose, Slot, Variable, is_temporary
 from ...values.state import Content
 from ...values.walk import cells_of
-from ..aliases.merged import aliases_of
-from ..core.constants import WRITTEN_OUT
 from ..core.engine import Engine
-from ..core.frame import Frame, Restart
-from ..core.phi import materialise
-from ..core.speculate import commit_unless
 from ..exceptions.raising import is_observable
+from ..state.constants import WRITTEN_OUT
+from ..state.frame import Frame, Restart
+from ..state.merged import aliases_of
+from ..state.phi import materialise
+from ..state.speculate import commit_unless
 
 NUMBERS = 16
 """More numbers than these are not carried for each trip."""

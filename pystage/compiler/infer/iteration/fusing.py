@@ -11,7 +11,7 @@ from ...stage import ir as stage
 from ...stage.walk import walk
 from ...values.lattice import IteratorCell, Ref, Suspended, Undef, VariableCell
 from ..core.engine import Engine
-from ..core.frame import Frame
+from ..state.frame import Frame
 from .iterators import left_open
 
 _LIMIT = 100

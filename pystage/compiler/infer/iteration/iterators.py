@@ -83,10 +83,10 @@ from ...values.lattice import (
 )
 from ...values.node import CellNumber
 from ...values.walk import values_of
-from ..core.constants import UNROLL_LIMIT, WRITTEN_OUT
 from ..core.engine import Engine
 from ..diagnostics.describe import describe
 from ..objects import objects
+from ..state.constants import UNROLL_LIMIT, WRITTEN_OUT
 
 
 @dataclass(frozen=True, slots=True)

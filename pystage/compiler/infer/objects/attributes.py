@@ -63,11 +63,12 @@ from ...values.lattice import (
     Unknown,
 )
 from ..core.engine import Engine
+from ..core.externals import is_opaque
 from ..diagnostics.describe import describe
 from ..diagnostics.foreign import unknown_item
-from ..exceptions import caught as exceptions
-from . import class_stores, classes, namedtuples, objects
-from .externals import is_opaque
+from ..state import classes
+from . import caught as exceptions
+from . import class_stores, namedtuples, objects
 
 _BINARY = {
     "+": "add",

@@ -9,7 +9,7 @@ from ...policy import package_of
 from ...values.lattice import Abstract, Array, Const, ObjectCell, Ref, Tuple
 from ..core.engine import Engine
 from ..exceptions import raising
-from .classes import found, lookup_class
+from ..state.classes import found, lookup_class
 from .objects import class_member
 
 _VALUES = (bool, int, float, complex, str, bytes, type(None))

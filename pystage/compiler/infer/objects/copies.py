@@ -6,8 +6,8 @@ from ...values.lattice import Abstract, ArrayCell, Cell, Ref, Tuple
 from ...values.node import TreeNode
 from ...values.state import State
 from ...values.walk import map_children
-from ..aliases.merged import CONTAINERS, alone
 from ..core.engine import Engine
+from ..state.merged import CONTAINERS, alone
 from .objects import completed
 
 

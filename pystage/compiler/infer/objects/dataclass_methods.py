@@ -14,9 +14,10 @@ from typing import Any, cast
 
 from ...values.boundary import CallableMember, Path
 from ...values.lattice import NONE, Abstract, Const, MemberCell, ObjectCell, Ref, Super, Tuple
-from ..calls.binding import refusal
+from ..core.binding import refusal
 from ..core.engine import Engine
-from . import attributes, classes, objects
+from ..state import classes
+from . import attributes, objects
 
 _COMPARISONS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 

@@ -13,9 +13,10 @@ from typing import Any
 from ...library.python.list_methods import NAMED_METHODS
 from ...values.boundary import CallableMember, Path
 from ...values.lattice import Abstract, Const, Tuple
-from ..calls.binding import refusal
+from ..core.binding import refusal
 from ..core.engine import Engine
-from . import classes, objects
+from ..state import classes
+from . import objects
 
 
 def construct(engine: Engine, cls: Any, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]) -> Abstract:

@@ -50,7 +50,7 @@ from ...values.lattice import (
 from ..core.engine import Engine
 from ..diagnostics.describe import describe
 from ..diagnostics.foreign import unsupported_class
-from .classes import found, lookup_class, unsupported
+from ..state.classes import found, lookup_class, unsupported
 from .generic_functions import dispatched
 
 _FUNCTIONS = (types.FunctionType,)

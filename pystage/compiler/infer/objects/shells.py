@@ -23,8 +23,8 @@ from ...policy import is_library, package_of
 from ...values.instances import instance_fields
 from ...values.lattice import LISTS, Abstract, Array, Const, DictCell, ObjectCell, Ref, Tuple
 from ..core.engine import Engine
+from ..core.externals import is_opaque
 from . import objects
-from .externals import is_opaque
 
 _HOOKS = ("__setattr__", "__getattribute__", "__getattr__", "__delattr__", "__hash__", "__eq__", "__new__")
 

@@ -21,10 +21,10 @@ from ...library.numpy import structured
 from ...ops import Reshape
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, ObjectCell, Records, Ref, Tuple
 from ...values.walk import map_children
-from ..aliases.merged import CONTAINERS, aliases_of, alone
 from ..core.engine import Engine
 from ..objects.copies import Copies
 from ..objects.objects import completed
+from ..state.merged import CONTAINERS, aliases_of, alone
 from .pullbacks import Structure
 
 

@@ -39,10 +39,10 @@ from ...values.state import ERROR, OUTPUT
 from ...values.walk import children, keys, values_of
 from ..calls.calls import apply_transformed, transformed
 from ..calls.canonical import Canonical
-from ..calls.summaries import Summary
 from ..core.engine import Engine
-from ..core.speculate import commit_unless
 from ..objects.copies import class_of, opened
+from ..state.speculate import commit_unless
+from ..state.summaries import Summary
 from .custom_results import CotangentTemplate, DistinctResult, fresh_value
 from .pullbacks import Structure, flattened
 from .vjp_functions import InferredFunction, VjpAssembler

@@ -36,15 +36,15 @@ from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Records, 
 from ...values.node import TreeNode
 from ...values.slots import Hidden, Purpose, Slot
 from ...values.walk import cells_of, children, keys, map_children, rebuild, values_of
-from ..aliases.merged import CONTAINERS, aliases_of, stamp_versions
 from ..calls.calls import call_transformed, put_transformed
-from ..calls.summaries import Summary
 from ..core.engine import Engine
 from ..diagnostics.describe import describe
 from ..diagnostics.foreign import called_at
 from ..diagnostics.provenance import is_library
 from ..objects.copies import Copies, class_of, opened
 from ..objects.objects import completed
+from ..state.merged import CONTAINERS, aliases_of, stamp_versions
+from ..state.summaries import Summary
 
 Arguments = Sequence[Abstract]
 Named = Mapping[str, Abstract]

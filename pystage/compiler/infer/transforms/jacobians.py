@@ -27,8 +27,8 @@ from ...ops.batching import broadcast_to_batch
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Const, Meaning, Ref, Tuple
 from ..calls.calls import put_transformed, require_drawn_once
-from ..calls.summaries import Summary
 from ..core.engine import Engine
+from ..state.summaries import Summary
 from .derivatives import Lifted, call_lifted, lifted
 
 

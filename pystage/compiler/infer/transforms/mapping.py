@@ -30,12 +30,12 @@ from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, Meaning, Ref, Tuple, is_number
 from ...values.walk import N, children, keys, rebuild, values_of, with_children
-from ..aliases.merged import CONTAINERS, alone
 from ..calls.calls import call_transformed
-from ..calls.summaries import Summary
 from ..core.engine import Engine
 from ..objects.copies import Copies, opened
 from ..objects.objects import completed
+from ..state.merged import CONTAINERS, alone
+from ..state.summaries import Summary
 
 Axes = Any
 """The batch dimension of a number, None if it is not batched, or a structure of these like that of the value."""

@@ -20,9 +20,9 @@ from ...ops import Call, MatchVarying
 from ...values.lattice import Abstract, Array, Const, Meaning, Ref, Tuple, is_number
 from ...values.walk import children, keys
 from ..calls.calls import call_transformed, put_transformed, require_drawn_once
-from ..calls.summaries import Summary
 from ..core.engine import Engine
 from ..objects.copies import class_of, opened
+from ..state.summaries import Summary
 from .derivatives import Lifted, call_lifted, lifted
 
 Structure = tuple[object, ...]

@@ -33,8 +33,8 @@ from ...ops.collectives.shard_map import Spec, named_in
 from ...ops.foreign.named_axes import NamedAxes, NamedAxis
 from ...values.lattice import Abstract, Array, Meaning, Tuple
 from ..calls.calls import call_transformed
-from ..calls.summaries import Summary
 from ..core.engine import Engine
+from ..state.summaries import Summary
 
 NAME = "jax.shard_map"
 

@@ -17,7 +17,7 @@ from ...hlo.ir import Function, Region, Value
 from ...hlo.rewrite import with_params
 from ...ops import Call, VjpFunctions, constant
 from ...values.lattice import Array, Tuple
-from ..calls.summaries import Summary
+from ..state.summaries import Summary
 
 
 @dataclass(slots=True, eq=False)

@@ -1,0 +1,1 @@
+"""Control flow: joins, branches, handlers, and the fixpoints of loops."""

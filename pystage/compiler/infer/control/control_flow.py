@@ -1,0 +1,385 @@
+"""Instructions of control flow: branches, loops, `return` and `raise`."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import cast
+
+from ....records import dataclass
+from ...analysis.induction import InductionVariable, Recurrence
+from ...diagnostics.codes_constant import TooManyToUnroll
+from ...diagnostics.codes_control import HandlerAtRunTime, NotIterable
+from ...diagnostics.diagnostic import DiagnosticError, Note
+from ...hlo.walk import operation_count
+from ...library.kernels.deques import is_deque
+from ...library.python import operators
+from ...library.python.iteration.generators import is_suspended
+from ...stage import ir as stage
+from ...values.boundary import Form
+from ...values.lattice import FALSE, NONE, Abstract, Array, Caught, Const, Exc, ObjectCell, Range, Ref, Undef
+from ...values.slots import Hidden, Purpose
+from ..core.engine import Engine
+from ..core.induction_ranges import assume_ranges
+from ..diagnostics.describe import describe
+from ..diagnostics.provenance import MergeProvenance
+from ..exceptions.raising import attempt, raise_from, raise_now
+from ..iteration.appending import growing_lists, infer_appending
+from ..iteration.fusing import fused_for
+from ..iteration.iterators import (
+    Rolled,
+    Step,
+    count_now,
+    count_of_like_items,
+    exhaust,
+    iterator_of,
+    iterators_in,
+    known_range,
+    leave_open,
+    left_open,
+    narrowed_iterable,
+    object_items,
+    obstacle,
+    rolled,
+    steps,
+    written_out,
+)
+from ..objects import initialisation
+from ..state.constants import MOST_OPERATIONS, MOST_STEPS, UNROLL_LIMIT
+from ..state.frame import ByPlace, Restart
+from ..state.loop import Loop, Taking, counter_of
+from ..state.speculate import speculate
+from .branches import infer_if
+from .loops import infer_loop
+
+MOST_IN_CALLS = 60_000
+"""A loop over a list of arrays, objects or numbers goes over its places where `MOST_STEPS` do not suffice for all trips, or
+where so many times the first would take more, in which calls are inferred that the others only repeat."""
+
+# ---------------------------------------------------------------- control flow
+
+
+def if_(e: Engine, i: stage.If) -> None:
+    frame = e.current
+    condition = e.truth(e.operand(i.cond))
+    if isinstance(condition, Const):
+        e.run_block(i.then if condition.value else i.orelse)
+        return
+    predicate = e.predicate(condition)
+    provenance = MergeProvenance(frame.function, i, i.then, i.orelse)
+    with frame.under([condition]):
+        infer_if(
+            e, predicate, frame.id, lambda: e.run_block(i.then), lambda: e.run_block(i.orelse), provenance
+        )
+
+
+def while_(e: Engine, i: stage.While) -> None:
+    frame = e.current
+
+    def test() -> Abstract:
+        e.run_block(i.test)
+        return e.operand(i.cond)
+
+    def body() -> None:
+        with e.effort.next_pass(i):
+            e.run_block(i.body)
+
+    if i not in e.loops.unrolled:
+        infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=None))
+        return
+    for times in range(1, UNROLL_LIMIT + 1):
+        undecided = _undecided(e, test)
+        if undecided is not None and not e.can_be_known(undecided):  # from here on only the run time knows
+            e.unroll_around(undecided, "whether this loop goes on", i.span)
+            infer_loop(e, Loop(test, body, frame.id))
+            return
+        if not e.known(e.truth(test()), "whether this loop goes on"):
+            return
+        with e.effort.trip(i, times, e.loops.unrolled[i]):
+            e.run_block(i.body)
+        if e.errors.found:  # what would end the loop may be what was refused
+            raise DiagnosticError(e.errors.found[-1])
+    raise DiagnosticError(_too_many(e, i, UNROLL_LIMIT + 1))
+
+
+def _too_many(e: Engine, i: stage.Instr, trips: int) -> TooManyToUnroll:
+    return TooManyToUnroll(span=i.span, notes=(e.loops.unrolled[i],), trips=trips, limit=UNROLL_LIMIT)
+
+
+def _undecided(e: Engine, test: Callable[[], Abstract]) -> Abstract | None:
+    """The condition of a loop if it is not known now; a speculation finds it out."""
+    found: list[Abstract] = []
+    with speculate(e):
+        attempt(e, lambda: found.append(e.truth(test())))
+    return found[0] if found and not isinstance(found[0], Const) else None
+
+
+def for_(e: Engine, i: stage.For) -> None:
+    _go_over(e, i)
+    e.state.set((e.current.id, i.iterable), Undef())  # nothing holds what it was any more
+
+
+def _go_over(e: Engine, i: stage.For) -> None:
+    iterable = narrowed_iterable(e, e.get(i.iterable))
+    if isinstance(iterable, Ref) and isinstance(e.state.get(iterable.cell), ObjectCell):
+        iterable = iterator_of(e, iterable)
+    if is_suspended(e, iterable):
+        fused_for(e, i, cast(Ref, iterable))
+        return
+    parts = None if i in e.loops.unrolled else rolled(e, iterable, e.loops.by_place.get(i, False))
+    if parts is None or (i.until is None and _is_one_trip(iterable)):
+        _unrolled_for(e, i, iterable)
+    else:
+        ending = leave_open(e, iterable, i.span)
+        _rolled_for(e, i, parts)
+        if parts.at_end is not None:
+            _after_last_trip(e, i, parts.at_end)
+        if i.until is None:
+            exhaust(e, ending)
+
+
+def _is_one_trip(iterable: Abstract) -> bool:
+    """True for a range of one number, known now: it makes no loop of the program."""
+    found = known_range(iterable) if isinstance(iterable, Range) else None
+    return found is not None and len(found[:2]) == 1
+
+
+def _after_last_trip(e: Engine, i: stage.For, check: Callable[[bool], None]) -> None:
+    """Checks what a loop has iterated over, unless a `break` or `return` has left it."""
+
+    def checked() -> Abstract:
+        check(True)
+        return NONE
+
+    left = FALSE if i.until is None else cast(Abstract, e.state.get((e.current.id, i.until)))
+    e.branch(e.negate(left), checked, lambda: NONE)
+
+
+def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
+    frame = e.current
+    length = e.decided(parts.length, "the number of trips of this loop")
+    trips = length.value if isinstance(length, Const) else None
+    if trips == 0:
+        return
+    known = trips is not None or parts.length_now is None
+    most = e.range_of(cast(Array | Const, length))[1] if known else math.inf
+    counted = InductionVariable((0, 0), Recurrence(1, 1, 1, 1), None if math.isinf(most) else int(most))
+    counter = counter_of(frame.id, i)
+    outer = e.state.slots.get(counter)
+    e.state.set(counter, Const(0))
+
+    def test() -> Abstract:
+        position = cast(Abstract, e.state.get(counter))
+        now = length if parts.length_now is None else parts.length_now()
+        if trips is not None and not (isinstance(now, Const) and now.value == trips):
+            text = "its body makes longer or shorter what it iterates over"
+            raise Restart(i, Note(text, i.span, text))
+        more = operators.compare(e, "<", position, now)
+        if i.until is None:
+            return more
+        flag = cast(Abstract, e.state.get((frame.id, i.until)))
+        if isinstance(flag, Const):
+            return FALSE if flag.value else more
+        if isinstance(more, Const):
+            return e.negate(flag) if more.value else FALSE
+        return operators.binary(e, "&", more, e.negate(flag))
+
+    def trip(position: Abstract) -> None:
+        around, e.loops.taking = e.loops.taking, Taking(i)
+        try:
+            element = parts.element(position)
+        finally:
+            e.loops.taking = around
+        e.put(i.target, element)
+        e.run_block(i.body)
+        e.state.set(counter, operators.binary(e, "+", position, Const(1)))
+
+    growing = growing_lists(e, frame, i, trips)
+    if growing:
+        with speculate(e):
+            attempt(e, lambda: trip(Const(0)))
+            growing = [each for each in growing if each.has_arrays()]
+
+    def body() -> None:
+        position = cast(Abstract, e.state.get(counter))
+        if isinstance(position, Array):
+            position = Array(position.value, Form.PYTHON, range=counted.during)
+            assume_ranges(e, position)
+        for each in growing:
+            each.begin_trip()
+        with e.effort.next_pass(i):
+            trip(position)
+        for each in growing:
+            each.end_trip(position)
+
+    if growing:
+        trip(Const(0))
+    loop = Loop(test, body, frame.id, i, trips, certain=bool(trips), peeled=bool(growing), runs=length)
+    infer_appending(e, growing, lambda: infer_loop(e, loop))
+    e.state.set(counter, cast(Abstract, outer) if outer is not None else Undef())
+
+
+def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
+    frame = e.current
+
+    taken: list[int] = []
+
+    why = e.loops.unrolled.get(i)
+    if why is None:
+        what = describe(written_out(e, iterable), e.state)
+        why = Note(f"each element of {what} is code of its own")
+
+    many = 0 if i in e.loops.by_place else _count_to_roll(e, i, iterable)
+    count = count_now(e, iterable) if i.until is None else None
+
+    def trip(item: Step) -> None:
+        before, region = e.effort.steps, e.b.open[-1][0]
+        made = len(region.ops)
+        with e.effort.trip(i, len(taken) + 1, why):
+            e.b.span = i.span
+            e.put(i.target, item())
+            e.run_block(i.body)
+        taken.append(e.effort.steps - before)
+        if count is not None:
+            e.effort.foresee(taken, count - len(taken))
+        if len(taken) == 2 and many:
+            takes = (taken[1], taken[0], operation_count(region.ops[made:]))
+            if any(
+                each * many > most for each, most in zip(takes, (MOST_STEPS, MOST_IN_CALLS, MOST_OPERATIONS))
+            ):
+                raise ByPlace(i)
+
+    def broken() -> Abstract:
+        return FALSE if i.until is None else cast(Abstract, e.state.get((frame.id, i.until)))
+
+    items = _items(e, i, iterable)
+    shared = iterators_in(e, iterable)
+    ends_early = False
+    while True:
+        flag = broken()
+        if isinstance(flag, Const) and flag.value:
+            break
+        if not isinstance(flag, Const) and items.by_steps:
+            raise DiagnosticError(NotIterable(span=i.span, what=f"{items.what}: a `break` depends on values"))
+        e.b.span = i.span
+        item = next(items.rest, None)
+        if item is None:
+            break
+        if isinstance(flag, Const):
+            trip(item)
+        else:
+            ends_early = True
+            going = e.predicate(e.negate(flag))
+            provenance = MergeProvenance(frame.function, i, i.body, None)
+            infer_if(e, going, frame.id, functools.partial(trip, item), lambda: None, provenance)
+    if ends_early:
+        for cell in shared:  # what is left of them depends on the trip at which it ended
+            e.state.set(cell, left_open(i.span))
+
+
+def _count_to_roll(e: Engine, i: stage.For, iterable: Abstract) -> int:
+    """How many trips a loop has that may go over the places of a list or a tuple: over that, or over the integers that index
+    it, which began to be written out so that they are known. 0 for other loops."""
+    if i not in e.loops.unrolled:
+        return count_of_like_items(e, iterable)
+    counted = known_range(iterable) if isinstance(iterable, Range) else None
+    return 0 if counted is None else len(counted)
+
+
+@dataclass(frozen=True, slots=True)
+class _UnrolledItems:
+    """What an unrolled loop iterates over. `by_steps`: the program itself finds each element, when it is wanted."""
+
+    rest: Iterator[Step]
+    what: str
+    by_steps: bool = False
+
+
+def _items(e: Engine, i: stage.For, iterable: Abstract) -> _UnrolledItems:
+    what = describe(iterable, e.state)
+    cell = e.state.get(iterable.cell) if isinstance(iterable, Ref) else None
+    if isinstance(cell, ObjectCell) and not is_deque(e, iterable):
+        items = (functools.partial(_given, item) for item in object_items(e, iterable))
+        return _UnrolledItems(items, what, by_steps=True)
+    found = steps(e, iterable)
+    if found is None:
+        return _UnrolledItems(_counted_items(e, i, iterable), what)
+    return _UnrolledItems(found, what)
+
+
+def _counted_items(e: Engine, i: stage.For, iterable: Abstract) -> Iterator[Step]:
+    """What a loop iterates over whose number of trips is demanded."""
+    parts = rolled(e, iterable)
+    if parts is None:
+        raise DiagnosticError(NotIterable(span=i.span, what=describe(obstacle(e, iterable), e.state)))
+    trips = e.known(parts.length, "the number of trips of this loop")
+    if trips > UNROLL_LIMIT:
+        raise DiagnosticError(_too_many(e, i, trips))
+    leave_open(e, iterable, i.span)
+    element = parts.element
+    return iter([functools.partial(element, Const(k)) for k in range(trips)])
+
+
+def _given(item: Abstract) -> Abstract:
+    return item
+
+
+def return_(e: Engine, i: stage.Return) -> None:
+    frame = e.current
+    e.state.set((frame.id, Hidden(Purpose.RESULT)), e.peek(i.value))
+
+
+# ---------------------------------------------------------------- exceptions
+
+
+def exception_of(e: Engine, value: Abstract) -> Abstract:
+    """The exception that `raise value` raises."""
+    if isinstance(value, Const) and isinstance(value.value, type) and issubclass(value.value, BaseException):
+        return initialisation.initialised(e, Exc(value.value, ()))
+    if isinstance(value, Exc | Caught) or (
+        isinstance(value, Const) and isinstance(value.value, BaseException)
+    ):
+        return value
+    cell = e.cell(value) if isinstance(value, Ref) else None
+    if isinstance(cell, ObjectCell) and issubclass(cell.cls, BaseException):
+        what = "`raise self` in a method of an exception"
+        raise DiagnosticError(HandlerAtRunTime(span=e.b.span, what=what))
+    e.raise_(TypeError("exceptions must derive from BaseException"))
+
+
+def raise_(e: Engine, i: stage.Raise) -> None:
+    if i.exc is None:
+        handled, finals = e.current.handled, e.current.finals
+        if finals and finals[-1] == len(handled):
+            what = "`raise` without an exception in a `finally`"
+            raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
+        if not handled and e.raises.handling:
+            what = "`raise` without an exception in a function that a handler calls"
+            raise DiagnosticError(HandlerAtRunTime(span=i.span, what=what))
+        if not handled:
+            e.raise_(RuntimeError("No active exception to reraise"))
+        raise raise_now(e, handled[-1])
+    exception = exception_of(e, e.get(i.exc))
+    _check_handled(e, exception)
+    if i.cause is not None:
+        cause = e.get(i.cause)
+        if not (isinstance(cause, Const) and cause.value is None):
+            cause = exception_of(e, cause)
+        if isinstance(exception, Caught):
+            raise raise_from(e, exception, cause)
+        if isinstance(exception, Exc):
+            exception = replace(exception, cause=cause)
+    raise raise_now(e, exception)
+
+
+def _check_handled(e: Engine, exception: Abstract) -> None:
+    """PS308 where a handler raises what another one has caught, which would get a new context."""
+    handled = e.current.handled
+    if not handled or not isinstance(exception, Caught):
+        return
+    now = handled[-1]
+    if isinstance(now, Caught) and now.values[0] is not exception.values[0]:
+        what = "`raise` of an exception in the handler of another"
+        raise DiagnosticError(HandlerAtRunTime(span=e.b.span, what=what))

@@ -1,0 +1,735 @@
+"""Loops: the fixpoint of what a `While` carries.
+
+The body is inferred on the entry state; each slot that it changes is carried, with a type that covers the entry and the
+end of a trip; and again, until nothing changes. Each pass is a speculation, taken back unless it was the last. A loop
+whose first trip differs is peeled; one that cannot be a `While` is unrolled (`control_flow.py`).
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NoReturn, cast
+
+import numpy as np
+
+from ...analysis.ranges import ANY
+from ...analysis.variables import assigned, limits
+from ...diagnostics.codes_calls import InternalError
+from ...diagnostics.codes_control import NeverSettles
+from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
+from ...hlo.ir import Region, Value
+from ...hlo.types import BOOL, ArrayType
+from ...hlo.walk import operation_count
+from ...library.rules.numbers import range_of
+from ...ops import Convert, constant
+from ...stage import ir as stage
+from ...values.boundary import Form
+from ...values.identity import Identity
+from ...values.lattice import (
+    Abstract,
+    Array,
+    ArrayCell,
+    Const,
+    ErrorCell,
+    PoolCell,
+    Ref,
+    Undef,
+    is_number,
+    same_constant,
+)
+from ...values.slots import Hidden, Purpose, Slot, Variable, is_temporary
+from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, Lookup, State
+from ...values.views import View
+from ...values.walk import nodes, rebuild, values_of
+from ..aliases.alias_sets import seen_through
+from ..aliases.coherent import reconcile_aliases
+from ..aliases.pool_demands import PoolDemand, carried_pools, unboxed_content
+from ..core.engine import Engine
+from ..core.induction_ranges import assume_ranges, induction_ranges, with_range
+from ..diagnostics.provenance import MergeProvenance, name_of, unlike_note
+from ..exceptions.raising import attempt, error_of
+from ..state.constants import UNROLL_LIMIT, SourceLoop, is_decidable, unroll, unrollable
+from ..state.frame import PythonRaise, Restart
+from ..state.loop import Active, EntryContents, Loop, Pass, counter_of
+from ..state.merged import MERGEABLE, note_out_of_date, stamp_versions
+from ..state.phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
+from ..state.speculate import commit_unless, speculate
+from ..state.structural_equality import same_template, same_templates
+from .after_loops import finish, source_of
+from .branches import at_end, infer_if, lookup, satisfied, settle_versions
+from .earlier_passes import carried_earlier, note_carried
+from .join import Join
+from .resizing import Resizing, can_bound, fit, make_bounded, resizings
+from .unboxing import differing, is_to_unbox, unbox
+from .within_trips import assigned_only, of_one_trip, take_out, within_trips
+
+_FEW_TRIPS = 64
+"""A loop of fewer trips is written out where something is refused of it as a loop."""
+GENERALISE_LIMIT = 2
+"""How often an inner loop begins the passes of one around it again."""
+
+RESIZE_LIMIT = 4
+"""How often arrays are made bounded before a loop."""
+
+MOST_TWICE = 500
+"""Operations of a trip that is readily written a second time, before the loop, for which XLA takes about a second."""
+PASS_LIMIT = 12
+"""Passes after which a loop that still changes its types is given up."""
+DEEPER_PASSES = 3
+"""Passes in a row, each with more new objects than the one before, after which what a loop builds gets ever deeper."""
+
+
+class _Generalised(Exception):
+    """An inner loop found that a variable which `loop` carries has another type: its passes begin again."""
+
+    def __init__(self, loop: Active) -> None:
+        super().__init__(loop)
+        self.loop = loop
+
+
+class _PeeledInVain(Exception):
+    """The trips after the first one leave as many variables without a common type as the first one does."""
+
+
+class _RefusedWhole(Exception):
+    """In a loop that was not peeled something was refused."""
+
+
+class _RefusedOfBounded(Exception):
+    """In a loop whose arrays were made bounded something was refused."""
+
+
+def infer_loop(engine: Engine, loop: Loop) -> None:
+    """Infers the loop and makes the state what it is after it."""
+    try:
+        with commit_unless(engine, _Raises, _Prints) as trial:
+            try:
+                return _infer_rolled(engine, loop)
+            except _Raises:
+                if trial.refused and not loop.guessed:  # it follows from what was refused
+                    raise DiagnosticError(trial.refused[-1]) from None
+                raise
+    except (_Raises, _Prints) as found:
+        raises = isinstance(found, _Raises)
+    # Behind the `except`, or what the program raises would have this as its context.
+    if raises and trial.refused:  # the guess may have been too wide for what was refused
+        return infer_loop(engine, replace(loop, guessed=False))
+    if raises:
+        return _raise_at_once(engine, loop)
+    return _infer_rolled(engine, _tested_once(engine, loop))
+
+
+def _infer_rolled(engine: Engine, loop: Loop) -> None:
+    generalised: dict[Slot, Content] = {}
+    made = Identity(of_loop=True)
+    loop = replace(loop, made=made)
+    note_out_of_date(engine.state, engine.state.merged_cells())
+    for round in itertools.count():
+        templates = {**_guess(engine, loop), **generalised}
+        entry = {slot: engine.state.slots[slot] for slot in templates}
+        active = Active(round, templates, entry, made, loop.instruction)
+        engine.loops.active.append(active)
+        try:
+            with commit_unless(engine, _Generalised):
+                make = _settle(engine, loop, dict(templates))
+        except _Generalised as found:
+            if found.loop is not active:
+                raise
+            generalised = active.guess
+        else:
+            break
+        finally:
+            engine.loops.active.pop()
+    try:
+        make()
+    finally:
+        made.end()
+
+
+def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Callable[[], None]:
+    """Passes over the body until what is carried does not change any more; gives what makes the program of the loop."""
+    before = engine.state.slots
+    guessed = set(templates)
+    owned: EntryContents = {}
+    ranges = induction_ranges(engine, loop.instruction, loop.frame)
+    splits, retyped, parted = engine.splits, False, False
+    entered: dict[int, bool] = {}
+    demands: list[PoolDemand] = []
+    unpoolable: set[int] = set()
+    carried: list[int] = []  # how many objects, after each pass
+    for _ in range(PASS_LIMIT):
+        if entered or demands:  # known outside of the passes, each of which is taken back
+            unbox(engine, entered)
+            unpoolable |= satisfied(engine, demands)
+            templates, guessed, entered, demands = {}, set(), {}, []
+        with speculate(engine) as trial:
+            steps = engine.effort.steps
+            result = _one_pass(engine, loop, templates, owned)
+            loop = replace(loop, steps=max(loop.steps, engine.effort.steps - steps))
+            if result is None:  # the condition is false on entry: the loop does not run, but the test does
+                return functools.partial(_only_tested, engine, loop)
+            lists = _lists_of_arrays(engine, loop, templates, result, before)
+            if any(is_to_unbox(before.get(slot), views) for slot, views in lists.items()):
+                entered = lists
+                continue
+            take_out(engine, loop, result, _head(templates, before), before)
+            may_alias = len(engine.state.may_alias)
+            certain = loop.certain or (result.first and isinstance(result.condition, Const))
+            optional = loop.optional or ((loop.peeled or not certain) and not _is_counted(loop))
+            while True:
+                join = _join(engine, loop, templates, owned, result, before, guessed, optional, unpoolable)
+                demands = [d.on_entry(owned) for d in join.demands.found if d.side == 0]
+                if demands or not join.demands.found:
+                    break
+                with at_end(engine, result.body, result.changes) as changes:
+                    unpoolable |= satisfied(engine, join.demands.found)
+                result.changes = changes
+            if demands:
+                continue
+            same_aliasing = len(engine.state.may_alias) == may_alias  # as the pass took it
+            retyped |= join.retyped
+            parted |= bool(join.conflicts.found) and not join.grows
+            if retyped and loop.instruction is not None:
+                engine.loops.retyped.add(loop.instruction)
+            settled = {slot: entry[0] for slot, entry in join.entries.items()}
+            for counter, ends in ranges.items():
+                if counter in settled:
+                    settled[counter] = with_range(settled[counter], ends)
+            constant = {s for s in guessed if _stays(before.get(s), result.changes.get(s))}
+            if constant:  # guessed to change, and does not
+                guessed -= constant
+                templates = {s: p for s, p in templates.items() if s not in constant}
+                continue
+            within: set[Slot] = set()
+            if same_aliasing and not trial.refused:
+                within = within_trips(engine, settled, join)
+                fresh = assigned_only(templates, settled, join, within)
+                if fresh and same_templates({**templates, **fresh}, settled):
+                    templates = {**templates, **fresh}
+                    _carry(result, fresh)
+            if same_aliasing and same_templates(templates, settled):
+                differs = retyped and engine.splits != splits
+                if _can_peel(loop) and (differs or (parted and trial.refused)):
+                    return functools.partial(_peel, engine, loop)  # its first trip does something else
+                trial.commit()
+                note_carried(engine, loop, templates, before)
+                return functools.partial(finish, engine, loop, templates, owned, result, join, before)
+            carried.append(sum(isinstance(slot, int) for slot in settled))
+            if _gets_deeper(carried):
+                _give_up_deeper(engine, loop, settled)
+            _generalise_outer(engine, settled, result.changes)
+            if certain and not loop.certain:
+                loop = replace(loop, certain=True)
+            resized = resizings(before, lookup(result.changes, before), list(join.entries))
+            if join.conflicts.found and resized and loop.resized < RESIZE_LIMIT:
+                possible = [each for each in resized if can_bound(engine, loop, each)]
+                if _can_peel(loop) and len(possible) < len(resized):
+                    return functools.partial(_peel, engine, loop)
+                if possible:
+                    reason = join.conflicts.found[0].reason
+                    return functools.partial(_with_capacity, engine, loop, possible, reason)
+            if join.conflicts.found and (join.grows or loop.peeled):
+                _unroll_growing(engine, loop, join.conflicts.found[0].reason)
+            if join.conflicts.found and _can_peel(loop) and not join.grows:
+                large = operation_count(result.body.ops) > MOST_TWICE
+                peel = _whole_or_peeled if large else _peel
+                return functools.partial(peel, engine, replace(loop, conflicts=len(join.conflicts.found)))
+            if 0 < loop.conflicts <= len(join.conflicts.found) and loop.peeled:
+                raise _PeeledInVain
+            known = {slot: template for slot, template in settled.items() if slot not in within}
+            templates, guessed = {**templates, **known}, set()
+    raise DiagnosticError(
+        NeverSettles(
+            span=engine.b.span,
+            what="one of its variables",
+            first="of one type",
+            second="of another, however often its types are adapted,",
+        )
+    )
+
+
+def _only_tested(engine: Engine, loop: Loop) -> None:
+    """A loop that does not run."""
+    engine.truth(loop.test())
+
+
+def _head(templates: dict[Slot, Content], before: dict[Slot, Content]) -> Lookup:
+    """What a trip begins with."""
+    return lambda slot: templates.get(slot) or before.get(slot, cast(Content, MISSING))
+
+
+def _lists_of_arrays(
+    engine: Engine, loop: Loop, templates: dict[Slot, Content], result: Pass, before: dict[Slot, Content]
+) -> dict[int, bool]:
+    """Makes rows of the lists of arrays to which a trip of a loop of many has added; gives those lists (`differing`)."""
+    if loop.is_short:
+        return {}
+
+    end = lookup(result.changes, before)
+    lists = differing(
+        engine, _head(templates, before), end, [slot for slot in result.changes if slot in before]
+    )
+    if lists:
+        with at_end(engine, result.body, result.changes) as changes:
+            unbox(engine, lists)
+        result.changes = changes
+    return lists
+
+
+class _Raises(Exception):
+    """The test or the body of a loop certainly raises: it runs once, if it runs."""
+
+
+class _Prints(Exception):
+    """The test of a loop prints: it must stand in the program once for each time that it runs."""
+
+
+def _tested(engine: Engine, loop: Loop) -> Abstract:
+    """The truth of the test; `_Raises` if it certainly raises, `_Prints` if it prints."""
+    found: list[Abstract] = []
+    printed = engine.state.slots[OUTPUT]
+    raised = attempt(engine, lambda: found.append(engine.truth(loop.test())))
+    if engine.state.slots[OUTPUT] is not printed:
+        raise _Prints
+    if raised is not None:
+        raise _Raises
+    return found[0]
+
+
+def _tested_once(engine: Engine, loop: Loop) -> Loop:
+    """The same loop with its test before it and at the end of each trip: a variable holds what it gave."""
+    slot = (loop.frame, Hidden(Purpose.TEST, id(loop)))
+
+    def test() -> None:
+        engine.state.set(slot, engine.truth(loop.test()))
+
+    def body() -> None:
+        loop.body()
+        test()
+
+    test()
+    return Loop(lambda: cast(Abstract, engine.state.get(slot)), body, loop.frame)
+
+
+def _raise_at_once(engine: Engine, loop: Loop) -> None:
+    """A loop whose body certainly raises is a branch."""
+
+    def trip() -> None:
+        loop.body()
+        raise DiagnosticError(
+            InternalError(span=engine.b.span, text="a trip that raises does not raise at first")
+        )
+
+    condition = engine.truth(loop.test())
+    if not isinstance(condition, Const):
+        infer_if(engine, engine.predicate(condition), loop.frame, trip, lambda: None)
+    elif condition.value:
+        trip()
+
+
+def _generalise_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes) -> None:
+    """Tells the loops around this one of a variable whose type they guessed otherwise.
+
+    So one pass of each is thrown away, where each would find it by a pass of its own for every pass of the
+    loops around it.
+    """
+    for outer in engine.loops.active[:-1]:
+        if outer.round >= GENERALISE_LIMIT:
+            continue
+        found = False
+        for slot, guess in outer.guess.items():
+            end = changes.get(slot)
+            if not isinstance(guess, Array) or not isinstance(end, Array) or slot not in settled:
+                continue
+            join = Join(engine.state, lambda s: MISSING, lambda s: MISSING, engine.b.span, loop=True)
+            wide = join.join(cast(Abstract, outer.entry[slot]), end)
+            if isinstance(wide, Array) and not same_template(guess, wide):
+                outer.guess[slot] = wide
+                found = True
+        if found:
+            raise _Generalised(outer)
+
+
+def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
+    """The variables and arrays that the source of the body assigns, as carried values to begin with.
+
+    It saves the pass that would find them; numbers that turn out not to change are taken back.
+    """
+    if loop.instruction is None or not loop.guessed or not _certainly_entered(engine, loop):
+        return {}
+    slots = engine.state.slots
+    guess: dict[Slot, Content] = {}
+    names, stored = assigned(loop.instruction)
+    variables: list[Variable] = [(loop.frame, name) for name in names]
+    for slot in (*variables, counter_of(loop.frame, loop.instruction)):
+        content = slots.get(slot)
+        if isinstance(content, Const) and type(content.value) in (int, float):
+            type_ = ArrayType(np.dtype(np.int64 if isinstance(content.value, int) else np.float64))
+            at_least = (content.value, math.inf) if isinstance(content.value, int) else ANY
+            guess[slot] = Array(Placeholder(type_), Form.PYTHON, range=at_least)
+        elif isinstance(content, Array):
+            guess[slot] = replace(rebuild(content, placeholder_for), range=ANY)
+    for name in stored:
+        content = slots.get((loop.frame, name))
+        if isinstance(content, Ref):
+            cell = slots.get(content.cell)
+            if isinstance(cell, ArrayCell) and not cell.aliases:
+                guess[content.cell] = replace(cell, value=Placeholder(cell.value.type))
+    for counter, ends in induction_ranges(engine, loop.instruction, loop.frame).items():
+        guess[counter] = with_range(guess[counter], ends)
+    return {**carried_earlier(engine, loop), **guess}
+
+
+def _certainly_entered(engine: Engine, loop: Loop) -> bool:
+    """True if the test is not false at once: a loop that never runs leaves everything known."""
+    with speculate(engine):
+        condition = _tested(engine, loop)
+        if isinstance(loop.instruction, stage.While) and isinstance(condition, Array):
+            loop.undecided = not is_decidable(engine.origins, condition)
+    if not isinstance(condition, Const):
+        return True
+    loop.certain = loop.certain or bool(condition.value)
+    return bool(condition.value)
+
+
+def _is_counted(loop: Loop) -> bool:
+    """True if the loop could be written out trip by trip, as it is known now."""
+    if loop.instruction is None:
+        return False
+    if isinstance(loop.instruction, stage.While):
+        return loop.certain
+    return loop.trips is not None and loop.trips <= UNROLL_LIMIT
+
+
+def _unroll_growing(engine: Engine, loop: Loop, reason: Diagnostic) -> None:
+    """Begins again where the loop can be written out trip by trip, or one around it that decides its trip count.
+
+    `reason`: what is another thing after a trip.
+    """
+    first = _growing_unrollable(engine, loop)
+    if first is not None and (first.trips or 0) <= UNROLL_LIMIT:
+        unroll(first, unlike_note(reason))
+
+
+def _growing_unrollable(engine: Engine, loop: Loop) -> SourceLoop | None:
+    """The loop that can be written out trip by trip, this one or one around it that decides its trip count."""
+    source = source_of(loop)
+    if source is None or (not isinstance(loop.instruction, stage.For) and not _is_counted(loop)):
+        return None
+    return unrollable(engine.origins, source)
+
+
+def _gets_deeper(carried: Sequence[int]) -> bool:
+    """True if a loop carries more objects after each pass, and each time more new ones than before.
+
+    So it is where it builds a structure whose depth the trips decide, as a tree, and no number of passes settles that.
+    """
+    new = [b - a for a, b in itertools.pairwise(carried[-DEEPER_PASSES - 1 :])]
+    return len(new) == DEEPER_PASSES and new[0] > 0 and all(a < b for a, b in itertools.pairwise(new))
+
+
+def _give_up_deeper(engine: Engine, loop: Loop, settled: Mapping[Slot, Content]) -> NoReturn:
+    """Writes the loop out trip by trip if that is possible; else PS305."""
+    holders = [s for s, content in settled.items() if isinstance(s, tuple) and isinstance(content, Ref)]
+    reason = NeverSettles(
+        span=engine.b.span,
+        what=name_of(engine.state, holders[0]) if holders else "what the loop keeps",
+        first="a structure of objects",
+        second="a deeper one",
+    )
+    _unroll_growing(engine, loop, reason)
+    raise DiagnosticError(reason)
+
+
+def _stays(entry: Content | None, end: Content | None) -> bool:
+    """True if a variable that the body assigns is the same constant before and after."""
+    return isinstance(entry, Const) and isinstance(end, Const) and same_constant(entry.value, end.value)
+
+
+def _can_peel(loop: Loop) -> bool:
+    return not loop.peeled and loop.peelable
+
+
+def _whole_or_peeled(engine: Engine, loop: Loop) -> None:
+    """A loop of a large body stays whole, where what is None before the first trip may be so in all; else it is peeled.
+
+    XLA would compile the body twice.
+    """
+    try:
+        with commit_unless(engine, _RefusedWhole) as trial:
+            try:
+                infer_loop(engine, replace(loop, peelable=False, optional=True))
+            except (DiagnosticError, Restart):
+                raise _RefusedWhole from None
+            if trial.refused:
+                raise _RefusedWhole
+    except _RefusedWhole:
+        _peel(engine, loop)
+
+
+def _peel(engine: Engine, loop: Loop) -> None:
+    """Runs the first trip before the loop; the rest of it then begins with settled types.
+
+    Where as many variables have no common type in the rest, the loop stays whole.
+    """
+
+    def rest() -> None:
+        loop.body()
+        infer_loop(engine, replace(loop, certain=False, peeled=True))
+
+    try:
+        with commit_unless(engine, _PeeledInVain):
+            condition = engine.truth(loop.test())
+            if not isinstance(condition, Const):
+                infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
+            elif condition.value:
+                rest()
+    except _PeeledInVain:
+        infer_loop(engine, replace(loop, peelable=False))
+
+
+def _with_capacity(engine: Engine, loop: Loop, found: list[Resizing], reason: Diagnostic) -> None:
+    """Infers a loop with arrays that it makes longer or shorter bounded before it.
+
+    One of few trips in which something is refused of bounded arrays is written out in place of that.
+    """
+    first = _growing_unrollable(engine, loop)
+    few = first is not None and (first.trips or 0) < _FEW_TRIPS
+    try:
+        with commit_unless(engine, _RefusedOfBounded) as trial:
+            make_bounded(engine, loop, found)
+            try:
+                infer_loop(engine, replace(loop, resized=loop.resized + 1))
+            except DiagnosticError:
+                if few:
+                    raise _RefusedOfBounded from None
+                raise
+            if few and trial.refused:
+                raise _RefusedOfBounded
+    except _RefusedOfBounded:
+        unroll(cast(SourceLoop, first), unlike_note(reason))
+
+
+def _one_pass(
+    engine: Engine, loop: Loop, templates: dict[Slot, Content], owned: EntryContents
+) -> Pass | None:
+    """Infers test and body once, from the templates; None if the test is false at once."""
+    state, b = engine.state, engine.b
+    versions = error_of(engine).versions
+    cond, body = Region(), Region()
+    with state.fork() as tested, b.region(cond), engine.under_condition():
+        _enter(engine, templates, cond)
+        entered = {slot: state.slots[slot] for slot in templates}
+        condition = _tested(engine, loop)
+        if isinstance(condition, Const) and not condition.value and not templates:
+            return None
+        first = not templates
+        value = (
+            constant(b, bool(condition.value))
+            if isinstance(condition, Const)
+            else cast(Array, condition).value
+        )
+        cond.results = (value if value.type.dtype == BOOL else b.op(Convert(BOOL), value),)
+        test_error = error_of(engine)
+    pure_test = not any(
+        entered.get(slot) is not content and _visible(slot, loop, state) for slot, content in tested.items()
+    )
+    source = source_of(loop)
+    if source is not None and not loop.undecided:
+        engine.origins.loops[body] = source
+    entries = {slot: state.slots.get(owned[slot][0] if slot in owned else slot) for slot in templates}
+    with state.fork() as changes, b.region(body), engine.under_condition():
+        _enter(engine, templates, body)
+        _note_entries(engine, templates, entries)
+        if _in_trip(engine, loop, templates) is not None:
+            raise _Raises
+        settle_versions(engine, len(versions))
+        reconcile_aliases(engine)
+        note_out_of_date(state, state.merged_cells())
+    return Pass(cond, body, changes, condition, pure_test, first, test_error)
+
+
+def _in_trip(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> PythonRaise | None:
+    """Infers test and body of one trip, where the test holds; gives the exception by which it certainly ends."""
+
+    def trip() -> None:
+        loop.body()
+        fit(engine, loop, {**engine.state.origins(), **templates})
+
+    going = engine.truth(loop.test())
+    if isinstance(going, Const):
+        return attempt(engine, trip)
+    undecided = [] if loop.trips is not None else [going if loop.runs is None else loop.runs]
+    with engine.intervals.under(engine.predicate(going), True), engine.current.under(undecided):
+        return attempt(engine, trip)
+
+
+def _visible(slot: Slot, loop: Loop, state: State) -> bool:
+    """True for what the loop's own program can see: its variables, and cells that exist before the loop.
+
+    The error cell is carried apart (`_carry_error`): a trip begins only while nothing has been raised.
+    """
+    if isinstance(slot, int):
+        return slot in state.slots and slot != ERROR
+    return (slot[0] == loop.frame or slot[0] < 0) and not is_temporary(slot)
+
+
+def _enter(engine: Engine, templates: dict[Slot, Content], region: Region) -> None:
+    """Puts the templates into the state, with the region's parameters in their placeholders."""
+    for slot, template in templates.items():
+        content = rebuild(template, lambda v: _param(region, v))
+        engine.state.set(slot, content)
+        assume_ranges(engine, content)
+    stamp_versions(engine.state, templates)
+    engine.state.set(ERROR, ErrorCell(versions=error_of(engine).versions))
+
+
+def _note_entries(
+    engine: Engine, templates: dict[Slot, Content], entries: Mapping[Slot, Content | None]
+) -> None:
+    """Notes what parameters of the body are when the loop begins, where that is nothing but numbers of the program."""
+    for slot, template in templates.items():
+        entry = entries[slot]
+        numbers = () if entry is None or any(isinstance(x, Const) for x in nodes(entry)) else values_of(entry)
+        if numbers:
+            entered = zip(values_of(template), values_of(engine.state.slots[slot]), strict=True)
+            for placeholder, param in entered:
+                if isinstance(placeholder, Placeholder):
+                    engine.origins.entries[param] = tuple(numbers)
+
+
+def _param(region: Region, value: Value) -> Value:
+    return region.add_param(value.type) if isinstance(value, Placeholder) else value
+
+
+def _join(
+    engine: Engine,
+    loop: Loop,
+    templates: dict[Slot, Content],
+    owned: EntryContents,
+    result: Pass,
+    before: dict[Slot, Content],
+    guessed: set[Slot],
+    optional: bool,
+    unpoolable: set[int],
+) -> Join:
+    changes = result.changes
+
+    def head(slot: Slot) -> Content:
+        found = templates.get(slot)
+        if slot in guessed and isinstance(before.get(slot), Const):
+            return before[slot]  # what a known number becomes depends on the first trip
+        return found if found is not None else before.get(slot, cast(Content, MISSING))
+
+    i, provenance = loop.instruction, None
+    if isinstance(i, stage.For | stage.While):
+        provenance = MergeProvenance(engine.current.function, i, None, i.body, loop.peeled)
+    end = lookup(changes, before)
+    allowed = _limits(engine, loop, end)
+    carriers: dict[int, tuple[int, int] | None] = {}
+    while True:
+        join = Join(
+            engine.state,
+            head,
+            end,
+            engine.b.span if i is None else i.span,
+            loop=True,
+            made=loop.made,
+            provenance=provenance,
+            owned=owned,
+            carriers=carriers,
+            optional=optional,
+            trips=loop.trips,
+            short=loop.is_short,
+            nested=len(engine.loops.active) > 1,
+            capacity=engine.capacity,
+            unpoolable=unpoolable,
+            limits=allowed,
+            peelable=_can_peel(loop),
+        )
+        pools = [s for s in changes if s not in templates and isinstance(before.get(s), PoolCell)]
+        for slot in list(templates) + [s for s in changes if s not in templates and s not in pools]:
+            if isinstance(slot, int):
+                if slot in before and slot != ERROR:
+                    join.slot(slot)
+            elif isinstance(changes.get(slot), Undef) and isinstance(before.get(slot, Undef()), Undef):
+                continue  # assigned and deleted again, as the counters of inner loops are
+            elif _visible(slot, loop, engine.state) and not of_one_trip(engine, slot, loop, head(slot)):
+                join.slot(slot)
+        while found_pools := carried_pools(pools, [entry[0] for entry in join.entries.values()], head):
+            for slot in found_pools:
+                pools.remove(slot)
+                join.slot(slot)
+        found = join.objects.uncarried()
+        if not found:
+            break
+        carriers |= found
+    for ((a, path), _), merged in join.objects.merged.items():
+        if merged not in owned:
+            content, outer = before.get(a, cast(Content, MISSING)), owned.get(a)
+            joined, on_entry = join.entries[merged][1], _on_entry(engine, templates, before)
+            owned[merged] = (a, functools.partial(_entry, content, outer, path, joined, on_entry))
+            engine.state.apart[merged] = loop
+    join.objects.note_may_alias()
+    return join
+
+
+def _limits(engine: Engine, loop: Loop, end: Lookup) -> dict[int, float]:
+    """Up to which length the test of a loop lets lists get longer, at the end of a trip, by their cells."""
+    found: dict[int, float] = {}
+    if isinstance(loop.instruction, stage.While):
+        for name, temp in limits(loop.instruction):
+            of, most = end((loop.frame, name)), end((loop.frame, temp))
+            if isinstance(of, Ref) and isinstance(most, Array | Const) and is_number(most):
+                found[of.cell] = range_of(most)[1]
+    return found
+
+
+def _entry(
+    content: Content,
+    outer: tuple[int, Callable[[], Content]] | None,
+    path: tuple[View, ...],
+    joined: Content,
+    on_entry: Callable[[Value], Value],
+) -> Content:
+    """What a carried object holds when the loop begins, and which of the possible objects it is.
+
+    Asked for once the passes are over: what a pass adds to the program is taken back.
+    """
+    if content is MISSING and outer is not None:
+        content = outer[1]()
+    if isinstance(content, MERGEABLE) and isinstance(joined, MERGEABLE):
+        content = replace(seen_through(content, path), aliases=joined.aliases, selector=joined.selector)
+    return content if content is MISSING else rebuild(content, on_entry)
+
+
+def _on_entry(
+    engine: Engine, templates: dict[Slot, Content], before: dict[Slot, Content]
+) -> Callable[[Value], Value]:
+    """The map from the placeholders of the templates to what they are when the loop begins."""
+    found: dict[Value, Value] = {}
+
+    def value(v: Value) -> Value:
+        if isinstance(v, Placeholder) and not found:
+            for slot, template in templates.items():
+                if slot in before:
+                    filled: list[Value] = []
+                    phi_operands(
+                        engine.b, template, unboxed_content(before.get, template, before[slot]), filled
+                    )
+                    found.update(zip(placeholders_of(template), filled, strict=True))
+        return v.mapped(value) if isinstance(v, DeferredRead) else found.get(v, v)
+
+    return value
+
+
+def _carry(result: Pass, fresh: dict[Slot, Content]) -> None:
+    """Adds carried values to a finished pass, which does not read them."""
+    for template in fresh.values():
+        for placeholder in placeholders_of(template):
+            result.cond.add_param(placeholder.type)
+            result.body.add_param(placeholder.type)

@@ -1,0 +1,206 @@
+"""Lists and dicts of arrays that paths leave with different lengths, or keys, become rows, before the paths are joined.
+
+In: the two sides of a join, and slots that differ. Out: of a list, or the entries of a dict, with arrays in it, which has
+another length on either side, each side holds the rows (`RowsCell`) with copies of the arrays, into which no store goes
+any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import cast
+
+from ...hlo.types import INT64, ArrayType
+from ...library.kernels.array_rows import has_arrays, with_shared
+from ...library.kernels.unboxing import (
+    has_views,
+    is_element,
+    is_own_array,
+    is_view_of,
+    objects_of,
+    put_in,
+    unboxed,
+    with_contents,
+)
+from ...library.numpy.indexing.bounded import narrowed
+from ...library.rules.rows import rows_of_list
+from ...library.rules.tables import cell_as, stored_entries
+from ...library.rules.templates import common_rows, common_template, joined, template_of_list
+from ...values.boundary import Form
+from ...values.bounded import Bounded, Extent
+from ...values.gated import Gated
+from ...values.identity import Identity, united
+from ...values.lattice import (
+    LISTS,
+    Abstract,
+    AnyList,
+    Array,
+    ArrayCell,
+    DictCell,
+    ListCell,
+    MemberCell,
+    Pooled,
+    Ref,
+    RowsCell,
+    Sharing,
+    Stamp,
+    TableCell,
+    Tuple,
+)
+from ...values.slots import Slot
+from ...values.state import MISSING, Lookup
+from ...values.views import Flipped, Window, path_type
+from ...values.walk import cells_of, nodes
+from ..core.engine import Engine
+from ..state.phi import Placeholder
+
+
+def differing(engine: Engine, a: Lookup, b: Lookup, slots: Iterable[Slot]) -> dict[int, bool]:
+    """The lists and dicts of arrays among `slots` that differ in length, or keys, on either side, and can be rows.
+
+    For each whether the rows can be the places of views.
+    """
+    found: dict[int, bool] = {}
+    for slot in slots:
+        contents = [x(slot) if isinstance(slot, int) else None for x in (a, b)]
+        first, second = map(_rows_of, contents)
+        if first is None or second is None or _are_joined_one_by_one(*contents):
+            continue
+        views = _can_be_rows(engine, a, first, b, second)
+        if views is not None:
+            found[cast(int, slot)] = views
+    return found
+
+
+def _rows_of(content: object) -> AnyList | None:
+    """A list, or the entries of a dict as a list."""
+    if isinstance(content, DictCell | TableCell):
+        return stored_entries(content)
+    return content if isinstance(content, LISTS) else None
+
+
+def _are_joined_one_by_one(a: object, b: object) -> bool:
+    """True for lists of one length and for dicts with the same keys in the same order."""
+    if isinstance(a, DictCell) and isinstance(b, DictCell):
+        return list(a.entries) == list(b.entries)
+    return isinstance(a, ListCell) and isinstance(b, ListCell) and len(a.items) == len(b.items)
+
+
+def _can_be_rows(engine: Engine, a: Lookup, first: AnyList, b: Lookup, second: AnyList) -> bool | None:
+    """Whether both sides can be rows of the places of views, or else of contents; None where they stay what they are."""
+    viewed = has_views(first) or has_views(second)
+    if not viewed and common_rows(first, second, ragged=True) is not None:
+        return None
+    sides = [
+        (x, cell) for x, cell in ((a, first), (b, second)) if not isinstance(cell, ListCell) or cell.items
+    ]
+    for views in (True, False):
+        outlines = [_outline_of_list(engine, find, cell, views) for find, cell in sides]
+        templates = [template_of_list(each, ragged=True) for each in outlines]
+        template = templates[0] if len(templates) == 1 else joined(templates[0], templates[1], ragged=True)
+        if template is None or not has_arrays(template):
+            continue
+        if has_views(template):
+            if any(find(cell) is MISSING for cell in cells_of(template) for find in (a, b)):
+                continue
+            if all(isinstance(cell, RowsCell) for _, cell in sides):
+                return None
+        return views
+    return None
+
+
+def is_to_unbox(content: object, views: bool) -> bool:
+    """True for a list or dict that holds arrays, or views of them, in another way than `unbox` makes it."""
+    if isinstance(content, RowsCell):
+        return has_views(content) and not views
+    return isinstance(content, ListCell) and bool(content.items)
+
+
+def unbox(engine: Engine, slots: Mapping[int, bool]) -> None:
+    """The lists and dicts as rows, of places of views where that can be; an empty one stays what it is."""
+    state = engine.state
+    for slot, views in slots.items():
+        cell = state.get(slot)
+        rows = _rows_of(cell)
+        if isinstance(cell, RowsCell) and not views:
+            state.set(slot, with_contents(engine, cell))
+        if not isinstance(rows, ListCell) or not rows.items:
+            continue
+        items = tuple([unboxed(engine, item, views=views) for item in rows.items])
+        held = ListCell(items, rows.aliases, rows.selector)
+        template = common_template(held.items, ragged=True)
+        if template is None:
+            continue
+        state.gated |= any(isinstance(node, Gated) for node in nodes(template))
+        made = rows_of_list(engine.b, held, template, len(held.items))
+        level = Sharing.NOT
+        objects: tuple[Identity, ...] = ()
+        for item in rows.items:
+            level = max(level, put_in(engine, item, made.element, None, objects))
+            objects = united(objects, objects_of(engine, item))
+        made = with_shared(made, level is not Sharing.NOT, level, objects)
+        if isinstance(cell, DictCell):
+            state.set(slot, cell_as(cell, made))
+        else:
+            state.set(slot, made)
+
+
+def _outline_of_list(engine: Engine, find: Lookup, cell: AnyList, views: bool) -> AnyList:
+    """The list as rows would hold it, as far as its template goes."""
+    if isinstance(cell, ListCell):
+        return replace(cell, items=tuple([_outline(engine, find, item, views) for item in cell.items]))
+    return (
+        cell
+        if views or not has_views(cell)
+        else replace(cell, element=_outline(engine, find, cell.element, False))
+    )
+
+
+def _outline(engine: Engine, find: Lookup, item: Abstract, views: bool) -> Abstract:
+    if isinstance(item, Tuple):
+        return Tuple(tuple([_outline(engine, find, part, views) for part in item.items]), item.cls)
+    if isinstance(item, Bounded) and isinstance(item.whole, Ref):
+        return (_outline_of_view(engine, find, item) if views else None) or _outline_of_contents(item)
+    content = find(item.cell) if isinstance(item, Ref) else None
+    if isinstance(content, MemberCell):
+        return Pooled(content.pool, content.place)
+    if not isinstance(item, Ref) or not isinstance(content, ArrayCell) or not is_element(content, item):
+        return item
+    stale = any(alias.stamp is Stamp.OUT_OF_DATE for alias in content.aliases)
+    return item if stale else Array(Placeholder(path_type(content.value.type, item.path)), Form.NDARRAY)
+
+
+def _outline_of_contents(item: Bounded) -> Bounded:
+    """A view, or rows of views, with placeholders for what it shows."""
+    sizes = {e.axis: e.most or item.type.static_shape[e.axis] for e in item.extents}
+    shape = tuple([sizes.get(axis, n) for axis, n in enumerate(item.type.static_shape)])
+    rows = next((e.size.type.static_shape for e in item.extents if e.size is not None), ())
+    whole = Placeholder(ArrayType(item.type.dtype, (*rows, *shape)))
+    extents = tuple([Extent(e.axis, size=Placeholder(ArrayType(INT64, rows))) for e in item.extents])
+    return Bounded(Array(whole, Form.NDARRAY), ArrayType(item.type.dtype, shape), extents)
+
+
+def _outline_of_view(engine: Engine, find: Lookup, item: Bounded) -> Bounded | None:
+    """A view by its places in its memory, as `unboxed` has it; None for what it copies."""
+    assert isinstance(item.whole, Ref)
+    content, path = find(item.whole.cell), item.whole.path
+    if not isinstance(content, ArrayCell) or is_own_array(engine, item):
+        return None
+    extents = {e.axis: e for e in item.extents}
+    while path and isinstance(view := path[-1], Window | Flipped):
+        type = path_type(content.value.type, path[:-1])
+        apart = view.axes if isinstance(view, Flipped) else narrowed(view, type.static_shape)
+        if not {*apart} <= extents.keys():
+            break
+        path = path[:-1]
+        for axis in apart:
+            step, most = extents[axis].step, extents[axis].most
+            if isinstance(view, Window):
+                extents[axis] = replace(extents[axis], most=min(view.sizes[axis], most or view.sizes[axis]))
+            else:
+                extents[axis] = replace(extents[axis], step=-step if isinstance(step, int) else step)
+    whole = Ref(item.whole.cell, path)
+    type = path_type(content.value.type, path)
+    made = replace(item, whole=whole, type=type, extents=tuple(extents.values()), which=0)
+    return made if is_view_of(content, made) else None

@@ -1,0 +1,84 @@
+"""What the sides of a join have no common meaning of, in the user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ...diagnostics.codes_control import NeverSettles, NoCommonType
+from ...diagnostics.diagnostic import Diagnostic, Note
+from ...diagnostics.span import Span
+from ...values.lattice import Abstract, Ref, Unknown
+from ...values.slots import Slot
+from ...values.state import Lookup, State
+from .describe import describe
+from .provenance import MergeProvenance, attribute_of, holder_of, name_of
+
+
+class Conflicts:
+    """The conflicts of one join; it says at which slot and part the join is, and so what each is about."""
+
+    def __init__(
+        self,
+        state: State,
+        sides: tuple[Lookup, Lookup],
+        span: Span | None,
+        loop: bool,
+        provenance: MergeProvenance | None,
+    ) -> None:
+        self.found: list[Unknown] = []
+        self._state = state
+        self._sides = sides
+        self._span = span
+        self._loop = loop
+        self._provenance = provenance
+        self._slot: Slot | None = None
+        self._part = ""
+
+    def at(self, slot: Slot) -> None:
+        """The contents of this slot are joined next."""
+        self._slot, self._part = slot, ""
+
+    @contextmanager
+    def within(self, part: str) -> Iterator[None]:
+        """In the `with` block a part of them is joined."""
+        outer, self._part = self._part, part
+        yield
+        self._part = outer
+
+    def unknown(self, first: str, second: str) -> Unknown:
+        """What is `first` on one side and `second` on the other has no common meaning."""
+        conflict = Unknown(self.reason(NeverSettles if self._loop else NoCommonType, first, second))
+        self.found.append(conflict)
+        return conflict
+
+    def between(self, a: Abstract, b: Abstract) -> Unknown:
+        """What is `a` on one side and `b` on the other has no common meaning."""
+        return self.unknown(*self.texts(a, b))
+
+    def between_references(self, a: Ref, b: Ref) -> Unknown:
+        """As `between`, with what tells apart references to what is alike."""
+        texts = self.texts(a, b)
+        if texts[0] == texts[1]:
+            texts = [f"{t} that is {'a view' if r.path else 'no view'}" for t, r in zip(texts, (a, b))]
+            if texts[0] == texts[1]:
+                texts[1] += " of another place"
+        return self.unknown(*texts)
+
+    def texts(self, a: Abstract, b: Abstract) -> list[str]:
+        """The two sides in words."""
+        return [describe(x, self._state, lookup) for x, lookup in zip((a, b), self._sides, strict=True)]
+
+    def reason(self, kind: type[NoCommonType | NeverSettles], first: str, second: str) -> Diagnostic:
+        """What is joined is `first` on one side and `second` on the other."""
+        what = self._part or name_of(self._state, self._slot)
+        slot, provenance = None if self._part else self._slot, self._provenance
+        holder = None
+        if isinstance(slot, int):
+            holder = holder_of(self._state, slot) or attribute_of(self._state, slot)
+
+        def blame() -> tuple[Note, ...]:
+            name = None if holder is None else holder[1]
+            return () if provenance is None else provenance.notes(slot, name, (first, second))
+
+        return kind(span=self._span, what=what, first=first, second=second, blame=blame)

@@ -1,0 +1,104 @@
+"""Error recovery: inference goes on behind a refused instruction, for whoever wants all problems at once.
+
+A branch whose condition cannot be staged still has two arms, a loop a body: what is wrong there is wrong whatever the
+condition is. What they change is unknown from there on, and nothing of them becomes part of the program.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+from ..diagnostics.diagnostic import DiagnosticError
+from ..hlo.ir import Region
+from ..hlo.types import BOOL, ArrayType
+from ..stage import ir as stage
+from ..stage.walk import blocks_of, walk
+from ..values.boundary import Form
+from ..values.lattice import (
+    Array,
+    DictCell,
+    ListCell,
+    Method,
+    ObjectCell,
+    Ref,
+    RowsCell,
+    SetCell,
+    TableCell,
+    Unknown,
+    VariableCell,
+)
+from ..values.state import ERROR, OUTPUT
+from .core.engine import Engine
+from .exceptions.raising import attempt
+from .state.effort import Exhausted
+from .state.frame import ByPlace, Restart, StatesInProgram
+from .state.speculate import speculate
+
+STEPS = 20_000
+"""So many steps of inference are done behind one instruction."""
+
+
+def recover(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
+    """Infers the blocks of a refused instruction: reports what is wrong there, and makes unknown what they change.
+
+    What was inferred before the instruction was refused is inferred once more, for its changes, and for problems that were
+    dropped with a pass over it.
+    """
+    _lose_stored(engine, instr, unknown)
+    trail = engine.trail
+    blocks = [block for block in blocks_of(instr) if block]
+    if trail is None or not blocks:
+        return
+    inside = blocks
+    if isinstance(instr, stage.While):
+        blocks, inside = [[*instr.test, *instr.body]], [instr.body]
+    seen = any(trail.was_run_in(instr, inner) for block in inside for inner in walk(block))
+    engine.trail = None if seen else trail
+    lost: dict[int, None] = {}
+    try:
+        for block in blocks:
+            lost.update(dict.fromkeys(_changed(engine, instr, block, unknown)))
+    finally:
+        engine.trail = trail
+    for cell in lost.keys() - {ERROR, OUTPUT}:
+        variable = isinstance(engine.state.slots[cell], VariableCell)
+        engine.state.set(cell, VariableCell(unknown) if variable else unknown)
+
+
+def _changed(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Unknown) -> list[int]:
+    """The cells that a block changes, run under a condition of which nothing is known."""
+    frame = engine.current
+    condition = Array(Region().add_param(ArrayType(BOOL, ())), Form.PYTHON)
+    with frame.under([condition]), speculate(engine) as trial:
+        if isinstance(instr, stage.For | stage.Yield | stage.With):
+            bound = instr.entered if isinstance(instr, stage.With) else instr.target
+            assert bound is not None
+            engine.put(bound, unknown)
+        try:
+            with engine.effort.at_most(STEPS):
+                attempt(engine, functools.partial(engine.run_block, block))
+        except (DiagnosticError, Exhausted, ByPlace, Restart, StatesInProgram):
+            pass  # what follows is as unknown as before
+        trial.keep_refused()
+        return [slot for slot in engine.state.changed() if isinstance(slot, int)]
+
+
+def _lose_stored(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
+    """Makes unknown what a refused instruction would have stored into: an attribute, or a list, dict or set."""
+    match instr:
+        case stage.SetAttr(obj=obj) | stage.SetItem(obj=obj) | stage.DelItem(obj=obj):
+            stored = engine.peek(obj)
+        case stage.Inplace(left=stored_temp) | stage.Append(target=stored_temp):
+            stored = engine.peek(stored_temp)
+        case stage.Call(func=func) if isinstance(method := engine.peek(func), Method):
+            stored = method.receiver
+        case _:
+            return
+    if not isinstance(stored, Ref):
+        return
+    cell = engine.state.slots.get(stored.cell)
+    if isinstance(cell, ListCell | RowsCell | DictCell | SetCell | TableCell):
+        engine.state.set(stored.cell, unknown)
+    elif isinstance(cell, ObjectCell) and isinstance(instr, stage.SetAttr):
+        engine.state.set(stored.cell, replace(cell, fields={**cell.fields, instr.attr: unknown}))

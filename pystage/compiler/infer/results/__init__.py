@@ -1,0 +1,1 @@
+"""What leaves a program: templates of its results and of mutations."""

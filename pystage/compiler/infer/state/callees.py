@@ -1,0 +1,148 @@
+"""The functions that a program calls: their summaries, their names, and the calls that are open."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ....records import dataclass
+from ...diagnostics.codes_calls import WrongArguments
+from ...diagnostics.diagnostic import DiagnosticError
+from ...diagnostics.span import Span
+from ...hlo.ir import Region
+from ...speculation import Balanced, Declarations, Grows
+from ...stage import ir as stage
+from ...values.lattice import Abstract, Const
+from ...values.slots import Slot
+from ...values.state import State
+from .frame import CalleeScope, PythonRaise
+from .numpy_calls import OF_NUMPY, NoRepresentative, NumpyCall
+from .raises import TryBody
+from .summaries import SummaryEntry
+
+_NOT_IN_NAMES = re.compile(r"\W")
+
+
+@dataclass(slots=True)
+class Callee:
+    """A function to call: stage IR, its module, and what it closes over.
+
+    `bound` are the values of its parameters; `cells` the heap cells of its free variables.
+    """
+
+    function: stage.Function
+    namespace: dict[str, Any]
+    module: str
+    cells: dict[str, int]
+    identity: object
+
+
+class Callees:
+    """The functions of one program.
+
+    `summaries` are what calls of them did, by the canonical form of the call. `of_python` are real Python functions as
+    callees, with their defaults, by id; `own` the ids of those that are the program's: a call of one runs its source,
+    whatever it is given. `open` are the callees that are being inferred, outermost first. `under_jax`: in how many
+    functions of JAX inference is, of those that trace what they are given. `numpy_call`: the outermost call of a function of
+    NumPy whose meaning is being inferred, of those in which no code of the program runs.
+    """
+
+    __slots__ = ("_names", "numpy_call", "of_python", "open", "own", "summaries", "under_jax")
+
+    SPECULATION: ClassVar[Declarations] = Declarations(
+        {
+            "summaries": Grows("they say what they hold for"),
+            "of_python": Grows("what a function of Python is in stage IR does not change"),
+            "own": Grows("it is about functions, which are kept alive"),
+            "open": Balanced(),
+            "under_jax": Balanced(),
+            "numpy_call": Balanced(),
+            "_names": Grows("the functions of summaries that stay have these names"),
+        }
+    )
+
+    def __init__(self) -> None:
+        self.summaries: defaultdict[object, SummaryEntry] = defaultdict(SummaryEntry)
+        self.of_python: dict[int, tuple[Callee, dict[str, Abstract]]] = {}
+        self.own: set[int] = set()
+        self.open: list[CalleeScope] = []
+        self.under_jax = 0
+        self.numpy_call: NumpyCall | None = None
+        self._names: dict[str, int] = {}
+
+    @property
+    def depth(self) -> int:
+        """How many callees are being inferred."""
+        return len(self.open)
+
+    @property
+    def body(self) -> Region | None:
+        """The body of the innermost open callee; None in the program itself."""
+        return self.open[-1].body if self.open else None
+
+    @property
+    def first_cell(self) -> int:
+        """Cells with greater numbers nobody outside of the innermost open callee refers to."""
+        return self.open[-1].first_cell if self.open else 0
+
+    def numpys_own(self, exception: BaseException, state: State, span: Span | None) -> BaseException:
+        """What NumPy raises where a meaning raises `exception`: what comes first is up to the order of its checks.
+
+        Where NumPy raises nothing the call is refused.
+        """
+        call = self.numpy_call
+        if call is None or call.forks != state.depth or not isinstance(exception, OF_NUMPY):
+            return exception
+        try:
+            own = call.exception(state.slots.get)
+        except NoRepresentative:
+            return exception
+        if own is None:
+            raise DiagnosticError(_not_raised(call, exception, span))
+        return own
+
+    def refuse_what_numpy_does(self, raised: PythonRaise, state: State, span: Span | None) -> None:
+        """Refuses the outermost call of NumPy, which certainly raises, where NumPy raises nothing or another exception."""
+        if isinstance(raised.exception, Const) and raised.depth == state.depth:
+            exception = raised.exception.value
+            own = self.numpys_own(exception, state, span)
+            if (type(own), str(own)) != (type(exception), str(exception)):
+                assert self.numpy_call is not None
+                raise DiagnosticError(
+                    _not_raised(self.numpy_call, exception, span, f"raises {type(own).__name__}: {own}")
+                )
+
+    def enter(self, body: Region, try_depth: int, first_cell: int) -> CalleeScope:
+        """Inferring the function whose body is `body`, inside of so many bodies of `try`, in a `with` block."""
+        return CalleeScope(body, self.open, try_depth, first_cell)
+
+    def note_observed(self, slot: Slot, outside: bool, bodies: Sequence[TryBody]) -> None:
+        """Notes for the open callees what they depend on: whether their callers see what `slot` holds after a raise.
+
+        `outside`: whoever calls the program does; `bodies` are those of `try`, whose handlers may.
+        """
+        for scope in self.open:
+            if slot not in scope.observed:
+                seen = outside or any(slot in body.cells for body in bodies[: scope.try_depth])
+                scope.observed[slot] = seen
+
+    def note_crossed(self) -> None:
+        """Notes for the open callees that they depend on their callers."""
+        for scope in self.open:
+            scope.crossed = True
+
+    def fresh_name(self, name: str) -> str:
+        """A name for a private function."""
+        name = _NOT_IN_NAMES.sub("_", name).strip("_") or "lambda"
+        count = self._names.get(name, 0)
+        self._names[name] = count + 1
+        return f"{name}_{count}" if count else name
+
+
+def _not_raised(
+    call: NumpyCall, exception: BaseException, span: Span | None, instead: str = "does not"
+) -> WrongArguments:
+    why = f"staged code would raise {type(exception).__name__}, and the plain run {instead}"
+    return WrongArguments(span=span, name=call.name, why=why)
