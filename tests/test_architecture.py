@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent / "pystage"
 
 LAYERS = [
-    {"records", "version"},
+    {"records", "version", "limits"},
     {"config", "autocasting", "recursion", "deferred", "policy", "speculation", "hash_order"},
     {"diagnostics"},
     {"stage", "hlo"},

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pystage
-from pystage.compiler.ad.checkpoints import KEPT, MORE
+from pystage.compiler import limits
 from pystage.compiler.ad.reverse import ReverseMode
 from pystage.compiler.hlo import interpret as interpreter
 from pystage.compiler.ops import Sine
@@ -23,7 +23,7 @@ def counted(x, n):
 
 def model(n):
     """The trips executed and the most states kept, by the policy alone."""
-    slots, stride, now, executed = [None] * KEPT, 1, 0, 0
+    slots, stride, now, executed = [None] * limits.SAVED_STATES, 1, 0, 0
     while now < n:
         free = [i for i, k in enumerate(slots) if k is None or k % stride]
         if not free:
@@ -74,4 +74,4 @@ def test_the_program_executes_the_trips_of_the_model(trips, monkeypatch):
 def test_work_and_memory_are_bounded(trips):
     executed, most = model(trips)
     assert executed <= 10 * trips
-    assert most <= KEPT + MORE == 40
+    assert most <= limits.SAVED_STATES + limits.RECOMPUTED_STATES == 40

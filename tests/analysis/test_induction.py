@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from pystage.compiler import limits
 from pystage.compiler.analysis.induction import (
-    TRIPS,
     InductionVariable,
     Recurrence,
     exact_trips,
@@ -101,9 +101,15 @@ def test_ranges_follow_from_the_initial_value_the_step_and_the_trips() -> None:
     assert InductionVariable((0, 0), up, 10).after == (0, 10)
     assert InductionVariable((5, 6), down, 4).after == (5 - 12, 6 + 8)
     assert InductionVariable((5, 6), down, 0).during == (5, 6)
-    assert InductionVariable((0, 0), up, None).after == (0, TRIPS)
-    assert InductionVariable((1, 1), down, None).after == (1 - 3 * TRIPS, 1 + 2 * TRIPS)
-    assert InductionVariable((0, 0), Recurrence(0, math.inf, 0, 4), 2).after == (0, 4 * TRIPS)
+    assert InductionVariable((0, 0), up, None).after == (0, limits.INDUCTION_TRIPS)
+    assert InductionVariable((1, 1), down, None).after == (
+        1 - 3 * limits.INDUCTION_TRIPS,
+        1 + 2 * limits.INDUCTION_TRIPS,
+    )
+    assert InductionVariable((0, 0), Recurrence(0, math.inf, 0, 4), 2).after == (
+        0,
+        4 * limits.INDUCTION_TRIPS,
+    )
 
 
 @pytest.mark.parametrize(

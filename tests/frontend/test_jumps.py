@@ -7,9 +7,9 @@ import re
 
 import pytest
 
+from pystage.compiler import limits
 from pystage.compiler.frontend import FrontendError, stage_function
 from pystage.compiler.frontend.flow import instructions
-from pystage.compiler.frontend.jumps import MAX_DEPTH
 from pystage.compiler.stage import ir
 from pystage.compiler.stage.printer import print_function
 
@@ -228,7 +228,7 @@ def test_many_early_returns_do_not_nest(count):
     for i in range(count):
         text += f"    if n == {i}:\n        return {i} + t\n    t += 1\n"
     many = define("many", text + "    return t\n")
-    assert depth_of(stage_function(many).body) <= MAX_DEPTH
+    assert depth_of(stage_function(many).body) <= limits.NESTED_CONDITIONALS
     check(many, 0, 1, 31, 32, 33, count - 1, count)
 
 
@@ -237,7 +237,7 @@ def test_many_loops_with_returns_do_not_nest():
     for i in range(100):
         text += f"    for i in range(3):\n        if n == {i} + i:\n            return t\n        t += 1\n"
     many = define("many", text)
-    assert depth_of(stage_function(many).body) <= MAX_DEPTH + 1
+    assert depth_of(stage_function(many).body) <= limits.NESTED_CONDITIONALS + 1
     check(many, 0, 31, 64, 99, 200)
 
 
@@ -278,7 +278,7 @@ def test_long_elif_chains_do_not_nest(jump):
     for i in range(100):
         text += f"    elif n == {i}:\n        {jump} {i} + t\n"
     chain = define("chain", text + "    else:\n        t = -1\n    return t\n")
-    assert depth_of(stage_function(chain).body) <= MAX_DEPTH + 1
+    assert depth_of(stage_function(chain).body) <= limits.NESTED_CONDITIONALS + 1
     check(chain, -1, 0, 31, 32, 33, 64, 65, 99, 100)
 
 
@@ -296,5 +296,5 @@ def test_long_match_does_not_nest():
     for i in range(80):
         text += f"        case [{i}, x] if x > {i}:\n            return x\n        case {i}:\n            y = {i}\n"
     chain = define("chain", text + "        case _:\n            y = -1\n    return y\n")
-    assert depth_of(stage_function(chain).body) <= MAX_DEPTH + 2
+    assert depth_of(stage_function(chain).body) <= limits.NESTED_CONDITIONALS + 2
     check(chain, -5, 0, 20, 79, [0, 5], [40, 50], [40, 30], ([79, 80],))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from pystage.compiler import limits
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.op import HloOp
@@ -24,7 +25,7 @@ from pystage.compiler.ops import (
     Remainder,
     Reshape,
 )
-from pystage.compiler.passes.if_conversion import LIMIT, SMALL, if_convert
+from pystage.compiler.passes.if_conversion import if_convert
 from pystage.compiler.passes.simplify import simplify
 
 from .programs import INDEX, Code, Values, array, kinds, run
@@ -74,8 +75,12 @@ def test_inner_branches_first() -> None:
 
 
 def test_a_small_vector_is_selected_whole() -> None:
-    small = array(SMALL)
-    _check(_branch([small], lambda c, x: [c.add(x, x)], lambda c, x: [x]), np.arange(float(SMALL)), Select=1)
+    small = array(limits.IF_CONVERSION_ELEMENTS)
+    _check(
+        _branch([small], lambda c, x: [c.add(x, x)], lambda c, x: [x]),
+        np.arange(float(limits.IF_CONVERSION_ELEMENTS)),
+        Select=1,
+    )
 
 
 def _heavy(c: Code, x: Value) -> Values:
@@ -106,15 +111,15 @@ CALLEE = _callee()
         (lambda c, x: c.call(CALLEE, x), array()),
         (lambda c, x: [c.b.op(Divide(), x, c.value(3))], array(dtype=INT64)),
         (lambda c, x: [c.b.op(Remainder(), x, c.value(3))], array(dtype=INT64)),
-        (_unary(Negate()), array(SMALL + 1)),
+        (_unary(Negate()), array(limits.IF_CONVERSION_ELEMENTS + 1)),
         (
             lambda c, x: [
-                c.load(c.b.op(Broadcast((SMALL + 1,), ()), x), 0),
+                c.load(c.b.op(Broadcast((limits.IF_CONVERSION_ELEMENTS + 1,), ()), x), 0),
             ][:1],
             array(),
         ),
         (_unary(Exponential(), 3), array()),
-        (lambda c, x: [_sum(c, x, LIMIT + 1)], array()),
+        (lambda c, x: [_sum(c, x, limits.IF_CONVERSION_COST + 1)], array()),
     ],
     ids=["loop", "call", "division", "remainder", "large", "large inside", "exponentials", "many"],
 )
@@ -131,12 +136,12 @@ def _sum(c: Code, x: Value, additions: int) -> Value:
 
 
 def test_up_to_the_limit_is_computed_in_vain() -> None:
-    function = _branch([array()], lambda c, x: [_sum(c, x, LIMIT)], lambda c, x: [x])
+    function = _branch([array()], lambda c, x: [_sum(c, x, limits.IF_CONVERSION_COST)], lambda c, x: [x])
     _check(function, np.asarray(1.0), Select=1)
 
 
 def test_both_arms_count() -> None:
-    arms = [lambda c, x: [_sum(c, x, LIMIT)], lambda c, x: [c.mul(x, 2)]]
+    arms = [lambda c, x: [_sum(c, x, limits.IF_CONVERSION_COST)], lambda c, x: [c.mul(x, 2)]]
     _check(_branch([array()], arms[0], arms[1]), np.asarray(1.0), stays=True)
 
 
@@ -199,11 +204,16 @@ def test_stores_in_inner_branches() -> None:
 
 def test_a_row_that_is_too_long_to_store_in_vain() -> None:
     function = _branch(
-        [array(4, SMALL + 1), INDEX],
+        [array(4, limits.IF_CONVERSION_ELEMENTS + 1), INDEX],
         lambda c, x, i: [c.store(x, c.load(x, 0), i)],
         lambda c, x, i: [x],
     )
-    _check(function, np.arange(4.0 * (SMALL + 1)).reshape(4, -1), np.asarray(2), stays=True)
+    _check(
+        function,
+        np.arange(4.0 * (limits.IF_CONVERSION_ELEMENTS + 1)).reshape(4, -1),
+        np.asarray(2),
+        stays=True,
+    )
 
 
 def test_an_array_made_in_an_arm_is_no_array_from_outside() -> None:

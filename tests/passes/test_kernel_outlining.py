@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pystage.compiler import limits
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.types import FLOAT32, FLOAT64, DType
 from pystage.compiler.hlo.verify import verify
 from pystage.compiler.hlo.walk import functions
 from pystage.compiler.ops import Broadcast, Cosine, DotGeneral, Select, Sort, While
-from pystage.compiler.passes.kernel_outlining import LARGEST, outline_kernels
+from pystage.compiler.passes.kernel_outlining import outline_kernels
 
 from .programs import INDEX, Code, Values, array, optimised, run
 
@@ -54,7 +55,7 @@ def test_xla_compiles_it_whole() -> None:
 
 
 def test_a_loop_of_large_operations_stays_and_those_in_it_are_kernels() -> None:
-    made = outline_kernels(_rows(LARGEST // 8))
+    made = outline_kernels(_rows(limits.KERNEL_BYTES // 8))
     assert any(isinstance(op.kind, While) for op in made.body.walk())
     assert _kernels(made) == []
 

@@ -7,11 +7,12 @@ import re
 import numpy as np
 import pytest
 
+from pystage.compiler import limits
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.verify import verify
 from pystage.compiler.ops import Call
-from pystage.compiler.passes.outlining import LONG, MANY, SEGMENT, outline_segments
+from pystage.compiler.passes.outlining import outline_segments
 
 from .programs import INDEX, Code, Values, array, fences, kinds, optimised, run
 
@@ -63,21 +64,21 @@ def without_stores(count: int) -> Function:
 
 
 def test_long_code_without_stores_is_cut_too() -> None:
-    function = without_stores(LONG)
+    function = without_stores(limits.SEGMENT_OPERATIONS)
     made = outline_segments(function)
     verify(made)
-    assert 2 <= len(fences(made)) <= 1 + len(function.body.ops) // LONG
+    assert 2 <= len(fences(made)) <= 1 + len(function.body.ops) // limits.SEGMENT_OPERATIONS
     arguments = [np.arange(8.0) / 4, np.asarray(2)]
     for found in (interpret(made, arguments), run(made, arguments)):
         np.testing.assert_allclose(found[0], interpret(function, arguments)[0], rtol=1e-12)
-    short = without_stores(LONG // 8)
+    short = without_stores(limits.SEGMENT_OPERATIONS // 8)
     assert outline_segments(short) is short
 
 
 @pytest.mark.parametrize("program", [straight, in_arm, in_loop])
 @pytest.mark.parametrize("first", [2, -2])
 def test_the_same_results(program, first) -> None:
-    function = program(2 * MANY)
+    function = program(2 * limits.OUTLINED_FUSIONS)
     made = outline_segments(function)
     verify(made)
     assert fences(made)
@@ -89,12 +90,12 @@ def test_the_same_results(program, first) -> None:
 
 
 def test_short_code_stays_whole() -> None:
-    function = straight(MANY - 3)
+    function = straight(limits.OUTLINED_FUSIONS - 3)
     assert outline_segments(function) is function
 
 
 def test_a_cut_keeps_what_is_used_later_once() -> None:
-    function = outline_segments(straight(4 * SEGMENT))
+    function = outline_segments(straight(4 * limits.SEGMENT_FUSIONS))
     calls = [op for op in function.body.ops if isinstance(op.kind, Call)]
     assert len(calls) == kinds(function)[Call] >= 4 - 1
     assert all(len(call.operands) == len(set(call.operands)) <= 3 for call in calls)
@@ -106,6 +107,6 @@ def test_the_optimised_program_grows_linearly() -> None:
     def size(function: Function) -> int:
         return len(re.findall(" = ", optimised(function)))
 
-    small, large = (size(outline_segments(straight(n * MANY))) for n in (1, 3))
+    small, large = (size(outline_segments(straight(n * limits.OUTLINED_FUSIONS))) for n in (1, 3))
     assert large < 3.75 * small
-    assert size(straight(3 * MANY)) > 2 * large, "XLA needs no cuts any more"
+    assert size(straight(3 * limits.OUTLINED_FUSIONS)) > 2 * large, "XLA needs no cuts any more"

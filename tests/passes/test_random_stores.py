@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from pystage.compiler import limits
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Value
 from pystage.compiler.hlo.types import INT64
 from pystage.compiler.ops import Call, If, Maximum, Reshape, Transpose, While
-from pystage.compiler.passes import outlining
 
 from .programs import INDEX, Code, Values, array, emitted, kinds, run
 
@@ -159,8 +159,8 @@ def test_compiled(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(200, 230))
 def test_segments_everywhere(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outlining, "MANY", 2)
-    monkeypatch.setattr(outlining, "SEGMENT", 1)
+    monkeypatch.setattr(limits, "OUTLINED_FUSIONS", 2)
+    monkeypatch.setattr(limits, "SEGMENT_FUSIONS", 1)
     _check(_Random(seed).program(), seed, compiled=seed < 205)
 
 

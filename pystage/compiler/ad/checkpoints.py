@@ -1,14 +1,14 @@
 """Checkpointed pullback of a loop with an unknown or large trip count: bounded memory, with recomputation.
 
-In the primal pass the loop saves its state every `stride` trips in one of `KEPT` slots; when all are taken, the stride
-doubles and every other slot becomes free. The pullback visits the trips from the last to the first. To get the state
-before a trip, it runs the latest checkpoint forward over half of the remaining distance and saves the state there, until
-it arrives; then it recomputes that one trip and pulls back through it. The checkpoints on the way to one trip take at
-most a logarithm of the stride in further slots (`MORE`).
+In the primal pass the loop saves its state every `stride` trips in one of `limits.SAVED_STATES` slots; when all are taken,
+the stride doubles and every other slot becomes free. The pullback visits the trips from the last to the first. To get the
+state before a trip, it runs the latest checkpoint forward over half of the remaining distance and saves the state there,
+until it arrives; then it recomputes that one trip and pulls back through it. The checkpoints on the way to one trip take at
+most a logarithm of the stride in further slots (`limits.RECOMPUTED_STATES`).
 
-After A. Griewank, A. Walther, "Revolve: an implementation of checkpointing for the reverse or adjoint mode of
-computational differentiation" (2000), and P. Stumm, A. Walther, "New algorithms for optimal online checkpointing"
-(2010), in the form that fits static shapes.
+After A. Griewank, A. Walther, "Revolve: an implementation of checkpointing for the reverse or adjoint mode of computational
+differentiation" (2000), and P. Stumm, A. Walther, "New algorithms for optimal online checkpointing" (2010), in the form that
+fits static shapes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
+from .. import limits
 from ..hlo.builder import Builder
 from ..hlo.ir import Region, Value
 from ..hlo.types import INT64, ArrayType
@@ -26,11 +27,6 @@ from .calculus import CalculusBuilder
 from .preheader import Preheader
 from .residuals import extend
 from .tape import PrimalPass, Tape, TapeEntry
-
-KEPT = 16
-"""How many states the primal pass saves."""
-MORE = 24
-"""How many more the pullback may save: the logarithm of the longest stride."""
 
 CotangentMap = dict[Value, Value]
 """By value of the copied program: its cotangent so far."""
@@ -158,8 +154,8 @@ def _keep_states(entry: TapeEntry) -> tuple[Value, _Kept]:
     starts = [
         preheader.constant(np.asarray(0, INT64)),
         preheader.constant(np.asarray(1, INT64)),
-        preheader.constant(np.full(KEPT, -1, INT64)),
-        *[preheader.zeros(t.with_shape((KEPT, *t.static_shape))) for t in states],
+        preheader.constant(np.full(limits.SAVED_STATES, -1, INT64)),
+        *[preheader.zeros(t.with_shape((limits.SAVED_STATES, *t.static_shape))) for t in states],
     ]
     types = (*states, *[v.type for v in starts])
     tests, trips = Region(types), Region(types)
@@ -213,13 +209,13 @@ def checkpointed(
         trips, (steps, stores) = _keep_states(entry)
     b, c = pull.b, pull.c
     states = [v.type for v in entry.old.operands]
-    more = ArrayType(INT64, (MORE,))
+    more = ArrayType(INT64, (limits.RECOMPUTED_STATES,))
     before = pull.before(captured, cotangents)
     starts = [
         c.sub(trips, integer(b, 1)),
         c.concatenate([steps, c.filled(more, -1)], 0),
         *[
-            c.concatenate([s, c.zeros(t.with_shape((MORE, *t.static_shape)))], 0)
+            c.concatenate([s, c.zeros(t.with_shape((limits.RECOMPUTED_STATES, *t.static_shape)))], 0)
             for s, t in zip(stores, states)
         ],
         *[c.zeros(states[i]) if given[i] is None else given[i] for i in carried],

@@ -10,9 +10,6 @@ from __future__ import annotations
 from ..hlo.ir import Op, Region, Value
 from ..ops import Call, Case, DynamicUpdateSlice, If, Reshape, Reverse, Scatter, Transpose, While
 
-PART = 4
-"""A static slice counts as a load if the array is so many times larger, else as a use of the whole array."""
-
 VIEWS = (Reshape, Transpose, Reverse)
 """Operations that give the same elements in another order or shape."""
 

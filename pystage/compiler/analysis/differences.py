@@ -16,6 +16,7 @@ import itertools
 import math
 from collections.abc import Callable
 
+from .. import limits
 from ..hlo.ir import Op, Value
 from ..hlo.types import INT64, DType, is_integer
 from ..ops import (
@@ -35,18 +36,6 @@ from ..ops import (
 from . import ranges as r
 from .ranges import Interval, hull, maximum, meet, minimum, within
 
-_DEPTH = 12
-"""So many operations are expanded, one in another."""
-
-_MOST_EXPANDED = 256
-"""So many operations of one number are expanded."""
-
-_MOST_TERMS = 8
-"""Products of more terms stay as they are."""
-
-_CHOICES = 6
-"""So many minima, maxima and choices of one difference are looked through."""
-
 Polynomial = dict[tuple[Value, ...], int]
 """A sum of products of numbers of the program, each with a factor; the empty product is the constant."""
 
@@ -61,7 +50,7 @@ def polynomial(a: Value, b: Value, ranges: Ranges) -> Polynomial:
 
 def difference(a: Value | int, b: Value | int, ranges: Ranges) -> Interval:
     """The range of `a - b`, as an exact integer."""
-    return _Differences(_wider(a, b), ranges).range_of(_written(a, b), _CHOICES)
+    return _Differences(_wider(a, b), ranges).range_of(_written(a, b), limits.DIFFERENCE_CHOICES)
 
 
 def _written(a: Value | int, b: Value | int) -> Polynomial:
@@ -87,7 +76,9 @@ def _expanded(form: Polynomial, dtype: DType, ranges: Ranges) -> Polynomial:
     for term, factor in form.items():
         _add(
             found,
-            functools.reduce(_product, [expansion.of(value, _DEPTH) for value in term], {(): 1}),
+            functools.reduce(
+                _product, [expansion.of(value, limits.DIFFERENCE_DEPTH) for value in term], {(): 1}
+            ),
             factor,
         )
     return {term: factor for term, factor in found.items() if factor}
@@ -112,7 +103,7 @@ class _Expansion:
     def __init__(self, dtype: DType, ranges: Ranges) -> None:
         self._dtype = dtype
         self._ranges = ranges
-        self._left = _MOST_EXPANDED
+        self._left = limits.DIFFERENCE_OPERATIONS
 
     def of(self, value: Value, depth: int) -> Polynomial:
         op = value.owner
@@ -131,7 +122,7 @@ class _Expansion:
                     return self._sum(op, depth, -1)
                 case Multiply() if self._expands(op, r.multiply):
                     left, right = [self.of(v, depth - 1) for v in op.operands]
-                    if len(left) * len(right) <= _MOST_TERMS:
+                    if len(left) * len(right) <= limits.DIFFERENCE_TERMS:
                         return _product(left, right)
                 case If():
                     first, *others = [

@@ -15,18 +15,13 @@ import functools
 import math
 from collections.abc import Callable, Iterable
 
+from .. import limits
 from ..hlo.ir import Op, Value
 from ..hlo.types import is_integer
 from ..ops import Add, Compare, Constant, If, Select, Subtract, While
 from ..stage import ir as stage
 from ..stage.walk import walk
 from .ranges import Interval, full
-
-TRIPS = 1 << 50
-"""More trips, and more additions, than any program makes."""
-
-_LONGEST = 64
-"""At most how many operations lie between a value and its recurrence."""
 
 
 class Recurrence:
@@ -72,8 +67,8 @@ class InductionVariable:
     def _within(self, count: float) -> Interval:
         """The range after `count` trips or fewer."""
         r = self.recurrence
-        low = max(_times(min(r.low, 0), count), min(r.down, 0) * TRIPS)
-        high = min(_times(max(r.high, 0), count), max(r.up, 0) * TRIPS)
+        low = max(_times(min(r.low, 0), count), min(r.down, 0) * limits.INDUCTION_TRIPS)
+        high = min(_times(max(r.high, 0), count), max(r.up, 0) * limits.INDUCTION_TRIPS)
         return self.initial[0] + low, self.initial[1] + high
 
 
@@ -101,7 +96,7 @@ class _Additions:
 
     def __init__(self, ranges: Callable[[Value], Interval]) -> None:
         self._ranges = ranges
-        self._left = _LONGEST
+        self._left = limits.INDUCTION_DEPTH
 
     def of(self, value: Value, begin: Value) -> Recurrence | None:
         op = value.owner

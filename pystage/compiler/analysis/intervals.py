@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import ClassVar, cast
 
+from .. import limits
 from ..hlo.ir import Op, Region, Value
 from ..hlo.types import is_floating, is_integer
 from ..ops import Add, And, Case, Compare, Constant, Convert, If, Not, Or, ReduceWith, Select, Subtract, While
@@ -23,14 +24,6 @@ from .transfer import BY_POSITION, transfer
 
 _NEGATED = {"LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT", "EQ": "NE", "NE": "EQ"}
 _SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "NE"}
-_DEEP = 400
-"""How many operations one query follows."""
-_NESTED = 3
-"""How many nested loops are analysed twice, and how many chained selects under their conditions."""
-_OPERANDS_PER_STEP = 16
-"""How many operands of one operation count as one more step."""
-_NEAR = 24
-"""How many values that a value depends on are searched for facts that refine its memoised interval."""
 
 Facts = dict[Value, Interval]
 
@@ -135,7 +128,7 @@ class Intervals:
         known = None
         while level >= 0 and (known := self.layers[level].get(value)) is None:
             level -= 1
-        if self._depth > _DEEP or self._left <= 0:
+        if self._depth > limits.INTERVAL_DEPTH or self._left <= 0:
             return known or (full(value.type.dtype), 1 << len(self.layers) - 1, 0, 0)
         if known is None or known[2] > self._choices or known[3] > self._nested:
             return self._found_out(value, known)
@@ -154,7 +147,7 @@ class Intervals:
             levels = told_of.get(source)
             if levels and levels[-1] > level:
                 return True
-            if len(pending) < _NEAR:
+            if len(pending) < limits.INTERVAL_NEAR:
                 pending += _sources(source)
         return False
 
@@ -204,7 +197,7 @@ class Intervals:
             return self(op.operands[value.index])
         if len(op.results) != 1 or op.regions:
             return full(dtype)
-        self._told(len(op.operands) // _OPERANDS_PER_STEP)
+        self._told(len(op.operands) // limits.OPERANDS_PER_STEP)
         return transfer(op, [self(v) for v in op.operands])
 
     def _reduced(self, op: Op, index: int) -> Interval:
@@ -224,7 +217,7 @@ class Intervals:
     def _choosing(self, condition: Value, taken: bool) -> Iterator[None]:
         """Where a choice is looked at that gave a value. What was found out there is forgotten, so that to look at
         each choice that led to this one in two ways again would take twice as long with every one."""
-        if self._choices >= _NESTED:
+        if self._choices >= limits.INTERVAL_NESTED:
             self._cut = True
             yield
             return
@@ -396,7 +389,7 @@ class Intervals:
         found = recurrence(body.results[index], param, self)
         if found is not None:
             return within(InductionVariable(start, found, most_trips(op)).after, param.type.dtype)
-        if self._nested >= _NESTED:
+        if self._nested >= limits.INTERVAL_NESTED:
             self._cut = True
             return full(param.type.dtype)
         with self._in_body(op):
@@ -443,7 +436,7 @@ class Intervals:
                     found = within(InductionVariable(start, added, most_trips(op)).during, dtype)
             facts[param] = meet(found, facts.get(param, full(dtype)))
         open_ends = [i for i, p in enumerate(body.params) if p in facts and facts[p] == full(p.type.dtype)]
-        if open_ends and self._nested < _NESTED:
+        if open_ends and self._nested < limits.INTERVAL_NESTED:
             self._nested += 1
             try:
                 with self.knowing(facts):

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from .. import limits
 from ..hlo.types import BOOL, DType, is_integer, is_unsigned
 
 Interval = tuple[float, float]
@@ -20,9 +21,6 @@ FALSE: Interval = (0, 0)
 TRUE: Interval = (1, 1)
 EITHER: Interval = (0, 1)
 ANY: Interval = (-math.inf, math.inf)
-
-_MOST_BITS = 512
-"""Powers and shifts of more bits are not computed."""
 
 
 def known_integer(interval: Interval) -> int | None:
@@ -156,14 +154,14 @@ def _power(base: float, exponent: float) -> float:
     if math.isinf(base) or math.isinf(exponent):
         return math.inf
     base, exponent = int(base), int(exponent)
-    return math.inf if exponent * max(base, 2).bit_length() > _MOST_BITS else base**exponent
+    return math.inf if exponent * max(base, 2).bit_length() > limits.INTERVAL_BITS else base**exponent
 
 
 def shift_left(x: Interval, y: Interval) -> Interval:
     """`x << y`, where nothing is negative."""
     if x[0] < 0 or y[0] < 0:
         return ANY
-    if math.isinf(x[1]) or y[1] > _MOST_BITS:
+    if math.isinf(x[1]) or y[1] > limits.INTERVAL_BITS:
         return 0, math.inf if x[1] else 0
     return int(x[0]) << int(y[0]), int(x[1]) << int(y[1])
 

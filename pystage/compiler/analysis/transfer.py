@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from .. import limits
 from ..hlo.ir import Op
 from ..hlo.types import BOOL, is_complex, is_floating, is_integer, is_unsigned
 from ..ops import (
@@ -246,14 +247,10 @@ def _bitcast(op: Op, x: Interval) -> Interval:
     return x if same and x[0] >= 0 and x[1] <= full(target)[1] else full(target)
 
 
-CONSTANT_LIMIT = 1 << 16
-"""Elements of a constant that are looked at."""
-
-
 def _constant(op: Op) -> Interval:
     assert isinstance(op.kind, Constant)
     data = op.kind.data
-    if not 0 < data.size <= CONSTANT_LIMIT or data.dtype.kind not in "biuf":
+    if not 0 < data.size <= limits.INTERVAL_CONSTANT or data.dtype.kind not in "biuf":
         return full(op.results[0].type.dtype)
     numbers = data[data == data]
     return (numbers.min().item() + 0, numbers.max().item() + 0) if numbers.size else ANY

@@ -49,7 +49,7 @@ def assigned(loop: stage.Instr) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 @functools.lru_cache(maxsize=4096)
-def limits(loop: stage.While) -> tuple[tuple[str, stage.Temp], ...]:
+def lengths_tested(loop: stage.While) -> tuple[tuple[str, stage.Temp], ...]:
     """The local variables whose length the test of a loop compares with something greater, `len(x) < n`, and that."""
     loaded: dict[str, str] = {}
     lengths: dict[str, str] = {}

@@ -16,13 +16,11 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 
 from ...records import dataclass
+from .. import limits
 from ..diagnostics.span import Span
 from ..stage import ir
 from .builder import LoopElse
 from .flow import JUMPS, Jump, Jumps, is_endless
-
-MAX_DEPTH = 32
-"""How deep conditionals nest before flags guard the rest instead (XLA fails at a few hundred)."""
 
 _RETURN_FLAG = ".return"
 _VALUE = ".value"
@@ -185,7 +183,7 @@ class _Lowering:
     def sequence(self, block: Sequence[ir.Instr], place: _Position, out: ir.Block) -> ir.Block:
         """Lowers a block; one that would nest too deep waits, if nothing follows it, until its anchor is done."""
         anchor = place.anchor
-        deep = place.depth >= MAX_DEPTH and any(isinstance(instr, ir.If) for instr in block)
+        deep = place.depth >= limits.NESTED_CONDITIONALS and any(isinstance(instr, ir.If) for instr in block)
         if anchor is None or not deep:
             return self.segments(block, place, out)
         self.deferrals += 1
@@ -198,7 +196,7 @@ class _Lowering:
     def segments(self, block: Sequence[ir.Instr], place: _Position, out: ir.Block) -> ir.Block:
         """Lowers a block. Too many jumping statements for one nest become guarded segments, side by side."""
         jumping = [i for i, instr in enumerate(block) if self.jumps.of(instr)]
-        budget = max(1, MAX_DEPTH - place.depth - 1)
+        budget = max(1, limits.NESTED_CONDITIONALS - place.depth - 1)
         cuts = [i + 1 for i in jumping[budget - 1 : -1 : budget]]
         for start, end in zip([0, *cuts], [*cuts, len(block)]):
             piece = block[start:end]
@@ -266,7 +264,9 @@ class _Lowering:
         lowered = ir.If(branch.span, branch.cond, [], [])
         anchor = place.anchor or _Anchor()
         inner = place.deeper(anchor)
-        if inner.depth >= MAX_DEPTH and _results(then) & _results(orelse):  # both arms give a value
+        if inner.depth >= limits.NESTED_CONDITIONALS and _results(then) & _results(
+            orelse
+        ):  # both arms give a value
             inner = replace(inner, anchor=None)
         start = len(out)
         out.append(lowered)

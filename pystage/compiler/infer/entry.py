@@ -16,6 +16,7 @@ from typing import Any
 
 import jax
 
+from .. import limits
 from ..diagnostics.codes_calls import InternalError
 from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.errors import StagingError
@@ -85,10 +86,6 @@ from .transforms import (
     sharding,  # noqa: F401  (declares meanings)
 )
 
-RESTART_LIMIT = 32
-MOST_BY_PLACE = 8
-"""So many loops at most begin inference again to go over the places of a list; others are written out."""
-
 
 def infer_program(
     function: Any,
@@ -106,7 +103,7 @@ def infer_program(
     loops = static.loops if isinstance(static, Statics) else LoopDecisions()
     refused: StagingError | None = None  # what was wrong where loops were rolled
     steps = 0
-    for _ in range(RESTART_LIMIT):
+    for _ in range(limits.RESTARTS):
         engine = Interpreter(
             bool(jax.config.jax_enable_x64), loops.unrolled, steps, loops.by_place, loops.appending
         )
@@ -122,7 +119,7 @@ def infer_program(
             (loops.appending if appends else loops.unrolled)[restart.loop] = restart.why
             steps = engine.effort.steps
         except ByPlace as large:
-            loops.by_place[large.loop] = len(loops.by_place) < MOST_BY_PLACE
+            loops.by_place[large.loop] = len(loops.by_place) < limits.LOOPS_BY_PLACE
             if loops.by_place[large.loop]:
                 loops.unrolled.pop(large.loop, None)
         except StatesInProgram as found:

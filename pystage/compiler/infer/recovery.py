@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 
+from .. import limits
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Region
 from ..hlo.types import BOOL, ArrayType
@@ -34,9 +35,6 @@ from .exceptions.raising import attempt
 from .state.effort import Exhausted
 from .state.frame import ByPlace, Restart, StatesInProgram
 from .state.speculate import speculate
-
-STEPS = 20_000
-"""So many steps of inference are done behind one instruction."""
 
 
 def recover(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
@@ -76,7 +74,7 @@ def _changed(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Un
             assert bound is not None
             engine.put(bound, unknown)
         try:
-            with engine.effort.at_most(STEPS):
+            with engine.effort.at_most(limits.STEPS_AFTER_A_REFUSAL):
                 attempt(engine, functools.partial(engine.run_block, block))
         except (DiagnosticError, Exhausted, ByPlace, Restart, StatesInProgram):
             pass  # what follows is as unknown as before

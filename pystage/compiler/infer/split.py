@@ -6,6 +6,7 @@ each alternative, as the arms of a branch, and the results are joined.
 
 from __future__ import annotations
 
+from .. import limits
 from ..diagnostics.diagnostic import DiagnosticError
 from ..hlo.ir import Value
 from ..library.rules.split import NeedsSplit, needs_split, split
@@ -21,10 +22,6 @@ from .state.speculate import commit_unless
 
 _WITH_BODIES = frozenset([stage.If, stage.While, stage.For, stage.Try, stage.With, stage.Yield])
 """Instructions that have others inside, each of which is looked at by itself."""
-
-
-MOST_COMBINATIONS = 64
-"""An instruction is inferred for at most so many combinations of alternatives."""
 
 
 def run_split(engine: Engine, instr: stage.Instr) -> None:
@@ -77,7 +74,7 @@ def _split_instruction(engine: Engine, instr: stage.Instr, asked: NeedsSplit, co
     held = reversed(engine.state.slots.values())  # mostly by a temporary, so the last ones first
     if tag is None or not any(tag in values_of(content) for content in held):
         raise DiagnosticError(asked.diagnostic)  # the instruction itself has made the number
-    if count.done >= MOST_COMBINATIONS:
+    if count.done >= limits.SPLIT_COMBINATIONS:
         raise DiagnosticError(asked.diagnostic)
     frame = engine.current.id
 

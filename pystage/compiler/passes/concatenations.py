@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import limits
 from ..hlo.ir import Function, Op, Value
 from ..hlo.rewrite import Rewriter
 from ..ops import Concatenate, Reshape, Slice, While
-
-MANY = 8
-"""A concatenation of fewer operands stays in a loop: XLA fuses it into what reads it."""
 
 
 def rewrite_concatenations(function: Function) -> Function:
@@ -93,7 +91,9 @@ def _invariant(loop: Op) -> list[Op]:
                 inside.update(inner.params)
     wanted: set[Value] = set()
     for value, op in reversed(found.items()):
-        if value in wanted or (isinstance(op.kind, Concatenate) and len(op.operands) >= MANY):
+        if value in wanted or (
+            isinstance(op.kind, Concatenate) and len(op.operands) >= limits.CONCATENATED_IN_LOOPS
+        ):
             wanted.add(value)
             wanted.update(v for v in op.operands if v in found)
     return [op for value, op in found.items() if value in wanted]

@@ -13,6 +13,7 @@ import itertools
 from collections import Counter
 
 from ...config import config
+from .. import limits
 from ..diagnostics.errors import StagingError
 from ..diagnostics.span import Span
 from ..hlo.ir import Function, Op, Region, Value, type_of
@@ -103,8 +104,6 @@ _SERIES, _DIVISION = 3, 15
 """How many additions a function that is computed by a series is worth, and a division of integers."""
 _FEW = 10
 """Operations up to which XLA makes two reductions with the same flowing into them one function."""
-_WIDEST = 100.0
-"""How many operations are computed where they are used, at most."""
 
 
 def check_size(function: Function, multiplied: tuple[Multiplied, ...]) -> None:
@@ -159,18 +158,18 @@ class _Estimate:
             cost = self.inside(op) if op in holding else 0.0
             kernel = self._kernel(op, uses, cone)
             if kernel is not None:
-                cost += kernel + _CONE * min(cone, _WIDEST)
+                cost += kernel + _CONE * min(cone, limits.RECOMPUTED_OPERATIONS)
             elif cls in _FUSED:
                 cost += _FUSED[cls]
                 if cls is not Broadcast:
-                    cones[op.results[0]] = min(cone, _WIDEST)
+                    cones[op.results[0]] = min(cone, limits.RECOMPUTED_OPERATIONS)
             else:
                 is_array = op.results[0].type.size > 1
                 steps = _steps(op)
                 cost += steps * (_ARRAY if is_array else _NUMBER)
                 arithmetic += steps * is_array
                 shared = isinstance(op.kind, _STORED) and uses[op.results[0]] > 1
-                cones[op.results[0]] = 0.0 if shared else min(cone + 1, _WIDEST)
+                cones[op.results[0]] = 0.0 if shared else min(cone + 1, limits.RECOMPUTED_OPERATIONS)
             if kernel is None:
                 self._computations.add(op)
             self.note(op, cost)
@@ -202,7 +201,9 @@ class _Estimate:
         return _KERNELS.get(type(kind))
 
 
-_MOST = max(*_KERNELS.values(), _TO_ARRAY, _CHAINED, _DIVISION * _ARRAY) + _CONE * _WIDEST
+_MOST = (
+    max(*_KERNELS.values(), _TO_ARRAY, _CHAINED, _DIVISION * _ARRAY) + _CONE * limits.RECOMPUTED_OPERATIONS
+)
 """Milliseconds for one operation without what it holds, at most."""
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 
 from ...records import dataclass
+from .. import limits
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.op import HloOp
@@ -68,13 +69,6 @@ from ..ops import (
     Transpose,
     Xor,
 )
-
-SMALL = 16
-"""Elements up to which an array may be computed in vain."""
-LIMIT = 32
-"""The limit of the cost of both arms together, in scalar additions."""
-STORE = 3
-"""The cost of a store beside the elements that it stores."""
 
 _FREE = (Constant, Reshape)
 _CHEAP = (
@@ -153,7 +147,7 @@ def _plan(regions: Sequence[Region]) -> list[_Arm] | None:
         arms.append(arm)
         for op in region.ops:
             cost += _cost(op, arm.is_store(op))
-            if cost > LIMIT or not all(map(arm.is_newest, op.operands)):
+            if cost > limits.IF_CONVERSION_COST or not all(map(arm.is_newest, op.operands)):
                 return None
             arm.note(op)
     stored = {*arms[0].stores, *arms[1].stores}
@@ -161,7 +155,7 @@ def _plan(regions: Sequence[Region]) -> list[_Arm] | None:
         if not all(arm.is_newest(value) for arm, value in zip(arms, values, strict=True)):
             return None
         first, second = [arm.root(value) for arm, value in zip(arms, values, strict=True)]
-        if not (first is second and first in stored) and values[0].type.size > SMALL:
+        if not (first is second and first in stored) and values[0].type.size > limits.IF_CONVERSION_ELEMENTS:
             return None
     return arms
 
@@ -171,12 +165,17 @@ def _cost(op: Op, store: bool) -> int:
     kind = op.kind
     if isinstance(kind, Reshape):
         return 0
-    weight = _WEIGHTS.get(type(kind), STORE if isinstance(kind, DynamicUpdateSlice) else LIMIT + 1)
-    if weight > LIMIT:
+    weight = _WEIGHTS.get(
+        type(kind),
+        limits.IF_CONVERSION_STORE if isinstance(kind, DynamicUpdateSlice) else limits.IF_CONVERSION_COST + 1,
+    )
+    if weight > limits.IF_CONVERSION_COST:
         return weight
     written = op.operands[1].type if store else op.results[0].type
-    if written.size > SMALL or (isinstance(kind, Divide) and is_integer(written.dtype)):
-        return LIMIT + 1
+    if written.size > limits.IF_CONVERSION_ELEMENTS or (
+        isinstance(kind, Divide) and is_integer(written.dtype)
+    ):
+        return limits.IF_CONVERSION_COST + 1
     return weight * written.size * (4 if is_complex(written.dtype) else 1)
 
 

@@ -13,6 +13,7 @@ has no uses, and would end the process.
 
 from __future__ import annotations
 
+from .. import limits
 from ..analysis.def_use import captured
 from ..hlo.ir import Function, Op, Region
 from ..hlo.rewrite import Rewriter
@@ -45,15 +46,6 @@ from ..ops import (
     While,
 )
 from ..ops.elementwise.base import Elementwise
-
-LARGEST = 65_536
-"""Bytes that an operation of a kernel reads and writes at most: XLA divides larger ones among threads."""
-
-LEAST = 1_024
-"""A loop whose trips touch fewer bytes is one that XLA chooses itself."""
-
-LIBRARY = 4_096
-"""XLA:CPU gives reductions of so many elements to a library, which it cannot do in a kernel."""
 
 _HOLDERS = (Call, Case, If, While)
 _PARTS = (DynamicSlice, Gather, Slice)
@@ -115,7 +107,7 @@ class _Kernels(Rewriter):
     def _chosen(self, op: Op) -> bool:
         condition, body = op.regions
         touched = self._touched([*condition.ops, *body.ops])
-        return touched is not None and touched >= LEAST
+        return touched is not None and touched >= limits.KERNEL_TRIP_BYTES
 
     def _touched(self, ops: list[Op]) -> int | None:
         """Bytes that operations touch, those of inner loops once; None if one of them is for no kernel."""
@@ -166,7 +158,7 @@ class _Kernels(Rewriter):
 def _is_library_call(op: Op) -> bool:
     """True for what XLA:CPU may give to a library: large reductions, and products but inner ones of 64-bit numbers."""
     if isinstance(op.kind, Reduce | ReduceWith):
-        return op.operands[0].type.size >= LIBRARY
+        return op.operands[0].type.size >= limits.LIBRARY_REDUCTION
     return isinstance(op.kind, DotGeneral) and any(
         len(v.type.shape) > 1 or v.type.dtype.itemsize < 8 for v in op.operands
     )
@@ -183,4 +175,4 @@ def _bytes(op: Op) -> int | None:
     else:
         touched = [*op.results, *op.operands]
     total = sum(v.type.nbytes for v in touched)
-    return total if total <= LARGEST else None
+    return total if total <= limits.KERNEL_BYTES else None

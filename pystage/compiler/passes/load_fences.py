@@ -23,7 +23,8 @@ from contextlib import contextmanager
 from dataclasses import field
 
 from ...records import dataclass
-from ..analysis.buffers import PART, VIEWS, Buffers
+from .. import limits
+from ..analysis.buffers import VIEWS, Buffers
 from ..analysis.def_use import outer_users, used_by
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Op, Region, Value
@@ -193,7 +194,7 @@ class _LoadFencing(Rewriter):
 def _is_load(op: Op) -> bool:
     """True if `op` reads a part of its first operand."""
     if isinstance(op.kind, Slice):
-        return op.results[0].type.size * PART <= op.operands[0].type.size
+        return op.results[0].type.size * limits.LOAD_FACTOR <= op.operands[0].type.size
     return isinstance(op.kind, DynamicSlice | Gather)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
+from .. import limits
 from ..analysis.def_use import last_uses
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
@@ -31,18 +32,6 @@ from ..ops import (
     Reshape,
     Scatter,
 )
-
-MANY = 16
-"""Code with fewer operations that end a fusion stays whole."""
-
-SEGMENT = 8
-"""How many of them a segment has."""
-
-LONG = 512
-"""The length of a segment in operations: LLVM's time for one function grows faster than its code."""
-
-SMALL = 64
-"""Larger arrays are not kept: to compute them as part of what uses them may be worth the while."""
 
 ENDS = (Case, DynamicUpdateSlice, If, Reduce, ReduceWith, Scatter)
 """Operations that XLA fuses their operands into, and that are never fused into two users."""
@@ -75,12 +64,20 @@ def _ends(region: Region) -> list[int]:
 
 
 def _places(region: Region) -> list[int]:
-    """After which operations a region may be cut: every few that end a fusion, and after `LONG` operations."""
+    """After which operations a region may be cut: every few that end a fusion, and every `limits.SEGMENT_OPERATIONS`."""
     count = len(region.ops)
-    ends = _ends(region) if count >= MANY else []
-    places = ends[SEGMENT - 1 : -1 : SEGMENT] if len(ends) >= MANY else []
+    ends = _ends(region) if count >= limits.OUTLINED_FUSIONS else []
+    places = (
+        ends[limits.SEGMENT_FUSIONS - 1 : -1 : limits.SEGMENT_FUSIONS]
+        if len(ends) >= limits.OUTLINED_FUSIONS
+        else []
+    )
     bounds = [-1, *places, count - 1]
-    long = [at for start, end in itertools.pairwise(bounds) for at in range(start + LONG, end, LONG)]
+    long = [
+        at
+        for start, end in itertools.pairwise(bounds)
+        for at in range(start + limits.SEGMENT_OPERATIONS, end, limits.SEGMENT_OPERATIONS)
+    ]
     return sorted([*places, *long])
 
 
@@ -94,7 +91,12 @@ def plan_of(region: Region) -> dict[int, list[Value]]:
     start = 0
     for end in places:
         ops = [op for op in region.ops[start : end + 1] if not _is_cheap(op)]
-        live = [r for op in ops for r in op.results if r.type.size <= SMALL and last.get(r, -1) > end]
+        live = [
+            r
+            for op in ops
+            for r in op.results
+            if r.type.size <= limits.SEGMENT_ELEMENTS and last.get(r, -1) > end
+        ]
         if live:
             plan[end] = live
         start = end + 1

@@ -12,13 +12,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import limits
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.walk import functions, kinds
 from ..ops import Broadcast, Constant, DynamicUpdateSlice, Pad, Scatter, While, constant
-
-LARGE = 4096
-"""From so many bytes on filling the memory takes longer than carrying it."""
 
 _Pads = dict[Op, list[Op]]
 """For a loop, the paddings in its trips, those of inner loops too."""
@@ -37,7 +35,9 @@ def keep_scratch(function: Function) -> Function:
 def _find(region: Region, loops: tuple[Op, ...], found: _Pads) -> None:
     """Adds the paddings of a region; `loops` are those around it, the first of which makes more than one trip."""
     for op in region.ops:
-        loose = isinstance(op.kind, Pad) and op.kind.loose and op.results[0].type.nbytes >= LARGE
+        loose = (
+            isinstance(op.kind, Pad) and op.kind.loose and op.results[0].type.nbytes >= limits.SCRATCH_BYTES
+        )
         if loose and loops and _last(op, region) not in region.results:
             for loop in loops:
                 found[loop].append(op)

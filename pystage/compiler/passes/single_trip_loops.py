@@ -14,14 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...records import dataclass
+from .. import limits
 from ..analysis.buffers import Buffers
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import BOOL, ArrayType
 from ..ops import If, Not, While, constant
-
-SMALL = 64
-"""Elements up to which a result may be given a value before it has one."""
 
 
 def single_trip_loops(function: Function) -> Function:
@@ -62,7 +60,7 @@ class _Looping(Rewriter):
             outside = self._outside(op, entries) if result.type.shape else []
             if outside and entries[0] is entries[1]:
                 stored[index] = outside[0]
-            elif result.type.size <= SMALL:
+            elif result.type.size <= limits.SINGLE_TRIP_ELEMENTS:
                 others.append(index)
             elif outside:
                 arrays[index] = outside[0]

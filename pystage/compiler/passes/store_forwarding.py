@@ -14,18 +14,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ..analysis.buffers import PART, VIEWS
+from .. import limits
+from ..analysis.buffers import VIEWS
 from ..analysis.def_use import DefUse
 from ..hlo.ir import Function, Op, Value
 from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
 from ..ops import Constant, DynamicSlice, DynamicUpdateSlice, Slice
 from .view_hoisting import undone
-
-SMALL = 16
-"""Elements up to which a part is no slab, however small the array is."""
-REACH = 64
-"""How many disjoint stores a load is moved across."""
 
 Start = Value | int
 """The start of a slice along an axis: a value of the program, or a constant."""
@@ -80,7 +76,7 @@ class _Forwarding(Rewriter):
     def _pays(self, load: Op) -> bool:
         """False for a slab, if its store has other uses."""
         array, size = load.operands[0], load.results[0].type.size
-        is_slab = size > SMALL and size * PART > array.type.size
+        is_slab = size > limits.FORWARDED_ELEMENTS and size * limits.LOAD_FACTOR > array.type.size
         return not is_slab or self._hidden[array] == self._uses.count(array)
 
 
@@ -106,7 +102,7 @@ def _store_at(array: Value, starts: list[Value]) -> Op | None:
 
 def _stored(array: Value, starts: Sequence[Start] | None, sizes: tuple[int, ...]) -> Value | None:
     """The value of the last store into this slice of `array`, if it was one store to exactly this slice."""
-    for _ in range(REACH):
+    for _ in range(limits.FORWARDED_STORES):
         op = array.owner
         if starts is None or not isinstance(op, Op) or not isinstance(op.kind, DynamicUpdateSlice):
             return None

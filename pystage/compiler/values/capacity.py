@@ -12,13 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from .. import limits
 from ..diagnostics.span import Span
 from ..hlo.immutable import immutable_value
-
-_SMALL_BYTES = 1 << 15
-_LARGE_BYTES = 1 << 24
-MOST_AT_FIRST = 1 << 17
-"""Bytes: a run that needs more compiles the program again, which takes as long as to write so many some 10⁵ times."""
 
 
 def first_size(least: int, itemsize: int, expected: int) -> int:
@@ -27,7 +23,7 @@ def first_size(least: int, itemsize: int, expected: int) -> int:
     What is expected counts rounded up to a power of two, and as far as it is not much; a few count longer.
     """
     size = max(itemsize, 1)
-    most = max(MOST_AT_FIRST // size, min(_FEW, _MOST_OF_FEW // size))
+    most = max(limits.FIRST_BYTES_BY_INPUTS // size, min(_FEW, _MOST_OF_FEW // size))
     return max(least, min(_power_of_two(expected), most))
 
 
@@ -88,7 +84,11 @@ class Capacity:
         three further programs.
         """
         expected = _power_of_two(self.extent) * self.itemsize
-        wanted = max(2 * self.bytes, min(max(16 * self.bytes, expected), _LARGE_BYTES), _SMALL_BYTES)
+        wanted = max(
+            2 * self.bytes,
+            min(max(16 * self.bytes, expected), limits.LARGE_CAPACITY_BYTES),
+            limits.SMALL_CAPACITY_BYTES,
+        )
         return max(needed, min(wanted // self.itemsize, limit))
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ...records import dataclass
+from .. import limits
 from ..diagnostics.codes_constant import Growth, ProgramTooLarge
 from ..diagnostics.codes_control import LENGTH
 from ..diagnostics.diagnostic import Note
 from ..diagnostics.span import Span
 
 LIMIT = "or raise `pystage.config.program_limit`"
-BLAMED = 0.4
-"""Which part of the program a loop must have brought about to be blamed for its size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,9 @@ def too_large(
     """The diagnostic for a program of this size: for the loop that made it so, else for the line with the largest share."""
     worst = max(multiplied, key=lambda r: r.gain, default=None)
     growing = max([r for r in multiplied if isinstance(r.why, Growth)], key=lambda r: r.times, default=None)
-    if growing is not None and (worst is None or worst is growing or worst.gain < max(BLAMED, share / 2)):
+    if growing is not None and (
+        worst is None or worst is growing or worst.gain < max(limits.BLAMED_SHARE, share / 2)
+    ):
         reason = f"written out {growing.times:,} times so far, because something in it gets longer"
         return ProgramTooLarge(
             span=growing.span,
@@ -50,7 +51,7 @@ def too_large(
             reason=reason,
             instead=f"{LENGTH}; {LIMIT}",
         )
-    if worst is None or worst.gain < max(BLAMED, share / 2):
+    if worst is None or worst.gain < max(limits.BLAMED_SHARE, share / 2):
         instead = (
             f"loop over an array or a range where the same is done often, or compile parts of it; {LIMIT}"
         )

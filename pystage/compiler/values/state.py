@@ -11,6 +11,7 @@ import enum
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+from .. import limits
 from ..speculation import Declarations, Fixed, Grows, Journaled
 from .gated import GatedNumber
 from .lattice import (
@@ -33,8 +34,6 @@ Content = Abstract | Cell
 Lookup = Callable[[Slot], Content]
 """The contents of a slot in some state; MISSING if it does not exist there."""
 
-MERGED_PER_STEP = 64
-"""To look at so many merged cells counts as one step of inference."""
 
 MISSING: Any = object()
 
@@ -212,7 +211,7 @@ class State:
     def merged_cells(self) -> list[int]:
         """The merged cells that there are now, oldest first; to find them counts as a part of a step."""
         merged, slots = self.merged, self.slots
-        self.step(min(len(merged), len(slots)) // MERGED_PER_STEP)
+        self.step(min(len(merged), len(slots)) // limits.MERGED_CELLS_PER_STEP)
         if len(merged) <= len(slots):
             return [cell for cell in merged if cell in slots]
         return sorted([slot for slot in slots if slot in merged])

@@ -6,8 +6,7 @@ import numpy as np
 import pystage
 import pytest
 from checking import Cases, check
-from pystage.compiler.infer.calls import hoist
-from pystage.compiler.infer.control import control_flow
+from pystage.compiler import limits
 
 cases = Cases()
 RNG = np.random.default_rng(0)
@@ -233,10 +232,10 @@ def numbers_are_keys(x, weights):
     return weights
 
 
-@pytest.mark.parametrize("limit", ["MOST_STEPS", "MOST_OPERATIONS"])
+@pytest.mark.parametrize("limit", ["WRITTEN_OUT_STEPS", "WRITTEN_OUT_OPERATIONS"])
 @pytest.mark.parametrize(("function", "args", "options"), cases.params)
 def test_program(function, args, options, limit, monkeypatch):
-    monkeypatch.setattr(control_flow, limit, 0)
+    monkeypatch.setattr(limits, limit, 0)
     check(function, *args, **options)
 
 
@@ -251,8 +250,7 @@ def test_a_large_loop_that_makes_generators_draws_in_the_program(monkeypatch):
     seeds = [1.0, 2.0, 0.5, 4.0]
     check(program, X, seeds)
     assert "while" not in str(pystage.code_hlo(program, X, seeds))
-    monkeypatch.setattr(control_flow, "MOST_OPERATIONS", 0)
-    monkeypatch.setattr(hoist, "MOST_OPERATIONS", 0)
+    monkeypatch.setattr(limits, "WRITTEN_OUT_OPERATIONS", 0)
     check(program, X, seeds)
     assert "while" in str(pystage.code_hlo(program, X, seeds))
 
@@ -277,7 +275,7 @@ def test_a_large_loop_over_the_integers_that_index_a_list_is_one_of_the_program(
 
     many = [FEW[0]] * 12
     written_out = lines(many)
-    monkeypatch.setattr(control_flow, "MOST_OPERATIONS", 0)
+    monkeypatch.setattr(limits, "WRITTEN_OUT_OPERATIONS", 0)
     assert lines(many) < written_out / 2
 
 
@@ -310,9 +308,9 @@ def test_calls_that_are_repeated_count(monkeypatch):
     def lines():
         return len(str(pystage.code_hlo(program, a, sides)).splitlines())
 
-    monkeypatch.setattr(control_flow, "MOST_OPERATIONS", 10_000)
+    monkeypatch.setattr(limits, "WRITTEN_OUT_OPERATIONS", 10_000)
     written_out = lines()
-    monkeypatch.setattr(control_flow, "MOST_IN_CALLS", 0)
+    monkeypatch.setattr(limits, "WRITTEN_OUT_STEPS_IN_CALLS", 0)
     check(program, a, sides)
     assert lines() < written_out / 2
 
@@ -335,5 +333,5 @@ def test_a_large_loop_over_a_tuple_of_numbers_is_one_of_the_program(monkeypatch)
     x = np.arange(27.0).reshape(3, 3, 3)
     check(around, x, 3)
     made = lines()
-    monkeypatch.setattr(control_flow, "MOST_OPERATIONS", 10_000)
+    monkeypatch.setattr(limits, "WRITTEN_OUT_OPERATIONS", 10_000)
     assert made < lines() / 3

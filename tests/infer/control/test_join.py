@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pystage.compiler import limits
 from pystage.compiler.diagnostics.codes_control import NeverSettles, NoCommonType
 from pystage.compiler.diagnostics.span import Span
 from pystage.compiler.hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64
-from pystage.compiler.infer.control.join import MOST_PARTS, MOST_STRINGS
 from pystage.compiler.infer.state.merged import stamp_versions
 from pystage.compiler.infer.state.phi import Placeholder, placeholders_of
 from pystage.compiler.values.boundary import Form
@@ -137,7 +137,7 @@ def test_structures_are_joined_part_by_part() -> None:
 
 def test_strings_are_alternatives() -> None:
     value: Any = Const("0")
-    for n in range(1, MOST_STRINGS):
+    for n in range(1, limits.GATED_STRINGS):
         value = Joined(value, Const(str(n))).value
         assert isinstance(value, Gated) and len(value.options) == n + 1
     assert isinstance(Joined(value, Const("more")).value, Unknown)
@@ -157,9 +157,9 @@ def test_what_has_no_common_meaning_is_one_or_the_other() -> None:
 
 def test_too_many_alternatives_are_no_value() -> None:
     value: Abstract = Const(len)
-    for n in range(1, MOST_PARTS + 1):
+    for n in range(1, limits.GATED_ALTERNATIVES + 1):
         j = Joined(value, Tuple((number(),) * n))
-        assert isinstance(j.value, Gated if n < MOST_PARTS else Unknown)
+        assert isinstance(j.value, Gated if n < limits.GATED_ALTERNATIVES else Unknown)
         value = j.value
     assert j.join.conflicts.found == [value]
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import cast
 
+from ... import limits
 from ...diagnostics.codes_mutation import CannotStore, UncertainAlias
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
@@ -39,7 +40,6 @@ from ..core.engine import Engine
 from ..diagnostics.describe import describe
 from ..exceptions.raising import write
 from ..state.merged import (
-    ALIASES_PER_STEP,
     AliasPairs,
     Mergeable,
     aliases_of,
@@ -124,7 +124,7 @@ def reconcile_aliases(engine: Engine) -> None:
     state = engine.state
     for number in state.merged_cells():
         aliases = aliases_of(state.slots.get(number))
-        state.step(len(aliases) // ALIASES_PER_STEP)
+        state.step(len(aliases) // limits.ALIASES_PER_STEP)
         if any(state.is_new(s.cell) and is_out_of_date(state, s) for s in aliases):
             reconciled(engine, number)
 

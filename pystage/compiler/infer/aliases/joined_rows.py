@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 
+from ... import limits
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType
 from ...library.rules.pools import Contents, joined_contents, list_template, template_of_pool
@@ -16,7 +17,7 @@ from ...library.rules.templates import (
     tuple_template,
     with_capacity,
 )
-from ...values.capacity import MOST_AT_FIRST, AllocationSite, Capacity, first_size
+from ...values.capacity import AllocationSite, Capacity, first_size
 from ...values.lattice import (
     Abstract,
     AnyList,
@@ -31,19 +32,6 @@ from ...values.lattice import (
 from ...values.walk import rebuild, values_of
 from ..state.phi import Placeholder, join_selectors, placeholder_for
 from .alias_sets import joined_aliases
-
-MOST_ROWS = 1 << 22
-"""The greatest capacity that a list gets because of how often a loop may run."""
-_MOST_BYTES = 1 << 25
-"""And not more memory than this."""
-FIRST_CAPACITY = 64
-"""The capacity that a list has at first which gets longer in a loop that runs nobody knows how often.
-
-Operations on arrays of at most 512 bytes XLA:CPU executes in sequence, others between several threads, which costs more than
-small ones do themselves (`ThunkExecutor::Options`).
-"""
-_FIRST_INNER = 8
-"""The capacity that lists and tuples in a list have at first which get longer in a loop."""
 
 
 class JoinedRows:
@@ -65,14 +53,16 @@ class JoinedRows:
 
     def list(self, a: AnyList, b: AnyList, template: Abstract, is_table: bool) -> RowsCell:
         """A list of other elements, or another length, on either side, of which all elements have the template."""
-        return self._rows(a, b, template, *self._capacity(a, b, template, most=0 if is_table else MOST_ROWS))
+        return self._rows(
+            a, b, template, *self._capacity(a, b, template, most=0 if is_table else limits.COUNTED_ROWS)
+        )
 
     def tuple_of_rows(self, a: AnyList, b: AnyList, template: Abstract) -> RowsTuple:
         """A tuple of other elements, or another length, on either side, of which all elements have the template.
 
         Its memory is copied wherever it gets longer, so that it has little at first, however many trips there are.
         """
-        capacity = self._capacity(a, b, template, most=FIRST_CAPACITY, with_inputs=False)
+        capacity = self._capacity(a, b, template, most=limits.FIRST_CAPACITY, with_inputs=False)
         return RowsTuple(self._rows(a, b, template, *capacity))
 
     def _rows(
@@ -118,7 +108,7 @@ class JoinedRows:
             return template
         element = row_template(template.element)
         itemsize = row_size(element) * count
-        found = self._capacity_here(max(second, _FIRST_INNER), itemsize, "lists in a list")
+        found = self._capacity_here(max(second, limits.FIRST_INNER_CAPACITY), itemsize, "lists in a list")
         return list_template(element, found.size, found.site, template.shared)
 
     def _with_tuple_capacity(
@@ -145,7 +135,7 @@ class JoinedRows:
             return template
         element = row_template(template.rows.element)
         itemsize = row_size(element) * count
-        initial = max(most_rows(first), first_size(_FIRST_INNER, itemsize, most_rows(second)))
+        initial = max(most_rows(first), first_size(limits.FIRST_INNER_CAPACITY, itemsize, most_rows(second)))
         found = self._capacity_here(initial, itemsize, "tuples in a list")
         return tuple_template(element, found.size, found.site)
 
@@ -154,7 +144,7 @@ class JoinedRows:
         a: AnyList | PoolCell,
         b: AnyList | PoolCell,
         template: Abstract | Cell,
-        most: int = MOST_ROWS,
+        most: int = limits.COUNTED_ROWS,
         with_inputs: bool = True,
     ) -> tuple[int, AllocationSite | None]:
         """How many rows a list, or a pool, has that is `a` or `b`, and the site that has its capacity.
@@ -174,18 +164,18 @@ class JoinedRows:
         itemsize = row_size(template)
         if sites[0] is not None and self._capacity_here(largest, itemsize, what).site == sites[0]:
             return largest, sites[0]
-        needed = MOST_ROWS + 1
+        needed = limits.COUNTED_ROWS + 1
         if self._trips is not None and sites[0] is None:
             needed = first + self._trips * (second - first)
-        most_bytes = _MOST_BYTES if sites[1] is None else MOST_AT_FIRST
+        most_bytes = limits.COUNTED_ROW_BYTES if sites[1] is None else limits.FIRST_BYTES_BY_INPUTS
         if self.limit is not None and needed > most:
             with_inputs = False
-            if (self.limit + second - first) * itemsize <= MOST_AT_FIRST:
+            if (self.limit + second - first) * itemsize <= limits.FIRST_BYTES_BY_INPUTS:
                 needed = max(second, int(self.limit) + second - first)
         is_counted = needed <= most and needed * itemsize <= most_bytes
         initial = needed if is_counted else largest
         if not is_counted or (is_pool and not self._nested):  # objects may be made by other loops, too
-            initial = first_size(initial, itemsize, FIRST_CAPACITY)
+            initial = first_size(initial, itemsize, limits.FIRST_CAPACITY)
         found = self._capacity_here(initial, itemsize, what, with_inputs and not is_counted)
         return found.size, found.site
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import cast
 
+from ... import limits
 from ...analysis.variables import calls_of_itself
 from ...diagnostics.codes_calls import EndlessRecursion, NotServed
 from ...diagnostics.codes_syntax import GeneratorFunction
@@ -51,14 +52,6 @@ from ..state.summaries import Summary
 from .canonical import Canonical
 from .inferring import Activation, CalleeInference
 from .printing import refuse_under_jax
-
-RECURSION_LIMIT = 1000
-"""How deep staged calls nest."""
-UNDECIDED_RECURSION = 8
-"""So often a function calls itself under conditions that only the run time knows before arguments that decide them are
-demanded, and eight times as often before it is taken to be endless."""
-UNDECIDED_STEPS = 15_000
-"""After so many steps of inference it is taken to be endless, too: they take less than a second."""
 
 
 def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract]) -> Abstract:
@@ -118,11 +111,11 @@ def _open(engine: Engine, callee: Callee) -> Iterator[Frame]:
 
 def _refuse_endless(engine: Engine, callee: Callee, in_progress: bool) -> None:
     """PS602 for a call that is open already; `Endless` for one that is too deep."""
-    limit = RECURSION_LIMIT
+    limit = limits.RECURSION_DEPTH
     undecided = [frame for frame in _open(engine, callee) if frame.undecided]
-    if len(undecided) >= UNDECIDED_RECURSION:
+    if len(undecided) >= limits.UNDECIDED_RECURSION:
         _demand_depth(engine, undecided)
-        if len(undecided) >= 8 * UNDECIDED_RECURSION:
+        if len(undecided) >= 8 * limits.UNDECIDED_RECURSION:
             limit = engine.callees.depth
     if engine.callees.depth >= limit and not in_progress:
         raise _endless(engine, callee)
@@ -149,7 +142,7 @@ def _bounded_recursion(engine: Engine, callee: Callee) -> Iterator[None]:
         return
     span, effort = engine.b.span, engine.effort
     try:
-        with effort.at_most(UNDECIDED_STEPS):
+        with effort.at_most(limits.UNDECIDED_RECURSION_STEPS):
             yield
     except Exhausted:
         effort.run(0)  # which is raised again where it is the limit of the program
@@ -173,7 +166,7 @@ def _endless(engine: Engine, callee: Callee) -> Endless:
 def _refusal(engine: Engine, callee: Callee) -> EndlessRecursion:
     function = callee.function
     calls = calls_of_itself(function)
-    return EndlessRecursion(span=engine.b.span, name=function.name, limit=RECURSION_LIMIT, calls=calls)
+    return EndlessRecursion(span=engine.b.span, name=function.name, limit=limits.RECURSION_DEPTH, calls=calls)
 
 
 Transform = Callable[[Summary, Sequence[Value]], Mapping[Value, Value]]

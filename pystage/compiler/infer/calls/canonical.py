@@ -13,6 +13,7 @@ from typing import Any, cast
 import jax
 
 from ....autocasting import product_type
+from ... import limits
 from ...hlo.ir import Op, Value
 from ...hlo.types import ArrayType, is_integer
 from ...ops import Constant
@@ -27,9 +28,6 @@ from ..core.engine import Engine
 from ..exceptions.raising import error_of
 from ..state.merged import AliasIndex, is_out_of_date
 from .printing import output_of
-
-_TOKENS_PER_STEP = 24
-"""So much of a key counts as a step of inference, with what a call then makes of it."""
 
 
 class Canonical:
@@ -66,7 +64,7 @@ class Canonical:
         self._fresh.clear()
         if self._merged_cells:
             self._describe_identity()
-        self._engine.effort.run((len(self.tokens) - before) // _TOKENS_PER_STEP)
+        self._engine.effort.run((len(self.tokens) - before) // limits.TOKENS_PER_STEP)
 
     def _describe_identity(self) -> None:
         """Adds which of the cells may be one object."""

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ....records import dataclass
+from ... import limits
 from ...analysis.induction import exact_trips
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
@@ -35,7 +36,7 @@ from ...stage import ir as stage
 from ...values.boundary import Draws, GeneratorSlot, Perform, Repeat, Taken
 from ...values.generators import IN_PROGRAM, INEXACT
 from ...values.lattice import Abstract
-from ..state.constants import MOST_OPERATIONS, UNROLL_LIMIT, ParameterOrigins, SourceLoop
+from ..state.constants import ParameterOrigins, SourceLoop
 from ..state.frame import GeneratorKey, Restart, StatesInProgram
 from ..state.generators import CallersGenerators
 
@@ -356,8 +357,8 @@ class Hoist:
             return False
         source = self._origins.loops.get(body)
         trips = None if source is None else source.trips
-        if source is not None and trips is not None and trips <= UNROLL_LIMIT:
-            is_large = trips * operation_count(body.ops) > MOST_OPERATIONS
+        if source is not None and trips is not None and trips <= limits.UNROLLED_TRIPS:
+            is_large = trips * operation_count(body.ops) > limits.WRITTEN_OUT_OPERATIONS
             if not (is_large and all(map(self._is_exact_in_program, draws))):
                 raise Restart(source.instruction, Note("each trip of it makes a generator"))
         self._refuse(op, "each trip of a loop makes a generator")

@@ -9,12 +9,12 @@ from typing import cast
 
 import numpy as np
 
+from ... import limits
 from ...analysis.congruence import Congruence
 from ...analysis.induction import recurrence
 from ...hlo.builder import Builder
 from ...hlo.ir import Op, Value
 from ...hlo.types import BOOL, INT64, ArrayType
-from ...library.kernels.row_lists import MANY
 from ...library.kernels.structures import list_items, list_length
 from ...library.rules.numbers import kinds_of
 from ...library.rules.templates import tuple_rows
@@ -49,9 +49,6 @@ from ..state.phi import Placeholder, phi_operands
 from .branches import lookup, while_running
 from .join import Join
 from .resizing import settle_counted
-
-_MOST_PAIRS = 256
-"""So many pairs of bools that a loop carries are compared."""
 
 
 def finish(
@@ -129,7 +126,7 @@ def _congruent(op: Op) -> list[Value]:
     """The results of a loop; of bools that are equal after any number of trips, which are most often tags, the first."""
     results = list(op.results)
     bools = [i for i, r in enumerate(results) if r.type == ArrayType(BOOL)]
-    places = list(itertools.combinations(bools, 2))[:_MOST_PAIRS]
+    places = list(itertools.combinations(bools, 2))[: limits.CARRIED_BOOL_PAIRS]
     alike = Congruence().alike_in_loop(op.operands, op.regions[1], places) if places else []
     for (first, second), equal in zip(places, alike, strict=True):
         if equal:
@@ -196,7 +193,7 @@ def _counted_tuple(
     rows = _counted_rows(engine, loop, content.rows, entry, begin, end, complete)
     if not isinstance(rows.length, int):
         return RowsTuple(rows)
-    if rows.length > MANY:
+    if rows.length > limits.LISTED_EQUAL_ELEMENTS:
         return content
     return Tuple(list_items(engine, rows))
 

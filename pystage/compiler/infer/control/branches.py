@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import cast
 
 from ....records import dataclass
+from ... import limits
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, ArrayType
 from ...ops import If, Not
@@ -37,8 +38,6 @@ Arm = Callable[[], None]
 
 NO_FRAME = 0
 """The frame of a branch that changes no variables of a function."""
-_VALUES_PER_STEP = 16
-"""To walk through so many values where paths meet counts as one step of inference."""
 
 
 @dataclass(slots=True)
@@ -386,7 +385,7 @@ def emit_if(engine: Engine, predicate: Value, regions: list[Region], join: Join)
                 phi_operands(engine.b, template, (a, b)[side], results[side])
     for template, _, _ in join.entries.values():
         walked = values_of(template)
-        engine.effort.run(len(walked) // _VALUES_PER_STEP)
+        engine.effort.run(len(walked) // limits.VALUES_PER_STEP)
         placeholders += [v for v in walked if isinstance(v, Placeholder)]
     # a placeholder that both sides fill with one outer value, or several placeholders filled alike, need no result
     pairs = list(zip(results[0], results[1], strict=True))

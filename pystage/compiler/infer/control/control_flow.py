@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import cast
 
 from ....records import dataclass
+from ... import limits
 from ...analysis.induction import InductionVariable, Recurrence
 from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import HandlerAtRunTime, NotIterable
@@ -47,16 +48,11 @@ from ..iteration.iterators import (
     written_out,
 )
 from ..objects import initialisation
-from ..state.constants import MOST_OPERATIONS, MOST_STEPS, UNROLL_LIMIT
 from ..state.frame import ByPlace, Restart
 from ..state.loop import Loop, Taking, counter_of
 from ..state.speculate import speculate
 from .branches import infer_if
 from .loops import infer_loop
-
-MOST_IN_CALLS = 60_000
-"""A loop over a list of arrays, objects or numbers goes over its places where `MOST_STEPS` do not suffice for all trips, or
-where so many times the first would take more, in which calls are inferred that the others only repeat."""
 
 # ---------------------------------------------------------------- control flow
 
@@ -89,7 +85,7 @@ def while_(e: Engine, i: stage.While) -> None:
     if i not in e.loops.unrolled:
         infer_loop(e, Loop(test, body, frame.id, instruction=i, trips=None))
         return
-    for times in range(1, UNROLL_LIMIT + 1):
+    for times in range(1, limits.UNROLLED_TRIPS + 1):
         undecided = _undecided(e, test)
         if undecided is not None and not e.can_be_known(undecided):  # from here on only the run time knows
             e.unroll_around(undecided, "whether this loop goes on", i.span)
@@ -101,11 +97,13 @@ def while_(e: Engine, i: stage.While) -> None:
             e.run_block(i.body)
         if e.errors.found:  # what would end the loop may be what was refused
             raise DiagnosticError(e.errors.found[-1])
-    raise DiagnosticError(_too_many(e, i, UNROLL_LIMIT + 1))
+    raise DiagnosticError(_too_many(e, i, limits.UNROLLED_TRIPS + 1))
 
 
 def _too_many(e: Engine, i: stage.Instr, trips: int) -> TooManyToUnroll:
-    return TooManyToUnroll(span=i.span, notes=(e.loops.unrolled[i],), trips=trips, limit=UNROLL_LIMIT)
+    return TooManyToUnroll(
+        span=i.span, notes=(e.loops.unrolled[i],), trips=trips, limit=limits.UNROLLED_TRIPS
+    )
 
 
 def _undecided(e: Engine, test: Callable[[], Abstract]) -> Abstract | None:
@@ -247,7 +245,15 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
         if len(taken) == 2 and many:
             takes = (taken[1], taken[0], operation_count(region.ops[made:]))
             if any(
-                each * many > most for each, most in zip(takes, (MOST_STEPS, MOST_IN_CALLS, MOST_OPERATIONS))
+                each * many > most
+                for each, most in zip(
+                    takes,
+                    (
+                        limits.WRITTEN_OUT_STEPS,
+                        limits.WRITTEN_OUT_STEPS_IN_CALLS,
+                        limits.WRITTEN_OUT_OPERATIONS,
+                    ),
+                )
             ):
                 raise ByPlace(i)
 
@@ -315,7 +321,7 @@ def _counted_items(e: Engine, i: stage.For, iterable: Abstract) -> Iterator[Step
     if parts is None:
         raise DiagnosticError(NotIterable(span=i.span, what=describe(obstacle(e, iterable), e.state)))
     trips = e.known(parts.length, "the number of trips of this loop")
-    if trips > UNROLL_LIMIT:
+    if trips > limits.UNROLLED_TRIPS:
         raise DiagnosticError(_too_many(e, i, trips))
     leave_open(e, iterable, i.span)
     element = parts.element

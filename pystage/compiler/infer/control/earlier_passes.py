@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import cast
 
+from ... import limits
 from ...hlo.ir import Value
 from ...values.identity import SOME_OBJECT, Identity
 from ...values.lattice import Abstract, Unknown
@@ -22,8 +23,6 @@ from ..state.phi import Placeholder, placeholder_for
 from ..state.structural_equality import same_template
 from .join import Join
 
-LONGEST_PATH = 4
-"""By so many references a cell is found again."""
 Path = tuple[Hashable, ...]
 
 
@@ -75,7 +74,7 @@ def _paths(engine: Engine, loop: Loop, numbers: Iterable[Hashable]) -> dict[Slot
         for slot, path in open_:
             if slot not in found and slot in slots:
                 found[slot] = path
-                if len(path) < LONGEST_PATH:
+                if len(path) < limits.CELL_PATH:
                     deeper += [(inner, (*path, i)) for i, inner in enumerate(cells_of(slots[slot]))]
         open_ = deeper
     for number in numbers:

@@ -14,6 +14,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, cast
 
+from ... import limits
 from ...diagnostics.codes_control import NoCommonType
 from ...diagnostics.span import Span
 from ...hlo.ir import Value
@@ -98,12 +99,6 @@ from ..state.phi import (
 )
 from .joined_objects import JoinedObjects
 
-_STEPS_PER_CELL = 10
-"""Steps of inference that the join of a cell counts as, with the program for it."""
-MOST_PARTS = 8
-"""How many alternatives a value may have."""
-MOST_STRINGS = 64
-"""How many strings may be among them."""
 Alternatives = tuple[list[Abstract], Sequence[int]]
 """Those of a gated φ that are values, and the positions in it of those of the second side."""
 
@@ -278,7 +273,11 @@ class Join:
         if any(isinstance(each, Unknown | Gated) for each in joined):
             return None
         strings = sum(map(is_string, joined))
-        return None if count - strings > MOST_PARTS or strings > MOST_STRINGS else (joined, positions)
+        return (
+            None
+            if count - strings > limits.GATED_ALTERNATIVES or strings > limits.GATED_STRINGS
+            else (joined, positions)
+        )
 
     def _gated(
         self,
@@ -504,7 +503,7 @@ class Join:
 
     def cell(self, cell: int, a: Content, b: Content) -> None:
         """Joins the contents of a cell; the entry is there while its parts are joined (cycles)."""
-        self.state.step(_STEPS_PER_CELL)
+        self.state.step(limits.STEPS_PER_CELL)
         self.entries[cell] = (a if a is not MISSING else b, a, b)
         if self.demands.alike(cell, a, cell, b):
             return

@@ -16,8 +16,9 @@ from typing import NoReturn, cast
 
 import numpy as np
 
+from ... import limits
 from ...analysis.ranges import ANY
-from ...analysis.variables import assigned, limits
+from ...analysis.variables import assigned, lengths_tested
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NeverSettles
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -52,7 +53,7 @@ from ..core.engine import Engine
 from ..core.induction_ranges import assume_ranges, induction_ranges, with_range
 from ..diagnostics.provenance import MergeProvenance, name_of, unlike_note
 from ..exceptions.raising import attempt, error_of
-from ..state.constants import UNROLL_LIMIT, SourceLoop, is_decidable, unroll, unrollable
+from ..state.constants import SourceLoop, is_decidable, unroll, unrollable
 from ..state.frame import PythonRaise, Restart
 from ..state.loop import Active, EntryContents, Loop, Pass, counter_of
 from ..state.merged import MERGEABLE, note_out_of_date, stamp_versions
@@ -66,21 +67,6 @@ from .join import Join
 from .resizing import Resizing, can_bound, fit, make_bounded, resizings
 from .unboxing import differing, is_to_unbox, unbox
 from .within_trips import assigned_only, of_one_trip, take_out, within_trips
-
-_FEW_TRIPS = 64
-"""A loop of fewer trips is written out where something is refused of it as a loop."""
-GENERALISE_LIMIT = 2
-"""How often an inner loop begins the passes of one around it again."""
-
-RESIZE_LIMIT = 4
-"""How often arrays are made bounded before a loop."""
-
-MOST_TWICE = 500
-"""Operations of a trip that is readily written a second time, before the loop, for which XLA takes about a second."""
-PASS_LIMIT = 12
-"""Passes after which a loop that still changes its types is given up."""
-DEEPER_PASSES = 3
-"""Passes in a row, each with more new objects than the one before, after which what a loop builds gets ever deeper."""
 
 
 class _Generalised(Exception):
@@ -161,7 +147,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     demands: list[PoolDemand] = []
     unpoolable: set[int] = set()
     carried: list[int] = []  # how many objects, after each pass
-    for _ in range(PASS_LIMIT):
+    for _ in range(limits.LOOP_PASSES):
         if entered or demands:  # known outside of the passes, each of which is taken back
             unbox(engine, entered)
             unpoolable |= satisfied(engine, demands)
@@ -225,7 +211,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             if certain and not loop.certain:
                 loop = replace(loop, certain=True)
             resized = resizings(before, lookup(result.changes, before), list(join.entries))
-            if join.conflicts.found and resized and loop.resized < RESIZE_LIMIT:
+            if join.conflicts.found and resized and loop.resized < limits.RESIZED_ROUNDS:
                 possible = [each for each in resized if can_bound(engine, loop, each)]
                 if _can_peel(loop) and len(possible) < len(resized):
                     return functools.partial(_peel, engine, loop)
@@ -235,7 +221,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             if join.conflicts.found and (join.grows or loop.peeled):
                 _unroll_growing(engine, loop, join.conflicts.found[0].reason)
             if join.conflicts.found and _can_peel(loop) and not join.grows:
-                large = operation_count(result.body.ops) > MOST_TWICE
+                large = operation_count(result.body.ops) > limits.PEELED_OPERATIONS
                 peel = _whole_or_peeled if large else _peel
                 return functools.partial(peel, engine, replace(loop, conflicts=len(join.conflicts.found)))
             if 0 < loop.conflicts <= len(join.conflicts.found) and loop.peeled:
@@ -338,7 +324,7 @@ def _generalise_outer(engine: Engine, settled: dict[Slot, Content], changes: Cha
     loops around it.
     """
     for outer in engine.loops.active[:-1]:
-        if outer.round >= GENERALISE_LIMIT:
+        if outer.round >= limits.GENERALISED_ROUNDS:
             continue
         found = False
         for slot, guess in outer.guess.items():
@@ -402,7 +388,7 @@ def _is_counted(loop: Loop) -> bool:
         return False
     if isinstance(loop.instruction, stage.While):
         return loop.certain
-    return loop.trips is not None and loop.trips <= UNROLL_LIMIT
+    return loop.trips is not None and loop.trips <= limits.UNROLLED_TRIPS
 
 
 def _unroll_growing(engine: Engine, loop: Loop, reason: Diagnostic) -> None:
@@ -411,7 +397,7 @@ def _unroll_growing(engine: Engine, loop: Loop, reason: Diagnostic) -> None:
     `reason`: what is another thing after a trip.
     """
     first = _growing_unrollable(engine, loop)
-    if first is not None and (first.trips or 0) <= UNROLL_LIMIT:
+    if first is not None and (first.trips or 0) <= limits.UNROLLED_TRIPS:
         unroll(first, unlike_note(reason))
 
 
@@ -428,8 +414,8 @@ def _gets_deeper(carried: Sequence[int]) -> bool:
 
     So it is where it builds a structure whose depth the trips decide, as a tree, and no number of passes settles that.
     """
-    new = [b - a for a, b in itertools.pairwise(carried[-DEEPER_PASSES - 1 :])]
-    return len(new) == DEEPER_PASSES and new[0] > 0 and all(a < b for a, b in itertools.pairwise(new))
+    new = [b - a for a, b in itertools.pairwise(carried[-limits.DEEPER_PASSES - 1 :])]
+    return len(new) == limits.DEEPER_PASSES and new[0] > 0 and all(a < b for a, b in itertools.pairwise(new))
 
 
 def _give_up_deeper(engine: Engine, loop: Loop, settled: Mapping[Slot, Content]) -> NoReturn:
@@ -498,7 +484,7 @@ def _with_capacity(engine: Engine, loop: Loop, found: list[Resizing], reason: Di
     One of few trips in which something is refused of bounded arrays is written out in place of that.
     """
     first = _growing_unrollable(engine, loop)
-    few = first is not None and (first.trips or 0) < _FEW_TRIPS
+    few = first is not None and (first.trips or 0) < limits.REFUSED_TRIPS
     try:
         with commit_unless(engine, _RefusedOfBounded) as trial:
             make_bounded(engine, loop, found)
@@ -682,7 +668,7 @@ def _limits(engine: Engine, loop: Loop, end: Lookup) -> dict[int, float]:
     """Up to which length the test of a loop lets lists get longer, at the end of a trip, by their cells."""
     found: dict[int, float] = {}
     if isinstance(loop.instruction, stage.While):
-        for name, temp in limits(loop.instruction):
+        for name, temp in lengths_tested(loop.instruction):
             of, most = end((loop.frame, name)), end((loop.frame, temp))
             if isinstance(of, Ref) and isinstance(most, Array | Const) and is_number(most):
                 found[of.cell] = range_of(most)[1]

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ....records import dataclass
+from ... import limits
 from ...analysis.induction import recurrence
 from ...analysis.variables import of_trips
 from ...hlo.ir import Op, Value
@@ -46,11 +47,6 @@ from ...values.walk import cells_of, children, head, with_children
 from ..core.engine import Engine
 from ..state.loop import Loop
 from ..state.merged import aliases_of, may_alias_cells
-
-FIRST_BYTES = 1 << 12
-"""The memory that an array gets at first which grows in a loop that runs nobody knows how often."""
-MOST_BYTES = 1 << 24
-"""The most memory that it gets at first because of how often a loop may run."""
 
 Place = tuple[int | str, ...]
 """Where a value stands in the contents of a slot: of each node on the way to it, which child, or attribute."""
@@ -307,10 +303,10 @@ def _capacity(
     if axis:
         what += f" along axis {axis}"
     itemsize = type.dtype.itemsize * math.prod([n for i, n in enumerate(shape) if i != axis] or [1]) or 1
-    initial = max(most, FIRST_BYTES // itemsize, 1)
+    initial = max(most, limits.FIRST_ARRAY_BYTES // itemsize, 1)
     if loop.trips is not None:
         needed = shape[axis] + loop.trips * (most - shape[axis])
-        if needed * itemsize <= MOST_BYTES:
+        if needed * itemsize <= limits.COUNTED_ARRAY_BYTES:
             initial = needed
     return engine.capacity(initial, itemsize, what)
 
@@ -588,8 +584,6 @@ def _copied(
 
 # ---------------------------------------------------------------- in branches
 
-MOST_SIZES = 4
-"""An array that may have more sizes than these where paths meet is bounded there."""
 
 Target = tuple[Slot, Place, ArrayType, dict[int, Capacity | None]]
 """An array at a place, and the bounds into which both arms of a branch put it."""
@@ -618,12 +612,14 @@ def _common_bounds(
     shape: list[int] = []
     for axis in range(both[0][0].rank):
         sides = [axes[axis] for _, axes in both]
-        limits = [x.capacity for x in sides if isinstance(x, Extent) and x.capacity is not None]
+        known = [x.capacity for x in sides if isinstance(x, Extent) and x.capacity is not None]
         sizes = {type.static_shape[axis] for type, _ in both}
         if len(sizes) > 1 or any(isinstance(x, Extent) for x in sides):
-            capacities[axis] = limits[0] if limits else None
-        shape.append(limits[0].size if limits else max(sizes))
-    if len(kinds) == 1 or not (len(kinds) > MOST_SIZES or any(c is not None for c in capacities.values())):
+            capacities[axis] = known[0] if known else None
+        shape.append(known[0].size if known else max(sizes))
+    if len(kinds) == 1 or not (
+        len(kinds) > limits.SIZES_OF_AN_ARRAY or any(c is not None for c in capacities.values())
+    ):
         return None
     return ArrayType(both[0][0].dtype, tuple(shape)), capacities
 

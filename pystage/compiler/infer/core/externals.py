@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import jax
 import numpy as np
 
+from ... import limits
 from ...diagnostics.codes_types import DTypeNotStaged
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hash_order import note_set
@@ -89,8 +90,6 @@ _BY_IDENTITY = (
 _BY_VALUE = (bool, str, bytes, type(None), type(Ellipsis), range, slice)
 _NUMBERS = (int, float, complex)
 _INT64 = range(-(2**63), 2**63)
-TABLE = 32
-"""A tuple of more numbers is a constant until it is seen to change: an input for each would cost more."""
 
 
 class _Attributes:
@@ -499,7 +498,7 @@ class Externals:
             self._opened |= {path.item(i).key for i in range(len(table))}
             return True
         count, inexact = _numbers(table)
-        return inexact and count <= TABLE
+        return inexact and count <= limits.CONSTANT_TUPLE
 
 
 def _wrapped(member: Any) -> list[Any]:

@@ -18,6 +18,7 @@ from typing import Any, cast
 import numpy as np
 
 from ....records import dataclass
+from ... import limits
 from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span
 from ...hlo.ir import Value
@@ -44,21 +45,17 @@ from ...values.state import Content
 from ...values.walk import cells_of
 from ..core.engine import Engine
 from ..exceptions.raising import is_observable
-from ..state.constants import WRITTEN_OUT
 from ..state.frame import Frame, Restart
 from ..state.merged import aliases_of
 from ..state.phi import materialise
 from ..state.speculate import commit_unless
-
-NUMBERS = 16
-"""More numbers than these are not carried for each trip."""
 
 _EMPTY = ListCell(())
 
 
 def growing_lists(engine: Engine, frame: Frame, loop: stage.For, trips: int | None) -> list[Growing]:
     """The lists that `loop` only appends to and that nobody else sees; none where a trip may be the last."""
-    if trips is None or trips < WRITTEN_OUT or loop.until is not None or engine.raises.bodies:
+    if trips is None or trips < limits.WRITTEN_OUT_TRIPS or loop.until is not None or engine.raises.bodies:
         return []
     if loop in engine.loops.appending:
         return []
@@ -220,7 +217,7 @@ class Growing:
         items = tuple([self._row_of(item, i) for i, item in enumerate(content.items)])
         numbers = _numbers(Tuple(items))
         differs = self.items is not None and not _similar(Tuple(items), Tuple(self.items))
-        if differs or len(set(arrays)) < len(arrays) or len(numbers) > NUMBERS:
+        if differs or len(set(arrays)) < len(arrays) or len(numbers) > limits.CARRIED_NUMBERS:
             raise self._restart()
         self.items = items
         self.slots = [self._slot(j, n) for j, n in enumerate(self._all_numbers())]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from ... import limits
 from ...diagnostics.codes_syntax import GeneratorFunction
 from ...diagnostics.diagnostic import DiagnosticError
 from ...frontend.fusion import fused, renamed
@@ -13,9 +14,6 @@ from ...values.lattice import IteratorCell, Ref, Suspended, Undef, VariableCell
 from ..core.engine import Engine
 from ..state.frame import Frame
 from .iterators import left_open
-
-_LIMIT = 100
-"""How many generators may be going on inside of each other."""
 
 
 def fused_for(engine: Engine, i: stage.For, generator: Ref) -> None:
@@ -70,7 +68,7 @@ def _check(engine: Engine, i: stage.For, generator: stage.Function) -> None:
     while frame is not None and frame.function.suffix:
         open_ones += 1
         frame = frame.caller
-    if open_ones > _LIMIT:
+    if open_ones > limits.GENERATORS_IN_GENERATORS:
         why = "only the run knows how deep it calls itself"
         raise DiagnosticError(GeneratorFunction(span=i.span, why=why))
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ....records import dataclass
+from ... import limits
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
 from ...diagnostics.codes_control import NotIterable
@@ -86,7 +87,6 @@ from ...values.walk import values_of
 from ..core.engine import Engine
 from ..diagnostics.describe import describe
 from ..objects import objects
-from ..state.constants import UNROLL_LIMIT, WRITTEN_OUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,8 +302,8 @@ def _constant_elements(engine: Engine, value: Abstract, v: Any) -> list[Abstract
 
 
 def _check_count(engine: Engine, count: int) -> None:
-    if count > UNROLL_LIMIT:
-        raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=count, limit=UNROLL_LIMIT))
+    if count > limits.UNROLLED_TRIPS:
+        raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=count, limit=limits.UNROLLED_TRIPS))
 
 
 def known_range(value: Range) -> range | None:
@@ -369,7 +369,7 @@ def object_items(engine: Engine, iterator: Abstract) -> Iterator[Abstract]:
             raise DiagnosticError(NotIterable(span=engine.b.span, what=describe(iterator, engine.state)))
         yield from found
         return
-    for position in range(UNROLL_LIMIT + 1):
+    for position in range(limits.UNROLLED_TRIPS + 1):
         if by_index is not None:
             item = engine.attempt(functools.partial(engine.call, by_index, [Const(position)]), IndexError)
         else:
@@ -377,7 +377,9 @@ def object_items(engine: Engine, iterator: Abstract) -> Iterator[Abstract]:
         if item is None:
             return
         yield item
-    raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
+    raise DiagnosticError(
+        TooManyToUnroll(span=engine.b.span, trips=limits.UNROLLED_TRIPS + 1, limit=limits.UNROLLED_TRIPS)
+    )
 
 
 def _zip_elements(engine: Engine, value: Zip) -> list[Abstract] | None:
@@ -514,22 +516,26 @@ def _mapped(engine: Engine, function: Abstract, row: Step) -> Abstract:
 
 def _list_steps(engine: Engine, value: Ref) -> Iterator[Step]:
     """The elements of a list, which the body may make longer or shorter."""
-    for position in range(UNROLL_LIMIT + 1):
+    for position in range(limits.UNROLLED_TRIPS + 1):
         items = list_items(engine, cast(AnyList, engine.cell(value)))
         if position >= len(items):
             return
         yield functools.partial(_same, items[position])
-    raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
+    raise DiagnosticError(
+        TooManyToUnroll(span=engine.b.span, trips=limits.UNROLLED_TRIPS + 1, limit=limits.UNROLLED_TRIPS)
+    )
 
 
 def _iterator_steps(engine: Engine, value: Ref) -> Iterator[Step]:
     """What an iterator has left; the body may take of it too."""
-    for _ in range(UNROLL_LIMIT + 1):
+    for _ in range(limits.UNROLLED_TRIPS + 1):
         item = taken(engine, value)
         if item is None:
             return
         yield functools.partial(_same, item)
-    raise DiagnosticError(TooManyToUnroll(span=engine.b.span, trips=UNROLL_LIMIT + 1, limit=UNROLL_LIMIT))
+    raise DiagnosticError(
+        TooManyToUnroll(span=engine.b.span, trips=limits.UNROLLED_TRIPS + 1, limit=limits.UNROLLED_TRIPS)
+    )
 
 
 def _array_steps(engine: Engine, value: Ref, order: int = 1) -> Iterator[Step]:
@@ -616,7 +622,7 @@ def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | 
             return _rolled_range(engine, value)
         case Const(v) if isinstance(v, range):
             return _rolled_range(engine, Range(Const(v.start), Const(v.stop), Const(v.step)))
-        case Const(v) if isinstance(v, str | bytes) and len(v) >= WRITTEN_OUT and is_of_few(v):
+        case Const(v) if isinstance(v, str | bytes) and len(v) >= limits.WRITTEN_OUT_TRIPS and is_of_few(v):
             return Rolled(Const(len(v)), lambda i: cast(Abstract, container_getitem(engine, value, i)))
         case Array() if value.shape:
             return Rolled(Const(value.shape[0]), lambda i: array_getitem(engine, value, i))
@@ -697,7 +703,9 @@ def _rolled_iterator(engine: Engine, iterator: Ref, by_place: bool) -> Rolled | 
     if not isinstance(source, Ref | Bounded | RowsTuple):
         return None
     parts = rolled(engine, source, by_place)
-    is_array = parts is not None and isinstance(parts.length, Const) and parts.length.value > UNROLL_LIMIT
+    is_array = (
+        parts is not None and isinstance(parts.length, Const) and parts.length.value > limits.UNROLLED_TRIPS
+    )
     if not (isinstance(cell.source, FlatIterator) or is_computed_iterator(engine, iterator) or is_array):
         return None  # the body may take elements of it, too
     if parts is None or (cell.index == 0 and cell.ended is False):
@@ -729,7 +737,7 @@ def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled 
         return ListCell(value.items) if isinstance(value, Tuple) else cast(AnyList, _content(engine, value))
 
     before = content()
-    if not isinstance(before, ListCell) or (len(before.items) < WRITTEN_OUT and not by_place):
+    if not isinstance(before, ListCell) or (len(before.items) < limits.WRITTEN_OUT_TRIPS and not by_place):
         return None
     rows = as_rows(engine, before)
     if rows is None and by_place and isinstance(value, Ref):
@@ -750,10 +758,6 @@ def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled 
         return item(engine, current, int_of(position))
 
     return Rolled(Const(len(before.items)), element, lambda: list_length(content()))
-
-
-FEW_ARRAYS = 2
-"""A loop over so many arrays of one type, or fewer, is written out, however much its trips do."""
 
 
 def tuple_of(items: tuple[Any, ...]) -> Tuple:
@@ -791,7 +795,7 @@ def count_of_like_items(engine: Engine, value: Abstract) -> int:
             counts = [count_of_like_items(engine, inner) for inner in inners]
             return min([count for count in counts if count], default=0)
         case Ref() if isinstance(cell := _content(engine, value), ListCell):
-            many = len(cell.items) >= WRITTEN_OUT
+            many = len(cell.items) >= limits.WRITTEN_OUT_TRIPS
             many &= all(isinstance(item, Ref | Bounded | Tuple | Array) for item in cell.items)
             return len(cell.items) if many or _are_alike(engine, cell.items) else 0
         case Const(tuple() as items):
@@ -814,7 +818,7 @@ def _are_alike(engine: Engine, items: Sequence[Abstract]) -> bool:
         return content.value.type if isinstance(content, ArrayCell | Array) else None
 
     kinds = set(map(kind, items))
-    return len(items) > FEW_ARRAYS and len(kinds) == 1 and None not in kinds
+    return len(items) > limits.LOOPED_ARRAYS and len(kinds) == 1 and None not in kinds
 
 
 def _rolled_list(engine: Engine, value: Ref) -> Rolled:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from ....records import dataclass
+from ... import limits
 from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...diagnostics.span import Span
@@ -42,16 +43,6 @@ from ...values.lattice import (
 )
 from ...values.state import State
 from .frame import Restart
-
-UNROLL_LIMIT = 4096
-"""The most trips that a loop is unrolled to."""
-WRITTEN_OUT = 16
-"""A loop of fewer trips is written out where that makes more of it known: an index, or of what kind the elements of a list
-are, and where all trips take at most `MOST_STEPS`."""
-MOST_STEPS = 20_000
-"""How many steps of inference what is written out may take, where it could be a loop."""
-MOST_OPERATIONS = 400
-"""And how many operations it may make: XLA takes 1 to 3 ms for each, and another iteration of a loop a microsecond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +147,6 @@ class Evaluated:
     crossed: bool = False
 
 
-MOST_BLOCKERS = 32
-
-
 def evaluate(origins: ParameterOrigins, value: Value) -> tuple[np.ndarray | None, list[Value]]:
     """The value, if its operations lead to constants alone; else None and the parameters they lead to."""
     known = origins.evaluated
@@ -204,7 +192,7 @@ def _evaluated(origins: ParameterOrigins, value: Value) -> Evaluated:
         array = parts[0].array if _arm_result(value, known[owner.operands[0]].array) is not None else None
     else:
         array = _apply(origins, owner, value.index, blockers)
-    return Evaluated(array, tuple(blockers)[:MOST_BLOCKERS], crossed)
+    return Evaluated(array, tuple(blockers)[: limits.BLOCKERS], crossed)
 
 
 def _arm_result(result: Value, predicate: np.ndarray | None) -> Value | None:
@@ -290,7 +278,7 @@ def _known_array(origins: ParameterOrigins, value: Array, what: str, span: Span 
     array, blockers = evaluate(origins, value.value)
     if array is not None:
         return python_value(array, value.form)
-    if len(blockers) == MOST_BLOCKERS:
+    if len(blockers) == limits.BLOCKERS:
         blockers = _all_blockers(origins, value.value)
     if blockers and all(b in origins.places for b in blockers):
         for blocker in blockers:
@@ -363,9 +351,9 @@ def _demand_trips(origins: ParameterOrigins, loop: SourceLoop, what: str, span: 
 
 def unroll(loop: SourceLoop, why: Note) -> NoReturn:
     """Begins again with `loop` written out, for the reason `why`; PS402 where it has too many trips."""
-    if loop.trips is not None and loop.trips > UNROLL_LIMIT:
+    if loop.trips is not None and loop.trips > limits.UNROLLED_TRIPS:
         span = loop.instruction.span
-        raise DiagnosticError(TooManyToUnroll(span=span, trips=loop.trips, limit=UNROLL_LIMIT))
+        raise DiagnosticError(TooManyToUnroll(span=span, trips=loop.trips, limit=limits.UNROLLED_TRIPS))
     raise Restart(loop.instruction, why)
 
 
@@ -453,7 +441,7 @@ def unroll_around(origins: ParameterOrigins, value: Array, what: str, span: Span
 def loop_around(origins: ParameterOrigins, value: Array) -> stage.Instr | None:
     """The loop that can be written out so that `value` is known in its trips, if there is one."""
     loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
-    return loop.instruction if loop is not None and (loop.trips or 0) <= UNROLL_LIMIT else None
+    return loop.instruction if loop is not None and (loop.trips or 0) <= limits.UNROLLED_TRIPS else None
 
 
 def known_in_every_trip(what: str, span: Span | None) -> Note:
@@ -466,7 +454,7 @@ def is_unrollable(origins: ParameterOrigins, value: Array, by_place: Mapping[sta
     loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
     if loop is None or by_place.get(loop.instruction):
         return False
-    return (loop.trips or 0) < WRITTEN_OUT
+    return (loop.trips or 0) < limits.WRITTEN_OUT_TRIPS
 
 
 def is_computed(origins: ParameterOrigins, value: Array) -> bool:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import ClassVar
 
 from ....records import dataclass
+from ... import limits
 from ...diagnostics.codes_constant import ProgramTooLarge
 from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span
@@ -24,8 +25,6 @@ from ...values.growth import Multiplied, too_large
 _NEVER = float("inf")
 _LATEST, _FAR = 4, 2.0
 """So many trips say what the next ones take; later ones may be cheaper by so much."""
-PER_SECOND = 10_000
-"""How many steps inference may take for each second that XLA may take."""
 
 
 class Exhausted(Exception):
@@ -108,7 +107,7 @@ class Effort:
         self._builder = builder
         self._before = before
         self._limit = limit
-        self._most = float("inf") if limit is None else limit * PER_SECOND - before
+        self._most = float("inf") if limit is None else limit * limits.STEPS_PER_XLA_SECOND - before
         self._run = 0
         if _caller.until is None:
             _caller.until = time.perf_counter() + _caller.patience
@@ -196,5 +195,5 @@ class Effort:
     def diagnostic(self, where: Span | None) -> ProgramTooLarge:
         """Why inference ended, which stood at `where`."""
         assert self._limit is not None
-        size = f"over {self._limit * PER_SECOND:,.0f} steps to find out its types"
+        size = f"over {self._limit * limits.STEPS_PER_XLA_SECOND:,.0f} steps to find out its types"
         return too_large(size, self._limit, self.multiplied(), where, 0.0)

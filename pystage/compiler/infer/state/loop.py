@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import ClassVar, cast
 
 from ....records import dataclass
+from ... import limits
 from ...diagnostics.diagnostic import Note
 from ...hlo.ir import Region
 from ...speculation import Balanced, Declarations, Fixed, Grows
@@ -15,7 +16,6 @@ from ...values.identity import Identity
 from ...values.lattice import Abstract, ErrorCell
 from ...values.slots import Hidden, Purpose, Slot, Variable
 from ...values.state import Changes, Content
-from .constants import MOST_STEPS, WRITTEN_OUT
 
 EntryContents = dict[int, tuple[int, Callable[[], Content]]]
 """By the cell of an object that a loop carries: its cell on entry, and what that holds then."""
@@ -56,8 +56,8 @@ class Loop:
     @property
     def is_short(self) -> bool:
         """True if it may be written out so that more of it is known."""
-        few = self.trips is not None and self.trips < WRITTEN_OUT
-        return few and self.steps * cast(int, self.trips) <= MOST_STEPS
+        few = self.trips is not None and self.trips < limits.WRITTEN_OUT_TRIPS
+        return few and self.steps * cast(int, self.trips) <= limits.WRITTEN_OUT_STEPS
 
 
 def counter_of(frame: int, loop: stage.Instr) -> Variable:

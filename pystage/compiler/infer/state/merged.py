@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
+from ... import limits
 from ...values.lattice import (
     Alias,
     ArrayCell,
@@ -68,12 +69,6 @@ def stamped(state: State, alias: Alias) -> Alias:
     return Alias(alias.ref, cast(Cell, state.slots.get(alias.cell, alias.stamp)))
 
 
-ALIASES_PER_STEP = 16
-"""To look at so many aliases of a merged cell counts as one step of inference."""
-
-PAIRS_PER_STEP = 4
-"""To find out whether so many pairs of cells are no-alias counts as one step of inference."""
-
 NO_CELL = -1
 """Takes the place of an alias that a merged cell certainly is not."""
 
@@ -93,7 +88,7 @@ def note_out_of_date(state: State, slots: Iterable[Slot]) -> None:
     for slot in slots:
         content = state.slots.get(slot)
         if isinstance(content, MERGEABLE) and content.aliases:
-            state.step(len(content.aliases) // ALIASES_PER_STEP)
+            state.step(len(content.aliases) // limits.ALIASES_PER_STEP)
             out_of_date = [
                 s.stamp is not Stamp.OUT_OF_DATE and is_out_of_date(state, s) for s in content.aliases
             ]
@@ -153,7 +148,7 @@ class AliasPairs:
         pair = (a, b) if a < b else (b, a)
         found = self._found.get(pair)
         if found is None:
-            self._state.step(not len(self._found) % PAIRS_PER_STEP)
+            self._state.step(not len(self._found) % limits.ALIAS_PAIRS_PER_STEP)
             found = self._found[pair] = self._no_alias(a, b)
         return found
 

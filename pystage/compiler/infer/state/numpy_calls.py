@@ -22,6 +22,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ....records import dataclass
+from ... import limits
 from ...library.numpy.array_methods import NUMPY_METHODS
 from ...library.numpy.indexing.stores import known_array
 from ...library.numpy.random.draws import DRAWS, has_drawn, scratch
@@ -31,18 +32,6 @@ from ...values.lattice import Abstract, Array, ArrayCell, Const, ListCell, Objec
 from ...values.memory import seen_through
 from ...values.views import View, path_type
 
-MOST_ELEMENTS = 1 << 22
-"""Elements of a representative; of a larger array there is none."""
-IN_MEMORY = 1 << 12
-"""Elements up to which a representative has memory for each; those of a larger one are one number."""
-LARGEST = 4096
-"""The largest integer constant of a call that is made with representatives: it may be the extent of a result."""
-FEW = 9
-"""The largest extent where only element types matter."""
-SMALL = 64
-"""The largest integer constant where only element types matter."""
-MOST_MASKED = 256
-"""The largest size of a mask of which every number of true elements is tried: it may be the size of a selection."""
 ELEMENTS = (1, 0, math.nan, 2, -1)
 """The numbers that representatives hold, in turn, to find out whether an exception depends on them; integers hold no NaN."""
 
@@ -72,11 +61,11 @@ class NumpyCall:
         `NoRepresentative` where an operand has none, and where what is raised depends on elements, or on an integer of the
         run.
         """
-        whole = _Representatives(cells, MOST_ELEMENTS, LARGEST)
+        whole = _Representatives(cells, limits.REPRESENTATIVE_ELEMENTS, limits.REPRESENTATIVE_INTEGER)
         try:
             return self._alike(whole)
         except NoRepresentative:
-            return self._alike(replace(whole, elements=IN_MEMORY, of_integers=True))
+            return self._alike(replace(whole, elements=limits.REPRESENTATIVE_MEMORY, of_integers=True))
 
     def draws(self, cells: Cells) -> bool:
         """True for a method of a generator, whose meaning leaves traces even where it is taken back."""
@@ -88,7 +77,12 @@ class NumpyCall:
     def is_closed(self, cells: Cells) -> bool:
         """True where the call runs no code of the program: each of its operands has a representative."""
         if self._closed is None:
-            made = _Representatives(cells, MOST_ELEMENTS, LARGEST, extents=FEW)
+            made = _Representatives(
+                cells,
+                limits.REPRESENTATIVE_ELEMENTS,
+                limits.REPRESENTATIVE_INTEGER,
+                extents=limits.REPRESENTATIVE_EXTENT,
+            )
             try:
                 for operand in (*self.args, *self.kwargs.values()):
                     made.of(operand)
@@ -108,12 +102,22 @@ class NumpyCall:
             key = *key, *[_type_key(cells, a) for a in self.kwargs.values()]
             if key not in _OF_TYPES:
                 _OF_TYPES[key] = None  # where it depends on elements it is not known
-                small = _Representatives(cells, MOST_ELEMENTS, SMALL, extents=FEW, writable=True)
+                small = _Representatives(
+                    cells,
+                    limits.REPRESENTATIVE_ELEMENTS,
+                    limits.REPRESENTATIVE_SMALL_INTEGER,
+                    extents=limits.REPRESENTATIVE_EXTENT,
+                    writable=True,
+                )
                 _OF_TYPES[key] = self._alike(small)
             found = _OF_TYPES[key]
             if isinstance(found, np.linalg.LinAlgError) or not isinstance(found, ValueError | IndexError):
                 return found if isinstance(found, TypeError | AttributeError) else None
-            return self._alike(_Representatives(cells, IN_MEMORY, LARGEST, writable=True))
+            return self._alike(
+                _Representatives(
+                    cells, limits.REPRESENTATIVE_MEMORY, limits.REPRESENTATIVE_INTEGER, writable=True
+                )
+            )
         except NoRepresentative:
             return None
 
@@ -125,7 +129,7 @@ class NumpyCall:
             first = self._as_before(first, replace(made, element=element))
             if first is None:
                 return None
-        if made.whole and max(made.masks, default=0) > MOST_MASKED:
+        if made.whole and max(made.masks, default=0) > limits.REPRESENTATIVE_MASK:
             raise NoRepresentative
         for trues in range(max(made.masks, default=0) if made.whole else 0):
             first = self._as_before(first, replace(made, trues=trues))
@@ -166,7 +170,7 @@ class NumpyCall:
 
 def _bytes_of(array: np.ndarray) -> bytes:
     """What an array holds; of a large representative its one number."""
-    return (array if array.size <= IN_MEMORY else array[(0,) * array.ndim]).tobytes()
+    return (array if array.size <= limits.REPRESENTATIVE_MEMORY else array[(0,) * array.ndim]).tobytes()
 
 
 def _by_itself(error: Exception, handled: BaseException | None) -> Exception:
@@ -256,7 +260,7 @@ def _type_key(cells: Cells, value: Abstract) -> Any:
                 return list, *[_type_key(cells, item) for item in cell.items]
             if isinstance(cell, ArrayCell):
                 type_ = path_type(cell.value.type, path)
-                extents = [min(extent, FEW) for extent in type_.static_shape]
+                extents = [min(extent, limits.REPRESENTATIVE_EXTENT) for extent in type_.static_shape]
                 return type_.dtype, *extents
             if isinstance(cell, ObjectCell) and cell.cls in DRAWS:
                 return cell.cls
@@ -331,7 +335,7 @@ class _Representatives:
                         return self._constant(known)
                     owner = cell.value.type
                     read_only = _is_read_only(cell, path)
-                    if path and self.whole and owner.size <= min(self.elements, IN_MEMORY):
+                    if path and self.whole and owner.size <= min(self.elements, limits.REPRESENTATIVE_MEMORY):
                         seen = seen_through(self._array(owner.dtype, owner.static_shape, False), path)
                         seen.flags.writeable = self.writable or not read_only
                         return seen
@@ -353,7 +357,7 @@ class _Representatives:
         of_numpy = isinstance(known, type) and known.__module__ in ("numpy", "builtins")
         if of_numpy or isinstance(known, _CONSTANTS):
             return known
-        if isinstance(known, np.ndarray) and known.size <= MOST_ELEMENTS:
+        if isinstance(known, np.ndarray) and known.size <= limits.REPRESENTATIVE_ELEMENTS:
             return self._noted(known.copy())
         raise NoRepresentative
 
@@ -374,7 +378,7 @@ class _Representatives:
         if size > self.elements:
             raise NoRepresentative
         number = self._number(dtype)
-        few = size <= IN_MEMORY
+        few = size <= limits.REPRESENTATIVE_MEMORY
         if number.dtype == bool and shape:
             self.masks.append(size)
             if self.trues is not None:

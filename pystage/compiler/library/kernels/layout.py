@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ... import limits
 from ...diagnostics.codes_calls import NotServed
 from ...hlo.ir import Op, Value
 from ...hlo.types import BOOL
@@ -113,9 +114,6 @@ def reshapes_as_view(ctx: Context, ref: Ref, shape: tuple[int, ...], order: str)
 
 # ---------------------------------------------------------------- new arrays
 
-_DEEP = 200
-"""So many operations are followed from one array."""
-
 
 def _may_be_rearranged(ctx: Context, ref: Ref) -> bool:
     """True for a new array that NumPy may have stored in the order of operands that were transposed."""
@@ -125,7 +123,7 @@ def _may_be_rearranged(ctx: Context, ref: Ref) -> bool:
     found = [value]
     for each in found:
         op = each.owner
-        if not isinstance(op, Op) or len(found) > _DEEP:
+        if not isinstance(op, Op) or len(found) > limits.LAYOUT_DEPTH:
             continue
         if isinstance(op.kind, Transpose) and each is not value and _rearranges(op):
             return True

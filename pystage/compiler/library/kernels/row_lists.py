@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
+from ... import limits
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
@@ -88,11 +89,6 @@ from .unboxing import (
     with_contents,
 )
 
-MANY = 64
-"""Of more equal elements than these a list is made as rows; where only the program knows how many, it has this capacity."""
-MOST = 1 << 28
-"""And of no more than these."""
-
 Int = int | Value
 """An integer: known, or an int64 of the program."""
 
@@ -147,10 +143,6 @@ def _needs_tuples(ctx: Context, template: Abstract, item: Abstract, count: int) 
             ctx.needs_capacity(Capacity(rows.site, rows.capacity, itemsize), int_value(ctx, item.rows.length))
 
 
-MOST_LISTED = 256
-"""Of how many elements of an array a list is made one by one."""
-
-
 def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | None:
     """The elements of an array with one axis as rows of scalars; None where they are few, or no numbers.
 
@@ -161,7 +153,7 @@ def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | N
         kept = compact(ctx, array) if array.rank == 1 else None
     else:
         read = ctx.read(array)
-        if isinstance(read, Array) and read.rank == 1 and read.shape[0] > MOST_LISTED:
+        if isinstance(read, Array) and read.rank == 1 and read.shape[0] > limits.LISTED_ARRAY_ELEMENTS:
             kept = read
     if kept is None or kept.type.dtype.kind not in "biufc":
         return None
@@ -332,7 +324,7 @@ def with_reserve(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[Ro
         assert template is not None
         needed = new if isinstance(new, int) else cell.capacity + most
         capacity = _amortised(cell.capacity, needed)
-        if capacity * templates.row_size(template) > _LARGE:
+        if capacity * templates.row_size(template) > limits.DOUBLED_LIST_BYTES:
             needed = min(_most_in(ctx, cell) + most, _greatest(ctx, new))
             capacity = cell.capacity if needed <= cell.capacity else needed + needed // 8
         return rows_of_list(ctx.b, cell, template, capacity), new
@@ -351,16 +343,12 @@ def _greatest(ctx: Context, count: Int) -> int:
     if isinstance(count, int):
         return count
     end = ctx.range_of(Array(count, Form.PYTHON))[1]
-    return MOST if math.isinf(end) else int(end)
+    return limits.REPEATED_ELEMENTS if math.isinf(end) else int(end)
 
 
 def _amortised(capacity: int, needed: int) -> int:
     """The capacity of a list that needs so much: where it gets larger, a power of two, as it may get longer again."""
     return capacity if needed <= capacity else 1 << (needed - 1).bit_length()
-
-
-_LARGE = 1 << 20
-"""A list of more bytes than these does not double: it gets an eighth more than its elements need."""
 
 
 def appended(ctx: Context, cell: AnyList, new: Abstract) -> RowsCell | None:
@@ -462,14 +450,16 @@ def repeated(ctx: Context, cell: ListCell, count: Abstract) -> RowsCell | None:
     if template is None or not (integer or type(count) is Array):
         return None
     if isinstance(count, Const):
-        if not MANY < count.value <= MOST:
+        if not limits.LISTED_EQUAL_ELEMENTS < count.value <= limits.REPEATED_ELEMENTS:
             return None
         return _of_equal(ctx, cell.items[0], template, count.value, count.value, None)
     assert isinstance(count, Array)
     if count.rank or count.dtype.kind not in "iu" or not ctx.is_computed(count):
         return None
     number = ctx.op(Maximum(), ctx.convert(count.value, INT64), ctx.constant(0, INT64))
-    capacity = ctx.capacity(MANY, templates.row_size(template), "a list", with_inputs=True)
+    capacity = ctx.capacity(
+        limits.LISTED_EQUAL_ELEMENTS, templates.row_size(template), "a list", with_inputs=True
+    )
     ctx.needs_capacity(capacity, number)
     return _of_equal(ctx, cell.items[0], template, capacity.size, number, capacity.site)
 
@@ -970,14 +960,10 @@ def _ranks(ctx: Context, rows: Gated) -> Array:
     return Array(rank, Form.PYTHON)
 
 
-MOST_COLUMNS = 64
-"""By tuples with more places than these nothing is sorted."""
-
-
 def _columns(ctx: Context, tuples: RowsCell) -> list[Array]:
     """Rows of tuples as numbers that are in the order of these: of each place whether there is one, and which."""
     found: list[Array] = []
-    if tuples.capacity > MOST_COLUMNS:
+    if tuples.capacity > limits.SORTED_TUPLE_PLACES:
         _unordered(ctx)
     for place in range(tuples.capacity):
         here = compared(ctx, "GT", tuples.length, ctx.broadcast(ctx.constant(place, INT64), _shape(tuples)))

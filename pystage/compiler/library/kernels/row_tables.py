@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
+from ... import limits
 from ...diagnostics.codes_constant import NotKnown
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, INT32, INT64, ArrayType, DType
@@ -471,13 +472,9 @@ def fill(ctx: Context, ref: Ref, table: TableCell) -> None:
 # ---------------------------------------------------------------- all entries
 
 
-FEW = 8
-"""So many elements are stored one by one, more of them in a loop."""
-
-
 def many(ctx: Context, elements: ListCell) -> RowsCell | None:
     """The elements of a long list as rows, over which a loop is rolled; None for few, or without a template in common."""
-    return row_lists.as_rows(ctx, elements) if len(elements.items) > FEW else None
+    return row_lists.as_rows(ctx, elements) if len(elements.items) > limits.STORED_ONE_BY_ONE else None
 
 
 def each_entry(ctx: Context, entries: AnyList, step: Callable[[Abstract, Abstract], None]) -> None:

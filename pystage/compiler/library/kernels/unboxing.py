@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from ... import limits
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType
 from ...ops import Add, Broadcast, Iota, Multiply, Transpose
@@ -40,7 +41,6 @@ from ..context import Context
 from ..numpy.indexing.bounded import bounded, compact, elements, is_compact, part_around, widened
 from ..numpy.indexing.gathering import Fancy, gather
 from ..numpy.indexing.slices import times
-from ..python.computed_items import MOST_BRANCHES
 from ..rules import templates
 from .array_rows import has_arrays
 
@@ -88,7 +88,9 @@ def make_members(ctx: Context, items: Sequence[Abstract]) -> bool:
     objects = [item for item in items if isinstance(item, Ref) and not ctx.is_ndarray(item)]
     if len(objects) < len(items):
         return False
-    few = len(items) <= MOST_BRANCHES and not all(isinstance(ctx.cell(each), LISTS) for each in objects)
+    few = len(items) <= limits.ITEM_BRANCHES and not all(
+        isinstance(ctx.cell(each), LISTS) for each in objects
+    )
     return (are_members(ctx, objects) or not few) and ctx.pooled(objects)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ... import limits
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
 from ...hlo.types import BFLOAT16, DType, is_complex
@@ -292,7 +293,7 @@ def _tolist(ctx: Context, self: Raw) -> Abstract:
     )
     if rows is not None:
         return new_rows(ctx, rows)
-    if operand.value.type.size > row_lists.MOST_LISTED:
+    if operand.value.type.size > limits.LISTED_ARRAY_ELEMENTS:
         if operand.rank > 1:
             return run_program(ctx, nested_lists, (self,))
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="tolist", argument="array: it has many elements"))

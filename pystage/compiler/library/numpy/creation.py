@@ -13,6 +13,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ... import limits
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuchOperation
 from ...hlo.ir import Value
@@ -42,9 +43,6 @@ from .indexing.bounded import first_elements
 from .indexing.flat import flat_of
 from .indexing.stores import cast, dtype_of, fit, stored_value
 from .sizes import bound_of, computed_shape, size_of
-
-_SMALL = 1024
-"""Up to this many elements an array that is known altogether is a constant of the program."""
 
 
 def known_shape(ctx: Context, raw: Raw, function: str) -> tuple[int, ...]:
@@ -422,7 +420,7 @@ def arange(
         size = _length(first, last, by)
         if size and not wraps:  # of the first two numbers NumPy asks that the type holds them
             np.arange(first, last if size == 1 else first + 2 * by, by, dtype=wanted)
-        if size <= _SMALL:
+        if size <= limits.CONSTANT_ELEMENTS:
             numbers = np.arange(first, last, by, dtype=None if wraps else wanted)
             return rules.array(ctx, ctx.constant(numbers.astype(wanted), wanted))
     except (OverflowError, ValueError) as error:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....records import dataclass
+from ... import limits
 from ...hlo.ir import Value
 from ...hlo.types import INT64, is_integer
 from ...ops import Compare
@@ -19,12 +20,6 @@ from ...values.lattice import Abstract, Array, Ref, Tuple
 from ..context import Context, Raw
 from ..kernels.structures import abstract
 from .indexing.bounded import first_elements
-
-MOST_ELEMENTS = 1 << 24
-"""The largest bound of an extent that is taken from the range of an integer."""
-
-_INITIAL = 64
-"""The first capacity, in elements, of an extent without such a bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +71,9 @@ def _is_computed(ctx: Context, part: Abstract) -> bool:
 def bound_of(ctx: Context, number: Array, function: str, expected: int = 0) -> int:
     """The greatest value that an integer may have; where that is not known, a capacity, at first for what is `expected`."""
     _, high = ctx.range_of(number)
-    if high <= MOST_ELEMENTS:
+    if high <= limits.BOUND_BY_RANGE:
         return max(int(high), 0)
-    initial = first_size(_INITIAL, number.dtype.itemsize, expected)
+    initial = first_size(limits.FIRST_EXTENT, number.dtype.itemsize, expected)
     capacity = ctx.capacity(initial, what=f"the result of {function}", with_inputs=True)
     ctx.needs_capacity(capacity, ctx.convert(number.value, INT64))
     return capacity.size

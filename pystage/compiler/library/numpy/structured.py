@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ... import limits
 from ...diagnostics.codes_calls import NotServed
 from ...values.boundary import Form
 from ...values.bounded import Bounded
@@ -391,17 +392,15 @@ def _of_list(ctx: Context, cls: type[RecordClass], value: Abstract) -> Records:
     if items is None or not all(isinstance(item, Tuple | Records) for item in items):
         refuse(ctx, "making one of anything but tuples of its fields", "write a list of tuples")
     made = _filled(ctx, cls, Tuple((Const(len(items)),)), np.zeros)
-    if len(items) > MOST_TUPLES:
+    if len(items) > limits.RECORD_TUPLES:
         refuse(
-            ctx, f"making one of more than {MOST_TUPLES} tuples", "make an array of each field, and store it"
+            ctx,
+            f"making one of more than {limits.RECORD_TUPLES} tuples",
+            "make an array of each field, and store it",
         )
     for i, item in enumerate(items):
         setitem(ctx, made, Const(i), item)
     return made
-
-
-MOST_TUPLES = 64
-"""So many tuples at most make records: each of their numbers is stored by itself."""
 
 
 def copied(ctx: Context, records: Records, order: str = "C") -> Records:

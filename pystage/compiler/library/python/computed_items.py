@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import limits
 from ...hlo.ir import Value
 from ...hlo.types import INT64
 from ...ops import Add, Compare, DynamicSlice, Reshape, Select
@@ -26,8 +27,6 @@ from ..rules.templates import common_template
 
 _EXAMPLES: dict[str, Any] = {"tuple": (None,), "string": " ", "bytes": b" "}
 """By the kind of a sequence other than a list, one with one item."""
-MOST_BRANCHES = 15
-"""Of more different items than these without a template in common the place must be known: loops over them are rolled."""
 
 
 def is_index(index: Abstract) -> bool:
@@ -59,7 +58,7 @@ def chosen_item(ctx: Context, items: Sequence[Abstract], index: Array, kind: str
     """`items[index]` by branches on which of the different items it is; None for more than a few of these."""
     different: dict[object, int] = {}
     numbers = [different.setdefault(_identity(item), len(different)) for item in items]
-    if not 0 < len(different) <= MOST_BRANCHES:
+    if not 0 < len(different) <= limits.ITEM_BRANCHES:
         return None
     place = checked_place(ctx, index, len(items), kind)
     if len(different) == len(items):
@@ -75,13 +74,9 @@ def _identity(item: Abstract) -> object:
     return (str, item.value) if isinstance(item, Const) and type(item.value) is str else (object, id(item))
 
 
-FEW_CHARACTERS = 4
-"""A loop over a string of more different ones is unrolled where it can be: a value has no more alternatives than these."""
-
-
 def is_of_few(text: str | bytes) -> bool:
     """True for a string over which a loop is rolled."""
-    return isinstance(text, bytes) or len(set(text)) <= FEW_CHARACTERS
+    return isinstance(text, bytes) or len(set(text)) <= limits.LOOPED_CHARACTERS
 
 
 def computed_character(ctx: Context, text: str | bytes, index: Array) -> Abstract | None:

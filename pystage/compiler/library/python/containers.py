@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ... import limits
 from ...hlo.ir import Value
 from ...hlo.types import INT64
 from ...ops import Add, Compare, Or, Select
@@ -60,7 +61,6 @@ from ..rules.templates import tuple_rows
 from . import dict_methods, list_methods, set_methods, strings
 from .collections import counters
 from .computed_items import (
-    MOST_BRANCHES,
     checked_place,
     chosen_item,
     computed_character,
@@ -226,7 +226,7 @@ def _sequence_item(ctx: Context, items: tuple[Abstract, ...], index: Raw, kind: 
             found = _member(ctx, items, index, kind)
         if found is None and not ctx.can_be_unrolled(index):
             found = chosen_item(ctx, items, index, kind) or _copied_item(ctx, items, index, kind)
-        if found is None and len(items) > MOST_BRANCHES:
+        if found is None and len(items) > limits.ITEM_BRANCHES:
             found = _copied_item(ctx, items, index, kind, ragged=True)
             if found is not None:
                 ctx.leave_rolled(index, _OF_DIFFERENT)
@@ -379,7 +379,7 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
         members = _of_members(ctx, cell, (*cell.items, new))
         held = unboxed(ctx, new) if members is not cell else new
         rows = row_lists.as_rows(ctx, members, held)
-        if rows is None and len(members.items) > MOST_BRANCHES:
+        if rows is None and len(members.items) > limits.ITEM_BRANCHES:
             held = unboxed(ctx, new)
             rows = row_lists.as_rows(ctx, members, held, ragged=True)
             if rows is not None and isinstance(index, Array):
@@ -389,7 +389,7 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
         shared = has_arrays(held) and frozen(ctx, new, rows.element, element_of(cell))
         ctx.write(container.cell, with_shared(row_lists.with_item(ctx, rows, place, held), shared))
         return True
-    few = isinstance(cell, ListCell) and 0 < len(cell.items) <= MOST_BRANCHES
+    few = isinstance(cell, ListCell) and 0 < len(cell.items) <= limits.ITEM_BRANCHES
     if not few or not isinstance(index, Array) or ctx.can_be_unrolled(index):
         return False
     items = list_items(ctx, cell)

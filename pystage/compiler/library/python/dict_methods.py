@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from ... import limits
 from ...diagnostics.codes_types import NoSuchOperation
 from ...hlo.ir import Value
 from ...values.lattice import (
@@ -43,7 +44,7 @@ from ..kernels.unboxing import frozen
 from ..registry import meaning, method_meaning
 from ..rules.tables import entries_of, is_counter, is_dict
 from ..rules.templates import key_of
-from .computed_items import MOST_BRANCHES, chosen_item
+from .computed_items import chosen_item
 from .iteration import generators
 
 _REQUIRED: Any = object()
@@ -150,7 +151,7 @@ def _missing(ctx: Context, cell: DictCell | TableCell) -> Callable[[], Abstract]
 
 def _chosen(ctx: Context, cell: DictCell, key: Abstract) -> Abstract | None:
     """`d[key]` by branches on which of a few known keys a computed one is, where values have no template in common."""
-    if not 0 < len(cell.entries) <= MOST_BRANCHES or not isinstance(key, Array):
+    if not 0 < len(cell.entries) <= limits.ITEM_BRANCHES or not isinstance(key, Array):
         return None
     keys = row_tables.keys_alone(cell)
     looked_up = None if ctx.can_be_unrolled(key) else row_tables.lookup(ctx, keys, key)

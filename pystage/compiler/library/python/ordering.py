@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ... import limits
 from ...analysis.ranges import hull
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
@@ -35,9 +36,6 @@ from .number_checks import either, refuse
 from .operators import compare
 from .strings import is_string
 
-NETWORK_LIMIT = 16
-"""The greatest number of staged numbers that are sorted by exchanging neighbours."""
-
 
 def in_order(
     ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw, total: bool = False
@@ -51,7 +49,12 @@ def in_order(
     function = abstract(key)
     plain = isinstance(function, Const) and function.value is None
     keys = list(items) if plain else [ctx.call(function, [item]) for item in items]
-    if plain and 1 < len(items) <= NETWORK_LIMIT and all(map(_is_scalar, items)) and _is_computed(items):
+    if (
+        plain
+        and 1 < len(items) <= limits.SORTING_NETWORK
+        and all(map(_is_scalar, items))
+        and _is_computed(items)
+    ):
         return _exchanged(ctx, items, backwards)
     if _is_computed(keys):
         make_members(ctx, items)

@@ -10,15 +10,13 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+from ... import limits
 from ...hlo.ir import Value
 from ...ops import And, Or
 from ...values.gated import Gated, tag_of
 from ...values.lattice import Abstract, Array, Caught, Const, Text
 from ..context import Context
 from .class_tests import is_among
-
-_MOST = 64
-"""Of how many strings a test is made."""
 
 _Options = list[tuple[Value | None, Any]]
 """Objects, each with the bool of the program that says that it is this one; None where it certainly is."""
@@ -55,7 +53,7 @@ def _options(ctx: Context, value: Abstract) -> _Options | None:
     if len(known) != len(parts):
         return None
     found: _Options = []
-    for choice in itertools.islice(itertools.product(*known), _MOST + 1):
+    for choice in itertools.islice(itertools.product(*known), limits.TESTED_STRINGS + 1):
         condition: Value | None = None
         for each, _ in choice:
             condition = _both(ctx, condition, each)
@@ -63,7 +61,7 @@ def _options(ctx: Context, value: Abstract) -> _Options | None:
             found.append((condition, value.function(*[option for _, option in choice])))
         except Exception:
             return None  # what it raises, it raises at run time
-    return found if len(found) <= _MOST else None
+    return found if len(found) <= limits.TESTED_STRINGS else None
 
 
 def _alternatives(ctx: Context, value: Gated) -> _Options | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import limits
 from ...hlo.builder import Builder
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, ArrayType, DType
@@ -236,14 +237,10 @@ def _column(
             break
         column[at] = found
     else:
-        if column.nbytes < _FILLED:
+        if column.nbytes < limits.CONSTANT_ROW_BYTES:
             return _of_constant(b, column)
         return padded(b, b.op(Constant(column[: len(items)])), capacity, loose=True)
     return padded(b, stacked(b, [of(item) for item in items]), capacity, loose=True)
-
-
-_FILLED = 4096
-"""So many bytes of known rows are a constant; of more, the memory behind the rows may be left as it is."""
 
 
 def _constant(value: Value) -> Any:

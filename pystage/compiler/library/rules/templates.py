@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ... import limits
 from ...diagnostics.codes_control import NoCommonType
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, INT64, ArrayType, DType
@@ -91,12 +92,6 @@ def template_of(item: Abstract) -> Abstract | None:
             alternatives_of = tuple([each for each in found if each is not None])
             return Gated(alternatives_of, tuple([placeholder(BOOL) for _ in tags]), reason)
     return None
-
-
-MOST_ALTERNATIVES = 4
-"""How many alternatives an element of a list of rows may have."""
-MOST_STRINGS = 64
-"""How many strings may be among them."""
 
 
 def _may_be_alternative(template: Abstract | None) -> bool:
@@ -236,7 +231,7 @@ def _joined_alternatives(a: Abstract, b: Abstract, loop: bool) -> Gated | None:
             options[here] = both[here] or other
     options.sort(key=lambda option: not is_absent(option))
     strings = sum([is_known_string(option) for option in options])
-    many = strings > MOST_STRINGS or len(options) - strings > MOST_ALTERNATIVES
+    many = strings > limits.GATED_STRINGS or len(options) - strings > limits.ELEMENT_ALTERNATIVES
     if many or not all(map(_may_be_alternative, options)):
         return None
     reasons = [each.reason for each in (a, b) if isinstance(each, Gated)]
@@ -293,7 +288,10 @@ def _joined_arrays(a: Array | Bounded, b: Array | Bounded, loop: bool) -> Bounde
         return None
     pairs = list(zip(first.shape, second.shape, strict=True))
     shape = tuple([max(pair) for pair in pairs])
-    if math.prod(shape) > max(_LOOSE, _MOST_PADDING * max(math.prod(first.shape), math.prod(second.shape))):
+    if math.prod(shape) > max(
+        limits.PADDED_ROW_ELEMENTS,
+        limits.PADDED_ROW_FACTOR * max(math.prod(first.shape), math.prod(second.shape)),
+    ):
         return None
     bounded = {axis for axis, (m, n) in enumerate(pairs) if m != n}
     bounded.update(extent.axis for x in (a, b) if isinstance(x, Bounded) for extent in x.extents)
@@ -314,12 +312,6 @@ def _joined_views(a: Bounded, b: Bounded) -> Bounded | None:
     pairs = zip(a.extents, b.extents, steps)
     extents = tuple([replace(e, step=step, most=joined_most(e, f)) for e, f, step in pairs])
     return replace(a, extents=extents, objects=united(a.objects, b.objects), which=0)
-
-
-_LOOSE = 1 << 12
-"""With so few elements, the common bounds of arrays of several shapes may be as empty as they are."""
-_MOST_PADDING = 8
-"""Beyond that they have at most this many times the elements of the larger array."""
 
 
 def array_part(x: Array | Bounded) -> Array | None:

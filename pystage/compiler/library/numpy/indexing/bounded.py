@@ -15,6 +15,7 @@ from typing import NoReturn, cast
 
 import numpy as np
 
+from .... import limits
 from ....ad.calculus import differentiable
 from ....analysis.differences import difference, polynomial
 from ....diagnostics.codes_types import MaskedUse
@@ -109,10 +110,6 @@ def _most_spread(ctx: Context, places: Progression, known: int | None) -> int | 
     return None if math.isinf(most) else max((int(most) - 1) * abs(places.step) + 1, 1)
 
 
-_SHORT = 256
-"""The first capacity, in elements, of a window in a loop of which nothing but a run knows how long it is."""
-
-
 def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
     """The capacity of a slice in a loop both of whose ends are data, where that is short beside its axis.
 
@@ -120,11 +117,19 @@ def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
     """
     places = extent.progression
     data = [math.isinf(ctx.range_of(bound)[1]) or _is_loaded(bound.value) for bound in extent.bounds]
-    if places is None or places.step not in (1, -1) or len(data) == 1 or not any(data) or most < 2 * _SHORT:
+    if (
+        places is None
+        or places.step not in (1, -1)
+        or len(data) == 1
+        or not any(data)
+        or most < 2 * limits.FIRST_WINDOW
+    ):
         return None
     if not (ctx.is_repeated() and ctx.can_grow()):
         return None
-    capacity = ctx.capacity(_SHORT, what="a slice" if not extent.axis else f"a slice of axis {extent.axis}")
+    capacity = ctx.capacity(
+        limits.FIRST_WINDOW, what="a slice" if not extent.axis else f"a slice of axis {extent.axis}"
+    )
     if 2 * capacity.size > most:
         return None
     ctx.needs_capacity(capacity, places.count)
@@ -134,7 +139,7 @@ def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
 def _is_loaded(number: Value) -> bool:
     """True for a number that is an element of an array, or computed of one."""
     pending, seen = [number], {number}
-    while pending and len(seen) < _LOOKED_AT:
+    while pending and len(seen) < limits.LOADED_BOUND_DEPTH:
         op = pending.pop().owner
         if isinstance(op, Op):
             if isinstance(op.kind, DynamicSlice | Gather):
@@ -143,10 +148,6 @@ def _is_loaded(number: Value) -> bool:
             seen |= new
             pending += new
     return False
-
-
-_LOOKED_AT = 64
-"""How many numbers that a bound comes from are looked at."""
 
 
 def part_around(ctx: Context, array: Bounded) -> Bounded:

@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from .... import limits
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, ArrayType, DType
@@ -30,12 +31,10 @@ from ..indexing.stores import cast, dtype_of, fit, shape_of, store_through
 from ..manipulation import as_array
 from ..reductions.sums import accumulator
 
-_SMALL = 1024
-
 
 def band(ctx: Context, rows: int, columns: int, k: int, direction: str) -> Value:
     """Where `column - row` stands to `k` as `direction` says: EQ for a diagonal, LE for a triangle below it."""
-    if rows * columns <= _SMALL:
+    if rows * columns <= limits.CONSTANT_ELEMENTS:
         distance = np.arange(columns) - np.arange(rows)[:, None]
         compare = {"EQ": np.equal, "LE": np.less_equal, "GE": np.greater_equal}[direction]
         return ctx.constant(compare(distance, k), BOOL)

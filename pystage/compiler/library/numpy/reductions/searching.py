@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import jax.numpy as jnp
 import numpy as np
 
+from .... import limits
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating, is_integer
 from ....ops import (
@@ -273,7 +274,7 @@ def occurrences(
         shortest = least.value if isinstance(least, Array) else ctx.constant(least, INT64)
         needed = ctx.op(Maximum(), ctx.op(Add(), last, ctx.constant(1, INT64)), shortest)
         size = ctx.python(needed, (lowest, max(high + 1, most)))
-    expected = min(max(shape[0], most), _MANY)
+    expected = min(max(shape[0], most), limits.EXPECTED_BINS)
     bound = size if isinstance(size, int) else bound_of(ctx, size, "np.bincount", int(expected))
     empty = ctx.broadcast(ctx.constant(0, parts.type.dtype), (bound,))
     outside = ctx.broadcast(ctx.constant(bound, INT64), shape)
@@ -282,9 +283,6 @@ def occurrences(
     made = ctx.ndarray(ctx.op(Scatter(Add(), (), (0,), (0,), 1), empty, at, parts))
     return made if isinstance(size, int) else first_elements(ctx, made, {0: size.value})
 
-
-_MANY = 1 << 12
-"""As many different numbers as there are numbers are expected, but no more than these."""
 
 _TOO_LONG = (1 << 60) - 1
 """A number that `np.bincount` makes no array for: it would have more bytes than an address can name."""
