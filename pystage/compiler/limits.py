@@ -56,7 +56,7 @@ RESTARTS = 32
 LOOPS_BY_PLACE = 8
 """Loops for which inference begins again to go over the places of a list; further ones are written out."""
 BLOCKERS = 32
-"""Inputs and loops that keep a value from being known: so many are noted beside it, all are searched for where it is asked."""
+"""Inputs and loops that keep a value from being known: so many are noted beside it, and all where it is asked."""
 
 # ---------------------------------------------------------------- joins
 # Alternatives of values where paths meet.
