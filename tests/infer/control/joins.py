@@ -8,7 +8,7 @@ from typing import Any
 from pystage.compiler.hlo.ir import Value
 from pystage.compiler.hlo.types import FLOAT32, FLOAT64, INT64
 from pystage.compiler.infer.control.branches import lookup
-from pystage.compiler.infer.control.join import Join
+from pystage.compiler.infer.control.join import Join, LoopHead, Merge
 from pystage.compiler.infer.state.phi import outline
 from pystage.compiler.values.gated import Gated, GatedNumber, alternatives
 from pystage.compiler.values.lattice import (
@@ -65,7 +65,7 @@ class Joined:
                 for slot, content in {X: value, **(changed or {})}.items():
                     self.state.set(slot, content)
             sides.append(lookup(changes, self.state.slots))
-        self.join = Join(self.state, *sides, None, loop=loop)
+        self.join = Join(self.state, Merge(*sides, loop=LoopHead() if loop else None))
         for slot in {X: 0, **(first or {}), **(second or {})}:
             if isinstance(slot, tuple) or slot in self.state.slots:
                 self.join.slot(slot)

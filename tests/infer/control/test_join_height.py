@@ -10,11 +10,11 @@ import pytest
 from pystage.compiler.analysis.ranges import ANY
 from pystage.compiler.hlo.ir import Region, Value
 from pystage.compiler.hlo.types import ArrayType
-from pystage.compiler.infer.control.join import Join
+from pystage.compiler.infer.control.join import Join, LoopHead, Merge
 from pystage.compiler.infer.state.structural_equality import same_template
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import Abstract, Array, Const, NumberKind, Tuple
-from pystage.compiler.values.state import MISSING, State
+from pystage.compiler.values.state import State
 
 KINDS = [
     NumberKind(np.dtype(dtype), form, weak)
@@ -48,7 +48,7 @@ def test_a_chain_of_joins_settles(seed, loop):
     covers: Abstract = pool[0]
     changes = 0
     for _ in range(60):
-        join = Join(State(), lambda s: MISSING, lambda s: MISSING, None, loop=loop)
+        join = Join(State(), Merge(loop=LoopHead() if loop else None))
         wider = join.join(covers, rng.choice(pool))
         changes += not same_template(covers, wider)
         covers = wider

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import BOOL, FLOAT64, INT32, INT64, ArrayType
-from pystage.compiler.infer.control.join import Join
+from pystage.compiler.infer.control.join import Join, Merge
 from pystage.compiler.infer.state.phi import (
     Placeholder,
     joined_path,
@@ -204,7 +204,7 @@ def test_a_number_of_several_kinds_is_told_apart() -> None:
 
 def test_strings_are_alternatives() -> None:
     text = Text(joined, (Const("a"), number(INT64)))
-    join = Join(State(), lambda s: cast(Content, MISSING), lambda s: cast(Content, MISSING), None)
+    join = Join(State(), Merge())
     template = join.join(text, Const("b"))
     assert isinstance(template, Gated)
     b = builder()

@@ -30,7 +30,7 @@ from ..state.frame import PythonRaise
 from ..state.merged import note_out_of_date, stamp_versions
 from ..state.phi import Placeholder, phi_operands
 from ..state.structural_equality import alike
-from .join import Join
+from .join import Join, Merge
 from .resizing import fit_arm, met
 from .unboxing import differing, unbox
 
@@ -82,16 +82,16 @@ def infer_if(
     unpoolable: set[int] = set()
     while True:
         first, second = _with_rows(engine, arms, before)
-        join = Join(
-            engine.state,
+        merge = Merge(
             first,
             second,
             engine.b.span,
             provenance=provenance,
-            shared=shared,
-            rolling=bool(engine.loops.active),
+            is_rolled=bool(engine.loops.active),
+            kept=shared,
             unpoolable=unpoolable,
         )
+        join = Join(engine.state, merge)
         late = _join_versions(frame, arms, join)
         seen = _join(engine, predicate, frame, arms, join)
         if join.demands.found:

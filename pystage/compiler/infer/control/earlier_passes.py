@@ -7,21 +7,20 @@ over a body only finds what it stores into.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import cast
 
 from ... import limits
 from ...hlo.ir import Value
 from ...values.identity import SOME_OBJECT, Identity
 from ...values.lattice import Abstract, Unknown
 from ...values.slots import Slot
-from ...values.state import ERROR, MISSING, Content
+from ...values.state import ERROR, Content
 from ...values.walk import cells_of, nodes, rebuild, values_of
 from ..core.engine import Engine
 from ..state.loop import Loop
 from ..state.merged import aliases_of
 from ..state.phi import Placeholder, placeholder_for
 from ..state.structural_equality import same_template
-from .join import Join
+from .join import Join, LoopHead, Merge
 
 Path = tuple[Hashable, ...]
 
@@ -108,17 +107,13 @@ def _carried_again(
 
 def _covering(engine: Engine, loop: Loop, a: Content, b: Content) -> Content | None:
     """The template of both; None where they have none in common."""
-    join = Join(engine.state, _missing, _missing, None, loop=True, trips=loop.trips, capacity=engine.capacity)
+    join = Join(engine.state, Merge(loop=LoopHead(trips=loop.trips), capacity=engine.capacity))
     if isinstance(a, Abstract) and isinstance(b, Abstract):
         joined: Content = join.join(a, b)
     else:
         join.cell(0, a, b)
         joined = join.entries[0][0]
     return None if join.conflicts.found or join.demands.found else joined
-
-
-def _missing(slot: Slot) -> Content:
-    return cast(Content, MISSING)
 
 
 def _placeholder_or(value: Value, found: Value) -> Value:

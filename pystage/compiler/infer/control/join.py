@@ -11,9 +11,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, cast
 
+from ....records import dataclass
 from ... import limits
 from ...diagnostics.codes_control import NoCommonType
 from ...diagnostics.span import Span
@@ -103,55 +104,79 @@ Alternatives = tuple[list[Abstract], Sequence[int]]
 """Those of a gated φ that are values, and the positions in it of those of the second side."""
 
 
-class Join:
-    """The join of two sides, `a` and `b`; with `loop`, of the entry of a loop and the end of its body.
+def _nothing(slot: Slot) -> Content:
+    """No slot has contents: two values are joined by themselves."""
+    return cast(Content, MISSING)
 
-    `entries` maps every slot that the joined state changes to its template and its two contents.
+
+@dataclass(frozen=True, slots=True)
+class LoopHead:
+    """What is known of a loop where its entry and the end of its body meet.
+
+    `made` stands for the arrays of computed size that its trips make; `trips` is their greatest number, where that is known.
+    `is_short`: it may be written out so that more of it is known; `is_nested`: it is in another loop; `is_peelable`: its
+    first trip may be peeled. `lengths`: by list, the length up to which its test lets that get longer.
     """
 
-    def __init__(
-        self,
-        state: State,
-        a: Lookup,
-        b: Lookup,
-        span: Span | None,
-        loop: bool = False,
-        made: Identity | None = None,
-        provenance: MergeProvenance | None = None,
-        owned: Iterable[int] = (),
-        shared: Iterable[int] = (),
-        carriers: Mapping[int, tuple[int, int] | None] = {},
-        optional: bool = True,
-        trips: int | None = None,
-        short: bool = False,
-        nested: bool = False,
-        rolling: bool = False,
-        capacity: Callable[..., Capacity] | None = None,
-        unpoolable: AbstractSet[int] = frozenset(),
-        limits: Mapping[int, float] = {},
-        peelable: bool = False,
-    ) -> None:
+    made: Identity | None = None
+    trips: int | None = None
+    is_short: bool = False
+    is_nested: bool = False
+    is_peelable: bool = False
+    lengths: Mapping[int, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Two sides that meet: the arms of a branch or, with `loop`, the entry of a loop and the end of its body.
+
+    `optional`: something may stay None on one side only. `is_rolled`: the branch is inside of a rolled loop. `capacity`
+    gives the capacity of what grows. Cells: `owned` stand for a loop-carried object, `kept` are made on one side and stay
+    cells of their own, `carriers` says of cells at the end of a body which pair is carried as that object, `unpoolable` are
+    no members of a pool.
+    """
+
+    a: Lookup = _nothing
+    b: Lookup = _nothing
+    span: Span | None = None
+    loop: LoopHead | None = None
+    provenance: MergeProvenance | None = None
+    optional: bool = True
+    is_rolled: bool = False
+    capacity: Callable[..., Capacity] | None = None
+    owned: Iterable[int] = ()
+    kept: Iterable[int] = ()
+    carriers: Mapping[int, tuple[int, int] | None] = field(default_factory=dict)
+    unpoolable: AbstractSet[int] = frozenset()
+
+
+class Join:
+    """The join of the two sides of a merge.
+
+    `entries` maps every slot that the joined state changes to its template and its two contents. `grows`: something gets
+    longer or deeper in each trip. `retyped`: a number is of another kind after a trip than before it.
+    """
+
+    def __init__(self, state: State, merge: Merge) -> None:
         self.state = state
-        self.a = a
-        self.b = b
-        self.span = span
-        self.loop = loop
-        self._made = made  # what stands for the arrays of computed size that its trips make
+        self.a, self.b, self.span = merge.a, merge.b, merge.span
+        self.loop = merge.loop is not None
         self.entries: dict[Slot, tuple[Content, Content, Content]] = {}
-        self.conflicts = Conflicts(state, (a, b), span, loop, provenance)
         self.grows = False
-        self.retyped = False  # a number is of another kind after a trip than before it
-        self._rolling = rolling  # whether it is inside of a rolled loop
-        self.demands = PoolDemands(state, (a, b), unpoolable)
-        written = loop and provenance is not None  # not one of the library's own
-        self._short = written and short
-        self._joined_rows = JoinedRows(loop, trips, nested, capacity)
-        self._limits = limits  # by list, the length up to which a loop's test lets it get longer
-        self._peelable = peelable  # whether the loop's first trip may be peeled
-        self._optional = optional  # whether something may stay None on one side only
-        self.objects = JoinedObjects(state, a, b, self.entries, self._cells, owned, shared, carriers)
+        self.retyped = False
+        self._given = merge
+        self._head = head = merge.loop or LoopHead()
+        sides = merge.a, merge.b
+        self.conflicts = Conflicts(state, sides, merge.span, self.loop, merge.provenance)
+        self.demands = PoolDemands(state, sides, merge.unpoolable)
+        written = self.loop and merge.provenance is not None  # not one of the library's own
+        self._short = written and head.is_short
+        self._joined_rows = JoinedRows(self.loop, head.trips, head.is_nested, merge.capacity)
+        self.objects = JoinedObjects(
+            state, *sides, self.entries, self._cells, merge.owned, merge.kept, merge.carriers
+        )
         for cell in self.objects.kept:
-            self.alone(Ref(cell), b if a(cell) is MISSING else a)
+            self.alone(Ref(cell), merge.b if merge.a(cell) is MISSING else merge.a)
 
     def slot(self, slot: Slot) -> None:
         """Joins the contents of one slot."""
@@ -194,7 +219,7 @@ class Join:
         if (
             isinstance(a, RowsTuple)
             or isinstance(b, RowsTuple)
-            or ((self.loop or self._rolling) and are_of_two_lengths(a, b))
+            or ((self.loop or self._given.is_rolled) and are_of_two_lengths(a, b))
         ):
             return self._tuple_of_rows(a, b)
         if isinstance(a, Pooled) and isinstance(b, Pooled) and a.pool == b.pool:
@@ -224,7 +249,7 @@ class Join:
     def _gate(self, a: Abstract, b: Abstract) -> Gated | Unknown:
         """One of the alternatives of both sides, of which those that have a common meaning are joined."""
         both = all(map(assigned_alternatives, (a, b)))
-        if both and not self._optional and may_be_none(a) != may_be_none(b):
+        if both and not self._given.optional and may_be_none(a) != may_be_none(b):
             return self.conflicts.between(a, b)
         absent = [x for x in (*alternatives(a), *alternatives(b)) if is_absent(x)]
         ours, theirs = ([x for x in alternatives(side) if not is_absent(x)] for side in (a, b))
@@ -322,7 +347,7 @@ class Join:
 
     def _are_unlike(self, a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
         """`are_unlike`, but for lists of two lengths inside of a rolled loop, which may get any length."""
-        if self._rolling and isinstance(of_a, ListCell) and isinstance(of_b, ListCell):
+        if self._given.is_rolled and isinstance(of_a, ListCell) and isinstance(of_b, ListCell):
             return len(of_a.items) != len(of_b.items) and common_rows(of_a, of_b) is None
         return are_unlike(a, of_a, b, of_b)
 
@@ -339,7 +364,7 @@ class Join:
 
     def _template(self, content: N, value: Callable[[Value], Value] = placeholder_for) -> N:
         """The template of what one side has: of a loop, for the contents of any trip."""
-        loop = self._made
+        loop = self._head.made
         if loop is None:
             return rebuild(content, value)
         return rebuild(content, value, object=lambda each: each.after_trips(loop))
@@ -417,7 +442,7 @@ class Join:
 
     def _bounded(self, a: Bounded, b: Bounded) -> Abstract:
         """Two bounded arrays, and which of the objects that they may be it is."""
-        objects = joined_objects(a, b, self._made)
+        objects = joined_objects(a, b, self._head.made)
         of_one = objects == a.objects == b.objects
         which = join_selectors(a.which, b.which) if of_one else Placeholder(SELECTOR)
         made = self._by_parts(*[replace(each, objects=objects, which=0) for each in (a, b)])
@@ -511,7 +536,7 @@ class Join:
             a, b = unboxed_list(self.a, a), unboxed_list(self.b, b)
         if isinstance(a, TABLES) and isinstance(b, TABLES) and not _have_the_same_keys(a, b):
             a, b = unboxed_table(self.a, a), unboxed_table(self.b, b)
-        self._joined_rows.limit = self._limits.get(cell)
+        self._joined_rows.limit = self._head.lengths.get(cell)
         self.entries[cell] = (self._contents(a, b), a, b)
 
     def _contents(self, a: Content, b: Content) -> Content:
@@ -625,8 +650,8 @@ class Join:
             return a
         if template is None or self._is_written_out(template) or not self._has_memories(template):
             return self._growth(*[describe_list(x) for x in (a, b)])
-        if self._made is not None:
-            loop = self._made
+        if self._head.made is not None:
+            loop = self._head.made
             template = rebuild(template, lambda v: v, object=lambda each: each.after_trips(loop))
         made = self._joined_rows.list(a, b, template, is_table)
         return made if is_table else replace(made, objects=self._objects(a, b))
@@ -638,7 +663,7 @@ class Join:
     def _objects(self, *sides: ArrayCell | AnyList) -> tuple[Identity, ...]:
         """The objects that the arrays may be of which lists hold copies."""
         found = united(*[copied_objects(side) for side in sides])
-        loop = self._made
+        loop = self._head.made
         return found if loop is None else united([each.after_trips(loop) for each in found])
 
     def _is_written_out(self, template: TreeNode) -> bool:
@@ -652,7 +677,7 @@ class Join:
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
         """A dict or a set that has other keys on either side: rows of what the entries have in common."""
-        if self._peelable and _have_the_same_keys_in_another_order(a, b):
+        if self._head.is_peelable and _have_the_same_keys_in_another_order(a, b):
             return self._unlike_tables(a, b)  # as JAX's functions give them, sorted from the second trip on
         first, second = stored_entries(a), stored_entries(b)
         same_class = class_of_table(a) is class_of_table(b)

@@ -63,7 +63,7 @@ from ..state.structural_equality import same_template, same_templates
 from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
 from .earlier_passes import carried_earlier, note_carried
-from .join import Join
+from .join import Join, LoopHead, Merge
 from .resizing import Resizing, can_bound, fit, make_bounded, resizings
 from .unboxing import differing, is_to_unbox, unbox
 from .within_trips import assigned_only, of_one_trip, take_out, within_trips
@@ -331,7 +331,7 @@ def _generalise_outer(engine: Engine, settled: dict[Slot, Content], changes: Cha
             end = changes.get(slot)
             if not isinstance(guess, Array) or not isinstance(end, Array) or slot not in settled:
                 continue
-            join = Join(engine.state, lambda s: MISSING, lambda s: MISSING, engine.b.span, loop=True)
+            join = Join(engine.state, Merge(span=engine.b.span, loop=LoopHead()))
             wide = join.join(cast(Abstract, outer.entry[slot]), end)
             if isinstance(wide, Array) and not same_template(guess, wide):
                 outer.guess[slot] = wide
@@ -615,28 +615,29 @@ def _join(
     if isinstance(i, stage.For | stage.While):
         provenance = MergeProvenance(engine.current.function, i, None, i.body, loop.peeled)
     end = lookup(changes, before)
-    allowed = _limits(engine, loop, end)
+    at_head = LoopHead(
+        made=loop.made,
+        trips=loop.trips,
+        is_short=loop.is_short,
+        is_nested=len(engine.loops.active) > 1,
+        is_peelable=_can_peel(loop),
+        lengths=_tested_lengths(engine, loop, end),
+    )
     carriers: dict[int, tuple[int, int] | None] = {}
     while True:
-        join = Join(
-            engine.state,
+        merge = Merge(
             head,
             end,
             engine.b.span if i is None else i.span,
-            loop=True,
-            made=loop.made,
-            provenance=provenance,
+            at_head,
+            provenance,
+            optional=optional,
+            capacity=engine.capacity,
             owned=owned,
             carriers=carriers,
-            optional=optional,
-            trips=loop.trips,
-            short=loop.is_short,
-            nested=len(engine.loops.active) > 1,
-            capacity=engine.capacity,
             unpoolable=unpoolable,
-            limits=allowed,
-            peelable=_can_peel(loop),
         )
+        join = Join(engine.state, merge)
         pools = [s for s in changes if s not in templates and isinstance(before.get(s), PoolCell)]
         for slot in list(templates) + [s for s in changes if s not in templates and s not in pools]:
             if isinstance(slot, int):
@@ -664,7 +665,7 @@ def _join(
     return join
 
 
-def _limits(engine: Engine, loop: Loop, end: Lookup) -> dict[int, float]:
+def _tested_lengths(engine: Engine, loop: Loop, end: Lookup) -> dict[int, float]:
     """Up to which length the test of a loop lets lists get longer, at the end of a trip, by their cells."""
     found: dict[int, float] = {}
     if isinstance(loop.instruction, stage.While):
