@@ -10,7 +10,7 @@ import pytest
 
 import pystage
 from pystage.compiler.infer.state import constants
-from pystage.compiler.infer.state.frame import Restart
+from pystage.compiler.infer.state.retry import Retry
 from tests.checking import check
 
 from .engines import Watch
@@ -70,7 +70,7 @@ def axis_in_a_while_loop(x, m):
 
 def test_a_while_loop_that_only_the_run_enters_is_not_tried_written_out(monkeypatch: Any) -> None:
     restarts: list[Any] = []
-    monkeypatch.setattr(Restart, "__init__", lambda self, loop, why: restarts.append(loop))
+    monkeypatch.setattr(Retry, "__init__", lambda self, reason: restarts.append(reason))
     check(axis_in_a_while_loop, np.ones(3), np.ones((3, 3)), refused="PS401")
     assert not restarts
 

@@ -79,7 +79,7 @@ from .interpreter import Interpreter
 from .reporting import shape_diagnostic
 from .results.exits import Exit
 from .state.effort import Exhausted
-from .state.frame import ByPlace, Restart, StatesInProgram
+from .state.retry import GoOverPlaces, Retry, RetryReason, StatesInProgram, WriteOut
 from .transforms import jax as jaxtransforms  # noqa: F401  (declares meanings)
 from .transforms import (
     public,  # noqa: F401  (declares meanings)
@@ -114,16 +114,10 @@ def infer_program(
             engine.origins.ask = static.ask
         try:
             return _Entry(engine, static or {}).run(function, args, kwargs, name)
-        except Restart as restart:
-            appends = restart.appends and restart.loop not in loops.appending
-            (loops.appending if appends else loops.unrolled)[restart.loop] = restart.why
-            steps = engine.effort.steps
-        except ByPlace as large:
-            loops.by_place[large.loop] = len(loops.by_place) < limits.LOOPS_BY_PLACE
-            if loops.by_place[large.loop]:
-                loops.unrolled.pop(large.loop, None)
-        except StatesInProgram as found:
-            loops.in_program |= found.generators
+        except Retry as retry:
+            _decide(loops, retry.reason)
+            if isinstance(retry.reason, WriteOut):
+                steps = engine.effort.steps
         except (Exhausted, StagingError) as error:
             if isinstance(error, Exhausted) and engine.origins.demands:
                 loops.forget()
@@ -141,6 +135,22 @@ def infer_program(
     raise StagingError(
         (InternalError(text="inference does not settle which loops to unroll, and where to draw"),)
     )
+
+
+def _decide(loops: LoopDecisions, reason: RetryReason) -> None:
+    """Decides how the program is inferred when it begins again."""
+    match reason:
+        case WriteOut(loop, why, appends):
+            rolled = appends and loop not in loops.appending
+            (loops.appending if rolled else loops.unrolled)[loop] = why
+        case GoOverPlaces(loop):
+            loops.by_place[loop] = len(loops.by_place) < limits.LOOPS_BY_PLACE
+            if loops.by_place[loop]:
+                loops.unrolled.pop(loop, None)
+        case StatesInProgram(generators):
+            loops.in_program |= generators
+        case _:
+            raise TypeError(f"{reason!r} is no reason to infer a whole program again")
 
 
 def _parameters(function: Any) -> tuple[tuple[str, ...], str | None, str | None, tuple[str, ...]]:

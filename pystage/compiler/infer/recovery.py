@@ -33,7 +33,7 @@ from ..values.state import ERROR, OUTPUT
 from .core.engine import Engine
 from .exceptions.raising import attempt
 from .state.effort import Exhausted
-from .state.frame import ByPlace, Restart, StatesInProgram
+from .state.retry import Retry
 from .state.speculate import speculate
 
 
@@ -76,7 +76,7 @@ def _changed(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Un
         try:
             with engine.effort.at_most(limits.STEPS_AFTER_A_REFUSAL):
                 attempt(engine, functools.partial(engine.run_block, block))
-        except (DiagnosticError, Exhausted, ByPlace, Restart, StatesInProgram):
+        except (DiagnosticError, Exhausted, Retry):
             pass  # what follows is as unknown as before
         trial.keep_refused()
         return [slot for slot in engine.state.changed() if isinstance(slot, int)]

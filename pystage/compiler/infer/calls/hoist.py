@@ -37,8 +37,8 @@ from ...values.boundary import Draws, GeneratorSlot, Perform, Repeat, Taken
 from ...values.generators import IN_PROGRAM, INEXACT
 from ...values.lattice import Abstract
 from ..state.constants import ParameterOrigins, SourceLoop
-from ..state.frame import GeneratorKey, Restart, StatesInProgram
 from ..state.generators import CallersGenerators
+from ..state.retry import GeneratorKey, Retry, StatesInProgram, WriteOut
 
 INSTEAD = "draw before the branch or loop, or use jax.random with a key"
 _COUNT = ArrayType(INT32)
@@ -193,7 +193,7 @@ class Hoist:
             found |= dict.fromkeys(keys, problem.why)
         new = self._callers.new(found)
         if len(new) == len(found):
-            raise StatesInProgram(new)
+            raise Retry(StatesInProgram(new))
 
     def _keys(self, draw: Op) -> tuple[GeneratorKey, ...]:
         """The bit generator of a draw that the program can do itself."""
@@ -337,7 +337,7 @@ class Hoist:
         """True if inference begins again, knowing how often a loop runs that it did not know this time."""
         may_unroll = isinstance(loop.instruction, stage.While) and loop.instruction not in self._unrolled
         if may_unroll and not all(map(self._keys, self._found(op))):
-            raise Restart(loop.instruction, Note("how often a loop that draws goes on must be known"))
+            raise Retry(WriteOut(loop.instruction, Note("how often a loop that draws goes on must be known")))
         if loop.length is None:
             return False
         try:
@@ -347,7 +347,7 @@ class Hoist:
         return True
 
     def _makes_generators(self, op: Op, body: Region) -> bool:
-        """True, with a problem, for a loop whose trips make generators; `Restart` if it is unrolled. Where that is
+        """True, with a problem, for a loop whose trips make generators; `Retry` if it can be written out. Where that is
         large, the program draws itself, if it does so exactly.
 
         Each generator needs a number of its own.
@@ -360,7 +360,7 @@ class Hoist:
         if source is not None and trips is not None and trips <= limits.UNROLLED_TRIPS:
             is_large = trips * operation_count(body.ops) > limits.WRITTEN_OUT_OPERATIONS
             if not (is_large and all(map(self._is_exact_in_program, draws))):
-                raise Restart(source.instruction, Note("each trip of it makes a generator"))
+                raise Retry(WriteOut(source.instruction, Note("each trip of it makes a generator")))
         self._refuse(op, "each trip of a loop makes a generator")
         return True
 

@@ -48,8 +48,8 @@ from ..iteration.iterators import (
     written_out,
 )
 from ..objects import initialisation
-from ..state.frame import ByPlace, Restart
 from ..state.loop import Loop, Taking, counter_of
+from ..state.retry import GoOverPlaces, Retry, WriteOut
 from ..state.speculate import speculate
 from .branches import infer_if
 from .loops import infer_loop
@@ -173,7 +173,7 @@ def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
         now = length if parts.length_now is None else parts.length_now()
         if trips is not None and not (isinstance(now, Const) and now.value == trips):
             text = "its body makes longer or shorter what it iterates over"
-            raise Restart(i, Note(text, i.span, text))
+            raise Retry(WriteOut(i, Note(text, i.span, text)))
         more = operators.compare(e, "<", position, now)
         if i.until is None:
             return more
@@ -255,7 +255,7 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
                     ),
                 )
             ):
-                raise ByPlace(i)
+                raise Retry(GoOverPlaces(i))
 
     def broken() -> Abstract:
         return FALSE if i.until is None else cast(Abstract, e.state.get((frame.id, i.until)))

@@ -10,21 +10,21 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NoReturn, cast
+from typing import cast
 
 import numpy as np
 
+from ....records import dataclass
 from ... import limits
 from ...analysis.ranges import ANY
 from ...analysis.variables import assigned, lengths_tested
 from ...diagnostics.codes_calls import InternalError
 from ...diagnostics.codes_control import NeverSettles
-from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
+from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL, ArrayType
-from ...hlo.walk import operation_count
 from ...library.rules.numbers import range_of
 from ...ops import Convert, constant
 from ...stage import ir as stage
@@ -43,7 +43,7 @@ from ...values.lattice import (
     same_constant,
 )
 from ...values.slots import Hidden, Purpose, Slot, Variable, is_temporary
-from ...values.state import ERROR, MISSING, OUTPUT, Changes, Content, Lookup, State
+from ...values.state import ERROR, MISSING, OUTPUT, Content, Lookup, State
 from ...values.views import View
 from ...values.walk import nodes, rebuild, values_of
 from ..aliases.alias_sets import seen_through
@@ -51,62 +51,52 @@ from ..aliases.coherent import reconcile_aliases
 from ..aliases.pool_demands import PoolDemand, carried_pools, unboxed_content
 from ..core.engine import Engine
 from ..core.induction_ranges import assume_ranges, induction_ranges, with_range
-from ..diagnostics.provenance import MergeProvenance, name_of, unlike_note
+from ..diagnostics.provenance import MergeProvenance
 from ..exceptions.raising import attempt, error_of
-from ..state.constants import SourceLoop, is_decidable, unroll, unrollable
-from ..state.frame import PythonRaise, Restart
+from ..state.constants import is_decidable
+from ..state.frame import PythonRaise
 from ..state.loop import Active, EntryContents, Loop, Pass, counter_of
 from ..state.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..state.phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
-from ..state.speculate import commit_unless, speculate
-from ..state.structural_equality import same_template, same_templates
+from ..state.retry import Retry, RetryReason, commit_unless_retried
+from ..state.speculate import speculate
+from ..state.structural_equality import same_templates
 from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
 from .earlier_passes import carried_earlier, note_carried
 from .join import Join, LoopHead, Merge
-from .resizing import Resizing, can_bound, fit, make_bounded, resizings
+from .loop_repairs import REPAIRS, Generalised, Unsettled, can_peel, is_counted, peel
+from .resizing import fit
 from .unboxing import differing, is_to_unbox, unbox
 from .within_trips import assigned_only, of_one_trip, take_out, within_trips
 
 
-class _Generalised(Exception):
-    """An inner loop found that a variable which `loop` carries has another type: its passes begin again."""
-
-    def __init__(self, loop: Active) -> None:
-        super().__init__(loop)
-        self.loop = loop
+@dataclass(frozen=True, slots=True)
+class _TripRaises(RetryReason):
+    """The test or the body of a loop certainly raises: it runs once, if it runs."""
 
 
-class _PeeledInVain(Exception):
-    """The trips after the first one leave as many variables without a common type as the first one does."""
-
-
-class _RefusedWhole(Exception):
-    """In a loop that was not peeled something was refused."""
-
-
-class _RefusedOfBounded(Exception):
-    """In a loop whose arrays were made bounded something was refused."""
+@dataclass(frozen=True, slots=True)
+class _TestPrints(RetryReason):
+    """The test of a loop prints: it must stand in the program once for each time that it runs."""
 
 
 def infer_loop(engine: Engine, loop: Loop) -> None:
     """Infers the loop and makes the state what it is after it."""
-    try:
-        with commit_unless(engine, _Raises, _Prints) as trial:
-            try:
-                return _infer_rolled(engine, loop)
-            except _Raises:
-                if trial.refused and not loop.guessed:  # it follows from what was refused
-                    raise DiagnosticError(trial.refused[-1]) from None
-                raise
-    except (_Raises, _Prints) as found:
-        raises = isinstance(found, _Raises)
-    # Behind the `except`, or what the program raises would have this as its context.
-    if raises and trial.refused:  # the guess may have been too wide for what was refused
-        return infer_loop(engine, replace(loop, guessed=False))
-    if raises:
-        return _raise_at_once(engine, loop)
-    return _infer_rolled(engine, _tested_once(engine, loop))
+    with commit_unless_retried(engine, _TripRaises, _TestPrints) as trial:
+        try:
+            return _infer_rolled(engine, loop)
+        except Retry as retry:
+            if isinstance(retry.reason, _TripRaises) and trial.refused and not loop.guessed:
+                raise DiagnosticError(trial.refused[-1]) from None  # it follows from what was refused
+            raise
+    match trial.retried:
+        case _TestPrints():
+            _infer_rolled(engine, _tested_once(engine, loop))
+        case _ if trial.refused:  # the guess may have been too wide for what was refused
+            infer_loop(engine, replace(loop, guessed=False))
+        case _:
+            _raise_at_once(engine, loop)
 
 
 def _infer_rolled(engine: Engine, loop: Loop) -> None:
@@ -114,22 +104,23 @@ def _infer_rolled(engine: Engine, loop: Loop) -> None:
     made = Identity(of_loop=True)
     loop = replace(loop, made=made)
     note_out_of_date(engine.state, engine.state.merged_cells())
+    make: Callable[[], None] | None = None
     for round in itertools.count():
         templates = {**_guess(engine, loop), **generalised}
         entry = {slot: engine.state.slots[slot] for slot in templates}
         active = Active(round, templates, entry, made, loop.instruction)
         engine.loops.active.append(active)
         try:
-            with commit_unless(engine, _Generalised):
+            with commit_unless_retried(engine, Generalised) as trial:
                 make = _settle(engine, loop, dict(templates))
-        except _Generalised as found:
-            if found.loop is not active:
-                raise
-            generalised = active.guess
-        else:
-            break
         finally:
             engine.loops.active.pop()
+        if trial.retried is None:
+            break
+        if trial.retried != Generalised(active):
+            raise Retry(trial.retried)
+        generalised = active.guess
+    assert make is not None
     try:
         make()
     finally:
@@ -165,7 +156,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             take_out(engine, loop, result, _head(templates, before), before)
             may_alias = len(engine.state.may_alias)
             certain = loop.certain or (result.first and isinstance(result.condition, Const))
-            optional = loop.optional or ((loop.peeled or not certain) and not _is_counted(loop))
+            optional = loop.optional or ((loop.peeled or not certain) and not is_counted(loop))
             while True:
                 join = _join(engine, loop, templates, owned, result, before, guessed, optional, unpoolable)
                 demands = [d.on_entry(owned) for d in join.demands.found if d.side == 0]
@@ -199,33 +190,20 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                     _carry(result, fresh)
             if same_aliasing and same_templates(templates, settled):
                 differs = retyped and engine.splits != splits
-                if _can_peel(loop) and (differs or (parted and trial.refused)):
-                    return functools.partial(_peel, engine, loop)  # its first trip does something else
+                if can_peel(loop) and (
+                    differs or (parted and trial.refused)
+                ):  # the first trip does something else
+                    return functools.partial(peel, engine, loop, infer_loop)
                 trial.commit()
                 note_carried(engine, loop, templates, before)
                 return functools.partial(finish, engine, loop, templates, owned, result, join, before)
             carried.append(sum(isinstance(slot, int) for slot in settled))
-            if _gets_deeper(carried):
-                _give_up_deeper(engine, loop, settled)
-            _generalise_outer(engine, settled, result.changes)
-            if certain and not loop.certain:
-                loop = replace(loop, certain=True)
-            resized = resizings(before, lookup(result.changes, before), list(join.entries))
-            if join.conflicts.found and resized and loop.resized < limits.RESIZED_ROUNDS:
-                possible = [each for each in resized if can_bound(engine, loop, each)]
-                if _can_peel(loop) and len(possible) < len(resized):
-                    return functools.partial(_peel, engine, loop)
-                if possible:
-                    reason = join.conflicts.found[0].reason
-                    return functools.partial(_with_capacity, engine, loop, possible, reason)
-            if join.conflicts.found and (join.grows or loop.peeled):
-                _unroll_growing(engine, loop, join.conflicts.found[0].reason)
-            if join.conflicts.found and _can_peel(loop) and not join.grows:
-                large = operation_count(result.body.ops) > limits.PEELED_OPERATIONS
-                peel = _whole_or_peeled if large else _peel
-                return functools.partial(peel, engine, replace(loop, conflicts=len(join.conflicts.found)))
-            if 0 < loop.conflicts <= len(join.conflicts.found) and loop.peeled:
-                raise _PeeledInVain
+            loop = replace(loop, certain=certain)
+            unsettled = Unsettled(engine, loop, infer_loop, settled, join, result, before, tuple(carried))
+            for repair in REPAIRS:
+                make = repair(unsettled)
+                if make is not None:
+                    return make
             known = {slot: template for slot, template in settled.items() if slot not in within}
             templates, guessed = {**templates, **known}, set()
     raise DiagnosticError(
@@ -266,23 +244,15 @@ def _lists_of_arrays(
     return lists
 
 
-class _Raises(Exception):
-    """The test or the body of a loop certainly raises: it runs once, if it runs."""
-
-
-class _Prints(Exception):
-    """The test of a loop prints: it must stand in the program once for each time that it runs."""
-
-
 def _tested(engine: Engine, loop: Loop) -> Abstract:
-    """The truth of the test; `_Raises` if it certainly raises, `_Prints` if it prints."""
+    """The truth of the test; a retry if it certainly raises, or prints."""
     found: list[Abstract] = []
     printed = engine.state.slots[OUTPUT]
     raised = attempt(engine, lambda: found.append(engine.truth(loop.test())))
     if engine.state.slots[OUTPUT] is not printed:
-        raise _Prints
+        raise Retry(_TestPrints())
     if raised is not None:
-        raise _Raises
+        raise Retry(_TripRaises())
     return found[0]
 
 
@@ -315,29 +285,6 @@ def _raise_at_once(engine: Engine, loop: Loop) -> None:
         infer_if(engine, engine.predicate(condition), loop.frame, trip, lambda: None)
     elif condition.value:
         trip()
-
-
-def _generalise_outer(engine: Engine, settled: dict[Slot, Content], changes: Changes) -> None:
-    """Tells the loops around this one of a variable whose type they guessed otherwise.
-
-    So one pass of each is thrown away, where each would find it by a pass of its own for every pass of the
-    loops around it.
-    """
-    for outer in engine.loops.active[:-1]:
-        if outer.round >= limits.GENERALISED_ROUNDS:
-            continue
-        found = False
-        for slot, guess in outer.guess.items():
-            end = changes.get(slot)
-            if not isinstance(guess, Array) or not isinstance(end, Array) or slot not in settled:
-                continue
-            join = Join(engine.state, Merge(span=engine.b.span, loop=LoopHead()))
-            wide = join.join(cast(Abstract, outer.entry[slot]), end)
-            if isinstance(wide, Array) and not same_template(guess, wide):
-                outer.guess[slot] = wide
-                found = True
-        if found:
-            raise _Generalised(outer)
 
 
 def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
@@ -382,122 +329,9 @@ def _certainly_entered(engine: Engine, loop: Loop) -> bool:
     return bool(condition.value)
 
 
-def _is_counted(loop: Loop) -> bool:
-    """True if the loop could be written out trip by trip, as it is known now."""
-    if loop.instruction is None:
-        return False
-    if isinstance(loop.instruction, stage.While):
-        return loop.certain
-    return loop.trips is not None and loop.trips <= limits.UNROLLED_TRIPS
-
-
-def _unroll_growing(engine: Engine, loop: Loop, reason: Diagnostic) -> None:
-    """Begins again where the loop can be written out trip by trip, or one around it that decides its trip count.
-
-    `reason`: what is another thing after a trip.
-    """
-    first = _growing_unrollable(engine, loop)
-    if first is not None and (first.trips or 0) <= limits.UNROLLED_TRIPS:
-        unroll(first, unlike_note(reason))
-
-
-def _growing_unrollable(engine: Engine, loop: Loop) -> SourceLoop | None:
-    """The loop that can be written out trip by trip, this one or one around it that decides its trip count."""
-    source = source_of(loop)
-    if source is None or (not isinstance(loop.instruction, stage.For) and not _is_counted(loop)):
-        return None
-    return unrollable(engine.origins, source)
-
-
-def _gets_deeper(carried: Sequence[int]) -> bool:
-    """True if a loop carries more objects after each pass, and each time more new ones than before.
-
-    So it is where it builds a structure whose depth the trips decide, as a tree, and no number of passes settles that.
-    """
-    new = [b - a for a, b in itertools.pairwise(carried[-limits.DEEPER_PASSES - 1 :])]
-    return len(new) == limits.DEEPER_PASSES and new[0] > 0 and all(a < b for a, b in itertools.pairwise(new))
-
-
-def _give_up_deeper(engine: Engine, loop: Loop, settled: Mapping[Slot, Content]) -> NoReturn:
-    """Writes the loop out trip by trip if that is possible; else PS305."""
-    holders = [s for s, content in settled.items() if isinstance(s, tuple) and isinstance(content, Ref)]
-    reason = NeverSettles(
-        span=engine.b.span,
-        what=name_of(engine.state, holders[0]) if holders else "what the loop keeps",
-        first="a structure of objects",
-        second="a deeper one",
-    )
-    _unroll_growing(engine, loop, reason)
-    raise DiagnosticError(reason)
-
-
 def _stays(entry: Content | None, end: Content | None) -> bool:
     """True if a variable that the body assigns is the same constant before and after."""
     return isinstance(entry, Const) and isinstance(end, Const) and same_constant(entry.value, end.value)
-
-
-def _can_peel(loop: Loop) -> bool:
-    return not loop.peeled and loop.peelable
-
-
-def _whole_or_peeled(engine: Engine, loop: Loop) -> None:
-    """A loop of a large body stays whole, where what is None before the first trip may be so in all; else it is peeled.
-
-    XLA would compile the body twice.
-    """
-    try:
-        with commit_unless(engine, _RefusedWhole) as trial:
-            try:
-                infer_loop(engine, replace(loop, peelable=False, optional=True))
-            except (DiagnosticError, Restart):
-                raise _RefusedWhole from None
-            if trial.refused:
-                raise _RefusedWhole
-    except _RefusedWhole:
-        _peel(engine, loop)
-
-
-def _peel(engine: Engine, loop: Loop) -> None:
-    """Runs the first trip before the loop; the rest of it then begins with settled types.
-
-    Where as many variables have no common type in the rest, the loop stays whole.
-    """
-
-    def rest() -> None:
-        loop.body()
-        infer_loop(engine, replace(loop, certain=False, peeled=True))
-
-    try:
-        with commit_unless(engine, _PeeledInVain):
-            condition = engine.truth(loop.test())
-            if not isinstance(condition, Const):
-                infer_if(engine, cast(Array, condition).value, loop.frame, rest, lambda: None)
-            elif condition.value:
-                rest()
-    except _PeeledInVain:
-        infer_loop(engine, replace(loop, peelable=False))
-
-
-def _with_capacity(engine: Engine, loop: Loop, found: list[Resizing], reason: Diagnostic) -> None:
-    """Infers a loop with arrays that it makes longer or shorter bounded before it.
-
-    One of few trips in which something is refused of bounded arrays is written out in place of that.
-    """
-    first = _growing_unrollable(engine, loop)
-    few = first is not None and (first.trips or 0) < limits.REFUSED_TRIPS
-    try:
-        with commit_unless(engine, _RefusedOfBounded) as trial:
-            make_bounded(engine, loop, found)
-            try:
-                infer_loop(engine, replace(loop, resized=loop.resized + 1))
-            except DiagnosticError:
-                if few:
-                    raise _RefusedOfBounded from None
-                raise
-            if few and trial.refused:
-                raise _RefusedOfBounded
-    except _RefusedOfBounded:
-        unroll(cast(SourceLoop, first), unlike_note(reason))
 
 
 def _one_pass(
@@ -532,7 +366,7 @@ def _one_pass(
         _enter(engine, templates, body)
         _note_entries(engine, templates, entries)
         if _in_trip(engine, loop, templates) is not None:
-            raise _Raises
+            raise Retry(_TripRaises())
         settle_versions(engine, len(versions))
         reconcile_aliases(engine)
         note_out_of_date(state, state.merged_cells())
@@ -620,7 +454,7 @@ def _join(
         trips=loop.trips,
         is_short=loop.is_short,
         is_nested=len(engine.loops.active) > 1,
-        is_peelable=_can_peel(loop),
+        is_peelable=can_peel(loop),
         lengths=_tested_lengths(engine, loop, end),
     )
     carriers: dict[int, tuple[int, int] | None] = {}

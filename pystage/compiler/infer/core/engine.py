@@ -63,10 +63,11 @@ from ..state.custom_rules import CustomRules
 from ..state.effects import Effects
 from ..state.effort import Effort
 from ..state.elements import Elements
-from ..state.frame import Frame, StatesInProgram
+from ..state.frame import Frame
 from ..state.loop import Loops
 from ..state.namespaces import Namespaces
 from ..state.raises import Raises
+from ..state.retry import Retry, StatesInProgram
 from ..state.speculate import Speculation
 from .externals import Externals
 
@@ -288,10 +289,10 @@ class Engine(Context):
         generators = self.externals.generators
         found = generators.key_of(number, self.origins.operands)
         if found is not None and generators.new({found[0]: why}):
-            raise StatesInProgram({found[0]: why})
+            raise Retry(StatesInProgram({found[0]: why}))
 
     def leave_states(self) -> NoReturn:
-        raise StatesInProgram(dict.fromkeys(self.externals.generators.in_program))
+        raise Retry(StatesInProgram(dict.fromkeys(self.externals.generators.in_program)))
 
     def keeps_state(self) -> bool:
         return self.externals.generators.keeps(self.b.span) is not None

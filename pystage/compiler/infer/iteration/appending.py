@@ -5,7 +5,7 @@ elements in every trip. Out: the loop stays one `While`; each number in the appe
 row for each trip, and after the loop the list has the rows as its elements. The first trip is peeled: in it, numbers
 may be of other types than in the others. An array of the whole list is the array of rows itself
 (`library/kernels/nesting.py`). Where a trip appends something else than numbers, tuples of them and arrays that it
-allocates, its lists are as those of other loops, and if that is refused the loop is unrolled (`Restart`).
+allocates, its lists are as those of other loops, and if that is refused the loop is written out (`WriteOut`).
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ from ...values.state import Content
 from ...values.walk import cells_of
 from ..core.engine import Engine
 from ..exceptions.raising import is_observable
-from ..state.frame import Frame, Restart
+from ..state.frame import Frame
 from ..state.merged import aliases_of
 from ..state.phi import materialise
-from ..state.speculate import commit_unless
+from ..state.retry import Retry, RetryReason, WriteOut, commit_unless_retried
 
 _EMPTY = ListCell(())
 
@@ -73,14 +73,13 @@ def infer_appending(engine: Engine, lists: list[Growing], infer: Callable[[], No
     for each in lists:
         each.begin()
     while True:
-        try:
-            with commit_unless(engine, NewRows):
-                infer()
+        with commit_unless_retried(engine, NewRows) as trial:
+            infer()
+        if not isinstance(trial.retried, NewRows):
             break
-        except NewRows as found:
-            if found.growing not in lists:
-                raise
-            found.growing.declare()
+        if trial.retried.growing not in lists:
+            raise Retry(trial.retried)
+        trial.retried.growing.declare()
     for each in lists:
         each.end()
 
@@ -156,12 +155,11 @@ def _temps(operand: object) -> Iterator[str]:
             yield from _temps(getattr(operand, part.name))
 
 
-class NewRows(Exception):
-    """A trip appends numbers for which no array of rows is there yet: the loop is inferred again with it."""
+@dataclass(frozen=True, slots=True)
+class NewRows(RetryReason):
+    """A trip appends numbers for which no array of rows is there yet."""
 
-    def __init__(self, growing: Growing) -> None:
-        super().__init__(growing)
-        self.growing = growing
+    growing: Growing
 
 
 @dataclass(slots=True, eq=False)
@@ -195,10 +193,10 @@ class Growing:
         self.before = cast(ListCell, self.engine.contents_at(self.cell)).items
         state.set(self.cell, _EMPTY)
 
-    def _restart(self) -> Restart:
+    def _restart(self) -> Retry:
         """For what is no row: inference begins again with the loop written out."""
         text = "what the trips append to a list are no rows of arrays, so that every trip is code of its own"
-        return Restart(self.loop, Note(text, self.loop.span, text), appends=True)
+        return Retry(WriteOut(self.loop, Note(text, self.loop.span, text), appends=True))
 
     def begin_trip(self) -> None:
         """Before a trip: the cells that it makes have greater numbers."""
@@ -223,7 +221,7 @@ class Growing:
         self.slots = [self._slot(j, n) for j, n in enumerate(self._all_numbers())]
         at = materialise(self.engine.b, binary(self.engine, "-", position, Const(1)), ArrayType(INT64))
         if any(s not in state.slots for s in self.slots):
-            raise NewRows(self)
+            raise Retry(NewRows(self))
         for slot, number in zip(self.slots, numbers, strict=True):
             state.set(slot, Array(self._stored(slot, number.value, at), Form.JAX))
 

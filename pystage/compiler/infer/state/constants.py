@@ -42,7 +42,7 @@ from ...values.lattice import (
     Unknown,
 )
 from ...values.state import State
-from .frame import Restart
+from .retry import Retry, WriteOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +354,7 @@ def unroll(loop: SourceLoop, why: Note) -> NoReturn:
     if loop.trips is not None and loop.trips > limits.UNROLLED_TRIPS:
         span = loop.instruction.span
         raise DiagnosticError(TooManyToUnroll(span=span, trips=loop.trips, limit=limits.UNROLLED_TRIPS))
-    raise Restart(loop.instruction, why)
+    raise Retry(WriteOut(loop.instruction, why))
 
 
 def unrollable(origins: ParameterOrigins, loop: SourceLoop) -> SourceLoop | None:
@@ -435,7 +435,7 @@ def unroll_around(origins: ParameterOrigins, value: Array, what: str, span: Span
     """Begins again with the loop around written out that decides `value`, if there is one; `what` says what that is."""
     loop = loop_around(origins, value)
     if loop is not None:
-        raise Restart(loop, known_in_every_trip(what, span))
+        raise Retry(WriteOut(loop, known_in_every_trip(what, span)))
 
 
 def loop_around(origins: ParameterOrigins, value: Array) -> stage.Instr | None:

@@ -8,12 +8,12 @@ from dataclasses import field
 from typing import Any, ClassVar
 
 from ....records import dataclass
-from ...diagnostics.diagnostic import Diagnostic, Note
+from ...diagnostics.diagnostic import Diagnostic
 from ...diagnostics.span import Span
 from ...hlo.ir import Region, Value
 from ...speculation import Balanced, Declarations, Fixed, Forked, Grows
 from ...stage import ir as stage
-from ...values.boundary import Handled, PathKey
+from ...values.boundary import Handled
 from ...values.lattice import Abstract
 from ...values.slots import Slot
 
@@ -140,45 +140,3 @@ class Endless(Exception):
         super().__init__(function)
         self.function = function
         self.refused = refused
-
-
-class Restart(Exception):
-    """The whole inference must begin again, with `loop` unrolled; `why` says what needs that.
-
-    `appends`: the loop appends what is no row of an array of its own. It stays rolled, if its lists may be any.
-
-    It would not do to take back (`commit_unless`) and repeat the loop alone, although it mostly is still open. What only
-    grows would keep what the abandoned passes noted: raise sites, for which the handlers around the loop would be inferred
-    although nothing raises there; guards and demands of numbers that the unrolled loop does not need; steps, by which a
-    loop is blamed for the size of the program. Nor could it serve where the loop is closed already, and something behind
-    it needs what it computed. It would save little: of the 2,443 programs of the snapshots 60 begin again, and 1.1 % of
-    the time of all goes into repeating what stands before the loop.
-    """
-
-    def __init__(self, loop: stage.Instr, why: Note, *, appends: bool = False) -> None:
-        super().__init__(loop)
-        self.loop = loop
-        self.why = why
-        self.appends = appends
-
-
-class ByPlace(Exception):
-    """The whole inference must begin again, with `loop` over the places of a list: written out it is too large."""
-
-    def __init__(self, loop: stage.Instr) -> None:
-        super().__init__(loop)
-        self.loop = loop
-
-
-GeneratorKey = PathKey | Span | None
-"""A bit generator: by the path that led to it first, by where the program makes it; None for every one."""
-
-
-class StatesInProgram(Exception):
-    """The whole inference must begin again, with the states of these generators in the program, and why each; or with
-    the host, after all, where there is no reason.
-    """
-
-    def __init__(self, generators: Mapping[GeneratorKey, str | None]) -> None:
-        super().__init__(generators)
-        self.generators = generators

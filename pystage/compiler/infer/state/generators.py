@@ -19,7 +19,7 @@ from ...values.boundary import Form, HiddenInput, Path, PathKey
 from ...values.generators import WORDS, generator_cell, stateful_cell
 from ...values.lattice import ArrayCell, ObjectCell, Ref
 from ...values.state import State
-from .frame import GeneratorKey, StatesInProgram
+from .retry import GeneratorKey, Retry, StatesInProgram
 
 
 @dataclass(slots=True, eq=False)
@@ -46,7 +46,7 @@ class CallersGenerators:
         first = self.bits.setdefault(identity, bits_path(cls, path))
         if cls is np.random.RandomState:
             if first.key in self.states:
-                raise StatesInProgram(dict.fromkeys(self.in_program))
+                raise Retry(StatesInProgram(dict.fromkeys(self.in_program)))
             self.legacy.add(first.key)
         can = bits is np.random.PCG64 and first.key not in self.legacy
         if can and self.keeps(first.key) is not None:

@@ -12,7 +12,8 @@ of cells, frames and raise sites, names, what was read of the caller's environme
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Protocol, Self
 
 from ...diagnostics.diagnostic import Diagnostic
 from ...speculation import Declarations
@@ -79,7 +80,7 @@ class SpeculationBlock:
         self._unless = unless
         self._refused: Sequence[Diagnostic] | None = None
 
-    def __enter__(self) -> SpeculationBlock:
+    def __enter__(self) -> Self:
         of = self._of
         self._forked = [getattr(part, name) for part, name in of.forked]
         self._inside = [state for part, name in of.currents for state in _inside(getattr(part, name))]
@@ -100,21 +101,28 @@ class SpeculationBlock:
         """The diagnostics that were found in the block, also after it is taken back."""
         return self._of.diagnostics.found[self._first :] if self._refused is None else self._refused
 
-    def __exit__(self, cls: type[BaseException] | None, *exception: object) -> None:
+    def _takes_back(self, error: BaseException) -> bool:
+        return isinstance(error, self._unless)
+
+    def __exit__(
+        self, cls: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None:
         of = self._of
-        if self._committed and (cls is None or not issubclass(cls, self._unless)):
+        taken_back = error is not None and self._takes_back(error)
+        if self._committed and not taken_back:
             for part, mark in zip(reversed(of.journals), reversed(self._marks), strict=True):
                 part.commit(mark)
-            return
+            return None
         for part, mark in zip(reversed(of.journals), reversed(self._marks), strict=True):
             part.roll_back(mark)
         for (owner, name), value in zip(of.forked, self._forked, strict=True):
             setattr(owner, name, value)
         for owner, name, value in self._inside:
             setattr(owner, name, value)
-        if cls is None or issubclass(cls, self._unless):
+        if error is None or taken_back:
             self._refused = self.refused
             of.diagnostics.forget(self._first)
+        return None
 
 
 def _inside(current: Any) -> list[tuple[object, str, object]]:
