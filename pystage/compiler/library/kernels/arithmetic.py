@@ -60,7 +60,7 @@ from ...ops import (
 )
 from ...ops.elementwise.base import OfComplex
 from ...values.boundary import Form
-from ..context import Context
+from ..interfaces.operations import Operations
 
 Kernel = Callable[..., Value]
 """`(ctx, form, *values) → value`."""
@@ -74,7 +74,7 @@ _SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "N
 def op(kind: HloOp) -> Kernel:
     """The kernel that is one operation."""
 
-    def kernel(ctx: Context, form: Form, *values: Value) -> Value:
+    def kernel(ctx: Operations, form: Form, *values: Value) -> Value:
         return ctx.op(by_form(kind, form, values[0].type.dtype), *values)
 
     return kernel
@@ -90,12 +90,12 @@ def by_form(kind: HloOp, form: Form, dtype: DType) -> HloOp:
 # ---------------------------------------------------------------- small things
 
 
-def like(ctx: Context, value: Value, number: object) -> Value:
+def like(ctx: Operations, value: Value, number: object) -> Value:
     """A constant of the type of `value`."""
     return ctx.broadcast(ctx.constant(number, value.type.dtype), value.type.static_shape)
 
 
-def select(ctx: Context, condition: Value, on_true: Value, on_false: Value) -> Value:
+def select(ctx: Operations, condition: Value, on_true: Value, on_false: Value) -> Value:
     """`on_true` where the condition holds."""
     return ctx.op(Select(), condition, on_true, on_false)
 
@@ -117,17 +117,17 @@ def nonzero(value: Value) -> bool:
     return number is not None and bool(number != 0)
 
 
-def zero_at(ctx: Context, value: Value) -> Value:
+def zero_at(ctx: Operations, value: Value) -> Value:
     """Where `value` is 0."""
     return ctx.op(Compare("EQ"), value, like(ctx, value, 0))
 
 
-def is_nan(ctx: Context, value: Value) -> Value:
+def is_nan(ctx: Operations, value: Value) -> Value:
     """Where `value` is NaN (of a complex number, either part)."""
     return ctx.op(Compare("NE"), value, value)
 
 
-def signbit(ctx: Context, form: Form, x: Value) -> Value:
+def signbit(ctx: Operations, form: Form, x: Value) -> Value:
     """Whether the sign bit is set; of booleans and unsigned integers never."""
     dtype = x.type.dtype
     if dtype == BOOL or is_unsigned(dtype):
@@ -137,7 +137,7 @@ def signbit(ctx: Context, form: Form, x: Value) -> Value:
     return ctx.op(Compare("LT"), x, like(ctx, x, 0))
 
 
-def copysign(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def copysign(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """`|x|` with the sign of `y`."""
     size = ctx.op(Abs(), x)
     return select(ctx, signbit(ctx, form, y), ctx.op(Negate(), size), size)
@@ -146,17 +146,17 @@ def copysign(ctx: Context, form: Form, x: Value, y: Value) -> Value:
 # ---------------------------------------------------------------- division
 
 
-def true_divide(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def true_divide(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """`x / y` of floating-point or complex numbers."""
     return ctx.op(by_form(Divide(), form, x.type.dtype), x, y)
 
 
-def floor_divide(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def floor_divide(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """`x // y`, towards minus infinity. Integers by zero: 0 in NumPy, XLA's value in JAX."""
     return divmod_(ctx, form, x, y)[0] if is_floating(x.type.dtype) else _integer_quotient(ctx, form, x, y)
 
 
-def remainder(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def remainder(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """`x % y`, with the sign of `y`. Integers by zero: 0."""
     if is_floating(x.type.dtype):
         return _float_remainder(ctx, form, x, y)
@@ -167,7 +167,7 @@ def remainder(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     return select(ctx, _needs_step(ctx, rest, divisor), ctx.op(Add(), rest, divisor), rest)
 
 
-def divmod_(ctx: Context, form: Form, x: Value, y: Value) -> tuple[Value, Value]:
+def divmod_(ctx: Operations, form: Form, x: Value, y: Value) -> tuple[Value, Value]:
     """`(x // y, x % y)`."""
     if not is_floating(x.type.dtype):
         return floor_divide(ctx, form, x, y), remainder(ctx, form, x, y)
@@ -187,7 +187,7 @@ def divmod_(ctx: Context, form: Form, x: Value, y: Value) -> tuple[Value, Value]
     return floor, _signed_remainder(ctx, form, rest, step, y)
 
 
-def _float_remainder(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def _float_remainder(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     rest = ctx.op(Remainder(), x, y)
     step = _needs_step(ctx, rest, y)
     if form is Form.JAX:
@@ -195,7 +195,7 @@ def _float_remainder(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     return _signed_remainder(ctx, form, rest, step, y)
 
 
-def _signed_remainder(ctx: Context, form: Form, rest: Value, step: Value, y: Value) -> Value:
+def _signed_remainder(ctx: Operations, form: Form, rest: Value, step: Value, y: Value) -> Value:
     """The remainder with the sign of the divisor, its zeros included; these vary as the remainder does."""
     moved = select(ctx, step, ctx.op(Add(), rest, y), rest)
     fixed = ctx.op(StopGradient(), rest)
@@ -203,7 +203,7 @@ def _signed_remainder(ctx: Context, form: Form, rest: Value, step: Value, y: Val
     return select(ctx, zero_at(ctx, rest), zero, moved)
 
 
-def _jax_float_divmod(ctx: Context, x: Value, y: Value) -> tuple[Value, Value]:
+def _jax_float_divmod(ctx: Operations, x: Value, y: Value) -> tuple[Value, Value]:
     rest = ctx.op(Remainder(), x, y)
     reduced = select(ctx, zero_at(ctx, y), x, ctx.op(Subtract(), x, rest))
     whole = ctx.op(Divide(), reduced, y)
@@ -213,23 +213,23 @@ def _jax_float_divmod(ctx: Context, x: Value, y: Value) -> tuple[Value, Value]:
     return round_half_away(ctx, whole), select(ctx, step, ctx.op(Add(), rest, y), rest)
 
 
-def round_half_away(ctx: Context, x: Value) -> Value:
+def round_half_away(ctx: Operations, x: Value) -> Value:
     """The nearest integer, halves away from zero."""
     return ctx.op(RoundNearestAfz(), x)
 
 
-def _needs_step(ctx: Context, rest: Value, y: Value) -> Value:
+def _needs_step(ctx: Operations, rest: Value, y: Value) -> Value:
     """Where a truncated remainder has the other sign than the divisor."""
     zero = like(ctx, rest, 0)
     differ = ctx.op(Compare("NE"), ctx.op(Compare("LT"), rest, zero), ctx.op(Compare("LT"), y, zero))
     return ctx.op(And(), ctx.op(Compare("NE"), rest, zero), differ)
 
 
-def _without_zero(ctx: Context, y: Value) -> Value:
+def _without_zero(ctx: Operations, y: Value) -> Value:
     return y if nonzero(y) else select(ctx, zero_at(ctx, y), like(ctx, y, 1), y)
 
 
-def _integer_quotient(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def _integer_quotient(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     quotient = ctx.op(Divide(), x, y)
     if not is_unsigned(x.type.dtype):
         rest = ctx.op(Remainder(), x, y)
@@ -244,7 +244,7 @@ def _integer_quotient(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     return select(ctx, zero_at(ctx, y), like(ctx, quotient, 0), quotient)
 
 
-def fmod(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def fmod(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """The remainder with the sign of `x`. Integers by zero: 0."""
     return ctx.op(Remainder(), x, y if is_floating(x.type.dtype) else _without_zero(ctx, y))
 
@@ -252,7 +252,7 @@ def fmod(ctx: Context, form: Form, x: Value, y: Value) -> Value:
 # ---------------------------------------------------------------- powers and shifts
 
 
-def power(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def power(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """`x ** y`; small known integral exponents are written as products."""
     if is_complex(x.type.dtype):
         return ctx.op(by_form(Power(), form, x.type.dtype), x, y)
@@ -266,7 +266,7 @@ def power(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     return _jax_integer_power(ctx, x, y) if form is Form.JAX else _numpy_integer_power(ctx, x, y)
 
 
-def power_of_one(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def power_of_one(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """`x ** y` for one exponent: NumPy takes the square root where it is 0.5, which -0.0 and -inf tell apart."""
     exponent = known_number(y)
     if x.type.dtype not in (FLOAT32, FLOAT64) or (exponent is not None and exponent != 0.5):
@@ -278,7 +278,7 @@ def power_of_one(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     return select(ctx, half, root, ctx.op(Power(), select(ctx, half, one, x), y))
 
 
-def integer_power(ctx: Context, x: Value, exponent: int) -> Value:
+def integer_power(ctx: Operations, x: Value, exponent: int) -> Value:
     """`x ** exponent` by repeated squaring; a negative exponent divides 1 by it."""
     result: Value | None = None
     square = x
@@ -294,7 +294,7 @@ def integer_power(ctx: Context, x: Value, exponent: int) -> Value:
     return true_divide(ctx, Form.JAX, like(ctx, x, 1), result) if exponent < 0 else result
 
 
-def _numpy_integer_power(ctx: Context, x: Value, y: Value) -> Value:
+def _numpy_integer_power(ctx: Operations, x: Value, y: Value) -> Value:
     """Integers to integer powers by repeated squaring, in a loop over the exponents' bits."""
     types = (x.type, x.type, x.type)
     condition, body = Region(types), Region(types)
@@ -305,7 +305,7 @@ def _numpy_integer_power(ctx: Context, x: Value, y: Value) -> Value:
     return ctx.b.apply(While(), (like(ctx, x, 1), x, y), (condition, body)).results[0]
 
 
-def _jax_integer_power(ctx: Context, x: Value, y: Value) -> Value:
+def _jax_integer_power(ctx: Operations, x: Value, y: Value) -> Value:
     """JAX looks at six bits of the exponent; 0 to a power that is not 0 is 0 from the beginning."""
     result = select(
         ctx,
@@ -318,20 +318,20 @@ def _jax_integer_power(ctx: Context, x: Value, y: Value) -> Value:
     return result
 
 
-def _power_step(ctx: Context, result: Value, square: Value, rest: Value) -> tuple[Value, Value, Value]:
+def _power_step(ctx: Operations, result: Value, square: Value, rest: Value) -> tuple[Value, Value, Value]:
     one = like(ctx, rest, 1)
     odd = ctx.op(Compare("NE"), ctx.op(And(), rest, one), like(ctx, rest, 0))
     result = select(ctx, odd, ctx.op(Multiply(), result, square), result)
     return result, ctx.op(Multiply(), square, square), ctx.op(ShiftRightLogical(), rest, one)
 
 
-def any_of(ctx: Context, flags: Value) -> Value:
+def any_of(ctx: Operations, flags: Value) -> Value:
     """Whether any of the booleans is true, as a scalar."""
     axes = tuple(range(flags.type.rank))
     return ctx.op(Reduce(Or(), axes), flags, ctx.constant(False, BOOL)) if axes else flags
 
 
-def right_shift(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def right_shift(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """`x >> y`: the sign is moved in, zeros for unsigned integers."""
     return ctx.op(ShiftRightLogical() if is_unsigned(x.type.dtype) else ShiftRightArithmetic(), x, y)
 
@@ -345,7 +345,7 @@ def compare(direction: str) -> Kernel:
     NumPy's that are NaN in either part have no order.
     """
 
-    def kernel(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    def kernel(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
         if x.type.dtype != y.type.dtype:
             return _mixed_signs(ctx, direction, x, y)
         if is_complex(x.type.dtype) and direction not in ("EQ", "NE"):
@@ -362,7 +362,7 @@ def compare(direction: str) -> Kernel:
     return kernel
 
 
-def _mixed_signs(ctx: Context, direction: str, x: Value, y: Value) -> Value:
+def _mixed_signs(ctx: Operations, direction: str, x: Value, y: Value) -> Value:
     """A comparison of signed with unsigned 64-bit integers, exact."""
     if is_unsigned(x.type.dtype):
         return _mixed_signs(ctx, _SWAPPED[direction], y, x)
@@ -376,7 +376,7 @@ def _mixed_signs(ctx: Context, direction: str, x: Value, y: Value) -> Value:
 def extremum(kind: HloOp) -> Kernel:
     """The kernel of `fmax` and `fmin`: the other operand where one is NaN."""
 
-    def kernel(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    def kernel(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
         best = ctx.op(kind, x, y)
         if not (is_floating(x.type.dtype) or is_complex(x.type.dtype)):
             return best
@@ -394,7 +394,7 @@ maximum, minimum = op(Maximum()), op(Minimum())
 def by_parts(kernel: Kernel) -> Kernel:
     """A kernel of real numbers applied to real and imaginary parts alike."""
 
-    def both(ctx: Context, form: Form, x: Value) -> Value:
+    def both(ctx: Operations, form: Form, x: Value) -> Value:
         if not is_complex(x.type.dtype):
             return kernel(ctx, form, x)
         return ctx.op(Complex(), kernel(ctx, form, ctx.op(Real(), x)), kernel(ctx, form, ctx.op(Imag(), x)))
@@ -405,7 +405,7 @@ def by_parts(kernel: Kernel) -> Kernel:
 def real_only(kernel: Kernel) -> Kernel:
     """A kernel that changes no integer and no boolean."""
 
-    def kernel_or_same(ctx: Context, form: Form, x: Value) -> Value:
+    def kernel_or_same(ctx: Operations, form: Form, x: Value) -> Value:
         return kernel(ctx, form, x) if is_floating(x.type.dtype) else x
 
     return kernel_or_same
@@ -414,24 +414,24 @@ def real_only(kernel: Kernel) -> Kernel:
 rint = by_parts(real_only(op(RoundNearestEven())))
 
 
-def real(ctx: Context, form: Form, x: Value) -> Value:
+def real(ctx: Operations, form: Form, x: Value) -> Value:
     """The real part; of real numbers themselves."""
     return ctx.op(Real(), x) if is_complex(x.type.dtype) else x
 
 
-def imag(ctx: Context, form: Form, x: Value) -> Value:
+def imag(ctx: Operations, form: Form, x: Value) -> Value:
     """The imaginary part; of real numbers 0."""
     return ctx.op(Imag(), x) if is_complex(x.type.dtype) else like(ctx, x, 0)
 
 
-def conjugate(ctx: Context, form: Form, x: Value) -> Value:
+def conjugate(ctx: Operations, form: Form, x: Value) -> Value:
     """The complex conjugate; of real numbers themselves."""
     if not is_complex(x.type.dtype):
         return x
     return ctx.op(Complex(), ctx.op(Real(), x), ctx.op(Negate(), ctx.op(Imag(), x)))
 
 
-def absolute(ctx: Context, form: Form, x: Value) -> Value:
+def absolute(ctx: Operations, form: Form, x: Value) -> Value:
     """The absolute value; booleans and unsigned integers stay."""
     if x.type.dtype == BOOL or is_unsigned(x.type.dtype):
         return x
@@ -444,7 +444,7 @@ def absolute(ctx: Context, form: Form, x: Value) -> Value:
     return select(ctx, ctx.op(Or(), *ends), infinite, size)  # also where the other part is NaN
 
 
-def sign(ctx: Context, form: Form, x: Value) -> Value:
+def sign(ctx: Operations, form: Form, x: Value) -> Value:
     """-1, 0 or 1; of complex numbers `x / |x|`. Of -0.0 it is 0.0 in NumPy and -0.0 in JAX."""
     if is_unsigned(x.type.dtype):
         return ctx.op(Minimum(), x, like(ctx, x, 1))

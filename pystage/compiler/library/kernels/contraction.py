@@ -15,7 +15,7 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT32, DType
 from ...ops import Add, Broadcast, DotGeneral, Multiply, Or, Transpose
 from ...values.views import read_path
-from ..context import Context
+from ..interfaces.operations import Operations
 from ..numpy.linalg.matrices import diagonal_views
 from .reducing import ReductionOperand, reduce, total
 
@@ -57,7 +57,7 @@ def lowered(precision: str | None, dtype: DType) -> str | None:
     return low if low is not None and precision in (None, "DEFAULT") and dtype == FLOAT32 else precision
 
 
-def without_repeats(ctx: Context, x: Labelled) -> Labelled:
+def without_repeats(ctx: Operations, x: Labelled) -> Labelled:
     """Each label once: of axes with one label the diagonal."""
     while len(set(x.labels)) < len(x.labels):
         label = next(label for label in x.labels if x.labels.count(label) > 1)
@@ -69,7 +69,7 @@ def without_repeats(ctx: Context, x: Labelled) -> Labelled:
     return x
 
 
-def summed_out(ctx: Context, x: Labelled, kept: Sequence[str], precision: Precision) -> Labelled:
+def summed_out(ctx: Operations, x: Labelled, kept: Sequence[str], precision: Precision) -> Labelled:
     """Without the labels that are not kept: summed."""
     axes = tuple([i for i, label in enumerate(x.labels) if label not in kept])
     if not axes:
@@ -80,7 +80,7 @@ def summed_out(ctx: Context, x: Labelled, kept: Sequence[str], precision: Precis
     return Labelled(value, tuple([label for label in x.labels if label in kept]))
 
 
-def ordered(ctx: Context, x: Labelled, labels: Sequence[str]) -> Value:
+def ordered(ctx: Operations, x: Labelled, labels: Sequence[str]) -> Value:
     """The value with its axes in the order of the labels."""
     order = x.axes(labels)
     return x.value if order == tuple(range(len(order))) else ctx.op(Transpose(order), x.value)
@@ -90,7 +90,7 @@ _USUAL = Precision()
 
 
 def product(
-    ctx: Context, left: Labelled, right: Labelled, result: Sequence[str], precision: Precision = _USUAL
+    ctx: Operations, left: Labelled, right: Labelled, result: Sequence[str], precision: Precision = _USUAL
 ) -> Labelled:
     """The sum of products over all labels that the result lacks; its axes in whatever order."""
     left = summed_out(ctx, left, (*result, *right.labels), precision)
@@ -119,7 +119,7 @@ def product(
     return made
 
 
-def _elementwise(ctx: Context, left: Labelled, right: Labelled) -> Labelled:
+def _elementwise(ctx: Operations, left: Labelled, right: Labelled) -> Labelled:
     """A product without a sum: both broadcast to all labels."""
     labels = (*left.labels, *[label for label in right.labels if label not in left.labels])
     sizes = {**right.sizes, **left.sizes}

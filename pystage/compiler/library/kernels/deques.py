@@ -16,6 +16,7 @@ from ...ops import Compare, Select, Subtract
 from ...values.deques import BOUND, ITEMS, deque_cell
 from ...values.lattice import Abstract, AnyList, ListCell, ObjectCell, Ref, RowsCell
 from ..context import Context, Raw
+from ..interfaces.operations import Operations
 from ..rules.rows import from_first
 from . import row_lists
 from .row_lists import Int, added
@@ -63,12 +64,12 @@ def mapped_deque(ctx: Context, ref: Raw, part: Callable[[Abstract], Abstract]) -
 # ---------------------------------------------------------------- rings
 
 
-def row_of(ctx: Context, rows: RowsCell, place: Int) -> Int:
+def row_of(ctx: Operations, rows: RowsCell, place: Int) -> Int:
     """The row of the element at a place that is counted from the front; at most one round further than the last row."""
     return _around(ctx, rows, added(ctx, rows.start, place))
 
 
-def _around(ctx: Context, rows: RowsCell, row: Int) -> Int:
+def _around(ctx: Operations, rows: RowsCell, row: Int) -> Int:
     """A row, counted on from the first one where it is behind the last."""
     if isinstance(row, int):
         return row % rows.capacity

@@ -30,7 +30,7 @@ from ...ops import (
     Subtract,
 )
 from ...values.boundary import Form
-from ..context import Context
+from ..interfaces.operations import Operations
 from .arithmetic import copysign, like, remainder, select
 
 EXACT_INTEGERS = 1 << 53
@@ -67,7 +67,7 @@ def compare_known_integer(direction: str, integer: int) -> tuple[str, float] | b
     return ("GT" if above else "GE"), bound
 
 
-def compare_integer(ctx: Context, direction: str, integer: Value, number: Value) -> Value:
+def compare_integer(ctx: Operations, direction: str, integer: Value, number: Value) -> Value:
     """`integer direction number` for an int64 and a float64, without rounding the integer.
 
     Rounding keeps the order, so that only an integer that rounds to `number` needs a second look: `number` is
@@ -87,7 +87,7 @@ def compare_integer(ctx: Context, direction: str, integer: Value, number: Value)
 # ---------------------------------------------------------------- rounding to decimal digits
 
 
-def round_float(ctx: Context, x: Value, digits: int) -> Value:
+def round_float(ctx: Operations, x: Value, digits: int) -> Value:
     """`round(x, digits)` of a Python float: the float nearest to the decimal number that is nearest to `x`."""
     if digits > MOST_DIGITS:
         return x
@@ -106,7 +106,7 @@ def round_float(ctx: Context, x: Value, digits: int) -> Value:
     return _unless_whole(ctx, x, scaled, ctx.op(Divide(), _nearest(ctx, scaled, lost), scale))
 
 
-def _product_error(ctx: Context, x: Value, factor: float, product: Value) -> Value:
+def _product_error(ctx: Operations, x: Value, factor: float, product: Value) -> Value:
     """`x * factor - product` for the rounded product (Dekker 1971), by halves whose products are exact."""
     known = np.float64(factor)
     known_high = (known.view(np.int64) & ~_LOW_HALF).view(np.float64)
@@ -120,7 +120,7 @@ def _product_error(ctx: Context, x: Value, factor: float, product: Value) -> Val
     return error
 
 
-def multiples(ctx: Context, x: Value, integers: Value, largest: int) -> Value:
+def multiples(ctx: Operations, x: Value, integers: Value, largest: int) -> Value:
     """`x * integers`, rounded once whatever is added to it: XLA may contract that with a product, not with this sum.
 
     The integers, of the type of `x`, are not above `largest`; both halves of `x` times such a number are exact.
@@ -138,7 +138,7 @@ def multiples(ctx: Context, x: Value, integers: Value, largest: int) -> Value:
     return select(ctx, halved, ctx.op(Add(), *parts), plain)  # zeros keep their signs
 
 
-def _nearest(ctx: Context, scaled: Value, lost: Value) -> Value:
+def _nearest(ctx: Operations, scaled: Value, lost: Value) -> Value:
     """The whole number nearest to `scaled` and something of the sign of `lost`, halves to even.
 
     What was lost is less than half a unit in the last place, so that it decides only between halves.
@@ -154,13 +154,13 @@ def _nearest(ctx: Context, scaled: Value, lost: Value) -> Value:
     return select(ctx, down, ctx.op(Subtract(), whole, one), whole)
 
 
-def _unless_whole(ctx: Context, x: Value, scaled: Value, rounded: Value) -> Value:
+def _unless_whole(ctx: Operations, x: Value, scaled: Value, rounded: Value) -> Value:
     """`rounded` with the sign of `x`; `x` itself where it has no digits to lose, is infinite or NaN."""
     inside = ctx.op(Compare("LT"), ctx.op(Abs(), scaled), like(ctx, scaled, float(EXACT_INTEGERS)))
     return select(ctx, inside, copysign(ctx, Form.PYTHON, rounded, x), x)
 
 
-def _round_scaled(ctx: Context, x: Value, digits: int) -> Value:
+def _round_scaled(ctx: Operations, x: Value, digits: int) -> Value:
     """Digits beyond the powers of ten that are floats: scaled in two steps, exact to rounding."""
     steps = [10.0**EXACT_POWER, 10.0 ** (abs(digits) - EXACT_POWER)]
     there, back = (Multiply(), Divide()) if digits > 0 else (Divide(), Multiply())
@@ -173,7 +173,7 @@ def _round_scaled(ctx: Context, x: Value, digits: int) -> Value:
     return _unless_whole(ctx, x, scaled, rounded)
 
 
-def round_integer(ctx: Context, x: Value, digits: int) -> Value:
+def round_integer(ctx: Operations, x: Value, digits: int) -> Value:
     """`round(x, digits)` of a Python int: to a multiple of a power of ten, halves to even."""
     if digits >= 0:
         return x

@@ -25,7 +25,7 @@ from ...ops import (
     Subtract,
 )
 from ...values.boundary import Form
-from ..context import Context
+from ..interfaces.operations import Operations
 from .arithmetic import like, select
 
 
@@ -60,7 +60,7 @@ _LAYOUTS = {
 class _Bits:
     """The parts of numbers, as integers of their width."""
 
-    def __init__(self, ctx: Context, x: Value) -> None:
+    def __init__(self, ctx: Operations, x: Value) -> None:
         self.ctx, self.layout, self.dtype = ctx, _LAYOUTS[x.type.dtype], x.type.dtype
         self.all = ctx.op(BitcastConvert(self.layout.integer), x)
         self.exponent = self.both(self.shifted(self.all), self.layout.highest)
@@ -99,7 +99,7 @@ class _Bits:
         return self.is_("LT", self.all, 0)
 
 
-def frexp(ctx: Context, form: Form, x: Value) -> tuple[Value, Value]:
+def frexp(ctx: Operations, form: Form, x: Value) -> tuple[Value, Value]:
     """Mantissas of 0.5 to 1 and exponents, as int32; of zeros, infinities and NaN the numbers themselves, and 0."""
     if x.type.dtype == FLOAT16:
         mantissa, exponent = frexp(ctx, form, ctx.convert(x, FLOAT32))
@@ -125,7 +125,7 @@ def frexp(ctx: Context, form: Form, x: Value) -> tuple[Value, Value]:
     return select(ctx, itself, x, mantissa), ctx.convert(select(ctx, itself, bits.number(0), exponent), INT32)
 
 
-def spacing(ctx: Context, form: Form, x: Value) -> Value:
+def spacing(ctx: Operations, form: Form, x: Value) -> Value:
     """The distances to the next numbers away from 0, with the sign of the number."""
     bits = _Bits(ctx, x)
     layout = bits.layout

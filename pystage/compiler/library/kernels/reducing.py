@@ -19,6 +19,7 @@ from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
+from ..interfaces.operations import Operations
 from ..numpy.indexing.bounded import belonging, bounded, with_masks
 from ..numpy.indexing.bounded import where as mask_of
 from ..numpy.indexing.bounded_operands import beside
@@ -175,7 +176,7 @@ def neutral(combine: HloOp, dtype: DType) -> object:
     return np.inf if isinstance(combine, Minimum) else -np.inf
 
 
-def reduce(ctx: Context, combine: HloOp, of: ReductionOperand, initial: Value | None = None) -> Value:
+def reduce(ctx: Operations, combine: HloOp, of: ReductionOperand, initial: Value | None = None) -> Value:
     """All elements that count, combined, from `initial` on."""
     value = of.value
     unit = ctx.constant(neutral(combine, of.dtype), of.dtype)
@@ -192,17 +193,17 @@ def reduce(ctx: Context, combine: HloOp, of: ReductionOperand, initial: Value | 
     return ctx.reshape(value, of.shape)
 
 
-def total(ctx: Context, of: ReductionOperand, initial: Value | None = None) -> Value:
+def total(ctx: Operations, of: ReductionOperand, initial: Value | None = None) -> Value:
     """The sum; 16-bit floats are summed in 32 bits."""
     return _wide(ctx, Add(), of, initial)
 
 
-def product(ctx: Context, of: ReductionOperand, initial: Value | None = None) -> Value:
+def product(ctx: Operations, of: ReductionOperand, initial: Value | None = None) -> Value:
     """The product; 16-bit floats are multiplied in 32 bits."""
     return _wide(ctx, Multiply(), of, initial)
 
 
-def _wide(ctx: Context, combine: HloOp, of: ReductionOperand, initial: Value | None) -> Value:
+def _wide(ctx: Operations, combine: HloOp, of: ReductionOperand, initial: Value | None) -> Value:
     wide = wider(of.dtype)
     start = None if initial is None else ctx.convert(initial, wide)
     return ctx.convert(reduce(ctx, combine, of.of(ctx.convert(of.value, wide)), start), of.dtype)
@@ -213,7 +214,7 @@ def wider(dtype: DType) -> DType:
     return FLOAT32 if dtype in (FLOAT16, BFLOAT16) else dtype
 
 
-def counted(ctx: Context, of: ReductionOperand, dtype: DType) -> Value:
+def counted(ctx: Operations, of: ReductionOperand, dtype: DType) -> Value:
     """How many elements count, in the shape of the result."""
     if of.where is None:
         return ctx.broadcast(ctx.constant(of.count, dtype), of.shape)
@@ -221,7 +222,7 @@ def counted(ctx: Context, of: ReductionOperand, dtype: DType) -> Value:
     return ctx.convert(reduce(ctx, Add(), ones), dtype)
 
 
-def not_zero(ctx: Context, value: Value) -> Value:
+def not_zero(ctx: Operations, value: Value) -> Value:
     """Where `value` is not zero, as booleans."""
     if value.type.dtype == BOOL:
         return value
@@ -229,7 +230,7 @@ def not_zero(ctx: Context, value: Value) -> Value:
     return ctx.op(Compare("NE"), value, zero)
 
 
-def without_nan(ctx: Context, of: ReductionOperand) -> ReductionOperand:
+def without_nan(ctx: Operations, of: ReductionOperand) -> ReductionOperand:
     """Only the elements that are numbers; integers all are."""
     if not (is_floating(of.dtype) or of.dtype.kind == "c"):
         return of
@@ -238,7 +239,7 @@ def without_nan(ctx: Context, of: ReductionOperand) -> ReductionOperand:
     return replace(of, where=where)
 
 
-def spread_back(ctx: Context, value: Value, of: ReductionOperand) -> Value:
+def spread_back(ctx: Operations, value: Value, of: ReductionOperand) -> Value:
     """A reduced value in the shape of the array that it came from."""
     kept = tuple([i for i in range(len(of.extents)) if i not in of.axes])
     flat = ctx.reshape(value, tuple([of.extents[i] for i in kept]))

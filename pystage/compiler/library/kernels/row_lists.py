@@ -66,6 +66,7 @@ from ...values.lattice import (
 )
 from ...values.walk import nodes, rebuild, values_of
 from ..context import Context, Raw
+from ..interfaces.operations import Operations
 from ..numpy.indexing.bounded import compact, elements, part_around
 from ..numpy.indexing.bounded import count as bounded_count
 from ..numpy.indexing.slices import progression, times
@@ -176,7 +177,7 @@ def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | N
 # ---------------------------------------------------------------- integers
 
 
-def int_value(ctx: Context, x: Int) -> Value:
+def int_value(ctx: Operations, x: Int) -> Value:
     """An integer as a value of the program."""
     return ctx.constant(x, INT64) if isinstance(x, int) else x
 
@@ -186,7 +187,7 @@ def length_of(cell: AnyList) -> Int:
     return cell.length if isinstance(cell, RowsCell) else len(cell.items)
 
 
-def added(ctx: Context, a: Int, b: Int) -> Int:
+def added(ctx: Operations, a: Int, b: Int) -> Int:
     """`a + b`."""
     if isinstance(a, int) and isinstance(b, int):
         return a + b
@@ -195,7 +196,7 @@ def added(ctx: Context, a: Int, b: Int) -> Int:
     return ctx.op(Add(), int_value(ctx, a), int_value(ctx, b))
 
 
-def _difference(ctx: Context, a: Int, b: Int) -> Int:
+def _difference(ctx: Operations, a: Int, b: Int) -> Int:
     if isinstance(a, int) and isinstance(b, int):
         return a - b
     if isinstance(b, int):
@@ -203,14 +204,14 @@ def _difference(ctx: Context, a: Int, b: Int) -> Int:
     return ctx.op(Subtract(), int_value(ctx, a), b)
 
 
-def compared(ctx: Context, direction: str, a: Int, b: Int) -> bool | Value:
+def compared(ctx: Operations, direction: str, a: Int, b: Int) -> bool | Value:
     """`a` and `b` compared, as the direction of a `Compare` says."""
     if isinstance(a, int) and isinstance(b, int):
         return {"LT": a < b, "GE": a >= b, "EQ": a == b, "NE": a != b, "GT": a > b}[direction]
     return ctx.op(Compare(direction), int_value(ctx, a), int_value(ctx, b))
 
 
-def _places(ctx: Context, count: int) -> Value:
+def _places(ctx: Operations, count: int) -> Value:
     return ctx.op(Iota(ArrayType(INT64, (count,)), 0))
 
 
@@ -249,7 +250,7 @@ def front(ctx: Context, cell: RowsCell, index: Abstract, outside: Callable[[], A
     return place
 
 
-def from_end(ctx: Context, cell: RowsCell, index: Array) -> Value:
+def from_end(ctx: Operations, cell: RowsCell, index: Array) -> Value:
     """A computed index, the negative ones counted from the end of the list."""
     place = ctx.convert(index.value, INT64)
     if index.dtype.kind in "ub" or ctx.range_of(index)[0] >= 0:
@@ -333,12 +334,12 @@ def with_reserve(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[Ro
     return cell, new
 
 
-def _most_in(ctx: Context, cell: RowsCell) -> int:
+def _most_in(ctx: Operations, cell: RowsCell) -> int:
     """How many elements a list has at most."""
     return min(cell.capacity, _greatest(ctx, cell.length))
 
 
-def _greatest(ctx: Context, count: Int) -> int:
+def _greatest(ctx: Operations, count: Int) -> int:
     """The greatest that a count may be."""
     if isinstance(count, int):
         return count
@@ -390,7 +391,7 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     return with_shared(longer, twice or right.shared is Sharing.TWICE, objects=objects)
 
 
-def _with_behind(ctx: Context, left: RowsCell, right: RowsCell) -> Abstract:
+def _with_behind(ctx: Operations, left: RowsCell, right: RowsCell) -> Abstract:
     """The rows of one list, which has the capacity, and behind its elements those of another.
 
     What changes is in a window of as many rows as the other has, which ends with the memory at the latest.
@@ -407,7 +408,7 @@ def _with_behind(ctx: Context, left: RowsCell, right: RowsCell) -> Abstract:
     return rebuild(left.element, lambda v: with_rows_from(ctx.b, v, start, next(changed)))
 
 
-def _chosen(ctx: Context, condition: Value, on_true: Abstract, on_false: Abstract) -> Abstract:
+def _chosen(ctx: Operations, condition: Value, on_true: Abstract, on_false: Abstract) -> Abstract:
     """The rows of the one or the other, as `condition` says of each place."""
     others = iter(values_of(on_true))
 
@@ -419,7 +420,7 @@ def _chosen(ctx: Context, condition: Value, on_true: Abstract, on_false: Abstrac
     return rebuild(on_false, chosen)
 
 
-def taken_rows(ctx: Context, element: Abstract, places: Value) -> Abstract:
+def taken_rows(ctx: Operations, element: Abstract, places: Value) -> Abstract:
     """The rows at these places, which are moved inside."""
 
     def taken(rows: Value) -> Value:
@@ -432,7 +433,7 @@ def taken_rows(ctx: Context, element: Abstract, places: Value) -> Abstract:
     return rebuild(element, taken)
 
 
-def _shifted(ctx: Context, element: Abstract, by: int) -> Abstract:
+def _shifted(ctx: Operations, element: Abstract, by: int) -> Abstract:
     """The rows moved by one place."""
 
     def moved(rows: Value) -> Value:
@@ -465,7 +466,7 @@ def repeated(ctx: Context, cell: ListCell, count: Abstract) -> RowsCell | None:
 
 
 def _of_equal(
-    ctx: Context, new: Abstract, template: Abstract, capacity: int, count: Int, site: AllocationSite | None
+    ctx: Operations, new: Abstract, template: Abstract, capacity: int, count: Int, site: AllocationSite | None
 ) -> RowsCell:
     """A list of `count` times one element."""
 
@@ -494,7 +495,7 @@ def inserted(ctx: Context, cell: AnyList, index: Abstract, new: Abstract) -> Row
     return replace(with_item(ctx, replace(rows, element=element), place, new), length=count)
 
 
-def without(ctx: Context, cell: RowsCell, place: Int) -> RowsCell:
+def without(ctx: Operations, cell: RowsCell, place: Int) -> RowsCell:
     """The list without the element at a place that lies inside."""
     count = _difference(ctx, cell.length, 1)
     if isinstance(count, int) and place == count:
@@ -541,7 +542,7 @@ def part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
     return RowsCell(element, cell.capacity, places.count, cell.site, objects=cell.objects)
 
 
-def known_part(ctx: Context, cell: RowsCell, entry: slice) -> RowsCell | None:
+def known_part(ctx: Operations, cell: RowsCell, entry: slice) -> RowsCell | None:
     """`l[start:stop:step]`, all of which is known, of a list of known length; None for no elements."""
     assert isinstance(cell.length, int)
     places = range(cell.length)[entry]
@@ -558,7 +559,7 @@ def known_part(ctx: Context, cell: RowsCell, entry: slice) -> RowsCell | None:
     return RowsCell(rebuild(cell.element, chosen), len(places), len(places))
 
 
-def turned(ctx: Context, cell: RowsCell) -> RowsCell:
+def turned(ctx: Operations, cell: RowsCell) -> RowsCell:
     """The elements from the last to the first."""
     last = ctx.broadcast(int_value(ctx, _difference(ctx, cell.length, 1)), (cell.capacity,))
     at = ctx.op(Subtract(), last, _places(ctx, cell.capacity))
@@ -647,7 +648,7 @@ def find(ctx: Context, cell: RowsCell, value: Abstract, same: Equal, start: int 
     return fold(ctx, cell, Const(-1), step, start, goes_on)
 
 
-def is_place_found(ctx: Context, place: Abstract) -> Abstract:
+def is_place_found(ctx: Operations, place: Abstract) -> Abstract:
     """Whether `find` has found an element."""
     return truth_of(compared(ctx, "GE", int_of(place), 0))
 
@@ -730,7 +731,7 @@ def ordered(
 _DIRECTIONS = {"<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
 
 
-def _refuse_arrays(ctx: Context, cell: RowsCell) -> None:
+def _refuse_arrays(ctx: Operations, cell: RowsCell) -> None:
     """PS401 for arrays, which Python compares by the objects that they are first."""
     if has_arrays(cell.element):
         ctx.fail(NotKnown(span=ctx.span, what="which elements of a list are the same array"))
@@ -772,7 +773,7 @@ def refuse_where(ctx: Context, cell: RowsCell, bad: Value, reason: NotKnown) -> 
     ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
 
 
-def is_element(ctx: Context, cell: RowsCell) -> Value:
+def is_element(ctx: Operations, cell: RowsCell) -> Value:
     """Which rows are elements."""
     end = ctx.broadcast(int_value(ctx, cell.length), (cell.capacity,))
     return ctx.op(Compare("LT"), _places(ctx, cell.capacity), end)
@@ -835,7 +836,7 @@ def collected(ctx: Context, count: Abstract, element: Callable[[Abstract], Abstr
     return as_rows(ctx, ctx.cell(made))
 
 
-def _unordered(ctx: Context) -> NoReturn:
+def _unordered(ctx: Operations) -> NoReturn:
     ctx.fail(NotKnown(span=ctx.span, what="the order of a sort by what are no numbers"))
 
 
@@ -881,7 +882,7 @@ def _is_ordered(numbers: Array) -> bool:
     return numbers.rank == 1 and not numbers.key_impl and numbers.dtype.kind in "biuf"
 
 
-def _numbers(ctx: Context, element: Abstract) -> list[Array]:
+def _numbers(ctx: Operations, element: Abstract) -> list[Array]:
     if isinstance(element, Tuple):
         return [n for part in element.items for n in _numbers(ctx, part)]
     if isinstance(element, RowsTuple):
@@ -931,7 +932,7 @@ def _refuse_rounded(ctx: Context, cell: RowsCell) -> None:
             refuse_where(ctx, cell, ctx.op(Compare("NE"), away, none), reason)
 
 
-def _rounded_away(ctx: Context, rows: GatedNumber, whole: Value) -> Array:
+def _rounded_away(ctx: Operations, rows: GatedNumber, whole: Value) -> Array:
     """What integers are more than the floating-point numbers that they are rounded to; 0 of other numbers.
 
     The differences wrap around: 2**63, to which large integers are rounded, is -2**63 then.
@@ -946,7 +947,7 @@ def _rounded_away(ctx: Context, rows: GatedNumber, whole: Value) -> Array:
     return Array(ctx.op(Select(), is_integer, ctx.op(Subtract(), whole, rounded), zero), Form.PYTHON)
 
 
-def _ranks(ctx: Context, rows: Gated) -> Array:
+def _ranks(ctx: Operations, rows: Gated) -> Array:
     """Rows of strings as their places in the order of these; PS401 of anything else."""
     if not all(map(templates.is_known_string, rows.options)):
         _unordered(ctx)
@@ -960,7 +961,7 @@ def _ranks(ctx: Context, rows: Gated) -> Array:
     return Array(rank, Form.PYTHON)
 
 
-def _columns(ctx: Context, tuples: RowsCell) -> list[Array]:
+def _columns(ctx: Operations, tuples: RowsCell) -> list[Array]:
     """Rows of tuples as numbers that are in the order of these: of each place whether there is one, and which."""
     found: list[Array] = []
     if tuples.capacity > limits.SORTED_TUPLE_PLACES:

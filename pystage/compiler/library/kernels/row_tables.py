@@ -51,6 +51,7 @@ from ...values.lattice import (
 )
 from ...values.walk import inner, rebuild, values_of
 from ..context import Context
+from ..interfaces.operations import Operations
 from ..rules import row_index, templates
 from ..rules.rows import row_at, rows_of
 from ..rules.tables import (
@@ -108,7 +109,7 @@ def find(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
     return _indexed(ctx, cell, key)[:2] if cell.index is not None else _scanned(ctx, cell, key)
 
 
-def _indexed(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value, Value, Value]:
+def _indexed(ctx: Operations, cell: TableCell, key: Abstract) -> tuple[Found, Value, Value, Value]:
     """As `find`, by the index; besides the slot of the entry, and the first that holds none on the way there."""
     assert cell.index is not None
     keys, zero = keys_in(cell.entries), ctx.constant(0, INT64)
@@ -147,11 +148,11 @@ def _indexed(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value
     return found, ctx.op(Maximum(), place, zero), slot, unused
 
 
-def _eight(ctx: Context, value: int, dtype: DType) -> Value:
+def _eight(ctx: Operations, value: int, dtype: DType) -> Value:
     return ctx.broadcast(ctx.constant(value, dtype), (row_index.WIDTH,))
 
 
-def _scanned(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
+def _scanned(ctx: Operations, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
     """As `find`, of a few rows, which are all looked at."""
     rows = cell.entries
     zero = ctx.constant(0, INT64)
@@ -199,7 +200,7 @@ def value_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
     return boxed(ctx, unboxed_at(ctx, cell, place))
 
 
-def unboxed_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
+def unboxed_at(ctx: Operations, cell: TableCell, place: Value) -> Abstract:
     """What the rows hold of the value at a place: the contents of arrays in place of them."""
     return _pair(row_at(ctx.b, cell.entries.element, place))[1]
 
@@ -296,7 +297,7 @@ def store_unboxed(ctx: Context, ref: Ref, key: Abstract, value: Abstract, shared
     return at
 
 
-def _with_entry(ctx: Context, table: TableCell, found: Found, unused: Value) -> TableCell:
+def _with_entry(ctx: Operations, table: TableCell, found: Found, unused: Value) -> TableCell:
     """The table whose index has the place of an entry that comes behind the others, unless it was found."""
     assert table.index is not None and isinstance(found, Value)
     size = table.index.type.static_shape[0]
@@ -337,7 +338,7 @@ def _stored(
     return with_rows(ctx.b, table, replace(new, length=count)), at
 
 
-def with_room(ctx: Context, table: TableCell) -> TableCell:
+def with_room(ctx: Operations, table: TableCell) -> TableCell:
     """The table, compacted where the rows do not suffice for one more entry and a quarter of them hold none.
 
     So a compaction, which passes over all rows, comes after so many deletions.
@@ -353,7 +354,7 @@ def with_room(ctx: Context, table: TableCell) -> TableCell:
     return compacted_where(ctx.b, table, ctx.op(And(), is_full, pays))
 
 
-def _first(ctx: Context, rows: RowsCell, found: Found, place: Value, key: Abstract) -> Abstract:
+def _first(ctx: Operations, rows: RowsCell, found: Found, place: Value, key: Abstract) -> Abstract:
     """The key that an entry has afterwards: the one that came first."""
     keys = _pair(rows.element)[0]
     if all(_is_determined_by_value(part) for part in _numbers(keys)):
@@ -400,7 +401,7 @@ def delete(ctx: Context, ref: Ref, table: TableCell, place: Int) -> None:
     ctx.write(ref.cell, replace(table, removed=removed, index=index, slots=slots, holes=holes))
 
 
-def _left_in(ctx: Context, index: Value, slot: Value) -> Value:
+def _left_in(ctx: Operations, index: Value, slot: Value) -> Value:
     """What a slot holds whose entry has been taken out."""
     bucket = ctx.op(Divide(), slot, ctx.constant(row_index.WIDTH, INT64))
     window = row_index.window_of(ctx.b, index, bucket)
@@ -445,7 +446,7 @@ def discard(ctx: Context, ref: Ref, key: Abstract) -> bool:
     return True
 
 
-def cleared(ctx: Context, table: TableCell) -> TableCell:
+def cleared(ctx: Operations, table: TableCell) -> TableCell:
     """The table without entries."""
     removed = row_lists.added(ctx, table.removed, count_of(ctx.b, table))
     index = None if table.index is None else row_index.empty_index(ctx.b, table.entries.capacity)
@@ -573,7 +574,7 @@ def is_disjoint(ctx: Context, first: AnyTable, second: AnyTable) -> Abstract:
     return all_entries(ctx, first, holds)
 
 
-def length(ctx: Context, cell: AnyTable) -> Int:
+def length(ctx: Operations, cell: AnyTable) -> Int:
     """How many entries there are."""
     if isinstance(cell, TableCell):
         return count_of(ctx.b, cell)
@@ -601,7 +602,7 @@ def only(ctx: Context, first: AnyTable, second: AnyTable, kept: bool) -> Ref:
     return made
 
 
-def view_rows(ctx: Context, cell: TableCell, kind: str) -> RowsCell:
+def view_rows(ctx: Operations, cell: TableCell, kind: str) -> RowsCell:
     """The keys, values or items of a dict as rows."""
     cell = compacted(ctx.b, cell)
     key, value = _pair(cell.entries.element)

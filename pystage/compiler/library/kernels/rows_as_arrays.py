@@ -51,6 +51,7 @@ from ...values.lattice import (
 )
 from ...values.walk import rebuild
 from ..context import Context, Raw
+from ..interfaces.operations import Operations
 from ..numpy.indexing.bounded import bounded, first_elements, in_order, taken
 from ..python.number_checks import refuse
 from ..rules.libraries import NUMPY, ArrayArgument, Rules
@@ -81,7 +82,7 @@ class _Column:
     """True for numbers some of which are of JAX's weak type."""
 
 
-def _row_zero(ctx: Context, element: Abstract, depth: int) -> Abstract:
+def _row_zero(ctx: Operations, element: Abstract, depth: int) -> Abstract:
     """The element of which there are rows along `depth` axes."""
 
     def first(value: Value) -> Value:
@@ -193,7 +194,7 @@ def _of_numbers(ctx: Context, rules: Rules, element: Array, function: str, depth
 # ---------------------------------------------------------------- lengths
 
 
-def _inside(ctx: Context, counts: Sequence[Int], shape: tuple[int, ...]) -> Value:
+def _inside(ctx: Operations, counts: Sequence[Int], shape: tuple[int, ...]) -> Value:
     """The places along some axes at which there are rows, so many along each."""
     found = ctx.broadcast(ctx.constant(True, BOOL), shape)
     for axis, count in enumerate(counts):
@@ -246,7 +247,7 @@ def _common_length(
     return first
 
 
-def _item(ctx: Context, vector: Value, at: Value) -> Value:
+def _item(ctx: Operations, vector: Value, at: Value) -> Value:
     return ctx.reshape(ctx.op(DynamicSlice((1,)), vector, at), ())
 
 

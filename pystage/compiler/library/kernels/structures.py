@@ -43,6 +43,7 @@ from ...values.lattice import (
 from ...values.rows import row
 from ...values.walk import rebuild
 from ..context import Context, Raw
+from ..interfaces.operations import Operations
 from ..rules.tables import compacted, count_of
 from ..rules.templates import key_of
 from .array_rows import boxed, copied
@@ -157,7 +158,7 @@ def cell_of(ctx: Context, value: Raw) -> Any:
     return ctx.cell(value) if isinstance(value, Ref) else None
 
 
-def known_object(ctx: Context, value: Raw) -> Any:
+def known_object(ctx: Operations, value: Raw) -> Any:
     """The immutable Python object that `value` is where all of it is known now, else `MISSING`.
 
     Demands nothing of the arguments of the program, unlike `ctx.known`.
@@ -180,7 +181,7 @@ def known_object(ctx: Context, value: Raw) -> Any:
             return value
 
 
-def _known_parts(ctx: Context, make: Any, parts: tuple[Abstract, ...]) -> Any:
+def _known_parts(ctx: Operations, make: Any, parts: tuple[Abstract, ...]) -> Any:
     known = [known_object(ctx, p) for p in parts]
     return MISSING if any(p is MISSING for p in known) else make(*known)
 

@@ -35,6 +35,7 @@ from ...values.lattice import (
 from ...values.rows import stacked
 from ...values.walk import nodes, rebuild, values_of
 from ..context import Context
+from ..interfaces.operations import Operations
 from ..python.number_checks import refuse
 from ..rules.numbers import kinds_of
 from ..rules.promote import fits
@@ -87,7 +88,7 @@ def is_of_rows(ctx: Context, cell: AnyTable, key: Abstract) -> bool:
     return _is_key(key) if isinstance(cell, TableCell) else is_computed_key(ctx, key)
 
 
-def same_keys(ctx: Context, column: Abstract, key: Abstract) -> Found | Value:
+def same_keys(ctx: Operations, column: Abstract, key: Abstract) -> Found | Value:
     """Which rows of the keys equal `key`: a bool for each, or for all. A known tuple is the parts of which it consists."""
     assert not any(isinstance(x, Const) and isinstance(x.value, tuple) for x in (column, key))
     if isinstance(column, Gated):
@@ -111,7 +112,7 @@ def same_keys(ctx: Context, column: Abstract, key: Abstract) -> Found | Value:
     return False
 
 
-def _same_as_any(ctx: Context, one: Gated, same: Sequence[Found]) -> Found:
+def _same_as_any(ctx: Operations, one: Gated, same: Sequence[Found]) -> Found:
     """What holds where the alternative that a key is has been found the same."""
     found: Found = False
     for position, each in enumerate(same):
@@ -120,7 +121,7 @@ def _same_as_any(ctx: Context, one: Gated, same: Sequence[Found]) -> Found:
     return found
 
 
-def _same_tuples(ctx: Context, column: Abstract, key: Abstract) -> Found:
+def _same_tuples(ctx: Operations, column: Abstract, key: Abstract) -> Found:
     """Which tuples of a column equal `key`, one of them of computed length: as many elements, and each the same."""
     rows = ListCell(key.items) if isinstance(key, Tuple) else tuple_rows(key)
     if rows is None or not isinstance(column, Tuple | RowsTuple):
@@ -158,7 +159,7 @@ def _same_tuples(ctx: Context, column: Abstract, key: Abstract) -> Found:
     return ctx.op(And(), found, every)
 
 
-def _same_as_known(ctx: Context, column: Tuple, rows: AnyList) -> Found:
+def _same_as_known(ctx: Operations, column: Tuple, rows: AnyList) -> Found:
     """Which tuples of a column, all as long as is known, equal one of computed length."""
     assert isinstance(rows, RowsCell)
     if len(column.items) > rows.capacity:
@@ -170,31 +171,31 @@ def _same_as_known(ctx: Context, column: Tuple, rows: AnyList) -> Found:
     return found
 
 
-def _count(ctx: Context, rows: AnyList) -> Value:
+def _count(ctx: Operations, rows: AnyList) -> Value:
     length = rows.length if isinstance(rows, RowsCell) else len(rows.items)
     return ctx.constant(length, INT64) if isinstance(length, int) else length
 
 
-def _both(ctx: Context, a: Found, b: Found) -> Found:
+def _both(ctx: Operations, a: Found, b: Found) -> Found:
     if isinstance(a, bool) or isinstance(b, bool):
         known, other = (a, b) if isinstance(a, bool) else (b, a)
         return other if known else False
     return ctx.op(And(), *_of_one_shape(ctx, a, b))
 
 
-def _either(ctx: Context, a: Found, b: Found) -> Found:
+def _either(ctx: Operations, a: Found, b: Found) -> Found:
     if isinstance(a, bool) or isinstance(b, bool):
         known, other = (a, b) if isinstance(a, bool) else (b, a)
         return True if known else other
     return ctx.op(Or(), *_of_one_shape(ctx, a, b))
 
 
-def _of_one_shape(ctx: Context, a: Value, b: Value) -> list[Value]:
+def _of_one_shape(ctx: Operations, a: Value, b: Value) -> list[Value]:
     shape = max(a.type.static_shape, b.type.static_shape, key=len)
     return [ctx.broadcast(a, shape), ctx.broadcast(b, shape)]
 
 
-def _same_numbers(ctx: Context, column: Array, key: Array | Const) -> Found:
+def _same_numbers(ctx: Operations, column: Array, key: Array | Const) -> Found:
     """Which numbers of a column equal `key`, as Python compares what has equal hashes: by the value, whatever the kinds."""
     if isinstance(key, Const) and type(key.value) is int and not fits(key.value, INT64):
         return False
@@ -213,14 +214,14 @@ def _same_numbers(ctx: Context, column: Array, key: Array | Const) -> Found:
     return ctx.op(And(), ctx.op(And(), same, inside), exact)
 
 
-def _number(ctx: Context, key: Array | Const) -> Value:
+def _number(ctx: Operations, key: Array | Const) -> Value:
     if isinstance(key, Const):
         dtype = np.asarray(key.value).dtype
         return ctx.constant(key.value, dtype)
     return _single(ctx, key)
 
 
-def _single(ctx: Context, number: Array) -> Value:
+def _single(ctx: Operations, number: Array) -> Value:
     """The numbers as values of one type that tells them apart; PS401 for those of which none does."""
     kinds = kinds_of(number)
     mixed = isinstance(number, GatedNumber) and any(kind.dtype.kind not in "bi" for kind in kinds)
@@ -231,7 +232,7 @@ def _single(ctx: Context, number: Array) -> Value:
     return number.value
 
 
-def _wide(ctx: Context, value: Value) -> Value:
+def _wide(ctx: Operations, value: Value) -> Value:
     return ctx.convert(value, FLOAT64 if is_floating(value.type.dtype) else INT64)
 
 
@@ -275,7 +276,7 @@ def _refuse_nan_inside(ctx: Context, rows: RowsCell) -> None:
             ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
 
 
-def _as_numbers_of_tuples(ctx: Context, keys: RowsCell, key: Abstract) -> list[Value] | None:
+def _as_numbers_of_tuples(ctx: Operations, keys: RowsCell, key: Abstract) -> list[Value] | None:
     """As `as_numbers_of`, of keys that are tuples of computed length."""
     rows = ListCell(key.items) if isinstance(key, Tuple) else tuple_rows(key)
     if rows is None:
@@ -292,7 +293,7 @@ def _as_numbers_of_tuples(ctx: Context, keys: RowsCell, key: Abstract) -> list[V
     return None if found is None else [count, digest(ctx.b, found, count)]
 
 
-def as_numbers_of(ctx: Context, keys: Abstract, key: Abstract) -> list[Value] | None:
+def as_numbers_of(ctx: Operations, keys: Abstract, key: Abstract) -> list[Value] | None:
     """The numbers of a key, as `numbers_in` gives those of the keys; None for one that is none of those."""
     if isinstance(keys, RowsTuple):
         return _as_numbers_of_tuples(ctx, keys.rows, key)

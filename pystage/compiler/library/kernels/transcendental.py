@@ -42,7 +42,7 @@ from ...ops import (
     While,
 )
 from ...values.boundary import Form
-from ..context import Context
+from ..interfaces.operations import Operations
 from ..rules.promote import convert
 from .arithmetic import Kernel, absolute, any_of, by_form, copysign, is_nan, like, select, zero_at
 
@@ -50,7 +50,7 @@ from .arithmetic import Kernel, absolute, any_of, by_form, copysign, is_nan, lik
 def logarithm(base: int) -> Kernel:
     """The logarithm to `base`, exact where the argument is an integral power of the base."""
 
-    def kernel(ctx: Context, form: Form, x: Value) -> Value:
+    def kernel(ctx: Operations, form: Form, x: Value) -> Value:
         if is_complex(x.type.dtype):
             return _scaled(ctx, ctx.op(by_form(Log(), form, x.type.dtype), x), 1 / math.log(base))
         quotient = ctx.op(Divide(), ctx.op(Log(), x), like(ctx, x, math.log(base)))
@@ -63,14 +63,14 @@ def logarithm(base: int) -> Kernel:
     return kernel
 
 
-def _scaled(ctx: Context, x: Value, factor: float) -> Value:
+def _scaled(ctx: Operations, x: Value, factor: float) -> Value:
     """A complex number times a real one, part by part."""
     real, imaginary = ctx.op(Real(), x), ctx.op(Imag(), x)
     scale = like(ctx, real, factor)
     return ctx.op(Complex(), ctx.op(Multiply(), real, scale), ctx.op(Multiply(), imaginary, scale))
 
 
-def exp2(ctx: Context, form: Form, x: Value) -> Value:
+def exp2(ctx: Operations, form: Form, x: Value) -> Value:
     """2 to the power `x`."""
     if is_complex(x.type.dtype):
         return ctx.op(by_form(Exponential(), form, x.type.dtype), _scaled(ctx, x, math.log(2)))
@@ -80,7 +80,7 @@ def exp2(ctx: Context, form: Form, x: Value) -> Value:
 def scaled_by(factor: float) -> Kernel:
     """The kernel that multiplies by a number (degrees, radians)."""
 
-    def kernel(ctx: Context, form: Form, x: Value) -> Value:
+    def kernel(ctx: Operations, form: Form, x: Value) -> Value:
         return ctx.op(Multiply(), x, like(ctx, x, factor))
 
     return kernel
@@ -92,7 +92,7 @@ def logaddexp(factor: float) -> Kernel:
     The greater one is chosen, no maximum: so there are derivatives of all orders also where the two are equal.
     """
 
-    def kernel(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+    def kernel(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
         scale = like(ctx, x, factor)
         first = ctx.op(Or(), ctx.op(Compare("GE"), x, y), is_nan(ctx, x))
         greater, less = select(ctx, first, x, y), select(ctx, first, y, x)
@@ -106,7 +106,7 @@ def logaddexp(factor: float) -> Kernel:
     return kernel
 
 
-def hypot(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def hypot(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """The length of (x, y), without overflow on the way; infinite if either is."""
     x, y = ctx.op(Abs(), x), ctx.op(Abs(), y)
     long, short = ctx.op(Maximum(), x, y), ctx.op(Minimum(), x, y)
@@ -118,7 +118,7 @@ def hypot(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     return select(ctx, either, infinite, length)
 
 
-def trunc(ctx: Context, form: Form, x: Value) -> Value:
+def trunc(ctx: Operations, form: Form, x: Value) -> Value:
     """Towards zero; integers stay."""
     if not is_floating(x.type.dtype):
         return x
@@ -126,7 +126,7 @@ def trunc(ctx: Context, form: Form, x: Value) -> Value:
     return select(ctx, ctx.op(Compare("LT"), x, like(ctx, x, 0)), up, down)
 
 
-def modf(ctx: Context, form: Form, x: Value) -> tuple[Value, Value]:
+def modf(ctx: Operations, form: Form, x: Value) -> tuple[Value, Value]:
     """The fractional and the integral part, both with the sign of `x`."""
     whole = trunc(ctx, form, x)
     finite = ctx.op(IsFinite(), x)
@@ -135,13 +135,13 @@ def modf(ctx: Context, form: Form, x: Value) -> tuple[Value, Value]:
     return copysign(ctx, form, rest, x), whole
 
 
-def heaviside(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def heaviside(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """0 below 0, 1 above, `y` at 0, NaN at NaN."""
     step = select(ctx, ctx.op(Compare("LT"), x, like(ctx, x, 0)), like(ctx, x, 0), like(ctx, x, 1))
     return select(ctx, zero_at(ctx, x), y, select(ctx, is_nan(ctx, x), x, step))
 
 
-def ldexp(ctx: Context, form: Form, x: Value, exponent: Value) -> Value:
+def ldexp(ctx: Operations, form: Form, x: Value, exponent: Value) -> Value:
     """`x * 2**exponent`, in two steps so that neither factor overflows alone."""
     power = ctx.convert(exponent, x.type.dtype)
     half = ctx.op(Floor(), ctx.op(Multiply(), power, like(ctx, x, 0.5)))
@@ -151,7 +151,7 @@ def ldexp(ctx: Context, form: Form, x: Value, exponent: Value) -> Value:
     return x
 
 
-def sinc(ctx: Context, form: Form, x: Value) -> Value:
+def sinc(ctx: Operations, form: Form, x: Value) -> Value:
     """`sin(pi x) / (pi x)`, 1 at 0."""
     angle = ctx.op(Multiply(), x, like(ctx, x, math.pi))
     at_zero = zero_at(ctx, x)
@@ -164,23 +164,23 @@ def sinc(ctx: Context, form: Form, x: Value) -> Value:
 # ---------------------------------------------------------------- tests of numbers
 
 
-def _of_parts(ctx: Context, kernel: Kernel, x: Value, both: bool) -> Value:
+def _of_parts(ctx: Operations, kernel: Kernel, x: Value, both: bool) -> Value:
     real, imaginary = (kernel(ctx, Form.NDARRAY, ctx.op(part, x)) for part in (Real(), Imag()))
     return ctx.op(And() if both else Or(), real, imaginary)
 
 
-def _everywhere(ctx: Context, x: Value, flag: bool) -> Value:
+def _everywhere(ctx: Operations, x: Value, flag: bool) -> Value:
     return ctx.broadcast(ctx.constant(flag, BOOL), x.type.static_shape)
 
 
-def isfinite(ctx: Context, form: Form, x: Value) -> Value:
+def isfinite(ctx: Operations, form: Form, x: Value) -> Value:
     """Whether neither infinite nor NaN."""
     if is_complex(x.type.dtype):
         return _of_parts(ctx, isfinite, x, both=True)
     return ctx.op(IsFinite(), x) if is_floating(x.type.dtype) else _everywhere(ctx, x, True)
 
 
-def isinf(ctx: Context, form: Form, x: Value) -> Value:
+def isinf(ctx: Operations, form: Form, x: Value) -> Value:
     """Whether infinite."""
     if is_complex(x.type.dtype):
         return _of_parts(ctx, isinf, x, both=False)
@@ -189,7 +189,7 @@ def isinf(ctx: Context, form: Form, x: Value) -> Value:
     return ctx.op(Compare("EQ"), ctx.op(Abs(), x), like(ctx, x, math.inf))
 
 
-def isnan(ctx: Context, form: Form, x: Value) -> Value:
+def isnan(ctx: Operations, form: Form, x: Value) -> Value:
     """Whether NaN."""
     number = is_floating(x.type.dtype) or is_complex(x.type.dtype)
     return is_nan(ctx, x) if number else _everywhere(ctx, x, False)
@@ -198,7 +198,7 @@ def isnan(ctx: Context, form: Form, x: Value) -> Value:
 def logical(kind: HloOp) -> Kernel:
     """The kernel of a logical operation: on booleans, which numbers become by being not 0."""
 
-    def kernel(ctx: Context, form: Form, *values: Value) -> Value:
+    def kernel(ctx: Operations, form: Form, *values: Value) -> Value:
         return ctx.op(kind, *[convert(ctx, v, BOOL) for v in values])
 
     return kernel
@@ -207,22 +207,22 @@ def logical(kind: HloOp) -> Kernel:
 # ---------------------------------------------------------------- integers
 
 
-def bit_count(ctx: Context, form: Form, x: Value) -> Value:
+def bit_count(ctx: Operations, form: Form, x: Value) -> Value:
     """How many bits of the absolute value are set, as uint8."""
     return ctx.convert(ctx.op(PopulationCount(), absolute(ctx, form, x)), UINT8)
 
 
-def gcd(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def gcd(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """The greatest common divisor, element by element: Euclid's algorithm as one loop over all elements."""
     return ctx.convert(_unsigned_gcd(ctx, *_magnitudes(ctx, form, x, y)), x.type.dtype)
 
 
-def _magnitudes(ctx: Context, form: Form, *values: Value) -> list[Value]:
+def _magnitudes(ctx: Operations, form: Form, *values: Value) -> list[Value]:
     """The absolute values of integers, unsigned: that of the least one too."""
     return [ctx.convert(absolute(ctx, form, v), np.dtype(f"u{v.type.dtype.itemsize}")) for v in values]
 
 
-def _unsigned_gcd(ctx: Context, x: Value, y: Value) -> Value:
+def _unsigned_gcd(ctx: Operations, x: Value, y: Value) -> Value:
     condition, body = Region((x.type, y.type)), Region((x.type, y.type))
     with ctx.b.region(condition):
         going = ctx.op(Compare("NE"), condition.params[1], like(ctx, condition.params[1], 0))
@@ -235,7 +235,7 @@ def _unsigned_gcd(ctx: Context, x: Value, y: Value) -> Value:
     return ctx.b.apply(While(), (x, y), (condition, body)).results[0]
 
 
-def lcm(ctx: Context, form: Form, x: Value, y: Value) -> Value:
+def lcm(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """The least common multiple; 0 if either is 0."""
     dtype = x.type.dtype
     x, y = _magnitudes(ctx, form, x, y)

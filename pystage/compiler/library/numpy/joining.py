@@ -28,9 +28,9 @@ from ...values.lattice import (
 from ...values.rows import stacked
 from ...values.views import Window
 from ..context import Context, Raw
-from ..kernels.memory import check_memory
 from ..kernels.nesting import array_argument, elements, nested
 from ..kernels.structures import call_now, cell_of, new_list
+from ..memory import check_memory
 from ..rules.jax import axis_of, integer, ints, is_none
 from ..rules.libraries import ArrayArgument, Rules, twins, with_views
 from .indexing.gathering import Fancy, gather

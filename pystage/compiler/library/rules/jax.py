@@ -36,6 +36,7 @@ from ...hlo.types import (
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Const, Tuple
 from ..context import Context, Raw
+from ..interfaces.operations import Operations
 
 _NARROW: dict[DType, DType] = {INT64: INT32, UINT64: UINT32, FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
 
@@ -201,7 +202,7 @@ def items(ctx: Context, raw: Raw, what: str) -> list[Abstract]:
     return listed
 
 
-def checked(ctx: Context, op: HloOp, *operands: Value) -> Value:
+def checked(ctx: Operations, op: HloOp, *operands: Value) -> Value:
     """`ctx.op`, with PS206 where the operation does not take operands of these shapes and types."""
     try:
         return ctx.op(op, *operands)

@@ -34,6 +34,7 @@ from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, ArrayCell, Const, ListCell, NumberKind, Ref, Tuple
 from ...values.views import View, read_path
 from ..context import Context, Raw
+from ..interfaces.operations import Operations
 from ..kernels.layout import keeps_order
 from ..kernels.structures import lift
 from ..numpy.indexing.bounded import refuse
@@ -242,7 +243,7 @@ _FORGOTTEN = {"sum": "initial"}
 """An argument that a method of `jax.Array`s has and does nothing with; the function of `jax.numpy` serves it."""
 
 
-def refuse_forgotten(ctx: Context, method: str, given: Mapping[str, Raw]) -> None:
+def refuse_forgotten(ctx: Operations, method: str, given: Mapping[str, Raw]) -> None:
     """PS203 where a method of a `jax.Array` is given the argument that it forgets."""
     argument = _FORGOTTEN.get(method, "")
     if not is_none(given.get(argument)):
@@ -283,7 +284,7 @@ def _form_of(value: object) -> Form:
     return Form.SCALAR if isinstance(value, np.generic) else Form.PYTHON
 
 
-def numpy_constant(ctx: Context, value: object, function: str) -> Value:
+def numpy_constant(ctx: Operations, value: object, function: str) -> Value:
     """A known number (or a tuple of numbers) as `np.asarray` makes an array of it."""
     array = np.asarray(value)
     if array.dtype not in SHORT_NAMES:
@@ -295,7 +296,7 @@ def numpy_constant(ctx: Context, value: object, function: str) -> Value:
 # ---------------------------------------------------------------- what is known now
 
 
-def plain(ctx: Context, raw: Raw) -> Any:
+def plain(ctx: Operations, raw: Raw) -> Any:
     """The Python object that `raw` is where all of it is known now, else `MISSING`; lists are not."""
     match raw:
         case Const(value=value):

@@ -40,6 +40,7 @@ from ...values.boundary import Form
 from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, Const, NumberKind
 from ..context import Context
+from ..interfaces.operations import Operations
 from .bounds import check_fits
 from .jax import canonical
 from .split import of_one_kind
@@ -104,12 +105,12 @@ def describe(operands: Sequence[Operand]) -> str:
     return " and ".join(texts)
 
 
-def no_such(ctx: Context, operation: str, operands: Sequence[Operand]) -> NoSuchOperation:
+def no_such(ctx: Operations, operation: str, operands: Sequence[Operand]) -> NoSuchOperation:
     """The diagnostic that the operation is not defined for these operands."""
     return NoSuchOperation(span=ctx.span, operation=operation, types=describe(operands))
 
 
-def resolve(ctx: Context, operation: str, operands: Sequence[Operand], rule: Rule) -> LoopTypes:
+def resolve(ctx: Operations, operation: str, operands: Sequence[Operand], rule: Rule) -> LoopTypes:
     """The loop that `rule` gives for the operands' kinds; `NeedsSplit` where that is not one loop for all of them."""
     choices = _beside_numpy(operands, [kinds_of(o) for o in operands])
     first, *others = itertools.product(*choices)
@@ -151,7 +152,7 @@ def _beside_numpy(
     ]
 
 
-def _staged(ctx: Context, operation: str, loop: LoopTypes) -> LoopTypes:
+def _staged(ctx: Operations, operation: str, loop: LoopTypes) -> LoopTypes:
     for dtype in loop.outputs:
         if dtype not in SHORT_NAMES:
             ctx.fail(DTypeNotStaged(span=ctx.span, what=operation, dtype=str(dtype)))
@@ -247,7 +248,7 @@ def inexact(dtype: DType) -> DType:
 # ---------------------------------------------------------------- shapes and values
 
 
-def broadcast_shape(ctx: Context, operation: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast_shape(ctx: Operations, operation: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The common shape by NumPy's rules; PS201 where there is none."""
     common = shapes[0]
     for shape in shapes[1:]:
@@ -296,7 +297,7 @@ def _float(number: float, sign: float, dtype: DType) -> Constant:
         return Constant(np.asarray(number).astype(dtype))
 
 
-def convert(ctx: Context, value: Value, dtype: DType) -> Value:
+def convert(ctx: Operations, value: Value, dtype: DType) -> Value:
     """`value` in another element type, as `astype` converts real numbers; to a boolean: is it not 0?"""
     source = value.type.dtype
     if source == dtype:

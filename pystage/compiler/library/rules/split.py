@@ -13,6 +13,7 @@ from ...values.boundary import Form
 from ...values.gated import Gated, GatedNumber, Phi, narrow, narrow_number, undecided
 from ...values.lattice import Abstract, Array, NumberKind, Unknown
 from ..context import Context
+from ..interfaces.operations import Operations
 
 R = TypeVar("R")
 Branch = Callable[[Value, Callable[[], R], Callable[[], R]], R]
@@ -36,7 +37,7 @@ def needs_split(value: Gated) -> NeedsSplit:
     return NeedsSplit(value.reason, value)
 
 
-def of_one_kind(ctx: Context, number: GatedNumber, operation: str = "what this gives") -> Array:
+def of_one_kind(ctx: Operations, number: GatedNumber, operation: str = "what this gives") -> Array:
     """The number as one of its kind; `NeedsSplit` where the path says which that is."""
     found = narrow_number(ctx.b, ctx.intervals, number)
     if isinstance(found, GatedNumber):

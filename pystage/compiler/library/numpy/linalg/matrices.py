@@ -17,10 +17,10 @@ from ....values.lattice import Abstract, ListCell, Ref, Tuple
 from ....values.views import Diagonal, Permuted, Reshaped, Strided, View, read_path, write_path
 from ...context import Context, Raw
 from ...kernels.layout import in_order
-from ...kernels.memory import check_memory
 from ...kernels.nesting import nested
 from ...kernels.reducing import ReductionOperand, total
 from ...kernels.structures import lift
+from ...memory import check_memory
 from ...registry import meaning
 from ...rules.casting import array_value
 from ...rules.jax import axis_of, integer, is_none

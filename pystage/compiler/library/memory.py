@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...hlo.types import ArrayType, TooLarge
+from ..hlo.types import ArrayType, TooLarge
 
 _CERTAIN = 1 << 30
 """NumPy is not asked for up to so many bytes."""
