@@ -223,7 +223,7 @@ def folder_graph(part: str) -> dict[str, set[str]]:
     return graph
 
 
-@pytest.mark.parametrize("part", ["infer"])
+@pytest.mark.parametrize("part", ["infer", "library"])
 def test_folders_import_one_way(part: str) -> None:
     assert not circles(folder_graph(part))
 

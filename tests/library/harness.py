@@ -26,12 +26,12 @@ from pystage.compiler.hlo.types import BOOL, ArrayType
 from pystage.compiler.library import everything  # noqa: F401  (declares all meanings)
 from pystage.compiler.library.context import Context, ExceptionCase
 from pystage.compiler.library.jax.tail import is_jax_callable, jax_call
+from pystage.compiler.library.operands.libraries import raise_axis
 from pystage.compiler.library.python import operators
 from pystage.compiler.library.python.containers import attribute_of_container
-from pystage.compiler.library.python.iteration.iterators import taken
+from pystage.compiler.library.python.iterators import taken
 from pystage.compiler.library.registry import meaning_of, signature_of
 from pystage.compiler.library.rules.jax import AxisProblem
-from pystage.compiler.library.rules.libraries import raise_axis
 from pystage.compiler.ops import Compare, Concatenate, If, Reshape, Slice
 from pystage.compiler.ops.foreign.named_axes import NO_AXES, NamedAxes
 from pystage.compiler.values.boundary import Form

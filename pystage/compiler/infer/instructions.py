@@ -14,16 +14,16 @@ from ..diagnostics.codes_control import NotIterable
 from ..diagnostics.diagnostic import DiagnosticError
 from ..frontend.fusion import source_name
 from ..hlo.types import TooLarge
-from ..library.kernels import row_lists, row_tables, row_tuples, table_keys
-from ..library.kernels.row_lists import append, extended
+from ..library.containers import row_lists, row_tables
+from ..library.containers.row_lists import append, extended
+from ..library.kernels import row_tuples, table_keys
 from ..library.kernels.structures import list_length
 from ..library.numpy.indexing.bounded import length as bounded_length
 from ..library.numpy.indexing.bounded import refuse
-from ..library.numpy.indexing.subscripts import array_getitem
-from ..library.python import operators, strings
-from ..library.python.iteration import generators
-from ..library.python.iteration.generators import is_suspended
-from ..library.python.python_numbers import IN_PLACE_OPERATORS, PYTHON_OPERATORS, UNARY_OPERATORS
+from ..library.numpy.subscripts.subscripts import array_getitem
+from ..library.python import generators, operators, strings
+from ..library.python.generators import is_suspended
+from ..library.python.numbers.python_numbers import IN_PLACE_OPERATORS, PYTHON_OPERATORS, UNARY_OPERATORS
 from ..library.python.structure_operators import both
 from ..library.rules.classes import c_name, class_name, class_of, not_iterable
 from ..stage import ir as stage

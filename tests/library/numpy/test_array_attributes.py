@@ -11,7 +11,7 @@ import pytest
 from library.harness import Known, PlainContext, check, refused
 from pystage.compiler.library.context import Context
 from pystage.compiler.library.numpy.array_attributes import array_attribute
-from pystage.compiler.library.numpy.indexing.subscripts import array_getitem, array_setitem
+from pystage.compiler.library.numpy.subscripts.subscripts import array_getitem, array_setitem
 from pystage.compiler.values.lattice import Abstract, Const, Ref
 
 A = np.arange(24.0).reshape(2, 3, 4)

@@ -12,7 +12,7 @@ import pytest
 from library.harness import Known, PlainContext, check
 from pystage.compiler.library.context import Context
 from pystage.compiler.library.numpy.array_attributes import array_attribute, set_array_attribute
-from pystage.compiler.library.numpy.indexing.subscripts import array_setitem
+from pystage.compiler.library.numpy.subscripts.subscripts import array_setitem
 from pystage.compiler.values.lattice import Abstract, Const
 
 RECEIVERS = [

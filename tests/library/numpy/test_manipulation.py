@@ -11,7 +11,7 @@ import pytest
 
 from library.harness import Known, PlainContext, check, check_call
 from pystage.compiler.library.numpy import joining, manipulation  # noqa: F401
-from pystage.compiler.library.numpy.indexing.subscripts import array_setitem
+from pystage.compiler.library.numpy.subscripts.subscripts import array_setitem
 from pystage.compiler.values.lattice import Abstract, Const, Ref
 
 A = np.arange(24.0).reshape(2, 3, 4)

@@ -15,8 +15,8 @@ import pytest
 from library.harness import Known, PlainContext, check, refused
 from pystage.compiler.analysis.ranges import Interval
 from pystage.compiler.library.kernels.structures import abstract
+from pystage.compiler.library.python.numbers.python_numbers import PYTHON_OPERATORS
 from pystage.compiler.library.python.operators import binary, compare, contains, inplace, is_, unary
-from pystage.compiler.library.python.python_numbers import PYTHON_OPERATORS
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.lattice import Array, Const
 

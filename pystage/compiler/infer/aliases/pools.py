@@ -16,9 +16,9 @@ from typing import Any, cast
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
+from ...library.containers.row_lists import added, int_value
+from ...library.containers.unboxing import frozen, unboxed, with_contents
 from ...library.kernels.array_rows import boxed
-from ...library.kernels.row_lists import added, int_value
-from ...library.kernels.unboxing import frozen, unboxed, with_contents
 from ...library.rules.pools import (
     Contents,
     as_objects,

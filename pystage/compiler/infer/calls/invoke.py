@@ -18,16 +18,16 @@ from ...diagnostics.codes_types import NoSuchOperation, NotNumeric
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...frontend import FrontendError, stage_function
 from ...hlo.types import ShapeError
-from ...library.jax.jit import under_jit
+from ...library.jax.functions.jit import under_jit
 from ...library.jax.random import is_key
 from ...library.jax.tail import holds_numbers, is_jax_callable, jax_call, takes_as_pytrees
 from ...library.jax.transformed import is_transformed, transformation_of
-from ...library.kernels.rows_as_arrays import arrays_of_rows, is_of_any_type
-from ...library.numpy import structured
+from ...library.numpy.subscripts import structured
+from ...library.operands.libraries import raise_axis
+from ...library.operands.rows_as_arrays import arrays_of_rows, is_of_any_type
 from ...library.registry import accepts, meaning_of, signature_of
 from ...library.rules.classes import class_name, is_generated
 from ...library.rules.jax import AxisProblem
-from ...library.rules.libraries import raise_axis
 from ...policy import is_closed, is_of_jax, package_of
 from ...values.boundary import CallableMember, Path
 from ...values.gated import Gated

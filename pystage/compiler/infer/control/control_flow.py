@@ -15,9 +15,9 @@ from ...diagnostics.codes_constant import TooManyToUnroll
 from ...diagnostics.codes_control import HandlerAtRunTime, NotIterable
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...hlo.walk import operation_count
-from ...library.kernels.deques import is_deque
+from ...library.containers.deques import is_deque
 from ...library.python import operators
-from ...library.python.iteration.generators import is_suspended
+from ...library.python.generators import is_suspended
 from ...stage import ir as stage
 from ...values.boundary import Form
 from ...values.lattice import FALSE, NONE, Abstract, Array, Caught, Const, Exc, ObjectCell, Range, Ref, Undef

@@ -12,8 +12,7 @@ from dataclasses import replace
 from typing import cast
 
 from ...hlo.types import INT64, ArrayType
-from ...library.kernels.array_rows import has_arrays, with_shared
-from ...library.kernels.unboxing import (
+from ...library.containers.unboxing import (
     has_views,
     is_element,
     is_own_array,
@@ -23,6 +22,7 @@ from ...library.kernels.unboxing import (
     unboxed,
     with_contents,
 )
+from ...library.kernels.array_rows import has_arrays, with_shared
 from ...library.numpy.indexing.bounded import narrowed
 from ...library.rules.rows import rows_of_list
 from ...library.rules.tables import cell_as, stored_entries

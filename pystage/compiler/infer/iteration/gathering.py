@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from ...library.kernels.deques import contents, is_deque
-from ...library.kernels.row_lists import collected, of_array
-from ...library.kernels.row_tables import view_rows
+from ...library.containers.deques import contents, is_deque
+from ...library.containers.row_lists import collected, of_array
+from ...library.containers.row_tables import view_rows
 from ...values.bounded import Bounded
 from ...values.lattice import (
     Abstract,

@@ -22,29 +22,22 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...diagnostics.span import Span
 from ...hlo.ir import Value
+from ...library.containers.computed_items import is_of_few
+from ...library.containers.deques import contents, is_deque, items_of
+from ...library.containers.row_lists import as_rows, check, compared, int_of, item
+from ...library.containers.row_tables import view_rows
 from ...library.kernels.array_rows import taken_once
-from ...library.kernels.deques import contents, is_deque, items_of
-from ...library.kernels.row_lists import as_rows, check, compared, int_of, item
-from ...library.kernels.row_tables import view_rows
+from ...library.kernels.number_checks import refuse
 from ...library.kernels.structures import list_items, list_length, view_items
-from ...library.numpy import structured
 from ...library.numpy.indexing.bounded import length as bounded_length
 from ...library.numpy.indexing.stores import shape_of
-from ...library.numpy.indexing.subscripts import array_getitem
-from ...library.python import operators
+from ...library.numpy.subscripts import structured
+from ...library.numpy.subscripts.subscripts import array_getitem
+from ...library.python import generators, operators
 from ...library.python.collections import deques
-from ...library.python.computed_items import is_of_few
 from ...library.python.containers import container_getitem
-from ...library.python.iteration import generators
-from ...library.python.iteration.iterators import (
-    has_ended,
-    is_computed_iterator,
-    is_iterator,
-    place_of,
-    taken,
-)
-from ...library.python.iteration.ranges import range_element, range_length
-from ...library.python.number_checks import refuse
+from ...library.python.iterators import has_ended, is_computed_iterator, is_iterator, place_of, taken
+from ...library.python.ranges import range_element, range_length
 from ...library.rules.classes import class_of, not_iterable
 from ...library.rules.promote import PYTHON_DTYPES
 from ...library.rules.tables import compacted, count_of

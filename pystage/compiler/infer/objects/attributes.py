@@ -13,21 +13,20 @@ import numpy as np
 from ...diagnostics.codes_calls import NoSuchAttribute, NotServed
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
-from ...library.kernels.rows_as_arrays import array_of_rows, index_arrays
-from ...library.numpy import structured
 from ...library.numpy.array_attributes import array_attribute, set_array_attribute
-from ...library.numpy.indexing.flat import flat_getitem, flat_of, flat_setitem
 from ...library.numpy.indexing.grids import grid_of
-from ...library.numpy.indexing.subscripts import array_getitem, array_setitem, refuse_item
-from ...library.python import operators, strings
+from ...library.numpy.subscripts import structured
+from ...library.numpy.subscripts.flat import flat_getitem, flat_of, flat_setitem
+from ...library.numpy.subscripts.subscripts import array_getitem, array_setitem, refuse_item
+from ...library.operands.rows_as_arrays import array_of_rows, index_arrays
+from ...library.python import generators, operators, strings
 from ...library.python.containers import (
     attribute_of_container,
     container_delitem,
     container_getitem,
     container_setitem,
 )
-from ...library.python.iteration import generators
-from ...library.python.iteration.iterators import is_iterator, taken
+from ...library.python.iterators import is_iterator, taken
 from ...library.python.streams import STREAMS, stream_attribute
 from ...library.registry import method_of
 from ...policy import USER, package_of_module

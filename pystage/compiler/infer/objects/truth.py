@@ -14,8 +14,8 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import BOOL
 from ...library.context import Raw
 from ...library.kernels.structures import list_length, table_length
-from ...library.numpy import structured
 from ...library.numpy.indexing.bounded_operands import only_element
+from ...library.numpy.subscripts import structured
 from ...library.rules.split import split_value
 from ...ops import Compare, Reshape, constant
 from ...values.boundary import Form

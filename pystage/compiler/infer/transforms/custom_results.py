@@ -17,7 +17,7 @@ from ...ad.calculus import differentiable
 from ...diagnostics.codes_differentiation import NoRuleFor
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Op, Region, Value
-from ...library.numpy import structured
+from ...library.numpy.subscripts import structured
 from ...ops import Reshape
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Const, ObjectCell, Records, Ref, Tuple
 from ...values.walk import map_children

@@ -27,7 +27,7 @@ from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...diagnostics.span import Span
 from ...hlo.calculus import NotDifferentiable
 from ...hlo.ir import Region, Value
-from ...library.numpy import structured
+from ...library.numpy.subscripts import structured
 from ...library.rules.numbers import number_value
 from ...ops import constant
 from ...values.boundary import Form

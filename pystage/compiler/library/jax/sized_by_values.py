@@ -15,10 +15,10 @@ import jax.numpy as jnp
 from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array
 from ..context import Context, Raw
-from ..numpy.composed import run_program, size_depends
+from ..kernels.composed import run_program, size_depends
+from ..operands.libraries import as_jax
 from ..registry import meaning, signed
 from ..rules.jax import is_none
-from ..rules.libraries import as_jax
 from .tail import jax_call
 
 

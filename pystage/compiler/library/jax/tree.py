@@ -18,9 +18,9 @@ from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Const, Tuple
 from ..context import Context, Raw
 from ..kernels.structures import abstract, new_list
+from ..operands.libraries import as_ndarray
 from ..registry import meaning
 from ..rules.jax import is_none
-from ..rules.libraries import as_ndarray
 from .pytrees import exposed, lifted, proxied, unproxied
 
 IsLeaf = Callable[[Any], bool] | None

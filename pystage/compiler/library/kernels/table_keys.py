@@ -36,13 +36,13 @@ from ...values.rows import stacked
 from ...values.walk import nodes, rebuild, values_of
 from ..context import Context
 from ..interfaces.operations import Operations
-from ..python.number_checks import refuse
 from ..rules.numbers import kinds_of
 from ..rules.promote import fits
 from ..rules.row_index import digest
 from ..rules.rows import row_at, rows_of_list
 from ..rules.split import needs_split, of_one_kind
 from ..rules.templates import row_template, template_of_list, tuple_rows
+from .number_checks import refuse
 
 Found = bool | Value
 """Whether there is an entry: known, or a bool of the program."""

@@ -1,7 +1,7 @@
 """Functions of real and complex numbers that take several operations: logarithms, angles, decompositions of numbers.
 
 In: values of one shape, in the element types of a loop. Out: one value. Functions that are one operation (`sin`, `exp`)
-are declared in `numpy/elementwise.py` directly.
+are declared in `numpy/ufuncs/elementwise.py` directly.
 """
 
 from __future__ import annotations

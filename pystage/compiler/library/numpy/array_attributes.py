@@ -24,16 +24,16 @@ from ...values.views import Permuted, RealOrImaginary
 from ..context import Context, Raw
 from ..jax.at import At, AtIndex, at_attribute
 from ..jax.random import key_attribute
-from ..kernels.nesting import nested
 from ..kernels.structures import abstract, lift
-from ..python.number_methods import python_attribute, scalar_attribute
-from ..rules.libraries import MISSING, NUMPY, plain, with_views
+from ..operands.libraries import MISSING, NUMPY, plain, with_views
+from ..operands.nesting import nested
+from ..python.numbers.number_methods import python_attribute, scalar_attribute
 from ..rules.split import of_one_kind
 from .array_methods import JAX_METHODS, NUMPY_METHODS
-from .bounded.methods import BOUNDED_METHODS
+from .bounded_methods import BOUNDED_METHODS
 from .indexing.bounded import bounded, bounded_attribute
-from .indexing.flat import flat_assign, new_flat
 from .indexing.stores import dtype_of, shape_of, store_through
+from .subscripts.flat import flat_assign, new_flat
 
 _NO_VALUES = frozenset({"data", "ctypes", "flags", "base"})
 """Attributes that show memory, which a program has not."""

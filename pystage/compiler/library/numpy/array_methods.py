@@ -21,19 +21,19 @@ from ...ops import BitcastConvert, Transpose
 from ...values.boundary import Form
 from ...values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
 from ...values.views import Reshaped
+from ..containers import row_lists
 from ..context import Context, Raw
-from ..kernels import row_lists
+from ..kernels.composed import run_program
 from ..kernels.layout import in_order, keep_order
-from ..kernels.nesting import is_sequence
 from ..kernels.structures import abstract, new_list, new_rows, sequence_items, type_name
-from ..rules.casting import assigned_value
+from ..operands.casting import assigned_value
+from ..operands.libraries import JAX, NUMPY, Rules, refuse_forgotten
+from ..operands.nesting import is_sequence
 from ..rules.jax import is_jax, is_none
-from ..rules.libraries import JAX, NUMPY, Rules, refuse_forgotten
 from ..rules.promote import python_type
-from .composed import run_program
 from .indexing.stores import cast, dtype_of, shape_of, store_through
-from .indexing.subscripts import array_getitem
 from .manipulation import order_of
+from .subscripts.subscripts import array_getitem
 
 Methods = dict[str, Callable[..., Abstract]]
 

@@ -32,17 +32,17 @@ from ..kernels.layout import (
     note_copy,
     note_given_back,
 )
-from ..kernels.nesting import array_argument, is_sequence, nested
 from ..kernels.structures import abstract, known_object
+from ..operands.casting import array_value, filling_value
+from ..operands.libraries import ArrayArgument, Rules, twins, with_views
+from ..operands.nesting import array_argument, is_sequence, nested
 from ..python.operators import binary
-from ..rules.casting import array_value, filling_value
 from ..rules.jax import axis_of, canonical, integer, is_none
-from ..rules.libraries import ArrayArgument, Rules, twins, with_views
 from ..rules.promote import kinds_of, numpy_common
 from .indexing.bounded import first_elements
-from .indexing.flat import flat_of
+from .indexing.sizes import bound_of, computed_shape, size_of
 from .indexing.stores import cast, dtype_of, fit, stored_value
-from .sizes import bound_of, computed_shape, size_of
+from .subscripts.flat import flat_of
 
 
 def known_shape(ctx: Context, raw: Raw, function: str) -> tuple[int, ...]:

@@ -16,13 +16,13 @@ from ...hlo.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, DType
 from ...ops import Complex, Fft, Imag, Multiply, Pad, Real, Slice, Transpose
 from ...values.lattice import Abstract
 from ..context import Context, Raw
-from ..kernels.nesting import nested
+from ..kernels.composed import composed
+from ..operands.libraries import NUMPY
+from ..operands.nesting import nested
 from ..registry import meaning
 from ..rules.jax import axis_of, integer, is_none
-from ..rules.libraries import NUMPY
-from .composed import composed
-from .elementwise import result_into
 from .indexing.stores import shape_of
+from .ufuncs.elementwise import result_into
 
 _NORMS = ("backward", "ortho", "forward")
 

@@ -26,15 +26,15 @@ from ...values.boundary import Form
 from ...values.lattice import Abstract
 from ..context import Context, Raw
 from ..kernels.arithmetic import is_nan, select, signbit
-from ..kernels.nesting import nested
+from ..kernels.composed import composed, run_program
+from ..operands.libraries import NUMPY
+from ..operands.nesting import nested
 from ..registry import meaning
 from ..rules.jax import is_none
-from ..rules.libraries import NUMPY
-from .composed import composed, run_program
 from .creation import filled
 from .indexing.gathering import Fancy, gather
 from .joining import part
-from .reductions.searching import count_preceding
+from .searching import count_preceding
 
 
 @meaning(np.interp)

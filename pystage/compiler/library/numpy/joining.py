@@ -28,11 +28,11 @@ from ...values.lattice import (
 from ...values.rows import stacked
 from ...values.views import Window
 from ..context import Context, Raw
-from ..kernels.nesting import array_argument, elements, nested
+from ..interfaces.memory import check_memory
 from ..kernels.structures import call_now, cell_of, new_list
-from ..memory import check_memory
+from ..operands.libraries import ArrayArgument, Rules, twins, with_views
+from ..operands.nesting import array_argument, elements, nested
 from ..rules.jax import axis_of, integer, ints, is_none
-from ..rules.libraries import ArrayArgument, Rules, twins, with_views
 from .indexing.gathering import Fancy, gather
 from .indexing.stores import cast
 from .manipulation import as_array, shape_known

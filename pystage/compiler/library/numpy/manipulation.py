@@ -30,13 +30,13 @@ from ..kernels.layout import (
     note_order_matters,
     reshapes_as_view,
 )
-from ..kernels.nesting import is_sequence, nested
 from ..kernels.structures import new_list
+from ..operands.casting import filling_value
+from ..operands.libraries import NUMPY, Rules, twins, with_views
+from ..operands.nesting import is_sequence, nested
 from ..registry import meaning
-from ..rules.casting import filling_value
 from ..rules.classes import class_name
 from ..rules.jax import axes_of, axis_of, integer, ints, is_none
-from ..rules.libraries import NUMPY, Rules, twins, with_views
 from ..rules.promote import python_type
 from .indexing.bounded import bounded_attribute, flipped
 from .indexing.stores import cast, dtype_of, fit, shape_of, shape_text, store_through

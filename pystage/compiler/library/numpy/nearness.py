@@ -20,9 +20,10 @@ from ...values.lattice import Abstract, Const, NumberKind, Ref
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
-from ..kernels.nesting import is_sequence
+from ..kernels.composed import composed
 from ..kernels.structures import abstract, call_now
-from ..python.scalars import round_value
+from ..operands.nesting import is_sequence
+from ..python.numbers.scalars import round_value
 from ..registry import meaning
 from ..rules.jax import is_jax, is_none
 from ..rules.promote import (
@@ -38,11 +39,10 @@ from ..rules.promote import (
     value_of,
 )
 from .array_attributes import part_of
-from .composed import composed
-from .elementwise import jax_operands, result_into
 from .indexing.stores import dtype_of
 from .indexing.stores import shape_of as target_shape
 from .selection import common_loop
+from .ufuncs.elementwise import jax_operands, result_into
 
 # ---------------------------------------------------------------- rounding
 

@@ -15,13 +15,13 @@ from ...ops import Add, Concatenate, Pad, Reverse, Select, Subtract
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, Const
 from ..context import Context, Raw
-from ..kernels.contraction import Labelled, product
-from ..kernels.nesting import nested
 from ..kernels.structures import call_now
+from ..operands.casting import element_value
+from ..operands.contraction import Labelled, product
+from ..operands.libraries import NUMPY
+from ..operands.nesting import nested
 from ..registry import meaning
-from ..rules.casting import element_value
 from ..rules.jax import is_none
-from ..rules.libraries import NUMPY
 from .indexing.gathering import Fancy, gather
 from .indexing.stores import cast
 from .joining import part, taken

@@ -22,12 +22,12 @@ from ...values.lattice import Abstract, Array, Const, NumberKind
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels.structures import abstract
+from ..operands.casting import cast_number
+from ..operands.libraries import Rules, twins
 from ..python.builtins import listed
 from ..registry import meaning
 from ..rules.bounds import ends_of
-from ..rules.casting import cast_number
 from ..rules.jax import is_none
-from ..rules.libraries import Rules, twins
 from ..rules.promote import (
     SAME_KIND,
     LoopTypes,
@@ -42,8 +42,8 @@ from ..rules.promote import (
     shape_of,
     value_of,
 )
-from . import ufuncs as u
-from .elementwise import apply_jax, jax_operands, result_into
+from .ufuncs import ufuncs as u
+from .ufuncs.elementwise import apply_jax, jax_operands, result_into
 
 
 def common_loop(ctx: Context, operation: str, operands: Sequence[Operand], jax: bool) -> LoopTypes:

@@ -15,11 +15,11 @@ from ...diagnostics.codes_calls import NotServed
 from ...hlo.types import is_complex
 from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
-from ..kernels.nesting import nested
+from ..kernels.composed import NO_SUBTRACTION, composed, size_depends
 from ..kernels.structures import abstract
+from ..operands.libraries import NUMPY
+from ..operands.nesting import nested
 from ..registry import meaning
-from ..rules.libraries import NUMPY
-from .composed import NO_SUBTRACTION, composed, size_depends
 from .jax_twin import twin
 
 

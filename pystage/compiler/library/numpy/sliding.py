@@ -15,10 +15,10 @@ from ...values.bounded import Bounded, Extent
 from ...values.lattice import Abstract, ArrayCell, Ref, through
 from ...values.views import SlidingWindows
 from ..context import Context, Raw
-from ..kernels.nesting import nested
+from ..operands.libraries import NUMPY
+from ..operands.nesting import nested
 from ..registry import meaning
 from ..rules.jax import ints, is_none
-from ..rules.libraries import NUMPY
 from .indexing.bounded import bounded, refuse, shape
 from .indexing.stores import shape_of
 

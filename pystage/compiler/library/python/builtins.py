@@ -54,10 +54,11 @@ from ...values.lattice import (
     Undef,
     is_number,
 )
+from ..containers import row_lists
 from ..context import Context, Raw
-from ..kernels import row_lists
 from ..kernels.arithmetic import absolute
 from ..kernels.array_rows import has_arrays
+from ..kernels.number_checks import check_divisor, check_least, check_overflow, refuse
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -70,21 +71,19 @@ from ..kernels.structures import (
     table_length,
     type_name,
 )
-from ..numpy import structured
-from ..numpy import ufuncs as u
-from ..numpy.elementwise import apply_jax, apply_numpy
 from ..numpy.indexing.bounded import length
+from ..numpy.subscripts import structured
+from ..numpy.ufuncs import ufuncs as u
+from ..numpy.ufuncs.elementwise import apply_jax, apply_numpy
 from ..registry import meaning
 from ..rules.classes import c_name, class_name, class_of
 from ..rules.promote import kinds_of
 from ..rules.split import split_value
-from . import set_methods, strings
-from .iteration import generators
-from .iteration.ranges import range_length
-from .number_checks import check_divisor, check_least, check_overflow, refuse
+from . import generators, set_methods, strings
+from .numbers.scalars import special
 from .operators import binary, compare
 from .ordering import choose
-from .scalars import special
+from .ranges import range_length
 from .structure_operators import negation
 
 

@@ -36,8 +36,18 @@ from ...values.lattice import (
     TableCell,
     Tuple,
 )
+from ..containers import row_lists, row_tables
+from ..containers.computed_items import (
+    checked_place,
+    chosen_item,
+    computed_character,
+    computed_item,
+    is_computed_index,
+    is_index,
+)
+from ..containers.unboxing import are_members, element_of, frozen, make_members, unboxed
 from ..context import Context, Raw
-from ..kernels import row_lists, row_tables, row_tuples
+from ..kernels import row_tuples
 from ..kernels.array_rows import boxed, has_arrays, with_shared
 from ..kernels.structures import (
     MISSING,
@@ -52,24 +62,14 @@ from ..kernels.structures import (
     sequence_items,
     type_name,
 )
-from ..kernels.unboxing import are_members, element_of, frozen, make_members, unboxed
-from ..numpy.indexing.flat import flat_attribute, flat_of
+from ..numpy.subscripts.flat import flat_attribute, flat_of
 from ..rules.classes import class_name
 from ..rules.promote import fits, value_of
 from ..rules.tables import is_counter, is_dict
 from ..rules.templates import tuple_rows
-from . import dict_methods, list_methods, set_methods, strings
-from .collections import counters
-from .computed_items import (
-    checked_place,
-    chosen_item,
-    computed_character,
-    computed_item,
-    is_computed_index,
-    is_index,
-)
-from .iteration.iterators import next_
-from .iteration.ranges import range_element, range_length
+from . import counters, dict_methods, list_methods, set_methods, strings
+from .iterators import next_
+from .ranges import range_element, range_length
 
 Methods = dict[str, Callable[..., Abstract]]
 

@@ -27,8 +27,11 @@ from ...values.lattice import (
     Tuple,
     is_number,
 )
+from ..containers import row_lists, row_tables
+from ..containers.computed_items import chosen_item
+from ..containers.unboxing import frozen
 from ..context import Context, Raw
-from ..kernels import row_lists, row_tables, table_keys
+from ..kernels import table_keys
 from ..kernels.array_rows import has_arrays
 from ..kernels.structures import (
     abstract,
@@ -40,12 +43,10 @@ from ..kernels.structures import (
     new_list,
     type_name,
 )
-from ..kernels.unboxing import frozen
 from ..registry import meaning, method_meaning
 from ..rules.tables import entries_of, is_counter, is_dict
 from ..rules.templates import key_of
-from .computed_items import chosen_item
-from .iteration import generators
+from . import generators
 
 _REQUIRED: Any = object()
 

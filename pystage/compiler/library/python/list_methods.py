@@ -27,8 +27,10 @@ from ...values.lattice import (
     RowsTuple,
     Tuple,
 )
+from ..containers import row_lists
+from ..containers.computed_items import is_computed_index, is_index
+from ..containers.unboxing import element_of, frozen, unboxed
 from ..context import Context, Raw
-from ..kernels import row_lists
 from ..kernels.array_rows import has_arrays, with_shared
 from ..kernels.structures import (
     abstract,
@@ -40,10 +42,8 @@ from ..kernels.structures import (
     sequence_items,
     type_name,
 )
-from ..kernels.unboxing import element_of, frozen, unboxed
 from ..registry import meaning
-from .computed_items import is_computed_index, is_index
-from .iteration import generators
+from . import generators
 from .operators import binary, compare
 from .ordering import in_order, rows_in_order
 

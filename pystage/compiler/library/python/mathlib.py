@@ -60,17 +60,17 @@ from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
 from ..kernels.arithmetic import Kernel, like, select
+from ..kernels.composed import meaning_by, run_program
+from ..kernels.number_checks import check_integral, check_overflow, check_product
 from ..kernels.structures import MISSING, call_now, cell_of, known_object
-from ..numpy.composed import meaning_by, run_program
 from ..registry import meaning
 from ..rules.classes import class_name, class_of
 from ..rules.promote import value_of
 from .builtins import listed
-from .exact_sums import exact_sum
-from .math_checks import check_call, check_logarithm
-from .number_checks import check_integral, check_overflow, check_product
+from .numbers.exact_sums import exact_sum
+from .numbers.math_checks import check_call, check_logarithm
+from .numbers.scalars import integral, special, to_python
 from .operators import binary
-from .scalars import integral, special, to_python
 
 
 def number(ctx: Context, x: Raw) -> Value:

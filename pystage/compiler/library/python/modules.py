@@ -39,9 +39,10 @@ from ...values.lattice import (
     Tuple,
     is_number,
 )
+from ..containers import row_tables
+from ..containers.deques import is_deque, mapped_deque
 from ..context import Context, Raw
-from ..kernels import row_tables
-from ..kernels.deques import is_deque, mapped_deque
+from ..kernels.composed import run_program
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -53,15 +54,13 @@ from ..kernels.structures import (
     new_list,
     new_rows,
 )
-from ..numpy import structured
-from ..numpy.composed import run_program
+from ..numpy.subscripts import structured
 from ..registry import meaning, method_meaning
 from ..rules.classes import class_name, class_of
-from . import operators
+from . import generators, operators
 from .builtins import abs_, listed
-from .iteration import generators
-from .iteration.iterators import is_iterator
-from .scalars import to_python
+from .iterators import is_iterator
+from .numbers.scalars import to_python
 from .structure_operators import negation
 
 # ---------------------------------------------------------------- operator

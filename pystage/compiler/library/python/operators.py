@@ -37,8 +37,8 @@ from ...values.lattice import (
     is_number,
 )
 from ..context import Context, Raw
-from ..kernels.powers import check_power, function_of_exponent, special_power
-from ..kernels.rows_as_arrays import array_of_rows
+from ..kernels.number_checks import both, check_least
+from ..kernels.number_checks import either as any_of
 from ..kernels.structures import (
     MISSING,
     abstract,
@@ -48,15 +48,6 @@ from ..kernels.structures import (
     known_object,
     new_list,
     type_name,
-)
-from ..numpy import ufuncs as u
-from ..numpy.elementwise import (
-    ElementwiseFunction,
-    apply_loop,
-    compute,
-    known_comparison,
-    staged_python_integer,
-    store_result,
 )
 from ..numpy.indexing.bounded import (
     belonging,
@@ -69,16 +60,24 @@ from ..numpy.indexing.bounded import (
 )
 from ..numpy.indexing.bounded_operands import beside, computing_for, elementwise, own_anchors
 from ..numpy.indexing.stores import check_writable, store_through
+from ..numpy.ufuncs import ufuncs as u
+from ..numpy.ufuncs.elementwise import (
+    ElementwiseFunction,
+    apply_loop,
+    compute,
+    known_comparison,
+    staged_python_integer,
+    store_result,
+)
+from ..numpy.ufuncs.powers import check_power, function_of_exponent, special_power
+from ..operands.rows_as_arrays import array_of_rows
 from ..rules.classes import class_name, class_of
 from ..rules.jax import is_jax
 from ..rules.promote import LoopTypes, Operand, Rule, kinds_of, resolve, value_of
 from ..rules.split import NeedsSplit, split_operation, split_value
-from . import strings
+from . import counters, strings
 from . import structure_operators as structure
-from .collections import counters
-from .number_checks import both, check_least
-from .number_checks import either as any_of
-from .python_numbers import PYTHON_OPERATORS, apply_python, python_loop
+from .numbers.python_numbers import PYTHON_OPERATORS, apply_python, python_loop
 from .string_comparisons import tested
 
 FUNCTIONS: dict[str, ElementwiseFunction] = {

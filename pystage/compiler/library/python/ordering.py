@@ -23,16 +23,16 @@ from ...ops import Compare, Iota
 from ...values.boundary import Form
 from ...values.gated import Gated, alternatives, tag_of
 from ...values.lattice import Abstract, Array, Const, ListCell, Ref, RowsCell, Tuple, is_number
+from ..containers import row_lists
+from ..containers.unboxing import frozen, make_members, unboxed
 from ..context import Context, Raw
-from ..kernels import row_lists
 from ..kernels.arithmetic import select
 from ..kernels.array_rows import has_arrays, with_shared
+from ..kernels.composed import run_program
+from ..kernels.number_checks import either, refuse
 from ..kernels.structures import abstract, cell_of, list_items, new_rows
-from ..kernels.unboxing import frozen, make_members, unboxed
-from ..numpy.composed import run_program
 from ..registry import meaning
 from ..rules.promote import kinds_of, value_of
-from .number_checks import either, refuse
 from .operators import compare
 from .strings import is_string
 

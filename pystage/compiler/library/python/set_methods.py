@@ -30,12 +30,13 @@ from ...values.lattice import (
     Tuple,
 )
 from ...values.state import ERROR
+from ..containers import row_lists, row_tables
+from ..containers.row_lists import truth_of
 from ..context import Context, Raw
-from ..kernels import row_lists, row_tables, table_keys
-from ..kernels.row_lists import truth_of
+from ..kernels import table_keys
 from ..kernels.structures import MISSING, abstract, cell_of, known_object, lift, new_set, type_name
 from ..rules.tables import class_of_table, compacted, entries_of
-from .iteration import generators
+from . import generators
 
 T = TypeVar("T")
 

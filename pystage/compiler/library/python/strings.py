@@ -39,9 +39,9 @@ from ...values.lattice import (
     Tuple,
 )
 from ...values.text import Verbatim, formatted, joined
+from ..containers import row_tables
+from ..containers.deques import mapped_deque
 from ..context import Context, Raw
-from ..kernels import row_tables
-from ..kernels.deques import mapped_deque
 from ..kernels.structures import (
     MISSING,
     abstract,

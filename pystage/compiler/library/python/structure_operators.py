@@ -49,8 +49,9 @@ from ...values.lattice import (
     same_constant,
 )
 from ...values.walk import head
+from ..containers import row_lists, row_tables
 from ..context import Context
-from ..kernels import row_lists, row_tables, row_tuples
+from ..kernels import row_tuples
 from ..kernels.layout import note_compared
 from ..kernels.structures import (
     MISSING,
@@ -69,10 +70,8 @@ from ..rules.classes import c_name, class_of
 from ..rules.promote import shape_of, value_of
 from ..rules.split import needs_split
 from ..rules.tables import is_counter, is_dict
-from . import set_methods
-from .collections import counters
+from . import counters, generators, set_methods
 from .dict_methods import merged, update
-from .iteration import generators
 
 Equal = Callable[[Abstract, Abstract], Abstract]
 Compare = Callable[[str, Abstract, Abstract], Abstract]

@@ -24,15 +24,15 @@ from ...values.boundary import Form
 from ...values.lattice import Abstract, Const, Tuple
 from ..context import Context, Raw
 from ..kernels.arithmetic import any_of
-from ..kernels.nesting import nested
 from ..kernels.structures import abstract
-from ..numpy.elementwise import ElementwiseFunction, call_numpy
 from ..numpy.jax_twin import twin
 from ..numpy.linalg.factorisations import refuse_if, require_positive
-from ..numpy.ufuncs import with_ufunc_options
+from ..numpy.ufuncs.elementwise import ElementwiseFunction, call_numpy
+from ..numpy.ufuncs.ufuncs import with_ufunc_options
+from ..operands.libraries import NUMPY
+from ..operands.nesting import nested
 from ..registry import meaning
 from ..rules.jax import is_none
-from ..rules.libraries import NUMPY
 from ..rules.promote import SAME_KIND, Casting
 
 _UFUNCS = [

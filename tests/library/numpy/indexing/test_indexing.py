@@ -17,7 +17,7 @@ from pystage.compiler.library.context import Context
 from pystage.compiler.library.jax.at import At as AtObject
 from pystage.compiler.library.jax.at import AtIndex, at_attribute
 from pystage.compiler.library.numpy.indexing.bounded import length
-from pystage.compiler.library.numpy.indexing.subscripts import array_getitem, array_setitem
+from pystage.compiler.library.numpy.subscripts.subscripts import array_getitem, array_setitem
 from pystage.compiler.library.python import operators
 from pystage.compiler.ops import Add, DynamicSlice, DynamicUpdateSlice, Gather, Multiply, Reshape, Scatter
 from pystage.compiler.values.boundary import Form

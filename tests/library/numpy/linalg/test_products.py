@@ -11,8 +11,8 @@ import pytest
 
 from library.harness import Known, PlainContext, check, check_call
 from pystage.compiler.library.context import Context
-from pystage.compiler.library.numpy.indexing.subscripts import array_setitem
 from pystage.compiler.library.numpy.linalg import einsum, norms, products  # noqa: F401
+from pystage.compiler.library.numpy.subscripts.subscripts import array_setitem
 from pystage.compiler.ops import DotGeneral
 from pystage.compiler.values.lattice import Abstract, Const
 

@@ -13,8 +13,8 @@ import pytest
 
 from library.harness import Known, check, check_call, refused
 from pystage.compiler.library.context import Context
-from pystage.compiler.library.numpy.indexing.subscripts import array_getitem
 from pystage.compiler.library.numpy.reductions import extrema, scans  # noqa: F401
+from pystage.compiler.library.numpy.subscripts.subscripts import array_getitem
 from pystage.compiler.values.lattice import Abstract, Const
 
 RNG = np.random.default_rng(0)

@@ -18,7 +18,7 @@ from ....hlo.types import DType, is_complex
 from ....ops import Convolution, DotGeneral
 from ....values.lattice import Abstract, Array
 from ...context import Context, Raw
-from ...kernels.contraction import lowered
+from ...operands.contraction import lowered
 from ...registry import meaning
 from ...rules.jax import (
     UnservedPrecision,

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ...jax import nn  # noqa: F401  (declares the meaning of what is served here)
+from ...jax.functions import nn  # noqa: F401  (declares the meaning of what is served here)
 from .size_rules import by_element, composed_for_bounded
 
 by_element(

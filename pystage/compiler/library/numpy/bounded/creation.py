@@ -20,15 +20,16 @@ from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
 from ....values.state import References
 from ....values.views import Reshaped
+from ...containers import row_lists
 from ...context import Context, Raw
-from ...kernels import row_lists
+from ...kernels.composed import run_program
 from ...kernels.layout import is_contiguous, note_possible_copy, strides_of
-from ...kernels.rows_as_arrays import arrays_of_rows, is_of_any_type
 from ...kernels.structures import abstract
+from ...operands.contraction import diagonal_views
+from ...operands.libraries import NUMPY, Rules
+from ...operands.rows_as_arrays import arrays_of_rows, is_of_any_type
 from ...registry import meaning_of
 from ...rules.jax import axes_of, axis_of, integer, is_none
-from ...rules.libraries import NUMPY, Rules
-from ..composed import run_program
 from ..indexing.bounded import (
     bounded,
     bounded_attribute,
@@ -49,8 +50,8 @@ from ..indexing.bounded import (
     shape as extents_of,
 )
 from ..indexing.slices import times
-from ..indexing.subscripts import array_getitem
-from ..linalg.matrices import diagonal_views, two_axes
+from ..linalg.matrices import two_axes
+from ..subscripts.subscripts import array_getitem
 from .size_rules import by_element, for_bounded, twins_for_bounded, whole_like
 
 _LIBRARY = str(Path(__file__).parents[2])

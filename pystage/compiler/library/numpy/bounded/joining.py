@@ -18,15 +18,15 @@ from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.capacity import Capacity
 from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
 from ...context import Context, Raw
-from ...kernels.rows_as_arrays import arrays_of_rows, chained, rank_of_rows
+from ...kernels.composed import run_program, size_depends
 from ...kernels.structures import abstract, sequence_items
+from ...operands.libraries import Rules
+from ...operands.rows_as_arrays import arrays_of_rows, chained, rank_of_rows
 from ...rules.jax import axis_of, is_none
-from ...rules.libraries import Rules
-from ..composed import run_program, size_depends
 from ..indexing.bounded import bounded, compact, count, raveled, refuse
 from ..indexing.bounded_operands import elementwise, placed
 from ..indexing.size_checks import operand
-from ..indexing.subscripts import array_getitem
+from ..subscripts.subscripts import array_getitem
 from .size_rules import Rows, as_whole, composed_for_bounded, composed_twins, twins_for_bounded
 
 

@@ -15,16 +15,16 @@ from ....ops import Compare, Not, Select
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import NONE, Abstract, Array, Const, Tuple
 from ...context import Context, Raw
+from ...kernels.composed import NO_SUBTRACTION, run_program
+from ...kernels.number_checks import refuse as refuse_number
 from ...kernels.structures import sequence_items
-from ...python.number_checks import refuse as refuse_number
+from ...operands.libraries import Rules
 from ...rules.bounds import ends_of
 from ...rules.jax import axis_of, is_none
-from ...rules.libraries import Rules
-from ..composed import NO_SUBTRACTION, run_program
 from ..indexing.bounded import bounded, compact, elements, length, raveled, refuse, size, where
 from ..indexing.bounded_operands import placed, result_with
-from ..indexing.subscripts import array_getitem
 from ..reductions.sorting import check_kind
+from ..subscripts.subscripts import array_getitem
 from .size_rules import (
     composed_for_bounded,
     composed_twins,

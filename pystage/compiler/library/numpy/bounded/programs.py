@@ -14,11 +14,11 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Ref
 from ...context import Context, Raw
-from ..composed import run_program, size_depends
+from ...kernels.composed import run_program, size_depends
 from ..indexing.flat_stores import refuse_own_memory
 from ..nearness import allclose
 from ..padding import mode_name
-from ..reductions.searching import digitize
+from ..searching import digitize
 from ..series import sort_complex
 from .order_statistics import at_shares, checked_shares, is_weak
 from .size_rules import composed_for_bounded, composed_for_computed, for_bounded

@@ -15,12 +15,12 @@ from ....ops import Compare
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array
 from ...context import Context, Raw
-from ...python.number_checks import refuse as refuse_number
+from ...kernels.composed import size_depends
+from ...kernels.number_checks import refuse as refuse_number
 from ...rules.jax import is_none
-from ..composed import size_depends
 from ..indexing.bounded import bounded, count, refuse, where
 from ..indexing.bounded_operands import placed
-from ..reductions.searching import least_length, occurrences
+from ..searching import least_length, occurrences
 from .size_rules import composed_for_computed, for_bounded
 
 

@@ -15,10 +15,10 @@ from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
+from ...kernels.composed import run_program, size_depends
 from ...kernels.structures import is_sequence, lift
+from ...operands.libraries import MISSING, plain
 from ...registry import meaning, whole_signature
-from ...rules.libraries import MISSING, plain
-from ..composed import run_program, size_depends
 from ..indexing.indices import known_sequence
 from ..indexing.stores import known_array
 

@@ -17,11 +17,11 @@ from ....ops import Compare, Select
 from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
+from ...kernels.composed import run_program
+from ...operands.libraries import as_ndarray
 from ...registry import meaning_of
 from ...rules.jax import axis_of, is_none
-from ...rules.libraries import as_ndarray
 from .. import fourier  # noqa: F401  (declares the meanings of what is served here)
-from ..composed import run_program
 from ..indexing.bounded import compact, count, elements, where
 from ..indexing.bounded_operands import result_with
 from .size_rules import Meaning, composed_for_computed, is_computed, serve

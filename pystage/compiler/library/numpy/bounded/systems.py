@@ -22,9 +22,9 @@ from ....values.bounded import Bounded, Extent
 from ....values.lattice import Abstract, Array, Const, Tuple, Unknown
 from ...context import Context, Raw
 from ...kernels.arithmetic import is_nan
-from ...kernels.nesting import nested
+from ...operands.libraries import NUMPY
+from ...operands.nesting import nested
 from ...rules.jax import is_none
-from ...rules.libraries import NUMPY
 from ...rules.promote import value_of
 from ..indexing.bounded import compact, count, elements, first_elements, refuse, where
 from ..jax_twin import twin

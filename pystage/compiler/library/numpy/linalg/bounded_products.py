@@ -18,8 +18,8 @@ from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
+from ...operands.libraries import as_jax
 from ...rules.jax import jax_array
-from ...rules.libraries import as_jax
 from ..indexing.bounded import refuse, where_of
 from ..indexing.bounded_operands import result_with, together
 from ..indexing.size_checks import AlignedOperand, operand

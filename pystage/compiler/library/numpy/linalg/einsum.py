@@ -19,13 +19,21 @@ from ....hlo.ir import Value
 from ....values.lattice import Abstract, Const
 from ....values.views import Permuted, View
 from ...context import Context, Raw
-from ...kernels.contraction import Labelled, Labels, Precision, ordered, product, summed_out, without_repeats
-from ...kernels.nesting import array_argument, elements
+from ...operands.contraction import (
+    Labelled,
+    Labels,
+    Precision,
+    diagonal_views,
+    ordered,
+    product,
+    summed_out,
+    without_repeats,
+)
+from ...operands.libraries import ArrayArgument, Rules, twins, with_views
+from ...operands.nesting import array_argument, elements
 from ...rules.jax import is_none
-from ...rules.libraries import ArrayArgument, Rules, twins, with_views
 from ..indexing.stores import cast
 from ..joining import check_casts
-from .matrices import diagonal_views
 from .products import precision_of, stored_out
 
 

@@ -37,10 +37,10 @@ from ....values.lattice import Abstract, Tuple, Unknown
 from ....values.views import Window
 from ...context import Context, Raw
 from ...kernels.arithmetic import any_of, is_nan
-from ...kernels.nesting import nested
+from ...kernels.composed import composed, run_program
+from ...operands.libraries import NUMPY
+from ...operands.nesting import nested
 from ...registry import meaning
-from ...rules.libraries import NUMPY
-from ..composed import composed, run_program
 from ..jax_twin import twin
 from .names import check_square
 

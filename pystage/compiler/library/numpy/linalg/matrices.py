@@ -14,17 +14,18 @@ from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, ArrayType, DType
 from ....ops import Add, Broadcast, Compare, Concatenate, Iota, Multiply, Select
 from ....values.lattice import Abstract, ListCell, Ref, Tuple
-from ....values.views import Diagonal, Permuted, Reshaped, Strided, View, read_path, write_path
+from ....values.views import Diagonal, Reshaped, Strided, read_path, write_path
 from ...context import Context, Raw
+from ...interfaces.memory import check_memory
 from ...kernels.layout import in_order
-from ...kernels.nesting import nested
-from ...kernels.reducing import ReductionOperand, total
 from ...kernels.structures import lift
-from ...memory import check_memory
+from ...operands.casting import array_value
+from ...operands.contraction import diagonal_views
+from ...operands.libraries import NUMPY, Rules, twins, with_views
+from ...operands.nesting import nested
+from ...operands.reducing import ReductionOperand, total
 from ...registry import meaning
-from ...rules.casting import array_value
 from ...rules.jax import axis_of, integer, is_none
-from ...rules.libraries import NUMPY, Rules, twins, with_views
 from ..creation import filled, order_argument, type_argument
 from ..indexing.flat_stores import refuse_own_memory
 from ..indexing.stores import cast, dtype_of, fit, shape_of, store_through
@@ -108,13 +109,6 @@ def triu(ctx: Context, rules: Rules, m: Raw, k: Raw = 0) -> Abstract:
 
 
 # ---------------------------------------------------------------- diagonals
-
-
-def diagonal_views(rank: int, offset: int, first: int, second: int, frozen: bool = False) -> tuple[View, ...]:
-    """The views that take a diagonal of two axes of an array of `rank`, which becomes the last axis."""
-    order = (*[axis for axis in range(rank) if axis not in (first, second)], first, second)
-    diagonal = Diagonal(offset, frozen)
-    return (diagonal,) if order == tuple(range(rank)) else (Permuted(order), diagonal)
 
 
 def two_axes(ctx: Context, rank: int, first: Raw, second: Raw, name: str) -> tuple[int, int]:

@@ -14,14 +14,14 @@ from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.types import BFLOAT16, is_complex
 from ....values.lattice import Abstract, Const, Tuple
 from ...context import Context, Raw
-from ...kernels.nesting import nested
 from ...kernels.structures import abstract
+from ...operands.libraries import NUMPY, as_ndarray
+from ...operands.nesting import nested
 from ...registry import meaning
 from ...rules.jax import integer, is_none
-from ...rules.libraries import NUMPY, as_ndarray
-from ..elementwise import result_into
 from ..indexing.stores import cast
 from ..manipulation import shape_known
+from ..ufuncs.elementwise import result_into
 from .products import conjugate, places_of, product_dtype
 
 _LAST_TWO = {"axis1": Const(-2), "axis2": Const(-1)}

@@ -11,10 +11,10 @@ from ....ops import Abs, Add, Imag, Maximum, Minimum, Multiply, Power, Real, Sqr
 from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
 from ...jax.tail import jax_call
-from ...kernels.nesting import array_argument
-from ...kernels.reducing import ReductionOperand, not_zero, reduce, reduced_shape, total
+from ...operands.libraries import Rules, twins
+from ...operands.nesting import array_argument
+from ...operands.reducing import ReductionOperand, not_zero, reduce, reduced_shape, total
 from ...rules.jax import axes_of, is_none
-from ...rules.libraries import Rules, twins
 from ..reductions.extrema import check_elements
 
 _BY_SUMS = (1, -1, np.inf, -np.inf)

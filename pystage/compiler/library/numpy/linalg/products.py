@@ -21,16 +21,16 @@ from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Const, NumberKind, Tuple
 from ...context import Context, Raw
-from ...kernels.contraction import Labelled, Precision, ordered, product
-from ...kernels.nesting import nested
 from ...kernels.structures import abstract
+from ...operands.contraction import Labelled, Precision, ordered, product
+from ...operands.libraries import JAX, NUMPY, ArrayArgument, Rules, as_jax, as_ndarray, twins
+from ...operands.nesting import nested
 from ...registry import meaning
 from ...rules.jax import UnservedPrecision, axes_of, axis_of, is_none, precision_name
-from ...rules.libraries import JAX, NUMPY, ArrayArgument, Rules, as_jax, as_ndarray, twins
 from ...rules.promote import broadcast_shape, numpy_loop
-from ..elementwise import arrays_of, wants_arrays
 from ..indexing.stores import broadcasts, shape_of, store_out
 from ..joining import part
+from ..ufuncs.elementwise import arrays_of, wants_arrays
 from .bounded_products import of_bounded
 
 

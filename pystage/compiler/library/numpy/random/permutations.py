@@ -20,7 +20,7 @@ from ...kernels.layout import keeps_order
 from ...kernels.structures import MISSING, abstract, cell_of, known_object
 from ...python.list_methods import replace_items
 from ..indexing.stores import shape_of
-from ..indexing.subscripts import array_setitem
+from ..subscripts.subscripts import array_setitem
 from .draws import ActionBuilder, bound, drawn, receiver_of, stored
 
 

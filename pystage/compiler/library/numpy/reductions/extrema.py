@@ -22,7 +22,8 @@ from ....values.bounded import Bounded
 from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...kernels.arithmetic import compare, extremum
-from ...kernels.reducing import (
+from ...operands.libraries import Rules, twins
+from ...operands.reducing import (
     EXTREMA,
     ReductionOperand,
     counted,
@@ -37,7 +38,6 @@ from ...kernels.reducing import (
     without_nan,
 )
 from ...rules.jax import axis_of, is_none
-from ...rules.libraries import Rules, twins
 from ..indexing.bounded import compact, count, is_known_false, raveled, refuse
 from .sums import initial_value
 

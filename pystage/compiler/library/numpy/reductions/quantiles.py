@@ -35,12 +35,12 @@ from ....ops import (
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
-from ...kernels.nesting import elements, nested
-from ...kernels.reducing import reduced_shape, wider
+from ...kernels.composed import run_program
 from ...kernels.structures import abstract, lift
+from ...operands.libraries import NUMPY, Rules, twins
+from ...operands.nesting import elements, nested
+from ...operands.reducing import reduced_shape, wider
 from ...rules.jax import axes_of, is_none
-from ...rules.libraries import NUMPY, Rules, twins
-from ..composed import run_program
 from ..indexing.gathering import Fancy, gather
 from ..indexing.stores import known_array
 from ..joining import part, taken

@@ -14,11 +14,11 @@ from ....hlo.types import BOOL, is_complex, is_floating
 from ....ops import Add, Compare, Multiply, ReduceWindow, Select, Slice, Subtract, Xor
 from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
-from ...kernels.nesting import array_argument
-from ...kernels.reducing import neutral, wider
 from ...kernels.structures import abstract
+from ...operands.libraries import Rules, twins
+from ...operands.nesting import array_argument
+from ...operands.reducing import neutral, wider
 from ...rules.jax import axis_of, integer, is_none
-from ...rules.libraries import Rules, twins
 from ..indexing.stores import cast
 from ..joining import joined
 from .sums import accumulator

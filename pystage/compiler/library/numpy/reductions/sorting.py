@@ -19,10 +19,10 @@ from ....hlo.types import ArrayType
 from ....ops import Iota, Reverse, Sort
 from ....values.lattice import Abstract
 from ...context import Context, Raw
-from ...kernels.nesting import array_argument, elements, nested
 from ...kernels.structures import call_now
+from ...operands.libraries import ArrayArgument, Rules, twins
+from ...operands.nesting import array_argument, elements, nested
 from ...rules.jax import axis_of, integer, ints, is_none
-from ...rules.libraries import ArrayArgument, Rules, twins
 
 _JAX_KINDS = (None, "quicksort", "heapsort", "mergesort", "stable")
 

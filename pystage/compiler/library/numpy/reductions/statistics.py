@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ...python.exact_sums import bits_of
-from ..composed import composed, size_depends
+from ...kernels.composed import composed, size_depends
+from ...python.numbers.exact_sums import bits_of
 
 # ---------------------------------------------------------------- means
 

@@ -18,8 +18,10 @@ from ....ops import Add, Compare, Divide, Imag, Maximum, Multiply, Real, Select,
 from ....values.lattice import Abstract, Tuple
 from ...context import Context, Raw
 from ...kernels.arithmetic import real_dtype
-from ...kernels.nesting import nested
-from ...kernels.reducing import (
+from ...operands.casting import assigned_value
+from ...operands.libraries import Rules, twins
+from ...operands.nesting import nested
+from ...operands.reducing import (
     ReductionOperand,
     counted,
     product,
@@ -31,9 +33,7 @@ from ...kernels.reducing import (
     wider,
     without_nan,
 )
-from ...rules.casting import assigned_value
 from ...rules.jax import canonical, ints, is_none
-from ...rules.libraries import Rules, twins
 from ..indexing.stores import cast
 
 # ---------------------------------------------------------------- sums and products

@@ -27,11 +27,14 @@ from ....values.lattice import (
     Ref,
     RowsCell,
 )
+from ...containers import deques as rings
+from ...containers import row_lists
+from ...containers.computed_items import is_index
+from ...containers.deques import contents, is_deque, items_of, maxlen_of, new_deque
+from ...containers.unboxing import frozen, unboxed
 from ...context import Context, Raw
-from ...kernels import deques as rings
-from ...kernels import row_lists
 from ...kernels.array_rows import has_arrays, with_shared
-from ...kernels.deques import contents, is_deque, items_of, maxlen_of, new_deque
+from ...kernels.composed import run_program
 from ...kernels.structures import (
     abstract,
     cell_of,
@@ -42,12 +45,9 @@ from ...kernels.structures import (
     new_rows,
     type_name,
 )
-from ...kernels.unboxing import frozen, unboxed
-from ...numpy.composed import run_program
 from ...registry import meaning
 from ...rules.classes import class_name
-from ..computed_items import is_index
-from ..iteration import generators
+from .. import generators
 from ..operators import compare
 
 # ---------------------------------------------------------------- parts of a deque

@@ -10,15 +10,15 @@ import heapq
 from typing import Any
 
 from ....values.lattice import LISTS, NONE, Abstract, Ref, RowsCell
+from ...containers import row_lists
+from ...containers.unboxing import unboxed
 from ...context import Context, Raw
-from ...kernels import row_lists
 from ...kernels.array_rows import has_arrays
+from ...kernels.composed import composed
 from ...kernels.structures import abstract, cell_of, type_name
-from ...kernels.unboxing import unboxed
-from ...numpy.composed import composed
 from ...registry import meaning
 from ..containers import container_getitem, container_setitem
-from ..iteration.iterables import sorted_list
+from ..iterables import sorted_list
 
 # ---------------------------------------------------------------- elements at places that lie inside
 

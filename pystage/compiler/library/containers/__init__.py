@@ -1,0 +1,1 @@
+"""Lists, deques, dicts and sets as rows: what is done to them."""

@@ -1,0 +1,29 @@
+"""Whether an ndarray can be had: what NumPy says when it is asked for one of the shape and element type."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...hlo.types import ArrayType, TooLarge
+
+_CERTAIN = 1 << 30
+"""NumPy is not asked for up to so many bytes."""
+
+
+def refusal_of_numpy(type: ArrayType) -> Exception | None:
+    """What NumPy raises in place of making an array of this type, on this machine; None if it can.
+
+    The elements of `np.empty` are not written, so that the machine need not have the memory, but the addresses: what the
+    operating system refuses is refused before.
+    """
+    try:
+        np.empty(type.static_shape, type.dtype)
+    except (ValueError, MemoryError) as error:
+        return error
+    return None
+
+
+def check_memory(type: ArrayType) -> None:
+    """Raises `TooLarge` for an ndarray that NumPy cannot make, so that the plain run raises."""
+    if type.nbytes > _CERTAIN and refusal_of_numpy(type) is not None:
+        raise TooLarge(type)

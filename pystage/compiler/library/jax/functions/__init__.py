@@ -1,0 +1,1 @@
+"""JAX's functions above `jax.lax`: `jit`, `jax.nn`."""

@@ -1,0 +1,1 @@
+"""Subscripts of arrays, stores through them, `x.flat`, structured arrays."""

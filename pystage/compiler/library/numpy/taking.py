@@ -1,0 +1,390 @@
+"""Gathers and scatters at computed indices: `take`, `put`, `choose` and their kin.
+
+A call whose result has a size that depends on values is refused, with a rewrite that works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...diagnostics.codes_types import ArgumentNotStaged
+from ...hlo.ir import Value
+from ...hlo.types import BOOL, INT64, UINT64, ArrayType
+from ...ops import Clamp, Compare, Concatenate, Iota, Remainder, Select, Transpose
+from ...values.boundary import Form
+from ...values.bounded import Bounded
+from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, SliceObject, Tuple
+from ...values.views import Reshaped
+from ..context import Context, Raw
+from ..kernels.arithmetic import select
+from ..kernels.structures import abstract
+from ..operands.casting import array_value
+from ..operands.libraries import NUMPY, ArrayArgument, as_ndarray, delegated
+from ..operands.nesting import elements, nested
+from ..registry import meaning
+from ..rules.classes import c_name, class_of
+from ..rules.jax import axis_of, is_none
+from ..rules.promote import numpy_common
+from .creation import filled
+from .indexing.bounds_checks import check_inside, outside_of_axis
+from .indexing.flat_stores import store_repeated, store_until_outside
+from .indexing.gathering import Fancy, gather, scatter
+from .indexing.indices import from_front
+from .indexing.stores import check_writable, dtype_of, mismatch, returned_out, shape_of, store_through
+from .joining import joined, part, taken
+from .manipulation import as_array
+from .subscripts.subscripts import IMMUTABLE
+
+
+def indices_of(
+    ctx: Context, raw: Raw, extent: int, mode: Raw, function: str, check: Callable[[Array, Value], None]
+) -> Value:
+    """Integers as int64 indices along an axis of `extent` elements, by NumPy's `mode`.
+
+    For the mode `raise`, `check` is called with the integers, and with the indices that they are.
+    """
+    given = nested(ctx, NUMPY, raw, function)
+    if given.dtype.kind not in "iub" and given.form is Form.PYTHON and not given.rank:
+        given = ArrayArgument(ctx.convert(given.value, INT64))
+    if given.dtype == UINT64 and function == "take":  # the same bits
+        given = ArrayArgument(ctx.convert(given.value, INT64))
+    if given.dtype.kind not in "iub" or given.dtype == UINT64:
+        ctx.raise_(
+            TypeError(
+                f"Cannot cast array data from {given.dtype!r} to dtype('int64') according to the rule 'safe'"
+            )
+        )
+    how = ctx.known(mode, f"the mode of {function}")
+    if how == "raise":
+        array = Array(given.value, Form.NDARRAY)
+        front = from_front(ctx, array, extent) if function != "choose" else ctx.convert(given.value, INT64)
+        check(array, front)
+        return front
+    value = ctx.convert(given.value, INT64)
+    shape = value.type.static_shape
+    if how == "clip":
+        return ctx.op(Clamp(), ctx.constant(0, INT64), value, ctx.constant(extent - 1, INT64))
+    if how != "wrap":
+        ctx.raise_(ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{how}')"))
+    rest = ctx.op(Remainder(), value, filled(ctx, extent, shape, INT64))
+    return from_front(ctx, Array(rest, Form.NDARRAY), extent)
+
+
+@meaning(np.take)
+def take(
+    ctx: Context, a: Raw, indices: Raw, axis: Raw = None, out: Raw = None, mode: Raw = "raise"
+) -> Abstract:
+    """The slices at the indices, along an axis or from the flat array."""
+    if delegated(ctx, a, indices):  # its method refuses the mode "raise"
+        how = ctx.known(mode, "the mode of take")
+        if not is_none(out) or how == "raise":
+            ctx.raise_(NotImplementedError("The 'raise' mode to jnp.take is not supported."))
+        keywords = {"axis": axis if isinstance(axis, Abstract) else Const(axis), "mode": Const(how)}
+        return ctx.call(Const(jnp.take), [a, indices], keywords)
+    given = nested(ctx, NUMPY, a, "take")
+    value, at = given.value, 0
+    if is_none(axis):
+        value = ctx.reshape(value, (value.type.size,))
+    else:
+        at = axis_of(ctx, axis, given.rank, "take")
+    shape = value.type.static_shape
+
+    def outside(index: Any) -> None:
+        np.take(np.broadcast_to(np.int8(0), shape), index, axis=at)
+
+    positions = indices_of(
+        ctx, indices, shape[at], mode, "take", lambda i, p: check_inside(ctx, i, p, shape[at], outside)
+    )
+    found = gather(ctx, value, Fancy((at,), (positions,), positions.type.static_shape, at, False))
+    return _into(ctx, a, out, found, ValueError("output array does not match result of ndarray.take"))
+
+
+def _into(ctx: Context, owner: Raw, out: Raw, value: Value, mismatched: Exception) -> Abstract:
+    """A new array, or `out`, as the method of `owner` returns it.
+
+    `out` must have the shape; elements are cast into its type whatever they are. That it is one of which the elements'
+    type can hold all is asked of NumPy itself.
+    """
+    if is_none(out):
+        return ctx.new(value)
+    if not ctx.is_ndarray(out):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.take or np.choose", argument="out"))
+    if value.type.shape != shape_of(ctx, out):
+        ctx.raise_(mismatched)
+    store_through(ctx, out, value, memory="output array")
+    return returned_out(ctx, out, owner)
+
+
+def _along(
+    ctx: Context, array: Value, indices: Raw, axis: int, function: str
+) -> tuple[Fancy, Callable[[], None]]:
+    """Indices of `take_along_axis`: one index for each result, along `axis`; and the check that they are inside."""
+    given = nested(ctx, NUMPY, indices, function)
+    shape = array.type.static_shape
+    if given.rank != len(shape):
+        ctx.raise_(ValueError("`indices` and `arr` must have the same number of dimensions"))
+    if given.dtype.kind not in "iu":
+        ctx.raise_(IndexError("`indices` must be an integer array"))
+    own = [n if i == axis else m for i, (n, m) in enumerate(zip(given.shape, shape))]
+    try:
+        batch = np.broadcast_shapes(given.shape, tuple(own))
+    except ValueError:
+        ctx.raise_(IndexError("shape mismatch: indexing arrays could not be broadcast together"))
+    given_places = Array(given.value, Form.NDARRAY)
+    front = from_front(ctx, given_places, shape[axis])
+    chosen = ctx.broadcast(front, batch)
+    zeros = ctx.broadcast(ctx.constant(0, INT64), batch)
+    lines = [ctx.op(Iota(ArrayType(INT64, batch), i)) if n > 1 else zeros for i, n in enumerate(shape)]
+    positions = [chosen if i == axis else line for i, line in enumerate(lines)]
+    outside = outside_of_axis(axis, shape[axis])
+    return Fancy(tuple(range(len(shape))), tuple(positions), batch, 0, False), lambda: check_inside(
+        ctx, given_places, front, shape[axis], outside
+    )
+
+
+@meaning(np.take_along_axis)
+def take_along_axis(ctx: Context, arr: Raw, indices: Raw, axis: Raw = -1) -> Abstract:
+    """One element of each line along `axis` for each index of that line."""
+    value = nested(ctx, NUMPY, arr, "take_along_axis").value
+    if is_none(axis):
+        value, at = ctx.reshape(value, (value.type.size,)), 0
+    else:
+        at = axis_of(ctx, axis, value.type.rank, "take_along_axis")
+    positions, check = _along(ctx, value, indices, at, "take_along_axis")
+    if delegated(ctx, arr):  # an index outside is the nearest that is inside
+        return ctx.jax(gather(ctx, value, positions), arr.weak)
+    check()
+    return ctx.ndarray(gather(ctx, value, positions))
+
+
+def _target(ctx: Context, array: Raw, text: str) -> Ref:
+    """The ndarray that a function stores into; TypeError(text) where it is none."""
+    if not ctx.is_ndarray(array):
+        ctx.raise_(TypeError(text))
+    assert isinstance(array, Ref)
+    return array
+
+
+@meaning(np.put_along_axis)
+def put_along_axis(ctx: Context, arr: Raw, indices: Raw, values: Raw, axis: Raw) -> Abstract:
+    """Stores where `take_along_axis` takes from, in place."""
+    target = _target(ctx, arr, IMMUTABLE)
+    shape = shape_of(ctx, target)
+    value = ctx.contents(target)
+    if is_none(axis):
+        value, at = ctx.reshape(value, (value.type.size,)), 0
+    else:
+        at = axis_of(ctx, axis, len(shape), "put_along_axis")
+    positions, check = _along(ctx, value, indices, at, "put_along_axis")
+    new = array_value(ctx, values, value.type.dtype, "the stored value")
+    new = _broadcast(ctx, new, positions.batch)
+    check()
+    store_through(ctx, target, ctx.reshape(scatter(ctx, value, positions, new), shape))
+    return Const(None)
+
+
+def _broadcast(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
+    own = value.type.static_shape
+    if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1])):
+        mismatch(ctx, own, shape)
+    return ctx.broadcast(value, shape)
+
+
+@meaning(np.put)
+def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract:
+    """Stores at indices of the flat array, in place; values are repeated as needed."""
+    if not ctx.is_ndarray(a):
+        cls = class_of(ctx, a)[0]
+        error = TypeError(f"argument 1 must be numpy.ndarray, not {cls}")
+        error.__cause__ = error.__context__ = AttributeError(f"{c_name(cls)!r} object has no attribute 'put'")
+        ctx.raise_(error)
+    assert isinstance(a, Ref)
+    target = a
+    check_writable(ctx, target, "put: output array")
+    shape = shape_of(ctx, target)
+    checked: list[Array] = []
+    size = int(np.prod(shape))
+    positions = indices_of(ctx, ind, size, mode, "put", lambda given, front: checked.append(given))
+    new = array_value(ctx, v, dtype_of(ctx, target), "the stored value")
+    if checked:
+        store_until_outside(
+            ctx, target, checked[0], positions, new, _outside_of_put(shape), "put: output array"
+        )
+    else:
+        store_repeated(ctx, target, positions, new, "put: output array")
+    return Const(None)
+
+
+def _outside_of_put(shape: tuple[int, ...]) -> Callable[[Any], None]:
+    def outside(index: Any) -> None:
+        np.put(np.empty(shape, np.int8), index, 0)
+
+    return outside
+
+
+@meaning(np.putmask)
+def putmask(ctx: Context, a: Raw, mask: Raw, values: Raw) -> Abstract:
+    """Stores where the mask holds, in place; values have the array's shape, or are one number."""
+    target = _target(ctx, a, "putmask: first argument must be an array")
+    shape = shape_of(ctx, target)
+    where = ctx.convert(nested(ctx, NUMPY, mask, "putmask").value, BOOL)
+    if where.type.size != int(np.prod(shape)):
+        ctx.raise_(ValueError("putmask: mask and data must be the same size"))
+    dtype = dtype_of(ctx, target)
+    if ctx.is_ndarray(values) and not np.can_cast(source := dtype_of(ctx, values), dtype, "safe"):
+        rule = f"dtype('{source}') to dtype('{dtype}') according to the rule 'safe'"
+        ctx.raise_(TypeError(f"Cannot cast array data from {rule}"))
+    new = array_value(ctx, values, dtype, "the stored value")
+    if new.type.size not in (1, where.type.size):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.putmask", argument="values of another size"))
+    new = (
+        ctx.reshape(new, shape)
+        if new.type.size == where.type.size
+        else ctx.broadcast(ctx.reshape(new, ()), shape)
+    )
+    chosen = select(ctx, ctx.reshape(where, shape), new, ctx.contents(target))
+    store_through(ctx, target, chosen, memory="putmask: output array")
+    return Const(None)
+
+
+MOST_CHOICES = 64
+"""So many arrays NumPy's iterator takes, the indices among them."""
+
+
+@meaning(np.choose)
+def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "raise") -> Abstract:
+    """For each element the choice that it numbers."""
+    if delegated(ctx, a):
+        how = ctx.known(mode, "the mode of choose")
+        if not is_none(out):
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function="jnp.choose", argument="out"))
+        return ctx.call(Const(jnp.choose), [a, abstract(choices)], {"mode": Const(how)})
+    listed = elements(ctx, choices)
+    listed = ctx.iterate(choices) if listed is None else listed
+    if not listed:
+        ctx.raise_(ValueError("0-length sequence."))
+    if len(listed) >= MOST_CHOICES:
+        ctx.raise_(ValueError(f"Need at least 0 and at most {MOST_CHOICES} array objects."))
+    given: list[ArrayArgument] = [nested(ctx, NUMPY, c, "choose") for c in listed]
+    dtype = numpy_common(tuple([NumberKind(each.dtype, each.form) for each in given]))
+    values = [ctx.convert(each.value, dtype) for each in given]
+
+    def outside(index: Any) -> None:
+        np.choose(index, [np.int8(0)] * len(values))
+
+    def check(index: Array, front: Value) -> None:
+        check_inside(
+            ctx, index, front, len(values), outside, fallback=ValueError("invalid entry in choice array")
+        )
+
+    which = indices_of(ctx, a, len(values), mode, "choose", check)
+    try:
+        shape = np.broadcast_shapes(which.type.static_shape, *[v.type.static_shape for v in values])
+    except ValueError:
+        ctx.raise_(ValueError("shape mismatch: objects cannot be broadcast to a single shape."))
+    at = ctx.broadcast(which, shape)
+    result = ctx.broadcast(values[0], shape)
+    for i, value in enumerate(values[1:], 1):
+        here = ctx.op(Compare("EQ"), at, filled(ctx, i, shape, INT64))
+        result = ctx.op(Select(), here, ctx.broadcast(value, shape), result)
+    return _into(ctx, a, out, result, TypeError("choose: invalid shape for output array."))
+
+
+# ---------------------------------------------------------------- insertion and deletion
+
+
+def _known_indices(ctx: Context, obj: Raw, what: str) -> Any:
+    """An integer, a slice or a list of integers that must be known."""
+    if isinstance(obj, SliceObject):
+        return slice(*[ctx.known(x, what) for x in (obj.start, obj.stop, obj.step)])
+    return ctx.known(obj, what)
+
+
+@meaning(np.delete)
+def delete(ctx: Context, arr: Raw, obj: Raw, axis: Raw = None) -> Abstract:
+    """A copy without the slices at known indices."""
+    value = nested(ctx, NUMPY, arr, "delete").value
+    at = 0
+    if is_none(axis):
+        value = ctx.reshape(value, (value.type.size,))
+    else:
+        at = axis_of(ctx, axis, value.type.rank, "delete")
+    which = _known_indices(ctx, obj, "the places of delete, and so its size,")
+    try:
+        kept = np.delete(np.arange(value.type.static_shape[at]), which)
+    except (IndexError, ValueError) as error:
+        ctx.raise_(error)
+    return ctx.ndarray(taken(ctx, value, kept, at))
+
+
+@meaning(np.insert)
+def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> Abstract:
+    """A copy with values before known indices."""
+    value = nested(ctx, NUMPY, arr, "insert").value
+    at = 0
+    if is_none(axis):
+        value = ctx.reshape(value, (value.type.size,))
+    else:
+        at = axis_of(ctx, axis, value.type.rank, "insert")
+    which = _known_indices(ctx, obj, "the place of insert")
+    shape = value.type.static_shape
+    places = _insertions(ctx, which, shape[at])
+    new = array_value(ctx, values, value.type.dtype, "the inserted value")
+    own = new.type.static_shape
+    wide = (*[1] * (len(shape) - len(own)), *own)
+    new = ctx.reshape(new, wide)
+    if not places.ndim:
+        new = ctx.op(Transpose((*range(1, at + 1), 0, *range(at + 1, len(wide)))), new)
+    count = new.type.static_shape[at] if places.size == 1 else places.size
+    new = _broadcast(ctx, new, tuple([count if i == at else n for i, n in enumerate(shape)]))
+    if places.size == 1:
+        where = places.item()
+        pieces = [part(ctx, value, at, 0, where), new, part(ctx, value, at, where, shape[at])]
+        return joined(ctx, NUMPY, [ArrayArgument(p) for p in pieces], at, None, "insert")
+    order = np.insert(np.arange(shape[at]), places, np.arange(shape[at], shape[at] + count))
+    return ctx.ndarray(taken(ctx, ctx.op(Concatenate(at), value, new), order, at))
+
+
+def _insertions(ctx: Context, which: Any, extent: int) -> np.ndarray:
+    """The places before which `np.insert` puts values, counted from the front; without axes for one number."""
+    try:
+        np.insert(np.arange(extent), which, 0)
+    except (IndexError, ValueError, TypeError) as error:
+        ctx.raise_(error)
+    places = np.arange(*which.indices(extent)) if isinstance(which, slice) else np.asarray(which)
+    if places.dtype == bool:
+        places = np.flatnonzero(places)
+    places = places.astype(np.intp)
+    return np.where(places < 0, places + extent, places)
+
+
+def _places_along(ctx: Context, a: Raw) -> Abstract:
+    """An argument of `np.ix_` as a vector of integers."""
+    array: Abstract = as_ndarray(ctx, as_array(ctx, NUMPY, a, "ix_"))
+    operand = NUMPY.operand(ctx, array, "ix_")
+    if operand.rank != 1:
+        ctx.raise_(ValueError("Cross index must be 1 dimensional"))
+    if operand.dtype == BOOL:
+        return ctx.call(Const(np.flatnonzero), [array])
+    if operand.shape == (0,) and not ctx.is_ndarray(a):  # NumPy takes an empty list for one of integers
+        array = NUMPY.array(ctx, ctx.constant(np.zeros(0, np.int64), INT64))
+    return array
+
+
+@meaning(np.ix_)
+def ix_(ctx: Context, *args: Raw) -> Abstract:
+    """Vectors along axes of their own, as an index of all their combinations; of bools the places of those that are true."""
+    places = [_places_along(ctx, a) for a in args]
+    if any(isinstance(each, Bounded) for each in places):
+        return ctx.call(Const(np.ix_), places)
+    made: list[Abstract] = []
+    for i, each in enumerate(places):
+        (count,) = NUMPY.operand(ctx, each, "ix_").shape
+        wide = tuple([count if k == i else 1 for k in range(len(args))])
+        assert isinstance(each, Ref)
+        made.append(Ref(each.cell, (*each.path, Reshaped(wide))))
+    return Tuple(tuple(made))

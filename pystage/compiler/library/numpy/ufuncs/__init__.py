@@ -1,0 +1,1 @@
+"""Ufuncs: elementwise functions of one and of several arrays."""

@@ -1,0 +1,141 @@
+"""Arrays from nested lists and tuples, for `np.array` and `jnp.array`.
+
+In: a nested list or tuple of numbers, constant or staged, and of arrays of one shape. Out: their stack, in the element
+type that the library infers. A nest of constants is one constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...hlo.types import FLOAT64, INT64
+from ...ops import Slice
+from ...values.boundary import Form
+from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, RowsCell, Tuple
+from ...values.rows import stacked
+from ..context import Context, Raw
+from ..kernels.structures import cell_of, list_items
+from ..numpy.indexing.indices import known_sequence
+from ..rules.jax import canonical
+from ..rules.rows import row_at
+from .libraries import NUMPY, ArrayArgument, Rules
+from .rows_as_arrays import column
+
+
+def stack_nested(ctx: Context, value: Raw) -> Array:
+    """A nested list or tuple as `np.asarray` reads it; ValueError in the program where rows differ."""
+    return Array(nested(ctx, NUMPY, value, "np.array").value, Form.NDARRAY)
+
+
+def elements(ctx: Context, raw: Raw) -> list[Abstract] | None:
+    """The elements of a list, tuple or range; None for anything else."""
+    if isinstance(raw, Const) and isinstance(raw.value, list | tuple):
+        return [Const(v) for v in raw.value]
+    if isinstance(raw, Tuple):
+        return list(raw.items)
+    if isinstance(raw, Ref) and isinstance(ctx.cell(raw), LISTS):
+        return list(list_items(ctx, ctx.cell(raw)))
+    if isinstance(raw, Range) or (isinstance(raw, Const) and isinstance(raw.value, range)):
+        return ctx.iterate(raw)
+    return None
+
+
+def samples(ctx: Context, raw: Raw) -> Sequence[Abstract] | None:
+    """The elements of a list, tuple or range; of a list of rows, one that is of the kinds of all of them."""
+    cell = cell_of(ctx, raw)
+    if isinstance(cell, RowsCell):
+        return [row_at(ctx.b, cell.element, ctx.constant(0, INT64))]
+    return elements(ctx, raw)
+
+
+class _Ragged(Exception):
+    """Rows of a nested sequence have several shapes."""
+
+
+def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
+    """A number, an array, or a nested sequence of them, as one array."""
+    try:
+        return _nested(ctx, rules, raw, function)
+    except _Ragged:
+        ragged = like_sequence(ctx, raw)
+    try:
+        np.array(ragged)  # says down to which axis the shapes agree
+    except ValueError as error:
+        ctx.raise_(ValueError(str(error)))
+    raise AssertionError(f"NumPy makes an array of {ragged!r}")
+
+
+def array_argument(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
+    """An array argument of a function that makes an array of a nested sequence in NumPy and refuses it in JAX."""
+    return rules.operand(ctx, raw, function) if rules.is_jax else nested(ctx, rules, raw, function)
+
+
+def _known_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument | None:
+    """The array of a list of rows of known length."""
+    cell = cell_of(ctx, raw)
+    if not isinstance(cell, RowsCell) or not isinstance(cell.length, int) or not cell.length:
+        return None
+    found = column(ctx, rules, cell.element, function)
+    if found is None or found.lengths:
+        return None
+    array = found.array
+    rest = array.shape[1:]
+    part = Slice((0,) * array.rank, (cell.length, *rest), (1,) * array.rank)
+    return ArrayArgument(ctx.op(part, array.value))
+
+
+def _nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
+    rows = _known_rows(ctx, rules, raw, function)
+    if rows is not None:
+        return rows
+    items = elements(ctx, raw)
+    if items is None:
+        return rules.operand(ctx, raw, function)
+    known = known_sequence(ctx, raw)
+    if known is not None and not rules.is_jax:
+        return ArrayArgument(ctx.constant(known, known.dtype))
+    if not items:
+        return ArrayArgument(ctx.constant(np.zeros(0), rules.default_float(ctx)))
+    parts = [_nested(ctx, rules, item, function) for item in items]
+    if len({p.shape for p in parts}) > 1:
+        raise _Ragged
+    values, _ = rules.common(ctx, parts)
+    if known is not None:
+        dtype = values[0].type.dtype
+        return ArrayArgument(ctx.constant(known.astype(dtype), dtype))
+    return ArrayArgument(stacked(ctx.b, values))
+
+
+def like_sequence(ctx: Context, raw: Raw) -> Any:
+    """A nested sequence or an array of the same kind and shape as `raw`, of zeros."""
+    items = elements(ctx, raw)
+    if items is None:
+        read = ctx.read(raw)
+        shape = read.shape if isinstance(read, Array) else np.shape(read.value)
+        return (
+            np.broadcast_to(np.zeros((), read.dtype if isinstance(read, Array) else None), shape)
+            if shape
+            else 0
+        )
+    sample = [like_sequence(ctx, item) for item in items]
+    return tuple(sample) if isinstance(raw, Tuple) else sample
+
+
+def depth(value: Any) -> int:
+    """How many axes a nested sequence of numbers and arrays has."""
+    if isinstance(value, list | tuple):
+        return 1 + max(map(depth, value), default=0)
+    return int(np.ndim(value))
+
+
+def is_sequence(ctx: Context, raw: Raw) -> bool:
+    """True for a list, tuple or range."""
+    return samples(ctx, raw) is not None
+
+
+def default_float(ctx: Context, rules: Rules) -> np.dtype[np.generic]:
+    """The element type of an array that nothing gives a type."""
+    return canonical(FLOAT64, ctx.x64) if rules.is_jax else FLOAT64

@@ -1,1 +1,0 @@
-"""Iteration in Python's library: iterables, iterators, generators and ranges."""

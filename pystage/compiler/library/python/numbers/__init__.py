@@ -1,0 +1,1 @@
+"""Python's numbers: `math`, `cmath`, their methods, exact sums."""
