@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
-from pystage.compiler.library.numpy.ufuncs.elementwise import ElementwiseFunction
 
 from library.harness import Known, check, check_call, refused
 from pystage.compiler.library.numpy.ufuncs import ufuncs
+from pystage.compiler.library.numpy.ufuncs.elementwise import ElementwiseFunction
 from pystage.compiler.library.registry import known_callables, meaning_of
 
 DTYPES = ["bool", "int8", "uint32", "int64", "float16", "float32", "float64", "complex64"]
