@@ -52,17 +52,17 @@ class PystageSummary:
     def pytest_collection_finish(self) -> None:
         """Begins to count calls: after the tests were imported, whose settings JAX reads when it is."""
         if self._mode == "explain":
-            from pystage.explain import running
+            from pystage.explain import run_reports
 
-            running.watch_calls()
+            run_reports.watch_calls()
 
     def pytest_sessionfinish(self) -> None:
         """Takes what this process knows; a worker of pytest-xdist gives it to the one that reports."""
         if "pystage" not in sys.modules:
             return
-        from pystage.explain import running
+        from pystage.explain import run_reports
 
-        found = running.as_data()["functions"]
+        found = run_reports.as_data()["functions"]
         if hasattr(self._config, "workeroutput"):
             self._config.workeroutput["pystage"] = found
         self._functions += found

@@ -74,7 +74,7 @@ def main() -> None:
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
     for module in ("of_jax", "of_others"):
         importlib.import_module(f"tests.coming_from.{module}")
-    asked = importlib.import_module("tests.coming_from.asked")
+    asked = importlib.import_module("tests.coming_from.entries")
     PAGE.write_text(page(asked.QUESTIONS))
 
 

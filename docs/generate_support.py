@@ -28,7 +28,7 @@ import scipy.special
 import pystage.compiler
 import pystage.compiler.infer.entry
 from pystage.compiler.bridges import BRIDGES
-from pystage.compiler.library.jax.tail import is_jax_callable
+from pystage.compiler.library.jax.traced_calls import is_jax_callable
 from pystage.compiler.library.numpy.array_methods import NUMPY_METHODS
 from pystage.compiler.library.registry import declared_at, meaning_of
 from pystage.compiler.library.rules.refusals import reason_of

@@ -35,7 +35,7 @@ WIDE = {
     "ad/test_printing.py": {"test_printed_once"},
     "ad/test_transforms.py": {"test_grad_outside"},
     "contract/numpy/test_out_of_range.py": {"test_integers_of_the_program"},
-    "contract/numpy/test_stores_outside.py": {"test_what_is_raised_first"},
+    "contract/numpy/test_stores_out_of_bounds.py": {"test_what_is_raised_first"},
     "contract/numpy/test_draws.py": {"test_every_method_draws_in_loops_what_it_draws_trip_by_trip"},
     "kinds/test_contract.py": {"test_programs_of_the_contract"},
     "kinds/test_numpy.py": {"test_functions"},
@@ -43,12 +43,12 @@ WIDE = {
     "lazy/test_numpy.py": {"test_calls"},
     "lazy/test_views.py": {"test_random_views_and_stores"},
     "library/numpy/test_array_attributes.py": {"test_data"},
-    "library/kernels/test_exact.py": {"test_exact"},
+    "library/kernels/test_exact_numbers.py": {"test_exact"},
     "library/numpy/test_elementwise.py": {"test_unary_jax", "test_binary_jax"},
     "library/numpy/bounded/test_types.py": {"test_types"},
     "library/numpy/bounded/test_walk.py": {"test_calls"},
     "library/numpy/indexing/test_indexing.py": {"test_at", "test_at_a_mask", "test_stores_cast"},
-    "library/jax/test_tail.py": {"test_calls"},
+    "library/jax/test_traced_calls.py": {"test_calls"},
     "library/jax/lax/test_lax.py": {
         "test_unary",
         "test_binary",
@@ -88,7 +88,7 @@ CHEAP = {"test_docs.py", "test_support.py", "test_public_api.py", "ops/test_gene
 """Modules all of whose parameters run: they read declarations, or pages of which each stands for itself."""
 
 LONG = {
-    "explain/test_running.py": {
+    "explain/test_run_reports.py": {
         "test_folders_archives_and_modules",
         "test_the_report_as_data",
         "test_the_report_comes_last",

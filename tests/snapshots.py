@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import collected
+import collected_cases
 import jax
 import numpy as np
 
@@ -33,7 +33,7 @@ from pystage.compiler.hlo.printer import print_function
 from pystage.compiler.hlo.walk import functions
 from pystage.compiler.pipeline import Staged
 
-TESTS = collected.TESTS
+TESTS = collected_cases.TESTS
 SHOWN = 20
 """So many lines of a difference are shown."""
 
@@ -41,7 +41,7 @@ SHOWN = 20
 def programs() -> Iterator[tuple[str, Any, tuple[Any, ...], Mapping[str, Any]]]:
     """Every program: a name for its file, the function, and its arguments."""
     numbers: Counter[str] = Counter()
-    for module, param in collected.programs("contract", "errors"):
+    for module, param in collected_cases.programs("contract", "errors"):
         function, args, options = param.values
         name = f"{module.replace('test_', '')}.{numbers[module]}-{param.id}"
         numbers[module] += 1

@@ -43,15 +43,15 @@ def without_lines(text: str) -> str:
 
 TABLES = {
     "infer/transforms/public.py": "an object of jax.custom_jvp: its source and its rule",
-    "library/jax/facts.py": "classes of JAX that tell of an element type",
+    "library/jax/type_limits.py": "classes of JAX that tell of an element type",
     "library/jax/lax/elementwise.py": "a row for each function of jax.lax that is one operation",
     "library/jax/lax/reduce.py": "a row for each reduction of jax.lax",
     "library/jax/functions/nn.py": "other names of functions",
     "library/numpy/fourier.py": "a row for each transform",
-    "library/numpy/taking.py": "functions whose result has a size that the values decide: called while compiling",
-    "library/numpy/known_types.py": "functions of element types, which are called while compiling",
+    "library/numpy/take_and_put.py": "functions whose result has a size that the values decide: called while compiling",
+    "library/numpy/type_queries.py": "functions of element types, which are called while compiling",
     "library/numpy/linalg/matrices.py": "functions that make constants, which are called while compiling",
-    "library/numpy/nearness.py": "a row for each sign of infinity",
+    "library/numpy/rounding.py": "a row for each sign of infinity",
     "library/numpy/random/generators.py": "NumPy's own lists of methods of generators",
     "library/numpy/creation.py": "`zeros_like` and `ones_like`",
     "library/numpy/reductions/quantiles.py": "`quantile` and `percentile`",
@@ -62,7 +62,7 @@ TABLES = {
     "library/numpy/ufuncs/ufuncs.py": "a row for each ufunc of NumPy and its twins in jax.numpy",
     "library/python/builtins.py": "functions of texts and numbers, which are called while compiling",
     "library/python/mathlib.py": "a row for each function of math",
-    "library/python/pure.py": "functions that are called while compiling",
+    "library/python/constant_calls.py": "functions that are called while compiling",
     "library/python/numbers/scalars.py": "the classes of all element types, which convert",
     "library/scipy/twins.py": "a row for each function that JAX has too",
 }

@@ -16,13 +16,13 @@ from types import ModuleType
 from ..compiler.diagnostics.codes_syntax import DoesNotImport
 from ..compiler.diagnostics.diagnostic import Note
 from ..compiler.diagnostics.span import Span
+from .checker.file_syntax import Written, read
 from .checker.files import files_of, imports_from, root_of
 from .checker.findings import Finding, Findings, relative, relative_all
 from .checker.formats import FORMATS
 from .checker.functions import Checked, NotChecked, functions_of
 from .checker.generic import Generic
 from .checker.inference import Inference
-from .checker.written import Written, read
 from .targets import ImportFailed, dimensions, module_at, refuse_unknown, users_traceback
 
 

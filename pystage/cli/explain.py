@@ -21,7 +21,7 @@ from rich.markdown import Markdown
 from ..compiler.diagnostics.catalogue import codes, examples_of, page_of
 from ..compiler.diagnostics.diagnostic import REGISTRY
 from ..compiler.diagnostics.terminal import columns_of, takes_color
-from ..explain import Mark, running
+from ..explain import Mark, run_reports
 from ..explain.text import as_json, as_text
 from ..introspection import as_compiled
 from . import package
@@ -148,7 +148,7 @@ def _run_script(options: argparse.Namespace) -> int:
     output = options.output and os.path.abspath(options.output)
     if output:
         write_file(output, "")
-    running.watch_calls()
+    run_reports.watch_calls()
     color = takes_color(stderr) and not output
     atexit.register(_report, script, here, stderr, output, options.json, color)
     return script.run()
@@ -160,9 +160,11 @@ def _report(script: Script, here: str, stderr: Any, output: str | None, json: bo
     with contextlib.suppress(AttributeError, OSError, ValueError):
         sys.stdout.flush()
     if json:
-        text = dumps({"script": script.name, "arguments": script.arguments, **running.as_data()}, indent=2)
+        text = dumps(
+            {"script": script.name, "arguments": script.arguments, **run_reports.as_data()}, indent=2
+        )
     else:
-        text = f"\n── pystage: what became of {script.name}\n\n{running.as_text(script.module, here, color=color)}"
+        text = f"\n── pystage: what became of {script.name}\n\n{run_reports.as_text(script.module, here, color=color)}"
     with contextlib.suppress(OSError, ValueError), replacing(stderr):  # nobody may read it
         try:
             if output:

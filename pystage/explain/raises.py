@@ -14,7 +14,7 @@ from ..compiler.ops import Add, Call, Constant, Select, While
 from ..compiler.ops.control import Branching
 from ..compiler.policy import is_plumbing
 from ..compiler.values.boundary import CallTemplate, ConstantTemplate, Program, Site
-from ..compiler.values.text import copied
+from ..compiler.values.host_functions import copied
 
 
 def raises(program: Program) -> list[Diagnostic]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..compiler.hlo.types import MOST_AXES
-from ..compiler.library.numpy.indexing.gathering import basic_views
+from ..compiler.library.numpy.indexing.fancy_indexing import basic_views
 from ..compiler.library.numpy.indexing.indices import IntegerIndex, Item, NewAxis
 from ..compiler.library.numpy.indexing.slices import SliceIndex
 from ..compiler.values.views import View

@@ -14,7 +14,7 @@ from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
 from ..records import dataclass
 from .names import names_in
-from .runs import Variables, blocks_of, own_statements, without_blocks
+from .statement_runs import Variables, blocks_of, own_statements, without_blocks
 
 
 @dataclass(frozen=True, slots=True)

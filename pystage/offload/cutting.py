@@ -16,7 +16,8 @@ from typing import Any
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.span import Span
 from .blame import Reason, blamed
-from .runs import (
+from .source import is_users, parse_definition
+from .statement_runs import (
     StatementRun,
     Variables,
     blocks_of,
@@ -28,7 +29,6 @@ from .runs import (
     sets_numpy,
     works,
 )
-from .source import is_users, parse_definition
 
 MakeRegion = Callable[["Cutting", StatementRun, str], Any]
 Ends = tuple[ast.stmt, ast.stmt]

@@ -19,8 +19,8 @@ from ..records import dataclass
 from .blame import Reason, inner_diagnostics
 from .cutting import Cutting
 from .parts import TRIALS, Compile, TieredPart
-from .runs import StatementRun, Variables
 from .source import Source, is_users, source_of
+from .statement_runs import StatementRun, Variables
 
 MAX_MADE = 8
 """How many functions of one definition are parts: it is made anew again and again."""

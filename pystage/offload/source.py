@@ -13,8 +13,8 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from ..compiler.frontend.build import class_of
+from ..compiler.frontend.code_equality import nested_codes
 from ..compiler.frontend.errors import FrontendError
-from ..compiler.frontend.same_code import nested_codes
 from ..compiler.frontend.source import find_source
 from ..compiler.policy import is_library_file
 from ..records import dataclass

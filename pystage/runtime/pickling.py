@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..compiler.diagnostics.errors import StagingError
+from ..compiler.frontend.code_equality import nested_codes
 from ..compiler.frontend.errors import FrontendError
 from ..compiler.frontend.interactive import remember_text
-from ..compiler.frontend.same_code import nested_codes
 from ..compiler.frontend.source import text_around
 
 

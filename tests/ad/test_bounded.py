@@ -10,7 +10,7 @@ from __future__ import annotations
 import jax
 import numpy as np
 import pytest
-from slopes import check_gradient
+from gradient_checks import check_gradient
 
 import pystage
 

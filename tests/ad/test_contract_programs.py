@@ -13,9 +13,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from collected import MODULES
+from collected_cases import MODULES
+from gradient_checks import check_gradient
 from sampling import ALL
-from slopes import check_gradient
 
 WITHOUT = {
     "contract.language.test_printing",

@@ -13,8 +13,8 @@ from diagnostics.goldens import load
 
 import pystage
 
-from . import of_jax, of_others  # noqa: F401  (declare their programs)
-from .asked import QUESTIONS, Question
+from . import jax_users, other_tools  # noqa: F401  (declare their programs)
+from .entries import QUESTIONS, Question
 
 SCRIPT = load(Path(__file__).parents[2] / "docs" / "generate_coming_from.py")
 
@@ -30,13 +30,13 @@ def test_what_the_page_says_is_true(question: Question) -> None:
 
 
 def test_the_gradient_that_the_page_speaks_of() -> None:
-    assert pystage.grad(of_jax.root)(2.0) == pytest.approx(0.5 / 2.0**0.5)
+    assert pystage.grad(jax_users.root)(2.0) == pytest.approx(0.5 / 2.0**0.5)
 
 
 def test_a_global_is_read_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    staged = pystage.compile(of_jax.with_a_global)
+    staged = pystage.compile(jax_users.with_a_global)
     for rate in (2.0, 3.0):
-        monkeypatch.setattr(of_jax, "RATE", rate)
+        monkeypatch.setattr(jax_users, "RATE", rate)
         assert list(staged(np.ones(2))) == [rate, rate]
 
 

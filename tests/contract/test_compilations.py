@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pystage
 import pytest
-from collected import programs
+from collected_cases import programs
 from pystage.runtime.function import CompiledFunction
 from sampling import ALL
 

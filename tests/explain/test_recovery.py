@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-import collected
+import collected_cases
 import numpy as np
 import pytest
 from sampling import ALL
@@ -58,7 +58,7 @@ def test_all_problems_at_once(function: Any, places: dict[int, str]) -> None:
 
 
 def _programs() -> Iterator[tuple[str, Any, tuple[Any, ...], dict[str, Any]]]:
-    for module, param in collected.programs("contract"):
+    for module, param in collected_cases.programs("contract"):
         function, args, options = param.values
         if not {"refused", "raises", "staged"} & options.keys():
             yield f"{module}-{param.id}", function, args, options.get("kwargs") or {}

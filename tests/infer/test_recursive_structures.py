@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pystage
-from pystage.compiler.infer.calls import inferring
+from pystage.compiler.infer.calls import callee_inference
 from pystage.compiler.infer.control.join import Join
 from pystage.compiler.infer.state import merged
 from tests.checking import check
@@ -109,7 +109,7 @@ def counted(monkeypatch: Any) -> Iterator[Counter[str]]:
     for name, owner, method in (
         ("cells", Join, "cell"),
         ("pairs", merged.AliasPairs, "_no_alias"),
-        ("calls", inferring.CalleeInference, "infer"),
+        ("calls", callee_inference.CalleeInference, "infer"),
     ):
         plain = getattr(owner, method)
 

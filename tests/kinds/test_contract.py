@@ -12,7 +12,7 @@ import importlib
 from collections import Counter
 
 import pytest
-from collected import MODULES
+from collected_cases import MODULES
 from sampling import ALL
 
 from kinds.running import SAMPLED, Kind, run_with

@@ -17,7 +17,7 @@ from outcomes import Outcome
 
 from kinds.calls import ARRAYS, CALLS, WITHOUT_ARRAYS, names_in
 from kinds.running import KINDS, SAMPLED, Kind, outcome_of, program_of
-from pystage.compiler.library import everything  # noqa: F401  (declares the meanings)
+from pystage.compiler.library import declarations  # noqa: F401  (declares the meanings)
 from pystage.compiler.library.registry import known_callables, meaning_of
 
 COMPILED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 import pytest
-from collected import MODULES
+from collected_cases import MODULES
 from sampling import ALL
 
 from lazy.comparing import compare

@@ -23,9 +23,9 @@ from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function, Region, Value
 from pystage.compiler.hlo.types import BOOL, ArrayType
-from pystage.compiler.library import everything  # noqa: F401  (declares all meanings)
+from pystage.compiler.library import declarations  # noqa: F401  (declares all meanings)
 from pystage.compiler.library.context import Context, ExceptionCase
-from pystage.compiler.library.jax.tail import is_jax_callable, jax_call
+from pystage.compiler.library.jax.traced_calls import is_jax_callable, jax_call
 from pystage.compiler.library.operands.libraries import raise_axis
 from pystage.compiler.library.python import operators
 from pystage.compiler.library.python.containers import attribute_of_container

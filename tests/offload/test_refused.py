@@ -3,7 +3,7 @@
 import warnings
 
 import pytest
-from collected import programs
+from collected_cases import programs
 
 from offload.running import compare_offloaded, compiled_at_once
 

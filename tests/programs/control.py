@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from .computed_slices import PARTS, part_sources, reduced
 from .counters import accumulate, collect, count, keep, key_sources, read, trips
 from .expressions import PYTHON_INT, condition, exact, expression, fit, integer, kept, leaf
 from .idioms import IDIOMS
 from .kinds import COUNT, DictOf, Form, Grade, Kind, ListOf, Number
-from .parts import PARTS, part_sources, reduced
 from .statements import STATEMENTS, raising, result
 from .writer import Callee, Scope, Variable, Writer
 

@@ -27,11 +27,11 @@ from outcomes import Outcome, summary, summary_of_gradients
 from rich.console import Console
 from rich.progress import track
 
-from .mixed import mixed
+from .mixed_kinds import mixed
+from .random_modules import World, worlds
 from .running import differentiate, run, run_in_part, run_on_lazy_tensors, run_world
 from .sizes import sized
 from .strategy import Program, looped, programs
-from .worlds import World, worlds
 
 Check = Callable[[Any], Outcome]
 EACH = 50

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import pystage
 from checking import check
+from gradient_checks import check_gradient
 from offload.running import compiled_at_once
 from outcomes import Outcome
 from pystage.lazy.fallback import run_lazily
-from slopes import check_gradient
 
 from .calling import Call, check_calls, load, renew
+from .random_modules import World
 from .strategy import Program
-from .worlds import World
 
 SLACK = {"float64": 1e-4, "float32": 2e-3, "float16": 1e-1, "bfloat16": 1e-1}
 """How far numbers with rounding may differ, which programs add, square and divide again and again; those of float64

@@ -20,6 +20,7 @@ from pystage.compiler.values.bounded import Bounded, Extent
 from pystage.compiler.values.capacity import AllocationSite, Capacity
 from pystage.compiler.values.exceptions import ExceptionBuilder
 from pystage.compiler.values.gated import Gated, GatedNumber
+from pystage.compiler.values.host_functions import joined
 from pystage.compiler.values.identity import Identity
 from pystage.compiler.values.lattice import (
     NONE,
@@ -75,7 +76,6 @@ from pystage.compiler.values.lattice import (
     Zip,
 )
 from pystage.compiler.values.memory import record_class
-from pystage.compiler.values.text import joined
 from pystage.compiler.values.views import Permuted, View, Window
 
 PLACE = Span("f.py", 1, 0, 1, 1)

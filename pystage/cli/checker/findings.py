@@ -12,8 +12,8 @@ from ...compiler.diagnostics.diagnostic import Diagnostic, Note
 from ...compiler.diagnostics.span import Span
 from ...records import dataclass
 from ..targets import is_ours
+from .file_syntax import Written
 from .functions import Checked
-from .written import Written
 
 _OF_TYPES = "PS2"
 """How the codes of problems with shapes and types begin; some of these are of what is merely not staged."""

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from ..library.context import Context, Raw
-from ..library.kernels.composed import run_program
+from ..library.kernels.python_implementations import run_program
 from ..library.registry import method_meaning
 from ..values.lattice import Abstract, Const
 

@@ -25,9 +25,9 @@ from ...records import dataclass
 from ..diagnostics.codes_syntax import AmbiguousLambda, NotAPythonFunction, SourceChanged, SourceNotFound
 from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span
+from .code_equality import nested_codes, same_meaning
 from .errors import FrontendError
 from .interactive import texts_without_a_file
-from .same_code import nested_codes, same_meaning
 
 _Key = tuple[int, str]
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

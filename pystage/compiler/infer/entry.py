@@ -73,7 +73,7 @@ from .calls import meanings  # noqa: F401  (declares what they mean)
 from .calls.hoist import Hoist
 from .calls.parameters import arrange
 from .calls.printing import skip_writes
-from .exceptions.memory import raised
+from .exceptions.out_of_memory import raised
 from .exceptions.raising import attempt
 from .interpreter import Interpreter
 from .reporting import shape_diagnostic

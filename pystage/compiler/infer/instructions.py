@@ -53,7 +53,7 @@ from .calls.invoke import applied, call
 from .control import control_flow, handling
 from .core.engine import Engine
 from .diagnostics.describe import describe
-from .exceptions import memory, raising
+from .exceptions import out_of_memory, raising
 from .iteration.fusing import yield_
 from .iteration.iterators import check_iterable, elements, run_to_end
 from .objects import attributes, objects
@@ -205,7 +205,7 @@ def _binary(e: Engine, i: stage.Binary) -> None:
     try:
         made = applied(e, function, (left, right), lambda: operators.binary(e, i.op, left, right))
     except (TooLarge, MemoryError) as error:
-        raise memory.raised(e, error, Const(function), [left, right]) from None
+        raise out_of_memory.raised(e, error, Const(function), [left, right]) from None
     e.put(i.dst, made)
 
 
@@ -579,7 +579,7 @@ def _call(e: Engine, i: stage.Call) -> None:
     try:
         made = call(e, function, args, kwargs)
     except (TooLarge, MemoryError) as error:
-        raise memory.raised(e, error, function, args, kwargs) from None
+        raise out_of_memory.raised(e, error, function, args, kwargs) from None
     e.put(i.dst, made)
     e.b.span = i.span
 

@@ -38,11 +38,11 @@ from .calls import printing
 from .calls.invoke import call
 from .control.branches import NO_FRAME, infer_choice, infer_if
 from .control.loops import infer_loop
+from .core.array_conversion import read
 from .core.engine import Engine
-from .core.reading import read
-from .exceptions import memory, raising
+from .exceptions import out_of_memory, raising
 from .instructions import HANDLERS
-from .iteration.gathering import gathered
+from .iteration.iterable_rows import gathered
 from .iteration.iterators import elements
 from .objects import attributes
 from .objects.truth import truth
@@ -74,7 +74,7 @@ class Interpreter(Engine):
             except DiagnosticError as error:
                 self._refused(instr, error.diagnostic)
             except (TooLarge, MemoryError) as error:
-                self._refused(instr, memory.diagnostic_of(self, error))
+                self._refused(instr, out_of_memory.diagnostic_of(self, error))
             except ShapeError as error:
                 self._refused(instr, shape_diagnostic(self, str(error)))
 

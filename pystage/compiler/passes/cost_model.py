@@ -67,7 +67,7 @@ from ..ops import (
     TriangularSolve,
     While,
 )
-from ..values.growth import Multiplied, too_large
+from ..values.program_growth import Multiplied, too_large
 from .outlining import plan_of
 
 _FREE = (Constant, Reshape, Broadcast, Iota, Call, BitcastConvert, Convert)

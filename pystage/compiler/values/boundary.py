@@ -19,9 +19,9 @@ from ..hlo.types import ArrayType
 from ..ops.host.draw import Action
 from . import views
 from .capacity import Capacity
-from .growth import Multiplied
 from .memory import RecordClass
 from .node import TreeNode
+from .program_growth import Multiplied
 
 
 class Form(enum.Enum):

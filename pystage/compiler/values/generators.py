@@ -45,7 +45,7 @@ IN_PROGRAM = INEXACT | frozenset(
     f"Generator.{name}"
     for name in ("random", "uniform", "integers", "choice", "permutation", "shuffle", "permuted")
 )
-"""Methods by which a program can draw itself (`library/numpy/random/in_programs.py`)."""
+"""Methods by which a program can draw itself (`library/numpy/random/program_draws.py`)."""
 _LOW = (1 << 64) - 1
 
 

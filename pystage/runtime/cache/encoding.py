@@ -24,7 +24,7 @@ import numpy as np
 from jax.tree_util import PyTreeDef
 
 from ...compiler.diagnostics.errors import StagingError
-from ...compiler.frontend.same_code import nested_codes
+from ...compiler.frontend.code_equality import nested_codes
 from ...compiler.hlo.ir import Function, Op, Region, Value
 from ...compiler.ops.foreign.jax_call import Static
 from ...compiler.policy import USER, Policy, package_of

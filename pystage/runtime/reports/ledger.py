@@ -1,7 +1,7 @@
 """The ledger of compiled functions in this process: programs and why each was compiled, fallbacks, and times.
 
 Entries are recorded at compilations and fallbacks, which take far longer. Calls are counted and timed only while somebody
-asks for it (`explain/running.py`).
+asks for it (`explain/run_reports.py`).
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Ledger:
     def __init__(self) -> None:
         self.accounts: dict[tuple[str, Span | None], Account] = {}
         self.records_changes = False
-        """Whether the changes that led to each program are recorded (`explain/running.py`)."""
+        """Whether the changes that led to each program are recorded (`explain/run_reports.py`)."""
         self._lock = threading.Lock()
 
     def account(self, name: str, span: Span | None) -> Account:

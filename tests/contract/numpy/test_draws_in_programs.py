@@ -11,7 +11,7 @@ import numpy as np
 import pystage
 import pytest
 from checking import Cases, check, state_of
-from pystage.compiler.library.numpy.random import in_programs, pcg64
+from pystage.compiler.library.numpy.random import pcg64, program_draws
 from pystage.compiler.values.generators import IN_PROGRAM, set_words, words_of
 
 
@@ -573,7 +573,7 @@ def test_under_jit_and_vmap_the_state_is_not_changed():
 
 
 def test_programs_are_those_that_inference_counts_on():
-    assert {f"Generator.{name}" for name in in_programs.PROGRAMS} == IN_PROGRAM
+    assert {f"Generator.{name}" for name in program_draws.PROGRAMS} == IN_PROGRAM
 
 
 @pytest.mark.parametrize("count", [1, 64, 65, 1000])

@@ -15,6 +15,7 @@ from pystage.compiler.infer.state.merged import stamp_versions
 from pystage.compiler.infer.state.phi import Placeholder, placeholders_of
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.gated import Gated, GatedNumber, alternatives, assigned_alternatives, is_absent
+from pystage.compiler.values.host_functions import joined
 from pystage.compiler.values.lattice import (
     NONE,
     Abstract,
@@ -34,7 +35,6 @@ from pystage.compiler.values.lattice import (
     Unknown,
     VariableCell,
 )
-from pystage.compiler.values.text import joined
 from pystage.compiler.values.views import Flipped, Window
 from tests.values.samples import REASON, equal, label, number, program, samples
 

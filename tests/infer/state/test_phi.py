@@ -25,6 +25,7 @@ from pystage.compiler.infer.state.phi import (
 from pystage.compiler.infer.state.structural_equality import same_template
 from pystage.compiler.values.boundary import Form
 from pystage.compiler.values.gated import Gated, GatedNumber
+from pystage.compiler.values.host_functions import joined
 from pystage.compiler.values.lattice import (
     NONE,
     Abstract,
@@ -41,7 +42,6 @@ from pystage.compiler.values.lattice import (
     Undef,
 )
 from pystage.compiler.values.state import MISSING, Content, State
-from pystage.compiler.values.text import joined
 from pystage.compiler.values.views import Permuted, Window
 from pystage.compiler.values.walk import rebuild, values_of
 from tests.values.samples import REASON, equal, label, merged, number, program, row, samples

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from library.harness import Known, PlainContext, check, check_call
-from pystage.compiler.library.numpy import joining, manipulation  # noqa: F401
+from pystage.compiler.library.numpy import concatenation, manipulation  # noqa: F401
 from pystage.compiler.library.numpy.subscripts.subscripts import array_setitem
 from pystage.compiler.values.lattice import Abstract, Const, Ref
 

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from checking import check
-from collected import programs
+from collected_cases import programs
 from sampling import ALL
 
 import pystage

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from checking import check
-from collected import programs
+from collected_cases import programs
 from sampling import ALL
 
 import pystage

@@ -24,7 +24,7 @@ from ...infer.interface import (
     under_construction,
 )
 from ...library.context import Raw
-from ...library.jax.carrying import array_leaf
+from ...library.jax.loop_carries import array_leaf
 from ...library.jax.pytrees import flatten, unflatten
 from ...library.registry import declared, meaning
 from ...library.rules.unsupported import refused

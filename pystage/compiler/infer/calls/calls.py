@@ -1,4 +1,4 @@
-"""Calls of user functions: bodies inferred once (`inferring.py`), and what they did done again at each call.
+"""Calls of user functions: bodies inferred once (`callee_inference.py`), and what they did done again at each call.
 
 A callee is inferred on a fork of the state in which every program value that its arguments reach is a
 parameter. What it did (its result, the cells it changed or made) is remembered under a canonical form of
@@ -49,8 +49,8 @@ from ..state.effort import Exhausted
 from ..state.frame import Endless, Frame, PythonRaise
 from ..state.merged import aliases_of, stamp_versions
 from ..state.summaries import Summary
+from .callee_inference import Activation, CalleeInference
 from .canonical import Canonical
-from .inferring import Activation, CalleeInference
 from .printing import refuse_under_jax
 
 

@@ -20,8 +20,8 @@ from ...frontend import FrontendError, stage_function
 from ...hlo.types import ShapeError
 from ...library.jax.functions.jit import under_jit
 from ...library.jax.random import is_key
-from ...library.jax.tail import holds_numbers, is_jax_callable, jax_call, takes_as_pytrees
-from ...library.jax.transformed import is_transformed, transformation_of
+from ...library.jax.traced_calls import holds_numbers, is_jax_callable, jax_call, takes_as_pytrees
+from ...library.jax.transformed_functions import is_transformed, transformation_of
 from ...library.numpy.subscripts import structured
 from ...library.operands.libraries import raise_axis
 from ...library.operands.rows_as_arrays import arrays_of_rows, is_of_any_type

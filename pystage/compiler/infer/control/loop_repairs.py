@@ -27,9 +27,9 @@ from ..state.constants import SourceLoop, unroll, unrollable
 from ..state.loop import Active, Loop, Pass
 from ..state.retry import Retry, RetryReason, commit_unless_retried
 from ..state.structural_equality import same_template
-from .after_loops import source_of
 from .branches import infer_if, lookup
 from .join import Join, LoopHead, Merge
+from .loop_exits import source_of
 from .resizing import Resizing, can_bound, make_bounded, resizings
 
 Infer = Callable[[Engine, Loop], None]

@@ -61,14 +61,14 @@ from ..state.phi import DeferredRead, Placeholder, phi_operands, placeholder_for
 from ..state.retry import Retry, RetryReason, commit_unless_retried
 from ..state.speculate import speculate
 from ..state.structural_equality import same_templates
-from .after_loops import finish, source_of
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
-from .earlier_passes import carried_earlier, note_carried
+from .fixpoint_cache import carried_earlier, note_carried
 from .join import Join, LoopHead, Merge
+from .loop_exits import finish, source_of
+from .loop_locals import assigned_only, of_one_trip, take_out, within_trips
 from .loop_repairs import REPAIRS, Generalised, Unsettled, can_peel, is_counted, peel
 from .resizing import fit
 from .unboxing import differing, is_to_unbox, unbox
-from .within_trips import assigned_only, of_one_trip, take_out, within_trips
 
 
 @dataclass(frozen=True, slots=True)

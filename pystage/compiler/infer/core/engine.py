@@ -21,7 +21,7 @@ from ...diagnostics.span import Span
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import BOOL
-from ...library import everything  # noqa: F401  (declares all meanings)
+from ...library import declarations  # noqa: F401  (declares all meanings)
 from ...library.context import Context, Raw
 from ...library.kernels.structures import list_items
 from ...library.python import operators

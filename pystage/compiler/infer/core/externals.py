@@ -26,7 +26,7 @@ from ...hash_order import note_set
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import SHORT_NAMES, ArrayType, DType
-from ...library.jax.tail import is_jax_callable
+from ...library.jax.traced_calls import is_jax_callable
 from ...library.kernels.structures import container_of
 from ...library.registry import meaning_of
 from ...library.rules.numbers import python_dtype

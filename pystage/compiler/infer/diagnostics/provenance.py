@@ -128,7 +128,7 @@ def _parameters(function: stage.Function) -> tuple[str, ...]:
 
 
 def is_library(span: Span | None) -> bool:
-    """True for a place in pystage's own programs (`library/kernels/composed.py`), or in a package's plumbing."""
+    """True for a place in pystage's own programs (`kernels/python_implementations.py`), or in a package's plumbing."""
     return span is not None and is_plumbing(span.file)
 
 

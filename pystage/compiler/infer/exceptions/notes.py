@@ -11,10 +11,10 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...library.python.strings import is_string
 from ...values.boundary import CallTemplate, Form, Site
 from ...values.exceptions import ExceptionBuilder
+from ...values.host_functions import noted
 from ...values.lattice import NONE, Abstract, Array, Caught, Cell, ErrorCell
 from ...values.sites import contexts
 from ...values.state import ERROR
-from ...values.text import noted
 from ...values.walk import values_of
 from ..core.engine import Engine
 from ..results.exits import Exit

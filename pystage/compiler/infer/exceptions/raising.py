@@ -26,10 +26,10 @@ from ...ops import Add, And, Compare, Or, Select, constant
 from ...values.boundary import CallTemplate, ConstantTemplate, Form, Site, Template
 from ...values.capacity import Capacity, CapacityExceeded
 from ...values.exceptions import PayloadKey
+from ...values.host_functions import caused, copied
 from ...values.lattice import Abstract, Array, Caught, Cell, Const, ErrorCell, Exc, Version
 from ...values.slots import Slot, is_temporary_name
 from ...values.state import ERROR, NOT_YET, WITHOUT_CELLS, Content
-from ...values.text import caused, copied
 from ...values.walk import cells_of, values_of
 from ..core.engine import Engine
 from ..results.exits import Exit

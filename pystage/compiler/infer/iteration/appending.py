@@ -4,7 +4,7 @@ In: a `for` with a known number of trips whose body does nothing with a list but
 elements in every trip. Out: the loop stays one `While`; each number in the appended elements has an array with one
 row for each trip, and after the loop the list has the rows as its elements. The first trip is peeled: in it, numbers
 may be of other types than in the others. An array of the whole list is the array of rows itself
-(`library/operands/nesting.py`). Where a trip appends something else than numbers, tuples of them and arrays that it
+(`library/operands/nested_sequences.py`). Where a trip appends something else than numbers, tuples of them and arrays that it
 allocates, its lists are as those of other loops, and if that is refused the loop is written out (`WriteOut`).
 """
 
@@ -39,7 +39,7 @@ from ...values.lattice import (
     Tuple,
     same_constant,
 )
-from ...values.rows import row
+from ...values.packing import row
 from ...values.slots import Hidden, Name, Purpose, Slot, Variable, is_temporary
 from ...values.state import Content
 from ...values.walk import cells_of

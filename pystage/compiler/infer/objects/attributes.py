@@ -66,8 +66,8 @@ from ..core.externals import is_opaque
 from ..diagnostics.describe import describe
 from ..diagnostics.foreign import unknown_item
 from ..state import classes
-from . import caught as exceptions
 from . import class_stores, namedtuples, objects
+from . import exception_attributes as exceptions
 
 _BINARY = {
     "+": "add",

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
-from ...frontend.same_code import nested_codes
+from ...frontend.code_equality import nested_codes
 from ...hlo.ir import Value
 from ...library.numpy.indexing.bounded import refuse
 from ...library.numpy.indexing.bounded_identity import Truth, both, either, refuse_if, same_object
@@ -49,6 +49,7 @@ from ...values.deques import BOUND, ITEMS
 from ...values.exceptions import ExceptionBuilder
 from ...values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind, tag_of
 from ...values.generators import GENERATORS, handle_of, has_handle, made_by, maker_of, resumed, state_of
+from ...values.host_functions import caused
 from ...values.lattice import (
     Abstract,
     AnyList,
@@ -86,7 +87,6 @@ from ...values.lattice import (
 )
 from ...values.slots import Slot, Variable
 from ...values.state import ERROR, NOT_YET, OUTPUT
-from ...values.text import caused
 from ...values.views import View, Window, broadcast
 from ...values.walk import children, head, keys, nodes
 from ..core.engine import Engine

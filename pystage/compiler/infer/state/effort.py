@@ -20,7 +20,7 @@ from ...diagnostics.span import Span
 from ...hlo.builder import Builder
 from ...speculation import Balanced, Declarations, Fixed, Grows
 from ...stage import ir as stage
-from ...values.growth import Multiplied, too_large
+from ...values.program_growth import Multiplied, too_large
 
 _NEVER = float("inf")
 _LATEST, _FAR = 4, 2.0

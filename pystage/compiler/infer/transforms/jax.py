@@ -20,9 +20,9 @@ from ...diagnostics.codes_jax import RefusedByJax
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.types import ArrayType, is_complex, is_floating
 from ...library.context import Raw
-from ...library.jax.carrying import array_leaf
 from ...library.jax.functions.jit import jitted
 from ...library.jax.lax.control import as_arrays
+from ...library.jax.loop_carries import array_leaf
 from ...library.jax.pytrees import exposed, flatten, unflatten
 from ...library.registry import meaning
 from ...library.rules.jax import ints

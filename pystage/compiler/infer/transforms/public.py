@@ -19,7 +19,7 @@ from ...diagnostics.codes_differentiation import NoRuleFor, RuleDoesNotFit
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
 from ...library.context import Context, Raw
-from ...library.jax.tail import is_jax_callable, jax_call
+from ...library.jax.traced_calls import is_jax_callable, jax_call
 from ...library.registry import instance_meaning, late_meanings, meaning
 from ...library.rules.numbers import number_value
 from ...ops import StopGradient

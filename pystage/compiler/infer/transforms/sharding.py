@@ -24,7 +24,7 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Function, Region, Value
 from ...hlo.types import ShapeError
 from ...library.context import Raw
-from ...library.jax.carrying import array_leaf
+from ...library.jax.loop_carries import array_leaf
 from ...library.jax.pytrees import flatten, unflatten
 from ...library.registry import meaning
 from ...library.rules.jax import is_none

@@ -40,7 +40,7 @@ from ...values.walk import nodes, values_of
 from ..context import Context
 from ..kernels.array_rows import has_arrays
 from ..numpy.indexing.bounded import bounded, compact, elements, is_compact, part_around, widened
-from ..numpy.indexing.gathering import Fancy, gather
+from ..numpy.indexing.fancy_indexing import Fancy, gather
 from ..numpy.indexing.slices import times
 from ..rules import templates
 

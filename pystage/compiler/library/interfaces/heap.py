@@ -12,7 +12,7 @@ from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ArrayCell, Cell, Ref
 from ...values.state import State
 from ...values.views import read_path
-from .memory import check_memory
+from .allocation_checks import check_memory
 from .operations import Operations, Raw
 
 

@@ -22,7 +22,7 @@ from ...values.views import path_type, read_path, write_path
 from ..context import Context, Raw
 from ..numpy.indexing.bounded import bounded, elements, where
 from ..numpy.indexing.bounded_indices import has_bounded, index_of_wholes
-from ..numpy.indexing.gathering import Fancy, as_index_arrays, basic_views, fancy, gather, scatter
+from ..numpy.indexing.fancy_indexing import Fancy, as_index_arrays, basic_views, fancy, gather, scatter
 from ..numpy.indexing.indices import Indices, IntegerIndex, parse
 from ..numpy.indexing.masks import beside_places, masked_axes, masked_choice, refuse_slices
 from ..numpy.indexing.stores import fit, stored_value

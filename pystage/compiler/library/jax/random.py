@@ -1,7 +1,7 @@
 """Typed PRNG keys as values: indexing, iteration and attributes of key arrays.
 
 A typed key is represented by its uint32 data and the name of its generator in `Array.key_impl`; the trailing axes of
-the data belong to one key. Functions of `jax.random` become `JaxCall`s (`jax/tail.py`), which wrap and unwrap keys.
+the data belong to one key. Functions of `jax.random` become `JaxCall`s (`jax/traced_calls.py`), which wrap and unwrap keys.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import jax
 
 from ...values.lattice import Abstract, Array, Const, Meaning
 from ..context import Context, Raw
-from .tail import jax_call, jax_method
+from .traced_calls import jax_call, jax_method
 
 
 def is_key(value: Raw) -> bool:

@@ -13,9 +13,9 @@ from ...ops import ShardingConstraint
 from ...values.lattice import Abstract
 from ..context import Context, Raw
 from ..registry import meaning
-from .carrying import array_leaf
+from .loop_carries import array_leaf
 from .pytrees import flatten, unflatten
-from .tail import jax_call
+from .traced_calls import jax_call
 
 
 def _is_sharding(thing: object) -> bool:

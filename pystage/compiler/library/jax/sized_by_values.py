@@ -15,11 +15,11 @@ import jax.numpy as jnp
 from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array
 from ..context import Context, Raw
-from ..kernels.composed import run_program, size_depends
+from ..kernels.python_implementations import run_program, size_depends
 from ..operands.libraries import as_jax
 from ..registry import meaning, signed
 from ..rules.jax import is_none
-from .tail import jax_call
+from .traced_calls import jax_call
 
 
 def found(function: Any, arrays: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -40,7 +40,7 @@ from ...values.lattice import (
     TableCell,
     Tuple,
 )
-from ...values.rows import row
+from ...values.packing import row
 from ...values.walk import rebuild
 from ..context import Context, Raw
 from ..interfaces.operations import Operations

@@ -32,7 +32,7 @@ from ...values.lattice import (
     Tuple,
     is_number,
 )
-from ...values.rows import stacked
+from ...values.packing import stacked
 from ...values.walk import nodes, rebuild, values_of
 from ..context import Context
 from ..interfaces.operations import Operations

@@ -26,7 +26,7 @@ from ..jax.at import At, AtIndex, at_attribute
 from ..jax.random import key_attribute
 from ..kernels.structures import abstract, lift
 from ..operands.libraries import MISSING, NUMPY, plain, with_views
-from ..operands.nesting import nested
+from ..operands.nested_sequences import nested
 from ..python.numbers.number_methods import python_attribute, scalar_attribute
 from ..rules.split import of_one_kind
 from .array_methods import JAX_METHODS, NUMPY_METHODS

@@ -23,12 +23,12 @@ from ...values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
 from ...values.views import Reshaped
 from ..containers import row_lists
 from ..context import Context, Raw
-from ..kernels.composed import run_program
 from ..kernels.layout import in_order, keep_order
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import abstract, new_list, new_rows, sequence_items, type_name
 from ..operands.casting import assigned_value
 from ..operands.libraries import JAX, NUMPY, Rules, refuse_forgotten
-from ..operands.nesting import is_sequence
+from ..operands.nested_sequences import is_sequence
 from ..rules.jax import is_jax, is_none
 from ..rules.promote import python_type
 from .indexing.stores import cast, dtype_of, shape_of, store_through

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..kernels.composed import composed
+from ..kernels.python_implementations import composed
 
 _PLACES = {"b": range(7, -1, -1), "l": range(8)}
 

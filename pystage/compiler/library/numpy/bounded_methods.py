@@ -13,7 +13,7 @@ from ...values.bounded import Bounded
 from ...values.lattice import NONE, Abstract, Array, Const, Tuple
 from ..containers import row_lists
 from ..context import Context, Raw
-from ..kernels.composed import run_program
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import abstract, new_rows, sequence_items
 from .array_methods import nested_lists
 from .indexing.bounded import bounded, elements, raveled, refuse

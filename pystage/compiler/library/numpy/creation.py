@@ -22,7 +22,7 @@ from ...ops import Add, Concatenate, Divide, Floor, Iota, Multiply, Slice, Subtr
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
-from ..kernels.exact import multiples
+from ..kernels.exact_numbers import multiples
 from ..kernels.layout import (
     in_order,
     is_contiguous,
@@ -35,12 +35,12 @@ from ..kernels.layout import (
 from ..kernels.structures import abstract, known_object
 from ..operands.casting import array_value, filling_value
 from ..operands.libraries import ArrayArgument, Rules, twins, with_views
-from ..operands.nesting import array_argument, is_sequence, nested
+from ..operands.nested_sequences import array_argument, is_sequence, nested
 from ..python.operators import binary
 from ..rules.jax import axis_of, canonical, integer, is_none
 from ..rules.promote import kinds_of, numpy_common
 from .indexing.bounded import first_elements
-from .indexing.sizes import bound_of, computed_shape, size_of
+from .indexing.computed_shapes import bound_of, computed_shape, size_of
 from .indexing.stores import cast, dtype_of, fit, stored_value
 from .subscripts.flat import flat_of
 

@@ -16,9 +16,9 @@ from ...hlo.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, DType
 from ...ops import Complex, Fft, Imag, Multiply, Pad, Real, Slice, Transpose
 from ...values.lattice import Abstract
 from ..context import Context, Raw
-from ..kernels.composed import composed
+from ..kernels.python_implementations import composed
 from ..operands.libraries import NUMPY
-from ..operands.nesting import nested
+from ..operands.nested_sequences import nested
 from ..registry import meaning
 from ..rules.jax import axis_of, integer, is_none
 from .indexing.stores import shape_of

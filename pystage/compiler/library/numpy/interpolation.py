@@ -26,14 +26,14 @@ from ...values.boundary import Form
 from ...values.lattice import Abstract
 from ..context import Context, Raw
 from ..kernels.arithmetic import is_nan, select, signbit
-from ..kernels.composed import composed, run_program
+from ..kernels.python_implementations import composed, run_program
 from ..operands.libraries import NUMPY
-from ..operands.nesting import nested
+from ..operands.nested_sequences import nested
 from ..registry import meaning
 from ..rules.jax import is_none
+from .concatenation import part
 from .creation import filled
-from .indexing.gathering import Fancy, gather
-from .joining import part
+from .indexing.fancy_indexing import Fancy, gather
 from .searching import count_preceding
 
 

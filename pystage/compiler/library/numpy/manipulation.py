@@ -33,7 +33,7 @@ from ..kernels.layout import (
 from ..kernels.structures import new_list
 from ..operands.casting import filling_value
 from ..operands.libraries import NUMPY, Rules, twins, with_views
-from ..operands.nesting import is_sequence, nested
+from ..operands.nested_sequences import is_sequence, nested
 from ..registry import meaning
 from ..rules.classes import class_name
 from ..rules.jax import axes_of, axis_of, integer, ints, is_none

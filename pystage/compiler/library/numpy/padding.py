@@ -19,12 +19,12 @@ from ..kernels.structures import call_now
 from ..operands.casting import element_value
 from ..operands.contraction import Labelled, product
 from ..operands.libraries import NUMPY
-from ..operands.nesting import nested
+from ..operands.nested_sequences import nested
 from ..registry import meaning
 from ..rules.jax import is_none
-from .indexing.gathering import Fancy, gather
+from .concatenation import part, taken
+from .indexing.fancy_indexing import Fancy, gather
 from .indexing.stores import cast
-from .joining import part, taken
 
 Widths = list[tuple[int, int]]
 Pairs = list[tuple[Any, Any]]

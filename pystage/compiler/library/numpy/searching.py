@@ -31,15 +31,15 @@ from ...ops import (
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array
 from ..context import Context, Raw
-from ..jax.tail import jax_call
+from ..jax.traced_calls import jax_call
 from ..kernels.arithmetic import any_of
-from ..kernels.composed import composed
+from ..kernels.python_implementations import composed
 from ..kernels.structures import lift
 from ..operands.libraries import Rules, twins
-from ..operands.nesting import nested
+from ..operands.nested_sequences import nested
 from ..rules.jax import integer, is_none
 from .indexing.bounded import first_elements
-from .indexing.sizes import bound_of
+from .indexing.computed_shapes import bound_of
 from .indexing.stores import cast, known_array
 
 

@@ -15,10 +15,10 @@ from ...diagnostics.codes_calls import NotServed
 from ...hlo.types import is_complex
 from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
-from ..kernels.composed import NO_SUBTRACTION, composed, size_depends
+from ..kernels.python_implementations import NO_SUBTRACTION, composed, size_depends
 from ..kernels.structures import abstract
 from ..operands.libraries import NUMPY
-from ..operands.nesting import nested
+from ..operands.nested_sequences import nested
 from ..registry import meaning
 from .jax_twin import twin
 

@@ -18,13 +18,13 @@ from ...hlo.ir import Value
 from ...hlo.types import FLOAT64, INT64, DType, is_floating, is_integer
 from ...values.boundary import Form
 from ...values.lattice import Array, Const
-from ...values.rows import stacked
+from ...values.packing import stacked
 from ..context import Context, Raw
 from ..numpy.indexing.indices import plain_sequence
 from ..numpy.indexing.stores import cast, check_float, stored_value
 from ..rules.bounds import check_element
 from .libraries import NUMPY
-from .nesting import elements, is_sequence, nested
+from .nested_sequences import elements, is_sequence, nested
 
 
 def cast_number(ctx: Context, read: Array | Const, dtype: DType) -> Value:

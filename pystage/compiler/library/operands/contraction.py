@@ -16,7 +16,7 @@ from ...hlo.types import BOOL, FLOAT32, DType
 from ...ops import Add, Broadcast, DotGeneral, Multiply, Or, Transpose
 from ...values.views import Diagonal, Permuted, View, read_path
 from ..interfaces.operations import Operations
-from .reducing import ReductionOperand, reduce, total
+from .reduction_operands import ReductionOperand, reduce, total
 
 Labels = tuple[str, ...]
 

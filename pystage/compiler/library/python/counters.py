@@ -14,7 +14,7 @@ from ...values.lattice import NONE, Abstract, Const, DictCell, ListCell, Ref
 from ..containers import row_tables
 from ..context import Context, Raw
 from ..kernels import table_keys
-from ..kernels.composed import meaning_by, run_program
+from ..kernels.python_implementations import meaning_by, run_program
 from ..kernels.structures import abstract, cell_of, new_list, new_rows
 from ..registry import meaning
 from ..rules.tables import is_counter, is_dict

@@ -60,8 +60,8 @@ from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
 from ..kernels.arithmetic import Kernel, like, select
-from ..kernels.composed import meaning_by, run_program
 from ..kernels.number_checks import check_integral, check_overflow, check_product
+from ..kernels.python_implementations import meaning_by, run_program
 from ..kernels.structures import MISSING, call_now, cell_of, known_object
 from ..registry import meaning
 from ..rules.classes import class_name, class_of

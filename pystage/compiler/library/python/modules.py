@@ -42,7 +42,7 @@ from ...values.lattice import (
 from ..containers import row_tables
 from ..containers.deques import is_deque, mapped_deque
 from ..context import Context, Raw
-from ..kernels.composed import run_program
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import (
     MISSING,
     abstract,

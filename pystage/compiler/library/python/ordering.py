@@ -28,8 +28,8 @@ from ..containers.unboxing import frozen, make_members, unboxed
 from ..context import Context, Raw
 from ..kernels.arithmetic import select
 from ..kernels.array_rows import has_arrays, with_shared
-from ..kernels.composed import run_program
 from ..kernels.number_checks import either, refuse
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import abstract, cell_of, list_items, new_rows
 from ..registry import meaning
 from ..rules.promote import kinds_of, value_of

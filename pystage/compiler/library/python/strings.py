@@ -20,6 +20,7 @@ from typing import Any
 
 from ...diagnostics.codes_constant import NotKnown
 from ...values.gated import Gated, GatedNumber
+from ...values.host_functions import Verbatim, formatted, joined
 from ...values.lattice import (
     Abstract,
     Array,
@@ -38,7 +39,6 @@ from ...values.lattice import (
     Text,
     Tuple,
 )
-from ...values.text import Verbatim, formatted, joined
 from ..containers import row_tables
 from ..containers.deques import mapped_deque
 from ..context import Context, Raw

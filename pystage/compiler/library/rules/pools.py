@@ -32,7 +32,7 @@ from ...ops import (
 )
 from ...values.identity import SOME_OBJECT
 from ...values.lattice import Abstract, Cell, DictCell, ListCell, ObjectCell, PoolCell, RowsCell, Sharing
-from ...values.rows import row, stacked
+from ...values.packing import row, stacked
 from ...values.walk import rebuild, values_of
 from .rows import padded, retyped, rows_of, rows_of_list
 from .templates import joined, row_template, template_of, with_capacity

@@ -47,7 +47,7 @@ from ...values.lattice import (
     Sharing,
     Tuple,
 )
-from ...values.rows import stacked
+from ...values.packing import stacked
 from ...values.walk import nodes, rebuild, values_of
 from .numbers import is_of_kind, whole_of
 from .templates import array_part, is_view, joined, placeholder, row_template, template_of, tuple_rows

@@ -30,7 +30,7 @@ from ..numpy.linalg.factorisations import refuse_if, require_positive
 from ..numpy.ufuncs.elementwise import ElementwiseFunction, call_numpy
 from ..numpy.ufuncs.ufuncs import with_ufunc_options
 from ..operands.libraries import NUMPY
-from ..operands.nesting import nested
+from ..operands.nested_sequences import nested
 from ..registry import meaning
 from ..rules.jax import is_none
 from ..rules.promote import SAME_KIND, Casting

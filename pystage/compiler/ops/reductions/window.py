@@ -25,7 +25,7 @@ from ..elementwise.binary import Add, Maximum, Minimum, Multiply, Power
 from ..elementwise.compare import Compare
 from ..operands import require, require_per_axis, require_same_dtype, require_scalar, same_shape
 from ..structure.shapes import Pad
-from . import running
+from . import cumulative
 from .reduce import STANDARD
 
 Pairs = tuple[tuple[int, int], ...]
@@ -220,7 +220,7 @@ class ReduceWindow(HloOp):
             return self._sum_of_windows(c, ct, x), None
         way = self._direction(x)
         if way is not None and isinstance(self.combine, Multiply):
-            return running.product_cotangent(c, way, x, op.results[0], ct), None
+            return cumulative.product_cotangent(c, way, x, op.results[0], ct), None
         if way is not None and isinstance(self.combine, Maximum | Minimum):
             return self._chosen(c, way, op).cotangent(c, ct), None
         return c.op(self._scatter(), x, ct, c.zeros(start.type)), None
@@ -234,7 +234,7 @@ class ReduceWindow(HloOp):
             return (c.op(self, t, c.zeros(start.type)),)
         way = self._direction(x)
         if way is not None and isinstance(self.combine, Multiply):
-            return (running.product_tangent(c, way, x, op.results[0], t),)
+            return (cumulative.product_tangent(c, way, x, op.results[0], t),)
         if way is not None and isinstance(self.combine, Maximum | Minimum):
             return (self._chosen(c, way, op).tangent(c, t),)
         return (self._scatter().selected(c, x, t),)
@@ -243,16 +243,16 @@ class ReduceWindow(HloOp):
     def _dilated(self) -> bool:
         return any(n != 1 for n in (*self.base_dilation, *self.window_dilation))
 
-    def _direction(self, x: Value) -> running.Direction | None:
+    def _direction(self, x: Value) -> cumulative.Direction | None:
         """How a running reduction runs; None for other windows."""
         if self._dilated:
             return None
-        return running.direction_of(x.type.static_shape, self.window, self.strides, self.padding)
+        return cumulative.direction_of(x.type.static_shape, self.window, self.strides, self.padding)
 
-    def _chosen(self, c: Calculus, way: running.Direction, op: Op) -> running.ExtremumIndices:
+    def _chosen(self, c: Calculus, way: cumulative.Direction, op: Op) -> cumulative.ExtremumIndices:
         better = "GT" if isinstance(self.combine, Maximum) else "LT"
         latest = replace(self, combine=Maximum())
-        return running.chosen(c, way, op.operands[0], op.results[0], better, latest)
+        return cumulative.chosen(c, way, op.operands[0], op.results[0], better, latest)
 
     def _scatter(self) -> SelectAndScatter:
         """What sends something to the element that each window keeps."""

@@ -22,7 +22,7 @@ from ....infer.interface import (
     new_dict,
     set_entry,
 )
-from ....library.jax.tail import is_jax_callable, jax_call, takes_as_pytrees
+from ....library.jax.traced_calls import is_jax_callable, jax_call, takes_as_pytrees
 from ....library.kernels.structures import list_items
 from ....policy import is_library, package_of
 from ....values.boundary import Form

@@ -38,7 +38,7 @@ from ...registry import meaning
 from ...rules.jax import axes_of, axis_of, canonical, integer, is_none, jax_array, known_dtype
 from ..lax.elementwise import like
 from ..lax.reduce import reduced
-from ..tail import jax_call
+from ..traced_calls import jax_call
 
 
 class Sheet:

@@ -22,7 +22,7 @@ from ....values.lattice import Abstract, Array, Const, Tuple
 from ...context import Context, Raw
 from ...registry import meaning
 from ...rules.jax import index_dtype, items, jax_array
-from ..carrying import Carried, array_leaf, is_used, same_type, settle, tree_text, type_text
+from ..loop_carries import Carried, array_leaf, is_used, same_type, settle, tree_text, type_text
 from ..pytrees import flatten, unflatten
 from .elementwise import like
 

@@ -2,7 +2,7 @@
 
 Operands must have equal element types; their shapes must be equal, one of them a scalar, or of equal rank with axes of
 length 1. The result is a `jax.Array`, weakly typed if all operands are. A case that lax accepts and no single
-StableHLO operation covers becomes a `JaxCall` (`jax/tail.py`).
+StableHLO operation covers becomes a `JaxCall` (`jax/traced_calls.py`).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ from ...numpy.indexing.stores import cast
 from ...registry import meaning
 from ...rules.jax import all_weak, checked, integer, is_none, jax_array, known_dtype
 from ..pytrees import flatten, unflatten
-from ..tail import jax_call
+from ..traced_calls import jax_call
 
 DTypes = frozenset[DType]
 

@@ -31,7 +31,7 @@ from ...rules.jax import (
     optional_ints,
     precision_name,
 )
-from ..tail import jax_call
+from ..traced_calls import jax_call
 from .elementwise import same_dtypes
 
 Ints = tuple[int, ...]

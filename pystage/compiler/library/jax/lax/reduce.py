@@ -49,9 +49,9 @@ from ....values.lattice import Abstract, Array, Const, Tuple
 from ...context import Context, Raw
 from ...registry import meaning
 from ...rules.jax import all_weak, axis_of, canonical, checked, integer, ints, items, jax_array, optional_ints
-from ..carrying import tree_text
+from ..loop_carries import tree_text
 from ..pytrees import flatten, unflatten
-from ..tail import jax_call
+from ..traced_calls import jax_call
 from .elementwise import LOGICAL, NUMBERS, same_dtypes
 from .products import padding_of
 

@@ -18,7 +18,7 @@ from ....values.lattice import Abstract, Array, Tuple
 from ...context import Context, Raw
 from ...registry import meaning
 from ...rules.jax import index_dtype, integer, is_none
-from ..carrying import Carried, array_leaf, settle
+from ..loop_carries import Carried, array_leaf, settle
 from ..pytrees import flatten, unflatten
 from .control import values_of
 

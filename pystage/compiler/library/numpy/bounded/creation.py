@@ -22,8 +22,8 @@ from ....values.state import References
 from ....values.views import Reshaped
 from ...containers import row_lists
 from ...context import Context, Raw
-from ...kernels.composed import run_program
 from ...kernels.layout import is_contiguous, note_possible_copy, strides_of
+from ...kernels.python_implementations import run_program
 from ...kernels.structures import abstract
 from ...operands.contraction import diagonal_views
 from ...operands.libraries import NUMPY, Rules

@@ -9,7 +9,7 @@ import numpy as np
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
-from ...kernels.composed import run_program
+from ...kernels.python_implementations import run_program
 from ...rules.jax import is_none
 from ..indexing.bounded import refuse
 from ..linalg import norms  # noqa: F401  (declares the meaning of what is served here)

@@ -15,8 +15,8 @@ from ....ops import Compare, Not, Select
 from ....values.bounded import Bounded, Extent
 from ....values.lattice import NONE, Abstract, Array, Const, Tuple
 from ...context import Context, Raw
-from ...kernels.composed import NO_SUBTRACTION, run_program
 from ...kernels.number_checks import refuse as refuse_number
+from ...kernels.python_implementations import NO_SUBTRACTION, run_program
 from ...kernels.structures import sequence_items
 from ...operands.libraries import Rules
 from ...rules.bounds import ends_of

@@ -14,10 +14,10 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Ref
 from ...context import Context, Raw
-from ...kernels.composed import run_program, size_depends
+from ...kernels.python_implementations import run_program, size_depends
 from ..indexing.flat_stores import refuse_own_memory
-from ..nearness import allclose
 from ..padding import mode_name
+from ..rounding import allclose
 from ..searching import digitize
 from ..series import sort_complex
 from .order_statistics import at_shares, checked_shares, is_weak

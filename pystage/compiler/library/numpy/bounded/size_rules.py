@@ -23,33 +23,33 @@ from ....values.bounded import Bounded
 from ....values.gated import Gated, alternatives, narrow
 from ....values.lattice import Abstract, Array, Const, ListCell, Ref, SliceObject, Tuple
 from ...context import Context, Raw
-from ...kernels.composed import meaning_by
+from ...kernels.python_implementations import meaning_by
 from ...kernels.structures import sequence_items
 from ...operands.libraries import JAX, NUMPY, Rules, as_jax, as_ndarray
 from ...registry import meaning_of, replace_meaning, signed, whole_signature
 from ...rules.jax import axis_of, is_none
 from ...rules.split import needs_split
-from .. import (  # noqa: F401  (they declare the meanings of what is served here)
+from .. import (  # noqa: F401
+    concatenation,
     creation,
     interpolation,
-    joining,
     manipulation,
-    nearness,
     padding,
+    rounding,
     searching,
     selection,
     series,
-    taking,
+    take_and_put,
 )
 from ..indexing import grids  # noqa: F401
 from ..indexing.bounded import compact, elements, raveled, refuse, where
 from ..indexing.bounded_operands import elementwise, result_with
 from ..indexing.stores import known_array
+from ..linalg import array_api as linalg_names  # noqa: F401
 from ..linalg import einsum, matrices, norms, products  # noqa: F401
-from ..linalg import names as linalg_names  # noqa: F401
 from ..reductions import nan_order, quantiles, scans, sorting, statistics, sums  # noqa: F401
 from ..subscripts import unravel  # noqa: F401
-from ..wrapping import applying  # noqa: F401
+from ..wrapping import axis_functions  # noqa: F401
 
 Meaning = Callable[..., Abstract]
 Rows = Callable[[Rules, Any], Meaning | None]

@@ -15,8 +15,8 @@ from ....ops import Compare
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array
 from ...context import Context, Raw
-from ...kernels.composed import size_depends
 from ...kernels.number_checks import refuse as refuse_number
+from ...kernels.python_implementations import size_depends
 from ...rules.jax import is_none
 from ..indexing.bounded import bounded, count, refuse, where
 from ..indexing.bounded_operands import placed

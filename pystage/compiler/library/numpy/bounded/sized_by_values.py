@@ -15,7 +15,7 @@ from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
-from ...kernels.composed import run_program, size_depends
+from ...kernels.python_implementations import run_program, size_depends
 from ...kernels.structures import is_sequence, lift
 from ...operands.libraries import MISSING, plain
 from ...registry import meaning, whole_signature

@@ -17,7 +17,7 @@ from ....ops import Compare, Select
 from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
-from ...kernels.composed import run_program
+from ...kernels.python_implementations import run_program
 from ...operands.libraries import as_ndarray
 from ...registry import meaning_of
 from ...rules.jax import axis_of, is_none

@@ -48,7 +48,7 @@ from ....values.identity import Identity
 from ....values.lattice import Abstract, Array, Const, Ref, SliceObject, Tuple, through
 from ....values.views import Flipped, Index, Permuted, View, Window, entire, index_value, read_path
 from ...context import Context, Raw
-from .gathering import Fancy, gather
+from .fancy_indexing import Fancy, gather
 from .slices import SelectedPositions, mask_of, progression, stride, times
 from .stores import known_array
 

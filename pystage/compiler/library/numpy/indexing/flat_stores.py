@@ -14,7 +14,7 @@ from ....values.bounded import Bounded
 from ....values.lattice import Array, Ref
 from ...context import Context, Raw
 from .bounds_checks import check_inside, until_outside
-from .gathering import Fancy, gather, scatter
+from .fancy_indexing import Fancy, gather, scatter
 from .stores import shape_of, store_through
 
 

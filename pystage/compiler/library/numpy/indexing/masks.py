@@ -19,7 +19,7 @@ from ....values.views import Reshaped, View
 from ...context import Context, Raw
 from .bounded import around, count, extent_along, refuse_bounds, where
 from .bounded_operands import beside
-from .gathering import Fancy
+from .fancy_indexing import Fancy
 from .indices import Indices, IntegerArrayIndex, MaskIndex, NewAxis
 from .slices import SliceIndex
 from .stores import broadcasts, fit, stored_value

@@ -30,10 +30,10 @@ from ...operands.contraction import (
     without_repeats,
 )
 from ...operands.libraries import ArrayArgument, Rules, twins, with_views
-from ...operands.nesting import array_argument, elements
+from ...operands.nested_sequences import array_argument, elements
 from ...rules.jax import is_none
+from ..concatenation import check_casts
 from ..indexing.stores import cast
-from ..joining import check_casts
 from .products import precision_of, stored_out
 
 

@@ -37,12 +37,12 @@ from ....values.lattice import Abstract, Tuple, Unknown
 from ....values.views import Window
 from ...context import Context, Raw
 from ...kernels.arithmetic import any_of, is_nan
-from ...kernels.composed import composed, run_program
+from ...kernels.python_implementations import composed, run_program
 from ...operands.libraries import NUMPY
-from ...operands.nesting import nested
+from ...operands.nested_sequences import nested
 from ...registry import meaning
 from ..jax_twin import twin
-from .names import check_square
+from .array_api import check_square
 
 _ONE = np.eye(1)
 _SLOGDET, _EIGH, _EIG = type(np.linalg.slogdet(_ONE)), type(np.linalg.eigh(_ONE)), type(np.linalg.eig(_ONE))

@@ -16,14 +16,14 @@ from ....ops import Add, Broadcast, Compare, Concatenate, Iota, Multiply, Select
 from ....values.lattice import Abstract, ListCell, Ref, Tuple
 from ....values.views import Diagonal, Reshaped, Strided, read_path, write_path
 from ...context import Context, Raw
-from ...interfaces.memory import check_memory
+from ...interfaces.allocation_checks import check_memory
 from ...kernels.layout import in_order
 from ...kernels.structures import lift
 from ...operands.casting import array_value
 from ...operands.contraction import diagonal_views
 from ...operands.libraries import NUMPY, Rules, twins, with_views
-from ...operands.nesting import nested
-from ...operands.reducing import ReductionOperand, total
+from ...operands.nested_sequences import nested
+from ...operands.reduction_operands import ReductionOperand, total
 from ...registry import meaning
 from ...rules.jax import axis_of, integer, is_none
 from ..creation import filled, order_argument, type_argument

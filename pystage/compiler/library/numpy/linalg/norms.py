@@ -10,10 +10,10 @@ from ....hlo.types import is_complex
 from ....ops import Abs, Add, Imag, Maximum, Minimum, Multiply, Power, Real, Sqrt, Transpose
 from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
-from ...jax.tail import jax_call
+from ...jax.traced_calls import jax_call
 from ...operands.libraries import Rules, twins
-from ...operands.nesting import array_argument
-from ...operands.reducing import ReductionOperand, not_zero, reduce, reduced_shape, total
+from ...operands.nested_sequences import array_argument
+from ...operands.reduction_operands import ReductionOperand, not_zero, reduce, reduced_shape, total
 from ...rules.jax import axes_of, is_none
 from ..reductions.extrema import check_elements
 

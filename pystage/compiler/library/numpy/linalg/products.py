@@ -24,12 +24,12 @@ from ...context import Context, Raw
 from ...kernels.structures import abstract
 from ...operands.contraction import Labelled, Precision, ordered, product
 from ...operands.libraries import JAX, NUMPY, ArrayArgument, Rules, as_jax, as_ndarray, twins
-from ...operands.nesting import nested
+from ...operands.nested_sequences import nested
 from ...registry import meaning
 from ...rules.jax import UnservedPrecision, axes_of, axis_of, is_none, precision_name
 from ...rules.promote import broadcast_shape, numpy_loop
+from ..concatenation import part
 from ..indexing.stores import broadcasts, shape_of, store_out
-from ..joining import part
 from ..ufuncs.elementwise import arrays_of, wants_arrays
 from .bounded_products import of_bounded
 

@@ -19,8 +19,8 @@ from ...context import Context, Raw
 from ...kernels.structures import abstract, cell_of
 from ...registry import declared, meaning, method_meaning
 from .draws import DRAWS, ActionBuilder, drawn, receiver_of
-from .in_programs import draw_in_program, made_by_host, made_with_state, state_in_program
 from .permutations import choice, permute, shuffle
+from .program_draws import draw_in_program, made_by_host, made_with_state, state_in_program
 
 _STATE = "it is about the state of a generator, which lives on the host"
 _OUTSIDE = "call it outside of the staged function"
@@ -59,7 +59,7 @@ def _method(name: str) -> Callable[..., Abstract]:
             return draw_in_program(ctx, state, name, args, kwargs)
         return do(ctx, receiver, name, args, kwargs)
 
-    call.__doc__ = f"`generator.{name}(…)`, drawn by the host, or by the program (`in_programs.py`)."
+    call.__doc__ = f"`generator.{name}(…)`, drawn by the host, or by the program (`program_draws.py`)."
     return call
 
 

@@ -23,7 +23,7 @@ from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...kernels.arithmetic import compare, extremum
 from ...operands.libraries import Rules, twins
-from ...operands.reducing import (
+from ...operands.reduction_operands import (
     EXTREMA,
     ReductionOperand,
     counted,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ...kernels.composed import composed
+from ...kernels.python_implementations import composed
 from .statistics import weights_along
 
 _LARGE = 1_000

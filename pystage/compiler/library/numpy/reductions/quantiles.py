@@ -35,15 +35,15 @@ from ....ops import (
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
-from ...kernels.composed import run_program
+from ...kernels.python_implementations import run_program
 from ...kernels.structures import abstract, lift
 from ...operands.libraries import NUMPY, Rules, twins
-from ...operands.nesting import elements, nested
-from ...operands.reducing import reduced_shape, wider
+from ...operands.nested_sequences import elements, nested
+from ...operands.reduction_operands import reduced_shape, wider
 from ...rules.jax import axes_of, is_none
-from ..indexing.gathering import Fancy, gather
+from ..concatenation import part, taken
+from ..indexing.fancy_indexing import Fancy, gather
 from ..indexing.stores import known_array
-from ..joining import part, taken
 from .nan_order import weighted_percentile, weighted_quantile
 
 _EXACT_IN_FLOAT16 = 2048

@@ -16,11 +16,11 @@ from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
 from ...kernels.structures import abstract
 from ...operands.libraries import Rules, twins
-from ...operands.nesting import array_argument
-from ...operands.reducing import neutral, wider
+from ...operands.nested_sequences import array_argument
+from ...operands.reduction_operands import neutral, wider
 from ...rules.jax import axis_of, integer, is_none
+from ..concatenation import joined
 from ..indexing.stores import cast
-from ..joining import joined
 from .sums import accumulator
 
 

@@ -21,7 +21,7 @@ from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...kernels.structures import call_now
 from ...operands.libraries import ArrayArgument, Rules, twins
-from ...operands.nesting import array_argument, elements, nested
+from ...operands.nested_sequences import array_argument, elements, nested
 from ...rules.jax import axis_of, integer, ints, is_none
 
 _JAX_KINDS = (None, "quicksort", "heapsort", "mergesort", "stable")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ...kernels.composed import composed, size_depends
+from ...kernels.python_implementations import composed, size_depends
 from ...python.numbers.exact_sums import bits_of
 
 # ---------------------------------------------------------------- means

@@ -20,8 +20,8 @@ from ...context import Context, Raw
 from ...kernels.arithmetic import real_dtype
 from ...operands.casting import assigned_value
 from ...operands.libraries import Rules, twins
-from ...operands.nesting import nested
-from ...operands.reducing import (
+from ...operands.nested_sequences import nested
+from ...operands.reduction_operands import (
     ReductionOperand,
     counted,
     product,

@@ -20,19 +20,19 @@ from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
-from ...kernels.composed import run_program
+from ...kernels.python_implementations import run_program
 from ...kernels.structures import MISSING, abstract, known_object
 from ...operands.casting import cast_number
 from ...operands.libraries import NUMPY, as_ndarray
-from ...operands.nesting import is_sequence, nested
-from ...operands.reducing import reduced_shape, source
+from ...operands.nested_sequences import is_sequence, nested
+from ...operands.reduction_operands import reduced_shape, source
 from ...registry import method_meaning
 from ...rules.jax import is_none
 from ..indexing.bounded import compact, elements, refuse
 from ..indexing.bounded import where as where_belongs
 from ..indexing.bounded_indices import has_bounded, index_of_whole
 from ..indexing.bounded_operands import result_with
-from ..indexing.gathering import basic_views, fancy, scatter
+from ..indexing.fancy_indexing import basic_views, fancy, scatter
 from ..indexing.indices import parse
 from ..indexing.stores import broadcasts, dtype_of, fit, shape_of, store_through
 from ..subscripts.subscripts import array_getitem, array_setitem, index_of_places, store_at_bounded

@@ -30,7 +30,7 @@ from ...context import Context, Raw
 from ...kernels.structures import abstract
 from ...operands.casting import array_value
 from ...operands.libraries import NUMPY
-from ...operands.nesting import elements, nested
+from ...operands.nested_sequences import elements, nested
 from ..indexing.bounds_checks import check_inside
 from ..indexing.flat_stores import refuse_own_memory, store_until_outside
 from ..indexing.indices import from_front, is_index

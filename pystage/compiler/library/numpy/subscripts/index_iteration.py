@@ -13,7 +13,7 @@ from ....values.lattice import Abstract, Const, Mapped, Partial, Range, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import abstract, new_turn
 from ...operands.libraries import NUMPY
-from ...operands.nesting import nested
+from ...operands.nested_sequences import nested
 from ...registry import meaning
 from ...rules.jax import ints
 

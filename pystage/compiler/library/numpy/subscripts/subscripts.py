@@ -29,12 +29,12 @@ from ...kernels.arithmetic import like
 from ...kernels.structures import abstract, known_object
 from ...operands.casting import array_value, assigned_value
 from ...operands.libraries import numpy_constant
-from ...operands.nesting import depth, like_sequence
+from ...operands.nested_sequences import depth, like_sequence
 from ...rules.classes import class_name
 from ..indexing.bounded import bounded, compact, count, elements, in_order, part_around, refuse, viewed
 from ..indexing.bounded_indices import has_bounded, index_of_whole, index_of_wholes
 from ..indexing.bounded_operands import beside
-from ..indexing.gathering import Fancy, basic_views, fancy, gather, scatter
+from ..indexing.fancy_indexing import Fancy, basic_views, fancy, gather, scatter
 from ..indexing.indices import Indices, IntegerIndex, MaskIndex, NewAxis, is_index, parse
 from ..indexing.masks import beside_places, masked_axes, masked_choice, storing
 from ..indexing.stores import broadcasts, check_writable, dtype_of, fit, mismatch, shape_of, store_through

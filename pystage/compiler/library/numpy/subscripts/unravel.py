@@ -14,10 +14,10 @@ from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const, Tuple
 from ...context import Context, Raw
 from ...kernels.arithmetic import like
-from ...kernels.composed import composed
+from ...kernels.python_implementations import composed
 from ...kernels.structures import lift
 from ...operands.libraries import NUMPY
-from ...operands.nesting import elements, nested
+from ...operands.nested_sequences import elements, nested
 from ...registry import meaning
 from ...rules.jax import ints
 from ..indexing.bounds_checks import check_inside

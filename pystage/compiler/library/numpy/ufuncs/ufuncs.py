@@ -57,7 +57,7 @@ from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
-from ...jax.tail import jax_call
+from ...jax.traced_calls import jax_call
 from ...kernels import arithmetic as a
 from ...kernels import float_bits
 from ...kernels import transcendental as t

@@ -18,18 +18,18 @@ from ....hlo.types import BFLOAT16
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
-from ...operands.nesting import samples
+from ...operands.nested_sequences import samples
 from ...registry import declared, replace_meaning
-from .. import creation, fourier, nearness, series
+from .. import creation, fourier, rounding, series
 from .. import selection as choosing
 from ..indexing.stores import dtype_of
+from ..linalg import array_api as linear_algebra
 from ..linalg import einsum, factorisations, matrices, norms
-from ..linalg import names as linear_algebra
 from ..reductions import nan_order, scans, statistics
 from ..reductions import sums as reductions
 
 _DECLARED_IN = (
-    choosing, creation, einsum, factorisations, fourier, linear_algebra, matrices, nan_order, nearness, norms,
+    choosing, creation, einsum, factorisations, fourier, linear_algebra, matrices, nan_order, norms, rounding,
     reductions, scans, series, statistics,
 )  # fmt: skip
 """The modules whose meanings are replaced: they must have been imported."""

@@ -34,7 +34,7 @@ from ...containers.deques import contents, is_deque, items_of, maxlen_of, new_de
 from ...containers.unboxing import frozen, unboxed
 from ...context import Context, Raw
 from ...kernels.array_rows import has_arrays, with_shared
-from ...kernels.composed import run_program
+from ...kernels.python_implementations import run_program
 from ...kernels.structures import (
     abstract,
     cell_of,

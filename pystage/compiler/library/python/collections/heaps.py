@@ -14,7 +14,7 @@ from ...containers import row_lists
 from ...containers.unboxing import unboxed
 from ...context import Context, Raw
 from ...kernels.array_rows import has_arrays
-from ...kernels.composed import composed
+from ...kernels.python_implementations import composed
 from ...kernels.structures import abstract, cell_of, type_name
 from ...registry import meaning
 from ..containers import container_getitem, container_setitem

@@ -19,7 +19,7 @@ from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const, NumberKind
 from ...context import Context
 from ...kernels import arithmetic as a
-from ...kernels.exact import EXACT_INTEGERS, compare_integer, compare_known_integer
+from ...kernels.exact_numbers import EXACT_INTEGERS, compare_integer, compare_known_integer
 from ...kernels.number_checks import check_divisor, check_float_power, check_product, check_shift, check_sum
 from ...numpy.ufuncs.elementwise import ElementwiseFunction, compute
 from ...rules.promote import LoopTypes, Operand, python_type, value_of

@@ -21,7 +21,7 @@ from ....values.gated import Gated
 from ....values.lattice import Abstract, Array, Caught, Const, Exc, Ref, is_number
 from ...context import Context, Raw
 from ...kernels import arithmetic as a
-from ...kernels.exact import round_float, round_integer
+from ...kernels.exact_numbers import round_float, round_integer
 from ...kernels.number_checks import check_integral
 from ...kernels.structures import MISSING, abstract, call_now, is_sequence, known_object, type_name
 from ...numpy.indexing.bounded_operands import only_element

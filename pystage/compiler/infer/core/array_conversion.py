@@ -8,7 +8,7 @@ from ...diagnostics.codes_types import NotNumeric
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.context import Raw
 from ...library.numpy.indexing.bounded import refuse
-from ...library.operands.nesting import stack_nested
+from ...library.operands.nested_sequences import stack_nested
 from ...library.rules.split import of_one_kind
 from ...ops import constant
 from ...values.boundary import Form

@@ -38,7 +38,7 @@ from ...values.lattice import (
     Super,
 )
 from ..context import Context, Raw
-from .own_kinds import leaves_of_own_kinds
+from .class_sensitive_calls import leaves_of_own_kinds
 from .placement import CALLS_HOST, beside_arrays
 from .pytrees import exposed, lifted
 

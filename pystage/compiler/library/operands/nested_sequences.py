@@ -15,7 +15,7 @@ from ...hlo.types import FLOAT64, INT64
 from ...ops import Slice
 from ...values.boundary import Form
 from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, RowsCell, Tuple
-from ...values.rows import stacked
+from ...values.packing import stacked
 from ..context import Context, Raw
 from ..kernels.structures import cell_of, list_items
 from ..numpy.indexing.indices import known_sequence

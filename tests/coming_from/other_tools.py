@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .asked import asked
+from .entries import asked
 
 AUTOGRAPH, NUMBA = "TensorFlow AutoGraph", "Numba"
 DYNAMO, TORCH_XLA = "TorchDynamo (torch.compile)", "PyTorch/XLA"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sampling import ALL
 
-from .wild import wild
+from .invalid_operations import wild
 
 STEP = 1 if ALL else 41
 """One of so many applications is tried."""
@@ -23,7 +23,7 @@ SEED, EACH = 0, 2
 
 def test_wild_operations_are_refused_or_compiled() -> None:
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0"
-    command = [sys.executable, "-m", "tests.ops.wild", *map(str, (0, STEP, SEED, EACH))]
+    command = [sys.executable, "-m", "tests.ops.invalid_operations", *map(str, (0, STEP, SEED, EACH))]
     run = subprocess.run(
         command,
         cwd=Path(__file__).parents[2],

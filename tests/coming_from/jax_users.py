@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .asked import asked
+from .entries import asked
 
 JAX = "JAX"
 X = np.array([3.0, -1.0, 2.0])

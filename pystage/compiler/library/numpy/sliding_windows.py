@@ -16,7 +16,7 @@ from ...values.lattice import Abstract, ArrayCell, Ref, through
 from ...values.views import SlidingWindows
 from ..context import Context, Raw
 from ..operands.libraries import NUMPY
-from ..operands.nesting import nested
+from ..operands.nested_sequences import nested
 from ..registry import meaning
 from ..rules.jax import ints, is_none
 from .indexing.bounded import bounded, refuse, shape

@@ -20,10 +20,10 @@ from ....values.boundary import Form
 from ....values.generators import MAKE, NUMBER, WORDS, handle_of, state_of, stateful_cell, words_of_generator
 from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
-from ...kernels.composed import run_program
+from ...kernels.python_implementations import run_program
 from ...kernels.structures import abstract
 from ...rules.jax import is_none
-from ..indexing.sizes import is_computed_shape
+from ..indexing.computed_shapes import is_computed_shape
 from . import pcg64, ziggurat
 from .draws import FIXED, ActionBuilder, bound, stored
 from .permutations import returned

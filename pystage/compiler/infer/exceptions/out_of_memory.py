@@ -18,7 +18,7 @@ from ...diagnostics.codes_runtime import OutOfMemory
 from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...hlo.types import TooLarge
-from ...library.interfaces.memory import refusal_of_numpy
+from ...library.interfaces.allocation_checks import refusal_of_numpy
 from ...library.python.numbers.python_numbers import PYTHON_OPERATORS
 from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, Meaning, Method

@@ -18,7 +18,7 @@ from ....values.bounded import Bounded, Extent, Progression, extent_of
 from ....values.capacity import Capacity
 from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
 from ...context import Context, Raw
-from ...kernels.composed import run_program, size_depends
+from ...kernels.python_implementations import run_program, size_depends
 from ...kernels.structures import abstract, sequence_items
 from ...operands.libraries import Rules
 from ...operands.rows_as_arrays import arrays_of_rows, chained, rank_of_rows

@@ -20,9 +20,9 @@ from ...values.lattice import Abstract, Const, NumberKind, Ref
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels import transcendental as t
-from ..kernels.composed import composed
+from ..kernels.python_implementations import composed
 from ..kernels.structures import abstract, call_now
-from ..operands.nesting import is_sequence
+from ..operands.nested_sequences import is_sequence
 from ..python.numbers.scalars import round_value
 from ..registry import meaning
 from ..rules.jax import is_jax, is_none

@@ -24,18 +24,18 @@ from ..kernels.arithmetic import select
 from ..kernels.structures import abstract
 from ..operands.casting import array_value
 from ..operands.libraries import NUMPY, ArrayArgument, as_ndarray, delegated
-from ..operands.nesting import elements, nested
+from ..operands.nested_sequences import elements, nested
 from ..registry import meaning
 from ..rules.classes import c_name, class_of
 from ..rules.jax import axis_of, is_none
 from ..rules.promote import numpy_common
+from .concatenation import joined, part, taken
 from .creation import filled
 from .indexing.bounds_checks import check_inside, outside_of_axis
+from .indexing.fancy_indexing import Fancy, gather, scatter
 from .indexing.flat_stores import store_repeated, store_until_outside
-from .indexing.gathering import Fancy, gather, scatter
 from .indexing.indices import from_front
 from .indexing.stores import check_writable, dtype_of, mismatch, returned_out, shape_of, store_through
-from .joining import joined, part, taken
 from .manipulation import as_array
 from .subscripts.subscripts import IMMUTABLE
 

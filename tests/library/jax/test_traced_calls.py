@@ -13,7 +13,7 @@ import pytest
 
 from library.harness import Known, NeedsKnown, PlainContext, check, check_call, refused
 from pystage.compiler.library.jax.random import is_key, key_attribute, key_item
-from pystage.compiler.library.jax.tail import is_jax_callable, jax_call, jax_method
+from pystage.compiler.library.jax.traced_calls import is_jax_callable, jax_call, jax_method
 from pystage.compiler.ops.foreign.jax_call import JaxCall
 from pystage.compiler.values.lattice import Const, Tuple
 

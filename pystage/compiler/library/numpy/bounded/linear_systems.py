@@ -23,7 +23,7 @@ from ....values.lattice import Abstract, Array, Const, Tuple, Unknown
 from ...context import Context, Raw
 from ...kernels.arithmetic import is_nan
 from ...operands.libraries import NUMPY
-from ...operands.nesting import nested
+from ...operands.nested_sequences import nested
 from ...rules.jax import is_none
 from ...rules.promote import value_of
 from ..indexing.bounded import compact, count, elements, first_elements, refuse, where

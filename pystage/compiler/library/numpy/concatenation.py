@@ -25,15 +25,15 @@ from ...values.lattice import (
     SetCell,
     Zip,
 )
-from ...values.rows import stacked
+from ...values.packing import stacked
 from ...values.views import Window
 from ..context import Context, Raw
-from ..interfaces.memory import check_memory
+from ..interfaces.allocation_checks import check_memory
 from ..kernels.structures import call_now, cell_of, new_list
 from ..operands.libraries import ArrayArgument, Rules, twins, with_views
-from ..operands.nesting import array_argument, elements, nested
+from ..operands.nested_sequences import array_argument, elements, nested
 from ..rules.jax import axis_of, integer, ints, is_none
-from .indexing.gathering import Fancy, gather
+from .indexing.fancy_indexing import Fancy, gather
 from .indexing.stores import cast
 from .manipulation import as_array, shape_known
 

@@ -16,7 +16,7 @@ from ....values.lattice import Abstract, Const, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import abstract
 from ...operands.libraries import NUMPY, as_ndarray
-from ...operands.nesting import nested
+from ...operands.nested_sequences import nested
 from ...registry import meaning
 from ...rules.jax import integer, is_none
 from ..indexing.stores import cast

@@ -16,7 +16,7 @@ from ....diagnostics.codes_calls import WrongArguments
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....values.lattice import Abstract, Const, Meaning
 from ...context import Context, Raw
-from ...kernels.composed import composed, run_program
+from ...kernels.python_implementations import composed, run_program
 from ...kernels.structures import abstract
 from ...registry import instance_meaning, meaning
 from ...rules.jax import is_none
