@@ -62,25 +62,29 @@ class Parsed:
     in_functions: list[Import]
     classes: list[str]
     """The classes of the module's top level."""
+    docstrings: list[str]
+    """Those of the module, its classes, functions and variables."""
 
 
 @functools.cache
 def parsed(path: Path) -> Parsed:
-    """The imports and the classes of a file."""
+    """The imports, the classes and the docstrings of a file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    found = Parsed([], set(), [], [node.name for node in tree.body if isinstance(node, ast.ClassDef)])
+    found = Parsed([], set(), [], [node.name for node in tree.body if isinstance(node, ast.ClassDef)], [])
     _collect(tree, found, in_function=False, typing_only=False)
     return found
 
 
 def _collect(node: ast.AST, found: Parsed, *, in_function: bool, typing_only: bool) -> None:
-    """Adds the imports below a node."""
+    """Adds the imports and docstrings below a node."""
     if isinstance(node, Import):
         found.imports.append(node)
         if in_function:
             found.in_functions.append(node)
         if typing_only:
             found.typing_only.add(node)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and type(node.value.value) is str:
+        found.docstrings.append(node.value.value)
     if isinstance(node, ast.expr):  # no statement is inside
         return
     in_function = in_function or isinstance(node, ast.FunctionDef)
@@ -108,8 +112,10 @@ def imports_of(path: Path) -> list[tuple[int, str, bool]]:
 
 
 OTHERS = [ROOT.parent / name for name in ("tests", "docs", "benchmarks", "examples")]
-MADE_UP = {"script.py", "clock.py", "file.py", "setup.py"}
-"""Files of users that examples of the docs name."""
+MADE_UP = {"script.py", "clock.py", "file.py", "setup.py", "checked.py"}
+"""Files of users that examples name."""
+FOREIGN = {"json/decoder.py", "numpy/linalg/_linalg.py"}
+"""Files of Python's library and of NumPy that docstrings name."""
 
 TESTS = Path(__file__).resolve().parent
 SUITES = {"distributed", "contract", "errors", "kinds", "outside", "programs", "goldens", "coming_from"}
@@ -228,13 +234,26 @@ def test_folders_import_one_way(part: str) -> None:
     assert not circles(folder_graph(part))
 
 
+def missing_files(text: str) -> set[str]:
+    """The files that a text names, each by the end of its path, and that are not there."""
+    named = set(re.findall(r"`([a-z_0-9/]+\.py)`", text))
+    return {name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in known_files())}
+
+
+@functools.cache
+def known_files() -> set[str]:
+    return {str(path.relative_to(ROOT.parent)) for top in (ROOT, *OTHERS) for path in top.rglob("*.py")}
+
+
 @pytest.mark.parametrize("page", sorted((ROOT.parent / "docs").rglob("*.md")), ids=lambda p: p.name)
 def test_files_that_the_docs_name_are_there(page: Path) -> None:
-    """A file is named by the end of its path."""
-    known = {str(path.relative_to(ROOT.parent)) for top in (ROOT, *OTHERS) for path in top.rglob("*.py")}
-    named = set(re.findall(r"`([a-z_0-9/]+\.py)`", page.read_text(encoding="utf-8")))
-    missing = {name for name in named if not any(path == name or path.endswith("/" + name) for path in known)}
-    assert missing <= MADE_UP
+    assert missing_files(page.read_text(encoding="utf-8")) <= MADE_UP
+
+
+def test_files_that_docstrings_name_are_there() -> None:
+    sources = [*FILES, *(p for p in TESTS.rglob("*.py") if TESTS / "goldens" not in p.parents)]
+    missing = {str(path): missing_files("\n".join(parsed(path).docstrings)) for path in sources}
+    assert not {path: names for path, names in missing.items() if not names <= MADE_UP | FOREIGN}
 
 
 @pytest.mark.skipif(not (ROOT.parent / ".git").exists(), reason="a source distribution has no links")

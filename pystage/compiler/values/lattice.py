@@ -491,7 +491,7 @@ LISTS = (ListCell, RowsCell)
 class DictCell(Cell):
     """The entries of a dict, in order; keys are known.
 
-    `container`: its class, `dict` or one of those with a `__missing__` (`library/python/missing.py`); `factory`: the
+    `container`: its class, `dict` or one of those with a `__missing__` (`library/python/dict_methods.py`); `factory`: the
     `default_factory` of a `defaultdict`.
     """
 

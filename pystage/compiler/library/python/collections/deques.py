@@ -1,4 +1,4 @@
-"""`collections.deque`: objects whose elements are a list (`values/deques.py`), of rows a ring (`kernels/rings.py`).
+"""`collections.deque`: objects whose elements are a list (`values/deques.py`), of rows a ring (`kernels/deques.py`).
 
 In: a reference to a deque, and abstract arguments. Out: what the method gives. What has no template in common is known
 element by element, as that of lists.
