@@ -190,12 +190,12 @@ def _child(path: Path, step: PathStep, key: Any) -> Path:
 
 
 def _largest_extent(params: Sequence[Value]) -> int:
-    """How many elements the largest of these has along an axis, or how many they are, if these are more."""
+    """The largest extent among these, or their number if that is larger."""
     return max([len(params), *[extent for p in params for extent in p.type.static_shape]])
 
 
 class _Entry:
-    """The entry of one program: abstract arguments from specs, and the program from what comes out."""
+    """The entry of one program: makes abstract arguments of specs, and the program of the result."""
 
     def __init__(self, engine: Interpreter, static: Mapping[int, Any]) -> None:
         self.engine = engine
@@ -249,7 +249,7 @@ class _Entry:
             raise DiagnosticError(shape_diagnostic(self.engine, str(error))) from None
 
     def note_distinct(self, mutations: Sequence[Mutation]) -> None:
-        """Notes that the caller's objects are different ones, where the program depends on it.
+        """Guards that the caller's objects are different, where the program depends on it.
 
         A call with one object as two arguments is distinguished by its `pattern`; this is about the environment.
         """
@@ -274,7 +274,7 @@ class _Entry:
             externals.guard(GuardKind.DISTINCT, paths[0], tuple(paths))
 
     def note_writable(self, mutations: Sequence[Mutation]) -> None:
-        """Notes which of the caller's arrays that the program stores into are writable, and which are read-only."""
+        """Guards which of the caller's arrays that the program stores into are writable, and which are read-only."""
         externals, stored = self.engine.externals, self.engine.state.stored
         if not stored:
             return
@@ -286,7 +286,7 @@ class _Entry:
                 externals.guard(GuardKind.WRITABLE, path, content.writable)
 
     def in_order(self, result: Template, mutations: Sequence[Mutation]) -> tuple[Path, ...]:
-        """The caller's arrays whose memory must lie in row-major order."""
+        """The caller's arrays whose memory must be in row-major order."""
         state = self.engine.state
         stored = {m.target for m in mutations if m.kind is Write.ARRAY}
         given = [node for root in (result, *[m.value for m in mutations]) for node in nodes(root)]
@@ -347,7 +347,7 @@ class _Entry:
         )
 
     def check(self) -> None:
-        """Raises everything that was found."""
+        """Raises all diagnostics that were found."""
         found = self.engine.errors.reported()
         if found:
             raise StagingError(found)

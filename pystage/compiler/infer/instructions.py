@@ -97,7 +97,7 @@ _SPECIAL = frozenset([type(None), Undef, Gated])
 
 
 def _special(e: Engine, i: stage.Load, value: Abstract | None) -> Abstract:
-    """The value of a variable that may not be assigned, or has other alternatives."""
+    """The value of a variable that may be unassigned, or a gated φ."""
     if i.certain and value is not None and may_be_unassigned(value):
         value = where_assigned(value)
     return e.narrowed(objects.assigned(e, value, lambda: _unassigned(e, i)))
@@ -246,7 +246,7 @@ def _spliced(e: Engine, items: tuple[stage.Item, ...]) -> list[Abstract]:
 
 
 def _joined_list(e: Engine, items: tuple[stage.Item, ...]) -> Ref:
-    """A new list of these, of which some are the elements of lists whose length only a run knows."""
+    """A new list of these items, of which some are the elements of lists of computed length."""
     made = Ref(e.state.new_cell(ListCell(())))
     for item in items:
         value = e.get(item.value) if item.star else e.operand(item.value)
@@ -436,7 +436,7 @@ def _unpack_computed(
     element: Callable[[int], Abstract],
     rest: Callable[[SliceObject], Abstract],
 ) -> None:
-    """Unpacks what has a computed length: the program raises where that is another one.
+    """Unpacks a value of computed length: the program raises where the length is another one.
 
     `element` gives what stands at a place, counted from the end where that is negative, and `rest` the list of a part.
     """
@@ -532,7 +532,7 @@ def _match_args(e: Engine, i: stage.MatchArgs) -> None:
 
 
 def _called(function: Abstract) -> str:
-    """How CPython names a function of a module before what is wrong with its arguments."""
+    """The name of a function of a module as CPython's messages about its arguments have it."""
     module: str | None
     name: str | None
     if isinstance(function, Closure):

@@ -31,7 +31,7 @@ def new_object(ctx: Context, cls: type, fields: Mapping[str, Abstract]) -> Ref:
 
 
 def object_of(ctx: Context, value: Any) -> ObjectCell | None:
-    """The cell of an object, about to be read; None for any other value."""
+    """The cell of an object that is about to be read; None for any other value."""
     cell = ctx.cell(value) if isinstance(value, Ref) else None
     return cell if isinstance(cell, ObjectCell) else None
 
@@ -69,13 +69,13 @@ def initialise(
 
 
 def member_of(ctx: Engine, cls: type, name: str) -> Abstract:
-    """What stands in a class under `name`, under a guard; not bound."""
+    """The member of a class under `name`, under a guard; not bound."""
     return objects.class_member(ctx, cls, name, vars(cls)[name])
 
 
 @contextmanager
 def under_construction(ctx: Engine, ref: Ref) -> Iterator[None]:
-    """While an object is made that takes attributes only until then."""
+    """A `with` block in which an object takes attributes that it takes only during construction."""
     constructing = ctx.constructing
     constructing.add(ref.cell)
     try:
@@ -109,7 +109,7 @@ def entries_of(ctx: Context, ref: Abstract) -> dict[Any, Abstract]:
 
 
 def set_entries(ctx: Context, ref: Abstract, entries: dict[Any, Abstract]) -> None:
-    """Makes these all that a dict holds."""
+    """Replaces all entries of a dict."""
     target = cast(Ref, ref)
     ctx.settle(target)
     ctx.write(target.cell, DictCell(entries))
@@ -126,7 +126,7 @@ def getitem(ctx: Engine, value: Abstract, index: Abstract) -> Abstract:
 
 
 def describe(ctx: Context, value: Abstract) -> str:
-    """A value in the words of a message."""
+    """A description of a value for a message."""
     return texts.describe(value, ctx.state)
 
 
@@ -152,7 +152,7 @@ class Ambient:
 
     @contextmanager
     def entered(self, ctx: Engine, entry: Abstract) -> Iterator[None]:
-        """With one more entry inside of the block."""
+        """A `with` block with one more entry."""
         ambient = ctx.ambient
         if self._name not in ambient:
             ambient[self._name] = ctx.state.cell_number()
@@ -170,14 +170,14 @@ class Ambient:
 
 
 def found_at(ctx: Engine, value: Abstract) -> tuple[Path, Any] | None:
-    """Where an object of the caller's was found, and the object itself; None for an object of the program."""
+    """The path at which an object of the caller's was found, and the object; None for an object of the program."""
     number = getattr(value, "cell", None)
     cells = ctx.externals.cells.values()
     return next(((path, held) for cell, path, held in cells if cell == number), None)
 
 
 def captured(ctx: Engine, path: Path, held: Any) -> Abstract:
-    """The abstract value of an object of the caller's that stands at a path, which is read at each call."""
+    """The abstract value of the caller's object at a path, which is read at each call."""
     return ctx.externals.value(path, held)
 
 

@@ -1,4 +1,4 @@
-"""Error recovery: inference goes on behind a refused instruction, for whoever wants all problems at once.
+"""Error recovery: inference continues after a refused instruction where all problems are wanted at once.
 
 A branch whose condition cannot be staged still has two arms, a loop a body: what is wrong there is wrong whatever the
 condition is. What they change is unknown from there on, and nothing of them becomes part of the program.
@@ -38,7 +38,7 @@ from .state.speculate import speculate
 
 
 def recover(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
-    """Infers the blocks of a refused instruction: reports what is wrong there, and makes unknown what they change.
+    """Infers the blocks of a refused instruction: reports their problems, and makes `Unknown` what they change.
 
     What was inferred before the instruction was refused is inferred once more, for its changes, and for problems that were
     dropped with a pass over it.
@@ -65,7 +65,7 @@ def recover(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
 
 
 def _changed(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Unknown) -> list[int]:
-    """The cells that a block changes, run under a condition of which nothing is known."""
+    """The cells that a block changes, run under an unknown condition."""
     frame = engine.current
     condition = Array(Region().add_param(ArrayType(BOOL, ())), Form.PYTHON)
     with frame.under([condition]), speculate(engine) as trial:
@@ -83,7 +83,7 @@ def _changed(engine: Engine, instr: stage.Instr, block: stage.Block, unknown: Un
 
 
 def _lose_stored(engine: Engine, instr: stage.Instr, unknown: Unknown) -> None:
-    """Makes unknown what a refused instruction would have stored into: an attribute, or a list, dict or set."""
+    """Makes `Unknown` what a refused instruction would have stored into: an attribute, or a list, dict or set."""
     match instr:
         case stage.SetAttr(obj=obj) | stage.SetItem(obj=obj) | stage.DelItem(obj=obj):
             stored = engine.peek(obj)

@@ -61,7 +61,7 @@ def _calls(engine: Engine, told: Span | None) -> list[Note]:
 
 
 def _call(engine: Engine, name: str, callee: Frame | None, place: Span | None) -> Note:
-    """The note of one call, with what the function is given."""
+    """The note of one call, with its arguments."""
     text = f"{name} is called here"
     given = {} if callee is None else callee.arguments
     shown = [f"`{n}` is {describe(v, engine.state)}" for n, v in given.items() if n.isidentifier()]
@@ -70,10 +70,10 @@ def _call(engine: Engine, name: str, callee: Frame | None, place: Span | None) -
 
 
 def _is_hidden(span: Span | None, frame: Frame | None) -> bool:
-    """True for a place that no report shows: in pystage's own programs, or in a library's source."""
+    """True for a location that no report shows: in pystage's own programs, or in a library's source."""
     return is_library(span) or is_foreign(span, frame)
 
 
 def shape_diagnostic(engine: Engine, text: str) -> Diagnostic:
-    """What a transfer function refused: a mistake of the library layer, since it checks before."""
+    """The diagnostic for an error of a transfer function: a mistake of the library layer, which checks before."""
     return InternalError(span=engine.b.span, text=text)

@@ -1,4 +1,4 @@
-"""Splitting: an instruction is inferred once for each alternative of a gated φ.
+"""Splitting: infers an instruction once for each alternative of a gated φ.
 
 An instruction that must know which alternative a value is raises `NeedsSplit`. It is then inferred under the condition of
 each alternative, as the arms of a branch, and the results are joined.
@@ -46,7 +46,7 @@ def _run(engine: Engine, instr: stage.Instr, count: _Count) -> None:
 
 
 def _asked(engine: Engine, instr: stage.Instr) -> NeedsSplit | None:
-    """Of which value a loop must know what it is to iterate over it."""
+    """The value that a loop must know to iterate over it."""
     if not isinstance(instr, stage.For):
         return None
     iterable = engine.narrowed(engine.peek(instr.iterable))
@@ -60,7 +60,7 @@ def _asked(engine: Engine, instr: stage.Instr) -> NeedsSplit | None:
 
 
 def _tried(engine: Engine, instr: stage.Instr) -> NeedsSplit | None:
-    """Infers an instruction; if it asks what a value is, takes back what it has done, and gives that."""
+    """Infers an instruction; if it needs a split, rolls back its effects and gives the value to split over."""
     try:
         with commit_unless(engine, NeedsSplit):
             HANDLERS[type(instr)](engine, instr)

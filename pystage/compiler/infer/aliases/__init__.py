@@ -1,1 +1,1 @@
-"""Merged cells: what a name refers to where that depends on the path."""
+"""Merged cells: references whose object depends on the path taken."""

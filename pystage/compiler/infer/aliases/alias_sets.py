@@ -1,4 +1,4 @@
-"""The may-alias set of a merged cell, as a join builds it: one numbering of aliases for both sides.
+"""The may-alias set of a merged cell, built by a join: both sides number the same aliases.
 
 Each side is a tree: a leaf is one alias, a fork selects among several by a number of the program (`selector`). Views of
 one array that differ at most in where they begin are one alias; the tree selects the start of its path.
@@ -29,7 +29,7 @@ class AliasLeaf:
 
 @dataclass(frozen=True, slots=True)
 class AliasFork:
-    """One of several, by a number of the program."""
+    """A selection between alias trees, by a number of the program."""
 
     selector: Value
     options: tuple[AliasTree, ...]
@@ -54,7 +54,7 @@ def leaves(tree: AliasTree) -> Iterator[AliasLeaf]:
 
 
 def number_of(tree: AliasTree, of: Callable[[AliasLeaf], int | Value], type: ArrayType) -> int | Value:
-    """The number that `of` gives for the leaf that a side is."""
+    """The value of `of` at the leaf that the tree selects, a known number or one that is computed where it is wanted."""
     if isinstance(tree, AliasLeaf):
         return of(tree)
     options = [number_of(option, of, type) for option in tree.options]
@@ -75,7 +75,7 @@ class AliasSet:
         self._found: dict[tuple[int, tuple[View, ...]], Alias] = {}
 
     def leaf(self, ref: Ref, stamp: Cell | Stamp) -> AliasLeaf:
-        """The alias that `ref` is, added where it is new."""
+        """The leaf for `ref`, whose alias is added where it is new."""
         key = outline(ref)
         found = self._found.get(key)
         if found is None or stamp is Stamp.OUT_OF_DATE or found.stamp is Stamp.UNRESOLVED:
@@ -83,7 +83,7 @@ class AliasSet:
         return AliasLeaf(list(self._found).index(key) + 1, ref)
 
     def aliases(self, tree: AliasTree, other: AliasTree) -> tuple[Alias, ...]:
-        """The aliases as the side of `tree` has them; where those that it is not begin means nothing."""
+        """The aliases as the side of `tree` has them; an alias that only the other side has gets meaningless offsets."""
         own, others = _by_position(tree), _by_position(other)
         found: list[Alias] = []
         for position, alias in enumerate(self._found.values(), 1):
@@ -118,7 +118,7 @@ def _reference(tree: AliasTree, position: int, own: list[Ref], others: list[Ref]
 
 
 def _starts(tree: AliasTree, position: int, step: int, rank: int) -> tuple[int | Value, ...]:
-    """Where the box at `step` of the path to the alias at `position` begins."""
+    """The offset of the box at `step` of the path to the alias at `position`."""
 
     def start(axis: int) -> Callable[[AliasLeaf], int | Value]:
         def of(leaf: AliasLeaf) -> int | Value:
@@ -132,7 +132,7 @@ def _starts(tree: AliasTree, position: int, step: int, rank: int) -> tuple[int |
 
 
 def _elsewhere(ref: Ref) -> Ref:
-    """A view that only the other side has: where it begins there means nothing here."""
+    """A view that only the other side has, with offsets that have no meaning on this side."""
     if not any(isinstance(v, Window) and not v.static for v in ref.path):
         return ref
     steps = [

@@ -75,7 +75,7 @@ def either(engine: Engine, a: Truth, b: Truth) -> Truth:
 
 
 def abstract_truth(truth: Truth) -> Abstract:
-    """As a Python bool of the program that is compiled."""
+    """A bool of the program as an abstract Python bool."""
     return Const(truth) if isinstance(truth, bool) else Array(truth, Form.PYTHON)
 
 
@@ -106,7 +106,7 @@ def reconciled(engine: Engine, number: int) -> Cell:
 
 
 def _take_over(engine: Engine, number: int, alias: Ref, condition: Truth) -> None:
-    """The merged cell holds what `alias` holds, if `condition`."""
+    """Copies the contents of `alias` into the merged cell, under `condition`."""
     new = cast(Mergeable, reconciled(engine, alias.cell))
     if alias.path and isinstance(new, ArrayCell):
         new = replace(new, value=read_path(engine.b, new.value, alias.path))
@@ -150,7 +150,7 @@ def store_to_aliases(engine: Engine, number: int, store: Callable[[Ref, Value | 
 
 
 def write_all(engine: Engine, number: int, new: Cell) -> None:
-    """The object of a cell, which is no array, holds `new`, under every name that it has."""
+    """Writes `new` into the object of a cell, which is no array, under every name that it has."""
     old = engine.state.slots.get(number)
     write(engine, number, new)
     if not aliases_of(new):
@@ -165,7 +165,9 @@ def write_all(engine: Engine, number: int, new: Cell) -> None:
 
 
 def unaffected_names(engine: Engine, number: int) -> list[int]:
-    """The merged cells that a change of the object of `number` keeps up to date: itself, and those no-alias with it."""
+    """The merged cells that stay up to date when the object of `number` changes: the cell itself, and those no-alias with
+    it.
+    """
     slots = engine.state.slots
     found = [number]
     pairs = AliasPairs(engine.state, slots.get)
@@ -180,7 +182,7 @@ def unaffected_names(engine: Engine, number: int) -> list[int]:
 
 
 def stamp_names(engine: Engine, numbers: Iterable[int]) -> None:
-    """Stamps merged cells that agree with their aliases."""
+    """Stamps the merged cells that agree with their aliases."""
     for number in numbers:
         engine.state.set(number, stamped_cell(engine, cast(Mergeable, engine.contents_at(number))))
 
@@ -241,7 +243,7 @@ def is_frozen(engine: Engine, number: int) -> bool:
 
 
 def freeze(engine: Engine, number: int) -> bool:
-    """No store goes to this array any more, by any name; gives whether that was so before, or the caller has it."""
+    """Forbids stores to this array by any name; gives whether they were forbidden before, or the caller has the array."""
     cells = may_alias_cells(engine.state.slots.get, number)
     shared = is_frozen(engine, number) or any(each in engine.externals.initial for each in cells)
     for each in cells:
@@ -257,7 +259,7 @@ def freeze(engine: Engine, number: int) -> bool:
 
 
 def identities(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
-    """The objects that a reference may be, each with the condition under which it is that one.
+    """The objects that a reference may be, each with the condition under which it is that object.
 
     A view is an object of its own: what it is a view of does not tell which one.
     """
@@ -265,7 +267,7 @@ def identities(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
 
 
 def is_rearranged(engine: Engine, alias: Alias) -> bool:
-    """True for a view that lies in memory as no array of its own does."""
+    """True for a view whose layout in memory no array of its own has."""
     held = engine.state.slots.get(alias.cell)
     return isinstance(held, ArrayCell) and not is_row_major(held.value.type, alias.ref.path)
 
@@ -276,7 +278,7 @@ def memory_of(engine: Engine, ref: Ref) -> list[tuple[Ref, Truth]]:
 
 
 def _origins(engine: Engine, ref: Ref, through_views: bool) -> list[tuple[Ref, Truth]]:
-    """What a reference may stand for that is no alias, or one that is not resolved, with the conditions."""
+    """The objects that a reference may be without being an alias, or by an unresolved alias, with the conditions."""
     found: list[tuple[Ref, Truth]] = []
     for each, truth in _may_be(engine, ref, through_views).items():
         cell = engine.state.slots.get(each.cell)
@@ -293,12 +295,12 @@ _Place = tuple[int, tuple[View, ...]]
 
 
 def _place(ref: Ref) -> _Place:
-    """Equal for two references to one place."""
+    """A key, equal for two references to one place."""
     return ref.cell, ref.path
 
 
 def _may_be(engine: Engine, start: Ref, through_views: bool) -> dict[Ref, Truth]:
-    """All that a reference may stand for by way of the aliases of merged cells, itself first, with the conditions.
+    """All objects that a reference may be by way of merged cells, the reference itself first, with the conditions.
 
     The aliases make a directed acyclic graph, of which each node has one condition: of so many cells that were merged one
     after the other there are exponentially many ways from one to another.
@@ -338,7 +340,7 @@ def _is_resolved(engine: Engine, alias: Alias) -> bool:
 
 
 def alias_if(engine: Engine, ref: Ref, condition: Value) -> Ref:
-    """The array `ref` itself if `condition` holds, else a copy."""
+    """The array `ref` itself under `condition`, else a copy."""
     contents = engine.contents(ref)
     cell = cast(ArrayCell, engine.contents_at(ref.cell))
     aliases = [Alias(ref, cell), *[Alias(through(s.ref, ref.path), s.stamp) for s in cell.aliases]]
@@ -397,7 +399,7 @@ def negated(engine: Engine, truth: Truth) -> Truth:
 
 
 def cell(engine: Engine, ref: Ref) -> Cell:
-    """The contents of a cell about to be read."""
+    """The contents of a cell that is about to be read."""
     cell = engine.contents_at(ref.cell)
     if isinstance(cell, MemberCell):
         return pools.contents_of(engine, cell)
@@ -405,7 +407,7 @@ def cell(engine: Engine, ref: Ref) -> Cell:
 
 
 def settle(engine: Engine, ref: Ref) -> Cell:
-    """The contents of a cell about to be changed.
+    """The contents of a cell that is about to be changed.
 
     A merged cell without another name for what it may be is an object of its own from now on. PS501 where
     nothing tells which of several objects it is.

@@ -37,7 +37,7 @@ from ..state.merged import may_alias_cells
 
 
 def note(engine: Engine, array: Ref, holder: Ref, place: int | Value, key: Abstract) -> None:
-    """Notes that an array is the element at a place."""
+    """Records that an array is the element at a place."""
     content, own = engine.state.slots.get(holder.cell), engine.state.slots.get(array.cell)
     if isinstance(content, RowsCell | TableCell) and isinstance(own, ArrayCell) and not content.aliases:
         engine.elements.places[array.cell] = Element(holder, place, key, content, own)
@@ -56,7 +56,7 @@ def takes_stores(engine: Engine, cell: int) -> bool:
 
 
 def store(engine: Engine, cell: int) -> None:
-    """An element has been stored into: so have the rows."""
+    """Stores into the rows what has been stored into the element."""
     found = engine.elements.places[cell]
     array, holder = engine.state.slots[cell], found.content
     assert isinstance(array, ArrayCell)
@@ -75,7 +75,7 @@ def store(engine: Engine, cell: int) -> None:
 
 
 def note_store(engine: Engine, type: ArrayType, kept: Container[Slot]) -> None:
-    """Whatever may be an element of this type that was stored into, but for the slots `kept`, is out of date.
+    """Marks as out of date whatever may be a stored element of this type, except in the slots `kept`.
 
     PS503 where an object of a pool may hold it.
     """
@@ -90,7 +90,7 @@ def note_store(engine: Engine, type: ArrayType, kept: Container[Slot]) -> None:
 
 
 def _find(engine: Engine, cell: int) -> Element | None:
-    """The element that an array is, if it certainly is one still."""
+    """The element that an array certainly still is, or None."""
     found, slots = engine.elements.places.get(cell), engine.state.slots
     if found is None or slots.get(cell) is not found.array:
         return None

@@ -1,4 +1,4 @@
-"""The two sides of a join, compared: whether one cell can stand for both objects, and parts of either."""
+"""Comparison of the two sides of a join: whether one cell can stand for both objects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ..state.phi import Placeholder
 
 
 def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
-    """True for two references to objects, with their contents, of which no cell can stand for both."""
+    """True for references to two objects that no cell can stand for."""
     match of_a, of_b:
         case MemberCell(), MemberCell():
             return of_a.pool != of_b.pool
@@ -66,7 +66,7 @@ def _is_joined(a: AnyTable, b: AnyTable) -> bool:
 
 
 def are_of_one_class(of_a: Content, of_b: Content) -> bool:
-    """True if the contents of two cells are those of objects of one kind: lists, arrays, instances."""
+    """True if two contents are those of one kind of object: lists, arrays, instances of a class."""
     if isinstance(of_a, MemberCell) or isinstance(of_b, MemberCell):
         return _class_of(of_a) is _class_of(of_b)
     if isinstance(of_a, TABLES) and isinstance(of_b, TABLES):

@@ -1,4 +1,4 @@
-"""The templates of lists of rows and of pools that differ on the two sides of a join, with their capacities."""
+"""Templates and capacities of lists of rows and pools that differ on the two sides of a join."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class JoinedRows:
         """The length up to which the test of the loop lets the list at hand get longer, where it looks at it."""
 
     def list(self, a: AnyList, b: AnyList, template: Abstract, is_table: bool) -> RowsCell:
-        """A list of other elements, or another length, on either side, of which all elements have the template."""
+        """Joins two lists of different elements or lengths into rows with a common template."""
         return self._rows(
             a, b, template, *self._capacity(a, b, template, most=0 if is_table else limits.COUNTED_ROWS)
         )
 
     def tuple_of_rows(self, a: AnyList, b: AnyList, template: Abstract) -> RowsTuple:
-        """A tuple of other elements, or another length, on either side, of which all elements have the template.
+        """Joins two tuples of different elements or lengths into rows with a common template.
 
         Its memory is copied wherever it gets longer, so that it has little at first, however many trips there are.
         """
@@ -79,7 +79,7 @@ class JoinedRows:
         return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared, start)
 
     def pool(self, a: PoolCell, b: PoolCell) -> PoolCell | None:
-        """A pool with other objects, or other contents of them, on either side; None where they have no template."""
+        """Joins two pools with different objects or contents; None where they have no common template."""
         first, second = template_of_pool(a), template_of_pool(b)
         template = joined_contents(first, second, self._loop) if first and second else first or second
         if template is None:
@@ -101,7 +101,7 @@ class JoinedRows:
     def _with_inner_capacity(
         self, a: Contents | None, b: Contents | None, template: RowsCell, count: int
     ) -> RowsCell:
-        """The template of lists in a pool of so many, with the capacity of the loop in which they get longer."""
+        """The template of lists in a pool of `capacity` objects, with the capacity of the loop in which they grow."""
         lists = [x for x in (a, b) if isinstance(x, ListCell | RowsCell)]
         first, second = most_rows(lists[0]), most_rows(lists[-1])
         if template.site is not None or second <= first or self._capacity_here is None:
@@ -114,7 +114,7 @@ class JoinedRows:
     def _with_tuple_capacity(
         self, a: Abstract | None, b: Abstract | None, template: Abstract, count: int
     ) -> Abstract:
-        """The template of so many elements, with the capacity of the loop in which tuples among them get longer.
+        """The template of elements, with the capacity of the loop in which tuples among them grow.
 
         What is stored there later is made to fit (`row_lists.as_rows`).
         """
@@ -181,7 +181,7 @@ class JoinedRows:
 
 
 def most_rows(x: AnyList | PoolCell) -> int:
-    """How many elements a list has, or there is memory for."""
+    """The number of elements of a list, or its capacity."""
     return len(x.items) if isinstance(x, ListCell) else x.capacity
 
 

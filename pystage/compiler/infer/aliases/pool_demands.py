@@ -1,4 +1,4 @@
-"""What a join demands, so that objects on its two sides are members of one pool.
+"""Demands of a join: the objects that must become members of one pool before the sides can be joined.
 
 In: contents of the two sides that have nothing in common as long as an object is a member of a pool on one side only, or
 of another one on either side. Out: demands; the join is done again once they are satisfied on their side
@@ -40,7 +40,7 @@ POOLABLE = (ListCell, RowsCell, DictCell, ObjectCell)
 
 @dataclass(frozen=True, slots=True)
 class PoolDemand:
-    """What must be done on one side (0 or 1), for the two to have common contents.
+    """What must be done on one side (0 or 1) before the two have common contents.
 
     The object of a cell must be a member of a pool; or a pool, which the cell is then, be one with the other.
     """
@@ -50,7 +50,7 @@ class PoolDemand:
     pool: int
 
     def on_entry(self, owned: EntryContents) -> PoolDemand:
-        """The same of the object that one that a loop carries is when the loop begins."""
+        """The demands on the entry of a loop, for an object that the loop carries."""
         cell = self.cell
         while cell in owned:
             cell = owned[cell][0]
@@ -58,7 +58,7 @@ class PoolDemand:
 
 
 class PoolDemands:
-    """The demands of one join, of cells but those that are known to be `unpoolable`."""
+    """The demands of one join. Cells in `unpoolable` are known to be impossible as members."""
 
     def __init__(self, state: State, lookups: tuple[Lookup, Lookup], unpoolable: AbstractSet[int]) -> None:
         self.found: list[PoolDemand] = []
@@ -117,14 +117,14 @@ class PoolDemands:
 
 
 def unboxed_list(find: Callable[[Any], Any], cell: AnyList) -> AnyList:
-    """The list with which object of a pool it is (`Pooled`) in place of each reference to one; `find` gives contents."""
+    """The list with a `Pooled` in place of each reference to an object of a pool; `find` gives contents."""
     if not isinstance(cell, ListCell):
         return cell
     return replace(cell, items=tuple([_unboxed(find, item) for item in cell.items]))
 
 
 def unboxed_content(find: Callable[[Any], Any], template: Content, content: Content) -> Content:
-    """The contents of a slot, of a list or a dict as its template has it."""
+    """The contents of a slot, of a list or a dict in the form of its template."""
     if isinstance(template, RowsCell) and isinstance(content, ListCell):
         return unboxed_list(find, content)
     if isinstance(template, TableCell) and isinstance(content, DictCell):
@@ -133,7 +133,7 @@ def unboxed_content(find: Callable[[Any], Any], template: Content, content: Cont
 
 
 def unboxed_table(find: Callable[[Any], Any], cell: AnyTable) -> AnyTable:
-    """As `unboxed_list`, of the values of a dict."""
+    """The values of a dict, in the form of `unboxed_list`."""
     if not isinstance(cell, DictCell):
         return cell
     return replace(cell, entries={key: _unboxed(find, value) for key, value in cell.entries.items()})
@@ -147,7 +147,7 @@ def _unboxed(find: Callable[[Any], Any], item: Abstract) -> Abstract:
 
 
 def carried_pools(pools: list[Slot], templates: Sequence[Content], before: Lookup) -> list[Slot]:
-    """The pools that hold objects before a loop, or to whose objects something refers that the loop carries."""
+    """The pools that hold objects before a loop, or whose objects the carried values refer to."""
     carried: set[int] = set()
     for template in templates:
         carried.update(cells_of(template))

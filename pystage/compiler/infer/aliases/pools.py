@@ -1,4 +1,4 @@
-"""Objects of pools: how an object becomes a row of one (`PoolCell`), what it holds then, and stores into it.
+"""Members of pools: makes objects rows of a pool (`PoolCell`), reads them and stores into them.
 
 An object whose reference is an element of a list of rows lives in a pool, and its cell says which row it is (`MemberCell`).
 All names of one object are members with one place, so that what is stored through one is read through any other; `is`
@@ -66,11 +66,11 @@ Truth = bool | Value
 
 
 class _Unpoolable(Exception):
-    """An object that cannot be a row of the pool."""
+    """Raised for an object that cannot be a row of the pool."""
 
 
 def pooled(engine: Engine, cells: Iterable[int], pool: int | None = None) -> bool:
-    """Makes objects members of one pool; False where they cannot be, and nothing is done."""
+    """Makes objects members of one pool; False, without an effect, where they cannot be."""
     try:
         with commit_unless(engine, _Unpoolable):
             _add(engine, cells, pool, ())
@@ -80,7 +80,7 @@ def pooled(engine: Engine, cells: Iterable[int], pool: int | None = None) -> boo
 
 
 def _add(engine: Engine, cells: Iterable[int], pool: int | None, around: tuple[int, ...]) -> None:
-    """Makes objects members of one pool; `around`: pools whose objects refer to them, and are being added themselves."""
+    """Makes objects members of one pool. `around` are the pools whose objects refer to them and are being added themselves."""
     slots = engine.state.slots
     numbers = list(dict.fromkeys(cells))
     there = [content for content in map(slots.get, numbers) if isinstance(content, MemberCell)]
@@ -98,7 +98,7 @@ def _add(engine: Engine, cells: Iterable[int], pool: int | None, around: tuple[i
 
 
 def _names(engine: Engine, cells: list[int]) -> list[int]:
-    """The cells, with all merged cells that may be one of them, and what those may be."""
+    """The cells, with all merged cells that may be one of them, and the aliases of those."""
     state = engine.state
     found = dict.fromkeys(cells)
     while True:
@@ -202,7 +202,7 @@ def _place(
 
 
 def _selected(engine: Engine, selector: int | Value, options: Sequence[int | Value]) -> int | Value:
-    """The option that the selector says."""
+    """The option at the selector."""
     if isinstance(selector, int):
         return options[selector]
     b = engine.b
@@ -214,7 +214,7 @@ def _selected(engine: Engine, selector: int | Value, options: Sequence[int | Val
 
 
 def _contents(engine: Engine, number: int) -> Contents:
-    """What an object holds that is to be a row."""
+    """The contents of an object that becomes a row."""
     content = alone(engine.cell(Ref(number)))
     match content:
         case ListCell() | DictCell(container=builtins.dict):
@@ -253,7 +253,7 @@ class _Unboxing:
         self.shared = False
 
     def unboxed(self, values: Sequence[Abstract], like: Abstract | None) -> list[Abstract]:
-        """What rows hold of values at one place of many objects; `like`: what the pool has there."""
+        """The rows for values at one position of many objects; `like` is what the pool has there."""
         if values and all(isinstance(value, Tuple) for value in values):
             tuples = cast("Sequence[Tuple]", values)
             if len({(x.cls, len(x.items)) for x in tuples}) == 1:
@@ -287,7 +287,7 @@ class _Unboxing:
 
 
 def united(engine: Engine, first: int, second: int) -> bool:
-    """Makes one pool of two, in all that refers to one of them; False where they cannot be, and nothing is done.
+    """Makes one pool of two, in all references to either; False, without an effect, where that cannot be.
 
     The later one must be the callee's at hand: its callers refer to other ones where nothing here sees it.
     """
@@ -361,7 +361,7 @@ def _pooled_parts(a: Any, b: Any) -> set[tuple[int, int]]:
 
 
 def _moved(engine: Engine, x: Any, young: int, old: int, shift: int | Value) -> Any:
-    """What refers to the objects of a pool, which are now those of another from `shift` on."""
+    """What referred to objects of a pool, referring to those of another pool that begin at row `shift`."""
     if isinstance(x, Pooled | MemberCell) and x.pool == young:
         return replace(x, pool=old, place=_shifted(engine, x.place, shift))
     if not isinstance(x, TreeNode):
@@ -380,7 +380,7 @@ def _shifted(engine: Engine, place: int | Value, shift: int | Value) -> int | Va
 
 
 def contents_of(engine: Engine, member: MemberCell) -> Contents:
-    """What a member holds, for a read."""
+    """The contents of a member, for a read."""
     found = _row(engine, member)
     match found:
         case ListCell(items):
@@ -401,7 +401,7 @@ def _row(engine: Engine, member: MemberCell) -> Contents:
 
 
 def store(engine: Engine, number: int, new: Contents) -> None:
-    """The object of a member holds `new`; what is stored after a raise nobody sees."""
+    """Writes `new` into the object of a member; after a raise the store is masked."""
     b = engine.b
     unboxing = _Unboxing(engine, ())
 

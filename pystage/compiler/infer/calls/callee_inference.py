@@ -1,4 +1,4 @@
-"""What a body does that is called: inferred once, as a function of its own, on a fork of the state.
+"""Inference of the body of a callee: once, as a function of its own, on a fork of the state.
 
 In: a call in canonical form. Out: the function's summary. Every program value that the arguments reach is a parameter of
 the function, and so are the values of the program around it that its body uses.
@@ -32,7 +32,7 @@ _EFFECTS = tuple([each.name for each in fields(CalleeEffects)])
 
 @dataclass(slots=True, eq=False)
 class Activation:
-    """A body to infer as a function of its own: what runs it, for the values that it is given by name."""
+    """A body to infer as a function of its own; it runs on values given by name."""
 
     name: str
     span: Span | None
@@ -41,7 +41,7 @@ class Activation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _InferredRun:
-    """What one run of a body has come to: the state that it changed, from which contents on, and how it ended."""
+    """The outcome of one run of a body: the contents before it, the changes to the state, and how it ended."""
 
     changes: Mapping[Slot, Content]
     entry: Mapping[int, Content | None]
@@ -74,7 +74,7 @@ class CalleeInference:
         self._captured_before = len(captured)
 
     def infer(self, activation: Activation, bound: Mapping[str, Abstract]) -> tuple[Summary, bool]:
-        """What the body does for these values, and whether other calls may do that, too."""
+        """The effects of the body for these values, and whether a summary of them may serve other calls."""
         engine, state, body = self._engine, self._engine.state, self._body
         errors, splits, span = self._errors(), engine.splits, engine.b.span
         stored = len(engine.elements.stored)
@@ -112,7 +112,7 @@ class CalleeInference:
         return len(self._engine.errors.found), self._engine.errors.repeated
 
     def _run(self, activation: Activation, bound: Mapping[str, Abstract]) -> _InferredRun:
-        """Runs the body on a fork of the state, in which its parameters stand for what it is given."""
+        """Runs the body on a fork of the state, in which its parameters stand for the values given."""
         engine, state = self._engine, self._engine.state
         found: list[Abstract] = []
         code = error_of(engine).code
@@ -145,7 +145,7 @@ class CalleeInference:
         return self._params.get(value, value)
 
     def _enter(self) -> None:
-        """Puts the parameters into what the arguments reach, and into variables of modules."""
+        """Puts the parameters into the contents that the arguments reach, and into variables of modules."""
         state, cells = self._engine.state, self._canonical.cells
         note_out_of_date(state, cells)
         for cell in cells:
@@ -156,7 +156,7 @@ class CalleeInference:
         stamp_versions(state, cells)
 
     def _effects(self, run: _InferredRun, makes_cells: bool) -> CalleeEffects:
-        """What the body has left behind."""
+        """The effects that the body has left in the state."""
         cells, changes = self._canonical.cells, run.changes
         error, output = cast(ErrorCell, changes[ERROR]), cast(OutputCell, changes[OUTPUT])
         reached = {
@@ -177,7 +177,7 @@ class CalleeInference:
         )
 
     def _outer(self, changes: Mapping[Slot, Content]) -> dict[Slot, Content]:
-        """What the body changed of the environment that its arguments do not reach, globals included."""
+        """The changes of the body to the environment that its arguments do not reach, globals included."""
         found: dict[Slot, Content] = {}
         initial = self._engine.externals.initial
         for slot, content in changes.items():
@@ -192,7 +192,7 @@ class CalleeInference:
 def _allocated(
     changes: Mapping[Slot, Content], roots: Sequence[Content], outside: Set[Slot]
 ) -> dict[int, Cell]:
-    """The cells that the callee made and that can still be reached; those `outside` were there before."""
+    """The cells that the callee allocated and that can still be reached; those `outside` existed before."""
     found: dict[int, Cell] = {}
     pending = list(roots)
     for content in pending:
@@ -227,6 +227,6 @@ def _lift(value: Value, defined: set[Value], free: dict[Value, Value], body: Reg
 
 
 def _results(body: Region, left: Sequence[Content]) -> tuple[Value, ...]:
-    """The results of a callee's function: every value that it computes and that what it leaves behind mentions."""
+    """The results of a callee's function: every value that it computes and that its effects mention."""
     own = {v for op in body.ops for v in op.results}
     return tuple(dict.fromkeys([v for content in left for v in values_of(content) if v in own]))

@@ -1,4 +1,4 @@
-"""Calls of user functions: bodies inferred once (`callee_inference.py`), and what they did done again at each call.
+"""Calls of user functions: a body is inferred once (`callee_inference.py`), and its effects are applied at each call.
 
 A callee is inferred on a fork of the state in which every program value that its arguments reach is a
 parameter. What it did (its result, the cells it changed or made) is remembered under a canonical form of
@@ -55,7 +55,7 @@ from .printing import refuse_under_jax
 
 
 def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract]) -> Abstract:
-    """Calls a user function with its parameters bound, through the table of what was inferred before."""
+    """Calls a user function with its parameters bound, by a summary in the table or by inference."""
     if engine.frame is None:  # the program itself: nothing calls it again
         result = run_body(engine, callee, bound)
         # What is wrong with the result of the whole program is told at its `return`.
@@ -92,7 +92,7 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
 
 
 def suspended(engine: Engine, function: Closure, bound: Mapping[str, Abstract]) -> Abstract:
-    """What a call of a generator function gives: nothing of it runs yet."""
+    """The result of a call of a generator function: an iterator, of which nothing has run."""
     if engine.frame is None:
         first = next(i for i in walk(function.function.body) if isinstance(i, stage.Yield))
         why = "only loops of the staged function go over one"
@@ -105,12 +105,12 @@ def suspended(engine: Engine, function: Closure, bound: Mapping[str, Abstract]) 
 
 
 def _open(engine: Engine, callee: Callee) -> Iterator[Frame]:
-    """The frames of a function in which it is being inferred, innermost first."""
+    """The open frames in which a function is being inferred, innermost first."""
     return (frame for frame in engine.open_frames() if frame.function is callee.function)
 
 
 def _refuse_endless(engine: Engine, callee: Callee, in_progress: bool) -> None:
-    """PS602 for a call that is open already; `Endless` for one that is too deep."""
+    """Raises PS602 for a call that is open already, `Endless` for one that is too deep."""
     limit = limits.RECURSION_DEPTH
     undecided = [frame for frame in _open(engine, callee) if frame.undecided]
     if len(undecided) >= limits.UNDECIDED_RECURSION:
@@ -124,7 +124,7 @@ def _refuse_endless(engine: Engine, callee: Callee, in_progress: bool) -> None:
 
 
 def _counted(engine: Engine, callee: Callee) -> AbstractContextManager[None]:
-    """For a `with` block: counts what a function costs that calls itself."""
+    """A `with` block that counts the cost of a function that calls itself."""
     return (
         engine.effort.recursion(callee.function, engine.b.span)
         if any(_open(engine, callee))
@@ -134,7 +134,7 @@ def _counted(engine: Engine, callee: Callee) -> AbstractContextManager[None]:
 
 @contextmanager
 def _bounded_recursion(engine: Engine, callee: Callee) -> Iterator[None]:
-    """For a `with` block: limits what a function takes that calls itself first under a condition that is not known."""
+    """A `with` block that limits the cost of a function that first calls itself under an unknown condition."""
     frames = list(_open(engine, callee))
     undecided = [frame for frame in frames if frame.undecided]
     if len(undecided) != 1 or undecided[0] is not frames[0]:
@@ -152,7 +152,7 @@ def _bounded_recursion(engine: Engine, callee: Callee) -> Iterator[None]:
 
 
 def _demand_depth(engine: Engine, undecided: Sequence[Frame]) -> None:
-    """Demands the arguments that decide how deep a recursion goes."""
+    """Demands the arguments that determine the depth of a recursion."""
     for condition in [c for frame in undecided for c in frame.undecided]:
         if engine.can_be_known(condition):
             engine.known(condition, "how deep this recursion goes")
@@ -183,7 +183,7 @@ def call_transformed(
     transform: Transform,
     may_draw: bool = False,
 ) -> Abstract:
-    """Calls any callable value as an HLO function of its own, which `transform` puts into the program."""
+    """Calls any callable value as an HLO function of its own, after `transform` has changed that function."""
     summary, canonical = transformed(engine, function, args, kwargs, may_draw)
     return apply_transformed(engine, summary, canonical, transform)
 
@@ -195,7 +195,7 @@ def transformed(
     kwargs: Mapping[str, Abstract],
     may_draw: bool = False,
 ) -> tuple[Summary, Canonical]:
-    """What a call of any callable value does, as an HLO function of its own, and what it is given; nothing is done yet.
+    """Infers a call of any callable value as an HLO function, and gives it with its operands; applies nothing.
 
     The function must not draw (PS606), as the transformed program may run it again, or not at all; `may_draw`: it
     may, and `require_drawn_once` holds of what is made of it.
@@ -211,7 +211,7 @@ def transformed(
 
 
 def require_drawn_once(old: HloFunction, made: Sequence[HloFunction]) -> None:
-    """PS606 unless what was made of a function draws what it does, no more often and no less."""
+    """Raises PS606 unless the transformed function draws exactly as often as the original."""
     first = next((o for f in functions(old) for o in f.body.walk() if isinstance(o.kind, Draw)), None)
     if first is not None and sum(_draws(f.body) for f in made) != _draws(old.body):
         assert isinstance(first.kind, Draw)
@@ -235,14 +235,14 @@ def apply_transformed(
     canonical: Canonical,
     transform: Transform,
 ) -> Abstract:
-    """Does what `transformed` has found, with what `transform` puts into the program."""
+    """Applies the effects that `transformed` found, with the function that `transform` makes of the callee's."""
     return _apply(engine, summary, canonical, first=True, put=lambda actual: transform(summary, actual))
 
 
 def put_transformed(
     engine: Engine, summary: Summary, made: HloFunction, operands: Sequence[Value]
 ) -> Sequence[Value]:
-    """Puts what a callee's function was made into in its place: it must run each time if that must, and draws once."""
+    """Replaces a callee's function by the transformed one, which runs each time if the callee must, and draws once."""
     require_drawn_once(summary.function, (made,))
     if not summary.pure:
         engine.effects.functions.add(made)
@@ -255,7 +255,7 @@ def _call_bound(engine: Engine, bound: Mapping[str, Abstract], count: int) -> Ab
 
 
 def _is_applicable(engine: Engine, summary: Summary, canonical: Canonical) -> bool:
-    """True if what a callee did in another call is what it does in this one."""
+    """True if a summary of another call holds for this one."""
     slots = engine.state.slots
     if not all(slots.get(c) is content for c, content in summary.depends):
         return False
@@ -272,7 +272,7 @@ def _apply(
     first: bool,
     put: Callable[[Sequence[Value]], Mapping[Value, Value]] | None = None,
 ) -> Abstract:
-    """Does what a callee did, on the values and cells of this call; `first`: of the call it was inferred for.
+    """Applies the effects of a callee to the values and cells of this call; `first` is the call that it was inferred for.
 
     `put` puts the function into the program, where that is not a plain call: it gets the values of the parameters, and
     says which values of the program those of the callee are.
@@ -351,7 +351,7 @@ def _change(
     cells: Mapping[int, int],
     here: Callable[[Content], Content],
 ) -> None:
-    """Changes the state as a callee did: `here` says what something in it is in this call, `cells` which its cells are."""
+    """Applies changes of a callee to the state: `here` maps its values to those of this call, `cells` its cells."""
     state = engine.state
     for position, content in summary.reached.items():
         state.set(positions[position], here(content))

@@ -31,7 +31,7 @@ from .printing import output_of
 
 
 class Canonical:
-    """The canonical form of some values, described one after the other.
+    """The canonical form of some values, which are described one after the other.
 
     `cells`, `values` and `objects` number what they reach; `given` are the views and tuples among it, by `id`.
     """
@@ -75,7 +75,7 @@ class Canonical:
         self._merged_cells.clear()
 
     def describe_call(self, given: Iterable[Abstract]) -> None:
-        """Adds what a callee is given, and what any callee finds in the state."""
+        """Describes the operands of a call, and the part of the state that every callee can see."""
         engine = self._engine
         for value in (*given, *map(Ref, engine.ambient.values())):
             self.describe(value)
@@ -92,7 +92,7 @@ class Canonical:
         return (*callee, *settings, *self.tokens)
 
     def describe_code(self, code: int | Value) -> None:
-        """Adds whether the program may have raised before the call; the callee gets to know the code."""
+        """Describes whether the program may have raised before the call; the callee gets to know the code."""
         if isinstance(code, int):
             self.tokens.append(bool(code))
         else:
@@ -115,12 +115,12 @@ class Canonical:
             _RULES[type(child)](self, child)
 
     def whole(self, x: Ref | Tuple) -> None:
-        """A node which the callee may hand back as the object that it is."""
+        """Describes a node that the callee may hand back as the object that it is."""
         self.given.add(id(x))
         self.tree(x)
 
     def _data(self, part: object) -> None:
-        """Adds what a node is apart from its children; a tuple by its items."""
+        """Describes the head of a node; a tuple by its items."""
         if not isinstance(part, tuple):
             self._constant(part)
         elif _BY_VALUE.issuperset(types := tuple(map(type, part))):
@@ -139,7 +139,7 @@ class Canonical:
         self.tokens.append(number)
 
     def value(self, value: Value) -> None:
-        """A program value, where it is met first with its type, and whether the callee knows it (`is_zero`)."""
+        """Describes a program value: at its first occurrence by its type and whether the callee knows it (`is_zero`)."""
         number = self.values.get(value)
         if number is None:
             number = self.values[value] = len(self.values)
@@ -184,20 +184,20 @@ class Canonical:
             self.tokens += (cls, id(value))
 
     def array(self, x: Array) -> None:
-        """An array, with all that decides how it is promoted. As any node, but faster: most are arrays."""
+        """Describes an array with all that decides its promotion. The same as any node, but faster: most nodes are arrays."""
         self.tokens += (Array, x.form, x.weak, x.range, x.key_impl)
         self.value(x.value)
 
     def const(self, x: Const) -> None:
-        """A constant: a tuple is this very one, since the callee may give it back."""
+        """Describes a constant; a tuple by identity, since the callee may hand it back."""
         self._constant(x.value)
 
     def unknown(self, x: Unknown) -> None:
-        """What is not known: the callee may hand it on, and then the reason is told."""
+        """Describes an unknown value: the callee may hand it on, and then its reason is reported."""
         self._constant(x.reason)
 
     def alias(self, x: Alias) -> None:
-        """An alias of a merged cell: which it is, and whether it could be read and stored into."""
+        """Describes an alias of a merged cell: which it is, and whether it can be read and stored into."""
         self._merged_cells[self._at] = None
         engine = self._engine
         self._references = self._references or References(engine.state)
@@ -207,7 +207,7 @@ class Canonical:
 
 
 def is_zero(value: Value) -> bool:
-    """True for the integer 0: where arrays begin in their memory, which the callee gets to know."""
+    """True for the integer 0, at which arrays begin in their memory; the callee may know it."""
     op = value.owner
     if not isinstance(op, Op) or not isinstance(op.kind, Constant) or value.type.shape:
         return False

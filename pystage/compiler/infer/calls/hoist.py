@@ -1,4 +1,4 @@
-"""Hoisting of draws out of a finished program: the host performs them before it runs.
+"""Hoisting of draws out of a finished program: the host performs them before the program runs.
 
 In: the root region of a program with `Draw`s in it, also in loops and callees. Out: the steps that the host takes,
 in the program's order, and a program without `Draw`s that takes their results as parameters. A draw in a loop of
@@ -70,7 +70,7 @@ _Step = _Perform | _Repeat
 
 @dataclass(slots=True, eq=False)
 class _Level:
-    """A function or a loop's body whose draws are being taken out.
+    """A function or loop body whose draws are being hoisted.
 
     `ops` are its operations so far, `clock` counts the actions up to there. `need` makes a value the result of
     a draw: it gives the function's parameter that stands for it.
@@ -90,7 +90,7 @@ class _Level:
 
 @dataclass(slots=True, eq=False)
 class _Template:
-    """A function without its draws: the steps, in terms of `params`, and how many of them it got for the steps."""
+    """A function without its draws: the steps, in terms of `params`, and the number of parameters added for them."""
 
     function: Function
     steps: list[_Step]
@@ -99,7 +99,7 @@ class _Template:
 
 
 class _LoopCopier(Copier):
-    """Copies of functions whose draws are being taken out, and of what is known of their loops."""
+    """Copies functions whose draws are being hoisted, with what is known of their loops."""
 
     def __init__(self, loops: dict[Region, SourceLoop]) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class _LoopCopier(Copier):
 
 
 class Hoist:
-    """Takes the draws out of one program; `generators` are the handles of those that the caller has.
+    """Hoists the draws of one program; `generators` are the handles of the caller's generators.
 
     `places` are the parameters of the program that the host has at hand, `timed` whether it may raise,
     `unrolled` the loops that are unrolled already; `known` asks for a value as a constant.
@@ -145,7 +145,7 @@ class Hoist:
         self._problems: list[Diagnostic] = []
 
     def program(self, body: Region) -> tuple[Draws | None, list[Value]]:
-        """The steps, None if there are none, and the parameters for what they draw.
+        """The steps, None if there are none, and the parameters for their results.
 
         `StagingError` for draws that cannot be taken out.
         """
@@ -175,7 +175,7 @@ class Hoist:
         return Draws(paths, done, tuple([p.type for p in kept]), (), clock), kept
 
     def _check(self) -> None:
-        """`StatesInProgram` if what is refused here the program can do itself, else `StagingError`."""
+        """Raises `StatesInProgram` if the program itself can do what is refused here, else `StagingError`."""
         if self._problems:
             self._draw_in_program()
             by_place = {
@@ -184,7 +184,7 @@ class Hoist:
             raise StagingError(tuple(reversed(by_place.values())))
 
     def _draw_in_program(self) -> None:
-        """Inference begins again, with the states in the program of the generators that what is refused draws from."""
+        """Restarts inference with the states of the generators of the refused draws in the program."""
         found: dict[GeneratorKey, str] = {}
         for draw, problem in self._refused:
             keys = self._keys(draw)
@@ -225,7 +225,7 @@ class Hoist:
         return found
 
     def _refuse(self, op: Op, why: str, note: Note | None = None) -> None:
-        """Every draw of `op` is refused."""
+        """Refuses every draw of `op`."""
         for draw in self._found(op):
             assert isinstance(draw.kind, Draw)
             notes = () if note is None else (note,)
@@ -265,7 +265,7 @@ class Hoist:
         return _Perform(kind.action, op.operands[: kind.operands], result, op)
 
     def _call(self, op: Op, kind: Call, level: _Level) -> list[_Step]:
-        """A call of a function that draws: it gets the draws of this call."""
+        """Hoists a call of a function that draws: it gets the results of the draws of this call."""
         function = kind.function
         template = self._templates.get(function)
         if template is None:
@@ -334,7 +334,7 @@ class Hoist:
         return [_Repeat(trips, steps)]
 
     def _may_be_known(self, op: Op, loop: SourceLoop) -> bool:
-        """True if inference begins again, knowing how often a loop runs that it did not know this time."""
+        """True if inference restarts because the trip count of a loop can be demanded."""
         may_unroll = isinstance(loop.instruction, stage.While) and loop.instruction not in self._unrolled
         if may_unroll and not all(map(self._keys, self._found(op))):
             raise Retry(WriteOut(loop.instruction, Note("how often a loop that draws goes on must be known")))
@@ -365,7 +365,7 @@ class Hoist:
         return True
 
     def _is_exact_in_program(self, draw: Op) -> bool:
-        """True if the program can do a draw itself, to the last bit as NumPy does it."""
+        """True if the program can perform a draw itself, with the bits that NumPy gives."""
         assert isinstance(draw.kind, Draw)
         return bool(self._keys(draw)) and draw.kind.action.name not in INEXACT
 
@@ -396,7 +396,7 @@ class Hoist:
         return GeneratorSlot(0)
 
     def _resolved(self, value: Value) -> Value:
-        """The value that `value` always is: through calls that hand it on, and loops that carry it unchanged."""
+        """The value that `value` always equals, through calls that return it and loops that carry it unchanged."""
         while True:
             owner = value.owner
             if isinstance(owner, Region):
@@ -420,7 +420,7 @@ class Hoist:
 
 
 def _performed(steps: Sequence[_Step]) -> Iterator[_Perform]:
-    """Every action in order; those of loops once."""
+    """All actions in order; those of loops once."""
     for step in steps:
         if isinstance(step, _Repeat):
             yield from _performed(step.steps)
@@ -444,7 +444,7 @@ def _own(value: Value, body: Region) -> None:
 
 
 def _carry(loop: Op, initial: Value) -> Value:
-    """One more carried value of a loop, which begins as `initial`; gives the parameter of the body."""
+    """Adds a carried value to a loop, with the initial value `initial`; gives the parameter of the body."""
     cond, body = loop.regions
     cond.add_param(initial.type)
     loop.operands = (*loop.operands, initial)
@@ -453,7 +453,7 @@ def _carry(loop: Op, initial: Value) -> Value:
 
 
 def _row(outer: _Level, inner: _Level, trips: int, counter: Value, value: Value) -> Value:
-    """Makes `value` the element, for the trip at hand, of a stack that the level around the loop needs."""
+    """Makes `value` the element, for the current trip, of a stack that the level around the loop provides."""
     shape = value.type.static_shape
     stack = Value(ArrayType(value.type.dtype, (trips, *shape)), value.owner, 0)
     found = outer.need(stack)

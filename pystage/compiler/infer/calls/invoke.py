@@ -139,7 +139,7 @@ def call_meaning(
 
 
 def _not_staged(signature: inspect.Signature, args: Args, kwargs: Kwargs) -> str | None:
-    """Which arguments of a call its meaning does not have, in words; None where something else is amiss.
+    """The arguments of a call that its meaning does not have, in words; None where something else is wrong.
 
     The function itself may have them: what NumPy refuses, NumPy has been asked.
     """
@@ -156,7 +156,7 @@ def _not_staged(signature: inspect.Signature, args: Args, kwargs: Kwargs) -> str
 def applied(
     engine: Engine, operator: Callable[..., Any], operands: Args, make: Callable[[], Abstract]
 ) -> Abstract:
-    """What `make` makes of an operator; see `_raise_in_try`."""
+    """The result of `make`, an operator's implementation; see `_raise_in_try`."""
     try:
         return make()
     except DiagnosticError as error:
@@ -166,7 +166,7 @@ def applied(
 
 
 def _raise_in_try(engine: Engine, error: DiagnosticError, call: NumpyCall) -> None:
-    """In the body of a `try` the program raises what the plain run raises, where a diagnostic explains that.
+    """In the body of a `try`, raises in the program what the plain run raises, where a diagnostic explains that.
 
     Returns where it explains something else, and where the exception is not known.
     """
@@ -182,7 +182,7 @@ def _raise_in_try(engine: Engine, error: DiagnosticError, call: NumpyCall) -> No
 
 
 class _RefusedByNumpy(Exception):
-    """NumPy refuses a call that its meaning computes."""
+    """Raised where NumPy refuses a call that its meaning computes."""
 
 
 def _meant(
@@ -193,7 +193,7 @@ def _meant(
     kwargs: Kwargs,
     numpy_call: NumpyCall | None,
 ) -> Abstract:
-    """What a meaning makes of a call; its exceptions are those of `numpy_call`, where it stands for a function of NumPy."""
+    """The result of a meaning for a call; its exceptions are those of `numpy_call`, where it stands for a function of NumPy."""
     callees, cells, around = engine.callees, engine.state.slots.get, engine.callees.numpy_call
     of_jax = name.startswith("jax")
     callees.under_jax += of_jax
@@ -238,7 +238,7 @@ def _takes_arrays(value: Any) -> bool:
 
 
 def _call_on_keys(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Abstract:
-    """The call of a function of arrays with typed PRNG keys, of which only JAX knows what they are good for."""
+    """A call of a function of arrays with typed PRNG keys, which JAX alone can judge."""
     if is_jax_callable(value):
         return jax_call(engine, value, list(args), dict(kwargs))
     if value in (np.shape, np.ndim, np.size) and len(args) == 1 and not kwargs:
@@ -325,7 +325,8 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
 
 
 def _from_source(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> bool:
-    """True for a function of a package built on JAX that is given what JAX cannot take: functions, objects that are made.
+    """True for a function of a package built on JAX that is given what JAX cannot take: functions, objects under
+    construction.
 
     And for what finds attributes: it may give a method, which refers to its object. Of a generator nothing runs when it is
     called.
@@ -339,11 +340,11 @@ def _from_source(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> bool
 
 
 class _RefusedFromSource(Exception):
-    """Something was refused of a function of a package built on JAX."""
+    """Raised where something in a function of a package built on JAX is refused."""
 
 
 def _staged_from_source(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
-    """The call of a function of a package built on JAX; `_RefusedFromSource`, and nothing done, where it is refused."""
+    """Stages a call of a function of a package built on JAX; `_RefusedFromSource`, without an effect, where it is refused."""
     with commit_unless(engine, _RefusedFromSource) as trial:
         try:
             found = _call_python(engine, function, args, kwargs)
@@ -364,7 +365,7 @@ def _has_source(value: Any) -> bool:
 
 
 def _transformed_by_jax(engine: Engine, value: types.FunctionType) -> Abstract:
-    """What `jax.grad(f)` and the like, made outside of staged source, mean inside of it."""
+    """The meaning, in staged source, of `jax.grad(f)` and the like that were made outside of it."""
     made = transformation_of(value)
     if made is None:
         why = "JAX has made it of a function of the program, which staged source cannot see through"
@@ -481,7 +482,7 @@ def _call_closure(engine: Engine, closure: Closure, args: Args, kwargs: Kwargs) 
 
 
 def callable_text(function: Abstract) -> str:
-    """How a message names a callable value."""
+    """The name of a callable value in a message."""
     match function:
         case Const(value):
             return callable_name(value).rpartition(".")[2]
@@ -493,7 +494,7 @@ def callable_text(function: Abstract) -> str:
 
 
 def by_position(engine: Engine, function: Abstract, args: Args, kwargs: Kwargs) -> list[Abstract] | None:
-    """All arguments of a call of a function of the program by position, defaults included; None if there is no such call."""
+    """All arguments of a call of a user function by position, defaults included; None if some cannot be passed so."""
     match function:
         case Const(value) if isinstance(value, types.FunctionType):
             callee, defaults = _python_callee(engine, value)

@@ -66,7 +66,7 @@ def grouped(values: Sequence[tuple[DType, bool]]) -> Groups:
 
 
 def _take_apart(b: Builder, vector: Value, values: Sequence[Value]) -> None:
-    """Makes each of `values`, which were parameters so far, the element of a vector at its position."""
+    """Replaces `values`, which were parameters so far, by the elements of one vector."""
     for i, value in enumerate(values):
         element = b.apply(Reshape(()), (b.op(Slice((i,), (i + 1,), (1,)), vector),))
         value.owner, value.index = element, 0

@@ -60,7 +60,7 @@ class Printing:
 
 
 def skip_writes(engine: Engine) -> None:
-    """The program skips the writes that earlier runs of the same call have made."""
+    """Makes the program skip the writes that earlier runs of the same call have made."""
     path = Path(CallableMember(REEXECUTION, "re-execution"), ((PathStep.ATTRIBUTE, "skipped_writes"),))
     skipped = engine.b.op(Convert(INT32), engine.externals.unspecialised(path))
     engine.state.set(OUTPUT, OutputCell(engine.b.op(Negate(), skipped)))
@@ -85,7 +85,7 @@ def _write(engine: Engine, stream: Stream, text: Abstract, flush: bool) -> None:
 
 
 def _try(engine: Engine, printing: Printing, values: list[Value]) -> None:
-    """The program raises what making the string raises, as for a format that does not fit the type of a number."""
+    """Makes the program raise what making the string raises, as for a format that does not fit the type of a number."""
     zeros = [np.zeros(v.type.static_shape, v.type.dtype) for v in values]
     try:
         evaluate_template(printing.template, zeros)

@@ -42,7 +42,7 @@ NO_FRAME = 0
 
 @dataclass(slots=True)
 class _InferredArm:
-    """One arm, inferred: what it changed, and whether it certainly raises.
+    """One inferred arm: its changes to the state, and whether it certainly raises.
 
     `versions` are those of the error cell that it leaves of what has another structure since.
     """
@@ -66,7 +66,7 @@ def infer_if(
     orelse: Arm,
     provenance: MergeProvenance | None = None,
 ) -> None:
-    """Infers both arms, and makes the state what it is after either: `If`'s results where they differ.
+    """Infers both arms on forks, and joins them: where they differ, the state gets results of the `If`.
 
     `predicate` is a scalar bool of the program; `frame` the frame whose variables the arms may change;
     `provenance` what they are in the source, for messages. An arm that certainly raises leaves nothing but the
@@ -115,7 +115,7 @@ def infer_if(
 def _with_rows(
     engine: Engine, arms: list[_InferredArm], before: dict[Slot, Content]
 ) -> tuple[Lookup, Lookup]:
-    """Makes rows of lists of arrays that the arms leave with different lengths; gives what the slots hold then."""
+    """Turns lists of arrays that the arms leave with different lengths into rows; gives the contents of the slots."""
     first, second = [lookup(arm.changes, before) for arm in arms]
     if not any(arm.raises for arm in arms):
         changed = [s for s in {**arms[0].changes, **arms[1].changes} if s in before]
@@ -128,7 +128,7 @@ def _with_rows(
 
 
 def _pool(engine: Engine, arm: _InferredArm, demands: Sequence[PoolDemand]) -> set[int]:
-    """Makes members of objects at the end of an arm, as a join demands; gives the cells of those that cannot be."""
+    """Makes objects members of a pool at the end of an arm, as a join demands; gives the cells of those that cannot be."""
     if not demands:
         return set()
     with at_end(engine, arm.region, arm.changes) as changes:
@@ -138,7 +138,7 @@ def _pool(engine: Engine, arm: _InferredArm, demands: Sequence[PoolDemand]) -> s
 
 
 def satisfied(engine: Engine, demands: Sequence[PoolDemand]) -> set[int]:
-    """Makes members of objects, as a join demands; gives the cells of those that cannot be."""
+    """Makes objects members of a pool, as a join demands; gives the cells of those that cannot be."""
     refused: set[int] = set()
     by_pool: dict[int, list[int]] = {}
     for demand in demands:
@@ -155,7 +155,7 @@ def satisfied(engine: Engine, demands: Sequence[PoolDemand]) -> set[int]:
 
 @contextmanager
 def at_end(engine: Engine, region: Region, changes: Changes) -> Iterator[Changes]:
-    """Goes on at the end of a fork that left `changes`; gives what it leaves then."""
+    """Continues a fork that ended with `changes`; gives its changes afterwards."""
     with engine.state.fork() as more, engine.b.region(region), engine.under_condition():
         for slot, content in changes.items():
             engine.state.set(slot, content)
@@ -177,7 +177,7 @@ def _meet(engine: Engine, frame: int, arms: list[_InferredArm]) -> None:
 
 
 def _join(engine: Engine, predicate: Value, frame: int, arms: list[_InferredArm], join: Join) -> list[_Seen]:
-    """Joins what the arms left; gives what is seen of places that have changed where one of them raises."""
+    """Joins the ends of the arms; gives the versions of slots that an observer sees where one of them raises."""
     if any(arm.raises for arm in arms):
         return _join_raising(engine, predicate, frame, arms, join)
     changes = arms[0].changes, arms[1].changes
@@ -205,7 +205,7 @@ def settle_versions(engine: Engine, kept: int) -> None:
 
 
 def settle_alike(engine: Engine, kept: int, within: Callable[[int], bool] | None = None) -> list[Version]:
-    """Takes the versions beyond the first `kept` off the error cell, and puts into the state what they say.
+    """Removes the versions beyond the first `kept` from the error cell, and puts their contents into the state.
 
     Gives those that have no common structure with what is there now, but of cells `within`.
     """
@@ -228,14 +228,14 @@ def settle_alike(engine: Engine, kept: int, within: Callable[[int], bool] | None
 
 
 def put_back(engine: Engine, version: Version) -> None:
-    """Puts into the state what a version says, where its condition holds."""
+    """Puts the contents of a version into the state, under its condition."""
     frame = version.slot[0] if isinstance(version.slot, tuple) else NO_FRAME
     put_old = functools.partial(engine.state.set, version.slot, version.content)
     infer_if(engine, version.condition, frame, put_old, lambda: None)
 
 
 def while_running(engine: Engine, frame: int, run: Arm) -> None:
-    """Infers what happens only if the program has not raised; inside, it certainly has not."""
+    """Infers what happens only if the program has not raised; inside, that is certain."""
     before, running = error_of(engine), is_running(engine)
     if running is None:
         run()
@@ -254,7 +254,7 @@ def while_running(engine: Engine, frame: int, run: Arm) -> None:
 def _join_raising(
     engine: Engine, predicate: Value, frame: int, arms: list[_InferredArm], join: Join
 ) -> list[_Seen]:
-    """Joins arms of which one or both certainly raise; gives what is seen of places that have changed there.
+    """Joins arms of which one or both certainly raise; gives the versions of slots that an observer sees then.
 
     In what the other arm leaves, nothing needs to have a meaning for the one that raises.
     """
@@ -291,7 +291,7 @@ class _Seen:
 
 
 def _is_seen(engine: Engine, slot: Slot) -> bool:
-    """True for what can be seen after the raise, and was there before the branch."""
+    """True for what can be observed after the raise and existed before the branch."""
     return (isinstance(slot, tuple) or slot in engine.state.slots) and is_observable(engine, slot)
 
 
@@ -317,7 +317,7 @@ class _Late:
 
 
 def _join_versions(frame: int, arms: list[_InferredArm], join: Join) -> list[_Late]:
-    """Hands on the versions that the arms have left: where the other arm was taken, their conditions are false."""
+    """Hands on the versions of the arms; where the other arm ran, their conditions are false."""
     made: list[_Late] = []
     for side, arm in enumerate(arms):
         for version in arm.versions:
@@ -362,7 +362,7 @@ def lookup(changes: Changes, before: dict[Slot, Content]) -> Callable[[Slot], Co
 
 
 def relevant(slot: Slot, frame: int, first: Changes, second: Changes, before: dict[Slot, Content]) -> bool:
-    """True if what a fork did to `slot` can be seen after it.
+    """True if the change of a fork to `slot` can be observed after it.
 
     A temporary is read after a branch only if both arms wrote it; variables of frames that were entered
     and left are gone; a cell made in an arm matters only if something that matters refers to it.
@@ -415,7 +415,7 @@ def put(engine: Engine, join: Join, by_placeholder: dict[Value, Value]) -> None:
 def infer_choice(
     engine: Engine, predicate: Value, then: Callable[[], Abstract], orelse: Callable[[], Abstract]
 ) -> Abstract:
-    """The value of one of two computations, chosen at run time; both are inferred."""
+    """The value of one of two computations, chosen at run time; infers both."""
     frame = engine.state.new_frame()
     slot = (frame, Hidden(Purpose.CHOICE))
     infer_if(

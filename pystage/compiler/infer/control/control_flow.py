@@ -107,7 +107,7 @@ def _too_many(e: Engine, i: stage.Instr, trips: int) -> TooManyToUnroll:
 
 
 def _undecided(e: Engine, test: Callable[[], Abstract]) -> Abstract | None:
-    """The condition of a loop if it is not known now; a speculation finds it out."""
+    """The condition of a loop if it is not known now; found by a speculation."""
     found: list[Abstract] = []
     with speculate(e):
         attempt(e, lambda: found.append(e.truth(test())))
@@ -139,13 +139,13 @@ def _go_over(e: Engine, i: stage.For) -> None:
 
 
 def _is_one_trip(iterable: Abstract) -> bool:
-    """True for a range of one number, known now: it makes no loop of the program."""
+    """True for a known range of one number: it makes no loop of the program."""
     found = known_range(iterable) if isinstance(iterable, Range) else None
     return found is not None and len(found[:2]) == 1
 
 
 def _after_last_trip(e: Engine, i: stage.For, check: Callable[[bool], None]) -> None:
-    """Checks what a loop has iterated over, unless a `break` or `return` has left it."""
+    """Checks the iterable after a loop, unless a `break` or `return` has left it."""
 
     def checked() -> Abstract:
         check(True)
@@ -286,8 +286,9 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
 
 
 def _count_to_roll(e: Engine, i: stage.For, iterable: Abstract) -> int:
-    """How many trips a loop has that may go over the places of a list or a tuple: over that, or over the integers that index
-    it, which began to be written out so that they are known. 0 for other loops."""
+    """The trip count of a loop that may be rolled over the positions of a list or tuple, or over the integers that index it,
+    although unrolling has begun. 0 for other loops.
+    """
     if i not in e.loops.unrolled:
         return count_of_like_items(e, iterable)
     counted = known_range(iterable) if isinstance(iterable, Range) else None
@@ -296,7 +297,7 @@ def _count_to_roll(e: Engine, i: stage.For, iterable: Abstract) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _UnrolledItems:
-    """What an unrolled loop iterates over. `by_steps`: the program itself finds each element, when it is wanted."""
+    """The elements of an unrolled loop. `by_steps`: the program itself finds each element when it is needed."""
 
     rest: Iterator[Step]
     what: str
@@ -316,7 +317,7 @@ def _items(e: Engine, i: stage.For, iterable: Abstract) -> _UnrolledItems:
 
 
 def _counted_items(e: Engine, i: stage.For, iterable: Abstract) -> Iterator[Step]:
-    """What a loop iterates over whose number of trips is demanded."""
+    """The elements of a loop whose trip count is demanded."""
     parts = rolled(e, iterable)
     if parts is None:
         raise DiagnosticError(NotIterable(span=i.span, what=describe(obstacle(e, iterable), e.state)))

@@ -1,4 +1,4 @@
-"""What a loop carried when it was inferred before, in another pass of a loop around it: its passes begin with that.
+"""Fixpoints of inner loops from earlier passes of the loops around: the passes of an inner loop begin with them.
 
 So the passes of nested loops add up: without it each pass of a loop doubles those of the loops in it, since the first pass
 over a body only finds what it stores into.
@@ -26,7 +26,7 @@ Path = tuple[Hashable, ...]
 
 
 def carried_earlier(engine: Engine, loop: Loop) -> dict[Slot, Content]:
-    """Templates of what the loop carried when it was inferred before, where it begins now with what is like that."""
+    """Templates of what the loop carried in an earlier inference with similar contents on entry."""
     known = {} if loop.instruction is None else engine.loops.settled.get(loop.instruction, {})
     templates: dict[Slot, Content] = {}
     for slot, path in _paths(engine, loop, known).items() if known else ():
@@ -40,7 +40,7 @@ def carried_earlier(engine: Engine, loop: Loop) -> dict[Slot, Content]:
 def note_carried(
     engine: Engine, loop: Loop, templates: dict[Slot, Content], before: dict[Slot, Content]
 ) -> None:
-    """Keeps what the loop carries of what was there before it, for the next time that it is inferred.
+    """Keeps the templates of what the loop carries and that existed before it, for its next inference.
 
     What has no type is not kept: a loop whose first trip is peeled then gives it one.
     """
@@ -62,8 +62,9 @@ def _is_settled(template: Content) -> bool:
 
 
 def _paths(engine: Engine, loop: Loop, numbers: Iterable[Hashable]) -> dict[Slot, Path]:
-    """The variables of the loop's frame and the cells that they reach, each with its path: a name, and the number of the
-    reference in each cell on the way; and the cells of these numbers."""
+    """The variables of the loop's frame and the cells that they reach, each with its path (a name, and the number of the
+    reference in each cell on the way), and the cells with these numbers.
+    """
     slots = engine.state.slots
     found: dict[Slot, Path] = {}
     names = [slot for slot in slots if isinstance(slot, tuple) and slot[0] == loop.frame]
@@ -85,7 +86,7 @@ def _paths(engine: Engine, loop: Loop, numbers: Iterable[Hashable]) -> dict[Slot
 def _carried_again(
     engine: Engine, loop: Loop, found: Content, entry: Content, template: Content
 ) -> Content | None:
-    """A template of what is `found` before a loop, if once it was `entry` and the loop carried `template`.
+    """A template for `found` before a loop, if the loop once carried `template` with `entry` before it.
 
     It covers both, with placeholders where the old template has them. None where the loop begins with what is neither like
     that template nor like that entry.
@@ -117,12 +118,12 @@ def _covering(engine: Engine, loop: Loop, a: Content, b: Content) -> Content | N
 
 
 def _placeholder_or(value: Value, found: Value) -> Value:
-    """A new placeholder for a placeholder; for another value the one that is there now."""
+    """A new placeholder for a placeholder; for another value its present counterpart."""
     return Placeholder(value.type) if isinstance(value, Placeholder) else found
 
 
 def _objects(content: Content) -> set[Identity]:
-    """The arrays that it may hold."""
+    """The arrays that a value may hold."""
     found: set[Identity] = set()
 
     def note(each: Identity) -> Identity:

@@ -61,7 +61,7 @@ ENDS = StagingError, CapacityExceeded
 
 @dataclass(slots=True, eq=False)
 class _Thrown:
-    """What a body has raised: the error cell after it, and by number the places that it may have raised at.
+    """What a body has raised: the error cell after it, and by number the sites that may have raised.
 
     `places` gives for each number that of the place itself and the class of its exception. `exception`: what it
     certainly raises, if that is known.
@@ -73,7 +73,7 @@ class _Thrown:
     exception: Abstract | None
 
     def numbers(self, kinds: Any) -> list[int]:
-        """The places whose exception is of these classes."""
+        """The sites whose exception is of these classes."""
         return [n for n, (_, c) in self.places.items() if issubclass(c, kinds)]
 
     def handled(self, handle: Callable[[_Thrown], None]) -> None:
@@ -92,7 +92,7 @@ class _Thrown:
         infer_if(e, ended, e.current.id, lambda: None, lambda: _run_final(e, final))
 
     def when(self, numbers: Sequence[int], then: Body, orelse: Body) -> None:
-        """Runs `then` if the exception is that of one of these places, else `orelse`."""
+        """Runs `then` if the exception is that of one of these sites, else `orelse`."""
         if not numbers:
             orelse()
         elif len(numbers) == len(self.places):
@@ -102,7 +102,7 @@ class _Thrown:
             infer_if(self.engine, predicate, self.engine.current.id, then, orelse)
 
     def caught(self, numbers: Sequence[int]) -> Caught:
-        """The exception as a handler for these places gets it."""
+        """The exception as a handler for these sites gets it."""
         payload = self.error.payload
         code = Array(code_value(self.engine, self.error.code), Form.PYTHON)
         values = [Array(value, Form.NDARRAY) for value in payload.values()]
@@ -115,7 +115,7 @@ class _Thrown:
     def _known(
         self, places: frozenset[tuple[int, int, type[BaseException]]]
     ) -> frozenset[tuple[int, type[BaseException], tuple[Any, ...]]]:
-        """The places whose exception staged code has made of known arguments."""
+        """The sites whose exception staged code has made of known arguments."""
         found = []
         for each, origin, cls in places:
             made = self.engine.raises.instances.get(origin)
@@ -125,7 +125,7 @@ class _Thrown:
         return frozenset(found)
 
     def _instance(self, origin: int) -> Abstract | None:
-        """The exception that staged code has made at a place, of the payload; None if it refers to objects."""
+        """The exception that staged code made at a site, of the payload; None if it refers to objects."""
         made = self.engine.raises.instances.get(origin)
         if made is None or cells_of(made.exception):
             return None
@@ -133,7 +133,7 @@ class _Thrown:
         return rebuild(made.exception, lambda v: given.get(v, v))
 
     def again(self) -> None:
-        """The program has still raised it: nothing has caught it."""
+        """Raises once more what nothing has caught."""
         engine = self.engine
         replaced = error_of(engine).code != 0
         _still_raised(engine, self.error)
@@ -172,7 +172,7 @@ def protected(e: Engine, body: Body, handle: Callable[[_Thrown], None], otherwis
 
 
 def _put_back_all(e: Engine, versions: Sequence[Version], raised: Value | None) -> None:
-    """Puts into the state what versions say, in an arm in which `raised` holds."""
+    """Restores the contents of versions, in an arm in which `raised` holds."""
     for version in reversed(versions):
         if version.condition is raised:
             e.state.set(version.slot, version.content)
@@ -182,7 +182,7 @@ def _put_back_all(e: Engine, versions: Sequence[Version], raised: Value | None) 
 
 @contextmanager
 def _raised_while(e: Engine, pending: ErrorCell) -> Iterator[None]:
-    """What is raised inside is raised while what `pending` says is being handled."""
+    """Makes what is raised inside be raised while `pending` is being handled."""
     if pending.code == 0:
         yield
         return
@@ -201,7 +201,7 @@ def _raised_while(e: Engine, pending: ErrorCell) -> Iterator[None]:
 
 
 def _places(e: Engine, first: int, error: ErrorCell) -> dict[int, tuple[int, type[BaseException]]]:
-    """The places from `first` on that may be the one: what they need for their exception is there."""
+    """The sites from `first` on that may have raised: what they need for their exception is there."""
     found: dict[int, tuple[int, type[BaseException]]] = {}
     for each, origin in e.raises.sites.numbers(first):
         site = e.raises.sites.at(origin)
@@ -212,7 +212,7 @@ def _places(e: Engine, first: int, error: ErrorCell) -> dict[int, tuple[int, typ
 
 
 def _refuse_draws(e: Engine, ops: Sequence[Op]) -> None:
-    """PS606 for draws whose number depends on where the body raises: what is drawn later would not be what it is."""
+    """Raises PS606 for draws whose number depends on where the body raises, since later draws would differ."""
     for op in ops if e.effects.drawn else ():
         for draw in _draws(op):
             assert isinstance(draw.kind, Draw)
@@ -285,7 +285,7 @@ def _run_final(e: Engine, final: stage.Block) -> None:
 
 
 def _touches(e: Engine, final: stage.Block, joined: Mapping[Slot, Content]) -> bool:
-    """True if a `finally` reads or changes one of these that has no one structure; a speculation finds it out."""
+    """True if a `finally` reads or changes one of these that has no common structure; found by a speculation."""
     apart = [slot for slot, content in joined.items() if isinstance(content, Unknown)]
     if not apart:
         return False
@@ -297,7 +297,7 @@ def _touches(e: Engine, final: stage.Block, joined: Mapping[Slot, Content]) -> b
 def _final_apart(
     e: Engine, final: stage.Block, thrown: _Thrown, raised: Value, late: Sequence[Version]
 ) -> None:
-    """A `finally` that finds lists and dicts of other lengths where the body has raised: a branch of its own for that."""
+    """Runs a `finally` in a branch of its own where lists and dicts have other lengths if the body has raised."""
 
     def after_raise() -> None:
         _put_back_all(e, late, raised)
@@ -309,7 +309,7 @@ def _final_apart(
 
 
 def _still_raised(e: Engine, pending: ErrorCell) -> None:
-    """What was raised has still been raised, unless what ran since has raised something itself: `finally`, `__exit__`."""
+    """Restores what was raised, unless `finally` or `__exit__` has raised something itself."""
     b, now = e.b, error_of(e)
     code, payload = pending.code, pending.payload
     if code == 0:
@@ -397,7 +397,7 @@ _JAX_SETTINGS = frozenset(
 
 
 def _is_setting(manager: object) -> bool:
-    """True for a context manager whose effect on the block the compiler has while it infers the block."""
+    """True for a context manager whose effect the compiler applies while it infers the block."""
     name = type(manager).__qualname__
     if name == "StateContextManager":  # of JAX's settings
         return getattr(getattr(manager, "state", None), "name", None) in _JAX_SETTINGS

@@ -1,4 +1,4 @@
-"""Joining two states: what is known where two paths of control meet.
+"""Joins of two states, where two paths of control meet.
 
 `Join` compares the two contents that each slot has and gives a *template*: what they have in common, with
 a `Placeholder` in place of every program value in which they differ. `phi_operands` then computes, on either side, the
@@ -242,12 +242,12 @@ class Join:
         return self._joined_rows.tuple_of_rows(first, second, template)
 
     def conflict(self, a: Abstract, b: Abstract) -> Gated | Unknown:
-        """No common meaning: one or the other, as the path says; in a loop an error where the value is used."""
+        """The join of values without a common meaning: a gated φ, or in a loop an error where the value is used."""
         united = self._unite([a], [b])
         return self.conflicts.between(a, b) if united is None else self._gated(a, b, [], *united)
 
     def _gate(self, a: Abstract, b: Abstract) -> Gated | Unknown:
-        """One of the alternatives of both sides, of which those that have a common meaning are joined."""
+        """The gated φ of the alternatives of both sides; those with a common meaning are joined."""
         both = all(map(assigned_alternatives, (a, b)))
         if both and not self._given.optional and may_be_none(a) != may_be_none(b):
             return self.conflicts.between(a, b)
@@ -269,7 +269,7 @@ class Join:
         return self._gated(a, b, first + [NONE] * (len(undefined) < len(absent)), *united)
 
     def _unite(self, ours: Sequence[Abstract], theirs: Sequence[Abstract]) -> Alternatives | None:
-        """The alternatives of both sides, and the positions of the second's; None where they are too many.
+        """The alternatives of both sides, and the positions of the second side's; None where they are too many.
 
         In a loop, alternatives must be there on entry, so that they are as many after any number of trips; of strings there
         are only as many as the program names.
@@ -312,7 +312,7 @@ class Join:
         joined: list[Abstract],
         positions: Sequence[int],
     ) -> Gated:
-        """The gated φ of these alternatives, of which `positions` are those of the second side that are values."""
+        """The gated φ of these alternatives; `positions` are those of the second side that are values."""
         options = (*absent, *joined)
         sides: list[tuple[Abstract, tuple[int, ...]]] = []
         for side, own in ((a, range(len(joined))), (b, positions)):
@@ -336,7 +336,7 @@ class Join:
         return Gated(options, tuple(tags), reason, tuple(sides))
 
     def _is_alike(self, a: Abstract, b: Abstract) -> bool:
-        """True for alternatives, one of each side, that have a common meaning."""
+        """True for two alternatives, one of each side, that have a common meaning."""
         if isinstance(a, Ref) and isinstance(b, Ref):
             kinds = self.a(a.cell), self.b(b.cell)
             same = a.cell == b.cell and joined_path(a.path, b.path) is not None
@@ -346,13 +346,13 @@ class Join:
         return is_alike(a, b)
 
     def _are_unlike(self, a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
-        """`are_unlike`, but for lists of two lengths inside of a rolled loop, which may get any length."""
+        """`are_unlike`, except for lists of two lengths inside of a rolled loop, which may get any length."""
         if self._given.is_rolled and isinstance(of_a, ListCell) and isinstance(of_b, ListCell):
             return len(of_a.items) != len(of_b.items) and common_rows(of_a, of_b) is None
         return are_unlike(a, of_a, b, of_b)
 
     def alone(self, value: Abstract, lookup: Lookup) -> Abstract:
-        """The template of a value that only the side of `lookup` has: every program value is a placeholder."""
+        """The template of a value that only the side of `lookup` has: every program value becomes a placeholder."""
         for cell in self._reach(value, lookup, alone=True):
             if cell in self.state.slots or cell in self.entries:
                 continue
@@ -363,7 +363,7 @@ class Join:
         return self._template(value)
 
     def _template(self, content: N, value: Callable[[Value], Value] = placeholder_for) -> N:
-        """The template of what one side has: of a loop, for the contents of any trip."""
+        """The template of what one side has; of a loop, for the contents of any trip."""
         loop = self._head.made
         if loop is None:
             return rebuild(content, value)
@@ -402,7 +402,7 @@ class Join:
         return Array(Placeholder(ArrayType(dtype_a, shape_a)), form_a, weak, range_, key_a)
 
     def _packed(self, a: Abstract, b: Abstract) -> Abstract:
-        """One number that is of one kind on some paths and of another on others."""
+        """The packed number (`GatedNumber`) of numbers of several kinds."""
         kinds_a, kinds_b = kinds_of(a), kinds_of(b)
         kinds = tuple(dict.fromkeys(kinds_a + kinds_b))
         forms = {kind.form for kind in kinds}
@@ -441,7 +441,7 @@ class Join:
         return with_children(a, joined)
 
     def _bounded(self, a: Bounded, b: Bounded) -> Abstract:
-        """Two bounded arrays, and which of the objects that they may be it is."""
+        """Two bounded arrays, and which of several objects it is."""
         objects = joined_objects(a, b, self._head.made)
         of_one = objects == a.objects == b.objects
         which = join_selectors(a.which, b.which) if of_one else Placeholder(SELECTOR)
@@ -481,7 +481,7 @@ class Join:
     # -- cells
 
     def from_one_side(self, content: Content, lookup: Lookup, inside: set[Value]) -> Content:
-        """The template of what only the side of `lookup` leaves: placeholders for the values that are `inside` it."""
+        """The template of what only the side of `lookup` leaves, with placeholders for the values `inside` it."""
 
         def placeholder(value: Value) -> Value:
             return Placeholder(value.type) if value in inside else value
@@ -628,7 +628,7 @@ class Join:
                 return self.conflicts.unknown(*[f"one {kind}" for kind in kinds])
 
     def _iterator(self, a: IteratorCell, b: IteratorCell) -> Content:
-        """An iterator that has given as many elements on either side; over an array or a list also other numbers of them."""
+        """Joins two iterators that have given as many elements; over an array or a list also different numbers of them."""
         if not self.loop and (a.source is None) != (b.source is None):
             left, lookup = (b, self.b) if a.source is None else (a, self.a)
             if isinstance(left.source, Ref | Bounded | RowsTuple):  # which has ended where it is none
@@ -644,7 +644,7 @@ class Join:
         return IteratorCell(source, joined_count(a.index, b.index), a.keys, ended)
 
     def _rows(self, a: AnyList, b: AnyList, is_table: bool = False) -> Content:
-        """A list that has another length, or other elements, on either side: rows of what the elements have in common."""
+        """Joins two lists of different lengths or elements into rows with a common template."""
         template = common_rows(a, b, self.loop, ragged=True)
         if template is None and self.demands.elements(a, b):
             return a
@@ -661,7 +661,7 @@ class Join:
         return not any(find(cell) is MISSING for cell in cells_of(template) for find in (self.a, self.b))
 
     def _objects(self, *sides: ArrayCell | AnyList) -> tuple[Identity, ...]:
-        """The objects that the arrays may be of which lists hold copies."""
+        """The objects that the arrays of which lists hold copies may be."""
         found = united(*[copied_objects(side) for side in sides])
         loop = self._head.made
         return found if loop is None else united([each.after_trips(loop) for each in found])
@@ -676,7 +676,7 @@ class Join:
         )
 
     def _table(self, a: AnyTable, b: AnyTable) -> Content:
-        """A dict or a set that has other keys on either side: rows of what the entries have in common."""
+        """Joins two dicts or sets with different keys into rows with a template for their entries."""
         if self._head.is_peelable and _have_the_same_keys_in_another_order(a, b):
             return self._unlike_tables(a, b)  # as JAX's functions give them, sorted from the second trip on
         first, second = stored_entries(a), stored_entries(b)
@@ -707,12 +707,12 @@ class Join:
         return replace(made, slots=Placeholder(ArrayType(INT32, (rows.capacity,))), holes=Placeholder(number))
 
     def _factory(self, a: AnyTable, b: AnyTable) -> Abstract | None:
-        """What a `defaultdict`, of one class on both sides, calls for what is missing."""
+        """The `default_factory` of a `defaultdict`, of one class on both sides."""
         first, second = factory_of(a), factory_of(b)
         return None if first is None or second is None else self.join(first, second)
 
     def _unlike_tables(self, a: AnyTable, b: AnyTable) -> Unknown:
-        """A dict or a set that has other keys on either side, whose entries have nothing in common."""
+        """Joins two dicts or sets with different keys, whose entries have no common template."""
         if isinstance(a, SetCell) and isinstance(b, SetCell):
             texts = [f"a set with the elements {sorted(x.items, key=repr)}" for x in (a, b)]
             return self.conflicts.unknown(*texts)
@@ -732,7 +732,7 @@ class Join:
         return joined
 
     def _growth(self, first: str, second: str) -> Unknown:
-        """A container that has another length or other keys on one side."""
+        """Joins two containers of different lengths or keys, whose elements have no common template."""
         self.grows = self.loop
         return self.conflicts.unknown(first, second)
 
@@ -751,14 +751,14 @@ def _have_the_same_keys_in_another_order(a: AnyTable, b: AnyTable) -> bool:
 
 
 def _may_be_alternative(x: Abstract) -> bool:
-    """True for what may be one thing beside another."""
+    """True for what may be an alternative of a gated φ."""
     if isinstance(x, Tuple):
         return all(map(_may_be_alternative, x.items))
     return isinstance(x, Const | Array | Bounded | Records | Ref | RowsTuple | Text | Meaning)
 
 
 def _same_but_for_numbers(x: Any, y: Any) -> bool:
-    """True for parts of values that are no values themselves, if they differ in numbers of the program only."""
+    """True for parts that are no values themselves, if they differ in numbers of the program only."""
     if isinstance(x, Extent) and isinstance(y, Extent):
         return x.is_like(y)
     return bool(x == y)
@@ -774,7 +774,7 @@ def _joined_part(x: Any, y: Any) -> Any:
 
 
 def _is_gated(x: Abstract) -> bool:
-    """True for what has alternatives, or stands for no value, which is an alternative where the other side has one."""
+    """True for a gated φ, and for what stands for no value where the other side has one."""
     return isinstance(x, Gated) or is_absent(x)
 
 

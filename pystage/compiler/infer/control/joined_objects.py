@@ -1,4 +1,4 @@
-"""Which objects of the two sides of a join the cells of the joined state stand for, or may stand for."""
+"""Correspondence of objects in a join: which objects of the two sides each joined cell stands for, or may stand for."""
 
 from __future__ import annotations
 
@@ -81,14 +81,14 @@ class JoinedObjects:
         return first, second
 
     def _carrier(self, cell: int, lookup: Lookup) -> int | None:
-        """The carried object that is, in the next trip, what `cell` is at the end of this one."""
+        """The carried object that will be, in the next trip, what `cell` is at the end of this one."""
         if lookup is self._a or cell not in self._carriers:
             return None
         pair = self._carriers[cell]
         return cell if pair is None else self._joined(*pair)
 
     def _origin(self, source: Alias, lookup: Lookup, alias_set: AliasSet, merged: int) -> AliasTree:
-        """Which member of the may-alias set of `merged`, to which it is added, an alias of one side is."""
+        """The position of an alias of one side in the may-alias set of `merged`, to which it is added."""
         self._state.step()
         cell, path, stamp = source.cell, source.ref.path, source.stamp
         lasts = cell in self._state.slots or cell in self.kept
@@ -107,7 +107,7 @@ class JoinedObjects:
         return alias_set.leaf(source.ref, stamp)
 
     def shared(self) -> set[int]:
-        """Cells made on one side that several cells of the joined state stand for: they must stay cells.
+        """Cells allocated on one side that several joined cells stand for: they must stay cells.
 
         The join is to be done again with these known (`shared`).
         """
@@ -128,14 +128,14 @@ class JoinedObjects:
         return found - self.kept
 
     def is_rearranged(self, ref: Ref, lookup: Lookup) -> bool:
-        """True for a view of what was made on one side, if it lies in memory as no array of its own does."""
+        """True for a view of an array allocated on one side, if no array of its own has its layout in memory."""
         made = lookup(ref.cell)
         if not ref.path or ref.cell in self._state.slots or not isinstance(made, ArrayCell):
             return False
         return not is_row_major(made.value.type, ref.path)
 
     def uncarried(self) -> dict[int, tuple[int, int] | None]:
-        """Cells of the end of the body that several carried objects may be, with the pair of one that certainly is.
+        """Cells at the end of the body that several carried objects may be, with the pair of one that certainly is.
 
         None instead of a pair: the cell is carried itself. The join is to be done again with these (`carriers`).
         """
@@ -151,7 +151,7 @@ class JoinedObjects:
         return found
 
     def note_may_alias(self) -> None:
-        """Notes which carried objects may be one, at the end of the body or on entry.
+        """Records which carried objects may be one, at the end of the body or on entry.
 
         Where nothing tells whether they are, a store into one is uncertain: they are an unresolved may-alias.
         """
@@ -179,7 +179,7 @@ class JoinedObjects:
         return found
 
     def _is_outer(self, cell: int) -> bool:
-        """True for an object that was there before the loop: `selector` tells whether a carried object is that one."""
+        """True for an object that existed before the loop: `selector` says whether a carried object is that one."""
         return cell in self._state.slots and cell not in self.owned
 
     def _may_alias_pairs(self, group: dict[int, int], find: Lookup) -> set[frozenset[int]]:

@@ -1,4 +1,4 @@
-"""The `While` that a loop at its fixpoint becomes, and the state after it."""
+"""Loop exits: builds the `While` of a loop at its fixpoint, and the state after it."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def finish(
 
 
 def _congruent(op: Op) -> list[Value]:
-    """The results of a loop; of bools that are equal after any number of trips, which are most often tags, the first."""
+    """The results of a loop; of bools that are equal after any trip count (mostly tags), the first."""
     results = list(op.results)
     bools = [i for i, r in enumerate(results) if r.type == ArrayType(BOOL)]
     places = list(itertools.combinations(bools, 2))[: limits.CARRIED_BOOL_PAIRS]
@@ -142,7 +142,7 @@ def source_of(loop: Loop) -> SourceLoop | None:
 
 
 def _only_test(engine: Engine, loop: Loop) -> None:
-    """What the test of a loop does to the state, where it does not raise."""
+    """Applies to the state what the test of a loop does where it does not raise."""
     error = error_of(engine)
     loop.test()
     engine.state.set(ERROR, error)
@@ -151,7 +151,7 @@ def _only_test(engine: Engine, loop: Loop) -> None:
 def _counted_rows(
     engine: Engine, loop: Loop, rows: RowsCell, entry: Content, begin: Content, end: Content, complete: bool
 ) -> RowsCell:
-    """What a list holds after a loop; one that has a capacity for all trips needs no more from the loop's site.
+    """The contents of a list after a loop; one with a capacity for all trips needs no more from the loop's site.
 
     Where every trip adds as many elements, its length follows from the number of trips. `complete`: nobody sees it
     after fewer of them.
@@ -186,7 +186,7 @@ def _counted_rows(
 def _counted_tuple(
     engine: Engine, loop: Loop, content: RowsTuple, sides: Sequence[AnyList | None], complete: bool
 ) -> Abstract:
-    """What a tuple is after a loop in which every trip adds as many elements; of few, each of them."""
+    """A tuple after a loop in which every trip adds as many elements; a short one as its elements."""
     entry, begin, end = sides
     if entry is None or begin is None or end is None:
         return content
@@ -199,7 +199,7 @@ def _counted_tuple(
 
 
 def _after_a_trip(b: Builder, content: Content, end: Content) -> Content:
-    """What a slot holds after at least one trip: without the alternatives that the end of the body does not have."""
+    """The contents of a slot after at least one trip: without alternatives that the end of the body does not have."""
     if isinstance(content, ObjectCell) and isinstance(end, ObjectCell):
         fields = {n: _after_a_trip(b, v, end.fields[n]) for n, v in content.fields.items() if n in end.fields}
         return replace(content, fields={**content.fields, **cast("dict[str, Abstract]", fields)})

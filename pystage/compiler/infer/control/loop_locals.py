@@ -1,4 +1,4 @@
-"""What lives within the trips of a loop: it is made anew in each, and no trip sees what the one before left.
+"""Loop-local state: variables and objects that every trip makes anew, and that no trip reads of the trip before.
 
 In: the join of a pass over the body. Out: the variables and cells that a loop only carries so that they are there after it.
 """
@@ -35,7 +35,7 @@ from .join import Join
 
 
 def of_one_trip(engine: Engine, slot: Variable, loop: Loop, entry: Content) -> bool:
-    """True for a variable that lives within a trip: it is not assigned before, nor read after."""
+    """True for a loop-local variable: it is not assigned before, nor read after."""
     if loop.instruction is None:
         return False
     name = slot[1]
@@ -64,7 +64,7 @@ def assigned_only(
 
 
 def within_trips(engine: Engine, settled: dict[Slot, Content], join: Join) -> set[Slot]:
-    """What a pass need not know: variables of which no trip sees what the one before left, and what only they hold.
+    """The slots that a pass need not carry: loop-local variables, and the objects that only they refer to.
 
     Pools are there before the loop, but without objects.
     """
@@ -101,7 +101,7 @@ def _reached(pending: list[Content], contents: Callable[[int], list[Content]]) -
 
 
 def take_out(engine: Engine, loop: Loop, result: Pass, head: Lookup, before: dict[Slot, Content]) -> None:
-    """An object of a pool that the trip has made becomes one of its own, where one variable is all that carries it on.
+    """Makes an object of its own of a pooled object that the trip made, where only one variable carries it on.
 
     After `best = min(options, key=cost)` the others are gone with their list.
     """
@@ -162,7 +162,7 @@ def _is_alone(slot: Slot, pool: int, head: Lookup, end: Lookup) -> bool:
 
 
 def _is_made(entry: Content) -> bool:
-    """True for what there was not before the loop."""
+    """True for what did not exist before the loop."""
     return entry is MISSING or (isinstance(entry, PoolCell) and entry.contents is None)
 
 

@@ -1,4 +1,4 @@
-"""Arrays that a loop makes longer or shorter: in it they are bounded along the axes whose extents change.
+"""Arrays that a loop makes longer or shorter: they are bounded inside it, along the axes whose extents change.
 
 In: what a loop carries, on entry and at the end of a trip. Before the loop such an array becomes bounded (`make_room`); one
 that grows, by the capacity of the loop as an allocation site. At the end of each trip what has become of it is put into the
@@ -54,7 +54,7 @@ Place = tuple[int | str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Resizing:
-    """An array at a place that a loop makes longer or shorter.
+    """An array at one position that a loop makes longer or shorter.
 
     `bounds`: for each axis how many elements there are at most after a trip; None where their number stays the same, and
     their direction. `shortens`: a trip makes none longer of those that it may be.
@@ -68,14 +68,14 @@ class Resizing:
 
 @dataclass(frozen=True, slots=True)
 class ArraySlot:
-    """The slot in which an array is; names in `dead`, variables that are assigned before they are read, do not count."""
+    """The slot of an array; names in `dead`, variables that are assigned before they are read, do not count."""
 
     slot: Slot
     dead: frozenset[Slot] = frozenset()
 
 
 def _dead(engine: Engine, loop: Loop) -> frozenset[Slot]:
-    """The variables of which a trip reads nothing that another has left."""
+    """The variables that every trip assigns before it reads them."""
     if loop.instruction is None:
         return frozenset()
     return frozenset([(loop.frame, n) for n in of_trips(loop.instruction, engine.current.function)])
@@ -99,7 +99,7 @@ def resizings(before: Mapping[Slot, Content], end: Lookup, slots: list[Slot]) ->
 
 
 def _turned(value: Abstract) -> set[int]:
-    """The axes along which some array that a value may be is a view in reverse, as far as its last views say."""
+    """The axes along which some array that a value may be is a reversed view, by its last views."""
     found: set[int] = set()
     for each in _arrays(value):
         whole = each.whole if isinstance(each, Bounded) else each
@@ -114,7 +114,7 @@ def _turned(value: Abstract) -> set[int]:
 
 
 def _pairs(a: Any, b: Any, place: Place) -> Iterator[tuple[Place, Abstract, Abstract]]:
-    """What stands at the same place of two contents, and may be arrays."""
+    """Corresponding parts of two contents, which may be arrays."""
     if a is b:
         return
     inside = _tuple_in(a)
@@ -139,12 +139,12 @@ def _may_be_array(value: Any) -> bool:
 
 
 def _is_of_jax(value: Any) -> bool:
-    """True for a `jax.Array` with axes: nobody can tell it from another with its elements."""
+    """True for a `jax.Array` with axes, which nobody can tell from another with its elements."""
     return isinstance(value, Array) and value.form is Form.JAX and value.type.rank > 0 and not value.key_impl
 
 
 def _tuple_in(value: Any) -> int | None:
-    """Which alternative of a value is a tuple, where all others stand for no value."""
+    """The position of the tuple among the alternatives of a value, where all others stand for no value."""
     if not isinstance(value, Gated):
         return None
     left = [i for i, option in enumerate(value.options) if not is_absent(option)]
@@ -168,7 +168,7 @@ def _arrays(value: Abstract) -> list[Abstract]:
 
 
 def _shapes(value: Abstract, lookup: Any) -> list[tuple[ArrayType, _Axes]] | None:
-    """The type and the axes of each array that a value may be; None where it may be something else, but for None.
+    """The type and the axes of each array that a value may be; None if it may be something other than an array or None.
 
     All are ndarrays, or all are `jax.Array`s, of which none is weakly typed or all are.
     """
@@ -200,7 +200,7 @@ def _kind_of(value: Abstract) -> tuple[bool, bool]:
 def _bounds(
     first: list[tuple[ArrayType, _Axes]] | None, last: list[tuple[ArrayType, _Axes]] | None, turns: set[int]
 ) -> tuple[int | None, ...] | None:
-    """For each axis of an array the most elements after a trip; None where they are as many as before, unless it turns.
+    """The bound of each axis of an array after a trip; None where the extent is as before, unless it is reversed.
 
     None if all stay.
     """
@@ -223,7 +223,7 @@ def _bounds(
 def _shortens(
     first: list[tuple[ArrayType, _Axes]] | None, last: list[tuple[ArrayType, _Axes]] | None
 ) -> bool:
-    """True if each of as many arrays has at most as many elements along each axis after a trip."""
+    """True if none of the arrays gets longer along an axis in a trip."""
     if not first or not last or len(first) != len(last):
         return False
     pairs = [(a.static_shape, b.static_shape) for (a, _), (b, _) in zip(first, last)]
@@ -257,7 +257,7 @@ def _shrink_in_place(engine: Engine, owner: ArraySlot, array: Abstract, found: R
 
 
 def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
-    """Makes arrays bounded that a loop makes longer or shorter."""
+    """Makes the arrays bounded that a loop makes longer or shorter."""
     for each in found:
         array = _at(engine, each)
         (type, axes), *others = cast("list[tuple[ArrayType, _Axes]]", _shapes(array, engine.state.get))
@@ -281,7 +281,7 @@ def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
 
 
 def _bounded_in_place(engine: Engine, array: Gated, found: Resizing) -> Abstract:
-    """The same arrays, bounded where a trip makes them shorter."""
+    """The same arrays, bounded in their memory, where a trip makes them shorter."""
     options: list[Abstract] = []
     for each in array.options:
         if not is_absent(each):
@@ -295,7 +295,7 @@ def _bounded_in_place(engine: Engine, array: Gated, found: Resizing) -> Abstract
 def _capacity(
     engine: Engine, loop: Loop, found: Resizing, axis: int, shape: list[int], most: int, type: ArrayType
 ) -> Capacity:
-    """The capacity of the loop for an array along an axis: for as many elements as all trips may add, if that is known."""
+    """The capacity of the loop for an array along an axis: the elements that all trips may add, where that is known."""
     name = found.slot[1] if isinstance(found.slot, tuple) else ""
     what = f"the array {name!r}" if isinstance(name, str) and name else "an array"
     if found.place:
@@ -317,7 +317,7 @@ def _at(engine: Engine, found: Resizing) -> Abstract:
 
 
 def _with(content: Any, place: Place, new: Abstract) -> Any:
-    """The contents with something else at a place."""
+    """The contents with something else at a position."""
     if not place:
         return new
     step, rest = place[0], place[1:]
@@ -330,7 +330,7 @@ def _with(content: Any, place: Place, new: Abstract) -> Any:
 
 
 def _is_only_name(engine: Engine, owner: ArraySlot, array: Abstract, variables: Sequence[Slot] = ()) -> bool:
-    """True if only the owner and these variables are names of the object, which may be a view of what has other names."""
+    """True if only the owner and these variables are names of the object, which may be a view."""
     if isinstance(array, Bounded | Array):
         return True
     assert isinstance(array, Ref)
@@ -354,7 +354,7 @@ def _variables(engine: Engine, owner: ArraySlot, view: Abstract) -> list[Slot]:
 
 
 def _put(engine: Engine, owner: ArraySlot, place: Place, array: Abstract, made: Abstract) -> None:
-    """Puts at a place what an array has become there, and into the variables that are names of it."""
+    """Puts the new array at a position, and into the variables that are names of it."""
     if isinstance(made, Bounded):
         for slot in _variables(engine, owner, array):
             engine.state.set(slot, made)
@@ -381,7 +381,7 @@ def _is_private(engine: Engine, owner: ArraySlot, array: Abstract) -> bool:
 
 
 def _names(content: TreeNode, cell: int) -> int:
-    """How often a value refers to a cell, of alternatives any one of them."""
+    """How often a value refers to a cell; any alternative counts."""
     if isinstance(content, Gated):
         return max([_names(each, cell) for each in alternatives(content)])
     return list(cells_of(content)).count(cell)
@@ -460,7 +460,7 @@ def fitted(
     capacities: Mapping[int, Capacity | None],
     path: tuple[View, ...] | None = None,
 ) -> Abstract | None:
-    """An array in a whole of `type`, bounded along these axes; None for what is not in it without a copy that is seen.
+    """An array in a whole of `type`, bounded along these axes; None where that needs a copy that would be observed.
 
     `path`: the whole is such a view of memory; None where any will do.
     """
@@ -499,7 +499,7 @@ def fitted(
 
 
 def _widened(engine: Engine, array: Bounded, path: tuple[View, ...], type: ArrayType) -> Bounded:
-    """The same elements as a part of a wider whole, of `type` and at `path`, a part of which it is, or in reverse."""
+    """The same elements as a part of a wider whole, of `type` and at `path`, from a part of it or a reversed view."""
     wider: Bounded | None = array
     while wider is not None and len(cast(Ref, wider.whole).path) > len(path):
         wider = widened(engine, wider)
@@ -507,7 +507,7 @@ def _widened(engine: Engine, array: Bounded, path: tuple[View, ...], type: Array
 
 
 def _directions(path: tuple[View, ...]) -> list[View]:
-    """The views on a path that turn an array."""
+    """The views on a path that reverse an array."""
     return [view for view in path if isinstance(view, Flipped)]
 
 
@@ -519,7 +519,7 @@ def _fitted_alternative(
     capacities: Mapping[int, Capacity | None],
     path: tuple[View, ...] | None,
 ) -> Abstract | None:
-    """The alternative that the path selects in these bounds; None where not each is."""
+    """The selected alternative in these bounds; None where not each alternative fits."""
     failed = False
 
     def arm() -> Abstract:
@@ -560,7 +560,7 @@ def _with_capacities(engine: Engine, array: Bounded, capacities: Mapping[int, Ca
 def _copied(
     engine: Engine, array: Bounded, type: ArrayType, capacities: Mapping[int, Capacity | None]
 ) -> Bounded:
-    """The elements as the first ones of an array of `type`; the run ends where they are more than a capacity."""
+    """The elements as the first ones of an array of `type`; the run ends where they exceed a capacity."""
     b, wanted = engine.b, type.static_shape
     if any(n > most for n, most in zip(array.type.static_shape, wanted)) or any(
         e.mask is not None or e.step != 1 for e in array.extents
@@ -590,7 +590,7 @@ Target = tuple[Slot, Place, ArrayType, dict[int, Capacity | None]]
 
 
 def met(first: Lookup, second: Lookup, slots: Iterable[Slot]) -> list[Target]:
-    """The arrays that both arms of a branch leave, of other sizes, where one has a capacity or the sizes are many."""
+    """The arrays that both arms of a branch leave with different sizes, where one has a capacity or the sizes are many."""
     found: list[Target] = []
     for slot in slots:
         for place, a, b in _pairs(first(slot), second(slot), ()) if not is_temporary(slot) else ():
@@ -625,7 +625,7 @@ def _common_bounds(
 
 
 def fit_arm(engine: Engine, targets: list[Target]) -> None:
-    """Puts arrays at the end of an arm into the bounds that both arms have in common."""
+    """Puts arrays at the end of an arm into the common bounds of both arms."""
     for slot, place, type, capacities in targets:
         _fit_at(engine, ArraySlot(slot), place, _inside(engine.state.get(slot), place), type, capacities)
 
@@ -634,7 +634,7 @@ def fit_arm(engine: Engine, targets: list[Target]) -> None:
 
 
 def settle_counted(engine: Engine, slot: Slot, sides: tuple[Content, Content, Content], trips: int) -> None:
-    """Gives arrays the extents that they have after so many trips, where every trip adds as many elements.
+    """Gives arrays their exact extents after so many trips, where every trip adds as many elements.
 
     `sides`: what the slot holds before the loop, and at the begin and the end of a trip.
     """
@@ -667,7 +667,7 @@ def _known_number(value: Value | None) -> int | None:
 
 
 def _fit_inside(array: Bounded, sizes: Mapping[int, int]) -> bool:
-    """False where the loop has certainly ended for want of capacity."""
+    """False where the loop has certainly ended because a capacity was exceeded."""
     return all(0 <= n <= array.type.static_shape[axis] for axis, n in sizes.items())
 
 

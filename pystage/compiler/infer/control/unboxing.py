@@ -1,4 +1,4 @@
-"""Lists and dicts of arrays that paths leave with different lengths, or keys, become rows, before the paths are joined.
+"""Unboxing: lists and dicts of arrays become rows before a join where their lengths or keys differ.
 
 In: the two sides of a join, and slots that differ. Out: of a list, or the entries of a dict, with arrays in it, which has
 another length on either side, each side holds the rows (`RowsCell`) with copies of the arrays, into which no store goes
@@ -57,7 +57,7 @@ from ..state.phi import Placeholder
 
 
 def differing(engine: Engine, a: Lookup, b: Lookup, slots: Iterable[Slot]) -> dict[int, bool]:
-    """The lists and dicts of arrays among `slots` that differ in length, or keys, on either side, and can be rows.
+    """The lists and dicts of arrays among `slots` that differ in length or keys, and that can be rows.
 
     For each whether the rows can be the places of views.
     """
@@ -88,7 +88,7 @@ def _are_joined_one_by_one(a: object, b: object) -> bool:
 
 
 def _can_be_rows(engine: Engine, a: Lookup, first: AnyList, b: Lookup, second: AnyList) -> bool | None:
-    """Whether both sides can be rows of the places of views, or else of contents; None where they stay what they are."""
+    """Whether both sides can be rows of the positions of views, or else of contents; None where they stay as they are."""
     viewed = has_views(first) or has_views(second)
     if not viewed and common_rows(first, second, ragged=True) is not None:
         return None
@@ -111,14 +111,14 @@ def _can_be_rows(engine: Engine, a: Lookup, first: AnyList, b: Lookup, second: A
 
 
 def is_to_unbox(content: object, views: bool) -> bool:
-    """True for a list or dict that holds arrays, or views of them, in another way than `unbox` makes it."""
+    """True for a list or dict of arrays or views that is not yet in the form that `unbox` gives."""
     if isinstance(content, RowsCell):
         return has_views(content) and not views
     return isinstance(content, ListCell) and bool(content.items)
 
 
 def unbox(engine: Engine, slots: Mapping[int, bool]) -> None:
-    """The lists and dicts as rows, of places of views where that can be; an empty one stays what it is."""
+    """The lists and dicts as rows, of positions of views where possible; an empty one stays as it is."""
     state = engine.state
     for slot, views in slots.items():
         cell = state.get(slot)
@@ -172,7 +172,7 @@ def _outline(engine: Engine, find: Lookup, item: Abstract, views: bool) -> Abstr
 
 
 def _outline_of_contents(item: Bounded) -> Bounded:
-    """A view, or rows of views, with placeholders for what it shows."""
+    """A view, or rows of views, with placeholders for the contents."""
     sizes = {e.axis: e.most or item.type.static_shape[e.axis] for e in item.extents}
     shape = tuple([sizes.get(axis, n) for axis, n in enumerate(item.type.static_shape)])
     rows = next((e.size.type.static_shape for e in item.extents if e.size is not None), ())
@@ -182,7 +182,7 @@ def _outline_of_contents(item: Bounded) -> Bounded:
 
 
 def _outline_of_view(engine: Engine, find: Lookup, item: Bounded) -> Bounded | None:
-    """A view by its places in its memory, as `unboxed` has it; None for what it copies."""
+    """A view by its position in its memory, as `unboxed` has it; None for what it copies."""
     assert isinstance(item.whole, Ref)
     content, path = find(item.whole.cell), item.whole.path
     if not isinstance(content, ArrayCell) or is_own_array(engine, item):

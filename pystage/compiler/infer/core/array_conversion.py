@@ -1,4 +1,4 @@
-"""Reading a value as a number or an array: contents of ndarrays, and sequences as `np.asarray` reads them."""
+"""Conversion of abstract values to numbers and arrays: contents of ndarrays, and sequences as `np.asarray` reads them."""
 
 from __future__ import annotations
 

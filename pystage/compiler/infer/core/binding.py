@@ -51,7 +51,7 @@ def bind(
 
 
 def refusal(signature: inspect.Signature, name: str, count: int, keywords: Collection[str]) -> TypeError:
-    """What Python raises for a call of `name` with `count` arguments and these keywords, which do not fit.
+    """The TypeError that Python raises where `count` arguments and these keywords do not fit `name`.
 
     Python itself says it: a function with these parameters and no body is called.
     """

@@ -168,13 +168,13 @@ class Engine(Context):
 
     @abc.abstractmethod
     def change_if(self, condition: Value, change: Callable[[], None]) -> None:
-        """Infers what happens only under a condition of the run time."""
+        """Infers what happens only under a condition that the run decides."""
 
     # -- scopes
 
     @contextmanager
     def settings(self) -> Iterator[None]:
-        """Reads the user's settings anew, inside a context manager that changes them."""
+        """Reads the user's settings again, inside of a context manager that changes them."""
         outer = self.x64, self.jax_loops
         self.x64, self.jax_loops = bool(jax.config.jax_enable_x64), {}
         try:
@@ -184,7 +184,7 @@ class Engine(Context):
 
     @contextmanager
     def naming(self, axes: NamedAxes) -> Iterator[None]:
-        """In the `with` block these named axes are bound."""
+        """A `with` block in which these named axes are bound."""
         outer, self.axes = self.axes, axes
         try:
             yield
@@ -193,7 +193,7 @@ class Engine(Context):
 
     @contextmanager
     def under_condition(self) -> Iterator[None]:
-        """What is inferred here may not run; afterwards the builder stands where it stood."""
+        """Infers what may not run; afterwards the builder is back at its position."""
         span, frame = self.b.span, self.frame
         try:
             with self.intervals.knowing({}):
@@ -202,7 +202,7 @@ class Engine(Context):
             self.b.span, self.frame = span, frame
 
     def release(self) -> None:
-        """Frees what the inference held: its parts refer back to it, and the cyclic collector would have to find them."""
+        """Breaks the reference cycles of the engine, which the cyclic collector would otherwise have to find."""
         vars(self).clear()
 
     @property
@@ -224,17 +224,17 @@ class Engine(Context):
         return Unknown(self.errors.found[-1]) if value is None else value
 
     def get(self, temp: stage.Temp) -> Abstract:
-        """The value of a temporary of the current frame, of which it is known which alternative it is."""
+        """The value of a temporary of the current frame, without alternatives."""
         value: Any = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
         return self.certain(self._staged(value)) if type(value) in _SPECIAL else value
 
     def operand(self, temp: stage.Temp) -> Abstract:
-        """The value of a temporary of the current frame; it may have alternatives."""
+        """The value of a temporary of the current frame, which may be a gated φ."""
         value: Any = self.state.slots.get((self.frame.id, temp))  # type: ignore[union-attr]
         return self.narrowed(self._staged(value)) if type(value) in _SPECIAL else value
 
     def _staged(self, value: Abstract | None) -> Abstract:
-        """What a temporary holds; the diagnostic of what was refused, which has no value."""
+        """The contents of a temporary; raises the diagnostic of what was refused, which has no value."""
         if value is None or isinstance(value, Unknown):
             raise DiagnosticError(self.errors.found[-1] if value is None else value.reason)
         return value
@@ -244,11 +244,11 @@ class Engine(Context):
         self.state.set((self.frame.id, temp), value)  # type: ignore[union-attr]
 
     def narrowed(self, value: Abstract) -> Abstract:
-        """`value` without the alternatives that are known here not to be it."""
+        """`value` without the alternatives that are impossible here."""
         return narrow(self.b, self.intervals, value)
 
     def certain(self, value: Abstract) -> Abstract:
-        """`value`, of which it must be known here which alternative it is; one of several strings is a string."""
+        """`value` if it certainly is one alternative here, else `NeedsSplit`; one of several strings is a string."""
         found = self.narrowed(value)
         if isinstance(found, Gated) and not is_string(found):
             raise needs_split(found)
@@ -262,7 +262,7 @@ class Engine(Context):
         return cast(Cell, content)
 
     def referenced_elsewhere(self, sources: Iterable[int], by: int) -> set[int]:
-        """The `sources`, which the merged cell `by` may be, that have another name: one of the caller's counts."""
+        """The `sources` of the merged cell `by` that have another name; an object of the caller's has one."""
         references = References(self.state)
         return {s for s in sources if s in self.externals.initial or references.elsewhere(s, by)}
 
@@ -360,7 +360,7 @@ class Engine(Context):
         return isinstance(value, Const) or not isinstance(value, Abstract)
 
     def unroll_around(self, value: Abstract, what: str, span: Span | None) -> None:
-        """Begins again with the loop around written out that decides `value`, if there is one."""
+        """Restarts inference with the loop around unrolled that decides `value`, if there is one."""
         if isinstance(value, Array):
             unroll_around(self.origins, value, what, span)
 

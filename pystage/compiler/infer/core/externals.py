@@ -202,7 +202,7 @@ class Externals:
         return self._globals[key]
 
     def guard(self, kind: GuardKind, path: Path, expected: Any) -> None:
-        """Notes that the program holds only while this is so."""
+        """Records a guard: a fact that the program relies on."""
         key = (kind, path.key)
         if key not in self._guarded:
             self._guarded.add(key)
@@ -257,7 +257,7 @@ class Externals:
         return value
 
     def member(self, cls: type, name: str, raw: Any) -> None:
-        """Notes that `raw` was found under `name` in a class: another function may take its place."""
+        """Guards that `raw` stands under `name` in a class: another function may take its place."""
         key = cls, name, id(raw)
         if key in self._members:  # what is there is kept alive by its guard or by its library
             return
@@ -272,7 +272,7 @@ class Externals:
                 return
 
     def note_function(self, function: types.FunctionType, path: Path) -> None:
-        """Notes that the code and the defaults of a function are a part of the program."""
+        """Records that the code and the defaults of a function are a part of the program."""
         if id(function) not in self._functions:
             self._functions[id(function)] = function
             for name in ("__code__", "__defaults__", "__kwdefaults__"):
@@ -284,7 +284,7 @@ class Externals:
         return list(self._functions.values())
 
     def note_class(self, cls: type) -> None:
-        """Notes that names were looked up in a class, also such as are not there."""
+        """Records that names were looked up in a class, missing ones too."""
         if cls in self._classes:
             return
         self._classes.add(cls)
@@ -320,7 +320,7 @@ class Externals:
         return made
 
     def note_records(self, path: Path, records: Records) -> None:
-        """Notes where a structured ndarray of the caller's stands."""
+        """Records where a structured ndarray of the caller's was found."""
         for part in records.parts:
             assert isinstance(part, Ref)
             self.records[part.cell] = path, records
@@ -385,7 +385,7 @@ class Externals:
         return cell
 
     def define(self, cell: int, path: Path, content: Any) -> None:
-        """Notes what a cell of the environment outside the arguments held when the program began."""
+        """Records the contents of a cell of the environment, outside of the arguments, when the program began."""
         self.initial[cell] = (path, content)
         self.captured.append(cell)
 
@@ -403,8 +403,9 @@ class Externals:
 
     @contextmanager
     def _as_a_whole(self) -> Iterator[None]:
-        """What is read in the `with` block stays read if nothing in it is refused. Else none of its cells do, as they may
-        hold, or lead to, what was not read: what reads them next is refused again."""
+        """A `with` block after which what was read stays read if nothing in it was refused. Otherwise none of its cells do,
+        since they may lead to what was not read: the next reader is refused again.
+        """
         captured = len(self.captured)
         tables: list[dict[int, Any]] = [self.cells, self._closure_cells, self._structured_arrays]
         lengths = list(map(len, tables))
@@ -489,11 +490,11 @@ class Externals:
         return Ref(cell)
 
     def _changes(self, path: Path) -> bool:
-        """True if what stands at `path` was seen to change, so that a guard on its value would not hold."""
+        """True if the value at `path` was seen to change, so that a guard on it would fail."""
         return path.key in self.statics.changing or path.key in self._opened
 
     def _opens(self, path: Path, table: tuple[Any, ...]) -> bool:
-        """True for a tuple of numbers whose items are read one by one: its floats become inputs."""
+        """True for a tuple of numbers whose items are read one by one, so that its floats become inputs."""
         if self._changes(path):
             self._opened |= {path.item(i).key for i in range(len(table))}
             return True
@@ -514,7 +515,7 @@ def is_table(obj: Any) -> bool:
 
 
 def _numbers(table: Any) -> tuple[int, bool]:
-    """How many leaves a table has, and whether there are floats or complex numbers among them."""
+    """The number of leaves of a table, and whether there are floats or complex numbers among them."""
     if type(table) is not tuple:
         return 1, type(table) in (float, complex)
     parts = [_numbers(x) for x in table]

@@ -19,7 +19,7 @@ from .engine import Engine
 
 
 def induction_ranges(engine: Engine, loop: stage.Instr | None, frame: int) -> dict[Slot, Interval]:
-    """The ranges of the induction variables of a loop, as far as they are known."""
+    """The known ranges of the induction variables of a loop."""
     found: dict[Slot, Interval] = {}
     for name, recurrence in recurrences(loop).items() if loop is not None else ():
         slot = (frame, name)
@@ -38,14 +38,14 @@ def _is_integer(content: Content | None) -> bool:
 
 
 def with_range(content: Content, range: Interval) -> Content:
-    """A carried integer that stays in this range; anything else as it is."""
+    """A carried integer with this range; any other value unchanged."""
     if not isinstance(content, Array) or not _is_integer(content):
         return content
     return Array(content.value, content.form, content.weak, range)
 
 
 def assume_ranges(engine: Engine, content: Content) -> None:
-    """Assumes, in interval analysis, the ranges of what enters or leaves a loop, a branch or a callee."""
+    """Assumes the ranges of values that enter or leave a loop, a branch or a callee in interval analysis."""
     for node in nodes(content):
         if isinstance(node, Array) and node.range != ANY and is_integer(node.dtype):
             engine.intervals.keep({node.value: node.range})

@@ -1,4 +1,4 @@
-"""What the sides of a join have no common meaning of, in the user's words."""
+"""Diagnostics for values that cannot be joined."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .provenance import MergeProvenance, attribute_of, holder_of, name_of
 
 
 class Conflicts:
-    """The conflicts of one join; it says at which slot and part the join is, and so what each is about."""
+    """Makes the diagnostics of one join; knows which slot and part is being joined."""
 
     def __init__(
         self,
@@ -36,28 +36,28 @@ class Conflicts:
         self._part = ""
 
     def at(self, slot: Slot) -> None:
-        """The contents of this slot are joined next."""
+        """Begins the join of the contents of this slot."""
         self._slot, self._part = slot, ""
 
     @contextmanager
     def within(self, part: str) -> Iterator[None]:
-        """In the `with` block a part of them is joined."""
+        """A `with` block in which a part of the contents is joined."""
         outer, self._part = self._part, part
         yield
         self._part = outer
 
     def unknown(self, first: str, second: str) -> Unknown:
-        """What is `first` on one side and `second` on the other has no common meaning."""
+        """The `Unknown` for values that are `first` on one side and `second` on the other."""
         conflict = Unknown(self.reason(NeverSettles if self._loop else NoCommonType, first, second))
         self.found.append(conflict)
         return conflict
 
     def between(self, a: Abstract, b: Abstract) -> Unknown:
-        """What is `a` on one side and `b` on the other has no common meaning."""
+        """The `Unknown` for values that are `a` on one side and `b` on the other."""
         return self.unknown(*self.texts(a, b))
 
     def between_references(self, a: Ref, b: Ref) -> Unknown:
-        """As `between`, with what tells apart references to what is alike."""
+        """The same for two references, with what distinguishes objects of one kind."""
         texts = self.texts(a, b)
         if texts[0] == texts[1]:
             texts = [f"{t} that is {'a view' if r.path else 'no view'}" for t, r in zip(texts, (a, b))]
@@ -70,7 +70,7 @@ class Conflicts:
         return [describe(x, self._state, lookup) for x, lookup in zip((a, b), self._sides, strict=True)]
 
     def reason(self, kind: type[NoCommonType | NeverSettles], first: str, second: str) -> Diagnostic:
-        """What is joined is `first` on one side and `second` on the other."""
+        """The diagnostic for values that are `first` on one side and `second` on the other."""
         what = self._part or name_of(self._state, self._slot)
         slot, provenance = None if self._part else self._slot, self._provenance
         holder = None

@@ -66,7 +66,7 @@ def _shape(type: ArrayType) -> str:
 
 
 def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None = None) -> str:
-    """What `value` is, in a few words. `lookup` gives the contents of cells; by default, as they are now."""
+    """A description of `value` in a few words. `lookup` gives the contents of cells; by default the present ones."""
     match value:
         case Const(v):
             if v is None or isinstance(v, bool | int | float | complex | str | bytes):
@@ -129,13 +129,13 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
 
 
 def describe_list(cell: AnyList) -> str:
-    """What a list is, in a few words."""
+    """A description of a list in a few words."""
     size = len(cell.items) if isinstance(cell, ListCell) else cell.length
     return f"a list of length {size}" if isinstance(size, int) else "a list whose length the program computes"
 
 
 def describe_table(cell: AnyTable) -> str:
-    """What a dict or a set is, in a few words."""
+    """A description of a dict or a set in a few words."""
     match cell:
         case DictCell(entries=entries):
             return f"a dict with the keys {list(entries)}"
@@ -154,7 +154,7 @@ _ITERATORS: dict[type[Abstract], str] = {
 
 
 def short_type(value: Abstract, state: State) -> str:
-    """What `value` is, in the few characters that stand beside a line: `float32[3, 4]`, `3`, `list of 2`."""
+    """A description of `value` short enough to stand beside a line: `float32[3, 4]`, `3`, `list of 2`."""
     match value:
         case Const(v) if v is None or isinstance(v, bool | int | float | complex | str | bytes):
             return type_of_constant(v)

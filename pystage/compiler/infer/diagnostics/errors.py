@@ -15,7 +15,7 @@ from ...speculation import Declarations, Grows, Journaled
 
 @dataclass(slots=True, eq=False)
 class Errors:
-    """The diagnostics found so far, each once; `reasons` are what they were before they were told where.
+    """The diagnostics found so far, each once; `reasons` are the diagnostics before they had a location.
 
     `others` are the places of further calls that lead to each of them, `again` the places of the same line that say the
     same, `repeated` how often one was found again.
@@ -38,7 +38,7 @@ class Errors:
     repeated: int = 0
 
     def add(self, diagnostic: Diagnostic, reason: Diagnostic | None = None) -> Diagnostic:
-        """Records a diagnostic, or one more call or place of a line that is refused already for the same reason.
+        """Records a diagnostic, or one more call or place for a line that is refused already for the same reason.
 
         Gives what is recorded of it.
         """
@@ -83,7 +83,7 @@ MAX_CALLS = 3
 
 
 def _is_the_same(known: Diagnostic, other: Diagnostic) -> bool:
-    """True for what is refused at two places of one line, for the same reason."""
+    """True for refusals at two places of one line for the same reason."""
     a, b = known.span, other.span
     if known.code != other.code or a is None or b is None or (a.file, a.line) != (b.file, b.line):
         return False
@@ -98,7 +98,7 @@ def _with_places(diagnostic: Diagnostic, again: Iterable[Span]) -> Diagnostic:
 
 
 def _places(diagnostic: Diagnostic) -> list[Span]:
-    """Where the calls that led to a diagnostic stand, innermost first."""
+    """The locations of the calls that led to a diagnostic, innermost first."""
     return [n.span for n in diagnostic.notes if n.span is not None and n.text.endswith("is called here")]
 
 

@@ -1,4 +1,4 @@
-"""Calls of callables that pystage does not know: how the user calls them, and what to do instead.
+"""Diagnostics for calls of callables that pystage does not know: the user's name for them, and advice.
 
 In: a callable at a call. Out: the diagnostic that refuses it, in the words of the source at that place.
 """
@@ -22,7 +22,7 @@ from ..state.frame import Frame
 
 
 def text_of(span: Span | None) -> str:
-    """The source at a place, without what stands around it; empty where it cannot be had."""
+    """The source text of a span, stripped; empty where it cannot be read."""
     if span is None:
         return ""
     lines = linecache.getlines(span.file)[span.line - 1 : span.end_line]
@@ -35,7 +35,7 @@ def text_of(span: Span | None) -> str:
 
 
 def called_at(span: Span | None) -> str | None:
-    """The dotted name that is called, or subscripted, at a place: `datetime.datetime.now` of `datetime.datetime.now()`."""
+    """The dotted name that is called, or subscripted, at a span: `datetime.datetime.now` of `datetime.datetime.now()`."""
     try:
         node = ast.parse(text_of(span).strip() or "()", mode="eval").body
     except SyntaxError:
@@ -95,7 +95,7 @@ def unknown_call(
 
 
 def is_aside(value: Any) -> bool:
-    """True for a callable of which nothing that a function computes needs the calls: logging, warnings, waiting."""
+    """True for a callable whose calls no result needs: logging, warnings, waiting."""
     advice = None if value is None else advice_for(names_of(value))
     return advice is not None and advice.aside
 
@@ -116,7 +116,7 @@ def callable_name(value: Any) -> str:
 
 
 def whole_refusal(value: Any, span: Span | None, frame: Frame | None) -> UnknownCallable | None:
-    """The refusal of a Python function or a class of which nothing is staged, whatever its source says."""
+    """The refusal of a Python function or class none of which can be staged, whatever its source says."""
     holder = getattr(value, "__self__", None)
     module = str(getattr(value if holder is None else type(holder), "__module__", ""))
     if not may_be_whole(module.partition(".")[0]) or not _is_in_library(value, module):
@@ -170,7 +170,7 @@ def at_users_call(diagnostic: Diagnostic, frame: Frame | None, current: Span | N
 
 
 def _inside(place: Span, name: str) -> str:
-    """Where in a library a problem is, in the words of one who calls `name`."""
+    """The location of a problem in a library, in the words of one who calls `name`."""
     if is_standard_file(place.file):
         return f"this is inside of `{name}`, a function of Python's library"
     where = f" ({place.function})" if place.function else ""
@@ -183,7 +183,7 @@ def _names_in(name: str, caller: Frame | None, inside: Frame) -> list[str]:
 
 
 def _is_about_calls(diagnostic: Diagnostic) -> bool:
-    """True if a library's source has what is not staged; else its arguments do not fit, which the user decides."""
+    """True if the library's source has what is not staged; otherwise the arguments do not fit, which the user decides."""
     return diagnostic.plain is None and (
         diagnostic.code[:3] in ("PS1", "PS6") or isinstance(diagnostic, HandlerAtRunTime)
     )

@@ -1,4 +1,4 @@
-"""Merge provenance: where a variable that differs from path to path got its values, for the notes of diagnostics.
+"""Merge provenance: where a variable that differs between paths got its values, for the notes of diagnostics.
 
 In: the branch or the loop at which paths meet, and the name of a variable. Out: notes that point at the assignment on each
 path. They are computed from the source when a diagnostic is reported, so that inference pays nothing.
@@ -45,7 +45,7 @@ class MergeProvenance:
     peeled: bool = False
 
     def notes(self, slot: Slot | None, holder: Name | None, texts: tuple[str, str]) -> tuple[Note, ...]:
-        """Where what is in `slot` got what the texts say of it, on the first and on the second path.
+        """The notes that say where `slot` got what the texts describe, on the first and on the second path.
 
         `holder`: the variable that refers to it, if it is an object.
         """
@@ -66,7 +66,7 @@ class MergeProvenance:
         return tuple(found)
 
     def _growth(self, holder: Name | None) -> tuple[Note, ...]:
-        """Where the length of a list or a dict changes on one of the paths."""
+        """The lines where the length of a list or a dict changes on one of the paths."""
         if holder is None:
             return ()
         blocks = [block for block in (self.first, self.second) if block is not None]
@@ -91,7 +91,7 @@ def _last_store(block: stage.Block, name: Name) -> Span | None:
 
 
 def unlike_note(reason: Diagnostic) -> Note:
-    """What is something else after each trip of a loop, or may have another length, and the line that changes it."""
+    """The note for what changes its type or length in each trip of a loop, with the line that changes it."""
     if not isinstance(reason, NeverSettles | NoCommonType):
         return Note(f"every trip is code of its own: {reason.headline}", reason.span, reason.headline)
     if not reason.is_about_length:
@@ -106,7 +106,7 @@ def unlike_note(reason: Diagnostic) -> Note:
 
 
 def changes_of_length(block: stage.Block, name: Name) -> Iterator[Span]:
-    """Where methods of the list or dict in a variable or an attribute are called that change how many elements it has."""
+    """The calls of methods that change the length of the list or dict in a variable or an attribute."""
     held: set[str] = set()
     for i in walk(block):
         match i:
@@ -133,7 +133,7 @@ def is_library(span: Span | None) -> bool:
 
 
 def outside(diagnostic: Diagnostic, frame: Frame | None, current: Span | None) -> Diagnostic:
-    """The diagnostic at the user's call of a function, where it stands inside of one of pystage's own programs."""
+    """The diagnostic moved to the user's call of a function, where it is inside of one of pystage's own programs."""
     if not is_library(diagnostic.span):
         return diagnostic
     span = current
@@ -166,7 +166,7 @@ def attribute_of(state: State, cell: int) -> tuple[str, str] | None:
 
 
 def name_of(state: State, slot: Slot | None) -> str:
-    """What a user calls the contents of a slot: a variable, or something that a variable refers to."""
+    """The user's name for the contents of a slot: a variable, or something that a variable refers to."""
     holder = holder_of(state, slot)
     if holder is None and isinstance(slot, int):
         held = attribute_of(state, slot)

@@ -1,4 +1,4 @@
-"""The trail: what was last inferred of each line, for `explain`; recorded only where it is asked for.
+"""The trail of an inference, for `explain`: the last event of each line; recorded only where it is wanted.
 
 Passes over the body of a loop, and whole inferences, are repeated: the last one counts, as it does in the program.
 """
@@ -35,7 +35,7 @@ FileLine = tuple[str, int]
 
 @dataclass(slots=True)
 class LoopSeen:
-    """A loop of the source, and the places in it.
+    """A loop of the source, and the spans in it.
 
     `trips`: of one that is written out, how many; None for one that is a loop of the program.
     """
@@ -47,7 +47,7 @@ class LoopSeen:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What is read of an inference that is watched: its program, the callees that are open, the state, the effort."""
+    """What a trail reads of an inference: its program, the open callees, the state, the effort."""
 
     root: Region
     scopes: Sequence[CalleeScope]
@@ -83,7 +83,7 @@ class Trail:
     _watched: Watched | None = None
 
     def begin(self, watched: Watched) -> None:
-        """Inference begins, perhaps again."""
+        """Notes that inference begins, perhaps again."""
         self.functions.clear()
         self.defined.clear()
         self.reached.clear()
@@ -95,11 +95,11 @@ class Trail:
         self._watched = watched
 
     def define(self, function: stage.Function, by: FunctionType) -> None:
-        """A function of Python is called."""
+        """Notes a call of a Python function."""
         self.defined[function] = by
 
     def enter(self, frame: Frame) -> None:
-        """A function is inferred whose parameters are bound."""
+        """Notes a function whose parameters are bound."""
         state = self._inference.state
         function, slots = frame.function, state.slots
         self.functions.setdefault(function)
@@ -113,7 +113,7 @@ class Trail:
                 self._bind(place, name, frame, value)  # type: ignore[arg-type]
 
     def reach(self, frame: Frame, instr: stage.Instr) -> None:
-        """An instruction is run. The `Return` at the end of a function stands for all of its `return`s."""
+        """Notes an instruction that runs. The `Return` at the end of a function stands for all of its `return`s."""
         self._runs += 1
         self._times[instr] = self._runs
         self._last = instr
@@ -129,16 +129,16 @@ class Trail:
             self.computed.add(place)
 
     def was_run_in(self, outer: stage.Instr, inner: stage.Instr) -> bool:
-        """True if an instruction was run since `outer`, which holds it, was last begun."""
+        """True if an instruction ran since the last begin of `outer`, which holds it."""
         return self._times.get(inner, 0) > self._times[outer]
 
     def refuse(self, frame: Frame, instr: stage.Instr) -> None:
-        """An instruction cannot be staged."""
+        """Notes an instruction that cannot be staged."""
         self.note_operands(frame)
         self.refused.add((instr.span.file, instr.span.line))
 
     def note_operands(self, frame: Frame) -> None:
-        """Notes what the operands of the instruction at hand are: it raises, or is refused."""
+        """Notes the operands of the current instruction, which raises or is refused."""
         instr, state = self._last, self._inference.state
         if instr is None:
             return
@@ -147,7 +147,7 @@ class Trail:
         self._operands[instr.span] = frame.function, told
 
     def bind(self, frame: Frame, instr: stage.Store, value: Abstract) -> None:
-        """A variable is bound; those that no source names are left out."""
+        """Notes a variable that is bound; variables without a name in the source are left out."""
         if instr.name.isidentifier():
             place = (instr.span.file, instr.span.line)
             self._bind(place, instr.name, frame, value)
@@ -178,7 +178,7 @@ class Trail:
         return found
 
     def operands(self, span: Span | None) -> tuple[Note, ...]:
-        """What the operands are of the instruction at `span`, which raises or is refused, and where each was assigned."""
+        """The operands of the instruction at `span`, which raises or is refused, and where each was assigned."""
         if span is None or span not in self._operands:
             return ()
         function, told = self._operands[span]
@@ -209,7 +209,7 @@ class Trail:
         return {place: (total, by_jax) for place, (total, by_jax) in found.items()}
 
     def loops(self) -> list[LoopSeen]:
-        """The loops that were run."""
+        """The loops that ran."""
         done = [] if self._watched is None else self._watched.effort.loops()
         return [
             LoopSeen(_line_of(loop), frozenset(map(_line_of, walk([loop]))), times if written else None)
@@ -257,7 +257,7 @@ _watching: ContextVar[Trail | None] = ContextVar("pystage trail", default=None)
 
 @contextmanager
 def watching(trail: Trail) -> Iterator[None]:
-    """Notes what is inferred in the `with` block, in this thread."""
+    """A `with` block that records what is inferred in it, in this thread."""
     token = _watching.set(trail)
     try:
         yield
@@ -266,5 +266,5 @@ def watching(trail: Trail) -> Iterator[None]:
 
 
 def watched() -> Trail | None:
-    """What notes inferences that begin now; None where nobody asks."""
+    """The trail that records inferences that begin now, or None."""
     return _watching.get()

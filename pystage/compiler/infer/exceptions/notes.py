@@ -1,4 +1,4 @@
-"""`error.add_note(…)` in the handler of `error`: from there on another exception is being handled, which has the note.
+"""`error.add_note(…)` in the handler of `error`: raises the handled exception again, with the note.
 
 The host constructs an exception when it leaves the program. So a note is a raise site of its own, at which the caught
 exception is constructed and the note added. What is raised afterwards has that one as its context.
@@ -23,7 +23,7 @@ from .raising import chain_of, error_of, exception_template, keys_of, number
 
 
 def add_note(engine: Engine, caught: Caught, note: Abstract) -> Abstract:
-    """The exception that is being handled gets a note; PS308 in a branch, and for exceptions of several classes."""
+    """Adds a note to the exception being handled; PS308 in a branch, and for exceptions of several classes."""
     frame = engine.current
     handled = frame.handled[-1] if frame.handled else None
     here = isinstance(handled, Caught) and _code(handled) is _code(caught)
@@ -73,7 +73,7 @@ def _replace(engine: Engine, caught: Caught, made: Caught) -> None:
 
 
 def _code(caught: Caught) -> object:
-    """The number of the place, by which exceptions are distinguished."""
+    """The number of the site, by which exceptions are distinguished."""
     code = caught.values[0]
     assert isinstance(code, Array)
     return code.value

@@ -1,4 +1,4 @@
-"""What a program does where an array would take more memory than there can be: the plain run's exception, or a refusal.
+"""Arrays that exceed all memory: the program raises the plain run's exception, or is refused.
 
 In: what a transfer function or `Context.ndarray` found too large, or NumPy as it computed what is known, and the call of
 the program in which it did. Out: a raise site that calls the same function on the same arguments after the run, so that
@@ -61,7 +61,7 @@ def raised(
     args: Sequence[Abstract],
     kwargs: Mapping[str, Abstract] = {},
 ) -> Exception:
-    """What to raise where the program raises what a call raises in the plain run, or where that is not known."""
+    """The exception to raise where a call raises in the plain run, or where that is not known."""
     refused = diagnostic_of(engine, error)
     callee, receiver = _numpy_callable(engine, function)
     expected = refusal_of_numpy(error.type) if isinstance(error, TooLarge) else error
@@ -74,7 +74,7 @@ def raised(
 
 
 def _is_computed(engine: Engine, node: object) -> bool:
-    """True for an integer that only a run knows: an array of so many elements has memory for more than it needs."""
+    """True for an integer that only the run knows: an array of that size has memory for more than it needs."""
     return isinstance(node, Array) and not node.rank and node.dtype.kind in "iu" and engine.is_computed(node)
 
 

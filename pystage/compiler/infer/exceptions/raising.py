@@ -1,4 +1,4 @@
-"""Raising: the error cell, and what is observable of a program that has raised.
+"""Raising: the error cell, and the observable state of a program that has raised.
 
 In: a raise site, and the condition under which it raises. Out: the error cell with the number of the site and the values
 of its exception. The program goes on, with values that mean nothing; it must only not change anything that is observable
@@ -39,7 +39,7 @@ from ..state.raises import Instance, TryBody
 
 
 def error_of(engine: Engine) -> ErrorCell:
-    """The error cell as it is now."""
+    """The present error cell."""
     return cast(ErrorCell, engine.state.slots[ERROR])
 
 
@@ -70,7 +70,7 @@ def is_running(engine: Engine) -> Value | None:
 
 
 def chain_of(engine: Engine, inside: bool = False) -> tuple[Span, ...]:
-    """The places of the calls that led here, innermost first; `inside`: into what is called here."""
+    """The locations of the calls that led here, innermost first; `inside`: into what is called here."""
     found: list[Span] = []
     frame = engine.frame
     if inside and frame is not None:
@@ -88,7 +88,7 @@ def chain_of(engine: Engine, inside: bool = False) -> tuple[Span, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Raising:
-    """An exception of class `cls`, if `bad` holds (None: in all other cases).
+    """A raise of an exception of class `cls`, if `bad` holds (None: in all other cases).
 
     `exception` makes the template of a call that raises it, or gives it; `fallback` is raised if it does neither.
     `instance`: the exception itself, where staged code has made it. `again`: it is the one that is being handled.
@@ -103,7 +103,9 @@ class Raising:
 
 
 def record(engine: Engine, cases: Sequence[Raising], bad: Value | None = None) -> None:
-    """The program has raised here, by the first of the cases, if `bad` holds (None: certainly), unless it has before."""
+    """Records that the program has raised here, by the first of the cases, if `bad` holds (None: certainly), unless it has
+    before.
+    """
     cell = error_of(engine)
     if isinstance(cell.code, int) and cell.code:
         return
@@ -147,7 +149,7 @@ def _choice(engine: Engine, cases: Sequence[Raising]) -> tuple[int | Value, dict
 def merged_payload(
     engine: Engine, free: Value, new: dict[PayloadKey, Value], old: dict[PayloadKey, Value]
 ) -> dict[PayloadKey, Value]:
-    """The values for messages: the new ones where `free`, as where the program has not raised before."""
+    """The values for messages: the new ones under `free`, that is, where the program has not raised before."""
     payload = {**old, **new}
     for key in new.keys() & old.keys():
         if new[key] is not old[key]:
@@ -157,12 +159,12 @@ def merged_payload(
 
 @functools.lru_cache(maxsize=4096)
 def _order(key: PayloadKey) -> str:
-    """A text by which payloads are sorted."""
+    """A text to sort payloads by."""
     return str(key)
 
 
 def keys_of(values: Sequence[Value]) -> tuple[PayloadKey, ...]:
-    """The n-th value of each type."""
+    """The keys of the n-th value of each type."""
     counts: dict[object, int] = {}
     keys: list[PayloadKey] = []
     for value in values:
@@ -172,7 +174,7 @@ def keys_of(values: Sequence[Value]) -> tuple[PayloadKey, ...]:
 
 
 def exception_template(leaving: Exit, exception: Abstract) -> Template:
-    """An exception as the runtime makes it; PS304 where it cannot."""
+    """The template of an exception, which the runtime makes; PS304 where it cannot."""
     try:
         return leaving.template(exception)
     except DiagnosticError as error:
@@ -182,7 +184,7 @@ def exception_template(leaving: Exit, exception: Abstract) -> Template:
 
 
 def call_template(function: Callable[..., Any], args: Sequence[Any]) -> Callable[[Exit], Template]:
-    """Makes the template of `function(*args)`, of abstract values and plain objects."""
+    """The template of `function(*args)`, of abstract values and plain objects."""
 
     def make(leaving: Exit) -> Template:
         return CallTemplate(
@@ -210,7 +212,7 @@ def check(
 def raise_called(
     engine: Engine, fallback: BaseException, function: Callable[..., Any], args: Sequence[Any]
 ) -> PythonRaise:
-    """The program raises what `function(*args)` raises; gives what to raise, as `raise_now` does."""
+    """Makes the program raise what `function(*args)` raises; gives what to raise, as `raise_now` does."""
     before = error_of(engine).code
     record(engine, [Raising(type(fallback), call_template(function, args), None, fallback)])
     return PythonRaise(None, engine.state.depth, before)
@@ -241,7 +243,7 @@ def needs_capacity(engine: Engine, capacity: Capacity, needed: Value) -> None:
 
 
 def raise_now(engine: Engine, exception: Abstract) -> PythonRaise:
-    """The program raises `exception` here; gives what to raise to leave what cannot run any more."""
+    """Makes the program raise `exception` here; gives what to raise in inference to leave what cannot run any more."""
     before = error_of(engine).code
     if isinstance(exception, Caught):
         _record_again(engine, exception)
@@ -253,7 +255,7 @@ def raise_now(engine: Engine, exception: Abstract) -> PythonRaise:
 
 
 def raise_new(engine: Engine, exception: BaseException) -> PythonRaise:
-    """The program raises what the library has made, each time anew; gives what to raise, as `raise_now` does."""
+    """Makes the program raise a new exception of the library each time; gives what to raise, as `raise_now` does."""
     if engine.trail is not None and engine.frame is not None:
         engine.trail.note_operands(engine.frame)
     before, instance = error_of(engine).code, Const(exception)
@@ -267,7 +269,7 @@ def raise_new(engine: Engine, exception: BaseException) -> PythonRaise:
 
 
 def raise_from(engine: Engine, caught: Caught, cause: Abstract) -> PythonRaise:
-    """The program raises once more what a handler has caught, from `cause`; PS308 if its class is one of several."""
+    """Makes the program raise a caught exception again, from `cause`; PS308 if its class is one of several."""
     if len(caught.classes) != 1:
         what = "`raise … from …` of an exception whose class depends on the path"
         raise DiagnosticError(HandlerAtRunTime(span=engine.b.span, what=what))
@@ -284,7 +286,7 @@ def raise_from(engine: Engine, caught: Caught, cause: Abstract) -> PythonRaise:
 
 
 def _record_again(engine: Engine, caught: Caught) -> None:
-    """The program raises once more what a handler has caught, unless it has raised before."""
+    """Records that the program raises a caught exception again, unless it has raised before."""
     cell = error_of(engine)
     if isinstance(cell.code, int) and cell.code:
         return
@@ -300,7 +302,7 @@ def _record_again(engine: Engine, caught: Caught) -> None:
 
 
 def attempt(engine: Engine, run: Callable[[], object]) -> PythonRaise | None:
-    """Infers something; gives the exception by which it certainly ends, which the error cell then knows of."""
+    """Infers something; gives the exception by which it certainly ends, which the error cell then holds."""
     try:
         run()
     except PythonRaise as error:
@@ -318,7 +320,7 @@ def catches(engine: Engine, exceptions: type[BaseException], error: PythonRaise,
 
 
 def raise_again(engine: Engine, error: PythonRaise) -> PythonRaise:
-    """The same exception raised here, if it is known."""
+    """Raises the same exception here, if it is known."""
     exception = error.exception
     if exception is None or values_of(exception):
         name = exception.cls.__name__ if isinstance(exception, Exc) else "an exception"
@@ -331,14 +333,14 @@ def raise_again(engine: Engine, error: PythonRaise) -> PythonRaise:
 
 
 def _is_outside(engine: Engine, slot: Slot) -> bool:
-    """True if the caller sees what `slot` holds."""
+    """True if the caller sees the contents of `slot`."""
     if isinstance(slot, tuple):
         return slot[0] < 0
     return slot in engine.externals.initial or slot in engine.raises.exposed
 
 
 def is_observable(engine: Engine, slot: Slot) -> bool:
-    """True if somebody sees what `slot` holds after the program has raised: the caller, or a handler."""
+    """True if the caller or a handler sees the contents of `slot` after the program has raised."""
     bodies = engine.raises.bodies
     if isinstance(slot, tuple):
         frame, name = slot
@@ -350,7 +352,7 @@ def is_observable(engine: Engine, slot: Slot) -> bool:
 
 @contextmanager
 def guarding(engine: Engine) -> Iterator[None]:
-    """Infers the body of a `try`; what holds unless it has raised holds no longer after it."""
+    """Infers the body of a `try`; what holds only while it has not raised does not hold after it."""
     cells: set[Slot] = {slot for slot in engine.state.slots if isinstance(slot, int) and slot > 0}
     engine.raises.bodies.append(TryBody(engine.current.id, cells))
     try:
@@ -361,7 +363,7 @@ def guarding(engine: Engine) -> Iterator[None]:
 
 
 def write(engine: Engine, slot: Slot, content: Content) -> None:
-    """The program changes what is no array: a list, an attribute, a shared variable."""
+    """Changes what is no array: a list, an attribute, a shared variable."""
     state = engine.state
     if not is_observable(engine, slot):
         state.set(slot, content)
@@ -377,14 +379,14 @@ def write(engine: Engine, slot: Slot, content: Content) -> None:
 
 
 def expose(engine: Engine, slot: Slot, content: Content) -> None:
-    """What `content` reaches can be seen from now on by who sees `slot`."""
+    """Marks what `content` reaches as visible to all who see `slot`."""
     if isinstance(content, Abstract | Cell) and cells_of(content):
         seen = engine.raises.exposed if _is_outside(engine, slot) else engine.raises.bodies[-1].cells
         seen.update(engine.state.reachable([content]))
 
 
 def expose_all(engine: Engine, slots: Iterable[Slot]) -> None:
-    """What paths have joined in `slots` refers to can be seen by who sees them: it may be merged cells, which are new."""
+    """Marks what joined `slots` refer to as visible to all who see them: it may be merged cells, which are new."""
     for slot in slots:
         content = engine.state.slots[slot]
         if type(content) not in WITHOUT_CELLS and is_observable(engine, slot):
@@ -392,7 +394,7 @@ def expose_all(engine: Engine, slots: Iterable[Slot]) -> None:
 
 
 def merge_error(engine: Engine, left: ErrorCell, shift: int) -> None:
-    """The program has raised too if a callee has, that was told what had been raised and left `left`.
+    """Merges the error of a callee, which was given the error before it and left `left`.
 
     `shift` is added to the numbers of the callee's own places.
     """

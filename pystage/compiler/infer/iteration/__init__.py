@@ -1,1 +1,1 @@
-"""Iterators, and lists that a loop appends to."""
+"""Iterators, generators, and lists that a loop appends to."""

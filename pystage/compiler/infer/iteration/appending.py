@@ -1,4 +1,4 @@
-"""Lists of arrays that a counted loop only appends to: their new elements are rows of arrays that the loop carries.
+"""Lists of arrays that a counted loop only appends to: the loop carries their new elements as rows of arrays.
 
 In: a `for` with a known number of trips whose body does nothing with a list but append to it, the same number of
 elements in every trip. Out: the loop stays one `While`; each number in the appended elements has an array with one
@@ -54,7 +54,7 @@ _EMPTY = ListCell(())
 
 
 def growing_lists(engine: Engine, frame: Frame, loop: stage.For, trips: int | None) -> list[Growing]:
-    """The lists that `loop` only appends to and that nobody else sees; none where a trip may be the last."""
+    """The lists that `loop` only appends to and that nobody else sees; none where any trip may be the last."""
     if trips is None or trips < limits.WRITTEN_OUT_TRIPS or loop.until is not None or engine.raises.bodies:
         return []
     if loop in engine.loops.appending:
@@ -69,7 +69,7 @@ def growing_lists(engine: Engine, frame: Frame, loop: stage.For, trips: int | No
 
 
 def infer_appending(engine: Engine, lists: list[Growing], infer: Callable[[], None]) -> None:
-    """Infers a loop, with the arrays of rows for what it appends to `lists`."""
+    """Infers a loop, with arrays of rows for the elements appended to `lists`."""
     for each in lists:
         each.begin()
     while True:
@@ -101,7 +101,7 @@ def _refers(slot: Slot, content: Any, cell: int) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def _only_appended(loop: stage.For) -> tuple[str, ...]:
-    """Local variables, and lists of comprehensions, with which the body of `loop` does nothing but append."""
+    """Local variables, and lists of comprehensions, on which the body of `loop` does nothing but append."""
     variables: dict[str, list[str]] = {}  # the temporaries that a variable is loaded into
     methods: dict[str, str] = {}  # `append` of these temporaries
     made: set[str] = set()
@@ -157,14 +157,14 @@ def _temps(operand: object) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class NewRows(RetryReason):
-    """A trip appends numbers for which no array of rows is there yet."""
+    """Raised where a trip appends numbers without an array of rows: the loop is inferred again with one."""
 
     growing: Growing
 
 
 @dataclass(slots=True, eq=False)
 class Growing:
-    """A list while a loop appends to it; `items` is what the last trip that was inferred appended."""
+    """A list while a loop appends to it; `items` is what the last inferred trip appended."""
 
     engine: Engine
     frame: Frame
@@ -194,17 +194,17 @@ class Growing:
         state.set(self.cell, _EMPTY)
 
     def _restart(self) -> Retry:
-        """For what is no row: inference begins again with the loop written out."""
+        """Restarts inference with the loop unrolled, for what cannot be a row."""
         text = "what the trips append to a list are no rows of arrays, so that every trip is code of its own"
         return Retry(WriteOut(self.loop, Note(text, self.loop.span, text), appends=True))
 
     def begin_trip(self) -> None:
-        """Before a trip: the cells that it makes have greater numbers."""
+        """Marks the begin of a trip: cells that it allocates have greater numbers."""
         self._trip_began = self.engine.state.cell_number()
         self._at_begin = dict(self.engine.state.slots)
 
     def end_trip(self, position: Abstract) -> None:
-        """After a trip: what it appended becomes rows at `position`, and the list is empty again."""
+        """Ends a trip: its appended elements become rows at `position`, and the list is empty again."""
         state = self.engine.state
         content = state.get(self.cell)
         if not isinstance(content, ListCell) or aliases_of(content):
@@ -226,7 +226,7 @@ class Growing:
             state.set(slot, Array(self._stored(slot, number.value, at), Form.JAX))
 
     def declare(self) -> None:
-        """Before the loop: the arrays of rows that a trip was found to need."""
+        """Makes, before the loop, the arrays of rows that a trip was found to need."""
         b, state = self.engine.b, self.engine.state
         for slot, item in zip(self.slots, self._all_numbers(), strict=True):
             if slot not in state.slots:
@@ -238,7 +238,7 @@ class Growing:
         return _numbers(Tuple(self.items or ()))
 
     def end(self) -> None:
-        """After the loop: the list holds the elements of all trips."""
+        """Fills, after the loop, the list with the elements of all trips."""
         state = self.engine.state
         rows_of_list = [s for s in state.slots if self._is_rows(s)]
         if self.loop in self.engine.loops.retyped:  # the second trip may append numbers of another type
@@ -256,7 +256,7 @@ class Growing:
         state.set(self.cell, ListCell((*self.before, *appended)))
 
     def _slot(self, position: int, number: Array) -> Variable:
-        """The variable for the rows of a number: another one for each type that it may have."""
+        """The variable for the rows of a number: one for each type that it may have."""
         kind = number.form, number.weak, number.key_impl, number.type
         return self.frame.id, Hidden(Purpose.ROWS, (self.cell, position, kind))
 
@@ -277,7 +277,7 @@ class Growing:
         return b.op(DynamicUpdateSlice(), rows, new, at, *[zero] * len(shape))
 
     def _last(self, name: Name) -> Abstract:
-        """What a variable holds after the loop: the array that the last trip appended."""
+        """The contents of a variable after the loop: the array that the last trip appended."""
         held = self.engine.state.get((self.frame.id, name))
         held = where_assigned(held) if may_be_unassigned(held) else held
         if not isinstance(held, Ref) or held.path:
@@ -285,7 +285,7 @@ class Growing:
         return held
 
     def _row_of(self, item: Abstract, position: int = -1) -> Abstract:
-        """What a trip appended, with numbers as values of the program: what differs from trip to trip."""
+        """What a trip appended, with all that differs from trip to trip as values of the program."""
         match item:
             case Const(value) if type(value) in (bool, int, float, complex):
                 try:
@@ -306,8 +306,9 @@ class Growing:
         raise self._restart()
 
     def _stays_as_it_is(self, cell: int, position: int) -> bool:
-        """True for an array that no later trip stores into: nobody else has it, or one variable, and no trip stores
-        into an array that it got from the trip before."""
+        """True for an array that no later trip stores into: it has no other name, or one variable, and no trip stores into
+        an array of the trip before.
+        """
         state, frame = self.engine.state, self.frame.id
         holders = [s for s, c in state.slots.items() if _refers(s, c, cell)]
         if not holders:
@@ -329,7 +330,7 @@ class Growing:
         return not isinstance(slot, int) or slot > self._loop_began or bool(aliases_of(before))
 
     def _element(self, item: Abstract, rows: Iterator[Value]) -> Abstract:
-        """What a trip appended, of the next of its rows."""
+        """An appended element, of the next of its rows."""
         match item:
             case Tuple(items, cls):
                 return Tuple(tuple([self._element(part, rows) for part in items]), cls)

@@ -89,7 +89,7 @@ def yield_(engine: Engine, i: stage.Yield) -> None:
 
 
 def _note_raised(engine: Engine, frame: Frame) -> None:
-    """Notes what the generator may have raised since its loop's body was left."""
+    """Records what the generator may have raised since its loop's body was left."""
     sites = engine.raises.sites
     if sites.next > frame.first_site:
         frame.raised |= sites.classes(frame.first_site)

@@ -1,4 +1,4 @@
-"""What an iterable gives, as rows, where only the program knows how many elements it has."""
+"""Elements of an iterable as rows, where only the program knows their number."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .iterators import exhaust, leave_open, ordered, rolled, run_to_end
 
 
 def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
-    """The elements of an iterable as rows, if they have a template, and are many or only the program knows how many."""
+    """The elements of an iterable as rows, if they have a template, and are many or of a computed number."""
     run_to_end(engine, value)
     content = engine.cell(value) if isinstance(value, Ref) else None
     if isinstance(content, RowsCell):
@@ -63,7 +63,7 @@ def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
 
 
 def _gathered_rest(engine: Engine, value: Ref, content: IteratorCell) -> RowsCell | None:
-    """What is left of an iterator over a list of rows that has given none so far."""
+    """The remaining elements of an iterator over a list of rows that has given none so far."""
     source = engine.cell(content.source) if isinstance(content.source, Ref) else None
     if not isinstance(source, RowsCell) or content.index != 0 or content.ended is not False:
         return None

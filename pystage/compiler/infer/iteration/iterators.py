@@ -99,14 +99,14 @@ LAZY = (Enumerate, Zip, Reversed, Mapped)
 
 
 def check_iterable(engine: Engine, value: Abstract, text: str = "{!r} object is not iterable") -> None:
-    """Raises TypeError of this text for what is certainly no iterable."""
+    """Raises TypeError with this text for what is certainly no iterable."""
     name = not_iterable(engine, value)
     if name is not None:
         engine.raise_(TypeError(text.format(name)))
 
 
 def narrowed_iterable(engine: Engine, value: Abstract) -> Abstract:
-    """`value` without the alternatives that are known here not to be what it iterates over.
+    """`value` without the alternatives that are impossible here, in what it iterates over.
 
     `NeedsSplit` where the path says which of them it is.
     """
@@ -123,7 +123,7 @@ def narrowed_iterable(engine: Engine, value: Abstract) -> Abstract:
 
 
 def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
-    """The elements, where the structure is known now; None for what is not (an unknown range)."""
+    """The elements, where the structure is known now; None otherwise, as for a range with computed ends."""
     value = narrowed_iterable(engine, value)
     check_iterable(engine, value)
     run_to_end(engine, value)
@@ -134,14 +134,14 @@ def elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
 
 
 def run_to_end(engine: Engine, value: Abstract) -> None:
-    """Makes a generator, all of whose elements are wanted, an iterator over the list of them; anything else stays."""
+    """Replaces a generator, all of whose elements are needed, by an iterator over the list of them."""
     if generators.is_suspended(engine, value):
         made = engine.call(Const(generators.as_list), [value])
         engine.state.set(cast(Ref, value).cell, IteratorCell(made))
 
 
 def _take(engine: Engine, value: Abstract) -> None:
-    """Notes that a lazy iterator has been iterated over; PS606 where it had been before, or on some path."""
+    """Records that a lazy iterator has been iterated over; PS606 if it was before, or on some path."""
     if not isinstance(value, LAZY) or value.turn is None:
         return
     turn = cast(Ref, value.turn)
@@ -180,7 +180,7 @@ def iterators_in(engine: Engine, value: Abstract) -> list[int]:
 
 
 def leave_open(engine: Engine, value: Abstract, span: Span | None) -> list[tuple[CellNumber, IteratorCell]]:
-    """Notes that a loop of the program goes over `value`: during it, the positions of its iterators are not known.
+    """Records that a loop of the program iterates over `value`: inside it the positions of its iterators are not known.
 
     Gives the iterators that have no more elements once the loop has come to its end. Others, which count or stand
     beside what may end before them, are left open.
@@ -194,7 +194,7 @@ def leave_open(engine: Engine, value: Abstract, span: Span | None) -> list[tuple
 
 
 def left_open(span: Span | None) -> Unknown:
-    """What is left of an iterator after a loop of which only the program knows when it ended."""
+    """The state of an iterator after a loop of which only the program knows when it ended."""
     name = "going on with an iterator from which a loop, `next` or `send` has taken elements"
     why = "which element comes next, only the run knows"
     instead = "take all of its elements in one loop, or keep in variables what the next element is made of"
@@ -202,7 +202,7 @@ def left_open(span: Span | None) -> Unknown:
 
 
 def _is_parallel(value: Abstract) -> bool:
-    """True for what ends with the first of several iterables."""
+    """True for an iterator that ends with the first of several iterables."""
     match value:
         case Enumerate(inner) | Reversed(inner):
             return _is_parallel(inner)
@@ -212,13 +212,13 @@ def _is_parallel(value: Abstract) -> bool:
 
 
 def exhaust(engine: Engine, iterators: list[tuple[CellNumber, IteratorCell]]) -> None:
-    """Notes that a loop has taken all elements of these iterators."""
+    """Records that a loop has taken all elements of these iterators."""
     for cell, content in iterators:
         engine.state.set(cell, _at_end(engine, content))
 
 
 def _at_end(engine: Engine, content: IteratorCell) -> IteratorCell:
-    """An iterator that has given all that it had."""
+    """An exhausted iterator."""
     if isinstance(content.source, FlatIterator):
         return replace(content, index=shape_of(engine, content.source.array)[0])
     return IteratorCell()
@@ -271,14 +271,14 @@ def _elements(engine: Engine, value: Abstract) -> list[Abstract] | None:
 
 
 def _record_count(engine: Engine, value: Records) -> Abstract:
-    """How many elements a loop over records has."""
+    """The number of elements of a loop over records."""
     if not value.element and not structured.rank_of(engine, value):
         engine.raise_(TypeError("iteration over a 0-d array"))
     return structured.length(engine, value)
 
 
 def _record_steps(engine: Engine, value: Records, order: int = 1) -> Iterator[Step]:
-    """The elements of a structured ndarray, as they are when the loop comes to them; the fields of an element."""
+    """The elements of a structured ndarray at the time when the loop reaches them; the fields of an element."""
     count = _record_count(engine, value)
     if not isinstance(count, Const):
         structured.refuse(engine, "a loop over the elements, which must be known")
@@ -338,7 +338,7 @@ def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
 
 
 def iterator_of(engine: Engine, value: Ref) -> Abstract:
-    """What `iter(value)` gives for an instance of a user class; the instance itself where it is indexed."""
+    """The result of `iter(value)` for an instance of a user class; the instance itself where it is indexed."""
     if is_deque(engine, value):
         return value
     check_iterable(engine, value)
@@ -347,7 +347,7 @@ def iterator_of(engine: Engine, value: Ref) -> Abstract:
 
 
 def object_items(engine: Engine, iterator: Abstract) -> Iterator[Abstract]:
-    """The elements of what `iterator_of` gives, each found when it is asked for, as `for` does.
+    """The elements of `iterator_of`, each computed when it is taken, as `for` does.
 
     By `__next__`, or by `__getitem__` from 0 on; their end is an exception that they certainly raise.
     """
@@ -423,7 +423,7 @@ def is_endless(engine: Engine, value: Abstract) -> bool:
 
 
 def is_listed(engine: Engine, value: Abstract) -> bool:
-    """Whether it is known now what a loop iterates over; False for a range with a computed end."""
+    """True if the elements of a loop are known now; False for a range with a computed end."""
     match value:
         case Range():
             return known_range(value) is not None
@@ -449,12 +449,12 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
 
 
 def _content(engine: Engine, value: Ref | DictView) -> Any:
-    """What the cell holds of what is iterated over."""
+    """The contents of the cell that is iterated over."""
     return engine.cell(Ref(value.cell))
 
 
 def steps(engine: Engine, value: Abstract) -> Iterator[Step] | None:
-    """What a loop iterates over, found step by step: the body may change a list or a dict meanwhile."""
+    """The elements of a loop, found step by step: the body may change a list or a dict meanwhile."""
     value = narrowed_iterable(engine, value)
     check_iterable(engine, value)
     if not is_listed(engine, value) and not is_endless(engine, value):
@@ -520,7 +520,7 @@ def _list_steps(engine: Engine, value: Ref) -> Iterator[Step]:
 
 
 def _iterator_steps(engine: Engine, value: Ref) -> Iterator[Step]:
-    """What an iterator has left; the body may take of it too."""
+    """The remaining elements of an iterator, of which the body may take some too."""
     for _ in range(limits.UNROLLED_TRIPS + 1):
         item = taken(engine, value)
         if item is None:
@@ -532,7 +532,7 @@ def _iterator_steps(engine: Engine, value: Ref) -> Iterator[Step]:
 
 
 def _array_steps(engine: Engine, value: Ref, order: int = 1) -> Iterator[Step]:
-    """The elements of an ndarray, as they are when the loop comes to them."""
+    """The elements of an ndarray at the time when the loop reaches them."""
     shape = shape_of(engine, value)
     if not shape:
         engine.raise_(TypeError("iteration over a 0-d array"))
@@ -558,7 +558,7 @@ def _reversed_steps(engine: Engine, value: Ref, count: int | None) -> Iterator[S
 
 
 def _dict_steps(engine: Engine, view: DictView) -> Iterator[Step]:
-    """Keys, values or items as they are when the loop comes to them; RuntimeError if there are more or less."""
+    """Keys, values or items at the time when the loop reaches them; RuntimeError if the number of entries changes."""
     keys = list(cast(DictCell, engine.cell(Ref(view.cell))).entries)
     for position in range(len(keys) + 1):
         entries = cast(DictCell, engine.cell(Ref(view.cell))).entries
@@ -679,7 +679,7 @@ def rolled(engine: Engine, value: Abstract, by_place: bool = False) -> Rolled | 
 
 
 def _rolled_count(engine: Engine, count: Count) -> Rolled | None:
-    """A loop over integers without end; None for other numbers, to which the step is added again and again."""
+    """A loop over the integers of an endless count; None for other numbers, to which the step is added repeatedly."""
     if any(class_of(engine, x) != [int] for x in (count.next, count.step)):
         return None
 
@@ -690,7 +690,7 @@ def _rolled_count(engine: Engine, count: Count) -> Rolled | None:
 
 
 def _rolled_iterator(engine: Engine, iterator: Ref, by_place: bool) -> Rolled | None:
-    """A loop over what an iterator over an array or a list has not given yet."""
+    """A loop over the remaining elements of an iterator over an array or a list."""
     cell = cast(IteratorCell, engine.state.get(iterator.cell))
     source = cell.source.array if isinstance(cell.source, FlatIterator) else cell.source
     if not isinstance(source, Ref | Bounded | RowsTuple):
@@ -759,7 +759,7 @@ def tuple_of(items: tuple[Any, ...]) -> Tuple:
 
 
 def count_now(engine: Engine, value: Abstract) -> int | None:
-    """How many trips a loop makes over what has its elements now, if it does not leave or change that; None for others."""
+    """The trip count of a loop over what has its elements now, if it does not leave or change that; None for others."""
     match value:
         case Enumerate(inner) | Reversed(inner):
             return count_now(engine, inner)
@@ -780,7 +780,7 @@ def count_now(engine: Engine, value: Abstract) -> int | None:
 
 
 def count_of_like_items(engine: Engine, value: Abstract) -> int:
-    """How many trips a loop makes that goes over a list or a tuple of several things of one type; 0 for any other loop."""
+    """The trip count of a loop over a list or a tuple of several values of one type; 0 for any other loop."""
     match value:
         case Enumerate(inner) | Reversed(inner):
             return count_of_like_items(engine, inner)
@@ -815,7 +815,7 @@ def _are_alike(engine: Engine, items: Sequence[Abstract]) -> bool:
 
 
 def _rolled_list(engine: Engine, value: Ref) -> Rolled:
-    """A loop over a list of rows, which the body may change: what it comes to is what the list holds then."""
+    """A loop over a list of rows, which the body may change: it reads the list at each trip."""
 
     def content() -> RowsCell:
         cell = engine.cell(value)
@@ -837,7 +837,7 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
 
 
 def ordered(engine: Engine, value: Ref | DictView) -> DictView:
-    """The view of a dict that a loop goes over.
+    """The view of a dict that a loop iterates over.
 
     Of a set, whose order depends on the hashes of its elements, these must be known.
     """
@@ -852,7 +852,7 @@ def ordered(engine: Engine, value: Ref | DictView) -> DictView:
 
 
 def _rolled_table(engine: Engine, value: Ref | DictView) -> Rolled:
-    """A loop over a dict of rows: RuntimeError where the body makes it longer or shorter, as Python has it."""
+    """A loop over a dict of rows; RuntimeError where the body changes the number of entries, as in Python."""
     view = ordered(engine, value)
     ref = Ref(view.cell)
     engine.settle(ref)
@@ -887,7 +887,7 @@ def _rolled_table(engine: Engine, value: Ref | DictView) -> Rolled:
 
 
 def _rolled_deque(engine: Engine, value: Ref) -> Rolled | None:
-    """A loop over a deque of rows: RuntimeError where the body makes it longer or shorter."""
+    """A loop over a deque of rows; RuntimeError where the body changes its length."""
     if not isinstance(engine.cell(items_of(engine, value)), RowsCell):
         return None
     before = deques.changes(engine, value)
@@ -904,7 +904,7 @@ def _rolled_deque(engine: Engine, value: Ref) -> Rolled | None:
 
 
 def _deque_steps(engine: Engine, value: Ref) -> Iterator[Step]:
-    """The elements of a deque as they are when the loop comes to them; RuntimeError if there are more or less."""
+    """The elements of a deque at the time when the loop reaches them; RuntimeError if its length changes."""
     before = deques.changes(engine, value)
     count = engine.known(deques.length(engine, value), "the length of a deque")
     for position in range(count + 1):
@@ -915,7 +915,7 @@ def _deque_steps(engine: Engine, value: Ref) -> Iterator[Step]:
 
 
 def _changed_size() -> None:
-    """Raises what a loop over a dict raises that it has made longer."""
+    """Raises the RuntimeError of a loop over a dict that it has changed in size."""
     entries = {0: 0}
     for key in entries:
         entries[key + 1] = 0
@@ -937,17 +937,17 @@ def _is_same_length(a: Abstract, b: Abstract) -> bool:
 
 
 def obstacle(engine: Engine, value: Abstract) -> Abstract:
-    """What no loop iterates over: `value`, or what the iterator `value` iterates over."""
+    """The part that no loop can iterate over: `value`, or what the iterator `value` iterates over."""
     return _part(value, lambda each: steps(engine, each) is None and rolled(engine, each) is None)
 
 
 def written_out(engine: Engine, value: Abstract) -> Abstract:
-    """What no loop is rolled over: `value`, or what the iterator `value` iterates over."""
+    """The part over which no loop is rolled: `value`, or what the iterator `value` iterates over."""
     return _part(value, lambda each: rolled(engine, each) is None)
 
 
 def _part(value: Abstract, holds: Callable[[Abstract], bool]) -> Abstract:
-    """The first part of which something holds among those that an iterator iterates over; `value` where there is none."""
+    """The first part that satisfies a test among those that an iterator iterates over; `value` where there is none."""
     match value:
         case Enumerate(inner=inner) | Reversed(inner=inner):
             inners: tuple[Abstract, ...] = (inner,)

@@ -174,7 +174,7 @@ def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abst
 
 
 def _attribute_of_constant(engine: Engine, holder: Any, name: str) -> Abstract:
-    """An attribute of a constant object: what may change later is a value of the environment."""
+    """An attribute of a constant object; what may change later is a value of the environment."""
     value = getattr(holder, name)
     own = isinstance(holder, types.FunctionType) and name in vars(holder)
     if own or isinstance(value, np.ndarray | jax.Array | list | dict):
@@ -410,7 +410,7 @@ def overloaded(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abst
 
 
 def inplace(engine: Engine, op: str, left: Abstract, right: Abstract) -> Abstract:
-    """`left op= right`: what the target is bound to afterwards."""
+    """`left op= right`: the value that the target is bound to afterwards."""
     if isinstance(left, Records) or isinstance(right, Records):
         structured.refuse(engine, f"the operator {op}=")
     found = _try(engine, left, f"__i{_BINARY[op]}__", right) if _user_class(engine, left) else None
@@ -463,7 +463,7 @@ def contains(engine: Engine, item: Abstract, container: Abstract) -> Abstract:
 
 
 def _left_in(engine: Engine, item: Abstract, iterator: Ref) -> Abstract:
-    """`item in iterator`, which takes its elements as far as the first that is equal."""
+    """`item in iterator`, which takes elements up to the first that is equal."""
     while (element := taken(engine, iterator)) is not None:
         same = engine.truth(engine.compare("==", element, item))
         if not isinstance(same, Const):

@@ -33,12 +33,12 @@ def store(engine: Engine, cls: type, name: str, value: Abstract) -> None:
 
 
 def _binds(kind: type) -> bool:
-    """Whether an attribute of this type says itself what reading or storing it does."""
+    """True if an attribute of this type defines its own reading or storing (a descriptor)."""
     return any(hasattr(kind, name) for name in ("__get__", "__set__", "__delete__"))
 
 
 def _is_plain(engine: Engine, value: Abstract) -> bool:
-    """Whether a value is the same read through the class and through an instance."""
+    """True if a value is read alike through the class and through an instance."""
     if isinstance(value, Ref):
         content = engine.state.get(value.cell)
         return not (isinstance(content, ObjectCell) and _binds(content.cls))

@@ -12,7 +12,7 @@ from .objects import completed
 
 
 def opened(engine: Engine, x: Abstract) -> TreeNode | None:
-    """What has the parts of a container as its children: a tuple, or the contents of a list, dict or object; else None."""
+    """A value with the parts of a container as its children: a tuple, or the contents of a list, dict or object; else None."""
     if isinstance(x, Tuple):
         return x
     content = alone(completed(engine, engine.cell(x))) if isinstance(x, Ref) else None
@@ -20,12 +20,12 @@ def opened(engine: Engine, x: Abstract) -> TreeNode | None:
 
 
 def class_of(container: TreeNode) -> type:
-    """The class of what `opened` gives, for lists and dicts that of their contents."""
+    """The class of the container that `opened` gives; for lists and dicts that of their contents."""
     return getattr(container, "cls", type(container))
 
 
 class Copies:
-    """Copies of structures: with new objects in place of those that they reach, each once, also where it holds itself.
+    """Copies of structures, with a new object in place of each that they reach, once each, cycles included.
 
     What is no container is as `leaf` says, and an array as `array` does.
     """
@@ -58,9 +58,9 @@ class Copies:
         raise NotImplementedError
 
     def leaf(self, x: Abstract) -> Abstract:
-        """What takes the place of a value that is no container."""
+        """The replacement of a value that is no container."""
         raise NotImplementedError
 
     def array(self, content: ArrayCell) -> ArrayCell:
-        """What takes the place of the contents of an array."""
+        """The replacement of the contents of an array."""
         raise NotImplementedError

@@ -28,7 +28,7 @@ def call_written(
     args: Sequence[Abstract],
     kwargs: Mapping[str, Abstract],
 ) -> Abstract | None:
-    """The call of a method that `dataclasses` wrote (not `__repr__` and `__hash__`); None for other functions."""
+    """Calls a method that `dataclasses` generated (not `__repr__` and `__hash__`); None for other functions."""
     receiver = args[0] if args else None
     cell = engine.state.get(receiver.cell) if isinstance(receiver, Ref) else None
     if not isinstance(receiver, Ref) or not isinstance(cell, ObjectCell | MemberCell) or cell.cls is None:

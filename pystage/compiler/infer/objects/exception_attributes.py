@@ -1,4 +1,4 @@
-"""Attributes of exceptions: `args`, and what a handler reads of the exception that it caught."""
+"""Attributes of exceptions: `args`, and what a handler reads of a caught exception."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _first_argument(engine: Engine, value: Exc | Caught, name: str) -> Abstract 
 
 
 def _by_site(engine: Engine, caught: Caught, name: str) -> Abstract | None:
-    """An attribute of an exception that may come from several places, all of which are known to make it."""
+    """An attribute of an exception from one of several sites, all of which are known to make it."""
     origins = sorted({origin for _, origin, _ in caught.sites})
     made = {origin: instance_at(engine, caught, origin) for origin in origins}
     exceptions = {origin: e for origin, e in made.items() if isinstance(e, Exc)}
@@ -88,7 +88,7 @@ def _by_site(engine: Engine, caught: Caught, name: str) -> Abstract | None:
 def _split(
     engine: Engine, caught: Caught, exceptions: Mapping[int, Exc], part: Callable[[Exc], Abstract]
 ) -> Abstract:
-    """`part` of the exception that was raised, split over those of these places."""
+    """`part` of the raised exception, split over these sites."""
     *origins, last = sorted(exceptions)
     if not origins:
         return part(exceptions[last])
@@ -107,7 +107,7 @@ def _split(
 
 
 def instance_at(engine: Engine, caught: Caught, origin: int) -> Abstract | None:
-    """The exception that staged code has made at a place, of the values at hand; None if it refers to objects."""
+    """The exception that staged code made at a site, of the current values; None if it refers to objects."""
     made = engine.raises.instances.get(origin)
     if made is None or cells_of(made.exception):
         return None
@@ -149,7 +149,7 @@ def arguments_of(engine: Engine, value: Exc | Caught) -> Tuple | None:
 
 
 def _raised_by(engine: Engine, caught: Caught) -> list[object]:
-    """What the places raise that a caught exception may come from: an instance, or one of the same class and shape."""
+    """What the sites of a caught exception raise: an instance, or several of the same class and shape."""
     found: list[object] = []
     for _, origin, _ in caught.sites:
         made = engine.raises.instances.get(origin)

@@ -1,4 +1,4 @@
-"""Generic functions of `functools.singledispatch`: which implementation serves a class.
+"""Generic functions of `functools.singledispatch`: the choice of the implementation for a class.
 
 Python's library is staged from its source, `functools` too, but for the search in the registry, which is done here: the
 class of an argument is known while compiling. A guard searches again, and so sees what is registered later.

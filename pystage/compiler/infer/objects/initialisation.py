@@ -25,7 +25,7 @@ from . import objects
 
 
 def initialised(engine: Engine, exception: Exc) -> Exc:
-    """The exception, as it is made; raises what its `__init__` raises, and PS308 if that changes something else."""
+    """The exception as it is constructed; raises what its `__init__` raises, and PS308 if that changes something else."""
     if not is_initialised(exception):
         return exception
     with speculate(engine) as trial:
@@ -42,7 +42,7 @@ def initialised(engine: Engine, exception: Exc) -> Exc:
 
 
 def attribute(engine: Engine, exception: Exc, name: str) -> Abstract | None:
-    """An attribute that making the exception gives it, or its class; None if it is not known.
+    """An attribute that the construction of the exception, or its class, gives it; None if it is not known.
 
     An object that the exception has is made only once, so it is refused; what the class gives sees an object that must
     not change.
@@ -101,7 +101,7 @@ def _object(engine: Engine, exception: Exc) -> Ref | None:
 
 
 def _ends(engine: Engine, exception: Exc, ref: Ref, trial: SpeculationBlock) -> type[Exception] | None:
-    """How the `__init__` ends on an object: by an exception, or by something that is not staged; None by itself."""
+    """How the `__init__` ends on an object: by an exception, by something that is not staged, or (None) normally."""
     ended: type[Exception] | None = None
     try:
         _initialise(engine, exception, ref)

@@ -74,7 +74,7 @@ def instance_getattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str) -> A
 
 
 def _missing(engine: Engine, ref: Ref, cls: type, name: str) -> Abstract:
-    """What the `__getattr__` of the class gives for an attribute that is not there, or AttributeError."""
+    """The result of the class's `__getattr__` for a missing attribute, or AttributeError."""
     getter = lookup_class(cls, "__getattr__")
     if found(getter):
         return engine.call(class_member(engine, cls, "__getattr__", getter), [ref, Const(name)])
@@ -82,14 +82,14 @@ def _missing(engine: Engine, ref: Ref, cls: type, name: str) -> Abstract:
 
 
 def no_such(engine: Engine, cls: type, name: str) -> NoReturn:
-    """The program raises AttributeError."""
+    """Makes the program raise AttributeError."""
     engine.raise_(AttributeError(f"{c_name(cls)!r} object has no attribute {name!r}"))
 
 
 def plain_getattr(
     engine: Engine, ref: Ref, cell: ObjectCell, name: str, missing: Callable[[], Abstract]
 ) -> Abstract:
-    """`object.__getattribute__(instance, name)`; what `missing` gives, or raises, where there is no such attribute."""
+    """`object.__getattribute__(instance, name)`, or the result of `missing` where there is no such attribute."""
     cls = cell.cls
     engine.externals.note_class(cls)
     raw = lookup_class(cls, name)
@@ -125,7 +125,7 @@ _UNCERTAIN = (Undef, Gated)
 
 
 def assigned(engine: Engine, value: Abstract | None, missing: Callable[[], Abstract]) -> Abstract:
-    """A variable or an attribute; where the path has not assigned it, what `missing` gives, or raises."""
+    """A variable or an attribute; where the path has not assigned it, the result of `missing`."""
     if value is None or isinstance(value, Undef):
         return missing()
     if not isinstance(value, Gated) or not may_be_unassigned(value):
@@ -134,7 +134,7 @@ def assigned(engine: Engine, value: Abstract | None, missing: Callable[[], Abstr
 
 
 def completed(ctx: Context, content: Cell) -> Cell:
-    """The contents of a cell; of an object of the environment with all of its attributes, those not read before too.
+    """The contents of a cell; of an object of the environment with all of its attributes, unread ones too.
 
     Of a list of rows they are its elements, one by one.
     """
@@ -159,7 +159,7 @@ def field(cell: ObjectCell, name: str) -> Abstract | None:
 
 
 def stored_member(engine: Engine, cls: type, name: str, missing: Callable[[], Abstract]) -> Abstract | None:
-    """What the program has stored as an attribute of a class (`class_stores.py`); None where it has stored nothing."""
+    """The value that the program stored as an attribute of a class (`class_stores.py`), or None."""
     if engine.namespaces.owners:
         for base in cls.__mro__:
             slot = engine.namespaces.number(base), name
@@ -171,7 +171,7 @@ def stored_member(engine: Engine, cls: type, name: str, missing: Callable[[], Ab
 
 
 def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstract | None) -> Abstract:
-    """What a class attribute gives when read through an instance (`receiver`) or through the class."""
+    """The result of reading a class attribute through an instance (`receiver`) or through the class."""
     if isinstance(raw, staticmethod):
         return class_member(engine, cls, name, raw.__func__)
     if isinstance(raw, types.ClassMethodDescriptorType):  # of a class of C, which nobody changes
@@ -410,7 +410,7 @@ def special_method(engine: Engine, value: Abstract, name: str) -> Abstract | Non
 
 
 def _of_enum(ctx: Context, *others: Abstract, method: types.FunctionType, member: enum.Enum) -> Abstract:
-    """A special method that Python's `enum` has written (`IntFlag.__or__`), called for a member."""
+    """A special method that Python's `enum` defines (`IntFlag.__or__`), called for a member."""
     known = [ctx.known(x, f"an operand of {type(member).__name__}") for x in others]
     return call_now(ctx, method, member, *known)
 

@@ -1,4 +1,4 @@
-"""Shells: stand-ins for objects of the program on which library code that only moves parts about runs while compiling.
+"""Shells: stand-ins for objects of the program, on which library code that only moves parts runs while compiling.
 
 In: objects of the program and constants, as abstract values. A shell is an object of the same class, with the same
 attributes, and an empty array stands for each of the program's. One object of the program is one shell, so that identity
@@ -31,7 +31,7 @@ _HOOKS = ("__setattr__", "__getattribute__", "__getattr__", "__delattr__", "__ha
 
 @dataclass(frozen=True, slots=True)
 class ObjectModel:
-    """How the objects of a library are built.
+    """The construction rules for the objects of a library.
 
     `package`: that of their classes, `title` its name in messages. `nodes` gives the classes whose instances hold arrays;
     `static` says, given the fields of an object, which of them are a part of the structure and hold none.
@@ -75,7 +75,7 @@ class Shells:
         return result
 
     def shell(self, value: Abstract) -> Any:
-        """The Python object that `value` stands for, with empty arrays for those of the program."""
+        """The Python object for `value`, with empty arrays for those of the program."""
         if isinstance(value, Const):
             if callable(value.value) and not isinstance(value.value, type) and not is_opaque(value.value):
                 self._refuse(f"it would run `{getattr(value.value, '__name__', 'a function')}`")

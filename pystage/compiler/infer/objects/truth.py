@@ -100,7 +100,7 @@ def _array_truth(engine: Engine, value: Array) -> Abstract:
 
 @functools.cache
 def _ambiguous(of_jax: bool, empty: bool) -> ValueError:
-    """What the library raises that an array is of: its versions have different texts."""
+    """The exception of the library for the truth of an array; versions have different texts."""
     array = (jnp if of_jax else np).zeros(0 if empty else 2)
     try:
         bool(array)

@@ -1,4 +1,4 @@
-"""What leaves a program: templates of its results, mutations of the caller's objects, its failure."""
+"""The exit of a program: templates of its results, mutations of the caller's objects, its failure."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ _PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
 
 
 class Exit:
-    """Collects the results of a program while templates and mutations are made."""
+    """Collects the results of a program and makes its templates and mutations."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -157,13 +157,13 @@ class Exit:
         return self.template(value)
 
     def printed(self) -> int | None:
-        """The result that is there once all has been printed; None if the program prints nothing."""
+        """The result that is available once all output is written; None if the program prints nothing."""
         cell = self.engine.state.slots[OUTPUT]
         assert isinstance(cell, OutputCell)
         return None if isinstance(cell.token, int) else self.output(cell.token, Form.PYTHON).index
 
     def template(self, value: Abstract) -> Template:
-        """How `value` becomes a Python object after the run."""
+        """The template from which the runtime makes a Python object of `value`."""
         match value:
             case Const(v):
                 return ConstantTemplate(v)
@@ -205,7 +205,7 @@ class Exit:
                 )
 
     def method(self, value: Method) -> Template:
-        """A bound method: the caller's own object, or a new one, which the caller may get in one place."""
+        """A bound method: the caller's own object, or a new one, which the caller may get in one place only."""
         function, receiver = value.function, value.receiver
         origin, *others = value.objects
         if others or not (isinstance(function, Const) and isinstance(function.value, types.FunctionType)):
@@ -242,7 +242,7 @@ class Exit:
         return found
 
     def gated(self, value: Gated) -> Template:
-        """One of several objects; where it is certain here which, that."""
+        """One of several objects; the certain one where it is certain here."""
         found = narrow(self.engine.b, self.engine.intervals, value)
         if not isinstance(found, Gated):
             return self.template(found)
@@ -255,7 +255,7 @@ class Exit:
         return self.selected(found.tags, options)
 
     def number(self, value: Array) -> Template:
-        """A number or a `jax.Array`; a number that is of one of several kinds as one of that."""
+        """A number or a `jax.Array`; a number of several kinds as one of them."""
         if isinstance(value, GatedNumber):
             value = narrow_number(self.engine.b, self.engine.intervals, value)
         if isinstance(value, GatedNumber):
@@ -265,7 +265,7 @@ class Exit:
         return self.output(value.value, value.form, value.key_impl, value.form is Form.JAX and value.weak)
 
     def selected(self, tags: Sequence[Value], options: Sequence[Template]) -> ChoiceTemplate:
-        """The alternative of a gated φ that its tags say."""
+        """The alternative of a gated φ that its tags select."""
         *first, last = options
         if len(tags) == 1:
             return ChoiceTemplate(self.output(tags[0], Form.PYTHON), (last, *first))
@@ -282,7 +282,7 @@ class Exit:
         return self.records.field(ref) or self.own(ref)
 
     def own(self, ref: Ref) -> Template:
-        """A new object with what its cell holds, or the object that it is another name of."""
+        """A new object with the contents of its cell, or the object that it is another name of."""
         engine = self.engine
         found = self._made.get(ref.cell)
         if found is not None:
@@ -296,7 +296,7 @@ class Exit:
         return template
 
     def as_seen(self, ref: Ref, cell: Any) -> Template:
-        """A new object with its contents; where the program has raised, with those that it had at the time."""
+        """A new object with its contents; if the program has raised, with those at the time."""
         error = self.engine.state.slots[ERROR]
         assert isinstance(error, ErrorCell)
         versions = [v for v in error.versions if v.slot == ref.cell]
@@ -390,7 +390,7 @@ class Exit:
         return None if x.factory is None else self.template(x.factory)
 
     def function(self, made: Closure) -> Template:
-        """A function that the program makes, and that takes nothing of it: a new one of the same code."""
+        """A new function of the same code, for one that the program makes without closing over its values."""
         own = made.function
         codes = [
             code
@@ -446,7 +446,7 @@ class Exit:
         return self._pools[number]
 
     def contents_of_rows(self, contents: Cell) -> Template:
-        """An object of a pool, with all rows of each number as a result."""
+        """The contents of an object of a pool, with all rows of each number as a result."""
         identity = self.engine.state.cell_number()
         match contents:
             case ListCell(items):
@@ -468,7 +468,7 @@ class Exit:
         raise AssertionError("no contents of objects of a pool")
 
     def rows_of(self, element: Abstract) -> Template:
-        """What the elements of a list are, with all rows of each number as a result."""
+        """The template of the elements of a list, with all rows of each number as a result."""
         match element:
             case Pooled(pool, place):
                 return self.member(pool, place)
@@ -507,7 +507,7 @@ class Exit:
         return ViewTemplate(base, steps, self.identity(ref))
 
     def bounded(self, array: Bounded) -> Template:
-        """A bounded array: of its whole the elements that belong to it."""
+        """A bounded array: the elements of its whole that belong to it."""
         whole = array.whole
         base = self.number(whole) if isinstance(whole, Array) else self.reference(whole)
         made: Template = ViewTemplate(base, self.cuts(array), self.identity(array.outline))
@@ -557,14 +557,14 @@ class Exit:
         )
 
     def identity(self, view: Hashable) -> int:
-        """A number for a view: the same for the same view object."""
+        """A number for a view, the same for the same view object."""
         found = self._views.get(view)
         if found is None:
             found = self._views[view] = self.engine.state.cell_number()
         return found
 
     def may_be_visible(self, cell: Any) -> bool:
-        """True if a merged cell may stand for an object that the caller has or gets under another name."""
+        """True if a merged cell may be an object that the caller has or gets under another name."""
         slots, initial = self.engine.state.slots, self.engine.externals.initial
         pending, seen = [cell], {id(cell)}
         for content in pending:
@@ -580,7 +580,7 @@ class Exit:
         return False
 
     def chosen(self, cell: Any, own: Template) -> Template:
-        """An object that is its own, or one that the caller has, or gets, under another name."""
+        """The object of a merged cell: its own, or one that the caller has, or gets, under another name."""
         if isinstance(cell, MemberCell) or cell.selector == 0 or not self.may_be_visible(cell):
             return own
         objects: dict[Ref | None, Template] = {None: own}
@@ -625,7 +625,7 @@ class Exit:
     # -- mutations
 
     def mutations(self) -> list[Mutation]:
-        """What the caller sees changed: every object of its own whose contents differ from the start."""
+        """The mutations of a program: every object of the caller's whose contents differ from the start."""
         engine = self.engine
         found: list[Mutation] = []
         for cell, (_, before) in list(engine.externals.initial.items()):
@@ -639,7 +639,7 @@ class Exit:
         return found
 
     def changed(self, slot: Slot, content: Any) -> list[Mutation]:
-        """The mutations by which the caller sees `content`."""
+        """The mutations that bring `content` to the caller."""
         if isinstance(slot, tuple):
             return self.assignment(slot, content)
         path, before = self.engine.externals.initial[slot]
@@ -650,7 +650,7 @@ class Exit:
         return self.mutation(path, before, content)
 
     def failure(self, mutations: list[Mutation]) -> tuple[list[Mutation], Failure | None]:
-        """How the program says that it has raised, if it can; and the mutations, of which some are seen only then.
+        """How the program reports that it has raised, if it can; and the mutations, of which some apply only then.
 
         Made last, so that what only a raise needs are the last results.
         """
@@ -745,7 +745,7 @@ def _check_not_deleted(value: Abstract, what: str) -> None:
 
 
 def _is_same(old: Any, new: Any) -> bool:
-    """True if these are the same objects, or hold the same, so that nothing needs to be written back."""
+    """True if these are the same objects or contents, so that nothing needs to be written back."""
     if isinstance(old, Array) and isinstance(new, Array):  # its bounds say no more of the object
         return old.value is new.value and old.form is new.form
     if type(old) is type(new) and isinstance(old, Ref | Tuple | ListCell | RowsCell | DictCell | TableCell):

@@ -1,4 +1,4 @@
-"""Structured ndarrays that leave a program: templates of their memory, and of what is seen of it.
+"""Templates of structured ndarrays that leave a program: of their memory, and of the views on it.
 
 What the program has as one array for each field comes out as one ndarray again: the caller's own, or a new one that the
 runtime makes of the fields. Parts, elements and fields of one memory are views of one ndarray.
@@ -37,7 +37,7 @@ from ..state.merged import aliases_of
 
 
 class Leaving(Protocol):
-    """What makes the templates of everything else (`exits.py`)."""
+    """Makes the templates of everything else (`exits.py`)."""
 
     def output(self, value: Value, form: Form) -> OutputTemplate: ...
     def own(self, ref: Ref) -> Template: ...
@@ -53,7 +53,7 @@ class Leaving(Protocol):
 
 @dataclass(slots=True)
 class RecordTemplates:
-    """The structured ndarrays of one program that leaves."""
+    """Makes the templates of the structured ndarrays of one program."""
 
     engine: Engine
     leaving: Leaving
@@ -61,7 +61,7 @@ class RecordTemplates:
     """All of the memory of new ones, by the cells of their fields."""
 
     def gather(self, roots: Iterable[Any]) -> None:
-        """Makes the memory of new structured ndarrays, of which what leaves the program is all or a part.
+        """Builds the memory of new structured ndarrays, of which the results are all or a part.
 
         Then that of those that may be others, as the path decides.
         """
@@ -95,7 +95,7 @@ class RecordTemplates:
         return ViewTemplate(memory, tuple(steps), self.leaving.identity(value)) if steps else memory
 
     def _steps(self, value: Records, part: Abstract) -> list[ViewStep]:
-        """From the memory of records to those whose first field is `part`, and whose fields are those of `value`."""
+        """The steps from the memory of records to those whose first field is `part`, and whose fields are those of `value`."""
         whole, leaf = _whole(part), value.leaves[0]
         steps: list[ViewStep] = [
             self.leaving.view_step(leading(view, len(leaf.shape))) for view in whole.path
@@ -113,7 +113,7 @@ class RecordTemplates:
         return steps
 
     def _owner(self, cell: int) -> tuple[Records, Template] | None:
-        """All of the records of which a cell is a field, and the template of their memory; None where that is not known."""
+        """All records of which a cell is a field, and the template of their memory; None where that is not known."""
         known = self.engine.externals.records.get(cell)
         if known is not None:
             return known[1], PathTemplate(known[0])
@@ -126,7 +126,7 @@ class RecordTemplates:
         return found
 
     def _new(self, whole: Records, cells: Sequence[int]) -> Template:
-        """Memory that the program has made."""
+        """Memory that the program has allocated."""
         parts = tuple([self.leaving.own(Ref(cell)) for cell in cells])
         return RecordsTemplate(whole.cls, parts, self.engine.state.cell_number())
 
@@ -168,7 +168,7 @@ class RecordTemplates:
 
 
 def _whole(part: Abstract) -> Ref:
-    """The ndarray of which a field has elements."""
+    """The ndarray to whose elements a field belongs."""
     whole = part.whole if isinstance(part, Bounded) else part
     assert isinstance(whole, Ref)
     return whole

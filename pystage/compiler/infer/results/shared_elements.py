@@ -1,4 +1,4 @@
-"""Arrays that the caller would see as several objects where the plain run may have one.
+"""Checks for arrays that would reach the caller as several objects where the plain run may have one (PS504).
 
 In: what a program hands back, and what objects of the caller's hold at its end. A list of rows holds copies of arrays, or
 the places of views, and tells which objects they may be (`values/identity.py`).
@@ -69,7 +69,7 @@ _Holder = RowsCell | PoolCell | ArrayCell
 
 
 def _elements(rows: RowsCell | PoolCell) -> list[Abstract]:
-    """What the elements of a list, or the parts of the objects of a pool, are."""
+    """The templates of the elements of a list, or of the parts of the objects of a pool."""
     if isinstance(rows, RowsCell):
         return [rows.element]
     return [] if rows.contents is None else parts_of(rows.contents)
@@ -83,7 +83,7 @@ def _sharing(rows: RowsCell | PoolCell) -> Sharing:
 
 
 def _objects(x: _Holder) -> tuple[Identity, ...]:
-    """The objects that the arrays may be of which there are copies."""
+    """The objects that copied arrays may be."""
     return (SOME_OBJECT,) if isinstance(x, PoolCell) else x.objects
 
 

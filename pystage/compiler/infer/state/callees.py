@@ -84,11 +84,12 @@ class Callees:
 
     @property
     def first_cell(self) -> int:
-        """Cells with greater numbers nobody outside of the innermost open callee refers to."""
+        """The first cell allocated by the innermost open callee: nobody outside of it refers to this or later cells."""
         return self.open[-1].first_cell if self.open else 0
 
     def numpys_own(self, exception: BaseException, state: State, span: Span | None) -> BaseException:
-        """What NumPy raises where a meaning raises `exception`: what comes first is up to the order of its checks.
+        """The exception of NumPy where a meaning raises `exception`, since the order of NumPy's checks decides which comes
+        first.
 
         Where NumPy raises nothing the call is refused.
         """
@@ -115,11 +116,11 @@ class Callees:
                 )
 
     def enter(self, body: Region, try_depth: int, first_cell: int) -> CalleeScope:
-        """Inferring the function whose body is `body`, inside of so many bodies of `try`, in a `with` block."""
+        """Enters the inference of the function with this body, inside of `try_depth` bodies of `try`; a `with` block."""
         return CalleeScope(body, self.open, try_depth, first_cell)
 
     def note_observed(self, slot: Slot, outside: bool, bodies: Sequence[TryBody]) -> None:
-        """Notes for the open callees what they depend on: whether their callers see what `slot` holds after a raise.
+        """Records for the open callees that they depend on whether their callers see `slot` after a raise.
 
         `outside`: whoever calls the program does; `bodies` are those of `try`, whose handlers may.
         """
@@ -129,7 +130,7 @@ class Callees:
                 scope.observed[slot] = seen
 
     def note_crossed(self) -> None:
-        """Notes for the open callees that they depend on their callers."""
+        """Records for the open callees that they depend on their callers."""
         for scope in self.open:
             scope.crossed = True
 

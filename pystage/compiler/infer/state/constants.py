@@ -1,4 +1,4 @@
-"""Values that must be known while compiling: evaluated from the program, or demanded of the caller.
+"""Compile-time constants: values evaluated from the program, or demanded of the caller.
 
 `known` is asked for a shape, an axis, an index into a list. A value whose operations lead back to constants alone is
 evaluated now. One that leads back to numbers among the arguments or in the environment demands these: the call is
@@ -60,20 +60,20 @@ class SourceLoop:
 
     @property
     def exact(self) -> int | None:
-        """How often the rolled loop runs unless it raises, where that is known."""
+        """The trip count of the rolled loop unless it raises, where it is known."""
         ends_early = not isinstance(self.instruction, stage.For) or self.instruction.until is not None
         return None if ends_early or self.trips is None else self.trips - self.peeled
 
     @property
     def length(self) -> Abstract | None:
-        """How often the loop runs unless it raises, where only the program knows."""
+        """The trip count of the loop unless it raises, where the program computes it."""
         ends_early = not isinstance(self.instruction, stage.For) or self.instruction.until is not None
         return None if ends_early or self.trips is not None else self.runs
 
 
 @dataclass(slots=True)
 class ParameterOrigins:
-    """Where the parameters of regions come from, noted while inferring.
+    """The origins of the parameters of regions, recorded during inference.
 
     `names` says what the caller calls a parameter of the program. `places` maps one that is a Python or NumPy
     scalar to its argument leaf, or to its path in the environment, `environment` the latter to their values; `operands` a
@@ -129,7 +129,7 @@ class ParameterOrigins:
         self.evaluated.clear()
 
     def ask_for_demands(self) -> None:
-        """`NeedsConstant` where values were asked for: inference begins again with them."""
+        """Raises `NeedsConstant` where values were demanded: inference begins again with them."""
         if self.demands:
             first, *more = self.demands.values()
             raise NeedsConstant(first.place, first.span, first.reason, tuple(more))
@@ -137,7 +137,7 @@ class ParameterOrigins:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What the operations of a value lead to: its elements, or the `blockers` that keep it from being known.
+    """The outcome of evaluating a value: its elements, or the `blockers` that keep it from being known.
 
     `crossed`: they lead from a callee to its caller.
     """
@@ -179,7 +179,7 @@ def _leads_to(origins: ParameterOrigins, value: Value) -> list[Value]:
 
 
 def _evaluated(origins: ParameterOrigins, value: Value) -> Evaluated:
-    """A value of which all that it leads to is evaluated."""
+    """Evaluates a value whose operands are evaluated."""
     owner, known = value.owner, origins.evaluated
     if value in origins.given:
         return Evaluated(origins.given[value], crossed=True)
@@ -196,7 +196,7 @@ def _evaluated(origins: ParameterOrigins, value: Value) -> Evaluated:
 
 
 def _arm_result(result: Value, predicate: np.ndarray | None) -> Value | None:
-    """What the arm that runs gives for a result of an `If`, where the predicate is known."""
+    """The result of an `If` from the arm that runs, where the predicate is known."""
     assert isinstance(result.owner, Op)
     then, orelse = result.owner.regions
     return None if predicate is None else (then if predicate else orelse).results[result.index]
@@ -219,7 +219,7 @@ def _apply(origins: ParameterOrigins, op: Op, index: int, blockers: dict[Value, 
 
 
 def _at_once(origins: ParameterOrigins, op: Op) -> bool:
-    """Whether an operation is computed while compiling: none that may loop, or that has effects."""
+    """Whether an operation is evaluated while compiling: none that may loop, or that has effects."""
     if isinstance(op.kind, Call):
         function = op.kind.function
         if function not in origins.at_once:
@@ -292,7 +292,7 @@ def _known_array(origins: ParameterOrigins, value: Array, what: str, span: Span 
 
 
 def _all_blockers(origins: ParameterOrigins, value: Value) -> list[Value]:
-    """All that keeps an evaluated value from being known, of which `evaluate` gives the first only."""
+    """All blockers of an evaluated value, of which `evaluate` gives the first only."""
     found: dict[Value, None] = {}
     seen, stack = {value}, [value]
     while stack:
@@ -308,7 +308,7 @@ def _all_blockers(origins: ParameterOrigins, value: Value) -> list[Value]:
 
 
 def _reasons(origins: ParameterOrigins, value: Value, blockers: list[Value]) -> tuple[Note, ...]:
-    """Where a value that is not known comes from: the expression that gives it, and what that depends on."""
+    """The origins of a value that is not known: the expression that gives it, and what that depends on."""
     crossed = value
     while isinstance(crossed.owner, Region) and crossed in origins.operands:
         crossed = origins.operands[crossed]
@@ -340,7 +340,7 @@ def _listed(paths: Sequence[Path]) -> str:
 
 
 def _demand_trips(origins: ParameterOrigins, loop: SourceLoop, what: str, span: Span | None) -> None:
-    """Begins again with the numbers of the call that are asked for, the trip count of `loop` among them.
+    """Restarts inference with the demanded numbers of the call, the trip count of `loop` among them.
 
     What is known of the ranges of its variables then may be enough, so that it need not be written out.
     """
@@ -350,7 +350,7 @@ def _demand_trips(origins: ParameterOrigins, loop: SourceLoop, what: str, span: 
 
 
 def unroll(loop: SourceLoop, why: Note) -> NoReturn:
-    """Begins again with `loop` written out, for the reason `why`; PS402 where it has too many trips."""
+    """Restarts inference with `loop` unrolled, for the reason `why`; PS402 where it has too many trips."""
     if loop.trips is not None and loop.trips > limits.UNROLLED_TRIPS:
         span = loop.instruction.span
         raise DiagnosticError(TooManyToUnroll(span=span, trips=loop.trips, limit=limits.UNROLLED_TRIPS))
@@ -363,12 +363,12 @@ def unrollable(origins: ParameterOrigins, loop: SourceLoop) -> SourceLoop | None
 
 
 def _blocking_loop(origins: ParameterOrigins, blockers: list[Value]) -> SourceLoop | None:
-    """The loop to write out first for values to be known that depend on these; None where that does not serve."""
+    """The loop to unroll first so that values that depend on these are known; None where that does not help."""
     return _Blocking(origins).loop(blockers)
 
 
 class _Blocking:
-    """One search for the loop that keeps values from being known. It asks once of each parameter of the loops around."""
+    """One search for the loop that keeps values from being known; it visits each parameter of the loops around once."""
 
     def __init__(self, origins: ParameterOrigins) -> None:
         self._origins = origins
@@ -399,7 +399,7 @@ class _Blocking:
         return found[0] if found else None
 
     def _is_computed_on_entry(self, parameter: Value) -> bool:
-        """True for what a loop carries that is not known in its first trip either, however the loops are written out."""
+        """True for a carried value that is not known in the first trip either, however the loops are unrolled."""
         if parameter not in self._computed:
             origins = self._origins
             numbers = origins.entries.get(parameter, ())
@@ -425,32 +425,32 @@ def demandable(origins: ParameterOrigins, value: Array) -> bool:
 
 
 def is_decidable(origins: ParameterOrigins, value: Array) -> bool:
-    """True if `value` is known now, once numbers are demanded, or once loops around are written out."""
+    """True if `value` is known now, after demands, or after unrolling loops around."""
     return (
         demandable(origins, value) or _blocking_loop(origins, evaluate(origins, value.value)[1]) is not None
     )
 
 
 def unroll_around(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> None:
-    """Begins again with the loop around written out that decides `value`, if there is one; `what` says what that is."""
+    """Restarts inference with the loop around unrolled that decides `value`, if there is one; `what` describes the value."""
     loop = loop_around(origins, value)
     if loop is not None:
         raise Retry(WriteOut(loop, known_in_every_trip(what, span)))
 
 
 def loop_around(origins: ParameterOrigins, value: Array) -> stage.Instr | None:
-    """The loop that can be written out so that `value` is known in its trips, if there is one."""
+    """The loop that can be unrolled so that `value` is known in its trips, if there is one."""
     loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
     return loop.instruction if loop is not None and (loop.trips or 0) <= limits.UNROLLED_TRIPS else None
 
 
 def known_in_every_trip(what: str, span: Span | None) -> Note:
-    """For what a loop is written out."""
+    """The reason for which a loop is unrolled."""
     return Note(f"{what} must be known in every trip", span)
 
 
 def is_unrollable(origins: ParameterOrigins, value: Array, by_place: Mapping[stage.Instr, bool]) -> bool:
-    """True if `value` is known once a loop around is written out, of few trips and not one of those that go over places."""
+    """True if `value` is known once a loop around with few trips is unrolled, other than a loop over positions."""
     loop = _blocking_loop(origins, evaluate(origins, value.value)[1])
     if loop is None or by_place.get(loop.instruction):
         return False
@@ -464,7 +464,7 @@ def is_computed(origins: ParameterOrigins, value: Array) -> bool:
 
 
 def decided(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> Abstract:
-    """`value`, as a constant where nothing but numbers of the environment decides it: these are demanded."""
+    """`value`, as a constant where only numbers of the environment decide it: these are demanded."""
     array, blockers = evaluate(origins, value.value)
     if array is None and not (blockers and all(b in origins.environment for b in blockers)):
         return value

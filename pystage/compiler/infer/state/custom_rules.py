@@ -13,7 +13,7 @@ from ...values.lattice import Meaning
 
 @dataclass(slots=True, eq=False)
 class CustomRules:
-    """`open` are the rules of `pystage.custom_vjp` that are being made, by what tells calls apart.
+    """The rules of `pystage.custom_vjp` by the key of their calls; `open` are those that are being inferred.
 
     `pulled` are, by id of a `jax.custom_jvp` object of the program, the rules for reverse mode that its rule comes to.
     """

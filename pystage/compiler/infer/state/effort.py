@@ -28,11 +28,11 @@ _LATEST, _FAR = 4, 2.0
 
 
 class Exhausted(Exception):
-    """Inference has done more than it may."""
+    """Raised where inference exceeds its limit."""
 
 
 class OutOfTime(BaseException):
-    """Inference has taken longer than the caller wants to wait, of which nothing is kept."""
+    """Raised where inference has taken longer than the caller waits; nothing of it is kept."""
 
 
 class _Caller(threading.local):
@@ -45,7 +45,7 @@ _caller = _Caller()
 
 @contextmanager
 def ended_after(patience: float) -> Iterator[None]:
-    """In the `with` block inference raises `OutOfTime` so many seconds after it has begun: modules are loaded before."""
+    """A `with` block in which inference raises `OutOfTime` after so many seconds, not counting the import of modules."""
     before = _caller.patience, _caller.until
     _caller.patience, _caller.until = patience, None
     try:
@@ -116,11 +116,11 @@ class Effort:
 
     @property
     def steps(self) -> int:
-        """Instructions run, operations asked for, values joined and intervals found out, before it began again too."""
+        """Instructions run, operations requested, values joined and intervals computed, restarts included."""
         return self._before + self._run + self._builder.made
 
     def run(self, steps: int = 1) -> None:
-        """Counts steps that are to be done. Raises `Exhausted` past the limit."""
+        """Counts steps ahead. Raises `Exhausted` past the limit."""
         self._run += steps
         if self._run + self._builder.made > self._most:
             raise Exhausted
@@ -128,7 +128,7 @@ class Effort:
             raise OutOfTime
 
     def foresee(self, trips: Sequence[int], left: int) -> None:
-        """Raises `Exhausted` where a loop that is written out takes far more than it may for the trips that are left.
+        """Raises `Exhausted` where the remaining trips of an unrolled loop would take far more than the limit.
 
         `trips`: the steps of those before, of which the cheapest of the last few counts.
         """
@@ -139,7 +139,7 @@ class Effort:
 
     @contextmanager
     def at_most(self, steps: int) -> Iterator[None]:
-        """In the `with` block `Exhausted` is raised after so many further steps already."""
+        """A `with` block in which `Exhausted` is raised after so many further steps."""
         most = self._most
         self._most = min(most, self._run + self._builder.made + steps)
         try:
@@ -148,26 +148,26 @@ class Effort:
             self._most = most
 
     def next_pass(self, loop: stage.Instr) -> Again:
-        """For a `with` block: one more pass over the body of a rolled loop."""
+        """A `with` block for one more pass over the body of a rolled loop."""
         done = self._done.setdefault((loop, False), _Done())
         done.times += 1
         return Again(self, done)
 
     def trip(self, loop: stage.Instr, number: int, why: Note | None) -> Again:
-        """For a `with` block: the trip of this number, from 1, of a loop that is written out, for the reason `why`."""
+        """A `with` block for the trip of this number, from 1, of a loop that is unrolled for the reason `why`."""
         done = self._done.setdefault((loop, True), _Done())
         done.why = why
         done.times = max(done.times, number)
         return Again(self, done)
 
     def recursion(self, function: stage.Function, call: Span | None) -> Again:
-        """For a `with` block: the inference of a call at `call` of a function that is being inferred."""
+        """A `with` block for the inference of a call at `call` of a function that is being inferred."""
         done = self._done.setdefault((function, False), _Done(call=call))
         done.times += 1
         return Again(self, done)
 
     def loops(self) -> list[tuple[stage.Instr, bool, int]]:
-        """The loops that were run: whether each was written out, and how often its body was inferred."""
+        """The loops that ran: whether each was unrolled, and how often its body was inferred."""
         return [
             (loop, written, done.times)
             for (loop, written), done in self._done.items()
@@ -175,7 +175,7 @@ class Effort:
         ]
 
     def multiplied(self) -> tuple[Multiplied, ...]:
-        """The loops of which something was done more than once, and the functions that call themselves."""
+        """The loops that were inferred more than once, and the functions that call themselves."""
         steps = max(self._run + self._builder.made, 1)
         return tuple(
             [
@@ -193,7 +193,7 @@ class Effort:
         )
 
     def diagnostic(self, where: Span | None) -> ProgramTooLarge:
-        """Why inference ended, which stood at `where`."""
+        """The diagnostic for an inference that ended at `where`."""
         assert self._limit is not None
         size = f"over {self._limit * limits.STEPS_PER_XLA_SECOND:,.0f} steps to find out its types"
         return too_large(size, self._limit, self.multiplied(), where, 0.0)

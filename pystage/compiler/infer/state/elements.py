@@ -1,4 +1,4 @@
-"""What inference knows of arrays that were read of lists and dicts of rows: `aliases/element_stores.py` asks it."""
+"""Known positions of arrays that were read from lists and dicts of rows, for `aliases/element_stores.py`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...values.lattice import Abstract, ArrayCell, Ref, RowsCell, TableCell
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """The place of an array among the elements of `holder`, read by `key`, while both hold these contents."""
+    """The position of an array in `holder`, read by `key`; valid while both hold these contents."""
 
     holder: Ref
     place: int | Value
@@ -23,7 +23,7 @@ class Element:
 
 
 class Elements:
-    """By cell, the places of arrays that were read of lists and dicts of rows."""
+    """By cell, the positions of arrays that were read from lists and dicts of rows."""
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {

@@ -71,7 +71,7 @@ class Frame:
 
     @contextmanager
     def under(self, conditions: Sequence[Abstract]) -> Iterator[None]:
-        """In the `with` block instructions are inferred that run under these conditions."""
+        """A `with` block whose instructions run under these conditions."""
         before = len(self.undecided)
         self.undecided += conditions
         try:
@@ -82,7 +82,7 @@ class Frame:
 
 @dataclass(slots=True)
 class CalleeScope:
-    """A callee being inferred; `open` are all those that are, `try_depth` how many bodies of `try` are around it.
+    """A callee being inferred; `open` are all open callees, `try_depth` counts the bodies of `try` around it.
 
     Cells with greater numbers than `first_cell` are its own.
 
@@ -117,7 +117,7 @@ class CalleeScope:
 
 
 class PythonRaise(Exception):
-    """The staged program certainly raises at the instruction at hand: what follows does not run.
+    """Raised where the staged program certainly raises at the current instruction: what follows does not run.
 
     The error cell says so already, in the fork of the state of this `depth`; before the raise its code was
     `before`. `exception` is what it raises; None where that depends on the path taken.
@@ -131,7 +131,7 @@ class PythonRaise(Exception):
 
 
 class Endless(Exception):
-    """The recursion of `function` is given up, for the reason that is reported: no call of it that is open goes on.
+    """Raised where the recursion of `function` is given up, for the reported reason: no open call of it continues.
 
     Each would infer again, in each pass over each of its loops, what calls itself as deep.
     """

@@ -1,4 +1,4 @@
-"""The caller's random generators: by a number, where the host draws; with their states as inputs, where the program does.
+"""The caller's random generators: a number where the host draws; states as inputs where the program draws.
 
 Which of them have their states in the program an earlier pass of inference has found out (`StatesInProgram`). Generators
 that share a bit generator share its state.
@@ -82,7 +82,7 @@ class CallersGenerators:
         return None if any(handle is value for _, value in self.handles) else (None,)
 
     def new(self, found: Mapping[GeneratorKey, str]) -> dict[GeneratorKey, str | None]:
-        """Those of these bit generators of which no earlier pass has found out where their states must be."""
+        """Those of these bit generators for which no earlier pass has decided where their states must be."""
         return {
             key: why
             for key, why in found.items()
@@ -90,7 +90,7 @@ class CallersGenerators:
         }
 
     def keeps(self, key: GeneratorKey) -> str | None:
-        """Why a bit generator's state is in the program; None if it is not."""
+        """The reason why a bit generator's state is in the program; None if it is not."""
         return self.in_program.get(key, self.in_program.get(None))
 
     def _state_at(self, path: Path) -> Ref:
@@ -104,7 +104,7 @@ class CallersGenerators:
 
     @property
     def shared(self) -> tuple[Path, ...]:
-        """The bit generators that must be different ones, since the program has the state of one of them."""
+        """The bit generators that must be different, since the program has the state of one of them."""
         return tuple(self.bits.values()) if self.states and len(self.bits) > 1 else ()
 
 

@@ -55,7 +55,7 @@ class Loop:
 
     @property
     def is_short(self) -> bool:
-        """True if it may be written out so that more of it is known."""
+        """True if the loop may be unrolled so that more of it is known."""
         few = self.trips is not None and self.trips < limits.WRITTEN_OUT_TRIPS
         return few and self.steps * cast(int, self.trips) <= limits.WRITTEN_OUT_STEPS
 
@@ -67,7 +67,7 @@ def counter_of(frame: int, loop: stage.Instr) -> Variable:
 
 @dataclass(slots=True)
 class Pass:
-    """What one pass over the body left: the regions, the changes, the conditions."""
+    """The outcome of one pass over the body: the regions, the changes, the conditions."""
 
     cond: Region
     body: Region
@@ -80,7 +80,7 @@ class Pass:
 
 @dataclass(slots=True, eq=False)
 class Active:
-    """A loop whose body is being inferred: what it was guessed to carry, and what that was on entry.
+    """A loop whose body is being inferred: the guessed carried values, and their values on entry.
 
     `round` counts how often its passes began; an inner loop begins them again at most `GENERALISE_LIMIT` times.
     """
@@ -104,7 +104,7 @@ class Active:
 
 @dataclass(slots=True, eq=False)
 class Taking:
-    """The loop whose next element is being looked up, and of how many lists it has taken one (`zip`)."""
+    """The loop whose next element is being looked up, and the number of lists from which it takes one (`zip`)."""
 
     instruction: stage.Instr
     lists: int = 0
@@ -149,7 +149,7 @@ class Loops:
     settled: dict[stage.Instr, dict[Hashable, tuple[Content, Content]]] = field(default_factory=dict)
 
     def take(self) -> tuple[object, Identity] | None:
-        """Where a rolled loop takes another element of a list in each trip, and what its trips make; else None."""
+        """A record of where a rolled loop takes another element of a list in each trip, or None."""
         innermost, taking = self.active[-1] if self.active else None, self.taking
         if innermost is None or taking is None or innermost.instruction is not taking.instruction:
             return None

@@ -1,4 +1,4 @@
-"""Merged cells: after a join, one cell may stand for any member of its may-alias set.
+"""Merged cells: after a join, one cell stands for any member of its may-alias set.
 
 Each alias carries a version stamp, the contents that it had when the merged cell was last equal to it, which tells when it
 is out of date. `coherent.py` reconciles such a cell with its aliases, and stores through it. Two cells are no-alias where
@@ -47,7 +47,7 @@ def aliases_of(content: Any) -> tuple[Alias, ...]:
 
 
 def alone(content: C) -> C:
-    """The contents as those of an object of its own."""
+    """The contents of an object that aliases no other."""
     if isinstance(content, MERGEABLE) and (content.aliases or content.selector != 0):
         return replace(content, aliases=(), selector=0)
     return content
@@ -128,7 +128,7 @@ def may_alias_cells(find: Find, number: int) -> set[int]:
 
 
 class AliasPairs:
-    """Which cells are two objects, in a state that stays as it is: each may-alias set and each pair is found once.
+    """The pairs of cells that are no-alias in a fixed state; each may-alias set and each pair is computed once.
 
     `known`: the may-alias sets of some. The pairs that joins have merged are as many as all of their sides' pairs, so that
     they count as steps.
@@ -192,7 +192,7 @@ def _is_told_by_aliases(state: State, find: Find, number: int) -> bool:
 
 
 class AliasIndex:
-    """Which of some cells may be one object, in a state that stays as it is: each may-alias set is found once."""
+    """The cells among several that may be one object, in a fixed state; each may-alias set is computed once."""
 
     def __init__(self, state: State, cells: Iterable[int]) -> None:
         find = state.slots.get
@@ -210,7 +210,7 @@ class AliasIndex:
         }
 
     def may_alias(self, cell: int) -> set[int]:
-        """Those of the cells, and `cell` is one of them, that are not certainly another object."""
+        """The cells, `cell` among them, that may be the object of `cell`."""
         suspects: Iterable[int] = self._known
         if cell not in self._doubtful:
             suspects = {*self._doubtful, *itertools.chain(*[self._names[each] for each in self._known[cell]])}

@@ -1,4 +1,4 @@
-"""What functions of NumPy and of `math` raise, found by calling them with representatives of abstract operands.
+"""Exceptions of NumPy's functions and of `math`, found by calls with representatives of abstract operands.
 
 A representative of an abstract value is a Python object of the same kind: an ndarray of one number, of the same element
 type and shape, a number, a list, tuple or slice of representatives, a constant itself; a new generator for any of its
@@ -46,7 +46,7 @@ _CONSTANTS = (bool, float, complex, str, bytes, np.dtype, np.generic, np.ufunc, 
 
 @dataclass(slots=True)
 class NumpyCall:
-    """A call of a function of NumPy that is being inferred, in the fork of the state of depth `forks`."""
+    """A call of a function of NumPy that is being inferred, `forks` forks deep in the state."""
 
     name: str
     function: Callable[..., Any]
@@ -56,7 +56,7 @@ class NumpyCall:
     _closed: bool | None = None
 
     def exception(self, cells: Cells) -> Exception | None:
-        """What NumPy raises of representatives; None where it raises nothing.
+        """The exception of NumPy for representatives; None where it raises nothing.
 
         `NoRepresentative` where an operand has none, and where what is raised depends on elements, or on an integer of the
         run.
@@ -68,7 +68,7 @@ class NumpyCall:
             return self._alike(replace(whole, elements=limits.REPRESENTATIVE_MEMORY, of_integers=True))
 
     def draws(self, cells: Cells) -> bool:
-        """True for a method of a generator, whose meaning leaves traces even where it is taken back."""
+        """True for a method of a generator, whose meaning has effects even where it is rolled back."""
         if isinstance(getattr(self.function, "__self__", None), DRAWS):
             return True
         receivers = [cells(each.cell) for each in self.args[:1] if isinstance(each, Ref)]
@@ -122,7 +122,9 @@ class NumpyCall:
             return None
 
     def _alike(self, made: _Representatives) -> Exception | None:
-        """What NumPy raises of each of the elements; `NoRepresentative` where that depends on them, or after a store."""
+        """The exception that NumPy raises for each of the elements; `NoRepresentative` where it depends on them, or comes
+        after a store.
+        """
         first: Exception | None = None
         made = replace(made, masks=[])
         for element in ELEMENTS:
@@ -149,7 +151,7 @@ class NumpyCall:
         return any(_bytes_of(x) != _bytes_of(y) for x, y in zip(*arrays, strict=True))
 
     def _as_before(self, before: Exception | None, made: _Representatives) -> Exception | None:
-        """What NumPy raises of representatives; `NoRepresentative` if it is another exception than before."""
+        """The exception of NumPy for representatives; `NoRepresentative` if it differs from the one before."""
         error = self._raised(made)
         if None not in (before, error) and (type(before), str(before)) != (type(error), str(error)):
             raise NoRepresentative
@@ -169,12 +171,12 @@ class NumpyCall:
 
 
 def _bytes_of(array: np.ndarray) -> bytes:
-    """What an array holds; of a large representative its one number."""
+    """The contents of an array; of a large representative its one number."""
     return (array if array.size <= limits.REPRESENTATIVE_MEMORY else array[(0,) * array.ndim]).tobytes()
 
 
 def _by_itself(error: Exception, handled: BaseException | None) -> Exception:
-    """An exception without what was being handled around the call, and without tracebacks, whose frames keep all alive."""
+    """An exception without its context and without tracebacks, whose frames keep everything alive."""
     each: BaseException | None = error
     while each is not None:
         each.__traceback__ = None
@@ -185,7 +187,7 @@ def _by_itself(error: Exception, handled: BaseException | None) -> Exception:
 
 
 def called(name: str, meaning: Callable[..., Abstract], value: Any) -> Callable[..., Any] | None:
-    """The function of NumPy whose meaning it is: `value`, or a method of ndarrays or of generators; None of others.
+    """The function of NumPy that a meaning stands for: `value`, or a method of ndarrays or generators; None for others.
 
     Of the methods of generators only those that move elements: whether others raise depends on what they are given.
     """
@@ -246,7 +248,7 @@ _OF_TYPES: dict[Any, Exception | None] = {}
 
 
 def _type_key(cells: Cells, value: Abstract) -> Any:
-    """All that decides whether NumPy refuses the type of an operand."""
+    """The properties of an operand's type by which NumPy may refuse it."""
     match value:
         case Const(value=known):
             return type(known) if isinstance(known, float | complex) else _constant_key(known)
@@ -310,7 +312,7 @@ class _Representatives:
 
     @property
     def whole(self) -> bool:
-        """Whether extents are those of the operands."""
+        """True where extents are those of the operands."""
         return self.extents is None
 
     def of(self, value: Abstract) -> Any:

@@ -1,4 +1,4 @@
-"""Templates with φ placeholders, and the φ operands that each side of a join gives for them.
+"""φ placeholders in templates, and the φ operands that each side of a join gives for them.
 
 A template is contents in which a `Placeholder` stands for each program value that differs between the sides.
 `phi_operands` gives the values of one side, in a fixed order; `rebuild` (`values/walk.py`) replaces the placeholders.
@@ -137,7 +137,7 @@ def _pool_operands(b: Builder, template: PoolCell, content: PoolCell, into: list
 
 
 def _child_operands(b: Builder, template: TreeNode, content: TreeNode, into: list[Value]) -> None:
-    """What the content gives for the children of the template, in order; zeros where it has none."""
+    """Appends the operands of the children of the template, in order; zeros where the content has none."""
     if type(template) is not type(content):
         return
     for child, other in zip(children(template), counterparts(template, content), strict=True):
@@ -152,7 +152,7 @@ def _child_operands(b: Builder, template: TreeNode, content: TreeNode, into: lis
 
 
 def _aligned(template: Content, content: Any) -> Any:
-    """The content with attributes and aliases as the template has them: None for an alias that it lacks.
+    """The content with the attributes and aliases of the template: None for an alias that it lacks.
 
     Of versions an error cell has those that both sides know of. A merged cell stands for what is a view on this side.
     """
@@ -178,7 +178,7 @@ def _aligned(template: Content, content: Any) -> Any:
 
 
 def _position_among(objects: Sequence[Identity], array: Bounded) -> int | Value:
-    """Which of these an array is, which is one that a loop has made where it is none of the others."""
+    """The position of an array among these objects; an array that a loop made if it is none of them."""
     if objects == array.objects:
         return array.which
 
@@ -200,7 +200,7 @@ def _is_same(a: Abstract, b: Abstract) -> bool:
 
 
 def _number_operands(b: Builder, template: GatedNumber, content: Abstract, into: list[Value]) -> None:
-    """Of which kind a number is, and the integer that it is."""
+    """The kind of a number, and its packed value."""
     for kind, tag in zip(template.kinds, template.tags):
         if isinstance(tag, Placeholder):
             into.append(is_of_kind(b, content, kind))
@@ -209,7 +209,7 @@ def _number_operands(b: Builder, template: GatedNumber, content: Abstract, into:
 
 
 def _gated_operands(b: Builder, template: Gated, content: Abstract, into: list[Value]) -> None:
-    """The alternatives of this side, zeros for all others, and which of them it is."""
+    """The alternatives of this side, zeros for all others, and the selector."""
     if isinstance(content, Unknown):
         content = Undef()
     own = alternatives(content)
@@ -226,7 +226,9 @@ def _gated_operands(b: Builder, template: Gated, content: Abstract, into: list[V
 
 
 def _positions(template: Gated, content: Abstract) -> Sequence[int]:
-    """Which of the options of a template the alternatives of `content` are; those that mean nothing follow the last."""
+    """The positions of the alternatives of `content` among the options of a template; those without a meaning follow the
+    last.
+    """
     recorded = next((places for side, places in template.sides if _is_same(side, content)), None)
     if recorded is not None:
         return recorded
@@ -239,7 +241,7 @@ def _positions(template: Gated, content: Abstract) -> Sequence[int]:
 
 
 def is_alike(a: Abstract, b: Abstract) -> bool:
-    """True for alternatives of one kind, as far as can be told without the heap."""
+    """True for alternatives of one kind, as far as that can be decided without the heap."""
     if is_number(a) and is_number(b):
         if isinstance(a, Const) and isinstance(b, Const):
             return True
@@ -277,7 +279,7 @@ def formatted_alike(a: Abstract, b: Abstract) -> bool:
 def positions_of(
     options: Sequence[Abstract], own: Sequence[Abstract], alike: Callable[[Abstract, Abstract], bool]
 ) -> list[int]:
-    """For each of `own`, which of `options` it is, each at most once; those that are none follow after the last."""
+    """The position of each of `own` among `options`, each at most once; those that are none follow after the last."""
     found: list[int] = []
     last = len(options)
     for each in own:
@@ -289,13 +291,13 @@ def positions_of(
 
 
 def outline(ref: Ref) -> tuple[int, tuple[View, ...]]:
-    """What two references have in common that differ at most in where boxes begin."""
+    """A key, equal for references that differ at most in offsets."""
     steps = [Window((), v.sizes) if isinstance(v, Window) else v for v in ref.path]
     return ref.cell, tuple(steps)
 
 
 def by_outline(aliases: Iterable[Alias]) -> dict[tuple[object, int], Alias]:
-    """Aliases in their order, by outline and how many have that before: one may be there resolved and unresolved."""
+    """Aliases in order, by outline and occurrence: one may be there resolved and unresolved."""
     found: dict[tuple[object, int], Alias] = {}
     count: Counter[object] = Counter()
     for alias in aliases:
@@ -324,7 +326,7 @@ def placeholders_of(content: Content) -> list[Placeholder]:
 
 
 class Deferred(Value):
-    """A φ operand that `phi_operands` computes where it is wanted."""
+    """A φ operand that `phi_operands` computes where it is used."""
 
     __slots__ = ()
 
@@ -383,7 +385,7 @@ START = ArrayType(np.dtype(np.int64))
 
 
 def selector_value(b: Builder, selector: int | Value) -> Value:
-    """Which of several objects an array is, as a value of the program."""
+    """The selector of an array among several objects, as a value of the program."""
     return number(b, selector, SELECTOR)
 
 
@@ -392,7 +394,7 @@ def join_selectors(a: int | Value, b: int | Value) -> int | Value:
 
 
 def joined_path(a: tuple[View, ...], b: tuple[View, ...]) -> tuple[View, ...] | None:
-    """The template of two paths that differ at most in where boxes begin; None for others."""
+    """The template of two paths that differ at most in offsets; None for others."""
     joined = [_joined_view(v, w) for v, w in zip(a, b)]
     if len(a) != len(b) or any(v is None for v in joined):
         return None

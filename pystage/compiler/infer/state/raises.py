@@ -1,4 +1,4 @@
-"""The exceptions that a program may raise: its raise sites, its `try` bodies, and what they observe."""
+"""The raise sites of a program, its `try` bodies, and what they observe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...values.slots import Slot
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:
-    """An exception that staged code has made, and the values that it is made of, as the payload `keys`."""
+    """An exception that staged code has made, and the payload `keys` of its values."""
 
     exception: Abstract
     values: tuple[Value, ...]
@@ -26,7 +26,7 @@ class Instance:
 
 @dataclass(slots=True, eq=False)
 class TryBody:
-    """The body of a `try`, while it is inferred: its handlers see the variables of `frame`, and these cells."""
+    """The body of a `try` that is being inferred: its handlers see the variables of `frame`, and these cells."""
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
@@ -41,7 +41,7 @@ class TryBody:
 
 @dataclass(slots=True, eq=False)
 class Raises:
-    """The exceptions of a program, and who sees what it leaves behind where it raises.
+    """The exceptions of a program, and who observes its state where it raises.
 
     `sites` numbers the places that may raise; `instances` are, by such a number, the exceptions that staged code has made.
     `bodies` are those of `try` that are being inferred, outermost first, and `handling` counts the handlers that are, those
@@ -70,7 +70,7 @@ class Raises:
     capacities: dict[AllocationSite, Capacity] = field(default_factory=dict)
 
     def note_capacity(self, capacity: Capacity) -> Capacity:
-        """Notes a capacity, of several for one allocation site the largest; gives it."""
+        """Records a capacity, of several for one allocation site the largest; gives it."""
         known = self.capacities.get(capacity.site)
         if known is None or (known.size, known.itemsize) < (capacity.size, capacity.itemsize):
             self.capacities[capacity.site] = capacity

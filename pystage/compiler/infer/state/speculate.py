@@ -1,4 +1,4 @@
-"""Speculation: the one way to try something and take it back.
+"""Speculation: the one way to try an inference and to roll it back.
 
     with speculate(engine) as trial:            taken back at its end, unless it says `trial.commit()`
     with commit_unless(engine, NeedsSplit):     taken back only if it ends in this exception
@@ -20,10 +20,10 @@ from ...speculation import Declarations
 
 
 class Journal(Protocol):
-    """A part of the engine that undoes by itself what was done to it."""
+    """A part of the engine that can undo changes to itself."""
 
     def begin(self) -> Any:
-        """A speculation begins; gives what the two others are told of it."""
+        """Begins a speculation; gives a mark for `commit` and `roll_back`."""
 
     def commit(self, mark: Any, /) -> None:
         """What was done since is kept."""
@@ -42,13 +42,13 @@ class Diagnostics(Protocol):
 
 
 class Speculating(Protocol):
-    """What `speculate` is asked for: the engine."""
+    """What `speculate` needs of the engine."""
 
     speculation: Speculation
 
 
 class Speculation:
-    """What there is to take back of one engine."""
+    """All that must be rolled back in one engine."""
 
     __slots__ = ("currents", "diagnostics", "forked", "journals")
 
@@ -93,12 +93,12 @@ class SpeculationBlock:
         self._committed = True
 
     def keep_refused(self) -> None:
-        """The diagnostics that were found stay, whatever becomes of the rest."""
+        """Keeps the diagnostics that were found, whatever becomes of the rest."""
         self._first = len(self._of.diagnostics.found)
 
     @property
     def refused(self) -> Sequence[Diagnostic]:
-        """The diagnostics that were found in the block, also after it is taken back."""
+        """The diagnostics that were found in the block, also after it was rolled back."""
         return self._of.diagnostics.found[self._first :] if self._refused is None else self._refused
 
     def _takes_back(self, error: BaseException) -> bool:
@@ -126,7 +126,7 @@ class SpeculationBlock:
 
 
 def _inside(current: Any) -> list[tuple[object, str, object]]:
-    """What is set back inside of an object that is at hand."""
+    """The parts of an object that are rolled back inside of it."""
     if current is None:
         return []
     declared: Declarations = current.SPECULATION
@@ -134,7 +134,7 @@ def _inside(current: Any) -> list[tuple[object, str, object]]:
 
 
 def speculate(engine: Speculating) -> SpeculationBlock:
-    """A `with` block that is taken back at its end, unless it was committed.
+    """A `with` block that is rolled back at its end, unless it was committed.
 
     An exception that leaves the block takes it back too, but for the diagnostics: they may say why.
     """
@@ -142,5 +142,5 @@ def speculate(engine: Speculating) -> SpeculationBlock:
 
 
 def commit_unless(engine: Speculating, *exceptions: type[BaseException]) -> SpeculationBlock:
-    """A `with` block that stays, but is taken back, with its diagnostics, if it ends in one of these exceptions."""
+    """A `with` block that is committed, but rolled back, with its diagnostics, if it ends in one of these exceptions."""
     return SpeculationBlock(engine.speculation, True, exceptions)

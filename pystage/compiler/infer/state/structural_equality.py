@@ -38,7 +38,7 @@ def same_templates(old: dict[Slot, Content], new: dict[Slot, Content]) -> bool:
 
 
 def same_template(old: object, new: object) -> bool:
-    """True if two templates have the same structure and types of placeholders: what a loop carries kept its type."""
+    """True if two templates have the same structure and placeholders of the same types."""
     if old is new:
         return True
     if type(old) is not type(new):
@@ -65,21 +65,21 @@ def _same_objects(old: TreeNode, new: TreeNode) -> bool:
 
 
 def _compared(x: Any) -> TreeNode:
-    """Without what says nothing of what a loop carries, and without aliases, which are compared as a set."""
+    """The contents without what a loop does not carry, and without aliases, which are compared as a set."""
     if aliases_of(x):
         x = replace(x, aliases=())
     return replace(x, origin=None) if isinstance(x, ObjectCell) else x
 
 
 def _equal(a: object, b: object) -> bool:
-    """True for equal data of one type: 1 is no True."""
+    """True for equal data of one type: 1 is not True."""
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(_equal, a, b))
     return a is b or (type(a) is type(b) and bool(a == b))
 
 
 def _same_aliases(old: Sequence[Alias], new: Sequence[Alias]) -> bool:
-    """True if merged cells may be the same objects, and know as much of them."""
+    """True if merged cells have the same aliases, with the same stamps."""
     first, second = by_outline(old), by_outline(new)
     return first.keys() == second.keys() and all(
         (s.stamp is Stamp.OUT_OF_DATE) == (second[key].stamp is Stamp.OUT_OF_DATE)

@@ -1,4 +1,4 @@
-"""Function summaries: what a callee did to the heap, to be applied at further calls of the same canonical form."""
+"""Function summaries: the effects of a callee on the heap, applied at further calls of the same canonical form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .frame import PythonRaise
 
 @dataclass(slots=True, eq=False)
 class CalleeEffects:
-    """What a callee left behind, in terms of its own parameters.
+    """The effects of a callee, in terms of its own parameters.
 
     `reached`, `outer` and `made` are the contents of the canonical cells (by position), of outer cells (by
     number) and of the cells it made. `error` is the error cell that it leaves, None if it did not touch it; `output` the
@@ -33,14 +33,14 @@ class CalleeEffects:
     output: OutputCell | None
 
     def contents(self) -> list[Content]:
-        """All of it."""
+        """All contents."""
         cells = [cell for cell in (self.error, self.output) if cell is not None]
         return [self.result, *self.reached.values(), *self.outer.values(), *self.made.values(), *cells]
 
 
 @dataclass(slots=True, eq=False)
 class Summary(CalleeEffects):
-    """What a callee did: enough to do it again at another call.
+    """The effects of a callee, and what is needed to apply them at another call.
 
     `parameters` and `objects` number what it was given, as its canonical form does. `free` are the
     values of the program around it that it uses, which are the last parameters of `function`. `depends`: the outer cells it
@@ -68,7 +68,7 @@ class Summary(CalleeEffects):
 
 @dataclass(slots=True, eq=False)
 class SummaryEntry:
-    """What is known of a function called with arguments of one canonical form; `endless`: why its recursion was given up."""
+    """The summaries of a function for arguments of one canonical form; `endless`: why its recursion was given up."""
 
     summaries: list[Summary] = field(default_factory=list)
     in_progress: bool = False

@@ -1,4 +1,4 @@
-"""Results of functions with a custom VJP rule: a distinct SSA value per number, and the template of their cotangents.
+"""Results of functions with a custom VJP rule: a distinct SSA value for each number, and the template of their cotangents.
 
 `DistinctResult` gives every number of a result an SSA value of its own, so that the cotangent of that value is the
 cotangent of that number. `CotangentTemplate` builds the cotangent argument of the backward rule.

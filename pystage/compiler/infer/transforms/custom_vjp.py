@@ -189,7 +189,7 @@ class _RuleInference:
         )
 
     def _outside(self, apart: Sequence[Abstract]) -> set[Value]:
-        """The values that the function uses without being given them by an argument that the rule covers."""
+        """The values that the function uses without getting them by an argument that the rule covers."""
         roots = [self._custom.function, *apart]
         contents = [*roots, *[self._engine.state.get(c) for c in self._engine.state.reachable(roots)]]
         return {*self._primal.summary.free, *[v for content in contents for v in values_of(content)]}
@@ -293,7 +293,7 @@ class _RuleInference:
         return Array(fresh_value(self._engine, converted), Form.JAX)
 
     def _check(self, summary: Summary, which: str) -> None:
-        """A rule does nothing but compute; of what it may raise, only what arithmetic raises has a meaning."""
+        """Checks that a rule only computes; of what it may raise, only exceptions of arithmetic have a meaning."""
         if summary.reached or summary.outer:
             self._refuse(f"its {which} rule changes what was there before")
         if summary.output is not None:
@@ -330,7 +330,7 @@ def _count(structure: Structure) -> int:
 
 
 def _inner(structure: Structure) -> list[Structure]:
-    """The structures of what a container holds, which stand behind its class and its keys."""
+    """The structures of the contents of a container, which follow its class and keys."""
     return cast(list[Structure], list(structure[2:]))
 
 

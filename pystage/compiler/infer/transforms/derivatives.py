@@ -51,7 +51,7 @@ Named = Mapping[str, Abstract]
 
 
 class Leaves(Copies):
-    """The numbers that are differentiated by: a placeholder for each, and what it stands for.
+    """The numbers to differentiate by: a placeholder for each, and the value that it stands for.
 
     Objects of the caller's become objects of the call's own (`fresh`: their cells, with the caller's), so that an
     array that is given twice is two arguments.
@@ -121,7 +121,7 @@ class Leaves(Copies):
         return made
 
     def write_back(self, others: Sequence[Abstract], before: Mapping[int, Cell]) -> None:
-        """Gives the caller's objects what the call made of its own; PS501 where others name them too."""
+        """Applies the changes of the call to the caller's objects; PS501 where others name them too."""
         state = self.engine.state
         shared = {**state.reachable(others), **dict.fromkeys(self.engine.externals.captured)}
         written: set[int] = set()
@@ -140,7 +140,7 @@ class Leaves(Copies):
                 state.set(original, rebuild(state.get(number), self.number, self.owner))
 
     def hand_over(self, results: Sequence[Abstract]) -> None:
-        """Puts the caller's objects in place of the call's own in all that results, arguments and environment reach.
+        """Replaces the call's own objects by the caller's in all that results, arguments and environment reach.
 
         So too in merged cells, which one of those may be.
         """
@@ -170,7 +170,7 @@ class Leaves(Copies):
 
 
 class Filled(Copies):
-    """The structure of lifted arguments as it was before the call (`contents`), with numbers in place of placeholders."""
+    """The structure of lifted arguments before the call (`contents`), with numbers in place of placeholders."""
 
     def __init__(
         self,
@@ -204,14 +204,14 @@ class Filled(Copies):
 
 @dataclass(slots=True)
 class Lifted:
-    """A call whose numbers are placeholders: its arguments, and those differentiated by."""
+    """A call whose numbers are placeholders: its arguments, and the numbers to differentiate by."""
 
     args: list[Abstract]
     chosen: list[Abstract]
     leaves: Leaves
 
     def filled(self, by: Mapping[Value, Value]) -> list[Abstract]:
-        """The structures of the arguments differentiated by, of new objects, with other numbers for the placeholders."""
+        """The structures of the arguments to differentiate by, of new objects, with other numbers for the placeholders."""
         made = Filled(self.leaves.engine, self.leaves.before, by, self.leaves.serves_bounded)
         return [made.of(x) for x in self.chosen]
 
@@ -223,7 +223,7 @@ def _refuse_bounded(engine: Engine) -> NoReturn:
 
 
 def lifted(engine: Engine, args: Arguments, positions: Sequence[int], serves_bounded: bool = False) -> Lifted:
-    """Lifts some arguments. `serves_bounded`: arrays of bounded extent, too, which are refused otherwise."""
+    """Lifts some arguments. `serves_bounded`: bounded arrays too, which are refused otherwise."""
     leaves = Leaves(engine, serves_bounded)
     given = list(args)
     for position in positions:
@@ -286,7 +286,7 @@ def call_lifted(engine: Engine, function: Abstract, call: Lifted, kwargs: Named,
 
 
 def scalar_result(engine: Engine, summary: Summary, has_aux: bool) -> Value | None:
-    """The value that is differentiated, in the callee's own terms; None for one that nothing depends on."""
+    """The value to differentiate, in the callee's own terms; None for one that nothing depends on."""
     result = summary.result
     if has_aux:
         if not isinstance(result, Tuple) or len(result.items) != 2:
@@ -385,7 +385,7 @@ def _is_array(engine: Engine, ref: Ref) -> bool:
 def directional(
     engine: Engine, function: Abstract, primals: Arguments, tangents: Arguments, again: bool = False
 ) -> tuple[Abstract, Abstract]:
-    """The callee's result, and how it changes along the tangents, which have the structure of the primals.
+    """The callee's result, and its derivative along the tangents, which have the structure of the primals.
 
     `again`: the same call has run before, and has printed what it prints.
     """

@@ -88,7 +88,7 @@ def jacobians(
 
 
 def _with_own_result(function: Abstract, has_aux: bool) -> Meaning:
-    """The function, with a copy in place of a result that is a part of another array."""
+    """The function with a copy in place of a result that is a part of another array."""
 
     def own(engine: Engine, value: Abstract) -> Abstract:
         part = isinstance(value, Ref) and bool(value.path) and engine.is_ndarray(value)
@@ -106,7 +106,7 @@ def _with_own_result(function: Abstract, has_aux: bool) -> Meaning:
 def _mapped(
     engine: Engine, moved: Function, given: int, directions: int, batch_size: int
 ) -> tuple[Function, Sequence[bool]]:
-    """The function of many directions, and which of its results are one for each."""
+    """The function for many directions, and which of its results there are once for each."""
     flags = (*[False] * given, *[True] * directions)
     batch = Batch(batch_size, once=True)
     try:
@@ -118,7 +118,7 @@ def _mapped(
 
 
 def _at_once(moved: Function, batch_size: int) -> int:
-    """Along how many directions a function is pushed at once: as many of its largest value as the budget holds."""
+    """The number of directions in one block: as many of its largest value as the budget holds."""
     values = [v for f in functions(moved) for op in f.body.walk() for v in op.results]
     largest = max([v.type.nbytes for v in values], default=0)
     return (
@@ -142,7 +142,7 @@ class _Blocks:
     def all(
         self, actual: Sequence[Value], wanted: Sequence[Value], chosen: Sequence[Value], out: ArrayType
     ) -> Value:
-        """The derivatives along the directions of all of `wanted`, one after another in the first axis."""
+        """The derivatives along all of `wanted` directions, in the first axis."""
         b, c, block, shape = self._engine.b, CalculusBuilder(self._engine.b), self._block, out.static_shape
         batch_size = sum(leaf.type.size for leaf in wanted)
         count = -(-batch_size // block)
@@ -178,7 +178,7 @@ def _leaf_of(engine: Engine, call: Lifted, chosen: Abstract) -> Value:
 
 
 def _output(engine: Engine, summary: Summary, has_aux: bool, entry: Mapping[int, Value]) -> Value | None:
-    """The array that is differentiated, in the callee's own terms; None for a constant.
+    """The array to differentiate, in the callee's own terms; None for a constant.
 
     `entry`: what the arrays among the arguments hold before the call, by their cells.
     """
@@ -210,7 +210,7 @@ def _output(engine: Engine, summary: Summary, has_aux: bool, entry: Mapping[int,
 def _directions(
     c: CalculusBuilder, wanted: Sequence[Value], leaf: Value, batch_size: int, start: Value | None = None
 ) -> Value:
-    """Along all elements of all arguments, one after another, from the one at `start`: how this one moves."""
+    """The tangents of one argument along all elements of all arguments, beginning with the one at `start`."""
     before = sum(other.type.size for other in wanted[: wanted.index(leaf)])
     type, size = leaf.type, leaf.type.size
     whole = ArrayType(INT64, (batch_size, size))
@@ -224,7 +224,7 @@ def _directions(
 def _split(
     engine: Engine, out: Array | Const, wanted: Sequence[Value], call: Lifted, columns: Sequence[Value]
 ) -> list[Abstract]:
-    """The derivatives by each argument, of what was found along all directions."""
+    """The derivatives by each argument, out of those along all directions."""
     c, found, start = CalculusBuilder(engine.b), list[Abstract](), 0
     for leaf, chosen in zip(wanted, call.chosen, strict=True):
         end = start + leaf.type.size

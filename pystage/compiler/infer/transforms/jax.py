@@ -44,7 +44,7 @@ def _refuse(engine: Engine, name: str, why: str, instead: str) -> NoReturn:
 
 
 def _only(engine: Engine, /, name: str, **options: Raw) -> None:
-    """PS606 for options that were given and have no meaning here."""
+    """Raises PS606 for options that were given and have no meaning here."""
     for option, given in options.items():
         if engine.known(given, f"{option} of {name}"):
             _refuse(engine, f"{option} of {name}", "pystage has no such option", "leave it out")
@@ -59,7 +59,7 @@ def _leaves(engine: Engine, value: Abstract, name: str) -> list[Array]:
 
 
 class _Flat:
-    """A function of the leaves of some arguments, as tuples of arrays, which gives those of its result."""
+    """A function of the leaves of some arguments, as tuples of arrays, which gives the leaves of its result."""
 
     def __init__(self, name: str, function: Abstract, has_aux: bool = False) -> None:
         self._name = name
@@ -179,7 +179,7 @@ def _arrays_of(values: Sequence[Abstract]) -> list[Array]:
 
 
 def _require_no_integers(engine: Engine, name: str, values: Sequence[Abstract]) -> None:
-    """PS606 for leaves that have no derivative: JAX has an element type of its own for theirs."""
+    """Raises PS606 for leaves that have no derivative: JAX has an element type of its own for theirs."""
     if not all(is_floating(x.dtype) or is_complex(x.dtype) for x in _arrays_of(values)):
         _refuse(
             engine, name, "integers have derivatives of the type float0 there", "pass integers by a closure"
@@ -273,20 +273,20 @@ def _derivative_of_array(
 
 
 def _first(result: Abstract, has_aux: bool) -> Abstract:
-    """What is differentiated of a result."""
+    """The part of a result that is differentiated."""
     return result.items[0] if has_aux and isinstance(result, Tuple) and result.items else result
 
 
 def _result_of(
     engine: Engine, function: Abstract, args: Sequence[Abstract], kwargs: dict[str, Abstract]
 ) -> Abstract:
-    """What a call would give, in its own terms; nothing is done."""
+    """The result of a call in its own terms; nothing is applied."""
     return transformed(engine, function, args, kwargs)[0].result
 
 
 @meaning(jax.eval_shape)
 def eval_shape(engine: Engine, /, fun: Abstract, *args: Abstract, **kwargs: Abstract) -> Abstract:
-    """The shapes and types of what a call would give, as `jax.ShapeDtypeStruct`s; nothing is computed."""
+    """The shapes and types of the result of a call, as `jax.ShapeDtypeStruct`s; nothing is computed."""
     name = "jax.eval_shape"
     positional, named = Tuple(tuple(args)), Ref(engine.state.new_cell(DictCell(dict(kwargs))))
     leaves, tree = flatten(engine, Tuple((positional, named)))
@@ -307,7 +307,7 @@ def eval_shape(engine: Engine, /, fun: Abstract, *args: Abstract, **kwargs: Abst
 
 
 def _described(engine: Engine, leaf: Abstract) -> Abstract:
-    """An array of the shape and type that a leaf says."""
+    """An array of the shape and type of a leaf."""
     if isinstance(leaf, Const) and isinstance(leaf.value, jax.ShapeDtypeStruct):
         struct = leaf.value
         zeros = CalculusBuilder(engine.b).zeros(ArrayType(np.dtype(struct.dtype), struct.shape))

@@ -43,7 +43,7 @@ Axes = Any
 
 @dataclass(slots=True)
 class _Arguments:
-    """Arguments of one element: placeholders, and the arrays with the batch dimension in front that they stand for."""
+    """The arguments for one element of the batch: placeholders, and the batched arrays that they stand for."""
 
     engine: Engine
     actual: dict[Value, Value] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class _Arguments:
     _made: dict[tuple[int, str], Ref] = field(default_factory=dict)  # by the caller's cell, and its axes
 
     def element(self, value: Abstract, axes: Axes) -> Abstract:
-        """The argument as the function gets it for one element."""
+        """The argument for one element of the batch."""
         if axes is None or (isinstance(value, Const) and value.value is None):
             return value
         match value:
@@ -138,7 +138,7 @@ def _axes_of_parts(axes: Axes, keys: Sequence[Any]) -> list[Axes] | None:
 
 
 class _Result(Copies):
-    """Makes every number of one element's result an array of its own, so that it can be batched."""
+    """Gives every number of one element's result an array of its own, so that it can be batched."""
 
     def __init__(self, engine: Engine, is_jax: bool) -> None:
         super().__init__(engine.state)

@@ -38,7 +38,7 @@ ZERO = Const(0)
 
 
 def positions_of(engine: Engine, argnums: Raw) -> tuple[tuple[int, ...], bool]:
-    """Which arguments are meant, and whether several were named."""
+    """The positions of the arguments that are meant, and whether several were named."""
     given = engine.known(argnums, "which arguments to differentiate by")
     several = isinstance(given, tuple | list)
     numbers = tuple(given) if several else (given,)
@@ -145,7 +145,7 @@ def _call_custom(engine: Engine, /, receiver: Abstract, *args: Abstract, **kwarg
 
 @instance_meaning(jax.custom_vjp)
 def _call_of_jax(engine: Engine, /, receiver: Any, *args: Abstract, **kwargs: Abstract) -> Abstract:
-    """A call of a `jax.custom_vjp` object of the program; of the library's own, JAX knows more."""
+    """A call of a `jax.custom_vjp` object of the program; those of the library are left to JAX."""
     options = [name for name in ("symbolic_zeros", "optimize_remat") if getattr(receiver, name, False)]
     if is_jax_callable(receiver):
         return jax_call(engine, receiver, args, kwargs)
@@ -176,7 +176,7 @@ def _call_of_jax_forward(engine: Engine, /, receiver: Any, *args: Abstract, **kw
 
 
 def _pulled_rules(receiver: Any, jvp: Abstract, apart: tuple[int, ...]) -> tuple[Meaning, Meaning]:
-    """The forward and the backward rule that a rule for tangents comes to."""
+    """The forward and the backward rule that follow from a rule for tangents."""
     name = receiver.__name__
 
     def forward(engine: Engine, *given: Abstract) -> Abstract:
@@ -202,7 +202,7 @@ def _pulled_rules(receiver: Any, jvp: Abstract, apart: tuple[int, ...]) -> tuple
 
 
 def _pair(engine: Engine, name: str, jvp: Abstract, args: Sequence[Abstract]) -> list[Abstract]:
-    """What a rule for tangents gives: the result, and its tangent."""
+    """The two results of a rule for tangents: the result, and its tangent."""
     pair = engine.iterate(engine.call(jvp, args))
     if pair is None or len(pair) != 2:
         raise DiagnosticError(RuleDoesNotFit(span=None, name=name, what="it gives no pair (result, tangent)"))
@@ -257,6 +257,6 @@ MEANINGS: dict[str, Callable[..., Any]] = {
 
 @late_meanings("pystage.transforms")
 def declare(public: types.ModuleType) -> None:
-    """Says what the public functions of these names mean inside staged source."""
+    """Declares the meanings of the public functions of these names inside staged source."""
     for name, call in MEANINGS.items():
         meaning(operator.attrgetter(name)(public))(call)

@@ -1,4 +1,4 @@
-"""`jax.shard_map` in staged source: a call of the function as one that runs on every device of a mesh.
+"""`jax.shard_map` in staged source: a call of the function that runs on every device of a mesh.
 
 The function is inferred for one device, with placeholders for its parts of the arrays. What it uses of the program around
 it is the same on all devices.
@@ -59,7 +59,7 @@ def shard_map(
     axis_names: Raw = frozenset(),
     check_vma: Raw = True,
 ) -> Abstract:
-    """The function on every device of a mesh, of parts of the arrays."""
+    """The function on every device of a mesh, applied to parts of the arrays."""
     options = {"out_specs": out_specs, "in_specs": in_specs, "mesh": mesh}
     known = {name: engine.known(value, f"{name} of {NAME}") for name, value in options.items()}
     checked = bool(engine.known(check_vma, f"check_vma of {NAME}"))
@@ -196,7 +196,7 @@ class _Sharded:
         return dict(zip(leaves, results, strict=True))
 
     def _resolved(self, function: Function, ins: Sequence[Spec], outs: Sequence[Spec]) -> Function:
-        """The function with cotangents that are summed; PS651 for a result that varies, and is said to be the same."""
+        """The function with cotangents summed over devices; PS651 for a result that varies but is declared to be the same."""
         try:
             made, found = resolve_varying(function, [named_in(spec) for spec in ins], self._axes)
         except Divergent as error:
