@@ -36,7 +36,7 @@ class Context(Knowledge, Heap, Control, Failures, Capacities, HostEffects, Envir
 
     @contextmanager
     def computing_for(self, members: Callable[[tuple[int, ...]], Value | None]) -> Iterator[None]:
-        """In the `with` block only the elements that `members` says count."""
+        """A `with` block in which only the elements that `members` says count."""
         before, self.members = self.members, members
         try:
             yield

@@ -25,7 +25,7 @@ _METHODS: dict[tuple[type, str], Callable[..., Abstract]] = {}
 
 
 def meaning(*objects: Any) -> Callable[[F], F]:
-    """Declares that calling any of `objects` means the decorated function `(ctx, …) → Abstract`.
+    """Declares the decorated function `(ctx, …) → Abstract` as the meaning of calls of `objects`.
 
     A module whose import was interrupted declares it again, at the same place.
     """
@@ -65,18 +65,18 @@ def declared_at(callable_: object) -> tuple[str, int] | None:
 
 
 def takes_alternatives(meaning: F) -> F:
-    """Declares that a meaning takes what is one of several, where for others each of them is given by itself."""
+    """Declares that a meaning takes gated values, which other meanings get split."""
     meaning.takes_alternatives = True  # type: ignore[attr-defined]
     return meaning
 
 
 def replace_meaning(callable_: Any, function: Callable[..., Abstract]) -> None:
-    """Declares that calling `callable_`, which has a meaning, means `function` from now on."""
+    """Declares `function` as the meaning of `callable_`, which has one, from now on."""
     _MEANINGS[id(callable_)] = (callable_, function)
 
 
 def method_meaning(cls: type, name: str) -> Callable[[F], F]:
-    """Declares what the method `name` of the built-in class `cls` means: `(ctx, receiver, …) → Abstract`."""
+    """Declares the meaning of the method `name` of the built-in class `cls`: `(ctx, receiver, …) → Abstract`."""
 
     def declare(function: F) -> F:
         _METHODS[cls, name] = function
@@ -87,14 +87,14 @@ def method_meaning(cls: type, name: str) -> Callable[[F], F]:
 
 
 def instance_meaning(cls: type) -> Callable[[F], F]:
-    """Declares what calling an instance of `cls` means: `(ctx, instance, …) → Abstract`."""
+    """Declares the meaning of calling an instance of `cls`: `(ctx, instance, …) → Abstract`."""
     return method_meaning(cls, "__call__")
 
 
 def late_meanings(
     module: str,
 ) -> Callable[[Callable[[types.ModuleType], None]], Callable[[types.ModuleType], None]]:
-    """The decorated function declares the meanings of a module's functions once the program imports it."""
+    """Declares the meanings of a module's functions once the program imports it (decorator)."""
 
     def declare(
         function: Callable[[types.ModuleType], None],
@@ -106,7 +106,7 @@ def late_meanings(
 
 
 def _declare_late() -> bool:
-    """Declares what belongs to modules that were imported since; True if there were any."""
+    """Declares the meanings of modules that were imported since; True if there were any."""
     found = [name for name in _LATE if name in sys.modules]
     for name in found:
         _LATE.pop(name)(sys.modules[name])
@@ -161,7 +161,7 @@ def known_callables() -> list[Any]:
 
 
 def signed(function: F, signature: Callable[[], inspect.Signature]) -> F:
-    """Gives a meaning its signature, which is made when it is first asked for: few of all are."""
+    """Gives a meaning its signature, which is made at its first use: few are used."""
     function.signed = signature  # type: ignore[attr-defined]
     return function
 

@@ -80,7 +80,7 @@ def pooled(engine: Engine, cells: Iterable[int], pool: int | None = None) -> boo
 
 
 def _add(engine: Engine, cells: Iterable[int], pool: int | None, around: tuple[int, ...]) -> None:
-    """Makes objects members of one pool. `around` are the pools whose objects refer to them and are being added themselves."""
+    """Makes objects members of one pool. `around` are the pools whose objects refer to them, being added themselves."""
     slots = engine.state.slots
     numbers = list(dict.fromkeys(cells))
     there = [content for content in map(slots.get, numbers) if isinstance(content, MemberCell)]

@@ -184,7 +184,7 @@ class Canonical:
             self.tokens += (cls, id(value))
 
     def array(self, x: Array) -> None:
-        """Describes an array with all that decides its promotion. The same as any node, but faster: most nodes are arrays."""
+        """Describes an array with all that decides its promotion. As any node, but faster: most nodes are arrays."""
         self.tokens += (Array, x.form, x.weak, x.range, x.key_impl)
         self.value(x.value)
 

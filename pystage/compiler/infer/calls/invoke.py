@@ -193,7 +193,7 @@ def _meant(
     kwargs: Kwargs,
     numpy_call: NumpyCall | None,
 ) -> Abstract:
-    """The result of a meaning for a call; its exceptions are those of `numpy_call`, where it stands for a function of NumPy."""
+    """The result of a meaning for a call, with the exceptions of `numpy_call` if it stands for a function of NumPy."""
     callees, cells, around = engine.callees, engine.state.slots.get, engine.callees.numpy_call
     of_jax = name.startswith("jax")
     callees.under_jax += of_jax
@@ -344,7 +344,7 @@ class _RefusedFromSource(Exception):
 
 
 def _staged_from_source(engine: Engine, function: types.FunctionType, args: Args, kwargs: Kwargs) -> Abstract:
-    """Stages a call of a function of a package built on JAX; `_RefusedFromSource`, without an effect, where it is refused."""
+    """Stages a call of a function of a package built on JAX; `_RefusedFromSource`, without an effect, if it is refused."""
     with commit_unless(engine, _RefusedFromSource) as trial:
         try:
             found = _call_python(engine, function, args, kwargs)

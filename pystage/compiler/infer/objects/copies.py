@@ -12,7 +12,7 @@ from .objects import completed
 
 
 def opened(engine: Engine, x: Abstract) -> TreeNode | None:
-    """A value with the parts of a container as its children: a tuple, or the contents of a list, dict or object; else None."""
+    """A value whose children are the parts of a container: a tuple, or the contents of a list, dict or object; else None."""
     if isinstance(x, Tuple):
         return x
     content = alone(completed(engine, engine.cell(x))) if isinstance(x, Ref) else None

@@ -95,7 +95,7 @@ class RecordTemplates:
         return ViewTemplate(memory, tuple(steps), self.leaving.identity(value)) if steps else memory
 
     def _steps(self, value: Records, part: Abstract) -> list[ViewStep]:
-        """The steps from the memory of records to those whose first field is `part`, and whose fields are those of `value`."""
+        """The path from the memory of records to those whose first field is `part` and whose fields are those of `value`."""
         whole, leaf = _whole(part), value.leaves[0]
         steps: list[ViewStep] = [
             self.leaving.view_step(leading(view, len(leaf.shape))) for view in whole.path

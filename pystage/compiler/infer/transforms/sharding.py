@@ -196,7 +196,7 @@ class _Sharded:
         return dict(zip(leaves, results, strict=True))
 
     def _resolved(self, function: Function, ins: Sequence[Spec], outs: Sequence[Spec]) -> Function:
-        """The function with cotangents summed over devices; PS651 for a result that varies but is declared to be the same."""
+        """The function with cotangents summed over devices; PS651 for a varying result that is declared to be the same."""
         try:
             made, found = resolve_varying(function, [named_in(spec) for spec in ins], self._axes)
         except Divergent as error:

@@ -37,14 +37,14 @@ def is_index(index: Abstract) -> bool:
 
 
 def is_computed_index(ctx: Context, index: Abstract) -> bool:
-    """True for an index that only a run knows."""
+    """True for an index that only the run knows."""
     return isinstance(index, Array) and is_index(index) and ctx.is_computed(index)
 
 
 def computed_item(
     ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str, ragged: bool = False
 ) -> Abstract | None:
-    """`items[index]`; None where the items have no template in common. `ragged`: they may be of several things."""
+    """`items[index]`; None without a common template. `ragged`: the items may be gated."""
     if not items:
         ctx.raise_(_outside(kind))
     template = common_template(items, ragged)
@@ -55,7 +55,7 @@ def computed_item(
 
 
 def chosen_item(ctx: Context, items: Sequence[Abstract], index: Array, kind: str) -> Abstract | None:
-    """`items[index]` by branches on which of the different items it is; None for more than a few of these."""
+    """`items[index]` by branches over the different items; None for more than a few of these."""
     different: dict[object, int] = {}
     numbers = [different.setdefault(_identity(item), len(different)) for item in items]
     if not 0 < len(different) <= limits.ITEM_BRANCHES:
@@ -70,7 +70,7 @@ def chosen_item(ctx: Context, items: Sequence[Abstract], index: Array, kind: str
 
 
 def _identity(item: Abstract) -> object:
-    """What is equal for items that are certainly one object, or equal strings."""
+    """A key, equal for items that are certainly one object, or equal strings."""
     return (str, item.value) if isinstance(item, Const) and type(item.value) is str else (object, id(item))
 
 
@@ -80,7 +80,7 @@ def is_of_few(text: str | bytes) -> bool:
 
 
 def computed_character(ctx: Context, text: str | bytes, index: Array) -> Abstract | None:
-    """`text[index]`; None for a string of many different characters, and where an unrolled loop knows the place."""
+    """`text[index]`; None for a string of many different characters, and where an unrolled loop knows the index."""
     if not is_of_few(text) and ctx.can_be_unrolled(index):
         return None
     items = tuple([Const(character) for character in text])
@@ -90,7 +90,7 @@ def computed_character(ctx: Context, text: str | bytes, index: Array) -> Abstrac
 
 
 def _chosen(ctx: Context, items: Sequence[Abstract], place: Array, first: int) -> Abstract:
-    """The item at `place`, which is one of those that begin at `first`."""
+    """The item at `place`, one of those that begin at `first`."""
     if all(item is items[0] for item in items):
         return items[0]
     half = len(items) // 2
@@ -103,7 +103,7 @@ def _chosen(ctx: Context, items: Sequence[Abstract], place: Array, first: int) -
 
 
 def checked_place(ctx: Context, index: Array, extent: int, kind: str) -> Value:
-    """The place, counted from the front; the program raises IndexError where it is outside."""
+    """The index, counted from the front; the program raises IndexError where it is out of bounds."""
     place = _front(ctx, index, extent)
     check_inside(ctx, index, place, extent, _lookup(kind, extent), fallback=_outside(kind))
     return place

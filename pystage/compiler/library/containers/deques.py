@@ -1,4 +1,5 @@
-"""Deques (`values/deques.py`): their elements, and rows as a ring, of which elements are taken at both ends.
+"""Operations on deques (`values/deques.py`): rows as a ring, to which elements are added and from which they are taken at
+both ends.
 
 In: a reference to a deque; rows, of which the one at `start` comes first. Out: its elements; rows, an element. No other
 row moves.
@@ -43,7 +44,7 @@ def contents(ctx: Context, ref: Raw) -> AnyList:
 
 
 def maxlen_of(ctx: Context, ref: Raw) -> int | None:
-    """How long a deque gets at most."""
+    """The maximal length of a deque."""
     return cast("int | None", ctx.known(cell_of(ctx, ref).fields[BOUND], "the maxlen of a deque"))
 
 
@@ -65,12 +66,12 @@ def mapped_deque(ctx: Context, ref: Raw, part: Callable[[Abstract], Abstract]) -
 
 
 def row_of(ctx: Operations, rows: RowsCell, place: Int) -> Int:
-    """The row of the element at a place that is counted from the front; at most one round further than the last row."""
+    """The row of the element at a position counted from the front, which is less than twice the number of rows."""
     return _around(ctx, rows, added(ctx, rows.start, place))
 
 
 def _around(ctx: Operations, rows: RowsCell, row: Int) -> Int:
-    """A row, counted on from the first one where it is behind the last."""
+    """A row, taken modulo the number of rows."""
     if isinstance(row, int):
         return row % rows.capacity
     end = ctx.constant(rows.capacity, INT64)
@@ -78,17 +79,17 @@ def _around(ctx: Operations, rows: RowsCell, row: Int) -> Int:
 
 
 def item(ctx: Context, rows: RowsCell, place: Int) -> Abstract:
-    """The element at a place that lies inside."""
+    """The element at a position inside."""
     return row_lists.item(ctx, rows, row_of(ctx, rows, place))
 
 
 def with_item(ctx: Context, rows: RowsCell, place: Int, new: Abstract) -> RowsCell:
-    """The rows with another element at a place that lies inside."""
+    """The rows with another element at a position inside."""
     return row_lists.with_item(ctx, rows, row_of(ctx, rows, place), new)
 
 
 def put(ctx: Context, rows: RowsCell, new: Abstract, in_front: bool, maxlen: int | None) -> RowsCell:
-    """The rows, which cover `new`, with it at one end; of `maxlen` elements without that at the other end."""
+    """The rows, which cover `new`, with it added at one end; of `maxlen` elements, the one at the other end is removed."""
     before = rows.length
     more: Int = 1
     dropped: Int = 0
@@ -107,7 +108,7 @@ def put(ctx: Context, rows: RowsCell, new: Abstract, in_front: bool, maxlen: int
 
 
 def taken(ctx: Context, rows: RowsCell, in_front: bool) -> tuple[Abstract, RowsCell]:
-    """The element at one end, and the rows without it; there is one."""
+    """The element at one end, and the rows without it; there must be one."""
     count = added(ctx, rows.length, -1)
     if not in_front:
         return item(ctx, rows, count), replace(rows, length=count)

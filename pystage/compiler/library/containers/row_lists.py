@@ -1,4 +1,4 @@
-"""Lists whose elements are rows of arrays (`RowsCell`): what each operation of a list does to the rows and the length.
+"""Operations on lists of rows (`RowsCell`): what each does to the rows and the length.
 
 In: a reference to a list, or its contents, and abstract operands. Out: new contents, an element, a number. Where an
 operation may need more rows than there are, the capacity grows with the program text, or the program is checked
@@ -118,7 +118,7 @@ def as_rows(ctx: Context, cell: AnyList, *also: Abstract, ragged: bool = False) 
 
 
 def _template(cell: AnyList, also: Sequence[Abstract], ragged: bool) -> Abstract | None:
-    """The template of the elements of a list, and of others."""
+    """The common template of the elements of a list and of further items."""
     template = templates.template_of_list(cell, ragged)
     known = isinstance(cell, ListCell) and not cell.items
     for item in also:
@@ -133,7 +133,7 @@ def _template(cell: AnyList, also: Sequence[Abstract], ragged: bool) -> Abstract
 
 
 def _needs_tuples(ctx: Context, template: Abstract, item: Abstract, count: int) -> None:
-    """Tuples in an item need the capacity that those of a list of so many elements have."""
+    """Requires for tuples in an item the capacity that tuples in the list have."""
     if isinstance(template, Tuple) and isinstance(item, Tuple):
         for part, own in zip(template.items, item.items, strict=True):
             _needs_tuples(ctx, part, own, count)
@@ -183,7 +183,7 @@ def int_value(ctx: Operations, x: Int) -> Value:
 
 
 def length_of(cell: AnyList) -> Int:
-    """How many elements there are."""
+    """The number of elements."""
     return cell.length if isinstance(cell, RowsCell) else len(cell.items)
 
 
@@ -225,7 +225,7 @@ def check(
     function: Callable[..., Any],
     args: Sequence[Raw] = (),
 ) -> None:
-    """The program raises what `function(*args)` raises, where `bad` holds."""
+    """Makes the program raise what `function(*args)` raises, where `bad` holds."""
     if bad is True:
         ctx.check(None, fallback, function, args)
     elif bad is not False:
@@ -303,7 +303,7 @@ def tuple_missing(value: object) -> None:
 
 
 def item(ctx: Context, cell: RowsCell, place: Int) -> Abstract:
-    """The element at a place that lies inside."""
+    """The element at a position inside."""
     if isinstance(place, int) and place < cell.capacity:
         return known_item(ctx, cell, place)
     found = boxed(ctx, row_at(ctx.b, cell.element, int_value(ctx, place)), cell.objects)
@@ -311,14 +311,14 @@ def item(ctx: Context, cell: RowsCell, place: Int) -> Abstract:
 
 
 def with_item(ctx: Context, cell: RowsCell, place: Int, new: Abstract) -> RowsCell:
-    """The list with another element at a place that lies inside; the elements cover `new`."""
+    """The list with another element at a position inside; the template covers `new`."""
     held = held_as(ctx, new, cell.element)
     element = with_row(ctx.b, cell.element, int_value(ctx, place), held)
     return replace(cell, element=element, objects=united(cell.objects, (SOME_OBJECT,)))
 
 
 def with_reserve(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[RowsCell, Int]:
-    """The list with a capacity for so many elements more, at most `most`; and its length then."""
+    """The list with a capacity for so many elements more, at most `most`, and its length then."""
     new = added(ctx, cell.length, more)
     if isinstance(new, int) or cell.site is None:
         template = templates.template_of_list(cell)
@@ -335,12 +335,12 @@ def with_reserve(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[Ro
 
 
 def _most_in(ctx: Operations, cell: RowsCell) -> int:
-    """How many elements a list has at most."""
+    """The maximal number of elements of a list."""
     return min(cell.capacity, _greatest(ctx, cell.length))
 
 
 def _greatest(ctx: Operations, count: Int) -> int:
-    """The greatest that a count may be."""
+    """The greatest value of a count."""
     if isinstance(count, int):
         return count
     end = ctx.range_of(Array(count, Form.PYTHON))[1]
@@ -348,12 +348,12 @@ def _greatest(ctx: Operations, count: Int) -> int:
 
 
 def _amortised(capacity: int, needed: int) -> int:
-    """The capacity of a list that needs so much: where it gets larger, a power of two, as it may get longer again."""
+    """The capacity of a growing list: a power of two, as it may grow again."""
     return capacity if needed <= capacity else 1 << (needed - 1).bit_length()
 
 
 def appended(ctx: Context, cell: AnyList, new: Abstract) -> RowsCell | None:
-    """The list with one element more; None where it has no template in common with the others."""
+    """The list with one more element; None without a common template."""
     rows = as_rows(ctx, cell, new)
     if rows is None:
         return None
@@ -363,7 +363,7 @@ def appended(ctx: Context, cell: AnyList, new: Abstract) -> RowsCell | None:
 
 
 def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
-    """The elements of the first list, and behind them those of the second."""
+    """The elements of the first list, followed by those of the second."""
     template = templates.common_rows(first, second, ragged=True)
     if isinstance(second, ListCell) and not second.items:
         return as_rows(ctx, first)
@@ -409,7 +409,7 @@ def _with_behind(ctx: Operations, left: RowsCell, right: RowsCell) -> Abstract:
 
 
 def _chosen(ctx: Operations, condition: Value, on_true: Abstract, on_false: Abstract) -> Abstract:
-    """The rows of the one or the other, as `condition` says of each place."""
+    """The rows of either list, selected row by row by `condition`."""
     others = iter(values_of(on_true))
 
     def chosen(rows: Value) -> Value:
@@ -421,7 +421,7 @@ def _chosen(ctx: Operations, condition: Value, on_true: Abstract, on_false: Abst
 
 
 def taken_rows(ctx: Operations, element: Abstract, places: Value) -> Abstract:
-    """The rows at these places, which are moved inside."""
+    """The rows at these indices, clamped into range."""
 
     def taken(rows: Value) -> Value:
         capacity, *shape = rows.type.static_shape
@@ -434,7 +434,7 @@ def taken_rows(ctx: Operations, element: Abstract, places: Value) -> Abstract:
 
 
 def _shifted(ctx: Operations, element: Abstract, by: int) -> Abstract:
-    """The rows moved by one place."""
+    """The rows moved by one position."""
 
     def moved(rows: Value) -> Value:
         none = (0,) * (rows.type.rank - 1)
@@ -478,7 +478,7 @@ def _of_equal(
 
 
 def inserted(ctx: Context, cell: AnyList, index: Abstract, new: Abstract) -> RowsCell | None:
-    """The list with an element more before the one at `index`, which is moved inside."""
+    """The list with an element inserted before `index`, which is clamped into range."""
     rows = as_rows(ctx, cell, new)
     if rows is None:
         return None
@@ -496,7 +496,7 @@ def inserted(ctx: Context, cell: AnyList, index: Abstract, new: Abstract) -> Row
 
 
 def without(ctx: Operations, cell: RowsCell, place: Int) -> RowsCell:
-    """The list without the element at a place that lies inside."""
+    """The list without the element at a position inside."""
     count = _difference(ctx, cell.length, 1)
     if isinstance(count, int) and place == count:
         return replace(cell, length=count)
@@ -520,7 +520,7 @@ def without_part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
 
 
 def popped(ctx: Context, cell: RowsCell, index: Abstract) -> tuple[Abstract, RowsCell]:
-    """What `l.pop(index)` gives, and leaves."""
+    """The result of `l.pop(index)`, and the list afterwards."""
     check(ctx, compared(ctx, "EQ", cell.length, 0), IndexError(), pop_empty)
     if isinstance(index, Const) and index.value == -1:
         last = _difference(ctx, cell.length, 1)
@@ -543,7 +543,7 @@ def part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
 
 
 def known_part(ctx: Operations, cell: RowsCell, entry: slice) -> RowsCell | None:
-    """`l[start:stop:step]`, all of which is known, of a list of known length; None for no elements."""
+    """`l[start:stop:step]`, all of which is known, of a list of known length; None if it is empty."""
     assert isinstance(cell.length, int)
     places = range(cell.length)[entry]
     if not places:
@@ -560,7 +560,7 @@ def known_part(ctx: Operations, cell: RowsCell, entry: slice) -> RowsCell | None
 
 
 def turned(ctx: Operations, cell: RowsCell) -> RowsCell:
-    """The elements from the last to the first."""
+    """The elements in reverse order."""
     last = ctx.broadcast(int_value(ctx, _difference(ctx, cell.length, 1)), (cell.capacity,))
     at = ctx.op(Subtract(), last, _places(ctx, cell.capacity))
     return replace(cell, element=taken_rows(ctx, cell.element, at))
@@ -577,7 +577,7 @@ def fold(
     first: int = 0,
     goes_on: Callable[[Abstract], Abstract] | None = None,
 ) -> Abstract:
-    """What `step(so far, position, element)` makes of the elements from `first` on, one after the other.
+    """The fold of `step(so far, position, element)` over the elements from `first` on.
 
     It ends early where `goes_on(so far)` does not hold.
     """
@@ -618,7 +618,7 @@ def truth_of(holds: bool | Value) -> Abstract:
 
 
 def int_of(position: Abstract) -> Int:
-    """A position that counts from the front, as a Python int that the program has."""
+    """A position that counts from the front, as a Python int of the program."""
     assert isinstance(position, Const | Array)
     return position.value
 
@@ -635,7 +635,7 @@ Equal = Callable[[Abstract, Abstract], Abstract]
 
 
 def find(ctx: Context, cell: RowsCell, value: Abstract, same: Equal, start: int = 0) -> Abstract:
-    """The place of the first element that equals `value`, -1 where none does."""
+    """The index of the first element that equals `value`, -1 where none does."""
     _refuse_arrays(ctx, cell)
     _refuse_nan(ctx, value, "whether one of its elements is the same NaN")
 
@@ -654,7 +654,7 @@ def is_place_found(ctx: Operations, place: Abstract) -> Abstract:
 
 
 def count(ctx: Context, cell: RowsCell, value: Abstract, same: Equal) -> Abstract:
-    """How many elements equal `value`."""
+    """The number of elements that equal `value`."""
     _refuse_arrays(ctx, cell)
     _refuse_nan(ctx, value, "how many of its elements are the same NaN")
 
@@ -665,7 +665,7 @@ def count(ctx: Context, cell: RowsCell, value: Abstract, same: Equal) -> Abstrac
 
 
 def _comparable(ctx: Context, left: AnyList, right: AnyList, what: str) -> tuple[RowsCell, RowsCell] | None:
-    """Both lists as rows of one template, None where they have none in common; PS401 for `what` NaN or arrays decide."""
+    """Both lists as rows of one template, None without a common one; PS401 where NaN or arrays decide `what`."""
     template = templates.common_rows(left, right, ragged=True)
     if template is None:
         return None
@@ -732,13 +732,13 @@ _DIRECTIONS = {"<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
 
 
 def _refuse_arrays(ctx: Operations, cell: RowsCell) -> None:
-    """PS401 for arrays, which Python compares by the objects that they are first."""
+    """Raises PS401 for arrays, whose identity Python compares first."""
     if has_arrays(cell.element):
         ctx.fail(NotKnown(span=ctx.span, what="which elements of a list are the same array"))
 
 
 def _refuse_nan(ctx: Context, value: Abstract, what: str) -> None:
-    """PS401 where a number is NaN, which Python finds by the object that it is."""
+    """Raises PS401 where a number is NaN, whose identity Python compares first."""
     reason = NotKnown(span=ctx.span, what=what)
     if any(isinstance(c, Const) and c.value != c.value for c in _parts(value)):
         ctx.fail(reason)
@@ -756,7 +756,7 @@ def _parts(value: Abstract) -> list[Abstract]:
 
 
 def refuse_nan_rows(ctx: Context, cell: RowsCell, what: str) -> None:
-    """PS401 where a number in an element is NaN."""
+    """Raises PS401 where a number in an element is NaN."""
     reason = NotKnown(span=ctx.span, what=what)
     for rows in values_of(cell.element):
         if is_floating(rows.type.dtype):
@@ -764,7 +764,7 @@ def refuse_nan_rows(ctx: Context, cell: RowsCell, what: str) -> None:
 
 
 def refuse_where(ctx: Context, cell: RowsCell, bad: Value, reason: NotKnown) -> None:
-    """Refuses a run in which something holds of an element; of tuples, whatever is behind their last elements."""
+    """Ends a run in which a condition holds for an element; of tuples, whatever is behind their last elements."""
     axes = tuple(range(1, bad.type.rank))
     if axes:
         bad = ctx.op(Reduce(Maximum(), axes), bad, ctx.constant(False, BOOL))
@@ -774,7 +774,7 @@ def refuse_where(ctx: Context, cell: RowsCell, bad: Value, reason: NotKnown) -> 
 
 
 def is_element(ctx: Operations, cell: RowsCell) -> Value:
-    """Which rows are elements."""
+    """A mask of the rows that are elements."""
     end = ctx.broadcast(int_value(ctx, cell.length), (cell.capacity,))
     return ctx.op(Compare("LT"), _places(ctx, cell.capacity), end)
 
@@ -783,7 +783,7 @@ def is_element(ctx: Operations, cell: RowsCell) -> Value:
 
 
 def mapped(ctx: Context, cell: RowsCell, function: Abstract) -> RowsCell:
-    """What `function` gives for each element, one after the other."""
+    """The results of `function` for each element, in order."""
     made = Ref(ctx.state.new_cell(ListCell(())))
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
@@ -806,7 +806,7 @@ def mapped(ctx: Context, cell: RowsCell, function: Abstract) -> RowsCell:
 
 
 def _certain(ctx: Context, key: Abstract) -> Abstract:
-    """A key of an order, which is a number, or None, as what `dict.get` gives; PS401 where it is None."""
+    """A sort key, which is a number or None, as the result of `dict.get`; PS401 where it is None."""
     if not isinstance(key, Gated):
         return key
     options = alternatives(key)
@@ -843,7 +843,7 @@ def _unordered(ctx: Operations) -> NoReturn:
 def in_order(
     ctx: Context, cell: RowsCell, keys: RowsCell, backwards: bool, without_ties: bool = False
 ) -> RowsCell:
-    """The list in the order of its keys, those that are equal in the order in which they are.
+    """The list in the order of its keys; equal keys keep their order.
 
     `without_ties`: PS401 where two are equal, of what has no order.
     """
@@ -865,7 +865,7 @@ def in_order(
 
 
 def _refuse_ties(ctx: Context, keys: RowsCell) -> None:
-    """PS401 where two keys that stand side by side are equal."""
+    """Raises PS401 where two neighbouring keys are equal."""
     reason = NotKnown(span=ctx.span, what=UNORDERED)
     same = is_element(ctx, replace(keys, length=_difference(ctx, keys.length, 1)))
     for number, following in zip(_numbers(ctx, keys.element), _numbers(ctx, _shifted(ctx, keys.element, -1))):
@@ -900,7 +900,7 @@ def _numbers(ctx: Operations, element: Abstract) -> list[Array]:
 
 
 def has_own_order(element: Abstract) -> bool:
-    """True if elements of this template are not ordered by the numbers and known strings in them.
+    """True if the order of elements of this template is not that of the numbers and known strings in them.
 
     They are objects, tuples with objects or of a class that defines `<`, or what has no order.
     """
@@ -921,7 +921,7 @@ def _is_of_python(number: GatedNumber) -> bool:
 
 
 def _refuse_rounded(ctx: Context, cell: RowsCell) -> None:
-    """PS401 where NumPy rounds an integer to compare it: it may be equal to two numbers that are not equal."""
+    """Raises PS401 where NumPy rounds an integer to compare it: it may equal two different numbers."""
     reason = NotKnown(
         span=ctx.span, what="the order of integers beyond 2**53 among floating-point numbers of NumPy"
     )
@@ -948,7 +948,7 @@ def _rounded_away(ctx: Operations, rows: GatedNumber, whole: Value) -> Array:
 
 
 def _ranks(ctx: Operations, rows: Gated) -> Array:
-    """Rows of strings as their places in the order of these; PS401 of anything else."""
+    """Rows of strings as their ranks in sorted order; PS401 for anything else."""
     if not all(map(templates.is_known_string, rows.options)):
         _unordered(ctx)
     strings = [option.value for option in rows.options]  # type: ignore[attr-defined]
@@ -990,7 +990,7 @@ def _shape(tuples: RowsCell) -> tuple[int, ...]:
 
 
 def extended(ctx: Context, ref: Ref, other: Abstract) -> RowsCell | None:
-    """The list with the elements of another one behind; None where neither is made of rows, or they have no template."""
+    """The list extended by the elements of another one; None where neither is made of rows, or without a template."""
     cell: AnyList = ctx.settle(ref)
     content = ctx.cell(other) if isinstance(other, Ref) else None
     more: AnyList | None = content if isinstance(content, ListCell) else ctx.gathered(other)
@@ -1020,7 +1020,7 @@ def extended(ctx: Context, ref: Ref, other: Abstract) -> RowsCell | None:
 
 
 def with_members(ctx: Context, cell: AnyList, other: AnyList) -> AnyList:
-    """The list as rows hold it, with its objects in the pools of those of the other list."""
+    """The list as rows hold it, with its objects in the pools of the other list's objects."""
     if isinstance(cell, RowsCell):
         return cell
     like = other.element if isinstance(other, RowsCell) else None
@@ -1028,7 +1028,7 @@ def with_members(ctx: Context, cell: AnyList, other: AnyList) -> AnyList:
 
 
 def unite(ctx: Context, first: AnyList, second: AnyList) -> bool:
-    """Makes one pool of those of the objects in two lists; gives whether the lists hold something else therefore."""
+    """Makes one pool of those of the objects in two lists; gives whether the contents of the lists changed."""
     if not isinstance(first, RowsCell) or not isinstance(second, RowsCell):
         return False
     return _unite(ctx, first.element, second.element)

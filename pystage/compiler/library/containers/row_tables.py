@@ -1,4 +1,4 @@
-"""Dicts and sets whose keys the program computes (`TableCell`): what each operation does to the rows of their entries.
+"""Operations on dicts and sets of computed keys (`TableCell`): what each does to the rows of entries.
 
 In: a reference to a dict or a set, or its contents, and abstract keys and values. Out: new contents, a value, a truth. A
 key is looked up among all rows at once. As Python does, it compares numbers whatever their kinds; the key that came
@@ -70,7 +70,7 @@ def _pair(entry: Abstract) -> tuple[Abstract, Abstract]:
 
 
 def as_table(ctx: Context, cell: AnyTable, *also: Abstract, ragged: bool = False) -> TableCell | None:
-    """The dict or set as rows that can hold the entries `also`; None where they have no template in common.
+    """The dict or set as rows that can hold the entries `also`; None without a common template.
 
     `ragged`: as for `row_lists.as_rows`.
     """
@@ -86,18 +86,18 @@ def as_table(ctx: Context, cell: AnyTable, *also: Abstract, ragged: bool = False
 
 
 def keys_alone(cell: AnyTable) -> AnyTable:
-    """The contents without the values, which may have no template in common."""
+    """The contents without the values, which may have no common template."""
     return replace(cell, entries=dict.fromkeys(cell.entries, NONE)) if isinstance(cell, DictCell) else cell
 
 
 def find(ctx: Context, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
-    """Whether there is an entry with this key, and the place of it."""
+    """Whether there is an entry with this key, and its row."""
     refuse_nan(ctx, key)
     return _indexed(ctx, cell, key)[:2] if cell.index is not None else _scanned(ctx, cell, key)
 
 
 def _indexed(ctx: Operations, cell: TableCell, key: Abstract) -> tuple[Found, Value, Value, Value]:
-    """As `find`, by the index; besides the slot of the entry, and the first that holds none on the way there."""
+    """The same, by the index; also the slot of the entry, and the first free slot on the probe sequence."""
     assert cell.index is not None
     keys, zero = keys_in(cell.entries), ctx.constant(0, INT64)
     numbers = as_numbers_of(ctx, keys, key)
@@ -140,7 +140,7 @@ def _eight(ctx: Operations, value: int, dtype: DType) -> Value:
 
 
 def _scanned(ctx: Operations, cell: TableCell, key: Abstract) -> tuple[Found, Value]:
-    """As `find`, of a few rows, which are all looked at."""
+    """The same, by comparing the key with all of a few rows."""
     rows = cell.entries
     zero = ctx.constant(0, INT64)
     same = same_keys(ctx, keys_in(rows), key)
@@ -165,7 +165,7 @@ def contains(ctx: Context, cell: AnyTable, key: Abstract) -> Abstract | None:
 
 
 def lookup(ctx: Context, cell: AnyTable, key: Abstract) -> tuple[Found, Value, TableCell] | None:
-    """As `find`, of a dict in any form, and it as rows; None where the key must be known."""
+    """`find` in a dict of any form, which becomes rows; None where the key must be known."""
     if not is_of_rows(ctx, cell, key):
         return None
     table = as_table(ctx, cell, ragged=has_alternatives(key))
@@ -176,19 +176,19 @@ def lookup(ctx: Context, cell: AnyTable, key: Abstract) -> tuple[Found, Value, T
 
 
 def _can_be_unrolled(ctx: Context, key: Abstract) -> bool:
-    """True for a key that a loop around gives where it is written out."""
+    """True for a key that is known once a loop around is unrolled."""
     if isinstance(key, Tuple):
         return any(_can_be_unrolled(ctx, part) for part in key.items)
     return isinstance(key, Array) and ctx.can_be_unrolled(key)
 
 
 def value_at(ctx: Context, cell: TableCell, place: Value) -> Abstract:
-    """The value of the entry at a place."""
+    """The value of the entry at a row."""
     return boxed(ctx, unboxed_at(ctx, cell, place))
 
 
 def unboxed_at(ctx: Operations, cell: TableCell, place: Value) -> Abstract:
-    """What the rows hold of the value at a place: the contents of arrays in place of them."""
+    """The value at a row as the rows hold it, with the contents of arrays in their place."""
     return _pair(row_at(ctx.b, cell.entries.element, place))[1]
 
 
@@ -198,13 +198,13 @@ def key_missing(key: object) -> None:
 
 
 def check_found(ctx: Context, found: Found, key: Abstract) -> None:
-    """The program raises KeyError where there is no such entry."""
+    """Makes the program raise KeyError where there is no such entry."""
     bad = not found if isinstance(found, bool) else ctx.op(Not(), found)
     row_lists.check(ctx, bad, KeyError(), key_missing, [key])
 
 
 def element_at(ctx: Context, ref: Ref, key: Abstract, place: Value, held: Abstract) -> Abstract:
-    """The value that is found under a key, at a place of the rows; a store into an array reaches them."""
+    """The value found under a key at a row; a store into an array of it reaches the rows."""
     value = boxed(ctx, held)
     if isinstance(value, Ref):
         ctx.note_element(value, ref, place, key)
@@ -233,7 +233,7 @@ def store(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NONE) -> bool
 
 
 def unboxed_value(ctx: Context, ref: Ref, value: Abstract) -> Abstract:
-    """What rows hold of a value of a dict; objects become members of the pool of the other values."""
+    """A value of a dict as rows hold it; objects become members of the pool of the other values."""
     cell = ctx.settle(ref)
     if isinstance(cell, TableCell) and not is_empty(cell):
         return unboxed(ctx, value, _pair(cell.entries.element)[1])
@@ -243,7 +243,7 @@ def unboxed_value(ctx: Context, ref: Ref, value: Abstract) -> Abstract:
 
 
 def pool_together(ctx: Context, values: Sequence[Abstract]) -> None:
-    """Makes the objects at each place of values, which are no arrays, members of one pool, if they can be."""
+    """Makes the objects at corresponding positions of values, which are no arrays, members of one pool, if possible."""
     tuples = [value for value in values if isinstance(value, Tuple)]
     if tuples and len(tuples) == len(values) and len({len(value.items) for value in tuples}) == 1:
         for column in zip(*[value.items for value in tuples]):
@@ -255,21 +255,21 @@ def pool_together(ctx: Context, values: Sequence[Abstract]) -> None:
 
 
 def is_empty(cell: AnyTable) -> bool:
-    """True for a dict or a set that has no entries as far as is known now, and so none that it holds a kind of."""
+    """True for a dict or a set that has no entries as far as is known now, and so no template."""
     entries = stored_entries(cell)
     count = entries.length if isinstance(entries, RowsCell) else len(entries.items)
     return isinstance(count, int) and count == 0
 
 
 def unboxed_entries(ctx: Context, cell: AnyTable) -> AnyTable:
-    """The contents with those of arrays in place of the arrays."""
+    """The contents with the contents of arrays in their place."""
     if not isinstance(cell, DictCell):
         return cell
     return replace(cell, entries={k: unboxed(ctx, value) for k, value in cell.entries.items()})
 
 
 def store_unboxed(ctx: Context, ref: Ref, key: Abstract, value: Abstract, shared: bool = False) -> Value:
-    """Stores an entry, of which rows can hold the value; `shared`: its arrays may be elsewhere too. Gives its place."""
+    """Stores an entry in unboxed form and gives its row; `shared`: its arrays may be elsewhere too."""
     table = as_table(ctx, unboxed_entries(ctx, ctx.settle(ref)), Tuple((key, value)))
     assert table is not None
     table = with_room(ctx, replace(table, entries=with_shared(table.entries, shared)))
@@ -285,7 +285,7 @@ def store_unboxed(ctx: Context, ref: Ref, key: Abstract, value: Abstract, shared
 
 
 def _with_entry(ctx: Operations, table: TableCell, found: Found, unused: Value) -> TableCell:
-    """The table whose index has the place of an entry that comes behind the others, unless it was found."""
+    """The table with the row of a new last entry in its index, unless the key was found."""
     assert table.index is not None and isinstance(found, Value)
     size = table.index.type.static_shape[0]
     slot = ctx.op(Minimum(), unused, ctx.constant(size - 1, INT64))
@@ -305,7 +305,7 @@ def _with_entry(ctx: Operations, table: TableCell, found: Found, unused: Value) 
 def _stored(
     ctx: Context, table: TableCell, found: Found, place: Value, entry: Tuple
 ) -> tuple[TableCell, Value]:
-    """The table with an entry: in place of the one that was found, which keeps its key, or behind the others; the place."""
+    """The table with an entry, which replaces the one that was found but keeps its key, or comes last; and its row."""
     rows = table.entries
     key, value = entry.items
     if found is True:
@@ -342,7 +342,7 @@ def with_room(ctx: Operations, table: TableCell) -> TableCell:
 
 
 def _first(ctx: Operations, rows: RowsCell, found: Found, place: Value, key: Abstract) -> Abstract:
-    """The key that an entry has afterwards: the one that came first."""
+    """The key of an entry after a store: the one that came first."""
     keys = _pair(rows.element)[0]
     if all(_is_determined_by_value(part) for part in _numbers(keys)):
         return key  # which is the same
@@ -373,7 +373,7 @@ def _numbers(element: Abstract) -> list[Array]:
 
 
 def delete(ctx: Context, ref: Ref, table: TableCell, place: Int) -> None:
-    """Takes the entry at a place out of the dict or set, which holds `table`."""
+    """Removes the entry at a row from the dict or set, which holds `table`."""
     removed = row_lists.added(ctx, table.removed, 1)
     if table.index is None:
         rest = row_lists.without(ctx, table.entries, place)
@@ -389,7 +389,7 @@ def delete(ctx: Context, ref: Ref, table: TableCell, place: Int) -> None:
 
 
 def _left_in(ctx: Operations, index: Value, slot: Value) -> Value:
-    """What a slot holds whose entry has been taken out."""
+    """The contents of a slot whose entry has been removed."""
     bucket = ctx.op(Divide(), slot, ctx.constant(row_index.WIDTH, INT64))
     window = row_index.window_of(ctx.b, index, bucket)
     free = ctx.op(Compare("EQ"), window, _eight(ctx, row_index.FREE, INT32))
@@ -399,7 +399,7 @@ def _left_in(ctx: Operations, index: Value, slot: Value) -> Value:
 
 
 def pop_last(ctx: Context, ref: Ref, table: TableCell) -> Abstract:
-    """Takes the last entry out of a dict, which holds `table` and is not empty."""
+    """Removes the last entry of a dict, which holds `table` and is not empty."""
     table = without_holes_behind(ctx.b, table)
     last = int_value(ctx, row_lists.added(ctx, table.entries.length, -1))
     entry = row_lists.item(ctx, table.entries, last)
@@ -449,7 +449,7 @@ def new_table(ctx: Context, table: AnyTable) -> Ref:
 
 
 def fill(ctx: Context, ref: Ref, table: TableCell) -> None:
-    """Gives a dict without entries those of another."""
+    """Fills a dict without entries with those of another."""
     cell = ctx.settle(ref)
     assert isinstance(cell, DictCell)
     entries = copied(replace(table.entries, aliases=(), selector=0))
@@ -461,12 +461,12 @@ def fill(ctx: Context, ref: Ref, table: TableCell) -> None:
 
 
 def many(ctx: Context, elements: ListCell) -> RowsCell | None:
-    """The elements of a long list as rows, over which a loop is rolled; None for few, or without a template in common."""
+    """The elements of a long list as rows, over which a loop is rolled; None for few, or without a common template."""
     return row_lists.as_rows(ctx, elements) if len(elements.items) > limits.STORED_ONE_BY_ONE else None
 
 
 def each_entry(ctx: Context, entries: AnyList, step: Callable[[Abstract, Abstract], None]) -> None:
-    """Does `step(key, value)` for each entry, in order."""
+    """Runs `step(key, value)` for each entry, in order."""
     if isinstance(entries, ListCell):
         entries = many(ctx, entries) or entries
     if isinstance(entries, ListCell):
@@ -482,7 +482,7 @@ def each_entry(ctx: Context, entries: AnyList, step: Callable[[Abstract, Abstrac
 
 
 def all_entries(ctx: Context, cell: AnyTable, holds: Callable[[Abstract, Abstract], Abstract]) -> Abstract:
-    """Whether `holds(key, value)`, a truth, of each entry."""
+    """Whether `holds(key, value)`, a truth, holds for each entry."""
     entries = row_lists.as_rows(ctx, entries_of(ctx.b, cell))
     if entries is None:
         return TRUE
@@ -492,7 +492,7 @@ def all_entries(ctx: Context, cell: AnyTable, holds: Callable[[Abstract, Abstrac
 
 
 def store_all(ctx: Context, ref: Ref, entries: AnyList) -> None:
-    """Stores each entry in a dict or set; PS401 where they have no template in common."""
+    """Stores each entry in a dict or set; PS401 without a common template."""
     each_entry(ctx, entries, lambda key, value: store_certainly(ctx, ref, key, value))
 
 
@@ -513,7 +513,7 @@ def store_certainly(ctx: Context, ref: Ref, key: Abstract, value: Abstract = NON
 
 
 def refuse_key(ctx: Context, key: Abstract) -> NoReturn:
-    """PS401 for a key that must be known, after the loop around was written out if that gives it."""
+    """Raises PS401 for a key that must be known, after unrolling the loop around if that determines it."""
     ctx.known(key, "the key of a dict or set")
     what = "which keys a dict or set has that are no numbers of one kind, or whose values are not,"
     ctx.fail(NotKnown(span=ctx.span, what=what))
@@ -522,7 +522,7 @@ def refuse_key(ctx: Context, key: Abstract) -> NoReturn:
 def equal(
     ctx: Context, first: AnyTable, second: AnyTable, same: Callable[[Abstract, Abstract], Abstract]
 ) -> Abstract | None:
-    """`first == second`, at least one of them rows: as many entries, and each of one found in the other."""
+    """`first == second`, at least one of them rows: as many entries, and each of one is in the other."""
     if any(isinstance(x, TableCell) and has_arrays(x.entries.element) for x in (first, second)):
         ctx.fail(NotKnown(span=ctx.span, what="which values of a dict are the same array"))
     lengths = truth_of(row_lists.compared(ctx, "EQ", length(ctx, first), length(ctx, second)))
@@ -562,7 +562,7 @@ def is_disjoint(ctx: Context, first: AnyTable, second: AnyTable) -> Abstract:
 
 
 def length(ctx: Operations, cell: AnyTable) -> Int:
-    """How many entries there are."""
+    """The number of entries."""
     if isinstance(cell, TableCell):
         return count_of(ctx.b, cell)
     return len(cell.items if isinstance(cell, SetCell) else cell.entries)

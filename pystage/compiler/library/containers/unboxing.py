@@ -1,4 +1,4 @@
-"""What a list of rows holds of an item: contents of arrays, and which object of a pool it is, in place of references.
+"""Unboxing of items into lists of rows: contents of arrays and rows of pools in place of references.
 
 In: values, as the program has them. Out: elements of rows. A list of rows holds a copy of each array, so that nobody may
 store into it any more, by whatever name it has (`ArrayCell.frozen`); of views of one memory whose sizes only the run knows
@@ -46,7 +46,7 @@ from ..rules import templates
 
 
 def unboxed(ctx: Context, item: Abstract, like: Abstract | None = None, views: bool = False) -> Abstract:
-    """What a list of rows holds of an item. Where `like`, an element of it, is an object of a pool, so is the item then.
+    """An item as a list of rows holds it. Where `like`, an element, is an object of a pool, so is the item afterwards.
 
     The list may hold something else afterwards: where its objects and the item were of two pools, these are one. `views`:
     it may hold views by their places.
@@ -95,7 +95,7 @@ def make_members(ctx: Context, items: Sequence[Abstract]) -> bool:
 
 
 def is_element(content: object, ref: Ref) -> bool:
-    """True for an array that a list of rows may hold a copy of: it lies in memory as one of its own, and is writable."""
+    """True for an array of which a list of rows may hold a copy: it has a layout of its own, and is writable."""
     if not isinstance(content, ArrayCell) or content.writable is not True:
         return False
     base = content.value.type
@@ -104,12 +104,12 @@ def is_element(content: object, ref: Ref) -> bool:
 
 
 def element_of(cell: AnyList) -> Abstract | None:
-    """What the elements of a list of rows are."""
+    """The template of the elements of a list of rows."""
     return cell.element if isinstance(cell, RowsCell) else None
 
 
 def has_views(held: TreeNode) -> bool:
-    """True for a list, elements or an item with views that are known by their places."""
+    """True for a list, elements or an item with views held by position."""
     return any(isinstance(node, Bounded) and templates.is_view(node) for node in nodes(held))
 
 
@@ -149,7 +149,7 @@ def frozen(
 
 
 def _unboxed_view(ctx: Context, item: Bounded, like: Abstract | None) -> Bounded | None:
-    """A view as a list holds it by its places, if it is one like other elements; else None."""
+    """A view as a list holds it by position, if other elements are views of the same memory; else None."""
     view = _as_view(ctx, item)
     if view is None or not isinstance(like, Bounded):
         return view
@@ -159,7 +159,7 @@ def _unboxed_view(ctx: Context, item: Bounded, like: Abstract | None) -> Bounded
 
 
 def _as_view(ctx: Context, item: Bounded) -> Bounded | None:
-    """A view as its places in its memory; None for an array of its own, and for one whose places are not all known so."""
+    """A view as its position in its memory; None for an array of its own, and where the position is not fully known."""
     if is_own_array(ctx, item):
         return None
     while (wider := widened(ctx, item)) is not None:
@@ -171,7 +171,7 @@ def _as_view(ctx: Context, item: Bounded) -> Bounded | None:
 
 
 def _like_views(ctx: Context, item: Ref, like: Bounded) -> Bounded | None:
-    """A view of known size as one of those that a list holds by their places; None for no view of that memory."""
+    """A view of known size as one that a list holds by position; None for no view of that memory."""
     if not templates.is_view(like) or not item.path:
         return None
     shape = ctx.contents(item).type.static_shape
@@ -184,21 +184,21 @@ def _like_views(ctx: Context, item: Ref, like: Bounded) -> Bounded | None:
 
 
 def is_own_array(ctx: Context, item: Bounded) -> bool:
-    """True for what is no view, but the first elements of a memory of its own."""
+    """True for an array that is not a view, or the first elements of a memory of its own."""
     whole = item.whole
     assert isinstance(whole, Ref)
     return not whole.path and all(map(is_compact, item.extents)) and not ctx.is_of_caller(whole)
 
 
 def is_view_of(content: object, item: Bounded) -> bool:
-    """True for a view that a list can hold by its places in a memory, which has these contents."""
+    """True for a view that a list can hold by position in a memory with these contents."""
     return isinstance(content, ArrayCell) and not content.aliases and templates.can_be_view(item)
 
 
 def put_in(
     ctx: Context, item: Abstract, held: Abstract, before: Abstract | None, objects: tuple[Identity, ...]
 ) -> Sharing:
-    """As `frozen`, of an item that a list gets: whether it may be an element already, or one of another list or dict.
+    """Freezes an item that is put into a list; gives whether it may be an element already, here or elsewhere.
 
     `objects`: those that the arrays in the list may be of which it has copies.
     """
@@ -222,7 +222,7 @@ def put_in(
 
 
 def objects_of(ctx: Context, item: Abstract) -> tuple[Identity, ...]:
-    """The objects that the arrays in an item may be of which a list holds copies from now on."""
+    """The objects that the arrays in an item may be, of which lists hold copies from now on."""
     found: list[tuple[Identity, ...]] = []
     for node in nodes(item):
         cell = ctx.state.slots.get(node.cell) if isinstance(node, Ref) else None
@@ -232,7 +232,7 @@ def objects_of(ctx: Context, item: Abstract) -> tuple[Identity, ...]:
 
 
 def held_as(ctx: Context, held: Abstract, like: Abstract | None) -> Abstract:
-    """What a list of such elements holds: of a view its contents, where they are no views; no store goes into it then."""
+    """An item as a list of such elements holds it; where those are no views, views become contents, and are frozen."""
     if isinstance(held, Tuple):
         parts = like.items if isinstance(like, Tuple) else [None] * len(held.items)
         return Tuple(tuple([held_as(ctx, x, y) for x, y in zip(held.items, parts)]), held.cls)
@@ -247,7 +247,7 @@ def held_as(ctx: Context, held: Abstract, like: Abstract | None) -> Abstract:
 
 
 def with_contents(ctx: Context, cell: AnyList) -> AnyList:
-    """The list with the contents of what it holds by its places; no store goes into that any more."""
+    """The list with contents in place of positions of views; the views are frozen."""
     if not has_views(cell):
         return cell
     if isinstance(cell, ListCell):
@@ -259,7 +259,7 @@ def with_contents(ctx: Context, cell: AnyList) -> AnyList:
 
 
 def as_contents(ctx: Context, element: Abstract) -> Abstract:
-    """Rows of elements with what views show in place of their places."""
+    """Rows of elements with contents in place of positions of views."""
     if isinstance(element, Tuple):
         return Tuple(tuple([as_contents(ctx, part) for part in element.items]), element.cls)
     if not isinstance(element, Bounded) or not isinstance(element.whole, Ref):
@@ -290,7 +290,7 @@ def as_contents(ctx: Context, element: Abstract) -> Abstract:
 
 
 def _unboxed_bounded(ctx: Context, item: Bounded) -> Bounded:
-    """The elements of a bounded array, and how many there are."""
+    """The elements of a bounded array, and their number."""
     first = compact(ctx, part_around(ctx, item))
     whole = Array(elements(ctx, first), Form.NDARRAY)
     return Bounded(

@@ -1,4 +1,4 @@
-"""Whether an ndarray can be had: what NumPy says when it is asked for one of the shape and element type."""
+"""Whether NumPy can allocate an ndarray of a shape and element type, and what it raises where it cannot."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _CERTAIN = 1 << 30
 
 
 def refusal_of_numpy(type: ArrayType) -> Exception | None:
-    """What NumPy raises in place of making an array of this type, on this machine; None if it can.
+    """The exception that NumPy raises for an array of this type on this machine; None if it can allocate it.
 
     The elements of `np.empty` are not written, so that the machine need not have the memory, but the addresses: what the
     operating system refuses is refused before.
@@ -24,6 +24,6 @@ def refusal_of_numpy(type: ArrayType) -> Exception | None:
 
 
 def check_memory(type: ArrayType) -> None:
-    """Raises `TooLarge` for an ndarray that NumPy cannot make, so that the plain run raises."""
+    """Raises `TooLarge` for an ndarray that NumPy cannot allocate, so that the plain run raises."""
     if type.nbytes > _CERTAIN and refusal_of_numpy(type) is not None:
         raise TooLarge(type)

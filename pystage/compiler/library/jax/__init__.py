@@ -1,1 +1,1 @@
-"""Functions of JAX that are no twins of NumPy's."""
+"""Functions of JAX that are not twins of NumPy functions."""

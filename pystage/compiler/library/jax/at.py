@@ -152,7 +152,7 @@ def _check_mode(ctx: Context, mode: Raw) -> None:
 
 
 def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp | None) -> Value:
-    """The array once the values are stored, or combined with what stood there."""
+    """The array after the values are stored, or combined with the elements."""
     if has_bounded(index):
         found = index_of_wholes(ctx, array.shape, index, jax=True)
         if found.batch is not None:
@@ -183,7 +183,7 @@ def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp 
 def _stored_at_places(
     ctx: Context, array: Array, index: Raw, batch: Bounded | None, values: Raw, combine: HloOp | None
 ) -> Value:
-    """An update at places, or with values, of which only the program knows how many there are."""
+    """An update at indices, or with values, whose number only the program knows."""
     indices = parse(ctx, index, array.shape, jax=True)
     indices = Indices(as_index_arrays(indices.items, ctx), False, indices.separated)
     views = basic_views(indices.items, array.shape)

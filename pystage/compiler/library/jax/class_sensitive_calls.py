@@ -1,4 +1,4 @@
-"""Calls of JAX's functions that can tell a number or an ndarray from an array of JAX's.
+"""Calls of JAX functions that distinguish numbers and ndarrays from `jax.Array`s.
 
 In: a traced call, in whose trace numbers and ndarrays are arrays of JAX's as all others, and its arguments. Out: what of its
 result is none: an answer about classes (`jnp.isscalar(x)`), or an argument that is handed back. To find out, the call
@@ -75,7 +75,7 @@ _CONVERSIONS = frozenset({"convert_element_type", "broadcast_in_dim", "copy", "c
 
 
 def _primitives(program: ClosedJaxpr | Jaxpr) -> list[str]:
-    """What a program does, but for conversions: the names of its primitives in order, those inside of others too."""
+    """The operations of a program, without conversions: the names of its primitives in order, inner programs included."""
     names = []
     for eqn in (program.jaxpr if isinstance(program, ClosedJaxpr) else program).eqns:
         if eqn.primitive.name not in _CONVERSIONS:
@@ -88,7 +88,7 @@ def _primitives(program: ClosedJaxpr | Jaxpr) -> list[str]:
 
 
 def _traced_with_stand_ins(call: JaxCall, given: Sequence[Array | Const], number: int) -> _Run:
-    """A run of the call in which `number` is the value of all stand-ins."""
+    """A trace of the call in which `number` is the value of all stand-ins."""
     leaves = [
         leaf if isinstance(x, Const) or x.form is Form.JAX else Static(_stand_in(x, number))
         for leaf, x in zip(call.leaves, given, strict=True)

@@ -50,7 +50,7 @@ def type_text(array: Array) -> str:
 
 
 def origin_of(value: Value) -> Value:
-    """The value that a call hands on unchanged, through any number of calls; else the value itself."""
+    """The value that calls return unchanged, through any number of calls; otherwise the value itself."""
     while isinstance(value.owner, Op) and isinstance(value.owner.kind, Call):
         body = _callee(value.owner).body
         inner = origin_of(body.results[value.index])
@@ -119,7 +119,7 @@ class Carried:
         return unflatten(ctx, self.tree, leaves)
 
     def leave(self, ctx: Context, result: Abstract, entered: Sequence[Array]) -> list[Array]:
-        """The leaves at the end of a trip, of which `entered` began; PS653, PS654 where they differ in kind."""
+        """The leaves at the end of a trip that began with `entered`; PS653, PS654 where they differ in kind."""
         outs = self._outs(ctx, result, entered)
         for name, leaf, out in zip(self.names, self.leaves, outs, strict=True):
             if not same_type(leaf, out):
@@ -178,14 +178,14 @@ class Carried:
 
 
 def _promoted(ctx: Context, leaf: Array, out: Array) -> DType:
-    """The type of a weak leaf and what the body made of it."""
+    """The type of a weak leaf joined with what the body made of it."""
     kind = leaf.dtype.kind
     other = _WEAK[out.dtype.kind] if out.weak and out.dtype.kind in _WEAK else out.dtype
     return canonical(jnp.result_type(_WEAK.get(kind, leaf.dtype), other), ctx.x64)
 
 
 def settle(ctx: Context, carried: Carried, step: Callable[[list[Array]], Abstract], twice: bool) -> None:
-    """Infers one trip apart, of which nothing stays but the types that weakly typed leaves take.
+    """Infers one trip in a speculation, for the types that weakly typed leaves take.
 
     `twice`: once more if there are any, for what else `step` notes.
     """

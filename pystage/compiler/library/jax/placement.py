@@ -23,7 +23,7 @@ _SHARDINGS = ("devices", "in_shardings", "out_shardings", "sharding", "out_shard
 
 
 def beside_arrays(trace: Trace, leaves: Sequence[Leaf]) -> str | None:
-    """Why the call cannot be staged though JAX can trace it."""
+    """The reason why the call cannot be staged although JAX can trace it."""
     if trace.effects:
         return CALLS_HOST
     given = any(isinstance(x, Static) and _is_placement_argument(x.value) for x in leaves)
@@ -51,7 +51,7 @@ def _is_placement_argument(value: Any) -> bool:
 
 
 def _is_placement(value: Any) -> bool:
-    """True for what says where an array lies; JAX has an object of its own for "anywhere", and a mesh of no axes."""
+    """True for a value that says where an array lies; JAX has an object of its own for "anywhere", and a mesh of no axes."""
     if value is None or type(value).__name__ == "UnspecifiedValue":
         return False
     mesh = getattr(value, "mesh", value)

@@ -143,12 +143,12 @@ def _part(ctx: Context, part: Any) -> Any:
 
 
 def _is_own(cls: type) -> bool:
-    """True for a class of a package built on JAX whose instances are no nodes to JAX."""
+    """True for a class of a package built on JAX whose instances are not nodes of pytrees."""
     return is_built_on_jax(cls) and not is_registered(cls)
 
 
 def _with_known_data(ctx: Context, made: Any, parts: Mapping[str, Any]) -> Any:
-    """An object whose attributes that are no children, but data of its node, are constants."""
+    """An object whose attributes that are data of its node, and no children, are constants."""
     try:
         children = {id(leaf) for leaf in tree_leaves(made)}
     except Exception as error:  # whatever the library's own code raises for what it does not expect

@@ -1,4 +1,4 @@
-"""JAX's pytree registry, as far as the classes of the program are in it.
+"""JAX's pytree registry, for the classes of the program.
 
 In: a class. Out: the program's functions that flatten and unflatten its instances. JAX does not publish its registry, so
 an entry that is not found is unknown; `tests/contract/jax/test_pytrees.py` fails where JAX stores it differently.
@@ -38,7 +38,7 @@ class Registration:
 
 
 def registered(cls: type) -> Registration | None:
-    """The program's functions for a class; None for a class that JAX knows nothing of, or flattens by itself."""
+    """The program's functions for a class; None for a class that JAX does not know, or flattens by itself."""
     entry = _REGISTRY.get(cls)
     if entry is None or is_traced(cls):
         return None
@@ -89,7 +89,7 @@ def is_registered(cls: type) -> bool:
 
 
 def renamed(tree: PyTreeDef, change: Callable[[type, Any], tuple[type, Any]]) -> PyTreeDef:
-    """A structure with other classes and data at its nodes, where `change` says so."""
+    """A structure with other classes and data at its nodes, where `change` gives them."""
     node = tree.node_data()
     if node is None:
         return tree

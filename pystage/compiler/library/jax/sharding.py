@@ -41,7 +41,7 @@ def _laid_out(ctx: Context, x: Raw, shardings: Any, name: str) -> Abstract:
 
 
 def _are_served(ctx: Context, shardings: Any) -> bool:
-    """True for a structure of shardings over the devices of meshes, where the program is not one for each device."""
+    """True for a structure of shardings over the devices of meshes, outside of `jax.shard_map`."""
     found = jax.tree.leaves(shardings, is_leaf=_is_sharding)
     on_meshes = all(isinstance(s, NamedSharding) and isinstance(s.mesh, Mesh) for s in found)
     return bool(found) and on_meshes and not ctx.named_axes().manual

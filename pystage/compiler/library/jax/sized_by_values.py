@@ -1,4 +1,4 @@
-"""Functions of `jax.numpy` whose result has as many elements as the values say, as plain programs over masks.
+"""Functions of `jax.numpy` whose result's size depends on values, as plain programs over masks.
 
 With `size=` the size is known and JAX computes the result. Without it the result is a bounded array: `jax.numpy` has
 these functions outside of JAX's transformations, as a compiled function is called.
@@ -23,7 +23,7 @@ from .traced_calls import jax_call
 
 
 def found(function: Any, arrays: int = 1) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declares a plain program as what a call of `function` without a size means; its first arguments are arrays.
+    """Declares a plain program as the meaning of `function` called without a size; its first arguments are arrays.
 
     What JAX takes for none, as a list, JAX refuses.
     """
@@ -119,7 +119,7 @@ def unique(
     equal_nan: Any = True,
     sorted: Any = True,
 ) -> Any:
-    """The different elements, in order; where each stands first, which of them each is, and how often each occurs."""
+    """The distinct elements in order; optionally their first indices, the inverse, and the counts."""
     if axis is not None and jnp.ndim(ar) > 1:
         size_depends("jnp.unique of the lines along an axis", "give `size=…`")
     flat = jnp.ravel(ar)
@@ -138,7 +138,7 @@ def unique(
 
 
 def _starts(ordered: Any, equal_nan: Any) -> Any:
-    """Which elements of a sorted vector are other than the one before."""
+    """Which elements of a sorted vector differ from the one before."""
     places = jnp.arange(len(ordered))
     before = ordered[places - 1]
     differs = ordered != before
@@ -149,5 +149,5 @@ def _starts(ordered: Any, equal_nan: Any) -> Any:
 
 @found(jnp.union1d, arrays=2)
 def union1d(ar1: Any, ar2: Any) -> Any:
-    """What is in one of the arrays, once each and in order."""
+    """The distinct elements of both arrays, in order."""
     return unique(jnp.concatenate((jnp.ravel(ar1), jnp.ravel(ar2))))

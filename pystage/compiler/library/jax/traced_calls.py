@@ -106,7 +106,7 @@ def _served(
 
 
 def name_of(function: object) -> str:
-    """How a callable is called in texts: `jax.numpy.sort`."""
+    """The name of a callable in messages: `jax.numpy.sort`."""
     module = getattr(function, "__module__", "") or ""
     name = getattr(function, "__name__", type(function).__name__)
     public = module.replace("jax._src.numpy", "jax.numpy").partition("._src")[0]
@@ -190,7 +190,7 @@ def _is_opaque(leaf: Leaf) -> bool:
 
 
 def _evaluate(ctx: Context, function: Callable[..., Any], args: Any, kwargs: Any) -> Abstract:
-    """The call now, on constants: it makes an object (an optimiser, a dtype) for later calls."""
+    """Calls the function now, on constants: it makes an object (an optimiser, a dtype) for later calls."""
     plain_args, plain_kwargs = tree_map(lambda leaf: leaf.value, (args, kwargs))
     with settings(ctx).active(), jax.ensure_compile_time_eval():
         made = function(*plain_args, **plain_kwargs)
@@ -209,7 +209,7 @@ def _constant(ctx: Context, leaf: Any) -> Abstract:
 
 
 def _result(leaf: Leaf, results: Iterator[Value], other: Abstract | None) -> Abstract:
-    """The next result of the operation, if the leaf is one, or the `other` that it is in place of it."""
+    """The next result of the operation for a result leaf; another leaf as it is."""
     if isinstance(leaf, Static):
         assert other is not None
         return other

@@ -64,7 +64,7 @@ def _columns(ctx: Context, structure: Any, rest: tuple[Raw, ...]) -> list[list[A
 
 @meaning(jax.tree.map, tree_util.tree_map)
 def tree_map(ctx: Context, f: Raw, tree: Raw, *rest: Raw, is_leaf: Raw = None) -> Abstract:
-    """`f` of each leaf, and of what stands at its place in the further trees."""
+    """`f` of each leaf, and of the counterparts in the further trees."""
     leaves, structure = _flatten(ctx, tree, is_leaf)
     rows = zip(leaves, *_columns(ctx, structure, rest), strict=True)
     return _rebuilt(ctx, structure, [ctx.call(f, row) for row in rows])

@@ -72,7 +72,7 @@ _SWAPPED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "N
 
 
 def op(kind: HloOp) -> Kernel:
-    """The kernel that is one operation."""
+    """A kernel of one operation."""
 
     def kernel(ctx: Operations, form: Form, *values: Value) -> Value:
         return ctx.op(by_form(kind, form, values[0].type.dtype), *values)
@@ -101,7 +101,7 @@ def select(ctx: Operations, condition: Value, on_true: Value, on_false: Value) -
 
 
 def known_number(value: Value) -> Any:
-    """The number that every element of `value` certainly is, where the program says so, else None."""
+    """The number that every element of `value` certainly is, or None."""
     kind = getattr(value.owner, "kind", None)
     while isinstance(kind, Broadcast):
         value = value.owner.operands[0]  # type: ignore[union-attr]
@@ -219,7 +219,7 @@ def round_half_away(ctx: Operations, x: Value) -> Value:
 
 
 def _needs_step(ctx: Operations, rest: Value, y: Value) -> Value:
-    """Where a truncated remainder has the other sign than the divisor."""
+    """Where a truncated remainder and the divisor differ in sign."""
     zero = like(ctx, rest, 0)
     differ = ctx.op(Compare("NE"), ctx.op(Compare("LT"), rest, zero), ctx.op(Compare("LT"), y, zero))
     return ctx.op(And(), ctx.op(Compare("NE"), rest, zero), differ)

@@ -1,4 +1,4 @@
-"""What a reader gets of an element of a list of rows that stands for an array or an object.
+"""Reads of lists of rows whose elements are arrays or objects.
 
 In: elements as rows hold them (`unboxing.py`): contents of arrays (`Form.NDARRAY`, or `Bounded`), and which object of a pool
 it is (`Pooled`). Out: references. Which elements are one array nothing tells (`RowsCell.shared`).
@@ -33,21 +33,21 @@ from ..rules.templates import is_view
 
 
 def has_arrays(element: Abstract) -> bool:
-    """True for an element, or rows of elements, in which there are contents of arrays."""
+    """True for an element, or rows of elements, that contain contents of arrays."""
     if isinstance(element, Tuple):
         return any(map(has_arrays, element.items))
     return isinstance(element, Bounded) or (isinstance(element, Array) and element.form is Form.NDARRAY)
 
 
 def has_copies(element: Abstract) -> bool:
-    """True for an element, or rows of elements, that has contents of arrays, not just the places of views."""
+    """True for an element, or rows of elements, that contain contents of arrays, not just positions of views."""
     if isinstance(element, Tuple):
         return any(map(has_copies, element.items))
     return has_arrays(element) and not is_view(element)
 
 
 def boxed(ctx: Context, element: Abstract, objects: tuple[Identity, ...] = (SOME_OBJECT,)) -> Abstract:
-    """An element of a list as a reader gets it: references in place of what rows hold of arrays and objects.
+    """An element of a list as a reader gets it: references in place of the contents of arrays and of rows of pools.
 
     `objects`: those that the arrays in the list may be.
     """
@@ -81,7 +81,7 @@ def _copy(ctx: Context, value: Value, objects: tuple[Identity, ...]) -> Ref:
 
 
 def _view(ctx: Context, element: Bounded) -> Bounded:
-    """A view that is an element of a list: it is one of those that the elements may be."""
+    """A view that is an element of a list."""
     bound = element.type.static_shape
     extents = []
     for each in element.extents:
@@ -92,7 +92,7 @@ def _view(ctx: Context, element: Bounded) -> Bounded:
 
 
 def taken_once(ctx: Context, item: Abstract, source: object, taker: Identity) -> Abstract:
-    """An element of a list, of which each trip of a loop takes another one by way of `source`."""
+    """An element of a list, of which each trip of a loop takes another one through `source`."""
     if isinstance(item, Tuple):
         return Tuple(tuple([taken_once(ctx, part, source, taker) for part in item.items]), item.cls)
     whole = item.whole if isinstance(item, Bounded) else item
@@ -111,7 +111,7 @@ def with_shared(
     level: Sharing = Sharing.TWICE,
     objects: tuple[Identity, ...] = (SOME_OBJECT,),
 ) -> RowsCell:
-    """The rows, of which an array may be one object with another as `level` says where `shared`.
+    """The rows, whose arrays may be one object with another, as `level` says, where `shared`.
 
     `objects`: those that the arrays may be of which there are copies.
     """
@@ -121,5 +121,5 @@ def with_shared(
 
 
 def copied(rows: RowsCell) -> RowsCell:
-    """The rows as those of another list, which has each of these elements once at most."""
+    """The rows as those of another list, which has each of these elements at most once."""
     return with_shared(rows, True, Sharing.ELSEWHERE, rows.objects)

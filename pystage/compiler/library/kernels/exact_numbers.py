@@ -155,7 +155,7 @@ def _nearest(ctx: Operations, scaled: Value, lost: Value) -> Value:
 
 
 def _unless_whole(ctx: Operations, x: Value, scaled: Value, rounded: Value) -> Value:
-    """`rounded` with the sign of `x`; `x` itself where it has no digits to lose, is infinite or NaN."""
+    """`rounded` with the sign of `x`; `x` itself where it has no fraction, is infinite or NaN."""
     inside = ctx.op(Compare("LT"), ctx.op(Abs(), scaled), like(ctx, scaled, float(EXACT_INTEGERS)))
     return select(ctx, inside, copysign(ctx, Form.PYTHON, rounded, x), x)
 

@@ -1,4 +1,4 @@
-"""What NumPy reads from the bits of floating-point numbers: mantissas and exponents, distances to the next number.
+"""Functions of the bits of floating-point numbers: mantissas and exponents, distances to the next number.
 
 In: values in the element type of the loop. Out: values. The numbers are those of IEEE 754: a sign, an exponent with a
 bias, and a fraction. XLA:CPU takes subnormal numbers for zeros, so that they are taken apart as integers.
@@ -31,7 +31,7 @@ from .arithmetic import like, select
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The integers that the bits of a type are, and how many bits its fraction and its exponent have."""
+    """The layout of a floating-point type: its integer type, and the widths of fraction and exponent."""
 
     integer: DType
     fraction: int
@@ -68,15 +68,15 @@ class _Bits:
         self.fraction = self.both(self.all, (1 << self.layout.fraction) - 1)
 
     def number(self, value: int) -> Value:
-        """One integer everywhere."""
+        """A constant integer in the shape of the numbers."""
         return like(self.ctx, self.all, value)
 
     def both(self, value: Value, mask: int) -> Value:
-        """The bits of a mask."""
+        """The bits under a mask."""
         return self.ctx.op(And(), value, self.number(mask))
 
     def shifted(self, bits: Value) -> Value:
-        """What stands before the fraction."""
+        """The bits before the fraction."""
         return self.ctx.op(ShiftRightArithmetic(), bits, self.number(self.layout.fraction))
 
     def is_(self, how: str, value: Value, other: int) -> Value:
@@ -95,7 +95,7 @@ class _Bits:
 
     @property
     def negative(self) -> Value:
-        """Where the sign is set, also of zeros."""
+        """Where the sign bit is set, for zeros too."""
         return self.is_("LT", self.all, 0)
 
 

@@ -20,7 +20,7 @@ from ..context import Context, Raw
 
 
 def _stand_in(ctx: Context, ref: Ref) -> np.ndarray:
-    """An array without contents that lies in memory as `ref` does."""
+    """An array without contents that has the layout in memory of `ref`."""
     return stand_in(ctx.state.get(ref.cell).value.type, ref.path)
 
 
@@ -29,7 +29,7 @@ Truth = bool | Value
 
 
 def _everywhere(ctx: Context, ref: Ref, holds: Callable[[Ref], bool]) -> Truth:
-    """Whether something holds of the memory that `ref` is, which is asked of all that it may be."""
+    """Whether a property holds of the memory of `ref`, asked for all that it may be."""
     answers = [(holds(origin), truth) for origin, truth in ctx.memory_of(ref)]
     if len({answer for answer, _ in answers}) == 1:
         return answers[0][0]
@@ -59,13 +59,13 @@ def is_contiguous(ctx: Context, ref: Ref, order: str = "C") -> Truth:
 
 
 def note_given_back(ctx: Context, ref: Raw) -> None:
-    """An array is given back as it is, which is a copy where its elements do not lie in row-major order."""
+    """Records that an array is returned as it is, which is a copy where its elements are not in row-major order."""
     if isinstance(ref, Ref):
         ctx.state.rely_on_layout([origin.cell for origin, _ in ctx.memory_of(ref)], OrderSensitivity.IF_SEEN)
 
 
 def note_compared(ctx: Context, *refs: Ref) -> None:
-    """References are compared by identity: what was given back as it is must lie in row-major order."""
+    """Records that references are compared by identity: what was returned as it is must be in row-major order."""
     state = ctx.state
     for ref in refs:
         if state.laid_out and ctx.is_ndarray(ref):
@@ -75,7 +75,7 @@ def note_compared(ctx: Context, *refs: Ref) -> None:
 
 
 def strides_of(ctx: Context, ref: Ref) -> set[tuple[int, ...]]:
-    """How far apart the elements are along each axis, in elements, in each memory that `ref` may be."""
+    """The strides along each axis, in elements, in each memory that `ref` may be."""
     origins = [origin for origin, _ in ctx.memory_of(ref)]
     ctx.state.rely_on_layout([origin.cell for origin in origins], OrderSensitivity.IF_ANY_STORED)
     arrays = [_stand_in(ctx, origin) for origin in origins]
@@ -90,7 +90,7 @@ def keeps_order(ctx: Context, ref: Ref, order: str = "C") -> bool:
 
 
 def note_order_matters(ctx: Context, ref: Ref) -> None:
-    """What the program does depends on the order in memory, whatever it stores."""
+    """Records that the program depends on the order in memory, whatever it stores."""
     ctx.state.rely_on_layout([origin.cell for origin, _ in ctx.memory_of(ref)], OrderSensitivity.ALWAYS)
 
 
@@ -146,12 +146,12 @@ def _note_doubt(ctx: Context, ref: Ref) -> None:
 
 
 def is_doubtful(ctx: Context, array: Raw) -> bool:
-    """True for a new array that may not lie in row-major order, though it was taken to."""
+    """True for a new array that may not be in row-major order although that was assumed."""
     return isinstance(array, Ref) and array.cell in ctx.state.doubtful
 
 
 def note_copy(ctx: Context, ref: Ref, made: Abstract) -> None:
-    """`made` is a copy of `ref`, or shares its memory where that lies in another order."""
+    """Records that `made` is a copy of `ref`, or shares its memory where that is in another order."""
     copies = ctx.state.doubtful.get(ref.cell)
     if copies is not None and isinstance(made, Ref):
         copies.append(made.cell)
@@ -159,13 +159,13 @@ def note_copy(ctx: Context, ref: Ref, made: Abstract) -> None:
 
 
 def note_possible_copy(ctx: Context, ref: Ref, made: Abstract) -> None:
-    """`made` is a copy of `ref`, or shares its memory, as sizes decide that only the run knows."""
+    """Records that `made` is a copy of `ref` or shares its memory, depending on sizes that only the run knows."""
     ctx.state.doubtful.setdefault(ref.cell, [])
     note_copy(ctx, ref, made)
 
 
 def in_order(ctx: Context, made: Abstract, order: str | None) -> Abstract:
-    """The new array `made` as NumPy stores it in an order: with F as the transpose of one that lies row by row."""
+    """The new array `made` in the order in which NumPy stores it; with F, the transpose of a row-major one."""
     if order != "F" or not isinstance(made, Ref) or made.path:
         return made
     contents = ctx.contents(made)
@@ -178,7 +178,7 @@ def in_order(ctx: Context, made: Abstract, order: str | None) -> Abstract:
 
 
 def keep_order(ctx: Context, made: Abstract, given: Raw) -> None:
-    """NumPy stores the new array `made` in the order of `given`."""
+    """Records that NumPy stores the new array `made` in the order of `given`."""
     if not isinstance(made, Ref) or not isinstance(given, Ref) or not ctx.is_ndarray(given):
         return
     for origin, _ in ctx.memory_of(given):
@@ -193,7 +193,7 @@ def _keeps_row_major(array: np.ndarray) -> bool:
 
 
 def check_layout(ctx: Context, cell: int) -> None:
-    """PS606 for a store into an array that has names in two shapes, one of which NumPy may have copied."""
+    """Raises PS606 for a store into an array that has names in two shapes, one of which NumPy may have copied."""
     copies = ctx.state.doubtful.get(cell)
     if copies is None:
         return

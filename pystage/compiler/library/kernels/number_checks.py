@@ -52,12 +52,12 @@ LEAST, MOST = -(2**63), 2**63 - 1
 
 
 def refuse(make: Callable[..., Diagnostic], *args: Any) -> None:
-    """Raises the diagnostic that `make` makes of what the arguments were."""
+    """Raises the diagnostic that `make` makes of a description of the arguments."""
     raise StagingError((make(*args),))
 
 
 def beyond_64_bits(ctx: Context, bad: Value, text: str, *operands: Any) -> None:
-    """PS810 where `bad` holds; `text` is a template of what was computed."""
+    """Raises PS810 where `bad` holds; `text` is a template of the computation."""
     span = ctx.span
 
     def make(*values: Any) -> IntegerBeyond64Bits:
@@ -91,7 +91,7 @@ def compared(ctx: Context, direction: str, x: Value, number: object) -> Value:
 
 
 def is_zero(ctx: Context, x: Value) -> Value:
-    """Whether a number is zero; of floats by its bits, as XLA takes numbers too small to be normal for zero."""
+    """Whether a number is zero; of floats by its bits, since XLA takes subnormal numbers for zero."""
     dtype = x.type.dtype
     if is_complex(dtype):
         return both(ctx, is_zero(ctx, ctx.op(Real(), x)), is_zero(ctx, ctx.op(Imag(), x)))
@@ -107,7 +107,7 @@ def is_zero(ctx: Context, x: Value) -> Value:
 def check_divisor(
     ctx: Context, function: Callable[..., Any], left: Operand, right: Operand, dtype: DType
 ) -> None:
-    """`left / right` and its kin raise ZeroDivisionError; of integers, `-2**63 // -1` leaves 64 bits."""
+    """Raises ZeroDivisionError as `left / right` and its relatives; of integers, `-2**63 // -1` leaves 64 bits."""
     if isinstance(right, Array):
         ctx.check(is_zero(ctx, right.value), ZeroDivisionError("division by zero"), function, [left, right])
     if function is not operator.floordiv or dtype != INT64:
@@ -125,7 +125,7 @@ def check_divisor(
 def check_sum(
     ctx: Context, symbol: str, operands: tuple[Operand, Operand], exact: Interval, made: Value
 ) -> None:
-    """`x + y` and `x - y` within 64 bits; `exact` is the range of the sum without a limit."""
+    """Checks that `x + y` or `x - y` stays within 64 bits; `exact` is the range of the sum without a limit."""
     if _fits_int64(exact):
         return
     x, y = [value_of(ctx, o, INT64, Form.PYTHON) for o in operands]
@@ -156,7 +156,7 @@ def check_product(
     made: Value,
     size: Value | None,
 ) -> None:
-    """`x * y` and `x ** y` within 64 bits: `size` is the result as a float64, None for the product.
+    """Checks that `x * y` or `x ** y` stays within 64 bits; `size` is the result as a float64, None for the product.
 
     What is not far beyond 64 bits wraps around to the other sign.
     """
@@ -196,7 +196,7 @@ def _quotient(end: int, factor: int) -> int:
 def check_shift(
     ctx: Context, symbol: str, operands: tuple[Operand, Operand], exact: Interval, made: Value
 ) -> None:
-    """A negative shift count is a ValueError; `x << y` may leave 64 bits."""
+    """Raises ValueError for a negative shift count; `x << y` may leave 64 bits."""
     function = operator.lshift if symbol == "<<" else operator.rshift
     x, y = [value_of(ctx, o, INT64, Form.PYTHON) for o in operands]
     if isinstance(operands[1], Array):
@@ -208,7 +208,7 @@ def check_shift(
 
 
 def check_least(ctx: Context, operand: Operand, text: str) -> None:
-    """`-x` and `abs(x)` of `-2**63`."""
+    """Checks `-x` and `abs(x)` of `-2**63`."""
     if ctx.range_of(operand)[0] <= LEAST:
         value = value_of(ctx, operand, INT64, Form.PYTHON)
         beyond_64_bits(ctx, compared(ctx, "EQ", value, LEAST), text, operand)
@@ -217,7 +217,7 @@ def check_least(ctx: Context, operand: Operand, text: str) -> None:
 def check_integral(
     ctx: Context, function: Callable[..., Any], operand: Array, rounded: Value, text: str
 ) -> None:
-    """`int(x)`, `math.floor(x)` …: NaN, infinities, and what 64 bits with a sign do not hold."""
+    """Checks `int(x)`, `math.floor(x)` …: NaN, infinities, and values beyond 64 signed bits."""
     if operand.dtype == UINT64 and ctx.range_of(operand)[1] > MOST:
         beyond_64_bits(ctx, compared(ctx, "GT", operand.value, MOST), text, operand)
     if not is_floating(operand.dtype):
@@ -247,7 +247,7 @@ def check_integral(
 
 
 def check_float_power(ctx: Context, left: Operand, right: Operand, x: Value, y: Value, made: Value) -> None:
-    """`x ** y` of floats: 0 to a negative power, overflow, and what would be a complex number."""
+    """Checks `x ** y` of floats: 0 to a negative power, overflow, and complex results."""
     dtype = made.type.dtype
     arguments = [left, right]
     exponent = right.value if isinstance(right, Const) else None
@@ -276,7 +276,7 @@ def check_float_power(ctx: Context, left: Operand, right: Operand, x: Value, y: 
 
 
 def _check_complex_power(ctx: Context, arguments: list[Operand], x: Value, y: Value, made: Value) -> None:
-    """0 to a negative or complex power, an infinite angle (for which CPython raises the same), and overflow."""
+    """Checks complex powers: 0 to a negative or complex power, an infinite angle (CPython raises the same), overflow."""
     real, imaginary = [ctx.op(part, y) for part in (Real(), Imag())]
     is_complex_power = compared(ctx, "NE", imaginary, 0.0)
     bad = both(ctx, is_zero(ctx, x), either(ctx, _negative(ctx, real), is_complex_power))
@@ -297,7 +297,7 @@ def _check_complex_power(ctx: Context, arguments: list[Operand], x: Value, y: Va
 def check_overflow(
     ctx: Context, function: Callable[..., Any], arguments: list[Any], given: list[Value], made: Value
 ) -> None:
-    """OverflowError where a result is infinite and no argument is."""
+    """Raises OverflowError where a result is infinite and no argument is."""
     infinite = ctx.op(Compare("EQ"), ctx.op(Abs(), made), like(ctx, made, math.inf))
     bad = both(ctx, infinite, *[ctx.op(IsFinite(), v) for v in given])
     ctx.check(bad, OverflowError("math range error"), function, arguments)

@@ -36,7 +36,7 @@ def run_program(
 
 
 def meaning_by(program: Callable[..., Any]) -> Callable[..., Abstract]:
-    """The meaning `(ctx, …)` with the parameters of `program`, which stages its source."""
+    """The meaning `(ctx, …)` with the parameters of `program`, whose source it stages."""
 
     def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         return run_program(ctx, program, args, kwargs)
@@ -52,7 +52,7 @@ def meaning_by(program: Callable[..., Any]) -> Callable[..., Abstract]:
 
 
 def composed(*functions: Any) -> Callable[[P], P]:
-    """Declares the decorated plain function as what calls to `functions` mean."""
+    """Declares the decorated plain function as the meaning of `functions`."""
 
     def declare(program: P) -> P:
         meaning(*functions)(meaning_by(program))
@@ -62,7 +62,7 @@ def composed(*functions: Any) -> Callable[[P], P]:
 
 
 def size_depends(what: str, rewrite: str) -> NoReturn:
-    """For composed programs: the size of `what` depends on values, and `rewrite` is what to write instead."""
+    """For composed programs: refuses `what`, whose size depends on values, with `rewrite` as advice."""
     raise NotImplementedError(what, rewrite)
 
 

@@ -1,4 +1,4 @@
-"""Tuples whose length the program computes (`RowsTuple`): the rows of a list that nothing changes.
+"""Tuples of computed length (`RowsTuple`): immutable lists of rows.
 
 In: the rows of a list, or tuples. Out: a tuple, what two of them have in common. What wants the elements one by one
 asks for their number, as it does of a list (`list_items`).
@@ -25,7 +25,7 @@ def of_rows(ctx: Context, rows: AnyList) -> Abstract:
 
 
 def listed(ctx: Context, value: Abstract) -> Abstract:
-    """A tuple of computed length as one of known length, PS401 where it has none; anything else as it is."""
+    """A tuple of computed length as one of known length, PS401 where it has none; other values unchanged."""
     return Tuple(list_items(ctx, value.rows)) if isinstance(value, RowsTuple) else value
 
 

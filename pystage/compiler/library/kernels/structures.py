@@ -79,7 +79,7 @@ def container_of(value: Any, part: Callable[[Any], Abstract]) -> Tuple | ListCel
 
 
 def lift(ctx: Context, value: Any, leaf: Callable[[Context, Any], Abstract] | None = None) -> Abstract:
-    """A Python object that was computed now, as an abstract value; containers are new ones.
+    """A Python object that was computed while compiling, as an abstract value; containers are new ones.
 
     What is no tuple, list or dict is as `leaf` says.
     """
@@ -187,7 +187,7 @@ def _known_parts(ctx: Operations, make: Any, parts: tuple[Abstract, ...]) -> Any
 
 
 def sequence_items(ctx: Context, value: Raw) -> tuple[Abstract, ...] | None:
-    """The elements of a tuple or list; None for anything else. PS401 where only the program knows how many there are."""
+    """The elements of a tuple or list; None for anything else. PS401 where only the program knows their number."""
     if isinstance(value, Tuple):
         return value.items
     if isinstance(value, RowsTuple):
@@ -206,7 +206,7 @@ def is_sequence(ctx: Context, value: Raw) -> bool:
 
 
 def list_items(ctx: Context, cell: AnyList) -> tuple[Abstract, ...]:
-    """The elements of a list one by one; PS401 where only the program knows how many there are."""
+    """The elements of a list one by one; PS401 where only the program knows their number."""
     if isinstance(cell, ListCell):
         return cell.items
     count = ctx.known(list_length(cell), "the length of a list or a tuple")
@@ -214,7 +214,7 @@ def list_items(ctx: Context, cell: AnyList) -> tuple[Abstract, ...]:
 
 
 def known_item(ctx: Context, cell: RowsCell, place: int) -> Abstract:
-    """The element of a list of rows at a known place."""
+    """The element of a list of rows at a known position."""
     return boxed(ctx, rebuild(cell.element, lambda rows: row(ctx.b, rows, place)), cell.objects)
 
 
@@ -242,7 +242,7 @@ def elements_for(ctx: Context, iterable: Raw, operation: str) -> list[Abstract]:
 
 
 def call_now(ctx: Context, function: Callable[..., Any], *args: Any) -> Abstract:
-    """A pure function of known objects, computed now; what it raises, the program raises."""
+    """Calls a pure function of known objects while compiling; what it raises, the program raises."""
     try:
         with np.errstate(all="ignore"):
             return lift(ctx, function(*args))

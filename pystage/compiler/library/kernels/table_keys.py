@@ -1,4 +1,4 @@
-"""Keys of dicts and sets of rows (`row_tables.py`): what can be one, and which of them are equal.
+"""Keys of dicts and sets of rows (`row_tables.py`): which values can be keys, and when two are equal.
 
 In: abstract keys, and rows of keys. Out: truths. As Python does, numbers are compared by value, whatever their kinds.
 """
@@ -49,7 +49,7 @@ Found = bool | Value
 
 
 def is_computed_key(ctx: Context, key: Abstract) -> bool:
-    """True for a key that only a run knows: a number, or a tuple with such a number in it, or with one of several things."""
+    """True for a key that only the run knows: a number, or a tuple with such a number or a gated φ in it."""
     if isinstance(key, Gated):
         raise needs_split(key)
     if isinstance(key, Tuple):
@@ -60,12 +60,12 @@ def is_computed_key(ctx: Context, key: Abstract) -> bool:
 
 
 def has_alternatives(key: Abstract) -> bool:
-    """True for a key with one of several things in it."""
+    """True for a key with a gated φ in it."""
     return any(isinstance(node, Gated) for node in nodes(key))
 
 
 def _is_key(key: Abstract) -> bool:
-    """True for what Python can hash, of what a program can look up."""
+    """True for a hashable value that a program can look up."""
     match key:
         case Const(value):
             return isinstance(value, Hashable) and not isinstance(value, complex | np.complexfloating)
@@ -79,7 +79,7 @@ def _is_key(key: Abstract) -> bool:
 
 
 def has_tuples(key: Abstract) -> bool:
-    """True for a key in which there is a tuple of computed length."""
+    """True for a key that contains a tuple of computed length."""
     return any(isinstance(node, RowsTuple) for node in nodes(key))
 
 
@@ -89,7 +89,7 @@ def is_of_rows(ctx: Context, cell: AnyTable, key: Abstract) -> bool:
 
 
 def same_keys(ctx: Operations, column: Abstract, key: Abstract) -> Found | Value:
-    """Which rows of the keys equal `key`: a bool for each, or for all. A known tuple is the parts of which it consists."""
+    """Which rows of the keys equal `key`: a bool for each, or for all. A known tuple is compared part by part."""
     assert not any(isinstance(x, Const) and isinstance(x.value, tuple) for x in (column, key))
     if isinstance(column, Gated):
         return _same_as_any(ctx, column, [same_keys(ctx, option, key) for option in column.options])
@@ -113,7 +113,7 @@ def same_keys(ctx: Operations, column: Abstract, key: Abstract) -> Found | Value
 
 
 def _same_as_any(ctx: Operations, one: Gated, same: Sequence[Found]) -> Found:
-    """What holds where the alternative that a key is has been found the same."""
+    """The comparison with a gated φ: that of the selected alternative."""
     found: Found = False
     for position, each in enumerate(same):
         if each is not False:
@@ -222,7 +222,7 @@ def _number(ctx: Operations, key: Array | Const) -> Value:
 
 
 def _single(ctx: Operations, number: Array) -> Value:
-    """The numbers as values of one type that tells them apart; PS401 for those of which none does."""
+    """The numbers as values of one type that distinguishes them; PS401 where there is none."""
     kinds = kinds_of(number)
     mixed = isinstance(number, GatedNumber) and any(kind.dtype.kind not in "bi" for kind in kinds)
     if mixed and not number.value.type.rank:
@@ -237,7 +237,7 @@ def _wide(ctx: Operations, value: Value) -> Value:
 
 
 def refuse_nan(ctx: Context, key: Abstract) -> None:
-    """PS401 where a number in a key is NaN, which Python finds by the object that it is."""
+    """Raises PS401 where a number in a key is NaN, whose identity Python compares first."""
     if isinstance(key, Tuple):
         for part in key.items:
             refuse_nan(ctx, part)

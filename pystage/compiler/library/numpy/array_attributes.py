@@ -85,7 +85,7 @@ def set_array_attribute(ctx: Context, value: Abstract, name: str, new: Abstract)
 
 
 def _numpy_attribute(ctx: Context, value: Array | Ref, name: str) -> Abstract | None:
-    """Of an ndarray or a staged NumPy scalar."""
+    """An attribute of an ndarray or a staged NumPy scalar."""
     if isinstance(value, Ref):
         shape, dtype = shape_of(ctx, value), dtype_of(ctx, value)
     else:
@@ -111,7 +111,7 @@ def _numpy_attribute(ctx: Context, value: Array | Ref, name: str) -> Abstract | 
 
 
 def _jax_attribute(ctx: Context, value: Array, name: str) -> Abstract | None:
-    """Of a `jax.Array`."""
+    """An attribute of a `jax.Array`."""
     found = _described(name, value.shape, value.dtype)
     if found is not None:
         return found
@@ -133,7 +133,7 @@ def _jax_attribute(ctx: Context, value: Array, name: str) -> Abstract | None:
 
 
 def _known_attribute(ctx: Context, receiver: Const, known: Any, name: str) -> Abstract | None:
-    """Of a number that is known now: its own."""
+    """An attribute of a number that is known now."""
     if not isinstance(known, bool | int | float | complex | np.generic) or name in _NO_VALUES:
         return None
     if name.startswith("__") or not hasattr(known, name):
@@ -166,7 +166,7 @@ def _known_method(name: str) -> Callable[..., Abstract]:
 
 
 def _attribute_of_bounded(ctx: Context, value: Bounded, name: str) -> Abstract | None:
-    """Of `x[mask]`."""
+    """An attribute of a bounded array."""
     found = bounded_attribute(ctx, value, name)
     if found is not None:
         return found
@@ -178,14 +178,14 @@ def _attribute_of_bounded(ctx: Context, value: Bounded, name: str) -> Abstract |
 
 
 def _part_of_bounded(ctx: Context, value: Bounded, name: str) -> Abstract:
-    """`.real` and `.imag` of `x[mask]`: as of the whole."""
+    """`.real` and `.imag` of a bounded array: those of the whole."""
     whole = array_attribute(ctx, value.whole, name)
     assert isinstance(whole, Ref | Array)
     return value if whole is value.whole else bounded(ctx, whole, value.extents)
 
 
 def _attribute_of_gated(ctx: Context, value: GatedNumber, name: str) -> Abstract | None:
-    """Of a number of several kinds; a method that all of them have finds out when it is called of which it is."""
+    """An attribute of a number of several kinds; a method that all of them have splits when it is called."""
     found = narrow_number(ctx.b, ctx.intervals, value)
     if isinstance(found, GatedNumber):
         each = [array_attribute(ctx, number_of_kind(ctx.b, found, i), name) for i in range(len(found.kinds))]
@@ -209,7 +209,7 @@ def _method(methods: dict[str, Callable[..., Abstract]], receiver: Abstract, nam
 
 
 def _described(name: str, shape: tuple[int, ...], dtype: DType) -> Abstract | None:
-    """Attributes that type and shape determine."""
+    """An attribute that type and shape determine."""
     size = int(np.prod(shape, dtype=np.int64))
     match name:
         case "shape":

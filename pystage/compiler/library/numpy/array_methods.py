@@ -178,7 +178,7 @@ def _view(ctx: Context, self: Raw, dtype: Raw = None) -> Abstract:
 
 
 def _conjugate(ctx: Context, /, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
-    """The conjugate; in NumPy, what is not complex is given back itself."""
+    """The conjugate; NumPy returns what is not complex itself."""
     if not is_jax(self) and not args and not kwargs:
         dtype = dtype_of(ctx, self) if ctx.is_ndarray(self) else self.dtype
         if not is_complex(dtype) and dtype != BFLOAT16:
@@ -227,7 +227,7 @@ def _fill(ctx: Context, self: Raw, value: Raw) -> Abstract:
 
 
 def _filling(ctx: Context, value: Raw, dtype: DType) -> Raw:
-    """The value that is to fill an array of `dtype`; raises what NumPy raises where it is no single number."""
+    """The value to fill an array of `dtype` with; raises what NumPy raises where it is no single number."""
     if is_sequence(ctx, value):
         name = type_name(ctx, value)
         if dtype.kind == "b":
@@ -315,7 +315,7 @@ def _nested(ctx: Context, array: Abstract, shape: tuple[int, ...], index: tuple[
 
 
 def _itself(ctx: Context, self: Raw) -> Abstract:
-    """`block_until_ready` and the like: nothing to do in a program."""
+    """`block_until_ready` and the like: the array itself."""
     return self  # type: ignore[no-any-return]
 
 

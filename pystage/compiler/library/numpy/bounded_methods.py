@@ -1,4 +1,4 @@
-"""Methods of bounded arrays that are no function of NumPy's of the same name."""
+"""Methods of bounded arrays without a NumPy function of the same name."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def joined(
 
 
 def check_casts(ctx: Context, given: Sequence[ArrayArgument], dtype: DType, casting: Any) -> None:
-    """The program raises TypeError where NumPy does not cast one of the arrays to `dtype`."""
+    """Makes the program raise TypeError where NumPy does not cast one of the arrays to `dtype`."""
     for each in given:
         if not np.can_cast(each.dtype, dtype, casting):
             pair = f"from {each.dtype!r} to {dtype!r}"
@@ -131,7 +131,7 @@ def concatenate(
 
 
 def _with_weak_numbers(ctx: Context, given: Sequence[ArrayArgument]) -> list[ArrayArgument]:
-    """Numbers of Python in the element type of the arrays beside them, which they do not make wider (NEP 50)."""
+    """Python numbers in the element type of the arrays beside them, which they do not widen (NEP 50)."""
     weak = [g.form is Form.PYTHON and g.dtype.kind in "ifc" for g in given]
     if not any(weak) or all(weak):
         return list(given)
@@ -364,7 +364,7 @@ def taken(ctx: Context, value: Value, positions: np.ndarray, axis: int) -> Value
 
 @twins(np.roll, jnp.roll, delegates=False)
 def roll(ctx: Context, rules: Rules, a: Raw, shift: Raw, axis: Raw = None) -> Abstract:
-    """Shifted along axes, what leaves at one end enters at the other; one shift may be staged."""
+    """The elements shifted cyclically along axes; one shift may be staged."""
     given = nested(ctx, rules, a, "roll")
     value = given.value
     if is_none(axis):

@@ -101,7 +101,7 @@ def ones(ctx: Context, rules: Rules, shape: Raw, dtype: Raw = None, order: Raw =
 
 @twins(np.empty, jnp.empty, delegates=False)
 def empty(ctx: Context, rules: Rules, shape: Raw, dtype: Raw = None, order: Raw = "C") -> Abstract:
-    """An array whose elements mean nothing yet; here they are zeros."""
+    """An array of unspecified elements, here zeros."""
     return _constant_array(0, "empty", ctx, rules, shape, dtype, order)
 
 
@@ -203,7 +203,7 @@ def empty_like(
     subok: Raw = True,
     shape: Raw = None,
 ) -> Abstract:
-    """An array like `prototype` whose elements mean nothing yet; here they are zeros."""
+    """An array like `prototype` of unspecified elements, here zeros."""
     which = order_argument(ctx, rules, order, "empty_like")
     extent, wanted, weak = _like(ctx, rules, prototype, dtype, shape, "empty_like")
     return _ordered(ctx, rules, prototype, filled(ctx, 0, extent, wanted), weak, which)
@@ -285,7 +285,7 @@ For more details, see https://numpy.org/devdocs/numpy_2_0_migration_guide.html#a
 
 
 def _copies(ctx: Context, copy: Raw, function: str) -> bool | None:
-    """Whether the result of `np.array` is a copy; None: where one is needed. Any object says so by its truth."""
+    """Whether the result of `np.array` is a copy; None: where one is needed. Any object is taken by its truth."""
     given = ctx.known(copy, f"copy of {function}")
     if isinstance(given, str):
         ctx.raise_(ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead."))
@@ -470,7 +470,7 @@ def _is_int(value: object) -> bool:
 
 
 def _length(first: Any, last: Any, by: Any) -> int:
-    """How many numbers `np.arange` makes; raises ValueError and OverflowError as it does."""
+    """The length of `np.arange`; raises ValueError and OverflowError as it does."""
     parts: float = (last - first) / by
     if not math.isfinite(parts) or parts >= 2**63:
         return len(np.arange(first, last, by))

@@ -28,7 +28,7 @@ _NORMS = ("backward", "ortho", "forward")
 
 
 def _of_length(ctx: Context, value: Value, length: int) -> Value:
-    """The last axis cut, or filled with zeros, to `length`."""
+    """The last axis truncated, or padded with zeros, to `length`."""
     shape = value.type.static_shape
     rank = len(shape)
     if shape[-1] > length:
@@ -41,8 +41,9 @@ def _of_length(ctx: Context, value: Value, length: int) -> Value:
 
 
 def _scale(ctx: Context, norm: Raw, length: int, inverse: bool, dtype: DType, name: str) -> float:
-    """The factor of the result, in the precision of the operand's real dtype as NumPy computes it; 1 where HLO's division
-    of inverse transforms by the length is all."""
+    """The factor of the result, in the precision of the operand's real dtype as in NumPy; 1 where HLO's division of inverse
+    transforms by the length suffices.
+    """
     which = ctx.known(norm, f"the norm of np.fft.{name}")
     which = "backward" if which is None else which
     if which not in _NORMS:
@@ -151,7 +152,7 @@ def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = No
 
 
 def _chosen(shape: Any, s: Any, axes: Any, invert: Any) -> Any:
-    """Lengths and axes of a transform of several axes; `invert`: the last length is of the real result."""
+    """Lengths and axes of a transform of several axes; `invert`: the last length is that of the real result."""
     if axes is None:
         count = len(shape) if s is None else len(s)
         axes = tuple(range(len(shape) - count, len(shape)))

@@ -114,7 +114,7 @@ def by_parts(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
 
 
 def _line(ctx: Context, slope: Value, at: Value, x: Value, y: Value) -> Value:
-    """The line through a point. At the point it is `y`, -0.0 too: what is added there is -0.0."""
+    """The line through a point. At the point it is `y`, -0.0 too: -0.0 is added there."""
     zero = ctx.broadcast(ctx.constant(0, FLOAT64), slope.type.static_shape)
     on, back = [
         ctx.op(Add(), ctx.op(Subtract(), p, q), zero) for p, q in ((at, x), (x, at))

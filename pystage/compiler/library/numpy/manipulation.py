@@ -61,7 +61,7 @@ def as_array(ctx: Context, rules: Rules, a: Raw, function: str) -> Raw:
 
 
 def wanted_shape(ctx: Context, rules: Rules, shape: Sequence[int], size: int) -> tuple[int, ...]:
-    """A shape with -1 replaced by what is left; NumPy's ValueError where the size does not fit."""
+    """A shape with -1 replaced by the remaining extent; NumPy's ValueError where the size does not fit."""
     given = tuple([int(n) for n in shape])
     if rules.is_jax and min(given, default=0) < -1:
         rules.mismatch(ctx, f"there is no shape {given}")
@@ -104,7 +104,7 @@ def _reverse(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def order_of(ctx: Context, order: Raw, function: str, array: Raw = None) -> str:
-    """An order argument, C or F; A and K (the order in memory) only of what lies in row-major order."""
+    """An order argument, C or F; A and K (the order in memory) only of arrays in row-major order."""
     given = ctx.known(order, f"the order of {function}")
     if given not in ("C", "F", "A", "K"):
         ctx.raise_(ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {given!r})"))
@@ -328,7 +328,7 @@ def fliplr(ctx: Context, rules: Rules, m: Raw) -> Abstract:
 
 @twins(np.rot90, jnp.rot90, delegates=False)
 def rot90(ctx: Context, rules: Rules, m: Raw, k: Raw = 1, axes: Raw = (0, 1)) -> Abstract:
-    """Turned by `k` right angles in the plane of two axes."""
+    """The array rotated by `k` right angles in the plane of two axes."""
     shape = shape_known(ctx, rules, m, "rot90")
     rank = len(shape)
     one, two = axes_of(ctx, axes, rank, "rot90")
@@ -349,7 +349,7 @@ def rot90(ctx: Context, rules: Rules, m: Raw, k: Raw = 1, axes: Raw = (0, 1)) ->
 
 
 def repeated(ctx: Context, array: Raw, value: Value) -> Abstract:
-    """NumPy's broadcast view of `array`, which may not be stored to; `value` is what it holds."""
+    """NumPy's broadcast view of `array`, which is read-only; `value` is its contents."""
     if isinstance(array, Ref) and ctx.is_ndarray(array):
         return Ref(array.cell, (*array.path, Repeated(value.type.static_shape)))
     return Ref(ctx.state.new_cell(ArrayCell(value, writable=False)))

@@ -76,13 +76,13 @@ def _sides(ctx: Context, constants: Raw, rank: int, dtype: DType) -> list[tuple[
 
 
 def _repeated(ctx: Context, mode: str, value: Value, axis: int, widths: tuple[int, int]) -> Value:
-    """Elements of its own on both sides, at the places at which NumPy pads the places themselves."""
+    """Elements of its own on both sides, at the indices that NumPy's padding of indices gives."""
     places = np.arange(value.type.static_shape[axis])
     return taken(ctx, value, np.pad(places, widths, mode=mode), axis)  # type: ignore[call-overload]
 
 
 def _turned(ctx: Context, mode: str, value: Value, axis: int, widths: tuple[int, int]) -> Value:
-    """Reflected about its ends, and turned about their elements, as often as needed."""
+    """The array reflected about its ends, and about their elements, as often as needed."""
     low, high = widths
     offset = int(mode == "reflect")  # the element at the end is not repeated
     period = value.type.static_shape[axis] - offset
@@ -111,7 +111,7 @@ def _about(ctx: Context, value: Value, axis: int, at: int, ends: tuple[int, int]
 def _with_statistics(
     ctx: Context, function: Any, lengths: Pairs, value: Value, axis: int, widths: tuple[int, int]
 ) -> Value:
-    """On both sides a statistic of so many elements beside it, of all where a length is None."""
+    """On both sides a statistic of the adjacent elements, of all where a length is None."""
     shape, dtype = value.type.static_shape, value.type.dtype
     sides = []
     for is_last, (width, length) in enumerate(zip(widths, lengths[axis])):
@@ -127,7 +127,7 @@ def _with_statistics(
 
 
 def _with_ramps(ctx: Context, ends: Pairs, value: Value, axis: int, widths: tuple[int, int]) -> Value:
-    """On both sides numbers from an end value on to the outermost element."""
+    """Numbers on both sides from an end value to the outermost element."""
     shape, dtype = value.type.static_shape, value.type.dtype
     ramps = []
     for is_last, (width, end) in enumerate(zip(widths, ends[axis])):

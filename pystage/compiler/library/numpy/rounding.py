@@ -98,7 +98,7 @@ def jnp_round(ctx: Context, a: Raw, decimals: Raw = 0) -> Abstract:
 
 @composed(np.isclose)
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
-    """Which elements lie within `atol + rtol * abs(b)` of each other; what is no number of Python's counts as an array."""
+    """Which elements are within `atol + rtol * abs(b)` of each other; anything but a Python number counts as an array."""
     x, y, absolute, relative = _operand(a), _operand(b), _operand(atol), _operand(rtol)
     y = float(y) if isinstance(y, int) else y
     if not isinstance(y, float | complex):
@@ -115,14 +115,14 @@ def _operand(given: Any) -> Any:
 
 @composed(np.allclose)
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
-    """Whether all elements are near each other."""
+    """Whether all elements are close to each other."""
     return bool(np.all(np.isclose(a, b, rtol, atol, equal_nan)))
 
 
 def _near(
     ctx: Context, name: str, first: Raw, second: Raw, tolerances: tuple[Raw, Raw], equal_nan: Raw
 ) -> Value:
-    """What `jnp.isclose` computes."""
+    """The computation of `jnp.isclose`."""
     operands = jax_operands(ctx, name, (first, second))
 
     def rule(kinds: tuple[NumberKind, ...]) -> LoopTypes:

@@ -44,7 +44,7 @@ from .indexing.stores import cast, known_array
 
 
 def _precedes(ctx: Context, x: Value, y: Value) -> Value:
-    """Where `x` stands before `y`: less, or a number where `y` is NaN; complex numbers as NumPy sorts them."""
+    """Where `x` sorts before `y`: less, or a number where `y` is NaN; complex numbers as NumPy sorts them."""
     if is_complex(x.type.dtype):
         return _precedes_complex(ctx, x, y)
     less = ctx.op(Compare("LT"), x, y)
@@ -76,14 +76,14 @@ def _at(ctx: Context, values: Value, positions: Value) -> Value:
 
 
 def count_preceding(ctx: Context, values: Value, needles: Value, side: str) -> Value:
-    """How many of the sorted `values` stand before each needle (with those equal to it for `right`), as int64."""
+    """The number of sorted `values` before each needle (with equal ones for `right`), as int64."""
     return _bisect(ctx, values, needles, side)[0]
 
 
 def _bisect(
     ctx: Context, values: Value, needles: Value, side: str, sorter: Value | None = None
 ) -> tuple[Value, Value]:
-    """Bisection in `values[sorter]`; and whether it met places in `sorter` (int64) that `values` has not.
+    """Bisection in `values[sorter]`; and whether `sorter` (int64) contained an index out of range.
 
     It probes the places that NumPy probes, whose answer for values that are not in order depends on them.
     """
@@ -115,7 +115,7 @@ def _not_after(ctx: Context, x: Value, y: Value) -> Value:
 
 
 def refuse_rank(ctx: Context, rank: int) -> NoReturn:
-    """NumPy's ValueError for an array that should have been a vector."""
+    """Raises NumPy's ValueError for an array that is not a vector."""
     ctx.raise_(ValueError(f"object {'too deep' if rank else 'of too small depth'} for desired array"))
 
 
@@ -187,7 +187,7 @@ def digitize(x: Any, bins: Any, right: Any = False) -> Any:
 
 @twins(np.bincount, None, delegates=False)
 def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength: Raw = 0) -> Abstract:
-    """How often each number occurs, or the sum of its weights.
+    """The number of occurrences of each number, or the sum of its weights.
 
     The length of the result is one more than the greatest element, or `minlength`.
     """
@@ -244,7 +244,7 @@ def least_length(ctx: Context, minlength: Raw) -> int | Array:
 def occurrences(
     ctx: Context, numbers: Value, parts: Value, least: int | Array, inside: Value | None = None
 ) -> Abstract:
-    """The sum of the parts of each number, at least `least` of them; of those only that are `inside`.
+    """The sum of the weights of each number, for at least `least` numbers; of those only that are `inside`.
 
     There is one more than the greatest number, which only the run may know.
     """

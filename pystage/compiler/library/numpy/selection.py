@@ -131,7 +131,7 @@ def _select(jax: bool) -> Callable[..., Abstract]:
 
 
 def _check_choices(ctx: Context, operands: Sequence[Operand], dtype: DType) -> None:
-    """NumPy's TypeError for a choice that it does not store into the result, as 300 into uint8."""
+    """Raises NumPy's TypeError for a choice that it does not store into the result, as 300 into uint8."""
     kind = "array data" if any(shape_of(o) for o in operands) else "scalar"
     for choice in operands[:-1]:
         source = choice.dtype if isinstance(choice, Array) else np.asarray(choice.value).dtype
@@ -161,7 +161,7 @@ def np_clip(
     max: Raw = np._NoValue,
     casting: Raw = SAME_KIND,
 ) -> Abstract:
-    """`np.clip(a, a_min, a_max)`. A limit that the integer type of `a` does not reach is none."""
+    """`np.clip(a, a_min, a_max)`. A limit beyond the range of the integer type of `a` has no effect."""
     rule = ctx.known(casting, "casting of np.clip")
     missing = [name for name, given in (("a_min", a_min), ("a_max", a_max)) if given is np._NoValue]
     if len(missing) == 1:
@@ -184,7 +184,7 @@ def np_clip(
 
 
 def _within(ctx: Context, operand: Operand, limit: Operand | None, side: int) -> Operand | None:
-    """The limit, unless it is a Python integer beyond what the integers of `operand` reach: that limits nothing."""
+    """The limit, unless it is a Python integer beyond the range of `operand`'s integers, which has no effect."""
     dtype = kinds_of(operand)[0].dtype
     array = isinstance(operand, Array) and operand.form is not Form.PYTHON
     if not array or limit is None or not is_integer(dtype):

@@ -125,7 +125,7 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
 
 @composed(np.unwrap)
 def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.pi) -> Any:
-    """Jumps of more than half a period taken back by whole periods."""
+    """Phases with jumps of more than half a period removed by whole periods."""
     given = np.asarray(p)
     phases = np.moveaxis(given, normalize_axis_index(axis, given.ndim), -1)
     steps = np.diff(phases, axis=-1)

@@ -64,7 +64,7 @@ def _memory_of(ctx: Context, raw: Raw) -> Ref:
 
 
 def _of_bounded(ctx: Context, array: Bounded, view: SlidingWindows) -> Bounded:
-    """The windows of the whole that begin where elements do, and end where elements do."""
+    """The windows of the whole whose elements all belong to the array."""
     extents: list[Extent] = []
     sizes = list(array.type.static_shape)
     for extent in array.extents:

@@ -171,7 +171,7 @@ def _target(ctx: Context, array: Raw, text: str) -> Ref:
 
 @meaning(np.put_along_axis)
 def put_along_axis(ctx: Context, arr: Raw, indices: Raw, values: Raw, axis: Raw) -> Abstract:
-    """Stores where `take_along_axis` takes from, in place."""
+    """Stores at the indices of `take_along_axis`, in place."""
     target = _target(ctx, arr, IMMUTABLE)
     shape = shape_of(ctx, target)
     value = ctx.contents(target)
@@ -257,7 +257,7 @@ MOST_CHOICES = 64
 
 @meaning(np.choose)
 def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "raise") -> Abstract:
-    """For each element the choice that it numbers."""
+    """For each element the choice of this number."""
     if delegated(ctx, a):
         how = ctx.known(mode, "the mode of choose")
         if not is_none(out):
@@ -350,7 +350,7 @@ def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> A
 
 
 def _insertions(ctx: Context, which: Any, extent: int) -> np.ndarray:
-    """The places before which `np.insert` puts values, counted from the front; without axes for one number."""
+    """The positions before which `np.insert` puts values, counted from the front; without axes for one number."""
     try:
         np.insert(np.arange(extent), which, 0)
     except (IndexError, ValueError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Queries about types and constants, which the real NumPy function answers at compile time.
+"""Queries about types and constants, which the real NumPy function answers while compiling.
 
 In: dtypes, scalar types, constants. Out: the result of the real function. A computed argument contributes its element
 type.
@@ -115,7 +115,7 @@ def _kind(ctx: Context, x: Raw) -> NumberKind:
 
 
 def _is_no_type(ctx: Context, x: Raw) -> bool:
-    """True for what has no element type and names none: a sequence, a function."""
+    """True for a value that neither has an element type nor names one: a sequence, a function."""
     if not isinstance(x, Const):
         return is_sequence(ctx, x)
     if isinstance(x.value, bool | int | float | complex | np.generic):
@@ -128,7 +128,7 @@ def _is_no_type(ctx: Context, x: Raw) -> bool:
 
 
 def _refused_type(ctx: Context, function: Callable[..., Any], args: Sequence[Raw]) -> Abstract:
-    """What the function itself says of arguments that have no element type."""
+    """The exception of the function itself for arguments without an element type."""
     known = [known_object(ctx, x) for x in args]
     if any(x is MISSING for x in known):
         ctx.fail(NotNumeric(span=ctx.span, what=f"`{function.__name__}`", kind="a sequence"))
@@ -136,7 +136,7 @@ def _refused_type(ctx: Context, function: Callable[..., Any], args: Sequence[Raw
 
 
 def _about_type(function: Callable[[Any], Any]) -> Callable[..., Abstract]:
-    """A question about an element type, of which anything else has none."""
+    """A query about an element type, which other arguments do not have."""
 
     def about(ctx: Context, x: Raw) -> Abstract:
         if isinstance(x, Const) and not isinstance(x.value, bool | int | float | complex | np.generic):

@@ -28,7 +28,7 @@ from .nested_sequences import elements, is_sequence, nested
 
 
 def cast_number(ctx: Context, read: Array | Const, dtype: DType) -> Value:
-    """A number as `np.asarray` of it is cast: integers wrap around. OverflowError for what 64 bits do not hold."""
+    """A number cast as by `np.asarray`: integers wrap around. OverflowError for values beyond 64 bits."""
     if isinstance(read, Array):
         return cast(ctx, read.value, dtype)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -40,7 +40,7 @@ def cast_number(ctx: Context, read: Array | Const, dtype: DType) -> Value:
 
 
 def filling_value(ctx: Context, read: Array | Const, dtype: DType, what: str) -> Value:
-    """A number that `np.full` or `np.copyto` stores: Python's integers must fit, all else is cast."""
+    """A number that `np.full` or `np.copyto` stores: Python integers must fit, others are cast."""
     if isinstance(read, Const):
         python = type(read.value) is int
     else:

@@ -64,7 +64,7 @@ def lowered(precision: str | None, dtype: DType) -> str | None:
 
 
 def without_repeats(ctx: Operations, x: Labelled) -> Labelled:
-    """Each label once: of axes with one label the diagonal."""
+    """The value with each label once: of axes with the same label, the diagonal."""
     while len(set(x.labels)) < len(x.labels):
         label = next(label for label in x.labels if x.labels.count(label) > 1)
         first = x.labels.index(label)
@@ -76,7 +76,7 @@ def without_repeats(ctx: Operations, x: Labelled) -> Labelled:
 
 
 def summed_out(ctx: Operations, x: Labelled, kept: Sequence[str], precision: Precision) -> Labelled:
-    """Without the labels that are not kept: summed."""
+    """The value summed over the labels that are not kept."""
     axes = tuple([i for i, label in enumerate(x.labels) if label not in kept])
     if not axes:
         return x
@@ -98,7 +98,7 @@ _USUAL = Precision()
 def product(
     ctx: Operations, left: Labelled, right: Labelled, result: Sequence[str], precision: Precision = _USUAL
 ) -> Labelled:
-    """The sum of products over all labels that the result lacks; its axes in whatever order."""
+    """The sum of products over all labels that the result lacks; its axes in any order."""
     left = summed_out(ctx, left, (*result, *right.labels), precision)
     right = summed_out(ctx, right, (*result, *left.labels), precision)
     shared = [label for label in left.labels if label in right.labels]
@@ -126,7 +126,7 @@ def product(
 
 
 def _elementwise(ctx: Operations, left: Labelled, right: Labelled) -> Labelled:
-    """A product without a sum: both broadcast to all labels."""
+    """A product without a sum: both operands broadcast to all labels."""
     labels = (*left.labels, *[label for label in right.labels if label not in left.labels])
     sizes = {**right.sizes, **left.sizes}
     shape = tuple([sizes[label] for label in labels])

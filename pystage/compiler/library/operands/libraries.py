@@ -92,7 +92,7 @@ class Rules(abc.ABC):
 
     @abc.abstractmethod
     def array(self, ctx: Context, value: Value, weak: bool = False) -> Abstract:
-        """A result that is an array in NumPy also where its rank is 0."""
+        """A result that NumPy gives as an array at rank 0 too."""
 
     @abc.abstractmethod
     def dtype(self, ctx: Context, raw: Raw, function: str) -> DType:
@@ -108,7 +108,7 @@ class Rules(abc.ABC):
 
     @abc.abstractmethod
     def common_dtype(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[DType, bool]:
-        """The element type that arrays are brought to, and whether it is weak."""
+        """The common element type of arrays, and whether it is weak."""
 
     def common(self, ctx: Context, operands: Sequence[ArrayArgument]) -> tuple[list[Value], bool]:
         """The operands in their common element type, and whether it is weak."""
@@ -230,7 +230,7 @@ _OPERANDS = frozenset({"repeats", "v", "sorter"})
 
 
 def delegated(ctx: Context, owner: Raw, *others: Raw) -> bool:
-    """Whether a function of NumPy that uses a method or the operators of `owner` goes by JAX's rules.
+    """Whether a NumPy function that uses a method or the operators of `owner` follows JAX's rules.
 
     So it is where that is a `jax.Array`. But a method of it raises TypeError where one of the `others`, which it takes
     for arrays, is a list: then NumPy's function does without the method, and converts `owner` to an ndarray.
@@ -244,14 +244,14 @@ _FORGOTTEN = {"sum": "initial"}
 
 
 def refuse_forgotten(ctx: Operations, method: str, given: Mapping[str, Raw]) -> None:
-    """PS203 where a method of a `jax.Array` is given the argument that it forgets."""
+    """Raises PS203 where a method of a `jax.Array` is given the argument that it ignores."""
     argument = _FORGOTTEN.get(method, "")
     if not is_none(given.get(argument)):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"jax.Array.{method}", argument=argument))
 
 
 def as_ndarray(ctx: Context, raw: Raw) -> Raw:
-    """`np.asarray` of a `jax.Array`, which may not be stored to; whatever else there is as it is."""
+    """`np.asarray` of a `jax.Array`, which is read-only; other values unchanged."""
     if isinstance(raw, Bounded) and isinstance(raw.whole, Array):
         return replace(raw.anew(), whole=_read_only(ctx, raw.whole))
     if not isinstance(raw, Array) or raw.form is not Form.JAX or raw.key_impl is not None:
@@ -260,7 +260,7 @@ def as_ndarray(ctx: Context, raw: Raw) -> Raw:
 
 
 def as_jax(ctx: Context, raw: Raw, function: str) -> Raw:
-    """`jnp.asarray` of an ndarray, whatever its size, and of those in a tuple or list; all else as it is."""
+    """`jnp.asarray` of an ndarray, and of those in a tuple or list; other values unchanged."""
     if isinstance(raw, Bounded):
         whole = jax_array(ctx, raw.whole, function)
         return raw if whole is raw.whole else replace(raw.anew(), whole=whole, type=whole.type)
@@ -297,7 +297,7 @@ def numpy_constant(ctx: Operations, value: object, function: str) -> Value:
 
 
 def plain(ctx: Operations, raw: Raw) -> Any:
-    """The Python object that `raw` is where all of it is known now, else `MISSING`; lists are not."""
+    """The Python object for a fully known `raw`, else `MISSING`; lists are not known."""
     match raw:
         case Const(value=value):
             return value
@@ -388,7 +388,7 @@ def under(
 
 
 def raise_axis(ctx: Context, problem: AxisProblem, is_jax: bool) -> NoReturn:
-    """The error for an axis out of range: NumPy raises, JAX's calls are refused, and those beyond C's integers."""
+    """The error for an axis out of range: NumPy raises, JAX's calls and those beyond C's integers are refused."""
     if is_jax or problem.is_beyond_c:
         ctx.fail(problem.in_jax(ctx.span))
     ctx.raise_(problem.in_numpy())
@@ -421,7 +421,7 @@ def _folded(ctx: Context, function: Any, args: Sequence[Any], kwargs: dict[str, 
 
 
 def _into(ctx: Context, rules: Rules, out: Raw, result: Abstract, name: str, owner: Raw) -> Abstract:
-    """A result stored into the `out` argument; what the call returns, which uses the method of `owner`, if any."""
+    """Stores a result into the `out` argument; gives the result of a call that uses the method of `owner`, if any."""
     if rules.is_jax or not ctx.is_ndarray(out):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument="out"))
     read = NUMPY.operand(ctx, result, name)

@@ -44,7 +44,7 @@ def elements(ctx: Context, raw: Raw) -> list[Abstract] | None:
 
 
 def samples(ctx: Context, raw: Raw) -> Sequence[Abstract] | None:
-    """The elements of a list, tuple or range; of a list of rows, one that is of the kinds of all of them."""
+    """The elements of a list, tuple or range; of a list of rows, one element of the common kinds."""
     cell = cell_of(ctx, raw)
     if isinstance(cell, RowsCell):
         return [row_at(ctx.b, cell.element, ctx.constant(0, INT64))]
@@ -52,7 +52,7 @@ def samples(ctx: Context, raw: Raw) -> Sequence[Abstract] | None:
 
 
 class _Ragged(Exception):
-    """Rows of a nested sequence have several shapes."""
+    """Raised where the rows of a nested sequence have several shapes."""
 
 
 def nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
@@ -125,7 +125,7 @@ def like_sequence(ctx: Context, raw: Raw) -> Any:
 
 
 def depth(value: Any) -> int:
-    """How many axes a nested sequence of numbers and arrays has."""
+    """The number of axes of a nested sequence of numbers and arrays."""
     if isinstance(value, list | tuple):
         return 1 + max(map(depth, value), default=0)
     return int(np.ndim(value))
@@ -137,5 +137,5 @@ def is_sequence(ctx: Context, raw: Raw) -> bool:
 
 
 def default_float(ctx: Context, rules: Rules) -> np.dtype[np.generic]:
-    """The element type of an array that nothing gives a type."""
+    """The element type of an array for which none is given."""
     return canonical(FLOAT64, ctx.x64) if rules.is_jax else FLOAT64

@@ -29,7 +29,7 @@ from .libraries import JAX, NUMPY, Rules
 
 @dataclass(frozen=True, slots=True)
 class ReductionOperand:
-    """Elements to reduce: an array, the axes to reduce, and a mask of its shape where not all count.
+    """The operand of a reduction: an array, the axes to reduce, and a mask of its shape where not all elements count.
 
     `shape` is the result's shape, in which reduced axes may be kept as axes of one element; `bounded` are its bounded axes.
     `from_zero`: a sum begins with 0.0, as NumPy's do, also that of one element or of arrays that are stacked; XLA (and so
@@ -55,7 +55,7 @@ class ReductionOperand:
 
     @property
     def count(self) -> int:
-        """How many elements are combined into one, if all count."""
+        """The number of elements combined into one, if all count."""
         return int(np.prod([self.extents[a] for a in self.axes], dtype=np.int64))
 
     def of(self, value: Value) -> ReductionOperand:
@@ -111,7 +111,7 @@ def _axes(ctx: Context, axis: Raw, rank: int, name: str) -> tuple[int, ...]:
 
 
 def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keep: bool) -> tuple[int, ...]:
-    """The shape once the axes are reduced."""
+    """The shape of the result of the reduction."""
     if keep:
         return tuple([1 if i in axes else n for i, n in enumerate(shape)])
     return tuple([n for i, n in enumerate(shape) if i not in axes])
@@ -124,7 +124,9 @@ def _is_everywhere(given: Raw) -> bool:
 def _bounded_source(
     ctx: Context, rules: Rules, a: Bounded, axis: Raw, keep: bool, name: str, where: Raw, ordered: bool
 ) -> ReductionOperand:
-    """Of a bounded array: what belongs to it along the axes that are reduced; the other axes stay bounded."""
+    """The operand for a bounded array: a mask of the elements that belong to it along the reduced axes; other axes stay
+    bounded.
+    """
     axes = _axes(ctx, axis, a.rank, name)
     if not ordered and _is_everywhere(where) and all(e.axis in axes for e in a.extents):
         a = with_masks(ctx, a)
@@ -148,7 +150,7 @@ def _bounded_source(
 
 
 def reduced(ctx: Context, rules: Rules, of: ReductionOperand, value: Value) -> Abstract:
-    """What a reduction gives: `value`, bounded where what was not reduced is."""
+    """The result of a reduction: `value`, bounded along the bounded axes that were not reduced."""
     if not of.bounded:
         return rules.result(ctx, value)
     return bounded(ctx, ctx.jax(value) if rules.is_jax else ctx.ndarray(value), of.bounded)
@@ -162,7 +164,7 @@ STACKED = 32
 
 
 def neutral(combine: HloOp, dtype: DType) -> object:
-    """The element that changes nothing when it is combined."""
+    """The neutral element of the reduction."""
     match combine:
         case Add() | Or():
             return 0
@@ -177,7 +179,7 @@ def neutral(combine: HloOp, dtype: DType) -> object:
 
 
 def reduce(ctx: Operations, combine: HloOp, of: ReductionOperand, initial: Value | None = None) -> Value:
-    """All elements that count, combined, from `initial` on."""
+    """The reduction of all elements that count, from `initial` on."""
     value = of.value
     unit = ctx.constant(neutral(combine, of.dtype), of.dtype)
     from_zero = of.from_zero and isinstance(combine, Add) and of.dtype.kind in "fcV" and of.count <= STACKED
@@ -215,7 +217,7 @@ def wider(dtype: DType) -> DType:
 
 
 def counted(ctx: Operations, of: ReductionOperand, dtype: DType) -> Value:
-    """How many elements count, in the shape of the result."""
+    """The number of elements that count, in the shape of the result."""
     if of.where is None:
         return ctx.broadcast(ctx.constant(of.count, dtype), of.shape)
     ones = ReductionOperand(ctx.convert(of.where, INT64), of.axes, None, of.shape)
@@ -231,7 +233,7 @@ def not_zero(ctx: Operations, value: Value) -> Value:
 
 
 def without_nan(ctx: Operations, of: ReductionOperand) -> ReductionOperand:
-    """Only the elements that are numbers; integers all are."""
+    """The operand without NaN elements; integers have none."""
     if not (is_floating(of.dtype) or of.dtype.kind == "c"):
         return of
     number = ctx.op(Compare("EQ"), of.value, of.value)
@@ -240,7 +242,7 @@ def without_nan(ctx: Operations, of: ReductionOperand) -> ReductionOperand:
 
 
 def spread_back(ctx: Operations, value: Value, of: ReductionOperand) -> Value:
-    """A reduced value in the shape of the array that it came from."""
+    """A reduced value broadcast to the shape of the operand."""
     kept = tuple([i for i in range(len(of.extents)) if i not in of.axes])
     flat = ctx.reshape(value, tuple([of.extents[i] for i in kept]))
     return ctx.op(Broadcast(of.extents, kept), flat)

@@ -1,4 +1,4 @@
-"""Arrays of lists whose length, or that of whose elements, only the program knows.
+"""Arrays made of lists whose length, or whose elements' length, only the program knows.
 
 In: a list of rows of numbers, of arrays, of tuples or of lists. Out: the array that NumPy makes of it, bounded along the
 axes that have a computed length. NumPy wants elements of one shape, which the program sees to; `chained` is for
@@ -62,7 +62,7 @@ from .libraries import NUMPY, ArrayArgument, Rules
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Length:
-    """The length that each row has along an axis: a value with an axis for rows, for their elements, ….
+    """The length that each row has along an axis: a value with an axis for rows, one for their elements, ….
 
     `of_lists`: NumPy does not see what there is in lists that are empty.
     """
@@ -83,7 +83,7 @@ class _Column:
 
 
 def _row_zero(ctx: Operations, element: Abstract, depth: int) -> Abstract:
-    """The element of which there are rows along `depth` axes."""
+    """The template of the rows along `depth` axes."""
 
     def first(value: Value) -> Value:
         shape = value.type.static_shape
@@ -195,7 +195,7 @@ def _of_numbers(ctx: Context, rules: Rules, element: Array, function: str, depth
 
 
 def _inside(ctx: Operations, counts: Sequence[Int], shape: tuple[int, ...]) -> Value:
-    """The places along some axes at which there are rows, so many along each."""
+    """The indices along some axes of the existing rows, as many as there are along each."""
     found = ctx.broadcast(ctx.constant(True, BOOL), shape)
     for axis, count in enumerate(counts):
         if not isinstance(count, int):
@@ -215,7 +215,7 @@ def _ragged(
     shape: tuple[int, ...],
     *counts: int,
 ) -> None:
-    """Raises what a function raises of nested lists of arrays of one length, but for one that has another.
+    """Raises what a function raises for nested lists of arrays of one length, except for one of another length.
 
     It is the one with the index `at` of as many as `shape` says; so many along each axis are there.
     """
@@ -229,7 +229,7 @@ def _ragged(
 def _common_length(
     ctx: Context, function: Callable[..., Any], each: _Length, counts: Sequence[Int], rest: tuple[int, ...]
 ) -> Value:
-    """The length that all rows have; the program raises what `function` raises where one has another."""
+    """The common length of all rows; the program raises what `function` raises where one differs."""
     lengths = each.of_each
     shape = lengths.type.static_shape
     if not lengths.type.size:
@@ -275,7 +275,7 @@ _OF_GIVEN_TYPE = (
 
 
 def is_of_any_type(function: Callable[..., Any], args: Sequence[Raw], kwargs: Mapping[str, Raw]) -> bool:
-    """True if a function makes the same of an empty list, whatever the type of its elements would be."""
+    """True if a function gives the same result for an empty list, whatever the type of its elements."""
     given = args[1] if len(args) > 1 else kwargs.get("dtype", NONE)
     has_type = not (isinstance(given, Const) and given.value is None)
     stores = isinstance(getattr(function, "__self__", None), np.ufunc) and function.__name__ == "at"
@@ -294,7 +294,7 @@ def array_of_rows(
     of_any_type: bool = False,
     rules: Rules = NUMPY,
 ) -> Raw:
-    """An argument of `function`: of a list whose length only the program knows, the array that its library makes.
+    """An argument of `function`: a list of computed length becomes the array that its library makes of it.
 
     NumPy makes one of float64 of an empty list, JAX of its default type; of an index, one of integers.
     """
@@ -334,14 +334,14 @@ def _refuse_empty(ctx: Context, length: Value) -> None:
 
 
 def _number_of(element: Abstract) -> Abstract | None:
-    """What the elements of a list are besides None, where all others are of one kind."""
+    """The common kind of the elements of a list other than None."""
     options = alternatives(element) if isinstance(element, Gated) else ()
     others = [option for option in options if option != NONE]
     return others[0] if len(others) == 1 and len(options) == 2 else None
 
 
 def _refuse_none(ctx: Context, cell: RowsCell, element: Gated) -> None:
-    """PS401 where an element is None, of which NumPy makes an array of objects."""
+    """Raises PS401 where an element is None, of which NumPy makes an array of objects."""
     reason = NotKnown(span=ctx.span, what="the element type of an array of numbers of which one is None")
     refuse_where(ctx, cell, tag_of(ctx.b, element, alternatives(element).index(NONE)), reason)
 
@@ -398,7 +398,7 @@ def rank_of_rows(ctx: Context, rules: Rules, raw: Raw) -> int | None:
 
 
 def chained(ctx: Context, rules: Rules, raw: Raw, function: Callable[..., Any]) -> Raw | None:
-    """What `function` makes of a list of arrays: all one after another along their first axis; None for other lists."""
+    """The result of `function` for a list of arrays: all concatenated along their first axis; None for other lists."""
     cell = _cell_of_rows(ctx, raw)
     found = None if cell is None else column(ctx, rules, cell.element, "array")
     if cell is None or found is None or found.array.rank < 2:
@@ -420,7 +420,7 @@ def chained(ctx: Context, rules: Rules, raw: Raw, function: Callable[..., Any]) 
 
 
 def _raise_of_none(ctx: Context, cell: RowsCell, function: Callable[..., Any]) -> None:
-    """The program raises what a function that joins arrays raises where there is none."""
+    """Makes the program raise what a function that joins arrays raises for none."""
     if not isinstance(cell.length, int):
         empty = ctx.op(Compare("EQ"), cell.length, ctx.constant(0, INT64))
         ctx.check(empty, ValueError(), function, [Const(())])

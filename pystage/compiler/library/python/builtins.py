@@ -134,7 +134,7 @@ def abs_(ctx: Context, x: Raw, /) -> Abstract:
 
 
 def _extreme(name: str, op: str) -> Callable[..., Abstract]:
-    """`min` or `max`: the first of the greatest, by comparing one after the other as Python does."""
+    """`min` or `max`: the first of the extremes, by pairwise comparisons in Python's order."""
     real = getattr(builtins, name)
     required: Any = object()
 
@@ -184,7 +184,7 @@ def _rows_extreme(
     default: Abstract | None,
     unordered: bool,
 ) -> Abstract:
-    """`min` or `max` of a list of rows; `default`: of an empty one. `unordered`: of a set, by keys that must all differ."""
+    """`min` or `max` of a list of rows; `default`: for an empty one. `unordered`: of a set, whose keys must all differ."""
     plain = isinstance(key, Const) and key.value is None
     empty = row_lists.compared(ctx, "EQ", rows.length, 0)
     if default is None:
@@ -219,7 +219,7 @@ def _rows_extreme(
 
 
 def _compared(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract:
-    """`left op right` as a truth, of what may be one of several things too, as what `dict.get` gives."""
+    """`left op right` as a truth; the operands may be gated."""
     if isinstance(left, Gated):
         return split_value(ctx, left, lambda each: _compared(ctx, op, each, right))
     if isinstance(right, Gated):
@@ -241,7 +241,7 @@ def _choose_number(ctx: Context, better: Abstract, item: Abstract, best: Abstrac
 
 
 def _array_extreme(ctx: Context, x: Raw, name: str, key: Raw) -> Abstract | None:
-    """`max` over the only axis of an array: a reduction, where no element is NaN's special case."""
+    """`max` over the only axis of an array: a reduction, where NaN does not make a difference."""
     if key is not None or not (ctx.is_ndarray(x) or isinstance(x, Array)):
         return None
     operand = ctx.read(x)
@@ -344,7 +344,7 @@ def divmod_(ctx: Context, x: Raw, y: Raw, /) -> Abstract:
 
 
 def _known_only(function: Callable[..., Any]) -> Callable[..., Abstract]:
-    """A builtin that is computed now, of arguments that must be known."""
+    """A builtin that is called while compiling, with arguments that must be known."""
 
     def call(ctx: Context, *args: Raw) -> Abstract:
         what = f"the argument of {function.__name__}()"
@@ -361,7 +361,7 @@ for _builtin in (ord, chr, hex, bin, oct, ascii):
 
 @meaning(hash)
 def hash_(ctx: Context, obj: Raw, /) -> Abstract:
-    """`hash(x)` of known numbers and of tuples of them; that of a string is another one in every process."""
+    """`hash(x)` of known numbers and of tuples of them; the hash of a string differs between processes."""
     value = known_object(ctx, obj)
     if _is_hashed_alike(value):
         return Const(hash(value))
@@ -371,7 +371,7 @@ def hash_(ctx: Context, obj: Raw, /) -> Abstract:
 
 
 def _is_hashed_alike(value: object) -> bool:
-    """True for what has one hash in every process."""
+    """True for a value with the same hash in every process."""
     if type(value) is tuple:
         return all(map(_is_hashed_alike, value))
     number = type(value) in (bool, int, float, complex) or isinstance(value, np.number | np.bool_)
@@ -383,7 +383,7 @@ _OF_MEMORY = "it is about the object in memory"
 
 @meaning(id)
 def identity_(ctx: Context, x: Raw, /) -> Abstract:
-    """`id(x)`: no value of the program."""
+    """`id(x)`, which is refused: it is no value of the program."""
     instead = "ask whether two names stand for one object with `is`"
     ctx.fail(WrongArguments(span=ctx.span, name="id()", why=_OF_MEMORY, instead=instead))
 
@@ -532,7 +532,7 @@ def hasattr_(ctx: Context, x: Raw, name: Raw, /) -> Abstract:
 
 
 def _instances_have(cls: type, name: str) -> bool:
-    """Whether instances of a class that is not the program's have an attribute: those of the class's own class are none."""
+    """Whether instances of a library class have an attribute; those of its metaclass do not count."""
     return any(name in vars(c) for c in cls.__mro__)
 
 

@@ -1,4 +1,4 @@
-"""`isinstance` and `issubclass`, whose answers are known, but for those of a caught exception and of a user's metaclass.
+"""`isinstance` and `issubclass`: answered while compiling, except for caught exceptions and user metaclasses.
 
 What is registered in an abstract class later changes an answer: a guard asks again (`Context.is_subclass`).
 """
@@ -24,7 +24,7 @@ from ..rules.classes import class_of
 
 
 def is_among(ctx: Context, code: Value, numbers: Sequence[int]) -> Value:
-    """Whether the number of a place, an int32, is one of these, which ascend."""
+    """Whether the number of a raise site, an int32, is one of these, which ascend."""
     found: Value | None = None
     for low, high in _ranges(numbers):
         inside = ctx.op(Compare("GE"), code, ctx.constant(low, INT32))
@@ -83,7 +83,7 @@ def _classes(wanted: Any) -> Iterator[Any]:
 
 
 def _any(ctx: Context, tests: Sequence[Callable[[], Abstract]]) -> Abstract:
-    """Whether one of some tests holds; none is made after that one."""
+    """Whether one of some tests holds; none is evaluated after that one."""
     if not tests:
         return FALSE
     found = tests[0]()
@@ -112,7 +112,7 @@ def _is_instance(ctx: Context, x: Raw, cls: type, wanted: Any) -> Abstract:
 
 
 def _has_members(x: Any, members: tuple[str, ...], methods: tuple[str, ...]) -> bool:
-    """Whether an object has what a protocol asks for: a method that is None is none."""
+    """Whether an object has the members of a protocol; a method that is None does not count."""
     return all(hasattr(x, name) and not (name in methods and getattr(x, name) is None) for name in members)
 
 

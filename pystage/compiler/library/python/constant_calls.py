@@ -1,4 +1,4 @@
-"""Functions of Python's library on strings and other constants, which run at compile time.
+"""Functions of Python's library on strings and other constants, called while compiling.
 
 In: functions that access no file, no machine and no process state, and run no user code on plain objects. Out: their
 meanings, which take constants. A computed argument is refused like other calls of that module; the parts of a path are
@@ -77,7 +77,7 @@ _PLAIN = (str, bytes, int, float, complex, bool, type(None))
 
 
 def _known(ctx: Context, value: Raw) -> Any:
-    """An argument as a Python object that runs no code of the user's; MISSING for what is not known, or is none.
+    """An argument as a Python object that runs no user code; MISSING for others.
 
     It demands nothing of the arguments of the program.
     """
@@ -128,7 +128,7 @@ def _now(function: Callable[..., Any]) -> Callable[..., Abstract]:
 
 
 def _path(function: Callable[..., Any]) -> Callable[..., Abstract]:
-    """The meaning of a function that makes a path of texts, of which the run may make some."""
+    """The meaning of a function that makes a path of strings, of which the run may make some."""
     now = _now(function)
 
     def call(ctx: Context, *args: Raw) -> Abstract:

@@ -214,7 +214,7 @@ def _is_computed_slice(ctx: Context, index: SliceObject) -> bool:
 
 
 def _must_be_of_rows(ctx: Context, index: SliceObject) -> bool:
-    """True for a slice whose ends are known in no trip of a loop that may be written out."""
+    """True for a slice whose ends are known in no trip of a loop that may be unrolled."""
     ends = [end for end in (index.start, index.stop) if is_computed_index(ctx, end)]
     return bool(ends) and not any(ctx.can_be_unrolled(end) for end in ends if isinstance(end, Array))
 
@@ -253,7 +253,7 @@ def _member(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) 
 
 
 def _of_members(ctx: Context, cell: ListCell, items: Sequence[Abstract]) -> ListCell:
-    """The list as it holds objects that are members of one pool; as it is where its `items` are none."""
+    """The list in the form that holds members of one pool; unchanged where its `items` are none."""
     if not make_members(ctx, items):
         return cell
     return replace(cell, items=tuple([unboxed(ctx, item) for item in cell.items]))
@@ -262,7 +262,7 @@ def _of_members(ctx: Context, cell: ListCell, items: Sequence[Abstract]) -> List
 def _copied_item(
     ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str, ragged: bool = False
 ) -> Abstract | None:
-    """`items[index]` of many arrays of one shape, into which no store goes from then on; None for others.
+    """`items[index]` of many arrays of one shape, which are frozen from then on; None for others.
 
     `ragged`: they may be of several things.
     """
@@ -366,7 +366,7 @@ def _store_entry(ctx: Context, container: Ref, key: Abstract, value: Abstract) -
 
 
 def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new: Abstract) -> bool:
-    """`container[index] = new` at a computed place, or of a list of rows; False where it is done item by item."""
+    """`container[index] = new` at a computed index, or of a list of rows; False where it is done item by item."""
     if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
         return False
     if isinstance(new, Ref) and ctx.is_element(new, container, index):
@@ -405,7 +405,7 @@ def _stored(ctx: Context, item: Abstract, new: Abstract, at: Value, place: int) 
 
 
 def _delete_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract) -> bool:
-    """`del container[index]` at computed places, or of a list of rows; False where it is done item by item."""
+    """`del container[index]` at computed indices, or of a list of rows; False where it is done item by item."""
     known = known_object(ctx, index)
     if isinstance(known, slice):
         index = SliceObject(Const(known.start), Const(known.stop), Const(known.step))
@@ -422,7 +422,7 @@ def _delete_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract) ->
 
 
 def _delete_rows(ctx: Context, container: Ref, cell: AnyList, index: SliceObject) -> bool:
-    """`del container[start:stop]` where only the program knows which these are; False for others."""
+    """`del container[start:stop]` with computed ends; False for others."""
     settled = isinstance(cell, ListCell) or isinstance(cell.length, int)
     steps = not (isinstance(index.step, Const) and index.step.value in (None, 1))
     if steps or (settled and not _is_computed_slice(ctx, index)):

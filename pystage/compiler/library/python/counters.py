@@ -52,19 +52,19 @@ def total(self: Any) -> Any:
 
 
 def most_common(self: Any, n: Any = None) -> Any:
-    """`Counter.most_common`: those counted as often in the order in which they came."""
+    """`Counter.most_common`: equal counts in the order of insertion."""
     ranked = sorted(self.items(), key=lambda entry: entry[1], reverse=True)
     return ranked if n is None else ranked[: max(n, 0)]
 
 
 def _drop(self: Any) -> None:
-    """Takes out what is not counted more than 0 times."""
+    """Removes elements with counts below 1."""
     for element in [element for element, count in self.items() if not count > 0]:
         del self[element]
 
 
 def _joined(self: Any, other: Any, join: Any) -> Any:
-    """What `join` makes of the counts of both, and the counts of the one without the other."""
+    """The results of `join` for the counts of both, and the counts of the one without the other."""
     result: Any = collections.Counter()
     for element, count in self.items():
         both = join(count, other[element])
@@ -181,7 +181,7 @@ def Counter(ctx: Context, iterable: Raw = None, /, **kwds: Raw) -> Abstract:
 def _changing(
     mapping: Callable[..., None], elements: Callable[..., None], doc: str
 ) -> Callable[..., Abstract]:
-    """A method that changes the counts by those of a dict, or by elements, and by keywords."""
+    """A method that changes the counts by a dict, by elements, and by keywords."""
 
     def change(ctx: Context, self: Raw, iterable: Raw = None, /, **kwds: Raw) -> Abstract:
         source = abstract(iterable)
@@ -259,7 +259,7 @@ def unary(ctx: Context, op: str, x: Abstract) -> Abstract | None:
 
 
 def compare(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract | None:
-    """`left op right` of two counters, in which what is missing counts 0; None for others."""
+    """`left op right` of two counters, in which missing elements count 0; None for others."""
     if not are_counters(ctx, left, right):
         return None
     if op in ("<", "<="):

@@ -60,7 +60,7 @@ def _cell(ctx: Context, receiver: Raw) -> DictCell | TableCell:
 
 
 def _known(ctx: Context, receiver: Raw, key: Raw) -> DictCell:
-    """A dict whose keys are known; PS401 where a key that should be is none of those of the others."""
+    """A dict whose keys are known; PS401 where a computed key cannot be compared with the others."""
     cell = _cell(ctx, receiver)
     if isinstance(cell, TableCell):
         row_tables.refuse_key(ctx, abstract(key))
@@ -120,7 +120,7 @@ def _found_or_stored(
     looked_up: tuple[table_keys.Found, Value, TableCell],
     missing: Callable[[], Abstract],
 ) -> Abstract:
-    """The value under a key; what `missing` gives where there is none, which is kept as the entry."""
+    """The value under a key; the result of `missing` where there is none, which is stored as the entry."""
     found, place, table = looked_up
     shared = False
 
@@ -141,7 +141,7 @@ def _found_or_stored(
 
 
 def _missing(ctx: Context, cell: DictCell | TableCell) -> Callable[[], Abstract] | None:
-    """What `__missing__` gives for a key; None where it raises KeyError. All but a `Counter` keep it as the entry."""
+    """The result of `__missing__` for a key; None where it raises KeyError. All but a `Counter` store it as the entry."""
     if is_counter(cell):
         return lambda: Const(0)
     factory = cell.factory
@@ -151,7 +151,7 @@ def _missing(ctx: Context, cell: DictCell | TableCell) -> Callable[[], Abstract]
 
 
 def _chosen(ctx: Context, cell: DictCell, key: Abstract) -> Abstract | None:
-    """`d[key]` by branches on which of a few known keys a computed one is, where values have no template in common."""
+    """`d[key]` by branches over a few known keys, where values have no common template."""
     if not 0 < len(cell.entries) <= limits.ITEM_BRANCHES or not isinstance(key, Array):
         return None
     keys = row_tables.keys_alone(cell)
@@ -281,7 +281,7 @@ def _entries(ctx: Context, source: Raw, as_pairs: bool) -> AnyList | dict[Any, A
 
 
 def _entry(ctx: Context, pair: Abstract, place: int) -> tuple[Abstract, Abstract]:
-    """A key and a value, the pair at `place` of those that make a dict; what is no pair raises what `dict` raises."""
+    """A key and a value, the pair at `place` of an iterable for a dict; others raise what `dict` raises."""
     parts = None if is_number(pair) else ctx.iterate(pair)
     if parts is None or len(parts) != 2:
         wrong: Any = 0 if parts is None else (0,) * len(parts)

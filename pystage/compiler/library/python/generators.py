@@ -1,4 +1,4 @@
-"""Generators that have not begun: plain programs over them, which are staged, and so fused with them.
+"""Consumers of suspended generators: plain programs over them, which are staged, and so fused with them.
 
 In: a generator. Out: what a function that takes its elements gives, having taken no more of them than CPython's does; or
 another generator, in place of `enumerate`, `map`, `filter`, `zip` and `islice` of one.
@@ -252,7 +252,7 @@ def _sliced(iterable: Iterable[Any], start: int, stop: int | None, step: int) ->
 
 
 def _beside(before: tuple[Any, ...], iterable: Iterable[Any], after: tuple[Any, ...]) -> Iterator[Any]:
-    """`zip(*before, iterable, *after)`, of sequences and one generator, read in the order of `zip` and no further."""
+    """`zip(*before, iterable, *after)` of sequences and one generator, read in the order of `zip` and no further."""
     place = 0
     for one in before:
         if len(one) <= place:
@@ -271,13 +271,13 @@ def _beside(before: tuple[Any, ...], iterable: Iterable[Any], after: tuple[Any, 
 
 
 def is_suspended(ctx: Context, value: Raw) -> bool:
-    """True for a generator that has not begun."""
+    """True for a suspended generator."""
     cell = cell_of(ctx, value)
     return isinstance(cell, IteratorCell) and isinstance(cell.source, Suspended)
 
 
 def is_of_steps(ctx: Context, value: Raw) -> bool:
-    """True for what a program goes over element by element: a generator, and what has a computed number of elements."""
+    """True for an iterable that is iterated over element by element: a generator, or a computed number of elements."""
     match value:
         case Enumerate(inner) | Reversed(inner):
             return is_of_steps(ctx, inner)
@@ -293,7 +293,7 @@ def is_of_steps(ctx: Context, value: Raw) -> bool:
 
 @meaning(unpacked)
 def _unpacked(ctx: Context, iterable: Raw, may_change: Raw) -> Abstract:
-    """Runs a generator, and lists what may change; anything else stays as it is."""
+    """Runs a generator to its end, and copies what may change; other values unchanged."""
     value: Abstract = abstract(iterable)
     if is_suspended(ctx, value):
         return ctx.call(Const(as_list), [value])
@@ -346,7 +346,7 @@ def beside(ctx: Context, iterables: Sequence[Abstract]) -> Abstract | None:
 
 
 def _is_sequence(ctx: Context, value: Abstract) -> bool:
-    """True for what has a length and elements at places."""
+    """True for a value with a length and indices."""
     if ctx.is_ndarray(value) and not isinstance(value, Bounded) and not shape_of(ctx, cast(Ref, value)):
         ctx.raise_(TypeError("iteration over a 0-d array"))
     kinds = class_of(ctx, value)

@@ -71,7 +71,7 @@ def enumerate_(ctx: Context, iterable: Raw, start: Raw = 0) -> Abstract:
 
 
 def _whole(ctx: Context, start: Abstract) -> Abstract:
-    """Where an enumeration begins, as the int that Python makes of it."""
+    """The start of an enumeration as a Python int."""
     if isinstance(start, Const) and type(start.value) is int:
         return start
     if isinstance(start, Array) and start.form is Form.PYTHON and start.dtype.kind == "i":
@@ -131,7 +131,7 @@ def map_(ctx: Context, function: Raw, *iterables: Raw) -> Abstract:
 
 
 def _iterable(ctx: Context, value: Raw) -> Abstract:
-    """An argument that is iterated over later; an iterator is shared with whoever has it.
+    """An argument that is iterated over later; an iterator is shared with its other names.
 
     What is one of several arrays, lists or tuples stays that, until it is iterated over.
     """
@@ -154,7 +154,7 @@ def _are_arrays(ctx: Context, values: Sequence[Abstract]) -> bool:
 
 
 def _certain(ctx: Context, value: Abstract) -> Abstract:
-    """`value`, of which it must be known here which alternative it is."""
+    """`value` if it certainly is one alternative here, else `NeedsSplit`."""
     found = narrow(ctx.b, ctx.intervals, value)
     if isinstance(found, Gated):
         raise needs_split(found)

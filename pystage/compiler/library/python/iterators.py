@@ -80,7 +80,7 @@ def _over(ctx: Context, source: Abstract, keys: tuple[object, ...] = ()) -> Ref:
 
 @meaning(filter)
 def filter_(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
-    """`filter(function, iterable)`: which elements stay must be known when they are asked for."""
+    """`filter(function, iterable)`: which elements stay must be known when they are taken."""
     inner = iter_(ctx, iterable)
     if generators.is_suspended(ctx, inner):
         return generators.kept(ctx, abstract(function), inner)
@@ -115,14 +115,14 @@ def next_(ctx: Context, iterator: Raw, default: Raw = MISSING, /) -> Abstract:
 
 
 def _at_end(ctx: Context, default: Raw) -> Abstract:
-    """What `next` gives of an iterator that has no more."""
+    """The result of `next` of an exhausted iterator."""
     if default is MISSING:
         ctx.raise_(StopIteration())
     return abstract(default)
 
 
 def is_computed_iterator(ctx: Context, iterator: Ref) -> bool:
-    """Whether only the program knows where an iterator is, or how many elements its source has."""
+    """Whether only the program knows the position of an iterator, or the number of elements of its source."""
     cell = cast(IteratorCell, ctx.cell(iterator))
     if (
         isinstance(cell.source, Bounded | RowsTuple)
@@ -134,14 +134,14 @@ def is_computed_iterator(ctx: Context, iterator: Ref) -> bool:
 
 
 def place_of(cell: IteratorCell) -> Abstract:
-    """How many elements an iterator has given."""
+    """The number of elements that an iterator has given."""
     if isinstance(cell.index, int):
         return Const(cell.index)
     return Array(cell.index, Form.PYTHON, range=(0, math.inf))
 
 
 def has_ended(ctx: Context, cell: IteratorCell) -> Abstract:
-    """Whether an iterator has found that it has no more."""
+    """Whether an iterator is exhausted."""
     return Const(cell.ended) if isinstance(cell.ended, bool) else ctx.python(cell.ended)
 
 
@@ -182,7 +182,7 @@ def is_iterator(ctx: Context, value: Raw) -> bool:
 
 
 def taken(ctx: Context, iterator: Ref) -> Abstract | None:
-    """The next element of an iterator, which it gives no more; None at its end."""
+    """The next element of an iterator, which is consumed; None at its end."""
     cell = cast(IteratorCell, ctx.cell(iterator))
     if isinstance(cell.source, Count):
         number, step = cell.source.next, cell.source.step
@@ -202,7 +202,7 @@ def taken(ctx: Context, iterator: Ref) -> Abstract | None:
 
 
 def _next_of(ctx: Context, source: Abstract, index: int, keys: tuple[Any, ...]) -> Abstract | None:
-    """The next element of the source of an iterator that has given `index`, as it is now."""
+    """The next element of the source of an iterator that has given `index`, at present."""
     match source:
         case Filtered(function, inner):
             return _kept(ctx, function, cast(Ref, inner))
@@ -229,7 +229,7 @@ def _kept(ctx: Context, function: Abstract, inner: Ref) -> Abstract | None:
 
 
 def _of_dict(ctx: Context, view: DictView, index: int, keys: tuple[Any, ...]) -> Abstract | None:
-    """The next key, value or item of a dict; RuntimeError where it has got more or fewer."""
+    """The next key, value or item of a dict; RuntimeError where the number of entries has changed."""
     entries = cast(DictCell, ctx.cell(Ref(view.cell))).entries
     if len(entries) != len(keys):
         ctx.raise_(RuntimeError("dictionary changed size during iteration"))

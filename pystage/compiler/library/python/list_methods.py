@@ -57,7 +57,7 @@ def _items(ctx: Context, receiver: Raw) -> tuple[Abstract, ...]:
 
 
 def _content(ctx: Context, receiver: Raw) -> AnyList:
-    """What a list holds that a method is about to change."""
+    """The contents of a list that a method is about to change."""
     cell = ctx.settle(receiver) if isinstance(receiver, Ref) else None
     if not isinstance(cell, LISTS):
         _items(ctx, receiver)
@@ -199,7 +199,7 @@ def sort(ctx: Context, self: Raw, /, *, key: Raw = None, reverse: Raw = False) -
 
 
 def _stamp(ctx: Context, self: Raw) -> object:
-    """What changes with a list; of one in a pool, with any of the lists there."""
+    """A value that changes with a list; of one in a pool, with any of the lists there."""
     cell = ctx.state.get(self.cell)
     return ctx.state.get(cell.pool) if isinstance(cell, MemberCell) else _content(ctx, self)
 
@@ -272,7 +272,7 @@ def _searched(ctx: Context, cell: AnyList, value: Raw) -> RowsCell | None:
 def _found(
     ctx: Context, rows: RowsCell, value: Raw, missing: Callable[..., None], args: Sequence[Raw] = ()
 ) -> row_lists.Int:
-    """Where the first element is that equals `value`; the program raises what `missing` raises where none is."""
+    """The index of the first element that equals `value`; the program raises what `missing` raises where there is none."""
     found = row_lists.find(ctx, rows, abstract(value), functools.partial(_same, ctx))
     place = row_lists.int_of(found)
     row_lists.check(ctx, row_lists.compared(ctx, "LT", place, 0), ValueError(), missing, args)

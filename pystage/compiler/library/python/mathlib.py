@@ -163,7 +163,7 @@ def _gamma(ctx: Context, form: Form, x: Value) -> Value:
 
 
 def _ieee_remainder(ctx: Context, form: Form, x: Value, y: Value) -> Value:
-    """`x - n * y` with `n` the nearest integer to `x / y`, exactly: by remainders of sizes, which are exact."""
+    """`x - n * y` with `n` the nearest integer to `x / y`, exactly: by remainders of magnitudes, which are exact."""
     size, divisor = ctx.op(Abs(), x), ctx.op(Abs(), y)
     rest = ctx.op(Remainder(), size, divisor)
     beyond = ctx.op(Subtract(), divisor, rest)
@@ -257,7 +257,7 @@ def _rounding(function: Callable[..., Any], name: str, kernel: Kernel) -> None:
 
 
 def _check_truncates(ctx: Context, x: Raw, function: Callable[..., Any]) -> None:
-    """`math.trunc` needs the class's own method, which most NumPy scalars have not."""
+    """Checks that the class has a `__trunc__`, which most NumPy scalars lack, for `math.trunc`."""
     for cls in class_of(ctx, x):
         if function is math.trunc and not hasattr(cls, "__trunc__"):
             ctx.raise_(TypeError(f"type {cls.__name__} doesn't define __trunc__ method"))

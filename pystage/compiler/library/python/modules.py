@@ -234,7 +234,7 @@ def product(ctx: Context, *iterables: Raw, repeat: Raw = 1) -> Abstract:
 
 
 def _gives_in_turn(ctx: Context, iterable: Raw) -> bool:
-    """True for what must not be listed at once: an iterator, which others may ask for elements too, and a generator."""
+    """True for what must not be listed at once: an iterator, from which others may take elements too, and a generator."""
     return is_iterator(ctx, iterable) or generators.is_of_steps(ctx, iterable)
 
 
@@ -335,7 +335,7 @@ def accumulate(ctx: Context, iterable: Raw, func: Raw = None, *, initial: Raw = 
 
 @meaning(itertools.groupby)
 def groupby(ctx: Context, iterable: Raw, key: Raw = None) -> Abstract:
-    """`itertools.groupby`, of no iterator: it would take more elements of that than Python's does."""
+    """`itertools.groupby`, of no iterator: it would consume more elements than Python's does."""
     if is_iterator(ctx, iterable):
         why = "it would take elements of it that others may take"
         ctx.fail(WrongArguments(span=ctx.span, name="itertools.groupby of an iterator", why=why))
@@ -353,7 +353,7 @@ def starmap(ctx: Context, function: Raw, iterable: Raw, /) -> Abstract:
 
 @meaning(itertools.zip_longest)
 def zip_longest(ctx: Context, *iterables: Raw, fillvalue: Raw = None) -> Abstract:
-    """`itertools.zip_longest`, of no iterator, which is asked in turn with the others."""
+    """`itertools.zip_longest`, of no iterator, which is advanced in turn with the others."""
     if any(is_iterator(ctx, i) for i in iterables):
         why = "it would take elements of it that others may take"
         ctx.fail(WrongArguments(span=ctx.span, name="itertools.zip_longest of an iterator", why=why))
@@ -363,7 +363,7 @@ def zip_longest(ctx: Context, *iterables: Raw, fillvalue: Raw = None) -> Abstrac
 
 @meaning(itertools.repeat)
 def repeat(ctx: Context, object: Raw, times: Raw = MISSING) -> Abstract:
-    """`itertools.repeat(object, times)`; without end it is refused."""
+    """`itertools.repeat(object, times)`; without `times` it is refused."""
     if times is MISSING:
         ctx.fail(WrongArguments(span=ctx.span, name="itertools.repeat", why="it never ends without `times`"))
     known = ctx.known(times, "times of itertools.repeat")
@@ -392,7 +392,7 @@ def cycle(ctx: Context, iterable: Raw, /) -> Abstract:
 
 
 class _Compared:
-    """What `functools.cmp_to_key` makes of an object: it is less than another where the function says so."""
+    """The result of `functools.cmp_to_key`: it is less than another where the function says so."""
 
     def __init__(self, compare: Any, obj: Any) -> None:
         self.compare, self.obj = compare, obj
@@ -402,7 +402,7 @@ class _Compared:
 
 
 def _key_of(compare: Any) -> Any:
-    """The key by which `sorted` orders as a function compares."""
+    """The key by which `sorted` orders as a comparison function says."""
     return functools.partial(_Compared, compare)
 
 

@@ -142,7 +142,7 @@ def binary(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
 
 
 def _beside_arrays(ctx: Context, op: str, left: Raw, right: Raw) -> tuple[Raw, Raw]:
-    """The operands; a list of rows beside an ndarray as the array that NumPy makes of it: JAX takes no lists."""
+    """The operands; a list of rows beside an ndarray becomes the array that NumPy makes of it: JAX takes no lists."""
     if _is_ndarray(ctx, right):
         left = array_of_rows(ctx, left)
     if _is_ndarray(ctx, left):
@@ -158,7 +158,7 @@ def _is_ndarray(ctx: Context, x: Raw) -> bool:
 
 
 def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
-    """`left op= right`: what the name on the left stands for afterwards.
+    """`left op= right`: the value that the name on the left is bound to afterwards.
 
     An ndarray is changed in its memory, with NumPy's casting of kind same_kind; a list, set or dict is
     extended; everything else is rebound to `left op right`. (An ndarray with a `jax.Array` too.)
@@ -193,7 +193,7 @@ def inplace(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
 
 
 def _in_memory(op: str) -> Callable[..., None]:
-    """What `left op= right` computes, for the exceptions that it raises."""
+    """The value of `left op= right`, for the exceptions that it raises."""
 
     def plain(ours: np.ndarray, theirs: np.ndarray) -> None:
         FUNCTIONS[op].ufunc(ours, theirs, out=np.empty(ours.shape, ours.dtype), casting="same_kind")
@@ -331,7 +331,7 @@ def contains(ctx: Context, item: Raw, container: Raw) -> Abstract:
 def _of_text(
     ctx: Context, test: Callable[[Any, Any], bool], left: Abstract, right: Abstract
 ) -> Abstract | None:
-    """`test(left, right)` of a known object and a string that is one of several; None for other pairs."""
+    """`test(left, right)` of a known object and a gated string; None for other pairs."""
     first, second = known_object(ctx, left), known_object(ctx, right)
     if isinstance(first, _PLAIN):
         return tested(ctx, right, lambda text: test(first, text))
@@ -344,7 +344,7 @@ _PLAIN = (str, bytes, bool, int, float, complex, tuple, type(None))
 
 
 def is_(ctx: Context, left: Raw, right: Raw) -> Abstract:
-    """`left is right`, where inference knows the objects apart."""
+    """`left is right`, where inference knows the identity of the objects."""
     return structure.is_(ctx, abstract(left), abstract(right), lambda x, y: compare(ctx, "==", x, y))
 
 
@@ -352,7 +352,7 @@ def is_(ctx: Context, left: Raw, right: Raw) -> Abstract:
 
 
 def no_such(ctx: Context, op: str, left: Abstract, right: Abstract) -> Any:
-    """Fails: the operator is not defined for these types; of what was refused before there is nothing more to say.
+    """Fails: the operator is not defined for these types; for operands that were refused before nothing is added.
 
     A number or an array and None raise what they raise in Python: a variable may be None on a path that is not taken.
     So do two objects without an order, or one and None: where tuples are ordered, numbers before them decide.
@@ -408,7 +408,7 @@ def _try_samples(ctx: Context, function: Callable[[Any, Any], Any], *operands: A
 
 
 def _sample(ctx: Context, x: Abstract) -> Any:
-    """A plain constant, or a number or ndarray of the type of `x`; MISSING for what else there is."""
+    """A plain constant, or a number or ndarray of the type of `x`; MISSING for others."""
     if isinstance(x, Const):
         plain = type(x.value) in _PLAIN or isinstance(x.value, np.generic)  # no code of the user's is run
         return x.value if plain else MISSING
@@ -421,7 +421,7 @@ def _sample(ctx: Context, x: Abstract) -> Any:
 
 
 def _is_array(ctx: Context, x: Abstract) -> bool:
-    """True for what makes NumPy read a sequence on the other side as an array."""
+    """True for a value that makes NumPy read a sequence on the other side as an array."""
     if ctx.is_ndarray(x):
         return True
     if isinstance(x, Const):
@@ -484,7 +484,7 @@ def _of_numbers(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstr
 def _python_or_numpy(
     ctx: Context, op: str, function: ElementwiseFunction, operands: list[Operand], rule: Rule
 ) -> GatedNumber | None:
-    """An operation that gives the same number by Python's rules and NumPy's, where the path says whose it is.
+    """An operation that gives the same number by Python's and NumPy's rules, where the kind is gated.
 
     None for all others: those of Python raise where NumPy's give an infinity, or a number that has wrapped around.
     """

@@ -40,7 +40,7 @@ from .strings import is_string
 def in_order(
     ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw, total: bool = False
 ) -> list[Abstract] | RowsCell:
-    """The items as `sorted` puts them, as rows where there are arrays among them.
+    """The items in the order of `sorted`, as rows where there are arrays among them.
 
     Which goes first must be known, except of items with a template in common. `total`: PS401 where two that are not equal
     may be such that neither goes first, as objects.
@@ -82,7 +82,7 @@ def in_order(
 
 
 def _ranked(ctx: Context, keys: Sequence[Abstract]) -> list[Abstract]:
-    """The keys with numbers in place of their strings: the places of these in the order of all of them.
+    """The keys with their strings replaced by ranks in the order of all of them.
 
     They are as they were where a string may be compared with something else, or is not one of several that are known.
     """
@@ -108,7 +108,7 @@ def _ranked(ctx: Context, keys: Sequence[Abstract]) -> list[Abstract]:
 
 
 def _strings(key: Abstract) -> Iterator[str | None]:
-    """The strings that a key may hold; None for one that is not known."""
+    """The strings that a key may be; None for one that is not known."""
     if isinstance(key, Tuple):
         for part in key.items:
             yield from _strings(part)
@@ -125,7 +125,7 @@ def _kinds(key: Abstract) -> Hashable:
 def rows_in_order(
     ctx: Context, rows: RowsCell, key: Raw, reverse: Raw, unordered: bool = False, total: bool = False
 ) -> RowsCell:
-    """A list of rows as `sorted` puts it; `unordered`: the elements of a set. `total`: as of `in_order`."""
+    """A list of rows in the order of `sorted`; `unordered`: the elements of a set. `total`: as of `in_order`."""
     backwards = bool(ctx.known(reverse, "the order of a sort"))
     function = abstract(key)
     plain = isinstance(function, Const) and function.value is None
@@ -170,7 +170,7 @@ MOST_RUN = 64
 
 
 def _key_at(keys: Any, place: Any) -> Any:
-    """`keys[place]`, without a check of the place."""
+    """`keys[place]`, without a bounds check."""
     return keys[place]
 
 
@@ -182,7 +182,7 @@ def _key_inside(ctx: Context, keys: Raw, place: Raw) -> Abstract:
 
 
 def _insertion_order(keys: Any, indices: Any) -> Any:
-    """The places of the keys in the order of the keys: CPython's `count_run` and `binarysort` (Objects/listobject.c)."""
+    """The indices of the keys in sorted order: CPython's `count_run` and `binarysort` (Objects/listobject.c)."""
     count = len(keys)
     places = indices
     run = min(count, 1)
@@ -246,7 +246,9 @@ def _exchanged(ctx: Context, items: Sequence[Abstract], backwards: bool) -> list
 
 
 def _refuse_nan(ctx: Context, items: Sequence[Abstract]) -> None:
-    """PS401 where a number is NaN: in which order Python compares, its version says; of three it does not matter."""
+    """Raises PS401 where a number is NaN: the order of comparisons depends on the version of Python; of three it does not
+    matter.
+    """
     read = [ctx.number(item) for item in items]
     reason = NotKnown(span=ctx.span, what="the order of numbers of which one is NaN")
     if any(isinstance(x, Const) and x.value != x.value for x in read):

@@ -51,7 +51,7 @@ def _integer(ctx: Context, x: Raw) -> Abstract:
 
 
 def _is_index(kind: NumberKind) -> bool:
-    """Whether numbers of the kind have an `__index__`: NumPy's truth values have none."""
+    """Whether numbers of the kind have an `__index__`: NumPy's bools have none."""
     return is_integer(kind.dtype) or kind == NumberKind(BOOL, Form.PYTHON)
 
 
@@ -75,7 +75,7 @@ def range_length(ctx: Context, x: Range) -> Abstract:
 
 
 def _count(ctx: Context, first: Abstract, last: Abstract, step: Abstract) -> Abstract:
-    """How many steps lead up from `first` to before `last`.
+    """The number of steps from `first` to before `last`.
 
     A distance that 64 bits do not hold counts as the greatest that they do: no loop ever gets there.
     """
@@ -96,7 +96,7 @@ def _count(ctx: Context, first: Abstract, last: Abstract, step: Abstract) -> Abs
 
 
 def range_element(ctx: Context, x: Range, position: Abstract) -> Abstract:
-    """`range(start, stop, step)[position]`, of a position inside: it lies between start and stop."""
+    """`range(start, stop, step)[position]` at a position inside: it lies between start and stop."""
     start, step = x.start, x.step
     if isinstance(position, Const) and isinstance(start, Const) and isinstance(step, Const):
         return Const(start.value + position.value * step.value)

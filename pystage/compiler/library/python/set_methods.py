@@ -170,7 +170,7 @@ def _of_rows(ctx: Context, name: str, ref: Ref, args: list[Abstract]) -> Abstrac
 
 
 def _operand(ctx: Context, value: Abstract) -> AnyTable | None:
-    """What a method takes as the elements of a set."""
+    """The elements of a set that a method takes as an argument."""
     cell = cell_of(ctx, value)
     if is_set(cell):
         return cast(AnyTable, cell)
@@ -205,7 +205,7 @@ def of_elements(ctx: Context, iterable: Raw) -> Ref | None:
 
 
 def _change(ctx: Context, op: str, ref: Ref, other: AnyTable) -> None:
-    """What `s op= other` does to a set, of which at least one is made of rows."""
+    """Applies `s op= other`, where at least one set is made of rows."""
     cell = ctx.settle(ref)
     if op == "|":
         row_tables.store_all(ctx, ref, entries_of(ctx.b, other))
@@ -221,7 +221,7 @@ def _change(ctx: Context, op: str, ref: Ref, other: AnyTable) -> None:
 
 
 def _common(ctx: Context, first: AnyTable, second: AnyTable) -> Ref:
-    """The elements of both, as objects those of the smaller set, of the second where they have as many."""
+    """The intersection; objects are those of the smaller set, of the second at equal sizes."""
     longer = truth_of(
         row_lists.compared(ctx, "GT", row_tables.length(ctx, second), row_tables.length(ctx, first))
     )
@@ -297,7 +297,7 @@ def _view_contents(ctx: Context, view: DictView) -> AnyTable:
 
 
 def _real(ctx: Context, value: Abstract) -> Any:
-    """A view of a dict, a set or a list, of which all is known, as Python has it; MISSING for others."""
+    """A fully known view of a dict, set or list as a Python object; MISSING for others."""
     cell = cell_of(ctx, Ref(value.cell) if isinstance(value, DictView) else value)
     if isinstance(value, DictView) and isinstance(cell, DictCell) and value.kind != "values":
         if value.kind == "keys":
@@ -390,7 +390,7 @@ def gathered(
 
 
 def without_effects(ctx: Context, run: Callable[[], T]) -> T:
-    """What `run` gives of the elements of a set in any order; PS401 where it changes or prints something meanwhile."""
+    """The result of `run` on the elements of a set in any order; PS401 where it has effects."""
     slots = ctx.state.slots
     before = {slot: content for slot, content in slots.items() if isinstance(slot, int) and slot != ERROR}
     result = run()

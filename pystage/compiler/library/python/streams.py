@@ -25,7 +25,7 @@ STREAMS = {name: Stream(name) for name in ("stdout", "stderr")}
 def print_(
     ctx: Context, *args: Raw, sep: Raw = None, end: Raw = None, file: Raw = None, flush: Raw = False
 ) -> Abstract:
-    """`print(*args)`: what comes before an object whose own methods make its string is printed before they run."""
+    """`print(*args)`: what precedes an object whose own methods make its string is printed before they run."""
     stream = _stream(ctx, file)
     between, last = _separator(ctx, sep, "sep", " "), _separator(ctx, end, "end", "\n")
     flushed = bool(ctx.known(ctx.truth(flush), "whether print flushes"))

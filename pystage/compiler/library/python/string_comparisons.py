@@ -1,4 +1,4 @@
-"""Comparisons of strings that depend on the path (`s = "a" if x > 1 else "b"`), and of the text of a caught exception.
+"""Comparisons of gated strings (`s = "a" if x > 1 else "b"`), and of the text of a caught exception.
 
 In: a string that is one of several constants, and a predicate. Out: a bool of the program. A string with computed numbers
 cannot be compared.
@@ -23,7 +23,7 @@ _Options = list[tuple[Value | None, Any]]
 
 
 def tested(ctx: Context, value: Abstract, test: Callable[[Any], bool]) -> Abstract | None:
-    """`test` of a string that is one of several; None if it may be any string."""
+    """`test` of a gated string; None if it may be any string."""
     options = _options(ctx, value) if isinstance(value, Text | Gated) else None
     if options is None:
         return None

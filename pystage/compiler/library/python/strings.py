@@ -146,7 +146,7 @@ def text(ctx: Context, function: Callable[..., str], *args: Raw) -> Abstract:
 
 
 def snapshot(ctx: Context, value: Raw) -> Abstract:
-    """The parts of a string as of now: mutable contents are copied."""
+    """The present parts of a string: mutable contents are copied."""
     value = abstract(value)
     found = known_object(ctx, value)
     if found is not MISSING:
@@ -241,7 +241,7 @@ def format_(ctx: Context, value: Raw, conversion: str, spec: Raw) -> Abstract:
 
 
 class _Anything:
-    """Stands for an argument of `str.format`: it has all attributes and elements, and all specifications format it."""
+    """A stand-in for an argument of `str.format`: it has all attributes and elements and accepts all formats."""
 
     def __getattr__(self, name: str) -> _Anything:
         return self
@@ -256,7 +256,7 @@ class _Anything:
 def _format(
     ctx: Context, bound: Callable[..., str], args: Sequence[Raw], kwargs: Mapping[str, Raw]
 ) -> Abstract:
-    """`bound(*args, **kwargs)`, a string's `format`: of each field as `format` makes a string of it."""
+    """`bound(*args, **kwargs)`, a string's `format`, with `format` applied to each field."""
     named = {name: _Anything() for name in kwargs}
     call_now(ctx, functools.partial(bound, *[_Anything() for _ in args], **named))
     numbers = itertools.count()
@@ -321,13 +321,13 @@ def _is_instance(ctx: Context, value: Raw) -> bool:
 
 
 def makes_own_string(ctx: Context, value: Raw) -> bool:
-    """True for an instance whose class says what its string is."""
+    """True for an instance whose class defines its string."""
     cls = _class_of(ctx, value)
     return cls is not None and any(_method_of(cls, name) is not None for name in ("__str__", "__repr__"))
 
 
 def asks_objects(ctx: Context, value: Raw) -> bool:
-    """True if the string of a value has to do with the classes of instances, which it is or holds."""
+    """True if the string of a value depends on classes of instances that it is or holds."""
     if makes_own_string(ctx, value):
         return True
     cell = ctx.state.get(value.cell) if isinstance(value, Ref) else None
@@ -354,7 +354,7 @@ def _method_of(cls: type, name: str) -> Any:
 
 
 def _own(ctx: Context, value: Raw, name: str) -> Abstract | None:
-    """The string that a method of a user's class makes of an instance."""
+    """The string of an instance by a method of its user class."""
     cls = _class_of(ctx, value)
     if cls is None:
         return None
@@ -368,7 +368,7 @@ def _own(ctx: Context, value: Raw, name: str) -> Abstract | None:
 
 
 def _fields(ctx: Context, value: Abstract, cls: Any) -> Abstract:
-    """The string that `dataclasses` makes of an instance."""
+    """The string of an instance by `dataclasses`."""
     owner = next(c for c in cls.__mro__ if "__repr__" in vars(c))
     parts: list[Abstract] = [Const(f"{cls.__qualname__}(")]
     for position, field in enumerate([f for f in dataclasses.fields(owner) if f.repr]):
@@ -413,7 +413,7 @@ def is_open_string(value: Abstract) -> bool:
 
 
 def known(ctx: Context, value: Abstract) -> Abstract:
-    """A string that must be known now, or is one of several; what is no string, as it is."""
+    """A string that must be known now, or is gated; other values unchanged."""
     if isinstance(value, Gated) and is_string(value):
         raise needs_split(value)
     return Const(ctx.known(value, "a string")) if is_open_string(value) else value

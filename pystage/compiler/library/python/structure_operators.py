@@ -484,7 +484,7 @@ def _same_records(ctx: Context, left: Records, right: Records) -> Abstract:
 
 
 def _refuse_exceptions(ctx: Context, left: Abstract, right: Abstract) -> None:
-    """PS210 for exceptions, and for the class of one where that depends on the path."""
+    """Raises PS210 for exceptions, and for the class of one where that depends on the path."""
     if isinstance(left, ClassOf) or isinstance(right, ClassOf):
         ctx.fail(IdentityNotKnown(span=ctx.span, what="the class of an exception and another"))
     if isinstance(left, Exc | Caught) and isinstance(right, Exc | Caught):
@@ -496,7 +496,7 @@ _SMALL_INTEGERS = range(-5, 257)
 
 
 def _is_value(known: Any) -> bool:
-    """True for a constant of which there may be several equal objects: CPython keeps one of some numbers and texts only."""
+    """True for a constant of which there may be several equal objects: CPython shares some numbers and strings only."""
     if type(known) is int:
         return known not in _SMALL_INTEGERS
     if type(known) in (str, bytes):
@@ -511,7 +511,7 @@ def _is_singleton(left: Abstract, right: Abstract, cls: type) -> bool:
 
 
 def _same_bounded(ctx: Context, left: Bounded, right: Bounded) -> Abstract:
-    """Two arrays are one where it is one object; the run ends (PS210) where loops have left it open."""
+    """Whether two bounded arrays are one object; the run ends (PS210) where loops have left it open."""
     same, doubt = same_object(ctx, left, right)
     refuse_if(ctx, doubt)
     return Const(same) if isinstance(same, bool) else ctx.python(same)
@@ -542,7 +542,7 @@ def _chosen(
     orelse: Callable[[], Abstract],
     compared: Sequence[Abstract],
 ) -> Abstract:
-    """The alternative that `condition` selects. Both are computed if they only compare numbers with numbers."""
+    """The alternative that `condition` selects. Both are computed if they only compare numbers."""
     if isinstance(condition, Const):
         return then() if condition.value else orelse()
     if not all(map(_is_ordered, compared)):

@@ -15,13 +15,15 @@ from ..context import Context
 
 
 def check_fits(ctx: Context, operand: Array, dtype: DType) -> None:
-    """A Python integer that meets, or is stored into, NumPy integers of a smaller type: OverflowError."""
+    """Checks a Python integer that meets, or is stored into, NumPy integers of a smaller type: OverflowError."""
     if operand.form is Form.PYTHON and operand.dtype == INT64:
         check_element(ctx, operand, dtype)
 
 
 def check_element(ctx: Context, operand: Array, dtype: DType) -> None:
-    """An integer, Python's or NumPy's, as an element of a list that becomes an array of a smaller type: OverflowError."""
+    """Checks an integer, Python's or NumPy's, as an element of a list that becomes an array of a smaller type:
+    OverflowError.
+    """
     if not is_integer(operand.dtype) or isinstance(operand, GatedNumber) or not is_integer(dtype):
         return
     low, high = meet(ctx.range_of(operand), full(operand.dtype))

@@ -76,7 +76,7 @@ _VIEWS: dict[str, type] = {"keys": type({}.keys()), "values": type({}.values()),
 
 
 def class_of(ctx: Context, value: Raw) -> list[type]:
-    """The class of a value; several where it is an exception that was caught."""
+    """The class of a value; several for a caught exception."""
     match value:
         case Const(value=known):
             return [type(known)]
@@ -133,7 +133,7 @@ def scalar_class(dtype: DType, form: Form) -> type:
 
 @functools.cache
 def jax_array_class() -> type:
-    """The class that `jax.Array`s have: `jax.Array` itself is an abstract one."""
+    """The concrete class of `jax.Array`s: `jax.Array` itself is an abstract one."""
     with jax.ensure_compile_time_eval():
         return type(jax.device_put(np.zeros(())))
 
@@ -149,7 +149,7 @@ _IN_C = (collections.deque, collections.defaultdict, collections.OrderedDict)
 
 
 def c_name(cls: type) -> str:
-    """The name of a class in CPython's own messages: those that are written in C have their module before it."""
+    """The name of a class in CPython's own messages: those written in C are qualified by their module."""
     in_c = cls in _IN_C or issubclass(cls, np.generic | np.ndarray | jax.Array | itertools.count)
     return f"{cls.__module__}.{cls.__name__}" if in_c else cls.__name__
 
@@ -171,6 +171,6 @@ def not_iterable(ctx: Context, value: Raw) -> str | None:
 
 
 def is_generated(function: Any) -> bool:
-    """True for a method that `dataclasses` wrote."""
+    """True for a method that `dataclasses` generated."""
     code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
     return code is not None and code.co_filename == "<string>"

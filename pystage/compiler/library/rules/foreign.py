@@ -1,4 +1,4 @@
-"""Callables of Python's library and of packages with a bridge that are refused: the reason, and advice.
+"""Advice for refused callables of Python's library and of packages with a bridge.
 
 In: the names under which a user may know a callable or a class. Out: its `Advice`. The table is data: one row per module,
 class or function, of which the longest match applies.
@@ -206,7 +206,7 @@ TABLE: dict[str, Advice] = {
 
 
 def advise(rows: Mapping[str, Advice]) -> None:
-    """Adds the rows of a package that is not Python's own."""
+    """Adds the rows of a package other than Python's own."""
     TABLE.update(rows)
     may_be_whole.cache_clear()
 
@@ -245,7 +245,7 @@ _ALIASES = {
 
 
 def canonical_name(name: str) -> str:
-    """The name under which users know what Python keeps as `name`."""
+    """The public name of what Python defines as `name`."""
     for own, known in _ALIASES.items():
         if name == own or name.startswith(own + "."):
             return known + name[len(own) :]

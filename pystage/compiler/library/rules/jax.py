@@ -84,7 +84,7 @@ def jax_array(ctx: Context, raw: Raw, what: str) -> Array:
 
 
 def _is_canonical(ctx: Context, raw: Raw) -> bool:
-    """True for a `jax.Array` that has nothing to settle."""
+    """True for a `jax.Array` that needs no conversion."""
     if not isinstance(raw, Array) or raw.form is not Form.JAX or raw.key_impl is not None:
         return False
     return ctx.x64 or raw.dtype not in _NARROW
@@ -96,7 +96,7 @@ def is_list(ctx: Context, raw: Raw) -> bool:
 
 
 def constant_array(ctx: Context, value: Any) -> Array:
-    """A number that is known now, as JAX makes an array of it."""
+    """A number that is known now, as the array that JAX makes of it."""
     weak = isinstance(value, int | float | complex) and not isinstance(value, bool | np.generic)
     dtype = canonical(np.asarray(value).dtype, ctx.x64)
     try:
@@ -155,7 +155,7 @@ class AxisProblem(Exception):
 
     @property
     def is_beyond_c(self) -> bool:
-        """True for an axis that is no C `int`: what NumPy says then depends on the function and the size."""
+        """True for an axis that is no C `int`, for which NumPy's exception depends on the function and the size."""
         given = self._axis if isinstance(self._axis, tuple | list) else (self._axis,)
         return any(isinstance(n, int) and not -(1 << 31) <= n < 1 << 31 for n in given)
 
@@ -166,7 +166,7 @@ class AxisProblem(Exception):
         return np.exceptions.AxisError(self._axis, self._rank, self._prefix)  # type: ignore[call-overload,no-any-return]
 
     def in_jax(self, span: Span | None) -> BadAxis:
-        """PS205: JAX has texts of its own."""
+        """Raises PS205: JAX has texts of its own."""
         return BadAxis(span=span, function=self._function, axis=str(self._axis), rank=self._rank)
 
 
@@ -239,4 +239,4 @@ def precision_name(ctx: Context, raw: Raw, function: str) -> str | None:
 
 
 class UnservedPrecision(Exception):
-    """A precision that `precision_name` cannot say in one word."""
+    """Raised for a precision that `precision_name` cannot express in one word."""

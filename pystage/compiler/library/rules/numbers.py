@@ -1,4 +1,4 @@
-"""Numbers as a join sees them: element type, form, what one type holds of another, ranges of integers."""
+"""Numbers in joins: element type, form, conversions without loss, ranges of integers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def kinds_of(x: Abstract) -> tuple[NumberKind, ...]:
 
 
 def common_type(a: Abstract, b: Abstract) -> tuple[DType, bool] | None:
-    """An element type for a number that is `a` or `b`; and whether it may not hold an integer that they are exactly.
+    """An element type for a number that is `a` or `b`; and whether it may not hold their integers exactly.
 
     None if there is no such type.
     """
@@ -68,7 +68,7 @@ def _has_whole(x: Abstract) -> bool:
 
 
 def holds_all(x: Abstract, source: DType, target: DType) -> bool:
-    """True if the number `x`, of element type `source`, loses nothing in `target`."""
+    """True if the number `x`, of element type `source`, is exact in `target`."""
     if source == target:
         return not _has_whole(x)
     if target.kind == "b" or (source.kind == "c" and target.kind != "c"):
@@ -94,19 +94,19 @@ def holds_all(x: Abstract, source: DType, target: DType) -> bool:
 
 
 def range_of(x: Abstract) -> Interval:
-    """What is known of a number wherever it goes."""
+    """The range of a number that holds everywhere."""
     if isinstance(x, Const):
         return (x.value, x.value) if isinstance(x.value, int) else ANY
     return x.range if isinstance(x, Array) else ANY
 
 
 def joined_range(a: Abstract, b: Abstract, loop: bool) -> Interval:
-    """What is known of an integer that is `a` or `b`, where a loop goes on widened."""
+    """The range of an integer that is `a` or `b`, widened for loops."""
     return (widened if loop else hull)(range_of(a), range_of(b))
 
 
 def number_value(b: Builder, x: Array | Const) -> Value:
-    """A number or an array as a program value, in the element type that it has."""
+    """A number or an array as a program value, in its own element type."""
     return x.value if isinstance(x, Array) else constant(b, x.value)
 
 

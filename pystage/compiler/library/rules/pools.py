@@ -1,4 +1,4 @@
-"""What the objects of a pool (`PoolCell`) hold: its templates, and the arrays that have one row for each object.
+"""Contents of pools (`PoolCell`): their templates, and the arrays that have one row for each object.
 
 In: contents of objects as rows hold them: numbers, tuples of them, contents of arrays (`Form.NDARRAY`) and references to
 objects of pools (`Pooled`), but no other references. A *template* of contents is one object with a placeholder for each
@@ -52,14 +52,14 @@ def _placeholder(type: ArrayType) -> Value:
 
 
 def class_of_contents(contents: Cell) -> type:
-    """The class of what holds these."""
+    """The class of an object with these contents."""
     if isinstance(contents, ObjectCell):
         return contents.cls
     return dict if isinstance(contents, DictCell) else list
 
 
 def template_of_contents(contents: Contents) -> Contents | None:
-    """The template of what one object holds; None where a part has none."""
+    """The template of the contents of one object; None where a part has none."""
     match contents:
         case ListCell(items):
             parts = _templates(dict(enumerate(items)))
@@ -94,7 +94,7 @@ def _row_type(value: Value) -> ArrayType:
 
 
 def joined_contents(a: Contents | None, b: Contents | None, loop: bool = False) -> Contents | None:
-    """The template of objects that have one or the other; None where they have none in common."""
+    """The common template of the contents of objects; None where there is none."""
     match a, b:
         case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
             return _joined_lists(a, b, loop)
@@ -142,7 +142,7 @@ def _element_of(cell: ListCell | RowsCell) -> Abstract | None:
 
 
 def parts_of(contents: Cell) -> list[Abstract]:
-    """The parts of what an object holds."""
+    """The parts of the contents of an object."""
     match contents:
         case ListCell(items):
             return list(items)
@@ -164,7 +164,7 @@ def size_of(template: Cell) -> int:
 
 
 def as_objects(b: Builder, given: Sequence[Contents], template: Contents, capacity: int) -> Contents:
-    """Contents of objects, and behind them zeros, as `capacity` rows of the template, which covers them."""
+    """Contents of objects, followed by zeros, as `capacity` rows of the template, which covers them."""
 
     def column(parts: Sequence[Abstract], of: Abstract) -> Abstract:
         return rows_of(b, parts, of, capacity)
@@ -199,7 +199,7 @@ def _length(b: Builder, x: RowsCell) -> Value:
 
 
 def _packed(b: Builder, values: Sequence[Value], capacity: int) -> Value:
-    """Values of one type along a new axis, and behind them zeros."""
+    """Values of one type along a new axis, followed by zeros."""
     owners = [v.owner for v in values]
     if all(isinstance(o, Op) and isinstance(o.kind, Constant) for o in owners):
         known = np.stack([np.asarray(o.kind.data) for o in owners])  # type: ignore[union-attr]
@@ -234,7 +234,7 @@ def converted(b: Builder, pool: PoolCell, template: Contents, capacity: int) -> 
 def _of_one_length(
     b: Builder, items: Sequence[Abstract], template: RowsCell, count: int, capacity: int
 ) -> RowsCell:
-    """Lists of one length as lists of any."""
+    """Lists of one length as lists of any length."""
     of = row_template(template.element)
     parts = [values_of(retyped(b, item, of, (count,))) for item in items]
     columns = iter(zip(*parts, strict=True)) if parts else None
@@ -253,7 +253,7 @@ def _of_one_length(
 
 
 def object_at(b: Builder, contents: Cell, place: int | Value) -> Any:
-    """What the object at a place of a pool holds."""
+    """The contents of the object at a row of a pool."""
 
     def of(rows: Value) -> Value:
         if isinstance(place, int):
@@ -272,7 +272,7 @@ def with_objects(
     old: Contents | None = None,
     mask: Value | None = None,
 ) -> Contents:
-    """The rows of a pool with those of `new` from a place on; where `mask` holds what differs from `old`."""
+    """The rows of a pool with those of `new` from a row on; where `mask` holds, what differs from `old`."""
     columns = iter(values_of(new))
     before = iter(values_of(old)) if old is not None else None
 
@@ -315,7 +315,7 @@ Unbox = Callable[[Sequence[Abstract], Abstract | None], list[Abstract]]
 
 
 def unboxed_contents(given: Sequence[Contents], like: Contents | None, unbox: Unbox) -> list[Contents]:
-    """Contents of objects of one kind, with what `unbox` makes of their parts."""
+    """Contents of objects of one kind, with `unbox` applied to their parts."""
     first = given[0]
     match first:
         case ObjectCell():

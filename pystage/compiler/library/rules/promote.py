@@ -56,7 +56,7 @@ _WEAK: dict[DType, type] = {INT64: int, FLOAT64: float, COMPLEX128: complex}
 
 @dataclass(frozen=True, slots=True)
 class LoopTypes:
-    """Types that an operation computes with. `form`: PYTHON, JAX, or NDARRAY for what NumPy gives."""
+    """Types that an operation computes with. `form`: PYTHON, JAX, or NDARRAY for NumPy's results."""
 
     inputs: tuple[DType, ...]
     outputs: tuple[DType, ...]
@@ -111,7 +111,7 @@ def no_such(ctx: Operations, operation: str, operands: Sequence[Operand]) -> NoS
 
 
 def resolve(ctx: Operations, operation: str, operands: Sequence[Operand], rule: Rule) -> LoopTypes:
-    """The loop that `rule` gives for the operands' kinds; `NeedsSplit` where that is not one loop for all of them."""
+    """The loop that `rule` gives for the operands' kinds; `NeedsSplit` where the kinds need several loops."""
     choices = _beside_numpy(operands, [kinds_of(o) for o in operands])
     first, *others = itertools.product(*choices)
     loop = rule(first)
@@ -126,7 +126,7 @@ def resolve(ctx: Operations, operation: str, operands: Sequence[Operand], rule: 
 
 
 def _fits(operand: Operand, dtype: DType) -> bool:
-    """True for all but a number of several kinds of which one may not fit into the type that it is converted to."""
+    """False for a number of several kinds of which one may not fit into the target type."""
     if not isinstance(operand, GatedNumber):
         return True
     may_be_int = NumberKind(INT64, Form.PYTHON) in operand.kinds and is_integer(dtype)
@@ -136,7 +136,7 @@ def _fits(operand: Operand, dtype: DType) -> bool:
 def _beside_numpy(
     operands: Sequence[Operand], choices: list[tuple[NumberKind, ...]]
 ) -> list[tuple[NumberKind, ...]]:
-    """The operands' kinds, where a number of a subclass (`IntEnum`) beside NumPy's is one of NumPy's, not weak."""
+    """The operands' kinds, where a number of a subclass (`IntEnum`) beside NumPy's counts as NumPy's, not weak."""
     inherits = [
         isinstance(o, Const) and not isinstance(o.value, np.generic) and type(o.value) not in PYTHON_DTYPES
         for o in operands
@@ -213,7 +213,7 @@ def jax_common(ctx: Context, kinds: tuple[NumberKind, ...]) -> tuple[DType, bool
 
 @functools.cache
 def _jax_common(kinds: tuple[NumberKind, ...], x64: bool, mode: str) -> tuple[DType, bool] | Exception:
-    """Cached; `mode` is `jax_numpy_dtype_promotion`, in force when this is called."""
+    """The cached computation; `mode` is `jax_numpy_dtype_promotion`, in force when this is called."""
     samples: list[Any] = []
     for kind in kinds:
         if kind.form is Form.PYTHON or kind.weak:
@@ -292,7 +292,7 @@ def value_of(ctx: Context, operand: Operand, dtype: DType, form: Form = Form.NDA
 
 @functools.lru_cache(maxsize=1024)
 def _float(number: float, sign: float, dtype: DType) -> Constant:
-    """A Python float as a constant of another type; its sign tells -0.0 from 0.0."""
+    """A Python float as a constant of another type, cached with its sign, which distinguishes -0.0 from 0.0."""
     with np.errstate(all="ignore"):
         return Constant(np.asarray(number).astype(dtype))
 

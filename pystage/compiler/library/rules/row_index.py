@@ -1,4 +1,4 @@
-"""The hash index of a dict or a set of rows: which row holds a key, found without a look at all of them.
+"""The hash index of a dict or a set of rows, which finds the row of a key without comparing all of them.
 
 An index has `WIDTH` slots for each bucket. A slot holds the place of a row, `FREE`, or `TAKEN_OUT`. A key is in the bucket
 that its numbers give, or, where that was full, in the next that was not. A slot of a bucket that has never been full gets
@@ -47,7 +47,7 @@ _FACTOR = 0x9E3779B97F4A7C15
 
 
 def buckets_for(capacity: int) -> int:
-    """How many buckets an index of so many rows has: at most every second slot is in use."""
+    """The number of buckets of an index of so many rows: at most every second slot is in use."""
     return 1 << max(2 * capacity // WIDTH - 1, 0).bit_length()
 
 
@@ -62,7 +62,7 @@ def empty_index(b: Builder, capacity: int) -> Value:
 
 
 def has_numbers(keys: Abstract) -> bool:
-    """True for keys of which there is an index: not all of them are one constant, or one of several things."""
+    """True for keys for which there is an index: not all of them are one constant or gated."""
     if isinstance(keys, Tuple):
         return any(map(has_numbers, keys.items))
     return isinstance(keys, Array | RowsTuple)
@@ -91,7 +91,7 @@ def are_hashed_alike(a: Abstract, b: Abstract) -> bool:
 
 
 def digest(b: Builder, columns: Sequence[Value], length: Value) -> Value:
-    """An int64, the same for equal tuples, of whose elements `columns` have the numbers along the last axis."""
+    """An int64 that is the same for equal tuples, whose elements' numbers `columns` has along the last axis."""
     if not columns:
         return length
     shape = columns[0].type.static_shape
@@ -118,7 +118,7 @@ def _bits(b: Builder, number: Value) -> Value:
 
 
 def bucket_of(b: Builder, numbers: Sequence[Value], buckets: int) -> Value:
-    """The bucket in which a key of these numbers, int64 or float64 each, is looked for first."""
+    """The first bucket of the probe sequence for a key of these numbers, int64 or float64 each."""
     found = _constant(b, 0, UINT64)
     for number in numbers:
         found = b.op(Multiply(), b.op(Xor(), found, _bits(b, number)), _constant(b, _FACTOR, UINT64))
@@ -140,35 +140,35 @@ def slots_of(b: Builder, bucket: Value) -> Value:
 
 
 def window_of(b: Builder, index: Value, bucket: Value) -> Value:
-    """What the slots of a bucket hold."""
+    """The contents of the slots of a bucket."""
     return b.op(DynamicSlice((WIDTH,)), index, b.op(Multiply(), bucket, _constant(b, WIDTH, INT64)))
 
 
 def first_unused(b: Builder, window: Value, slots: Value) -> Value:
-    """The first slot of a bucket that holds no row; `NOWHERE` if all do."""
+    """The first free slot of a bucket; `NOWHERE` if there is none."""
     live = b.op(Compare("GE"), window, _filled(b, 0, INT32))
     each = b.op(Select(), live, _filled(b, NOWHERE, INT64), slots)
     return b.op(Reduce(Minimum(), (0,)), each, _constant(b, NOWHERE, INT64))
 
 
 def next_bucket(b: Builder, bucket: Value, buckets: int) -> Value:
-    """The bucket after another; after the last one the first."""
+    """The next bucket, cyclically."""
     return b.op(And(), b.op(Add(), bucket, _constant(b, 1, INT64)), _constant(b, buckets - 1, INT64))
 
 
 def with_slot(b: Builder, index: Value, slot: Value, place: Value) -> Value:
-    """The index with the place of a row, an int64, in a slot."""
+    """The index with the row number, an int64, in a slot."""
     stored = b.op(Reshape((1,)), b.op(Convert(INT32), place))
     return b.op(DynamicUpdateSlice(), index, stored, slot)
 
 
 def slot_at(b: Builder, index: Value, slot: Value) -> Value:
-    """What a slot holds, as an int64."""
+    """The contents of a slot, as an int64."""
     return b.op(Convert(INT64), b.op(Reshape(()), b.op(DynamicSlice((1,)), index, slot)))
 
 
 def index_of(b: Builder, keys: Abstract, capacity: int, length: int | Value) -> Value:
-    """The index of the first `length` rows of keys, which all differ."""
+    """The index of the first `length` rows of keys, all different."""
     index = empty_index(b, capacity)
     if isinstance(length, int) and length == 0:
         return index
@@ -192,7 +192,7 @@ def index_of(b: Builder, keys: Abstract, capacity: int, length: int | Value) -> 
 
 
 def slots_of_rows(b: Builder, index: Value, capacity: int, length: int | Value) -> Value:
-    """For each of the rows its slot in the index, `FREE` where the index does not name it."""
+    """For each of the rows its slot in the index, `FREE` where the index has none."""
     slots = b.op(Broadcast((capacity,), ()), _constant(b, FREE, INT32))
     if isinstance(length, int) and length == 0:
         return slots
@@ -212,7 +212,7 @@ def slots_of_rows(b: Builder, index: Value, capacity: int, length: int | Value) 
 
 
 def _unused_slot(b: Builder, index: Value, bucket: Value, buckets: int) -> Value:
-    """The first slot that holds no row, from a bucket on."""
+    """The first free slot, from a bucket on."""
     nowhere = _constant(b, NOWHERE, INT64)
     types = (bucket.type, nowhere.type, index.type)
     condition, body = Region(types), Region(types)

@@ -1,4 +1,4 @@
-"""Lists as rows of arrays: the arrays of all elements.
+"""Lists as rows: construction, conversion and access to the arrays of all elements.
 
 An *element* of a `RowsCell` is its template (`templates.py`) with an array in each place, which has one row for each element
 of the list.
@@ -67,7 +67,7 @@ def rows_of_list(b: Builder, cell: AnyList, template: Abstract, capacity: int) -
 
 
 def copied_objects(x: ArrayCell | AnyList) -> tuple[Identity, ...]:
-    """The objects that an array may be, or those in a list, of which lists hold copies."""
+    """The objects that an array, or the arrays in a list, may be, of which lists hold copies."""
     if isinstance(x, ArrayCell):
         return () if x.frozen is Frozen.NOT else x.objects
     if isinstance(x, RowsCell):
@@ -76,14 +76,14 @@ def copied_objects(x: ArrayCell | AnyList) -> tuple[Identity, ...]:
 
 
 def _have_one_view(items: Sequence[Abstract]) -> bool:
-    """True if two of the items may have the same object in them, which is a view."""
+    """True if two of the items may contain the same view object."""
     found = [[n.objects for n in nodes(item) if isinstance(n, Bounded) and is_view(n)] for item in items]
     each = [objects for inside in found for objects in inside]
     return any(itertools.starmap(may_be_one, itertools.combinations(each, 2)))
 
 
 def from_first(b: Builder, cell: RowsCell) -> RowsCell:
-    """The rows in their order, from the first one on."""
+    """The rows in order, beginning with the first."""
     if isinstance(cell.start, int) and cell.start == 0:
         return cell
     start = b.op(Constant(np.asarray(cell.start))) if isinstance(cell.start, int) else cell.start
@@ -97,7 +97,7 @@ def from_first(b: Builder, cell: RowsCell) -> RowsCell:
 
 
 def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity: int) -> Abstract:
-    """The items, and behind them zeros, as `capacity` rows of the template."""
+    """The items, followed by zeros, as `capacity` rows of the template."""
     if isinstance(template, Tuple):
         parts = [
             rows_of(b, [_part(item, place) for item in items], part, capacity)
@@ -126,7 +126,7 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
 def _stacked_rows(
     b: Builder, items: Sequence[Abstract], template: Bounded | RowsTuple, capacity: int
 ) -> Abstract:
-    """Arrays of bounded extent, or tuples, in the bounds of the template, and how many elements they have."""
+    """Bounded arrays, or tuples, in the bounds of the template, with their sizes."""
     arrays = [retyped(b, item, template, ()) for item in items]
     columns = iter(zip(*map(values_of, arrays), strict=True)) if arrays else None
 
@@ -140,7 +140,7 @@ def _stacked_rows(
 
 
 def _rows_of_alternatives(b: Builder, items: Sequence[Abstract], template: Gated, capacity: int) -> Abstract:
-    """The alternatives of each item side by side, zeros for those that it has not, and which of them it is."""
+    """The alternatives of each item, zeros for those that it does not have, and the selectors."""
 
     def of(item: Abstract, option: int) -> Abstract:
         return _alternative(b, item, template, option, ())
@@ -160,7 +160,7 @@ def _rows_of_alternatives(b: Builder, items: Sequence[Abstract], template: Gated
 
 
 def _matches(template: Gated, x: Abstract, option: int, axes: int) -> list[int]:
-    """Which of the alternatives of `x`, rows along so many axes, are one option of a template that covers it."""
+    """Which alternatives of `x`, rows along these axes, are one option of a template that covers it."""
 
     def position(each: Abstract) -> int:
         rows = rebuild(each, lambda v: placeholder(v.type.dtype, v.type.static_shape[axes:]))
@@ -171,7 +171,7 @@ def _matches(template: Gated, x: Abstract, option: int, axes: int) -> list[int]:
 
 
 def _alternative(b: Builder, x: Abstract, template: Gated, option: int, shape: tuple[int, ...]) -> Abstract:
-    """What `x`, rows along axes of this shape, is where it is one option of a template; zeros where it never is."""
+    """`x`, rows along axes of this shape, as one option of a template; zeros where it never is that one."""
     of, found = template.options[option], _matches(template, x, option, len(shape))
     if not found:
         return rebuild(of, lambda v: _zeros(b, (*shape, *v.type.static_shape), v.type.dtype))
@@ -222,7 +222,7 @@ def _value_of(b: Builder, template: Array, item: Abstract) -> Value:
 def _column(
     b: Builder, items: Sequence[Abstract], of: Callable[[Abstract], Value], type: ArrayType, capacity: int
 ) -> Value:
-    """What `of` gives for each item, and behind them zeros, along a new axis. Equal constants are looked at once."""
+    """The results of `of` for each item, followed by zeros, along a new axis. Equal constants are processed once."""
     known: dict[Any, Any] = {}
     column = np.zeros((capacity, *type.static_shape), type.dtype)
     for at, item in enumerate(items):
@@ -257,7 +257,7 @@ def _of_constant(b: Builder, column: np.ndarray) -> Value:
 
 
 def padded(b: Builder, rows: Value, capacity: int, axis: int = 0, loose: bool = False) -> Value:
-    """The rows along an axis, and behind them zeros; `loose`: or anything else."""
+    """The rows along an axis, followed by zeros; `loose`: or by anything else."""
     rank, count = rows.type.rank, rows.type.static_shape[axis]
     if count >= capacity:
         return rows
@@ -324,7 +324,7 @@ def _in_bounds(b: Builder, element: Abstract, template: Bounded, shape: tuple[in
 
 
 def _step(b: Builder, step: int | Value, template: int | Value, shape: tuple[int, ...]) -> int | Value:
-    """A step, or steps along axes of this shape, as a template has it."""
+    """A step, or steps along axes of this shape, in the form of a template."""
     if isinstance(step, Value) or isinstance(template, int):
         return step
     known = b.op(Constant(np.asarray(step, INT64)))
@@ -366,7 +366,7 @@ def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int,
 
 
 def _first_along(b: Builder, axis: int, value: Value, count: int) -> Value:
-    """So many of what a value has along an axis."""
+    """The first elements of a value along an axis."""
     shape = value.type.static_shape
     if shape[axis] == count:
         return value
@@ -390,7 +390,7 @@ def _with_values(template: Array, columns: Sequence[Value]) -> Abstract:
 
 
 def row_at(b: Builder, element: Abstract, at: Value) -> Abstract:
-    """The element of the list at a place that lies inside."""
+    """The element of the list at an index inside."""
     return rebuild(element, functools.partial(_row, b, at=at))
 
 
@@ -399,22 +399,22 @@ def _row(b: Builder, rows: Value, at: Value) -> Value:
 
 
 def rows_from(b: Builder, rows: Value, at: Value, count: int) -> Value:
-    """So many of the rows, from a place on."""
+    """Consecutive rows, from an index on."""
     return b.op(DynamicSlice((count, *rows.type.static_shape[1:])), rows, *_starts(b, rows, at))
 
 
 def with_rows_from(b: Builder, rows: Value, at: Value, new: Value) -> Value:
-    """The rows with others from a place on."""
+    """The rows, with others from an index on."""
     return b.op(DynamicUpdateSlice(), rows, new, *_starts(b, rows, at))
 
 
 def _starts(b: Builder, rows: Value, at: Value) -> list[Value]:
-    """Where a slice of whole rows starts along each axis."""
+    """The start along each axis of a slice of whole rows."""
     return [at, *[b.op(Constant(np.zeros((), at.type.dtype)))] * (rows.type.rank - 1)]
 
 
 def with_row(b: Builder, element: Abstract, at: Value, item: Abstract) -> Abstract:
-    """The rows with what `item`, which the element covers, is at a place that lies inside."""
+    """The rows with `item`, which the template covers, at an index inside."""
     template = row_template(element)
     new = iter(values_of(rows_of(b, [item], template, 1)))
     return rebuild(element, lambda rows: with_rows_from(b, rows, at, next(new)))

@@ -21,7 +21,7 @@ Branch = Callable[[Value, Callable[[], R], Callable[[], R]], R]
 
 
 class NeedsSplit(DiagnosticError):
-    """The operation depends on the alternative of `value`, and must be split over them.
+    """Raised where an operation depends on the alternative of `value`, and must be split over them.
 
     The diagnostic says so where that cannot be, or the results have no common type.
     """
@@ -38,7 +38,7 @@ def needs_split(value: Gated) -> NeedsSplit:
 
 
 def of_one_kind(ctx: Operations, number: GatedNumber, operation: str = "what this gives") -> Array:
-    """The number as one of its kind; `NeedsSplit` where the path says which that is."""
+    """The number as one of its kind; `NeedsSplit` where it may be of several."""
     found = narrow_number(ctx.b, ctx.intervals, number)
     if isinstance(found, GatedNumber):
         kinds = " or ".join(map(_kind_name, found.kinds))
@@ -51,7 +51,7 @@ def _kind_name(kind: NumberKind) -> str:
 
 
 def split(ctx: Context, value: Phi, run: Callable[[], R], branch: Branch[R]) -> R:
-    """Does `run` for each alternative of `value`, where it is that one; `branch` joins what two of them give."""
+    """Runs `run` for each alternative of `value`, under the condition that it is that one; `branch` joins two results."""
     tag = undecided(ctx.intervals, value)
     if tag is None:
         return run()
@@ -61,7 +61,7 @@ def split(ctx: Context, value: Phi, run: Callable[[], R], branch: Branch[R]) -> 
 
 
 def split_value(ctx: Context, value: Phi, operation: Callable[[Abstract], Abstract]) -> Abstract:
-    """The result of `operation` on the alternative of `value` that the path selects."""
+    """The result of `operation` on the selected alternative of `value`."""
 
     def run() -> Abstract:
         return operation(narrow(ctx.b, ctx.intervals, value))
@@ -81,7 +81,7 @@ def branch_on(
 
 
 def split_operation(ctx: Context, asked: NeedsSplit, operation: Callable[[], Abstract]) -> Abstract:
-    """The result of an operation that raised `asked` before it changed anything."""
+    """The result of an operation that raised `asked` before it had effects."""
     found = split_value(ctx, asked.value, lambda _: operation())
     if isinstance(found, Unknown):
         raise DiagnosticError(asked.diagnostic)

@@ -1,4 +1,4 @@
-"""Dicts and sets as tables: rows of their entries, the index of their keys, and the slots of its rows."""
+"""Tables of dicts and sets: rows of their entries, the hash index of keys, and the slots of rows."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def factory_of(cell: AnyTable) -> Abstract | None:
 
 
 def stored_entries(cell: AnyTable) -> AnyList:
-    """The entries of a dict or a set as they are held, with the rows of those that were taken out."""
+    """The entries of a dict or a set as they are stored, with removed ones."""
     match cell:
         case TableCell():
             return cell.entries
@@ -88,14 +88,14 @@ def as_table(
 
 
 def cell_as(cell: AnyTable, rows: RowsCell) -> TableCell:
-    """A dict or a set of the class of another, and in its place, with these rows as its entries."""
+    """A dict or a set of the class of another, in its place, with these rows as its entries."""
     return TableCell(
         class_of_table(cell), rows, aliases=cell.aliases, selector=cell.selector, factory=factory_of(cell)
     )
 
 
 def with_rows(b: Builder, cell: TableCell, rows: RowsCell) -> TableCell:
-    """The table with its entries held by other rows, at the same places; with an index if it has one and the keys can."""
+    """The table with its entries in other rows, at the same positions; with an index if it has one and the keys can."""
     held = replace(cell, entries=rows)
     if cell.index is None:
         return held
@@ -111,7 +111,7 @@ def with_rows(b: Builder, cell: TableCell, rows: RowsCell) -> TableCell:
 
 
 def count_of(b: Builder, cell: TableCell) -> int | Value:
-    """How many entries there are."""
+    """The number of entries."""
     return _less(b, cell.entries.length, cell.holes)
 
 
@@ -163,7 +163,7 @@ def compacted_where(b: Builder, cell: TableCell, condition: Value) -> TableCell:
 
 
 def without_holes_behind(b: Builder, cell: TableCell) -> TableCell:
-    """The table, which is not empty, without the rows behind the last entry that hold none."""
+    """The table, which is not empty, without holes behind the last entry."""
     slots = cell.slots
     if slots is None:
         return cell

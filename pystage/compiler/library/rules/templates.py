@@ -1,4 +1,4 @@
-"""Templates: what the elements of a list have in common.
+"""Templates: the common structure of the elements of a list.
 
 A *template* is one element with a placeholder for each of its numbers. Elements have a template in common where they
 are numbers of one shape, whatever their kinds, tuples of such, or one constant; of others, as of different strings, the
@@ -53,7 +53,7 @@ def placeholder(dtype: DType, shape: tuple[int, ...] = ()) -> Value:
 
 
 def key_of(key: Any) -> Abstract:
-    """A known key; a tuple as the parts of which it consists."""
+    """A known key; a tuple by its parts."""
     return Tuple(tuple(map(key_of, key)), type(key)) if isinstance(key, tuple) else Const(key)
 
 
@@ -95,7 +95,7 @@ def template_of(item: Abstract) -> Abstract | None:
 
 
 def _may_be_alternative(template: Abstract | None) -> bool:
-    """True for the template of what may be one of several things: numbers, constants, tuples of such."""
+    """True for the template of what may be an alternative of a gated φ: numbers, constants, tuples of such."""
     if isinstance(template, Tuple):
         return all(map(_may_be_alternative, template.items))
     if isinstance(template, Array):
@@ -104,12 +104,12 @@ def _may_be_alternative(template: Abstract | None) -> bool:
 
 
 def is_view(element: Abstract) -> bool:
-    """True for an element that is a view of a memory, or rows of such."""
+    """True for an element that is a view held by position, or rows of such."""
     return isinstance(element, Bounded) and isinstance(element.whole, Ref)
 
 
 def can_be_view(item: Bounded) -> bool:
-    """True for a view that is known by its places: of what the program computes, only these."""
+    """True for a view that is known by position: of what the program computes, only these."""
     whole = item.whole
     known = isinstance(whole, Ref) and not any(values_of(view) for view in whole.path)
     return known and all(e.progression is not None for e in item.extents)
@@ -148,7 +148,7 @@ def can_be_in_tuples(template: Abstract) -> bool:
 
 
 def template_of_list(cell: AnyList, ragged: bool = False) -> Abstract | None:
-    """The template that all elements of a list have in common; None where there is none, as of an empty list.
+    """The common template of all elements of a list; None where there is none, as of an empty list.
 
     `ragged`: tuples of several lengths have one, that of tuples of computed length, and so has what is one of
     several things.
@@ -159,12 +159,12 @@ def template_of_list(cell: AnyList, ragged: bool = False) -> Abstract | None:
 
 
 def row_template(element: Abstract) -> Abstract:
-    """The template of which there are rows."""
+    """The template of the elements of rows."""
     return rebuild(element, lambda v: placeholder(v.type.dtype, v.type.static_shape[1:]))
 
 
 def common_rows(a: AnyList, b: AnyList, loop: bool = False, ragged: bool = False) -> Abstract | None:
-    """The template that the elements of two lists have in common; of an empty one, that of the other."""
+    """The common template of the elements of two lists; of an empty one, that of the other."""
     first, second = template_of_list(a, ragged), template_of_list(b, ragged)
     if isinstance(b, ListCell) and not b.items:
         return first
@@ -174,7 +174,7 @@ def common_rows(a: AnyList, b: AnyList, loop: bool = False, ragged: bool = False
 
 
 def common_template(items: Sequence[Abstract], ragged: bool = False) -> Abstract | None:
-    """The template that all of at least one elements have in common."""
+    """The common template of one or more elements."""
     found: Abstract | None = None
     seen: set[Any] = set()
     for position, item in enumerate(items):
@@ -193,7 +193,7 @@ def common_template(items: Sequence[Abstract], ragged: bool = False) -> Abstract
 def joined(
     a: Abstract | None, b: Abstract | None, loop: bool = False, ragged: bool = False
 ) -> Abstract | None:
-    """The template of what has one or the other; None where they have none in common. `loop`: bounds are widened."""
+    """The common template of two templates; None where there is none. `loop`: bounds are widened."""
     if isinstance(a, Array) and isinstance(b, Array) and (a.shape == b.shape or a.form is not Form.NDARRAY):
         return _joined_numbers(a, b, loop)
     if isinstance(a, Bounded) and isinstance(b, Bounded) and is_view(a) and is_view(b):
@@ -220,7 +220,7 @@ def joined(
 
 
 def _joined_alternatives(a: Abstract, b: Abstract, loop: bool) -> Gated | None:
-    """The template of what is one thing or another; None where they are too many."""
+    """The template of a gated φ of both; None where the alternatives are too many."""
     options = list(alternatives(a))
     for other in alternatives(b):
         both = [joined(each, other, loop) for each in options]
@@ -256,7 +256,7 @@ def _short(x: Abstract) -> str:
 
 
 def joined_tuples(a: Abstract | None, b: Abstract | None, loop: bool = False) -> RowsTuple | None:
-    """The template of tuples of any length, of which two have one or the other; None where their elements have none."""
+    """The common template of tuples of any length; None where their elements have none."""
     sides = [None if x is None else tuple_rows(x) for x in (a, b)]
     if sides[0] is None or sides[1] is None:
         return None
@@ -282,7 +282,7 @@ def cropped(item: Abstract, template: Abstract) -> Abstract:
 
 
 def _joined_arrays(a: Array | Bounded, b: Array | Bounded, loop: bool) -> Bounded | None:
-    """Arrays of several shapes have the greater extents in common, as bounds; None where these would be mostly empty."""
+    """The common template of arrays of several shapes, bounded by the greater extents; None if mostly empty."""
     first, second = array_part(a), array_part(b)
     if first is None or second is None or first.dtype != second.dtype or first.rank != second.rank:
         return None
@@ -301,7 +301,7 @@ def _joined_arrays(a: Array | Bounded, b: Array | Bounded, loop: bool) -> Bounde
 
 
 def _joined_views(a: Bounded, b: Bounded) -> Bounded | None:
-    """Views of one memory; None for those of two."""
+    """The common template of views of one memory; None for those of two."""
     one, two = a.whole, b.whole
     assert isinstance(one, Ref) and isinstance(two, Ref)
     if (one.cell, one.path) != (two.cell, two.path) or len(a.extents) != len(b.extents):
@@ -315,7 +315,7 @@ def _joined_views(a: Bounded, b: Bounded) -> Bounded | None:
 
 
 def array_part(x: Array | Bounded) -> Array | None:
-    """The contents of an array of NumPy's, as a template has them."""
+    """The contents of an ndarray in the form of a template."""
     whole = x.whole if isinstance(x, Bounded) else x
     return whole if isinstance(whole, Array) and whole.form is Form.NDARRAY else None
 
@@ -341,7 +341,7 @@ def _joined_numbers(a: Array, b: Array, loop: bool) -> Array | None:
 
 
 def covers(template: Abstract, item: Abstract) -> bool:
-    """True if elements of this template may be what `item` is a template of: no wider one is needed."""
+    """True if the template can hold what `item` is a template of."""
     both = joined(template, item)
     if both is None or _choices_in(template) != _choices_in(both):
         return False
@@ -350,7 +350,7 @@ def covers(template: Abstract, item: Abstract) -> bool:
 
 
 def _choices_in(template: Abstract) -> list[int]:
-    """Of how many alternatives each gated φ in a template is, and what is known of the bounded axes of each array."""
+    """The number of alternatives of each gated φ in a template, and what is known of the bounded axes of each array."""
     sides = [
         node.options if isinstance(node, Gated) else node.extents
         for node in nodes(template)
@@ -383,7 +383,7 @@ N = TypeVar("N", bound=TreeNode)
 
 
 def with_capacity(template: N, capacity: int) -> N:
-    """So many rows of what a template describes, with a placeholder in place of each array."""
+    """The rows that a template describes, as many as the capacity, with a placeholder for each array."""
     rows: N = rebuild(template, lambda v: placeholder(v.type.dtype, (capacity, *v.type.static_shape)))
     return rows
 

@@ -11,7 +11,7 @@ from ..context import Context
 
 
 def refused(name: str, why: str, instead: str) -> Callable[..., NoReturn]:
-    """The meaning of a function that is not served, whatever it is given: PS606."""
+    """The meaning of an unsupported function: PS606 for any arguments."""
 
     def call(ctx: Context, /, *args: Abstract, **kwargs: Abstract) -> NoReturn:
         ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))

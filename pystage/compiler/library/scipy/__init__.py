@@ -1,1 +1,1 @@
-"""SciPy."""
+"""Functions of SciPy."""

@@ -89,7 +89,7 @@ def _declare_ufunc(ufunc: np.ufunc, function: Callable[..., Any]) -> None:
 
 
 def declare_special(module: ModuleType) -> None:
-    """The functions of `scipy.special` that JAX has."""
+    """Declares the functions of `scipy.special` that JAX has."""
     done: set[int] = set()
     for name in _UFUNCS:
         ufunc = getattr(module, name, None)
@@ -133,7 +133,7 @@ def _along(function: Callable[..., Any]) -> Callable[..., Abstract]:
 
 
 def declare_linalg(module: ModuleType) -> None:
-    """The functions of `scipy.linalg` that array programs use, without their options of memory and of LAPACK."""
+    """Declares the functions of `scipy.linalg` that array programs use, without their options of memory and of LAPACK."""
     meaning(module.solve)(_as_numpy(np.linalg.solve, 2))
     meaning(module.inv)(_as_numpy(np.linalg.inv, 1))
     meaning(module.norm)(_norm)

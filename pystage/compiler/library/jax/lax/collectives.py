@@ -167,7 +167,7 @@ def _sums(ctx: Context, call: _Collective) -> Abstract:
 
 @meaning(lax.psum)
 def psum(ctx: Context, x: Raw, axis_name: Raw, *, axis_index_groups: Raw = None) -> Abstract:
-    """The sum over all participants; of Python's numbers the product with how many there are."""
+    """The sum over all participants; of Python numbers the product with the number of participants."""
     return _sums(ctx, _Collective(ctx, lax.psum, x, axis_name, axis_index_groups=axis_index_groups))
 
 
@@ -208,7 +208,7 @@ def all_gather(
     tiled: Raw = False,
     to: Raw = "varying",
 ) -> Abstract:
-    """The arrays of all participants, along a new axis, or one after the other along one that is there (`tiled`)."""
+    """The arrays of all participants, along a new axis, or concatenated along an existing one (`tiled`)."""
     at, along = integer(ctx, axis, "the axis of jax.lax.all_gather"), bool(ctx.known(tiled, "tiled"))
     if ctx.known(to, "to of jax.lax.all_gather") != "varying":
         _refuse(ctx, "to of jax.lax.all_gather", "pystage has what varies only", "leave it out")
@@ -297,7 +297,7 @@ def ppermute(ctx: Context, x: Raw, axis_name: Raw, perm: Raw) -> Abstract:
 
 @meaning(lax.pshuffle)
 def pshuffle(ctx: Context, x: Raw, axis_name: Raw, perm: Raw) -> Abstract:
-    """The array of another participant: `perm` says whose."""
+    """The arrays of other participants; `perm` gives the source of each."""
     sources = list(ctx.known(perm, "perm of jax.lax.pshuffle"))
     if set(sources) != set(range(len(sources))):
         ctx.raise_(ValueError(f"`perm` does not represent a permutation: {sources}"))
@@ -305,13 +305,13 @@ def pshuffle(ctx: Context, x: Raw, axis_name: Raw, perm: Raw) -> Abstract:
 
 
 def _of_axis(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of an axis as one of an operand without leaves, too."""
+    """A function of an axis as one that also takes an operand without leaves."""
     return functools.wraps(function)(lambda _, axis_name: function(axis_name))
 
 
 @meaning(lax.axis_index)
 def axis_index(ctx: Context, axis_name: Raw) -> Abstract:
-    """The place of this participant along an axis, or along several in row-major order."""
+    """The index of this participant along an axis, or along several in row-major order."""
     given = ctx.known(axis_name, "the axis of jax.lax.axis_index")
     call = _Collective(ctx, _of_axis(lax.axis_index), Tuple(()), axis_name)
     if not isinstance(given, tuple | list):
@@ -325,7 +325,7 @@ def axis_index(ctx: Context, axis_name: Raw) -> Abstract:
 
 @meaning(lax.axis_size)
 def axis_size(ctx: Context, axis_name: Raw) -> Abstract:
-    """How many participants an axis has."""
+    """The number of participants of an axis."""
     return Const(_Collective(ctx, _of_axis(lax.axis_size), Tuple(()), axis_name).size)
 
 

@@ -69,7 +69,7 @@ MONOIDS: dict[Any, HloOp] = {
 
 @functools.cache
 def neutral(op: HloOp, dtype: DType) -> Any:
-    """The element that `op` combines with any other to that other."""
+    """The neutral element of `op`."""
     match op:
         case Add() | Or() | Xor():
             return dtype.type(0)
@@ -95,7 +95,7 @@ def _greatest(dtype: DType) -> Any:
 
 
 def reduced(ctx: Context, op: HloOp, array: Array, axes: tuple[int, ...]) -> Value:
-    """All elements along `axes` combined, from the neutral element on."""
+    """The reduction of all elements along `axes`, from the neutral element on."""
     start = ctx.constant(neutral(op, array.dtype), array.dtype)
     return checked(ctx, Reduce(op, axes), array.value, start)
 
@@ -248,7 +248,7 @@ def reduce_window(
 
 
 def _one_operation(ctx: Context, computation: Abstract, start: Array) -> HloOp:
-    """The one operation that a function of two scalars is; PS203 where it is more than that."""
+    """The one operation that a function of two scalars consists of; PS203 where it is more."""
     tree = flatten(ctx, Const(0))[1]
     region, _ = _scalar_region(ctx, computation, [ctx.jax(start.value, start.weak)], tree)
     while len(region.ops) == 1 and region.results == region.ops[0].results:

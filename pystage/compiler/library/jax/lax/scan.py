@@ -31,7 +31,7 @@ class Stacked:
     leaves: list[Array] = field(default_factory=list)
 
     def note(self, ctx: Context, made: Abstract, result: Abstract) -> list[Array]:
-        """The leaves that a trip gave in `result`, a part of `made`."""
+        """Records the leaves that a trip gave in `result`, a part of `made`."""
         self.tree = flatten(ctx, made)[1]
         self.leaves = [array_leaf(ctx, leaf, "jax.lax.scan") for leaf in flatten(ctx, result)[0]]
         return self.leaves

@@ -1,1 +1,1 @@
-"""What NumPy's functions make of bounded arrays, and those that make such arrays."""
+"""NumPy functions of bounded arrays, and those that make bounded arrays."""

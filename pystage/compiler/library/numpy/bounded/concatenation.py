@@ -1,4 +1,4 @@
-"""Bounded arrays one after another, and side by side."""
+"""Concatenation and stacking of bounded arrays."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _rank(ctx: Context, part: Abstract) -> int:
 
 
 def _rows(chains: Any = lambda rank: False) -> Rows:
-    """What a function takes in place of a list whose length, or that of whose elements, only the program knows.
+    """The argument of a function for a list whose length, or whose elements' length, only the program knows.
 
     Where it chains arrays of such a rank along their first axis, they need not be of one length.
     """
@@ -141,7 +141,7 @@ def _along_several(ctx: Context, rules: Rules, parts: Sequence[Abstract], at: in
 
 
 def _one_after_another(ctx: Context, rules: Rules, parts: Sequence[Abstract], at: int, dtype: Raw) -> Bounded:
-    """Arrays of which some are bounded along the axis along which they are joined: each is written where the last ended.
+    """Arrays of which some are bounded along the axis that joins them: each is written where the last ended.
 
     Where the first is bounded by a capacity, so is the result.
     """
@@ -203,7 +203,7 @@ def _stacked(xp: Any, arrays: Any, axis: Any) -> Any:
 
 
 def _raise_without_rows(ctx: Context, arrays: Raw, function: Any) -> None:
-    """The program raises what a function that joins arrays raises of an array without rows."""
+    """Makes the program raise what a function that joins arrays raises for an array without rows."""
     rows = arrays.axes[0] if isinstance(arrays, Bounded) else 1
     if isinstance(rows, Extent):
         none = ctx.op(Compare("EQ"), count(ctx, arrays, rows).value, ctx.constant(0, INT64))
@@ -263,7 +263,7 @@ def expand_dims(ctx: Context, rules: Rules, a: Raw, axis: Raw) -> Abstract:
 
 @composed_twins(np.atleast_1d, jnp.atleast_1d)
 def atleast_1d(xp: Any, a: Any) -> Any:
-    """A bounded array has an axis."""
+    """A bounded array, which has an axis."""
     return a
 
 

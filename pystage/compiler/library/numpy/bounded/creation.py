@@ -95,7 +95,7 @@ def where(ctx: Context, rules: Rules, condition: Raw, x: Raw = None, y: Raw = No
 
 
 def _made_of(rules: Rules, function: Any) -> Any:
-    """What JAX makes arrays of in place of a list whose length only the program knows; of NumPy's, calls give them."""
+    """The arrays that JAX makes of a list of computed length; calls give NumPy's."""
 
     def rows(ctx: Context, /, a: Raw, *args: Raw, **kwargs: Raw) -> Raw:
         return arrays_of_rows(ctx, a, jnp.array, is_of_any_type(function, (a, *args), kwargs), rules)
@@ -226,7 +226,7 @@ def diagonal(ctx: Context, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw =
 
 
 def _both_places(ctx: Context, a: Bounded, first: int, second: int) -> Progression | None:
-    """Where two axes begin in the whole, and with which step; None where they differ."""
+    """The common start and step of two axes in the whole; None where they differ."""
     along = [a.axes[axis] for axis in (first, second)]
     if all(isinstance(e, int) or is_compact(e) for e in along):
         return from_zero(ctx, 0)
@@ -292,7 +292,7 @@ def ravel(ctx: Context, a: Raw, order: Raw = "C") -> Abstract:
 
 
 def _is_held(ctx: Context, array: Bounded) -> bool:
-    """False for a new array, or a part of one, to whose memory nothing but this expression of the user refers."""
+    """False for a new array, or a part of one, whose memory only this expression of the user refers to."""
     if not isinstance(array.whole, Ref) or (ctx.span is not None and ctx.span.file.startswith(_LIBRARY)):
         return False
     if not array.whole.path and isinstance(elements(ctx, array).owner, Op):
@@ -303,7 +303,7 @@ def _is_held(ctx: Context, array: Bounded) -> bool:
 
 
 def _refuse_views(ctx: Context, array: Bounded) -> None:
-    """The run ends (PS221) where a flat array is a view in the plain run, whose elements are equally far apart."""
+    """Ends the run (PS221) where a flat array is a view in the plain run, whose elements are equally spaced."""
     span = ctx.span
     assert isinstance(array.whole, Ref)
     found: Value | None = None
@@ -319,7 +319,7 @@ def _refuse_views(ctx: Context, array: Bounded) -> None:
 
 
 def _equally_far(ctx: Context, array: Bounded, strides: Sequence[int]) -> Value:
-    """Whether there are elements, equally far apart in a whole with these strides: axes of one element do not count."""
+    """Whether the elements are equally spaced in a whole with these strides; axes of one element do not count."""
     holds = ctx.constant(True, BOOL)
     reached = ctx.constant(0, INT64)  # how far the axes so far reach; 0 while each has one element
     for along, stride in reversed(list(zip(array.axes, strides))):
@@ -337,7 +337,7 @@ def _equally_far(ctx: Context, array: Bounded, strides: Sequence[int]) -> Value:
 
 
 def _is_view(ctx: Context, array: Bounded) -> bool:
-    """True if NumPy gives other shapes of the array as views of its memory: its elements lie side by side."""
+    """True if NumPy gives other shapes of the array as views: its elements are contiguous."""
     first, *others = array.axes
     if not isinstance(first, Extent) or first.progression is None or first.step != 1:
         return False

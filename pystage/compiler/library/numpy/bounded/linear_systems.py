@@ -1,4 +1,4 @@
-"""Linear algebra of bounded matrices, computed of wholes: what does not belong to a matrix is made to change nothing.
+"""Linear algebra of bounded matrices, on wholes padded so that the padding does not change the result.
 
 It is a part of the identity around a square matrix and zero around others. Then what is computed of the whole has in front
 what is computed of the matrix.
@@ -34,7 +34,7 @@ from .size_rules import for_bounded
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """An array whose elements stand first in `value`, zero beside them; `sizes` says how many there are along each axis."""
+    """An array whose elements come first in `value`, with zeros beside them; `sizes` are the extents."""
 
     value: Value
     sizes: tuple[int | Array, ...]
@@ -56,7 +56,7 @@ def _matrix(ctx: Context, raw: Raw, name: str) -> Matrix:
 
 
 def _check(ctx: Context, function: Callable[..., Any], error: Exception, pairs: Any, *arrays: Matrix) -> None:
-    """The program raises what `function` raises of arrays of these shapes where two sizes differ."""
+    """Makes the program raise what `function` raises for arrays of these shapes where two sizes differ."""
     ranks = [len(a.sizes) for a in arrays]
 
     def plain(*extents: int) -> None:
@@ -102,7 +102,7 @@ def _square(ctx: Context, raw: Raw, name: str) -> Matrix:
 
 
 def _first(ctx: Context, made: Abstract, sizes: Sequence[int | Array]) -> Abstract:
-    """So many of the first elements of a result along each axis."""
+    """The first elements of a result along each axis."""
     value = ctx.read(made)
     assert isinstance(value, Array)
     whole: Any = ctx.ndarray(value.value)
@@ -156,7 +156,7 @@ def cholesky(ctx: Context, a: Raw, /) -> Abstract:
 
 
 def _less(ctx: Context, sizes: Sequence[int | Array]) -> int | Array:
-    """The lesser of two sizes."""
+    """The minimum of two sizes."""
     first, second = sizes
     if isinstance(first, int) and isinstance(second, int):
         return min(first, second)
@@ -227,7 +227,7 @@ def _lstsq(a: Any, b: Any) -> None:
 
 @for_bounded(np.linalg.lstsq)
 def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
-    """The least-squares solution, the rank of `a` and its singular values; how many residuals there are the rank decides."""
+    """The least-squares solution, the rank of `a` and its singular values; the rank decides the number of residuals."""
     matrix, right = _matrix(ctx, a, "lstsq"), _matrix(ctx, b, "lstsq")
     if len(matrix.sizes) != 2 or len(right.sizes) not in (1, 2):
         refuse(ctx, "np.linalg.lstsq of these", a, b)

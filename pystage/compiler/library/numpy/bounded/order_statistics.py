@@ -39,7 +39,7 @@ from_front((jnp.cumsum, jnp.cumprod, jnp.nancumsum, jnp.nancumprod), "a")
 
 
 def _last(dtype: DType) -> object:
-    """A value that no other is sorted after."""
+    """A value after which no other is sorted."""
     if is_complex(dtype):
         return complex(np.nan, np.nan)
     if is_floating(dtype):
@@ -48,7 +48,7 @@ def _last(dtype: DType) -> object:
 
 
 def with_last(ctx: Context, array: Bounded) -> Value:
-    """The elements of a compact array, and after them what no other is sorted after."""
+    """The elements of a compact array, followed by values after which no other is sorted."""
     value = elements(ctx, array)
     last = ctx.broadcast(ctx.constant(_last(value.type.dtype), value.type.dtype), value.type.static_shape)
     return ctx.op(Select(), where(ctx, array), value, last)
@@ -128,7 +128,7 @@ def diff(xp: Any, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, appen
 
 
 def _as_end_of(xp: Any, a: Any, end: Any, axis: Any) -> Any:
-    """What is put before or behind an array: of a number, one along the axis. `jnp.copy` takes no list."""
+    """The values before or behind an array: for a number, one element along the axis. `jnp.copy` takes no list."""
     end = xp.copy(end)
     if end.ndim:
         return end
@@ -181,12 +181,12 @@ def percentile(a: Any, q: Any, axis: Any = None) -> Any:
 
 @composed_for_bounded(np.quantile)
 def quantile(a: Any, q: Any, axis: Any = None) -> Any:
-    """What stands at a part `q` of the way through the elements in order, between two of them where need be."""
+    """The value at a share `q` of the way through the sorted elements, interpolated between two of them."""
     return at_shares(a, checked_shares(a, q, "Quantiles", 1), is_weak(q), axis)
 
 
 def is_weak(q: Any) -> Any:
-    """True for a number of Python's, which leaves the element type as it is."""
+    """True for a Python number, which leaves the element type as it is."""
     return type(q) in (int, float)
 
 
@@ -201,7 +201,7 @@ def checked_shares(a: Any, q: Any, name: Any, whole: Any) -> Any:
 
 
 def at_shares(a: Any, shares: Any, weak: Any, axis: Any = None) -> Any:
-    """What stands at shares of the way through the elements in order; between two as NumPy interpolates."""
+    """The values at shares of the way through the sorted elements; interpolated as in NumPy."""
     if axis is None:
         a, axis = np.ravel(a), 0
     ordered = np.moveaxis(np.sort(a, axis=axis), axis, 0)
@@ -236,7 +236,7 @@ def at_shares(a: Any, shares: Any, weak: Any, axis: Any = None) -> Any:
 
 @composed_for_bounded(np.roll)
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:
-    """The elements moved on, the last ones to the front."""
+    """The elements shifted cyclically."""
     if axis is None and a.ndim > 1:
         return roll(np.ravel(a), shift).reshape(a.shape)
     if isinstance(axis, tuple):
@@ -268,7 +268,7 @@ def isin(element: Any, test_elements: Any, assume_unique: Any = False, invert: A
 
 @for_bounded(np.searchsorted)
 def searchsorted(ctx: Context, a: Raw, v: Raw, side: Raw = "left", sorter: Raw = None) -> Abstract:
-    """Where values belong in a sorted vector: past those that are less, or (`side="right"`) not greater."""
+    """The insertion points of values in a sorted vector: past those that are less, or (`side="right"`) not greater."""
     if not is_none(sorter):
         a = array_getitem(ctx, a, sorter)
     array = a

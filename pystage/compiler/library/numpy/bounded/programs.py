@@ -50,13 +50,13 @@ def dstack(tup: Any) -> Any:
 
 @composed_for_bounded(np.tril)
 def tril(m: Any, k: Any = 0) -> Any:
-    """What stands at and below a diagonal; zero elsewhere."""
+    """The elements at and below a diagonal; zero elsewhere."""
     return np.where(np.tri(m.shape[-2], m.shape[-1], k, bool), m, np.zeros(1, m.dtype))
 
 
 @composed_for_bounded(np.triu)
 def triu(m: Any, k: Any = 0) -> Any:
-    """What stands at and above a diagonal; zero elsewhere."""
+    """The elements at and above a diagonal; zero elsewhere."""
     return np.where(np.tri(m.shape[-2], m.shape[-1], k - 1, bool), np.zeros(1, m.dtype), m)
 
 
@@ -173,7 +173,7 @@ def ix_(*args: Any) -> Any:
 
 @composed_for_bounded(np.select)
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    """Of each place the first choice whose condition holds."""
+    """Element by element, the first choice whose condition holds."""
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     found = default
@@ -302,7 +302,7 @@ def nanpercentile(a: Any, q: Any, axis: Any = None) -> Any:
 
 
 def _without_nan_at_shares(a: Any, shares: Any, weak: Any, axis: Any) -> Any:
-    """As `at_shares`, of what is not NaN."""
+    """`at_shares` of the elements that are not NaN."""
     kept = _without_nan(a, axis, "np.nanquantile")
     if np.size(a) == 0:
         return np.nanmean(kept)

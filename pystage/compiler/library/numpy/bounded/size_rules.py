@@ -1,4 +1,4 @@
-"""Size rules for results with bounded dimensions, and what functions that have none make of bounded arrays.
+"""Size rules for results with bounded dimensions, and the treatment of functions that have none.
 
 A function works element by element (`by_element`), or it gives what stands first from what stands first (`from_front`):
 then it is called with wholes, and its result is bounded as its operands are. Others have a meaning of their own for bounded
@@ -69,7 +69,7 @@ def is_bounded(ctx: Context, raw: Raw) -> bool:
 
 
 def _decided(ctx: Context, raw: Raw) -> Raw:
-    """A list or tuple with the arrays that the path selects in place of items of which an alternative is bounded."""
+    """A list or tuple with the selected arrays in place of items of which an alternative is bounded."""
     content = ctx.state.get(raw.cell) if isinstance(raw, Ref) and not raw.path else raw
     if not isinstance(content, Tuple | ListCell):
         return raw
@@ -90,7 +90,7 @@ def _may_be_bounded(value: Abstract) -> bool:
 
 
 def for_bounded(*functions: Any) -> Callable[[Meaning], Meaning]:
-    """Declares what the functions mean where some argument is bounded: `(ctx, …)` with the parameters of the function."""
+    """Declares the meaning of functions where some argument is bounded: `(ctx, …)` with the parameters of the function."""
 
     def declare(made: Meaning) -> Meaning:
         for function in functions:
@@ -103,7 +103,7 @@ def for_bounded(*functions: Any) -> Callable[[Meaning], Meaning]:
 def twins_for_bounded(
     numpy_function: Any, jax_function: Any, *, rows: Rows | None = None
 ) -> Callable[[Meaning], Meaning]:
-    """As `for_bounded`, of a function of NumPy's and of its twin in `jax.numpy`: `(ctx, rules, …)`.
+    """The same for a function of NumPy's and its twin in `jax.numpy`: `(ctx, rules, …)`.
 
     Of functions that join arrays, `rows` gives what they take in place of a list whose length only the program knows.
     """
@@ -117,7 +117,7 @@ def twins_for_bounded(
 
 
 def _by_rules(rules: Rules, made: Meaning) -> Meaning:
-    """The meaning `(ctx, …)` that `(ctx, rules, …)` is by the rules of one library."""
+    """The meaning `(ctx, …)` of `(ctx, rules, …)` under the rules of one library."""
 
     def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
         return made(ctx, rules, *args, **kwargs)
@@ -131,7 +131,7 @@ def _by_rules(rules: Rules, made: Meaning) -> Meaning:
 
 
 def composed_for_bounded(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """As `for_bounded`, by a plain Python function, which is staged."""
+    """The same as `for_bounded`, by a plain Python function, which is staged."""
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
         for function in functions:
@@ -144,7 +144,7 @@ def composed_for_bounded(*functions: Any) -> Callable[[Callable[..., Any]], Call
 def composed_twins(
     numpy_function: Any, jax_function: Any, *, rows: Rows | None = None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """As `twins_for_bounded`, by a plain Python function `(xp, …)`, which is staged with the module of the library."""
+    """The same as `twins_for_bounded`, by a plain Python function `(xp, …)`, staged with the library's module."""
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
         staged = meaning_by(program)
@@ -160,7 +160,7 @@ def composed_twins(
 
 
 def composed_for_computed(function: Any, *names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """As `composed_for_bounded`, also where the program computes the integers that these parameters are."""
+    """The same as `composed_for_bounded`, also where the program computes these integer parameters."""
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
         serve(function, meaning_by(program), names)
@@ -182,7 +182,7 @@ def is_computed(ctx: Context, raw: Raw) -> bool:
 
 
 def serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Meaning | None = None) -> None:
-    """Has `made` serve the calls of `function` in which some argument is bounded, or one of these is `computed`."""
+    """Makes `made` the meaning of calls of `function` in which some argument is bounded, or one of these is `computed`."""
     plain = meaning_of(function)
     if plain is None:
         raise TypeError(f"{function!r} has no meaning")
@@ -232,13 +232,13 @@ class _Call:
         return self.bound.arguments.get(name)
 
     def with_(self, **changed: Raw) -> Abstract:
-        """What the call gives with other arguments."""
+        """The result of the call with other arguments."""
         bound = inspect.BoundArguments(self.bound.signature, {**self.bound.arguments, **changed})
         return self.unbounded(*bound.args, **bound.kwargs)
 
 
 def by_element(functions: Sequence[Any], *names: str) -> None:
-    """Declares that functions combine the elements of these parameters one by one."""
+    """Declares that functions combine the elements of these parameters elementwise."""
     for function in functions:
         unbounded = meaning_of(function)
         if unbounded is None:
@@ -264,7 +264,7 @@ def _by_element(
 
 
 def from_front(functions: Sequence[Any], name: str) -> None:
-    """Declares that along `axis` (or of all elements, where that is None) what stands first depends on what stands first."""
+    """Declares that the first results along `axis` (or of all elements, for None) depend on the first elements only."""
     for function in functions:
         unbounded = meaning_of(function)
         if unbounded is not None:

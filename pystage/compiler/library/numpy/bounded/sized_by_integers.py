@@ -1,4 +1,4 @@
-"""Functions of NumPy whose result has as many elements as integers of the program say: counts, positions, repetitions."""
+"""NumPy functions whose result's size depends on integers of the program: counts, positions, repetitions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .size_rules import composed_for_computed, for_bounded
 
 @for_bounded(np.bincount)
 def bincount(ctx: Context, x: Raw, weights: Raw = None, minlength: Raw = 0) -> Abstract:
-    """How often each number occurs, or the sum of its weights."""
+    """The number of occurrences of each number, or the sum of its weights."""
     if not isinstance(x, Bounded) and is_none(weights):
         refuse(ctx, "np.bincount", x)
     given = [x] if is_none(weights) else [x, weights]
@@ -191,7 +191,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
 
 
 def _nothing(a: Any, axis: Any, count: Any) -> Any:
-    """Zeros of the type of `a`, with so many elements along an axis."""
+    """Zeros of the type of `a`, of this size along an axis."""
     extents = list(a.shape)
     extents[axis] = count
     return np.zeros(tuple(extents), a.dtype)

@@ -1,4 +1,4 @@
-"""Functions of NumPy whose result has as many elements as the values say, as plain programs over masks and sorted arrays."""
+"""NumPy functions whose result's size depends on values, as plain programs over masks and sorted arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..indexing.stores import known_array
 
 
 def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declares a plain program as what a call of `function` means; of known arrays that is called now."""
+    """Declares a plain program as the meaning of `function`; for known arrays the function is called while compiling."""
 
     def declare(program: Callable[..., Any]) -> Callable[..., Any]:
         def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
@@ -72,7 +72,7 @@ def _is_jax(raw: Raw) -> bool:
 
 
 def _known(ctx: Context, raw: Raw) -> Any:
-    """The elements of an array that is a constant of the program, a known number; else `MISSING`."""
+    """The elements of an array that is a constant of the program, or a known number; else `MISSING`."""
     if isinstance(raw, Bounded):
         return MISSING
     if isinstance(raw, Ref):
@@ -136,7 +136,7 @@ def extract(condition: Any, arr: Any) -> Any:
 
 
 def _starts(ordered: Any, equal_nan: Any) -> Any:
-    """Which elements of a sorted vector are other than the one before."""
+    """Which elements of a sorted vector differ from the one before."""
     starts = np.ones(len(ordered), bool)
     starts[1:] = ordered[1:] != ordered[:-1]
     if equal_nan and ordered.dtype.kind in "fc":
@@ -156,7 +156,7 @@ def unique(
     equal_nan: Any = True,
     sorted: Any = True,
 ) -> Any:
-    """The different elements, in order; where each stands first, which of them each is, and how often each occurs."""
+    """The distinct elements in order; optionally their first indices, the inverse, and the counts."""
     ar = np.asarray(ar)
     if axis is not None:
         axis = normalize_axis_index(axis, ar.ndim)
@@ -186,7 +186,7 @@ def unique(
 
 
 def _unique_lines(ar: Any, axis: Any, return_index: Any, return_inverse: Any, return_counts: Any) -> Any:
-    """As `unique`, of the lines along an axis: in the order of their elements."""
+    """The same as `unique`, of the lines along an axis, in lexicographic order."""
     lines = np.moveaxis(ar, axis, 0)
     n = len(lines)
     flat = lines.reshape((n, math.prod(lines.shape[1:])))
@@ -231,13 +231,13 @@ def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
 
 @found(np.union1d)
 def union1d(ar1: Any, ar2: Any) -> Any:
-    """What is in one of the arrays, once each and in order."""
+    """The distinct elements of both arrays, in order."""
     return unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
 
 
 @found(np.intersect1d)
 def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: Any = False) -> Any:
-    """What is in both arrays, once each and in order; and where each stands first in them."""
+    """The distinct common elements of both arrays, in order; optionally their first indices."""
     ar1, ar2 = np.ravel(ar1), np.ravel(ar2)
     if return_indices:
         if assume_unique:
@@ -258,14 +258,14 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: 
 
 @found(np.setdiff1d)
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
-    """What is in the first array and not in the second, once each and in order."""
+    """The distinct elements of the first array that are not in the second, in order."""
     ar1 = np.ravel(ar1) if assume_unique else unique(ar1)
     return ar1[~np.isin(ar1, ar2)]
 
 
 @found(np.setxor1d)
 def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
-    """What is in one array only, once each and in order."""
+    """The distinct elements of exactly one array, in order."""
     ar1, ar2 = np.ravel(ar1), np.ravel(ar2)
     if not assume_unique:
         ar1, ar2 = unique(ar1), unique(ar2)

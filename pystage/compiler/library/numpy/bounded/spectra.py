@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms of as many numbers as only the run knows, and the windows that they are multiplied with.
+"""Discrete Fourier transforms of computed length, and window functions.
 
 XLA transforms a known number of elements. A transform of `n` elements is a convolution with a chirp, exp(πi k²/n), which
 may be any longer than `2n` elements: so it is made of three transforms whose lengths are known (L. Bluestein, "A linear
@@ -64,7 +64,7 @@ def _steps(M: Any) -> Any:
 
 
 def _chirped(x: Any, n: Any, direction: float) -> Any:
-    """The transform of the first `n` numbers of the last axis, behind which there are zeros."""
+    """The transform of the first `n` numbers of the last axis, followed by zeros (Bluestein's algorithm)."""
     bound = x.shape[-1]
     length = 1 << (2 * bound - 1).bit_length()
     places = np.arange(length)
@@ -86,7 +86,7 @@ def _ifft(x: Any, n: Any, axis: Any, norm: Any, _: Any) -> Any:
 
 
 def _irfft(x: Any, n: Any, axis: Any, norm: Any, bound: Any) -> Any:
-    """The numbers of whose transform the first half is given, `n // 2 + 1` elements; `n` is `bound` at most."""
+    """The numbers with this half spectrum of `n // 2 + 1` elements; `n` is at most `bound`."""
     half = np.moveaxis(x, axis, -1)
     places = np.arange(bound)
     first = half[..., np.minimum(places, half.shape[-1] - 1)]
@@ -105,7 +105,7 @@ def _of_length(x: Any, n: Any, axis: Any) -> Any:
 
 
 def _scale(n: Any, norm: Any, inverse: Any) -> Any:
-    """What a transform is multiplied with, of which the inverse is divided by `n` otherwise."""
+    """The factor of a transform, of which the inverse is otherwise divided by `n`."""
     if norm is None or norm == "backward":
         return 1.0
     if norm == "ortho":
@@ -124,7 +124,7 @@ def _double(m: Any) -> Any:
 
 
 class _Transform:
-    """A transform of an axis whose length the program computes; other axes are transformed as those of wholes.
+    """A transform along an axis of computed length; other axes are transformed as those of wholes.
 
     `program` makes it of a whole with zeros behind the elements of its last axis, and of their number.
     """

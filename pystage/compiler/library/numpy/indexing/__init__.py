@@ -1,1 +1,1 @@
-"""`x[…]`, `x[…] = v`, and the functions that gather elements and scatter them."""
+"""`x[…]`, `x[…] = v`, and functions that gather and scatter elements."""

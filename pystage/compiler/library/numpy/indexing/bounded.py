@@ -1,4 +1,4 @@
-"""Bounded arrays: how `x[mask]` and `x[i:j]` become such, their sizes, and their elements put in order.
+"""Bounded arrays made by `x[mask]` and `x[i:j]`: their sizes, views of them, and compaction of their elements.
 
 `x[mask]` with a computed mask, and `x[i:j]` whose length is not known, have as many elements as the program computes. They
 are a whole and the places of it that count (`values/bounded.py`). What needs the elements one after the other asks for them
@@ -68,14 +68,14 @@ def bounded(ctx: Context, whole: Ref | Array, extents: Sequence[Extent]) -> Boun
 
 
 def extent_along(mask: Value, chosen: SelectedPositions | None, axis: int) -> Extent:
-    """What a mask, or a slice of unknown length, names of the axes from `axis` on."""
+    """The extent that a mask, or a slice of unknown length, selects along the axes from `axis` on."""
     return Extent(axis, mask) if chosen is None else extent_of(chosen.positions, axis, chosen.bounds)
 
 
 def around(
     ctx: Context, extents: Sequence[Extent], shape: Sequence[int]
 ) -> tuple[list[Extent], Window | None]:
-    """The part of an array of `shape` around slices that are certainly short beside their axes, and their places in it.
+    """The window of an array of `shape` around slices that are certainly short, and their positions in it.
 
     What is done with a part costs what the part does: it is a view of as many elements as the slices have at most, moved so
     that it lies inside. None where no slice is short.
@@ -102,7 +102,7 @@ def around(
 
 
 def _most_spread(ctx: Context, places: Progression, known: int | None) -> int | None:
-    """Over how many places of its axis a slice goes at most, where that is known; it has no more than `known` elements."""
+    """The maximal number of positions that a slice spans, where known; it has at most `known` elements."""
     if not isinstance(places.step, int):
         return None
     _, most = difference(places.count, 0, ctx.intervals)
@@ -111,7 +111,7 @@ def _most_spread(ctx: Context, places: Progression, known: int | None) -> int | 
 
 
 def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
-    """The capacity of a slice in a loop both of whose ends are data, where that is short beside its axis.
+    """The capacity of a slice in a loop both of whose ends are data, where that is short compared with its axis.
 
     One that starts or ends with its axis has no capacity: it is as likely long.
     """
@@ -137,7 +137,7 @@ def _capacity_of(ctx: Context, extent: Extent, most: int) -> int | None:
 
 
 def _is_loaded(number: Value) -> bool:
-    """True for a number that is an element of an array, or computed of one."""
+    """True for a number that is an element of an array, or computed from one."""
     pending, seen = [number], {number}
     while pending and len(seen) < limits.LOADED_BOUND_DEPTH:
         op = pending.pop().owner
@@ -151,7 +151,7 @@ def _is_loaded(number: Value) -> bool:
 
 
 def part_around(ctx: Context, array: Bounded) -> Bounded:
-    """The same array with the part of its whole around slices that are short as its whole."""
+    """The same array with a window around short slices as its whole."""
     extents, window = around(ctx, array.extents, array.type.static_shape)
     return array if window is None else bounded(ctx, viewed(ctx, array.whole, window), extents)
 
@@ -163,7 +163,7 @@ def first_elements(ctx: Context, whole: Ref | Array, sizes: dict[int, Value]) ->
 
 
 def from_zero(ctx: Context, count: int) -> Progression:
-    """All places of an axis of `count` elements."""
+    """The extent of all positions of an axis of `count` elements."""
     return Progression(ctx.constant(0, INT64), 1, ctx.constant(count, INT64))
 
 
@@ -171,12 +171,12 @@ def from_zero(ctx: Context, count: int) -> Progression:
 
 
 def elements(ctx: Context, array: Bounded) -> Value:
-    """All elements of the whole, as they are now."""
+    """All elements of the whole, at present."""
     return array.whole.value if isinstance(array.whole, Array) else ctx.contents(array.whole)
 
 
 def belonging(ctx: Context, array: Bounded) -> Value:
-    """All elements of the whole; derivatives are those of the elements that belong to the array, and else zero.
+    """All elements of the whole, with derivatives of those that belong to the array only.
 
     What is computed of the others may be infinite or no number, and so are its derivatives.
     """
@@ -185,7 +185,7 @@ def belonging(ctx: Context, array: Bounded) -> Value:
 
 
 def only_where(ctx: Context, mask: Value, value: Value) -> Value:
-    """`value`, with no derivative where the mask, of its shape, is false."""
+    """`value`, without derivatives where the mask, of its shape, is false."""
     return ctx.op(Select(), mask, value, ctx.op(StopGradient(), value))
 
 
@@ -195,12 +195,12 @@ def spread(ctx: Context, mask: Value, shape: tuple[int, ...], axis: int) -> Valu
 
 
 def mask_along(ctx: Context, array: Bounded, extent: Extent) -> Value:
-    """Which places along `extent` belong to the array."""
+    """Which positions along `extent` belong to the array."""
     return mask_of_extent(ctx, extent, array.bound(extent))
 
 
 def mask_of_extent(ctx: Context, extent: Extent, bound: int) -> Value:
-    """Which places belong to an extent, of the `bound` that the whole has there."""
+    """Which positions belong to an extent, of the `bound` that the whole has there."""
     if extent.mask is not None:
         return extent.mask
     places = extent.progression
@@ -223,7 +223,7 @@ def where_of(ctx: Context, shape: tuple[int, ...], extents: Sequence[Extent]) ->
 
 
 def count(ctx: Context, array: Bounded, extent: Extent) -> Array:
-    """How many elements the array has along `extent`, as a Python int."""
+    """The number of elements of the array along `extent`, as a Python int."""
     most = array.bound(extent)
     if extent.size is not None:
         return ctx.python(extent.size, (0, most))
@@ -234,12 +234,12 @@ def count(ctx: Context, array: Bounded, extent: Extent) -> Array:
 
 
 def shape(ctx: Context, array: Bounded) -> list[Abstract]:
-    """The shape: integers that are known, and those that the program computes."""
+    """The shape, with known and computed integers."""
     return [count(ctx, array, a) if isinstance(a, Extent) else Const(a) for a in array.axes]
 
 
 def size(ctx: Context, array: Bounded) -> Array:
-    """How many elements the array has, as a Python int."""
+    """The number of elements of the array, as a Python int."""
     known, most, found = 1, 1, None
     for axis in array.axes:
         if isinstance(axis, int):
@@ -260,7 +260,7 @@ def length(ctx: Context, array: Bounded) -> Abstract:
 
 
 def bounded_attribute(ctx: Context, array: Bounded, name: str) -> Abstract | None:
-    """What can be said of a bounded array without its elements: dtype, ndim, size, shape, and its transpose."""
+    """An attribute of a bounded array that does not need its elements: dtype, ndim, size, shape, transpose."""
     match name:
         case "dtype":
             return Const(array.type.dtype)
@@ -281,7 +281,7 @@ def bounded_attribute(ctx: Context, array: Bounded, name: str) -> Abstract | Non
 
 
 def refuse(ctx: Context, what: str, *arrays: Raw) -> NoReturn:
-    """Fails because something needs the number of elements of bounded arrays.
+    """Fails where something needs the number of elements of bounded arrays.
 
     Where loops around decide it, inference begins again with these written out.
     """
@@ -291,7 +291,7 @@ def refuse(ctx: Context, what: str, *arrays: Raw) -> NoReturn:
 
 
 def refuse_bounds(ctx: Context, what: str, bounds: Sequence[Array]) -> NoReturn:
-    """As `refuse`, of the numbers that decide about slices."""
+    """The same as `refuse`, for the numbers that determine slices."""
     try:
         for bound in bounds:
             ctx.known(bound, "a bound of a slice, so that its size is known,")
@@ -315,7 +315,7 @@ def same_number(ctx: Context, a: Value | None, b: Value | None) -> bool:
 
 
 def is_compact(extent: Extent) -> bool:
-    """True if the first elements of the whole are those that belong to it."""
+    """True if the elements of the array are the first ones of the whole."""
     places = extent.progression
     if places is None or places.step != 1:
         return False
@@ -323,7 +323,7 @@ def is_compact(extent: Extent) -> bool:
 
 
 def compact(ctx: Context, array: Bounded) -> Bounded:
-    """The same elements as the first ones of an array of its own; the array itself if it is so already.
+    """The same elements as the first ones of an array of its own; the array itself if it is compact.
 
     What lies beyond them means nothing.
     """
@@ -344,7 +344,7 @@ def compact(ctx: Context, array: Bounded) -> Bounded:
 
 
 def compress(ctx: Context, value: Value, mask: Value, axis: int, size: Value) -> Value:
-    """The `size` elements that a mask selects along an axis, one after the other; what follows them means nothing."""
+    """The `size` elements that a mask selects along an axis, compacted; what follows them has no meaning."""
     places = ctx.op(MaskPlaces(), mask)
     made = ctx.convert(places, value.type.dtype) if _is_iota(value) else taken(ctx, value, axis, places)
     ctx.compressed[made] = Compressed(value, mask, axis, size)
@@ -352,7 +352,7 @@ def compress(ctx: Context, value: Value, mask: Value, axis: int, size: Value) ->
 
 
 def with_masks(ctx: Context, array: Bounded) -> Bounded:
-    """The array of which the elements were selected by a mask, where they are as they were; else `array` itself.
+    """The array before masks selected its elements, where they are unchanged; else `array` itself.
 
     What is computed of all elements costs less than to put the selected ones in order, which then is left out.
     """
@@ -369,7 +369,7 @@ def with_masks(ctx: Context, array: Bounded) -> Bounded:
 
 
 def in_order(ctx: Context, array: Bounded) -> Bounded:
-    """An array without masks: what they select is compressed."""
+    """The array without masks: selected elements are compacted."""
     return array if all(e.mask is None for e in array.extents) else compact(ctx, array)
 
 
@@ -379,7 +379,7 @@ def taken(ctx: Context, value: Value, axis: int, places: Value) -> Value:
 
 
 def _is_iota(value: Value) -> bool:
-    """True for the numbers 0, 1, 2, …, each of which stands at its own place."""
+    """True for the numbers 0, 1, 2, …, each at its own position."""
     if value.type.rank != 1 or value.type.dtype.kind not in "iu":
         return False
     if isinstance(value.owner, Op) and isinstance(value.owner.kind, Iota):
@@ -389,7 +389,7 @@ def _is_iota(value: Value) -> bool:
 
 
 def places_in_order(ctx: Context, array: Bounded, extent: Extent) -> Value:
-    """The places that belong to `extent`, one after the other, as int64; after the last, any that are inside."""
+    """The positions that belong to `extent`, compacted, as int64; what follows are any positions inside."""
     most, places = array.bound(extent), extent.progression
     if places is None:
         refuse(ctx, "the order of the elements", array)
@@ -401,7 +401,7 @@ def places_in_order(ctx: Context, array: Bounded, extent: Extent) -> Value:
 
 
 def index_in_whole(ctx: Context, array: Bounded, extent: Extent, numbers: Value) -> Value:
-    """The places in the whole of elements, by their numbers along `extent`, which are inside."""
+    """The positions in the whole of elements, by their indices along `extent`, clamped into range."""
     places, shape = extent.progression, numbers.type.static_shape
     if places is None:
         refuse(ctx, "one element", array)
@@ -409,7 +409,7 @@ def index_in_whole(ctx: Context, array: Bounded, extent: Extent, numbers: Value)
 
 
 def rank_in_mask(ctx: Context, mask: Value) -> Value:
-    """For each true element of a vector, how many are true before it."""
+    """For each true element of a vector, the number of true elements before it."""
     extents = (most,) = mask.type.static_shape
     if not most:
         return ctx.broadcast(ctx.constant(0, INT64), extents)
@@ -448,7 +448,7 @@ def transposed(ctx: Context, array: Bounded, axes: Sequence[int]) -> Bounded:
 
 
 def viewed(ctx: Context, whole: Ref | Array, view: View) -> Ref | Array:
-    """A view of an ndarray, or what it shows of a `jax.Array`."""
+    """A view of an ndarray, or its contents for a `jax.Array`."""
     if isinstance(whole, Ref):
         return through(whole, (view,))
     return ctx.jax(read_path(ctx.b, whole.value, (view,)), whole.weak)
@@ -463,7 +463,7 @@ def flipped(ctx: Context, array: Bounded, axes: Sequence[int]) -> Bounded:
 
 
 def forwards(ctx: Context, array: Bounded) -> Bounded:
-    """The same array with places that ascend where the steps are known: in a view of the whole in reverse."""
+    """The same array with ascending positions where the steps are known: as a reversed view of the whole."""
     turned = [e for e in array.extents if e.mask is None and isinstance(e.step, int) and e.step < 0]
     if not turned:
         return array
@@ -478,7 +478,7 @@ def forwards(ctx: Context, array: Bounded) -> Bounded:
 
 
 def widened(ctx: Context, array: Bounded) -> Bounded | None:
-    """The same array as places of what its whole is a window of, or the reverse of; None where it is neither."""
+    """The same array as positions in the memory of which its whole is a window or the reverse; None where it is neither."""
     whole = array.whole
     if (
         not isinstance(whole, Ref)
@@ -500,7 +500,7 @@ def narrowed(window: Window, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _seen_through(ctx: Context, extent: Extent, view: Window | Flipped, shape: tuple[int, ...]) -> Extent:
-    """The places in an array of `shape` of those in a view of it."""
+    """The positions in an array of `shape` of those in a view of it."""
     axis, start = extent.axis, extent.start
     if start is None:
         return extent

@@ -1,4 +1,4 @@
-"""Which object a bounded array is: a program value where paths have met, since only the run knows which one was taken."""
+"""Identity of bounded arrays: a number of the program where paths have met, since only the run knows which object it is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Truth = bool | Value
 
 
 def same_object(ctx: Context, a: Bounded, b: Bounded) -> tuple[Truth, Truth]:
-    """Whether two arrays are one object; and where that is not known, though they have the same elements."""
+    """Whether two arrays are one object; and where that is unknown although they have the same elements."""
     if a.outline == b.outline:
         return True, False
     same: Truth = False
@@ -36,7 +36,7 @@ def same_object(ctx: Context, a: Bounded, b: Bounded) -> tuple[Truth, Truth]:
 
 
 def refuse_if(ctx: Context, doubt: Truth) -> None:
-    """The run ends (PS210) where it is not known whether two arrays are one object."""
+    """Ends the run (PS210) where it is not known whether two arrays are one object."""
     span = ctx.span
 
     def refuse_identity() -> None:
@@ -49,7 +49,7 @@ def refuse_if(ctx: Context, doubt: Truth) -> None:
 
 
 def _is_object(ctx: Context, array: Bounded, position: int) -> Truth:
-    """Whether an array is this one of those that it may be."""
+    """Whether an array is this object, among those that it may be."""
     if isinstance(array.which, int):
         return array.which == position
     return ctx.op(Compare("EQ"), array.which, ctx.constant(position, array.which.type.dtype))
@@ -74,7 +74,7 @@ def either(ctx: Context, p: Truth, q: Truth) -> Truth:
 
 
 def _same_elements(ctx: Context, a: Bounded, b: Bounded) -> Truth:
-    """Whether two arrays are the same places of the same memory."""
+    """Whether two arrays are the same positions of the same memory."""
     a, b = _in_memory(ctx, a), _in_memory(ctx, b)
     ours, theirs = a.whole, b.whole
     if not isinstance(ours, Ref) or not isinstance(theirs, Ref):
@@ -98,7 +98,7 @@ def _same_elements(ctx: Context, a: Bounded, b: Bounded) -> Truth:
 
 
 def _in_memory(ctx: Context, array: Bounded) -> Bounded:
-    """The same array as places of the widest whole."""
+    """The same array as positions of the widest whole."""
     while (wider := widened(ctx, array)) is not None:
         array = wider
     return array

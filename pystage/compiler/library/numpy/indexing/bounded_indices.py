@@ -1,4 +1,4 @@
-"""Bounded arrays as what is indexed, and as indices: both become indices of wholes.
+"""Bounded arrays as indices, and indices of bounded arrays: both become indices of wholes.
 
 In: the index of a bounded array, or one in which bounded arrays of integers stand. Out: an index of arrays whose extents are
 known, and the bounded axes of what that names; the program raises what NumPy raises of indices that are outside.
@@ -46,7 +46,7 @@ def inside_indices(ctx: Context, index: Bounded) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class BoundedIndex:
-    """An index with bounded arrays of integers: as one of wholes, with 0 for what does not belong to them.
+    """An index with bounded arrays of integers, as one of wholes, with 0 for elements that do not belong to them.
 
     `batch` is an array of the shape to which they broadcast, with the bounded axes of that; None where the index has none.
     """
@@ -100,7 +100,7 @@ def index_of_wholes(ctx: Context, shape: tuple[int, ...], index: Raw, jax: bool)
 
 
 def _no_index(ctx: Context, index: Abstract, axis: int) -> Abstract:
-    """An array of indices along an axis of no elements: there must be none, or the program raises NumPy's exception."""
+    """Indices along an axis of no elements: there must be none, or the program raises NumPy's exception."""
     assert isinstance(index, Bounded)
 
     def look_up(numbers: np.ndarray) -> None:
@@ -115,7 +115,7 @@ def _no_index(ctx: Context, index: Abstract, axis: int) -> Abstract:
 
 
 def _indexed(*positions: np.ndarray) -> None:
-    """What NumPy raises of arrays of indices whose shapes do not go together."""
+    """The exception of NumPy for index arrays whose shapes do not broadcast."""
     np.zeros((1,) * len(positions), np.int8)[tuple([np.zeros(p.shape, np.intp) for p in positions])]
 
 
@@ -143,7 +143,7 @@ def _exact_mask(ctx: Context, mask: Bounded, shape: tuple[int, ...]) -> Abstract
 
 
 def index_of_whole(ctx: Context, array: Bounded, index: Raw) -> tuple[Ref | Array, Tuple, list[Extent], bool]:
-    """An index of a bounded array as an index of its whole, and the bounded axes of what that returns.
+    """An index of a bounded array as an index of its whole, and the bounded axes of the result.
 
     The last says whether the plain run returns a copy.
     """
@@ -219,7 +219,7 @@ def _mask_of_whole(ctx: Context, array: Bounded, mask: Abstract) -> Abstract:
 def _index_by_arrays(
     ctx: Context, array: Bounded, entries: Sequence[Any]
 ) -> tuple[Ref | Array, Tuple, list[Extent], bool]:
-    """As `index_of_whole`, with arrays that together name elements, along axes of their own; integers are among them.
+    """The same as `index_of_whole`, with index arrays that broadcast together; integers are among them.
 
     Those stand where the first of them does, or in front where something else is between them.
     """
@@ -321,7 +321,7 @@ def _entries(ctx: Context, array: Bounded, index: Raw) -> list[Any]:
 
 
 def _one_place(ctx: Context, array: Bounded, extent: Extent, entry: Abstract) -> Abstract:
-    """The place in the whole of the element that an integer names; the program raises where there is none."""
+    """The position in the whole of the element at an integer; the program raises where there is none."""
     number = ctx.read(entry)
     own, axis = count(ctx, array, extent), extent.axis
     front = ctx.convert(value_of(ctx, number, INT64), INT64)
@@ -349,7 +349,7 @@ def _one_place(ctx: Context, array: Bounded, extent: Extent, entry: Abstract) ->
 def _some_places(
     ctx: Context, array: Bounded, extent: Extent, entry: Abstract
 ) -> tuple[Abstract, Extent | None]:
-    """An index of the whole along a bounded axis for a mask or an array of integers, and the extent of what that returns."""
+    """An index of the whole along a bounded axis for a mask or an array of integers, and the extent of the result."""
     form = ctx.jax if array.form is Form.JAX else ctx.ndarray
     if isinstance(entry, Bounded):
         if entry.rank != 1:
@@ -374,7 +374,7 @@ def _some_places(
 def _masked_places(
     ctx: Context, array: Bounded, extent: Extent, mask: Bounded
 ) -> tuple[Abstract, Extent | None]:
-    """As `_some_places`, of a mask that has as many elements as the axis."""
+    """The same as `_some_places`, of a mask that has as many elements as the axis."""
     chosen = _mask_along(ctx, array, extent, mask)
     if isinstance(extent.step, Value):  # in no known order
         return _some_places(ctx, array, extent, ctx.call(Const(np.flatnonzero), [mask]))
@@ -383,7 +383,7 @@ def _masked_places(
 
 
 def _mask_along(ctx: Context, array: Bounded, extent: Extent, mask: Abstract) -> Value:
-    """Which places of the whole along an axis a mask selects, which must have as many elements as the axis."""
+    """The positions of the whole along an axis that a mask of the size of the axis selects."""
 
     def plain(theirs: np.ndarray, ours: np.ndarray) -> None:
         np.zeros(theirs.shape, np.int8)[ours.astype(np.bool_)]
@@ -396,7 +396,7 @@ def _mask_along(ctx: Context, array: Bounded, extent: Extent, mask: Abstract) ->
 
 
 def _places(ctx: Context, array: Bounded, extent: Extent, given: Value, counted: Value | None) -> Value:
-    """The positions in the whole of elements by their numbers; the program raises where one that is `counted` is outside."""
+    """The positions in the whole of elements by their indices; the program raises where one that is `counted` is outside."""
     shape = given.type.static_shape
     own = ctx.broadcast(count(ctx, array, extent).value, shape)
     zero = ctx.broadcast(ctx.constant(0, INT64), shape)

@@ -1,4 +1,4 @@
-"""Operations on bounded arrays beside each other: elementwise work, products, stores.
+"""Alignment of bounded operands: elementwise work, products and stores on wholes.
 
 What is combined must stand at the same places of arrays of one shape. For each axis, counted from the last as
 broadcasting does, it is decided where that is (`Anchor`), the operands are put there, and the program raises what the
@@ -54,7 +54,7 @@ from .slices import stride, times
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Where the elements along an axis stand: at the places of `extent`, or at all of `size`."""
+    """The common positions of elements along an axis: those of `extent`, or all of `size`."""
 
     size: int
     extent: Extent | None
@@ -62,14 +62,14 @@ class Anchor:
     """Which of the operands has that extent."""
 
     def same(self, ctx: Context, axis: Axis, size: int) -> bool:
-        """True if what has `axis`, of a whole with so many elements there, stands there already."""
+        """True if the value along `axis`, of a whole of this size, is at the anchor already."""
         if isinstance(axis, int) or self.extent is None:
             return isinstance(axis, int) and self.extent is None
         return size == self.size and same_places(ctx, axis, self.extent)
 
 
 def same_places(ctx: Context, a: Extent, b: Extent) -> bool:
-    """True for the same places in the same order."""
+    """True for the same positions in the same order."""
     if a.mask is not None or b.mask is not None:
         return a.mask is b.mask
     alike = same_number(ctx, a.start, b.start) and same_number(ctx, a.size, b.size)
@@ -95,7 +95,7 @@ def elementwise(
     *args: Raw,
     apart: int | None = None,
 ) -> Abstract:
-    """`function(*args)`, which works element by element, where some arguments are `Bounded`.
+    """`function(*args)`, which works elementwise, where some arguments are `Bounded`.
 
     `plain` is the function that the plain run calls. `apart`: an axis along which the elements of one operand do not meet
     those of another, and which none has bounded.
@@ -110,17 +110,17 @@ def elementwise(
 
 
 def computing_for(ctx: Context, anchors: Mapping[int, Anchor]) -> AbstractContextManager[None]:
-    """In the `with` block something is computed of wholes whose elements stand at the anchors."""
+    """A `with` block that computes on wholes whose elements are at the anchors."""
     return ctx.computing_for(functools.partial(_members, ctx, anchors))
 
 
 def own_anchors(array: Bounded) -> dict[int, Anchor]:
-    """The anchors at which the elements of a bounded array stand."""
+    """The anchors at the positions of the elements of a bounded array."""
     return {array.rank - e.axis: Anchor(array.bound(e), e, 0) for e in array.extents}
 
 
 def _members(ctx: Context, anchors: Mapping[int, Anchor], shape: tuple[int, ...]) -> Value | None:
-    """Which elements of what is computed of operands beside each other, and has `shape`, belong to the result."""
+    """The elements that belong to the result, of `shape`, of aligned operands."""
     extents = [
         replace(anchor.extent, axis=len(shape) - back)
         for back, anchor in anchors.items()
@@ -132,7 +132,7 @@ def _members(ctx: Context, anchors: Mapping[int, Anchor], shape: tuple[int, ...]
 def placed(
     ctx: Context, name: str, plain: Callable[..., Any], args: Sequence[Raw], apart: int | None = None
 ) -> tuple[list[Raw], list[Extent]]:
-    """The arguments as wholes whose elements stand beside each other, and the bounded axes, counted from the last.
+    """The arguments as aligned wholes, and the bounded axes, counted from the last.
 
     `apart`: as for `elementwise`.
     """
@@ -143,7 +143,7 @@ def placed(
 
 
 def result(ctx: Context, made: Abstract, anchors: dict[int, Anchor]) -> Abstract:
-    """What was made of operands that stand beside each other, with the bounded axes that it has."""
+    """The result of aligned operands, with its bounded axes."""
     if isinstance(made, Tuple):
         return Tuple(tuple([result(ctx, item, anchors) for item in made.items]), made.cls)
     extents: list[Extent] = []
@@ -160,7 +160,7 @@ def result(ctx: Context, made: Abstract, anchors: dict[int, Anchor]) -> Abstract
 def _anchored(
     ctx: Context, args: Sequence[Raw], apart: int | None, compacted: bool = True
 ) -> _Anchored | None:
-    """The arguments, and where their elements come to stand; compact where they must be, or None if not `compacted`."""
+    """The arguments and their anchors; compact where they must be, or None if not `compacted`."""
     given = list(args)
     while True:
         operands = [operand(ctx, arg) for arg in given]
@@ -183,7 +183,7 @@ def _anchored(
 def _anchor(
     ctx: Context, anchors: dict[int, Anchor], back: int, at: list[tuple[int, AlignedOperand]], loose: set[int]
 ) -> None:
-    """Decides where the elements along one axis stand; adds to `loose` the operands that have to be compact for that."""
+    """Chooses the anchor of one axis; adds to `loose` the operands that must be compacted for it."""
     extents = [(i, o, a) for i, o in at if isinstance(a := o.axes[-back], Extent)]
     if not extents:
         return
@@ -201,7 +201,7 @@ def _anchor(
 def _at_anchors(
     ctx: Context, name: str, plain: Callable[..., Any], found: _Anchored
 ) -> tuple[list[Raw], dict[int, Anchor]]:
-    """The arguments as wholes whose elements stand at the anchors."""
+    """The arguments as wholes whose elements are at the anchors."""
     given, operands, anchors = found
     sizes = SizeChecks(ctx, name, plain, operands)
     wholes = [
@@ -251,7 +251,7 @@ def _placed(
 def together(
     ctx: Context, name: str, plain: Callable[..., Any], args: Sequence[Raw], axes: Sequence[int]
 ) -> list[AlignedOperand]:
-    """Two arrays whose elements along one axis of each are combined one by one, beside each other there."""
+    """Two arrays, aligned along one axis of each, which are combined elementwise there."""
     masked = [with_masks(ctx, arg) if isinstance(arg, Bounded) else arg for arg in args]
     if _are_masked_alike(masked, axes):
         args = masked
@@ -282,7 +282,7 @@ def together(
 
 
 def _are_masked_alike(args: Sequence[Raw], axes: Sequence[int]) -> bool:
-    """True for two arrays of which one mask selects the elements along these axes."""
+    """True for two arrays whose elements along these axes one mask selects."""
     along = [arg.axes[at] for arg, at in zip(args, axes) if isinstance(arg, Bounded)]
     masks = [extent.mask for extent in along if isinstance(extent, Extent)]
     return len(masks) == len(args) and masks[0] is not None and masks[0] is masks[1]
@@ -298,7 +298,7 @@ def _exact(ctx: Context, o: AlignedOperand, axis: int, size: int, sizes: SizeChe
 
 
 def result_with(ctx: Context, made: Abstract, axes: Sequence[Axis]) -> Abstract:
-    """What was made of wholes, with these axes."""
+    """The result of an operation on wholes, with these axes."""
     extents = [replace(axis, axis=i) for i, axis in enumerate(axes) if isinstance(axis, Extent)]
     if not extents:
         return made
@@ -308,7 +308,7 @@ def result_with(ctx: Context, made: Abstract, axes: Sequence[Axis]) -> Abstract:
 
 
 def only_element(ctx: Context, array: Bounded, function: Callable[[Any], object]) -> Array:
-    """The element of an array that has one, with axes; the program raises what `function` raises of another array."""
+    """The single element of an array with axes; the program raises what `function` raises for another size."""
     dtype, form, rank = array.type.dtype, array.form, array.rank
 
     def plain(*extents: int) -> None:
@@ -339,7 +339,7 @@ def aligned(
     size: int,
     once: Value | None = None,
 ) -> Value:
-    """The elements of `value` that are at `places` along `axis`, at the places `onto` of an axis of `size` elements.
+    """The elements of `value` at `places` along `axis`, moved to the positions `onto` of an axis of `size` elements.
 
     What is elsewhere means nothing. Where `once` holds, the first of them is everywhere.
     """
@@ -372,7 +372,7 @@ def aligned(
 def _moved(
     ctx: Context, value: Value, axis: int, places: Progression, onto: Progression, size: int, turned: bool
 ) -> Value:
-    """As `aligned`, where the steps differ at most in their sign: all elements move as far, or in reverse.
+    """The same as `aligned`, where the steps differ at most in sign: all elements move by the same distance, or in reverse.
 
     A part of the padded array costs a CPU much less than elements at computed places.
     """
@@ -413,7 +413,7 @@ def beside(
     value: Raw,
     broadcasts: bool = True,
 ) -> Raw:
-    """`value`, to be combined with `target` or stored into it, with its elements where those of `target` are.
+    """`value`, to be combined with `target` or stored into it, aligned with the elements of `target`.
 
     `plain` is the function of the two that the plain run calls. With `broadcasts`, one element stands for all.
     """

@@ -43,7 +43,7 @@ def check_inside(
     too_large: BaseException | None = None,
     fallback: BaseException = _OUTSIDE,
 ) -> None:
-    """The program calls `outside` with the first of the indices that does not lie in an axis of `extent`.
+    """Makes the program call `outside` with the first index that is not inside of an axis of `extent`.
 
     `front` are the same indices as int64, the negative ones moved by `extent`. `too_large`: what is raised instead
     for one integer that 64 bits with a sign do not hold. `fallback`: as `Context.check` takes it.
@@ -80,7 +80,7 @@ def check_inside(
 
 
 def check_representable(ctx: Context, index: Array) -> None:
-    """The program raises OverflowError where an integer of uint64 is one that int64 does not hold."""
+    """Makes the program raise OverflowError where an integer of uint64 is one that int64 does not hold."""
     if ctx.checks_bounds():
         number = ctx.convert(index.value, INT64)
         negative = ctx.op(Compare("LT"), number, like(ctx, number, 0))
@@ -88,7 +88,7 @@ def check_representable(ctx: Context, index: Array) -> None:
 
 
 def until_outside(ctx: Context, positions: Value, extent: int) -> Value:
-    """A vector of indices in which, from the first on that is out of bounds, all are out of bounds."""
+    """A vector of indices in which all are out of bounds from the first one on that is."""
     bad = _bad(ctx, positions, extent)
     if not positions.type.size or not extent or ctx.intervals.decides(bad) is False:
         return positions
@@ -105,7 +105,7 @@ def _bad(ctx: Context, front: Value, extent: int) -> Value:
 
 
 def _first(ctx: Context, bad: Value) -> tuple[Value, Value]:
-    """The index of the first that is bad, in C order (their number, if none is), and whether any is."""
+    """The first bad index in C order (the number of indices if there is none), and whether there is one."""
     size = bad.type.size
     flat = ctx.reshape(bad, (size,))
     positions = ctx.op(Iota(ArrayType(INT64, (size,)), 0))

@@ -1,4 +1,4 @@
-"""Shapes of which the program computes some extents: `np.zeros(n)`, `np.arange(len(x[x > 0]))`.
+"""Shapes with computed extents: `np.zeros(n)`, `np.arange(len(x[x > 0]))`.
 
 In: the shape argument of a function that makes arrays. Out: the extents of a whole, which are known, and the sizes of its
 bounded axes. The bound is what is known of the range of the integer, else a capacity.
@@ -36,7 +36,7 @@ class ComputedShape:
 
 
 def computed_shape(ctx: Context, raw: Raw, function: str) -> ComputedShape | None:
-    """A shape argument with extents that only the run knows; None where all are known, or can be."""
+    """A shape argument with computed extents; None where all are known, or can be."""
     if not is_computed_shape(ctx, raw):
         return None
     parts = _parts(raw)
@@ -53,7 +53,7 @@ def computed_shape(ctx: Context, raw: Raw, function: str) -> ComputedShape | Non
 
 
 def is_computed_shape(ctx: Context, raw: Raw) -> bool:
-    """True for a shape argument with extents that only the run knows."""
+    """True for a shape argument with computed extents."""
     return any(_is_computed(ctx, part) for part in _parts(raw))
 
 

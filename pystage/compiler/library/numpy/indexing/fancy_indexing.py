@@ -24,7 +24,7 @@ from .slices import SliceIndex
 
 
 def basic_views(items: Sequence[Item], shape: tuple[int, ...], clamp: bool = False) -> tuple[View, ...]:
-    """The views that integers, slices and new axes are; axes indexed by arrays are left whole.
+    """The views for integers, slices and new axes; axes indexed by arrays stay whole.
 
     `clamp`: known integers outside are clamped, as JAX's loads do.
     """
@@ -97,12 +97,12 @@ class Fancy:
     unique: bool
 
     def result_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of what is taken from an array of `shape`."""
+        """The shape of the result for an array of `shape`."""
         kept = [n for axis, n in enumerate(shape) if axis not in self.axes]
         return (*kept[: self.position], *self.batch, *kept[self.position :])
 
     def offset_axes(self, rank: int) -> tuple[int, ...]:
-        """The axes of what is taken that were axes of the array."""
+        """The axes of the result that are axes of the array."""
         total = rank - len(self.axes) + len(self.batch)
         inner = range(self.position, self.position + len(self.batch))
         return tuple([axis for axis in range(total) if axis not in inner])

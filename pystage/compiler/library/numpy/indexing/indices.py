@@ -113,7 +113,7 @@ class Indices:
         return any(isinstance(i, IntegerIndex) and i.is_array for i in self.items)
 
     def check_indices(self) -> None:
-        """The program raises where one of an array of indices is out of bounds."""
+        """Makes the program raise where one of an array of indices is out of bounds."""
         for item in self.items:
             if isinstance(item, IntegerArrayIndex) and item.check is not None:
                 item.check()
@@ -174,7 +174,7 @@ def spelled_out(ctx: Context, index: Raw, rank: int) -> tuple[list[Raw], bool]:
 
 
 def _check_rank(ctx: Context, entries: Sequence[_Entry], others: int) -> None:
-    """NumPy's exception for a result of too many axes, of which `others` are of axes that have no entry."""
+    """NumPy's exception for a result of too many axes, of which `others` have no entry."""
     sliced = sum(entry is None or isinstance(entry, SliceObject) for entry in entries)
     arrays = [e for e in entries if isinstance(e, Array | Bounded)]
     rank = others + sliced + max([1 if e.type.dtype == BOOL else e.rank for e in arrays], default=0)
@@ -205,7 +205,7 @@ def _check_convertible(ctx: Context, entries: Sequence[_Entry]) -> None:
 
 
 def _listed(ctx: Context, index: Raw) -> Sequence[Raw]:
-    """The parts of an index: those of a tuple, else the one thing that it is."""
+    """The parts of an index: those of a tuple, else the index itself."""
     if isinstance(index, Tuple):
         return index.items
     if isinstance(index, Const) and isinstance(index.value, tuple):
@@ -214,7 +214,7 @@ def _listed(ctx: Context, index: Raw) -> Sequence[Raw]:
 
 
 def entry_of(ctx: Context, raw: Raw, jax: bool) -> _Entry:
-    """One part of an index, read."""
+    """One part of an index, classified."""
     if isinstance(raw, SliceObject | Bounded):
         return raw
     if isinstance(raw, Const):
@@ -323,7 +323,7 @@ def _is_integer(entry: _Entry) -> bool:
 
 
 def _axes_used(entry: _Entry) -> int:
-    """How many axes of the array an entry consumes."""
+    """The number of axes of the array that an entry consumes."""
     if entry is None or entry is _ELLIPSIS:
         return 0
     if isinstance(entry, Array) and entry.dtype == BOOL:
@@ -332,7 +332,7 @@ def _axes_used(entry: _Entry) -> int:
 
 
 def _is_separated(entries: Sequence[_Entry]) -> bool:
-    """True if the integers and arrays do not stand side by side."""
+    """True if the integers and arrays are not adjacent."""
     positions = [i for i, e in enumerate(entries) if isinstance(e, Array | Const)]
     return bool(positions) and positions[-1] - positions[0] + 1 != len(positions)
 
@@ -375,7 +375,7 @@ def _items(ctx: Context, entry: _Entry, shape: tuple[int, ...], axis: int, jax: 
 
 
 def _check(ctx: Context, entry: Array, front: Value, extent: int, axis: int) -> None:
-    """The program raises where one of the staged indices is out of bounds."""
+    """Makes the program raise where one of the staged indices is out of bounds."""
     check_inside(ctx, entry, front, extent, outside_of_axis(axis, extent), TOO_LARGE)
 
 
@@ -409,7 +409,7 @@ def _known_indices(ctx: Context, known: np.ndarray, extent: int, axis: int, jax:
 
 
 def _known_item(ctx: Context, index: int, extent: int, axis: int, jax: bool, is_array: bool) -> IntegerIndex:
-    """A known index, counted from the front. JAX leaves it outside: loads clamp it, stores drop it."""
+    """A known index, counted from the front. JAX leaves it out of bounds: loads clamp it, stores drop it."""
     inside = -extent <= index < extent
     if not jax and not inside:
         _out_of_bounds(ctx, index, axis, extent)

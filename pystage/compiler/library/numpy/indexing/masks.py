@@ -1,4 +1,4 @@
-"""Indexing with masks and slices of unknown length: what they name of an array, and stores into it."""
+"""Indexing with masks and slices of unknown length: the selected elements, and stores into them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .stores import broadcasts, fit, stored_value
 def masked_axes(
     ctx: Context, indices: Indices, shape: tuple[int, ...]
 ) -> tuple[list[Extent], tuple[View, ...]]:
-    """The bounded axes of what an index names, of the view that its integers and slices make, which is of `shape`.
+    """The bounded axes that an index selects in the view, of `shape`, that its integers and slices make.
 
     The axes that one mask covers are one axis there, and of an axis with a short slice only the part around it is there, by
     further views.
@@ -58,7 +58,7 @@ def masked_axes(
 
 
 def refuse_slices(ctx: Context, what: str, indices: Indices) -> NoReturn:
-    """As `refuse`, of an index."""
+    """The same as `refuse`, of an index."""
     bounds = [bound for m in indices.masks if m.slice is not None for bound in m.slice.bounds]
     refuse_bounds(ctx, what, bounds)
 
@@ -72,7 +72,7 @@ def masked_choice(
     jax: bool = False,
     combine: HloOp | None = None,
 ) -> Value:
-    """`whole`, of which `target` is a part, with `value` there, or what `combine` makes of it and what is there.
+    """`whole`, of which `target` is a part, with `value` stored there, or combined by `combine` with the elements.
 
     The value is a number, an array that broadcasts to the target, or a bounded one; of `dtype`, if it is not that.
     Raises the library's exception in the program for one that has the wrong shape.
@@ -93,14 +93,14 @@ def masked_choice(
 
 
 def _store_in_jax(target: np.ndarray, value: np.ndarray) -> None:
-    """What JAX raises of an update with a value that does not broadcast to what is updated."""
+    """The exception of JAX for an update whose value does not broadcast."""
     jnp.zeros(target.shape).at[jnp.arange(len(target))].set(jnp.zeros(np.shape(value)))
 
 
 def beside_places(
     ctx: Context, whole: Value, at: Fancy, batch: Bounded | None, value: Raw, jax: bool = False
 ) -> tuple[Fancy, Raw]:
-    """The places of a store into `whole`, and the value beside them.
+    """The positions of a store into `whole`, and the aligned value.
 
     Those that do not belong to `batch`, which has their shape, are outside, where nothing is stored.
     """
@@ -120,7 +120,7 @@ def beside_places(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Storing:
-    """A store into what an index names, as the plain run does it."""
+    """A store into the elements that an index selects, as the plain run does it."""
 
     flat: bool
     masked: tuple[int, ...]
@@ -133,7 +133,7 @@ class Storing:
 
 
 def storing(target: Bounded) -> Storing:
-    """How the plain run stores into the elements: by index, where masks select some of them."""
+    """The plain run's store into the elements: by index, where masks select some of them."""
     masked = tuple(
         [i for i, axis in enumerate(target.axes) if isinstance(axis, Extent) and axis.mask is not None]
     )
@@ -141,7 +141,7 @@ def storing(target: Bounded) -> Storing:
 
 
 def _check_shape(ctx: Context, own: tuple[int | None, ...], target: Bounded) -> None:
-    """The program raises what NumPy raises for a value that fits no number of elements."""
+    """Makes the program raise what NumPy raises for a value that fits no number of elements."""
     shape = tuple([None if isinstance(n, Extent) else n for n in target.axes])
     store_plainly = storing(target)
     fits = (

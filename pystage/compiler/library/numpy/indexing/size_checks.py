@@ -1,4 +1,4 @@
-"""Operands whose sizes the program computes, and what the plain run's function raises of sizes that do not agree."""
+"""Checks of computed sizes: operands whose sizes do not agree raise what the plain run's function raises."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Axis = Extent | int
 
 @dataclass(frozen=True, slots=True)
 class AlignedOperand:
-    """What is combined: an array and its axes, some of which may be bounded."""
+    """An operand: an array and its axes, some of which may be bounded."""
 
     value: Value
     axes: tuple[Axis, ...]
@@ -44,12 +44,12 @@ class AlignedOperand:
         return len(self.axes) - back
 
     def extent(self, back: int) -> int:
-        """How many elements the whole has there."""
+        """The extent of the whole there."""
         return self.value.type.static_shape[-back]
 
 
 def operand(ctx: Context, raw: Raw) -> AlignedOperand | None:
-    """An argument as what is combined; None for a number, which needs no place."""
+    """An argument as an operand; None for a number, which needs no alignment."""
     if isinstance(raw, Bounded):
         return AlignedOperand(belonging(ctx, raw), raw.axes, raw.form, raw.weak)
     read = ctx.read(raw)
@@ -59,7 +59,7 @@ def operand(ctx: Context, raw: Raw) -> AlignedOperand | None:
 
 
 class SizeChecks:
-    """The sizes of operands, and what the plain run's function raises of those that differ."""
+    """The sizes of operands, and the exceptions of the plain run's function for sizes that differ."""
 
     def __init__(
         self, ctx: Context, name: str, plain: Callable[..., Any], operands: Sequence[AlignedOperand | None]
@@ -70,7 +70,7 @@ class SizeChecks:
         self.operands = operands
 
     def check(self, ours: Value, theirs: Value, broadcasts: bool = False) -> Value | None:
-        """The program raises what the function raises of such sizes; PS221 where it does not.
+        """Makes the program raise what the function raises for such sizes; PS221 where it raises nothing.
 
         With `broadcasts`, one element may stand for all: a bool of the program that says whether it does.
         """
@@ -124,16 +124,16 @@ class SizeChecks:
         return shapes, counts
 
     def _raised(self) -> BaseException:
-        """An instance of what the function raises of sizes that differ."""
+        """An instance of the exception that the function raises for sizes that differ."""
         error = self._error_of(2, 3, 2)
         return TypeError("shape mismatch") if isinstance(error, TypeError) else ValueError("shape mismatch")
 
     def _serves_one(self) -> bool:
-        """True if the function takes one element beside several."""
+        """True if the function broadcasts one element."""
         return self._error_of(1, 3, 1) is None or self._error_of(3, 1, 3) is None
 
     def _error_of(self, *sizes: int) -> Exception | None:
-        """What the function raises of vectors of these sizes."""
+        """The exception of the function for vectors of these sizes."""
         kinds = [(FLOAT32, Form.NDARRAY) if o is None else (o.dtype, o.form) for o in self.operands]
         try:
             with np.errstate(all="ignore"):
@@ -152,7 +152,7 @@ def _count_of(ctx: Context, o: AlignedOperand, at: int, axis: Extent) -> Array:
 
 
 def sample(shape: Sequence[int], dtype: DType, form: Form) -> Any:
-    """An array of `shape` for the plain run's functions to look at."""
+    """An array of `shape`, for calls of the plain run's functions."""
     if form is Form.JAX:
         with jax.enable_x64(True):
             return jnp.zeros(tuple(shape), dtype)

@@ -1,4 +1,4 @@
-"""Slices of an axis: `start:stop:step` with constant bounds, or with computed bounds of constant distance.
+"""Slices of an axis, `start:stop:step`, with constant bounds, or with computed bounds of constant distance.
 
 `x[i : i + 3]` has a static size: its bounds are one expression plus constants. It is supported where inference proves it
 in bounds, because Python truncates a slice that is not, and its size would depend on `i`. Any other slice has a dynamic
@@ -49,7 +49,7 @@ class SliceIndex:
     step: int
 
     def is_whole(self, extent: int) -> bool:
-        """True if it is the axis as it is."""
+        """True for a slice of the whole axis."""
         return self.start == 0 and self.size == extent and self.step == 1
 
 
@@ -83,7 +83,7 @@ def part_of(ctx: Context, entry: SliceObject, extent: int) -> SliceIndex | Selec
 
 
 def _of_one_kind(ctx: Context, bound: GatedNumber) -> Abstract:
-    """A bound that is of one kind or another; integers of all kinds name the same place."""
+    """A bound that is of one kind or another; integers of all kinds have the same meaning."""
     if all(is_integer(kind.dtype) and kind.dtype != UINT64 for kind in bound.kinds):
         return ctx.python(ctx.convert(bound.value, INT64))
     return of_one_kind(ctx, bound)
@@ -113,7 +113,7 @@ def progression(ctx: Context, entry: SliceObject, extent: Array) -> Progression:
 
 
 def _integer(ctx: Context, bound: Abstract) -> Abstract:
-    """A bound, of an ndarray the integer that it stands for."""
+    """A bound; of an ndarray the integer that it holds."""
     return ctx.call(Const(operator.index), [bound]) if ctx.is_ndarray(bound) else bound
 
 
@@ -126,7 +126,7 @@ def _plus(ctx: Context, number: Array, by: int) -> Array:
 def _end(
     ctx: Context, given: Abstract, extent: Array, least: int, most: Array, missing: int | Array
 ) -> Value:
-    """A bound of a slice, counted from the front and moved to between `least` and `most`."""
+    """A bound of a slice, counted from the front and clamped between `least` and `most`."""
     if isinstance(given, Const) and given.value is None:
         return missing.value if isinstance(missing, Array) else ctx.constant(missing, INT64)
     far = 1 << 62

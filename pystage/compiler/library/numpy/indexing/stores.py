@@ -29,7 +29,7 @@ from ...rules.split import of_one_kind
 def store_through(
     ctx: Context, ref: Ref, new: Value, masked: bool = True, memory: str = "assignment destination"
 ) -> None:
-    """The ndarray `ref` (a view or an owner) holds `new`, broadcast to its shape and cast to its dtype.
+    """Stores `new`, broadcast and cast, into the ndarray `ref` (a view or an owner).
 
     With `masked` False, `new` is what it holds already where the program has raised before. Raises NumPy's
     ValueError in the program where `memory`, as the operation calls it, is read-only, or `new` has another shape.
@@ -67,7 +67,7 @@ def store_through(
 
 
 def check_writable(ctx: Context, ref: Ref, memory: str = "assignment destination") -> ArrayCell:
-    """NumPy's ValueError in the program where `memory`, as the operation calls it, is read-only; else its owner."""
+    """Raises NumPy's ValueError in the program where `memory`, as the operation calls it, is read-only; gives its owner."""
     cell = ctx.settle(ref)
     assert isinstance(cell, ArrayCell)
     text = f"{memory} is read-only"
@@ -121,7 +121,7 @@ def broadcasts(own: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
 
 
 def mismatch(ctx: Context, own: tuple[int, ...], selected: tuple[int, ...]) -> NoReturn:
-    """Raises NumPy's ValueError in the program: what is stored has not the shape of what an index selects."""
+    """Raises NumPy's ValueError in the program for a value that does not have the shape of what an index selects."""
     text = f"shape mismatch: value array of shape {shape_text(own)} could not be broadcast to indexing result"
     ctx.raise_(ValueError(f"{text} of shape {shape_text(selected)}"))
 
@@ -236,7 +236,7 @@ def store_out(ctx: Context, out: Ref, value: Value, function: str) -> None:
 
 
 def returned_out(ctx: Context, out: Ref, owner: Raw) -> Abstract:
-    """The `out` argument as a function returns it that uses the method of `owner`: those of NumPy's scalars give scalars."""
+    """The `out` argument as a function returns it that uses the method of `owner`: methods of NumPy scalars give scalars."""
     known = owner.value if isinstance(owner, Const) else owner
     is_scalar = isinstance(known, np.generic) or (isinstance(owner, Array) and owner.form is Form.SCALAR)
     return ctx.new(ctx.contents(out)) if is_scalar and not shape_of(ctx, out) else out

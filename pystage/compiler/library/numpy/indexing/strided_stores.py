@@ -1,4 +1,4 @@
-"""Stores of a number into slices that leave most of an axis out: a loop over the places that there are."""
+"""Stores of a number into slices of a wide or computed step: a loop over the selected positions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_wide(chosen: SelectedPositions) -> bool:
 def stored_in_steps(
     ctx: Context, whole: Value, chosen: SelectedPositions, new: Value, happens: Value | None
 ) -> Value:
-    """A vector with a number at the places of a slice; as it is where the store does not happen."""
+    """A vector with a number stored at the positions of a slice; unchanged where the store does not happen."""
     places = chosen.positions
     start, step, count = places.start, stride(ctx, places.step), places.count
     zero, one = ctx.constant(0, INT64), ctx.constant(1, INT64)

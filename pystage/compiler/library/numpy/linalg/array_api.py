@@ -50,14 +50,14 @@ def _product(
 
 
 def _since_2_2(name: str) -> list[Any]:
-    """A function of NumPy 2.2 and later, where it is there."""
+    """A function of NumPy 2.2 and later, if it exists."""
     return [getattr(np, name)] if hasattr(np, name) else []
 
 
 def _stacked_product(
     function: Any, subscripts: str, core: tuple[int, int], ranks: tuple[int, int, int], conjugated: bool
 ) -> Callable[..., Abstract]:
-    """The meaning of a product of stacks of vectors and matrices, which have so many core axes as `ranks` says."""
+    """The meaning of a product of stacks of vectors and matrices, with these numbers of core axes (`ranks`)."""
     name = function.__name__
 
     def call(

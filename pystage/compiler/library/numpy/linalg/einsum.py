@@ -81,7 +81,7 @@ def _spelled(term: str, dots: Labels) -> Labels:
 
 
 def _check_sizes(ctx: Context, rules: Rules, operands: Sequence[Labelled]) -> dict[str, int]:
-    """The extent of each label; an axis of one element goes along with any."""
+    """The extent of each label; an axis of one element fits any."""
     sizes: dict[str, int] = {}
     for x in operands:
         for label, n in zip(x.labels, x.value.type.static_shape):
@@ -94,14 +94,14 @@ def _check_sizes(ctx: Context, rules: Rules, operands: Sequence[Labelled]) -> di
 
 
 def _squeezed(ctx: Context, x: Labelled, sizes: dict[str, int]) -> Labelled:
-    """Without axes of one element whose label has more elsewhere."""
+    """The operand without axes of one element whose label has more elsewhere."""
     kept = [i for i, n in enumerate(x.value.type.static_shape) if n == sizes[x.labels[i]]]
     shape = tuple([x.value.type.static_shape[i] for i in kept])
     return Labelled(ctx.reshape(x.value, shape), tuple([x.labels[i] for i in kept]))
 
 
 def _order(operands: Sequence[Labelled], result: Labels) -> list[tuple[int, ...]]:
-    """Which operands to contract one after another."""
+    """The order in which operands are contracted."""
     if len(operands) <= 2:
         return [tuple(range(len(operands)))]
     names = dict(zip(dict.fromkeys(itertools.chain(*[x.labels for x in operands])), string.ascii_letters))
@@ -113,7 +113,7 @@ def _order(operands: Sequence[Labelled], result: Labels) -> list[tuple[int, ...]
 
 
 def _described(ctx: Context, first: Raw, rest: tuple[Raw, ...]) -> tuple[str, tuple[Raw, ...]]:
-    """The subscripts as a string, and the operands; `einsum(x, [0, 1], y, [1, 2], [0, 2])` is another spelling."""
+    """The subscripts as a string, and the operands; `einsum(x, [0, 1], y, [1, 2], [0, 2])` is another notation."""
     if isinstance(first, Const) and isinstance(first.value, str):
         return first.value, rest
     given = (first, *rest)
@@ -236,7 +236,7 @@ def _in_common_type(
 
 
 def _gives_array(text: str, given: Sequence[ArrayArgument], steps: Sequence[tuple[int, ...]]) -> bool:
-    """Whether NumPy gives a result of rank 0 as an array: so it does where the last step is a matrix product.
+    """Whether NumPy gives a result of rank 0 as an array: it does where the last step is a matrix product.
 
     Asked of the same steps with operands of at most two elements along each axis.
     """

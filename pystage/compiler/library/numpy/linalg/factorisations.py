@@ -50,7 +50,7 @@ _SVD, _QR = type(np.linalg.svd(_ONE)), type(np.linalg.qr(_ONE))
 
 
 def common_dtype(ctx: Context, *dtypes: DType) -> DType:
-    """The element type of what comes of operands of these types."""
+    """The element type of the result for operands of these types."""
     for dtype in dtypes:
         if dtype in (FLOAT16, BFLOAT16):
             ctx.raise_(TypeError(f"array type {dtype} is unsupported in linalg"))
@@ -87,7 +87,7 @@ _SINGLE: dict[DType, DType] = {FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
 
 
 def lapack(ctx: Context, /, function: Callable[..., Any], *matrices: Value, **options: Any) -> list[Value]:
-    """The results of a function of JAX on matrices of one element type, as NumPy has it: `widened`, then `rounded`."""
+    """The results of a JAX function on matrices of one element type, as NumPy gives them: `widened`, then `rounded`."""
     made = twin(ctx, function, *[widened(ctx, m) for m in matrices], **options)
     return [rounded(ctx, v, matrices[0].type.dtype) for v in made]
 
@@ -102,12 +102,12 @@ def _refuse(text: str) -> None:
 
 
 def refuse_if(ctx: Context, flags: Value, text: str) -> None:
-    """The program raises LinAlgError here if any of the flags is true."""
+    """Makes the program raise LinAlgError here if any of the flags is true."""
     ctx.check(any_of(ctx, flags), np.linalg.LinAlgError(text), _refuse, [text])
 
 
 def _converged(ctx: Context, values: Value, text: str) -> None:
-    """Singular values that are NaN were not found."""
+    """Singular values; those that did not converge are NaN."""
     refuse_if(ctx, is_nan(ctx, values), text)
 
 
@@ -316,7 +316,7 @@ def eigvalsh(ctx: Context, a: Raw, UPLO: Raw = "L") -> Abstract:
 
 
 def _general(ctx: Context, function: Callable[..., Any], a: Raw, name: str) -> list[Value]:
-    """A spectrum of complex matrices; that of real ones is real or complex, as the values have it."""
+    """A spectrum of complex matrices; that of real ones is real or complex, depending on the values."""
     matrices = _matrices(ctx, a, name, square=True)
     if not is_complex(matrices.type.dtype):
         why = "of a real matrix it is real or complex, which the values decide"
@@ -364,7 +364,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: Any = False, *, rtol: Any = ...) 
 
 @composed(np.linalg.matrix_rank)
 def matrix_rank(A: Any, tol: Any = None, hermitian: Any = False, *, rtol: Any = None) -> Any:
-    """How many singular values are greater than a tolerance."""
+    """The number of singular values above a tolerance."""
     a = np.asarray(A)
     if a.ndim < 2:
         return int(np.any(a != 0))
@@ -391,7 +391,7 @@ def inverse_or_nan(ctx: Context, a: Raw) -> Abstract:
 
 @composed(np.linalg.cond)
 def cond(x: Any, p: Any = None) -> Any:
-    """How much the solution of a system may change with its right-hand side, in the norm `p`."""
+    """The condition number in the norm `p`: how much the solution of a system changes with its right-hand side."""
     a = np.asarray(x)
     if a.ndim > 1 and a.shape[-1] * a.shape[-2] == 0:
         raise np.linalg.LinAlgError("cond is not defined on empty arrays")

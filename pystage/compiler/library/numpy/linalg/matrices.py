@@ -34,7 +34,7 @@ from ..reductions.sums import accumulator
 
 
 def band(ctx: Context, rows: int, columns: int, k: int, direction: str) -> Value:
-    """Where `column - row` stands to `k` as `direction` says: EQ for a diagonal, LE for a triangle below it."""
+    """Where `column - row` compares to `k` as `direction` says: EQ for a diagonal, LE for a triangle below it."""
     if rows * columns <= limits.CONSTANT_ELEMENTS:
         distance = np.arange(columns) - np.arange(rows)[:, None]
         compare = {"EQ": np.equal, "LE": np.less_equal, "GE": np.greater_equal}[direction]

@@ -35,7 +35,7 @@ from .bounded_products import of_bounded
 
 
 def precision_of(ctx: Context, rules: Rules, precision: Raw, preferred: Raw, function: str) -> Precision:
-    """How JAX computes a product; NumPy has no choice, and begins its sums with 0.0."""
+    """The precision of a product in JAX; NumPy has no choice, and begins its sums with 0.0."""
     if not rules.is_jax:
         return Precision(from_zero=True)
     try:
@@ -48,7 +48,7 @@ def precision_of(ctx: Context, rules: Rules, precision: Raw, preferred: Raw, fun
 
 @meaning(autocast)
 def _autocast(ctx: Context, dtype: Raw) -> Abstract:
-    """A context that the compiler is in while it infers what stands in it."""
+    """The JAX context that is active while the compiler infers its body."""
     try:
         return Const(autocast(ctx.known(dtype, "the type of autocast")))
     except ValueError as error:
@@ -103,7 +103,7 @@ def _batch_shape(
 def _without_ones(
     ctx: Context, value: Value, batch: Sequence[str], inner: Sequence[str], outer: tuple[int, ...]
 ) -> Labelled:
-    """Batch axes of one element dropped, so that they are not multiplied out."""
+    """The operands without batch axes of one element, which would otherwise be broadcast."""
     shape = value.type.static_shape
     own = shape[: len(shape) - len(inner)]
     labels = batch[len(batch) - len(own) :]
@@ -156,7 +156,7 @@ def numpy_matmul(
 
 
 def places_of(ctx: Context, axes: Raw, name: str) -> list[Any] | None:
-    """The option `axes` of a generalised ufunc of two operands: where the core axes are of each, and of the result."""
+    """The option `axes` of a generalised ufunc of two operands: the core axes of each, and of the result."""
     known = None if is_none(axes) else ctx.known(axes, f"axes of {name}")
     if known is not None and not (isinstance(known, list) and len(known) in (2, 3)):
         ctx.fail(
@@ -210,7 +210,7 @@ def jax_matmul(
 
 
 def stored_out(ctx: Context, out: Raw, value: Value, function: str) -> Abstract:
-    """A result stored into an `out` argument of NumPy, which is what the call returns."""
+    """A result stored into an `out` argument of NumPy, which the call returns."""
     if not ctx.is_ndarray(out):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{function}", argument="out"))
     store_out(ctx, out, value, function)
@@ -248,8 +248,9 @@ def _contract(
 
 
 def _begins_with_zero(left: Value, right: Value) -> bool:
-    """False for `np.dot` of what NumPy multiplies (in a type of BLAS two single elements, in others with an array without
-    axes), and for BLAS's complex matrices."""
+    """False for `np.dot` of operands that NumPy multiplies (in a type of BLAS two single elements, in others with an array
+    without axes), and for BLAS's complex matrices.
+    """
     if left.type.dtype.char not in "fdFD":
         return bool(left.type.rank and right.type.rank)
     if left.type.size == right.type.size == 1:
@@ -322,7 +323,7 @@ def vdot(
 
 @twins(np.outer, jnp.outer, delegates=False)
 def outer(ctx: Context, rules: Rules, a: Raw, b: Raw, out: Raw = None) -> Abstract:
-    """The products of each element with each."""
+    """The products of all pairs of elements."""
     left, right, weak = _pair(ctx, rules, a, b, "outer")
     flat = [ctx.reshape(v, (v.type.size,)) for v in (left, right)]
     return rules.array(ctx, _contract(ctx, rules, flat[0], flat[1], [], Precision(), "outer"), weak)
@@ -438,7 +439,8 @@ def multi_dot(ctx: Context, rules: Rules, arrays: Raw) -> Abstract:
 
 
 def _chain_splits(sizes: Sequence[int]) -> dict[tuple[int, int], int]:
-    """Where to split each part of a chain of matrices of shapes `(sizes[i], sizes[i + 1])`: the first of the cheapest.
+    """The positions at which to split each part of a chain of matrices of shapes `(sizes[i], sizes[i + 1])`: the first of
+    the cheapest.
 
     Cormen et al., "Introduction to Algorithms", 15.2 (matrix-chain multiplication)."""
     count = len(sizes) - 1

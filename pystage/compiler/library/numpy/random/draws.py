@@ -84,14 +84,14 @@ _REFUSALS = (TypeError, ValueError, IndexError, OverflowError)
 
 @dataclass(frozen=True, slots=True)
 class _Raised:
-    """What a trial draw has raised, and whether it had drawn something before."""
+    """The exception of a trial draw, and whether it had drawn something before."""
 
     error: Exception
     has_drawn: bool
 
 
 class ActionBuilder:
-    """One action being put together: the arguments that the host passes, and the operands that they stand for."""
+    """An action under construction: the arguments that the host passes, and the operands that they stand for."""
 
     def __init__(self, ctx: Context, name: str) -> None:
         self.ctx = ctx
@@ -132,7 +132,7 @@ class ActionBuilder:
             raise self.refusal(why) from None
 
     def draw_in_program(self, why: str) -> None:
-        """Inference begins again, with the state of the generator in the program, if that can be."""
+        """Restarts inference with the state of the generator in the program, if that is possible."""
         if self.name in IN_PROGRAM and self.operands:
             self.ctx.keep_state(self.operands[0], why)
 
@@ -172,7 +172,7 @@ class ActionBuilder:
         sample: Any,
         batched: bool = False,
     ) -> Abstract:
-        """The action, with a result of the type and the kind of `sample`."""
+        """Performs the action, with a result of the type and the kind of `sample`."""
         action = Action(self.name, function, tuple(args), tuple(kwargs.items()), batched=batched)
         if sample is None:
             self.ctx.draw(action, self.operands, None)
@@ -187,7 +187,7 @@ class ActionBuilder:
         return Array(value, Form.SCALAR if isinstance(sample, np.generic) else Form.PYTHON)
 
     def makes(self, cls: type, function: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Abstract:
-        """The action, with a new generator as its result."""
+        """Performs the action, which gives a new generator."""
         action = Action(self.name, function, tuple(args), tuple(kwargs.items()), makes=True)
         value = self.ctx.draw(action, self.operands, HANDLE)
         assert value is not None
@@ -195,7 +195,7 @@ class ActionBuilder:
 
 
 def _read(ctx: Context, raw: Raw) -> Any:
-    """A number or an array of the program; None for what is neither."""
+    """A number or an array of the program; None for anything else."""
     if isinstance(raw, Array):
         return raw
     if isinstance(raw, Ref) and ctx.is_ndarray(raw):
@@ -232,12 +232,12 @@ DRAWS = (np.random.Generator, np.random.RandomState)
 
 
 def scratch(cls: type) -> Any:
-    """A generator of the class to try things on."""
+    """A generator of the class for trial draws."""
     return np.random.Generator(np.random.PCG64(0)) if cls is np.random.Generator else np.random.RandomState(0)
 
 
 def has_drawn(generator: Any) -> bool:
-    """True if a generator to try things on is no longer as it was made; it must not be used after that."""
+    """True if a generator for trial draws has changed; it must not be used after that."""
     made = scratch(type(generator))
     return bool(bits_of(generator).random_raw() != bits_of(made).random_raw())
 
@@ -267,13 +267,13 @@ def drawn(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs:
 
 
 def drawn_before_it_raises(generator: Any, name: str, **given: Any) -> None:
-    """What a method draws that then raises."""
+    """The draws of a method that then raises."""
     with contextlib.suppress(*_REFUSALS):
         getattr(generator, name)(**given)
 
 
 def _is_batched(name: str, parameter: str, given: Any) -> bool:
-    """True if an argument leaves many draws at once what they are one by one.
+    """True if many draws at once give the same as single draws, for this argument.
 
     Draws of small integers take several from one number of the generator, anew in each call.
     """

@@ -74,7 +74,7 @@ def _refused_method(cls: type, name: str) -> Callable[..., Abstract]:
 
 
 def seed(ctx: Context, /, receiver: Any, *args: Raw, **kwargs: Raw) -> Abstract:
-    """`seed(seed)` of a `RandomState`: the draws after it begin anew."""
+    """`seed(seed)` of a `RandomState`: restarts its draws."""
     _, handle = receiver_of(ctx, receiver)
     call = ActionBuilder(ctx, "RandomState.seed")
     first = call.operand(handle)
@@ -118,7 +118,7 @@ def _is_generator(ctx: Context, given: Raw) -> bool:
 
 
 def _is_given(*seeds: Any) -> bool:
-    """True if these are objects known now that are seeds for the same generator each time."""
+    """True if these are known seeds of the same generator each time."""
     return bool(seeds) and not any(seed is None or isinstance(seed, Operand) for seed in seeds)
 
 

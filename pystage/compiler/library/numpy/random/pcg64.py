@@ -1,4 +1,4 @@
-"""Draws from a PCG64 whose state the program has, as plain programs over the words of the state (`generators.WORDS`).
+"""Draws from a PCG64 whose state is in the program, as plain programs over the words of the state (`generators.WORDS`).
 
 In: the array of the words, which each draw changes, and the arguments of a method of `np.random.Generator`. Out: what the
 method draws, bit for bit. PCG64 is a linear congruential generator of 128 bits; what it gives is its state after a step, the
@@ -39,7 +39,7 @@ def jumps(first: int, step: int, count: int) -> Any:
 
 
 def _jump(steps: int) -> tuple[int, int]:
-    """So many steps: the factor of the state and that of the increment."""
+    """A number of steps as the factor of the state and that of the increment."""
     factor, term, each, more = 1, 0, MULTIPLIER, 1
     while steps:
         if steps & 1:
@@ -68,13 +68,13 @@ def _is_known(ctx: Context, count: Raw) -> Abstract:
 
 
 def leave_to_host() -> NoReturn:
-    """For what these programs cannot do."""
+    """Restarts inference with the draws at the host, for what these programs cannot do."""
     raise NotImplementedError
 
 
 @meaning(leave_to_host)
 def _leave_to_host(ctx: Context) -> NoReturn:
-    """Inference begins again, with the states of generators with the host."""
+    """Restarts inference with the states of generators at the host."""
     ctx.leave_states()
 
 
@@ -90,7 +90,7 @@ def high_word(a: Any, b: Any) -> Any:
 
 
 def product(a_high: Any, a_low: Any, b_high: Any, b_low: Any) -> Any:
-    """The product of two numbers of two words, without what is above that."""
+    """The product of two numbers of two words, modulo two words."""
     return high_word(a_low, b_low) + a_high * b_low + a_low * b_high, a_low * b_low
 
 
@@ -101,7 +101,7 @@ def total(a_high: Any, a_low: Any, b_high: Any, b_low: Any) -> Any:
 
 
 def folded(high: Any, low: Any) -> Any:
-    """What the generator gives in a state."""
+    """The output of the generator in a state."""
     word, rotation = high ^ low, high >> 58
     return word >> rotation | word << (64 - rotation & 63)
 
@@ -127,7 +127,7 @@ def next64(state: Any) -> Any:
 
 
 def next32(state: Any) -> Any:
-    """The next half of a word, as a word: the low one first, then the one that is left over."""
+    """The next half of a word, as a word: the low half first, then the remaining one."""
     left, half = state[4] != 0, state[5]
     high, low = stepped(state)
     word = folded(high, low)
@@ -214,7 +214,7 @@ def parameters(given: Any) -> Any:
 
 
 def zero(state: Any) -> Any:
-    """Zero, of which no compiler knows that it is: increments are odd. Added, it leaves the sign of zeros."""
+    """Zero that no compiler knows to be zero: increments are odd. Adding it keeps the sign of zeros."""
     return -float(1 - int(state[3] & 1))
 
 
@@ -266,7 +266,7 @@ def bounded(state: Any, extent: Any) -> Any:
 
 
 def below(state: Any, end: Any) -> Any:
-    """An index from 0 to the one before `end`, of which there are fewer than 2**32."""
+    """An index below `end`, which is less than 2**32."""
     return int(bounded32(state, np.int64(end - 1).astype(np.uint64)))
 
 
@@ -324,7 +324,7 @@ def _integers_each(state: Any, low: Any, high: Any, size: Any, endpoint: Any) ->
 
 
 def masked(state: Any, last: Any) -> Any:
-    """An index from 0 to `last`, which is less than 2**32, inclusive: the first that is, of numbers of as many bits."""
+    """An index from 0 to `last`, which is less than 2**32, inclusive: the first in range of numbers of as many bits."""
     mask = last
     for shift in (1, 2, 4, 8, 16):
         mask = mask | mask >> shift
@@ -344,7 +344,7 @@ def mix(state: Any, x: Any) -> Any:
 
 
 def check_axis(axis: Any, rank: Any) -> None:
-    """What has no such axis is left to the host."""
+    """Leaves an axis that does not exist to the host."""
     if not -rank <= axis < rank:
         leave_to_host()
 
@@ -396,7 +396,7 @@ def permuted(state: Any, x: Any, axis: Any = None) -> Any:
 
 
 def distribution(weights: Any) -> Any:
-    """The sums of the weights from the first, as parts of the whole; added one after the other, as NumPy does."""
+    """The cumulative weights as parts of the whole, added in order, as in NumPy."""
     sums = np.empty(len(weights))
     so_far = 0.0
     for i in range(len(weights)):
@@ -475,7 +475,7 @@ def _probabilities(p: Any, number: Any) -> Any:
 
 
 def _sample(state: Any, number: Any, count: Any, shuffled: Any) -> Any:
-    """As many different indices below `number`: the end of a permutation of all, or by Floyd's algorithm."""
+    """Distinct indices below `number`: the end of a permutation of all, or by Floyd's algorithm."""
     if number > 10000 and count > number // (50 if shuffled else 20):
         places = np.arange(number)
         _mix_end(state, places, max(number - count, 1))
@@ -491,7 +491,7 @@ def _sample(state: Any, number: Any, count: Any, shuffled: Any) -> Any:
 
 
 def _mix_end(state: Any, x: Any, first: Any) -> None:
-    """Puts an element drawn from those up to there in each place, from the last one to `first`."""
+    """Exchanges each position, from the last one to `first`, with a random one up to it."""
     for i in range(len(x) - 1, first - 1, -1):
         j = below(state, i + 1)
         kept = x[i]
@@ -500,7 +500,7 @@ def _mix_end(state: Any, x: Any, first: Any) -> None:
 
 
 def _weighted_sample(state: Any, p: Any, count: Any) -> Any:
-    """As many different indices, by their probabilities: drawn together, again as long as some are drawn twice."""
+    """Distinct indices by their probabilities: drawn together, and again while some are drawn twice."""
     if np.count_nonzero(p > 0) < count:
         raise ValueError("Fewer non-zero entries in p than size")
     found = np.zeros(count, np.int64)

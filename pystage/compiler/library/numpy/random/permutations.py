@@ -25,7 +25,7 @@ from .draws import ActionBuilder, bound, drawn, receiver_of, stored
 
 
 def positions(generator: Any, name: str, shape: tuple[int, ...], axis: int | None) -> np.ndarray[Any, Any]:
-    """The positions along `axis` (`permuted`: in the whole array) that a permutation of an array gives.
+    """The positions along `axis` (`permuted`: in the whole array) of a permutation of an array.
 
     How a generator is asked depends on the rank and on the extents, and on nothing else of the array; it is not asked
     to shuffle an array without elements.
@@ -74,7 +74,7 @@ def _permutation(call: ActionBuilder, cls: type, handle: Value, name: str, x: Ra
 
 
 def returned(ctx: Context, x: Raw) -> bool:
-    """True for an array that `permutation` gives back instead of a copy: a vector without elements."""
+    """True for an array that `permutation` returns instead of a copy: a vector without elements."""
     return isinstance(x, Ref) and ctx.is_ndarray(x) and shape_of(ctx, x) == (0,)
 
 
@@ -110,7 +110,7 @@ def permute(
 
 
 def _taken(ctx: Context, array: Abstract, places: Abstract, axis: Raw) -> Abstract:
-    """The elements at indices that are all there."""
+    """The elements at indices, all in range."""
     return ctx.call(Const(np.take), [array, places], {"axis": abstract(axis), "mode": Const("clip")})
 
 
@@ -158,7 +158,7 @@ def _shuffle_list(call: ActionBuilder, handle: Value, x: Ref, cell: ListCell) ->
 
 
 def _refuse_computed(call: ActionBuilder, handle: Value, what: str) -> NoReturn:
-    """The host does not know how many elements an array has: the program draws, or the call is refused."""
+    """Refuses an array of computed size, whose size the host does not know, unless the program can draw."""
     call.operand(handle)
     why = f"of how many elements it {what} is computed by the program"
     call.draw_in_program(why)

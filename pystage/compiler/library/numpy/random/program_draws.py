@@ -1,5 +1,4 @@
-"""Methods of generators whose states the program has: it draws itself, by the programs of `pcg64.py` and
-`ziggurat.py`.
+"""Methods of generators whose states are in the program, by the programs of `pcg64.py` and `ziggurat.py`.
 
 In: a generator, the name of a method, and abstract arguments. Out: what it draws, and another state. Inference begins again
 to have the state of a generator in the program where the host cannot draw for it (`Context.keep_state`), and once more to
@@ -93,7 +92,7 @@ def _fixed(ctx: Context, parameter: str, given: Any) -> Any:
 def made_with_state(
     ctx: Context, cls: type, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Abstract:
-    """A generator that the program makes of known seeds, with its state in the program."""
+    """A generator that the program constructs from known seeds, with its state in the program."""
     make = functools.partial(function, *args, **kwargs)
     try:
         words = words_of_generator(make())
@@ -104,7 +103,7 @@ def made_with_state(
 
 
 def made_by_host(ctx: Context, cls: type, made: Abstract) -> Abstract:
-    """A generator that the host makes before the program runs, with its state in the program."""
+    """A generator that the host constructs before the program runs, with its state in the program."""
     assert isinstance(made, Ref)
     number = handle_of(ctx.cell(made))
     words = ctx.draw(Action("the state of a generator", words_of_generator, (Operand(0),)), [number], WORDS)

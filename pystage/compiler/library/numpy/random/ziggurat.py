@@ -1,4 +1,4 @@
-"""Normal and exponential numbers from a PCG64 whose state the program has, by NumPy's ziggurats.
+"""Normal and exponential numbers from a PCG64 whose state is in the program, by NumPy's ziggurats.
 
 In: the array of the words of the state, as in `pcg64.py`. Out: the numbers, and another state. The area under the density is
 cut into 256 layers; a word gives a layer and a place in it, which nearly always is below the density. Where it is not,
@@ -109,12 +109,12 @@ def _one(state: Any, candidates: Any, decided: Any) -> Any:
 
 
 def _below(state: Any, top: Any, bottom: Any, height: Any) -> Any:
-    """True if a point drawn from between two heights is below this one."""
+    """True if a point drawn between two heights is below this one."""
     return bottom + ((top - bottom) * double(next64(state)) + zero(state)) < height
 
 
 def inverse(numbers: Any) -> Any:
-    """Exponential numbers of those from 0 to 1, by the inverse of their distribution.
+    """Exponential numbers from uniform ones, by the inverse of their distribution.
 
     NumPy takes `log1p` of the C library, from which `log` of the difference, which is exact, differs in the last place at
     most.
@@ -123,14 +123,14 @@ def inverse(numbers: Any) -> Any:
 
 
 def _normal_candidates(words: Any) -> Any:
-    """Normal numbers that words give, and whether these are certain."""
+    """The candidates for normal numbers from words, and which are certain."""
     layer, places = (words & 0xFF).astype(np.int64), words >> 9 & 0xFFFFFFFFFFFFF
     numbers = places * table("wi")[layer]
     return np.where(words >> 8 & 1 == 1, -numbers, numbers)[()], places < table("ki")[layer]
 
 
 def _normal_decided(state: Any, word: Any, number: Any) -> Any:
-    """The normal number that comes of one that is not certain, and whether it counts."""
+    """The normal number of an uncertain candidate, and whether it is accepted."""
     layer, heights = int(word & 0xFF), table("fi")
     if layer > 0:
         counts = _below(state, heights[layer - 1], heights[layer], np.exp(-0.5 * number * number))
@@ -143,19 +143,19 @@ def _normal_decided(state: Any, word: Any, number: Any) -> Any:
 
 
 def _of_tail(state: Any) -> Any:
-    """Two exponential numbers, of which the first is how far a number of the tail is beyond its beginning, if it counts."""
+    """Two exponential numbers, of which the first is how far a number of the tail is beyond its beginning, if accepted."""
     beyond = _NORMAL_INVERSE * inverse(double(next64(state))) + zero(state)
     return beyond, inverse(double(next64(state)))
 
 
 def _exponential_candidates(words: Any) -> Any:
-    """Exponential numbers that words give, and whether these are certain."""
+    """The candidates for exponential numbers from words, and which are certain."""
     layer, places = (words >> 3 & 0xFF).astype(np.int64), words >> 11
     return places * table("we")[layer], places < table("ke")[layer]
 
 
 def _exponential_decided(state: Any, word: Any, number: Any) -> Any:
-    """The exponential number that comes of one that is not certain, and whether it counts."""
+    """The exponential number of an uncertain candidate, and whether it is accepted."""
     layer, heights = int(word >> 3 & 0xFF), table("fe")
     if layer > 0:
         return number, _below(state, heights[layer - 1], heights[layer], np.exp(-number))
@@ -184,7 +184,7 @@ def lognormal(state: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -
 
 
 def _normal(state: Any, loc: Any, scale: Any, size: Any, name: Any) -> Any:
-    """Normal numbers; `name` is what the error calls their scale. Of what is added to what see `uniform`."""
+    """Normal numbers; `name` is the error's word for their scale. For the order of additions see `uniform`."""
     if np.ndim(loc) == 0 and np.ndim(scale) == 0:
         found = float(loc) + (not_negative(scale, name) * standard_normal(state, size) + zero(state))
         return found if size is None else np.asarray(found)

@@ -1,1 +1,1 @@
-"""Sums, extrema, statistics, scans, and order."""
+"""Reductions, extrema, statistics, scans, sorting and searching."""

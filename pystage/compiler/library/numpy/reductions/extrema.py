@@ -76,7 +76,7 @@ def _extremum_of(name: str, ctx: Context, rules: Rules, of: ReductionOperand, in
 
 
 def check_identity(ctx: Context, of: ReductionOperand, a: Raw, operation: str) -> None:
-    """As `check_elements`; also where a mask says which elements count, of which there may be none."""
+    """The same, also where a mask selects the elements, of which there may be none."""
     check_elements(ctx, of, a, operation)
     if of.where is not None and not isinstance(a, Bounded):
         text = f"reduction operation '{operation}' does not have an identity"
@@ -84,7 +84,7 @@ def check_identity(ctx: Context, of: ReductionOperand, a: Raw, operation: str) -
 
 
 def check_elements(ctx: Context, of: ReductionOperand, a: Raw, operation: str) -> None:
-    """The program raises ValueError where an extremum of nothing is asked for, perhaps of an empty selection."""
+    """Makes the program raise ValueError for an extremum of no elements, perhaps of an empty selection."""
     if 0 in of.shape:
         return
     text = f"zero-size array to reduction operation {operation} which has no identity"
@@ -186,7 +186,7 @@ def ptp(
 
 
 def _truth(ctx: Context, rules: Rules, of: ReductionOperand) -> Value:
-    """Which elements are true; of complex numbers JAX looks at the real part only."""
+    """Which elements are true; of complex numbers JAX uses the real part only."""
     value = of.value
     if rules.is_jax and is_complex(of.dtype):
         value = ctx.op(Real(), value)
@@ -234,7 +234,7 @@ def count_nonzero(ctx: Context, rules: Rules, a: Raw, axis: Raw = None, keepdims
 
 
 def _better(ctx: Context, name: str, region: Region) -> tuple[Value, Value]:
-    """Of two (value, index) pairs the one that `argmax` or `argmin` keeps."""
+    """The one of two (value, index) pairs that `argmax` or `argmin` keeps."""
     best, best_at, new, new_at = region.params
     ahead = compare("GT" if name == "max" else "LT")(ctx, Form.NDARRAY, new, best)
     equal = ctx.op(Compare("EQ"), new, best)
@@ -273,7 +273,7 @@ def extremum_and_index(
 
 
 def index_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value:
-    """The index along `axis` of the extremum that `argmax` or `argmin` means, as int64; it does not vary."""
+    """The index along `axis` of the extremum of `argmax` or `argmin`, as int64; it has no derivative."""
     fixed = ctx.op(StopGradient(), value) if value.type.dtype in FLOATS | COMPLEXES else value
     return extremum_and_index(ctx, name[3:], fixed, (axis,))[1]
 
@@ -302,7 +302,7 @@ def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keep
 def _arg_extremum_of_bounded(
     name: str, ctx: Context, rules: Rules, a: Bounded, axis: Raw, keepdims: Raw
 ) -> Abstract:
-    """As `_arg_extremum`: what does not belong to the array comes last, and so loses where it is equal."""
+    """The same as `_arg_extremum`; elements that do not belong to the array come last, and so lose ties."""
     rules = rules_for(rules, a)
     if is_none(axis):
         if ctx.known(keepdims, f"keepdims of {name}") and a.rank > 1:

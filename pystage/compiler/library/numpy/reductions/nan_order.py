@@ -63,14 +63,14 @@ def nanmedian(
 
 
 def _lines(a: Any, axes: Any) -> Any:
-    """The elements along axes along the first axis."""
+    """The elements along axes, moved to the first axis."""
     rest = [n for i, n in enumerate(a.shape) if i not in axes]
     count = math.prod([a.shape[i] for i in axes])
     return np.moveaxis(a, axes, tuple(range(len(axes)))).reshape((count, *rest))
 
 
 def _ordered(a: Any, axes: Any) -> Any:
-    """The elements along axes in order along the first axis, and how many of them are numbers."""
+    """The elements along axes, sorted along the first axis, and the count of those that are numbers."""
     lines = _lines(a, axes)
     return np.sort(lines, axis=0), np.sum(~np.isnan(lines), axis=0)
 
@@ -116,7 +116,7 @@ def nanquantile(
 
 
 def _place(method: Any, n: Any, q: Any) -> Any:
-    """Where among `n` elements in order, counted from 0, the quantile `q` lies."""
+    """The position of the quantile `q` among `n` sorted elements, counted from 0."""
     if method in ("inverted_cdf", "averaged_inverted_cdf"):
         return n * q - 1
     if method == "closest_observation":
@@ -247,7 +247,7 @@ def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = Fals
 
 
 def _with_numbers(x: Any, number: Any, axis: Any) -> Any:
-    """`x` with a number in place of NaN; ValueError where a line has nothing else."""
+    """`x` with a number in place of NaN; ValueError where a line has only NaN."""
     if not np.issubdtype(x.dtype, np.inexact):
         return x
     nan = np.isnan(x)

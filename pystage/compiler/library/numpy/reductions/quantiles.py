@@ -50,7 +50,7 @@ _EXACT_IN_FLOAT16 = 2048
 
 
 class _SortedLines:
-    """The elements to order, brought to the first axis, and the shape of the result.
+    """The elements to sort, moved to the first axis, and the shape of the result.
 
     `sorted` are they in order, once `order` has said at which indices they must be.
     """
@@ -74,13 +74,13 @@ class _SortedLines:
         self.lines = ctx.reshape(moved, (self.count, *self.rest))
 
     def order(self, ctx: Context, positions: Iterable[int] = ()) -> None:
-        """Sorts, so that the elements at these indices are right, or all; the last one is, which tells of NaN."""
+        """Sorts, so that the elements at these indices are in place, or all; the last one is, since NaN sorts last."""
         wanted = {int(p) for p in positions}
         kth = tuple(sorted({*wanted, self.count - 1})) if wanted else ()
         self.sorted = ctx.op(Sort(0, kth=kth), self.lines)
 
     def given_back(self, ctx: Context, rules: Rules, value: Value) -> Abstract:
-        """The result: with `keepdims` an ndarray of any rank."""
+        """The result; with `keepdims` an ndarray of any rank."""
         return rules.array(ctx, value) if self.keep else rules.result(ctx, value)
 
     def with_nan(self, ctx: Context, value: Value) -> Value:
@@ -95,7 +95,7 @@ class _SortedLines:
 
 
 def _now(ctx: Context, call: Callable[[], Any]) -> Abstract:
-    """A result that no element decides, computed now."""
+    """A result that does not depend on elements, computed while compiling."""
     try:
         with np.errstate(all="ignore"):
             return lift(ctx, call())
@@ -219,7 +219,7 @@ def _ramp(count: int, dtype: DType) -> np.ndarray:
 def _at_ends(
     quantile: Callable[[np.ndarray], Any], positions: np.ndarray, lines: _SortedLines
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which quantiles are made of the first or the last element alone, and which of these keep its sign where it is -0.0."""
+    """The quantiles made of the first or the last element alone, and those of them that keep the sign of -0.0."""
     count, dtype = lines.count, lines.dtype
     if dtype.kind != "f" or not np.isin(positions, (0, count - 1)).any():
         return np.zeros(positions.size, bool), np.zeros(positions.size, bool)
@@ -238,7 +238,7 @@ def _interpolated(
     dtype: DType,
     from_above: bool,
 ) -> Value:
-    """The values at known indices, of which each lies between two elements, but for those `ends` that are one (`_at_ends`).
+    """The values at known indices, each between two elements, except for those at `ends` (`_at_ends`).
 
     An index that is an element is the lower end of an interval, with `from_above` the upper end.
     """

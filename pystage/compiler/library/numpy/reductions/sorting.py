@@ -33,13 +33,13 @@ def _positions(ctx: Context, rules: Rules, shape: tuple[int, ...], axis: int) ->
 
 
 def _sorted_positions(ctx: Context, rules: Rules, keys: list[Value], sort: Sort) -> Value:
-    """Where the elements come from that ascend by the first key, then the second, and so on."""
+    """The indices that sort by the first key, then the second, and so on."""
     where = _positions(ctx, rules, keys[0].type.static_shape, sort.axis)
     return ctx.b.ops(sort, *keys, where)[-1]
 
 
 def _sort(ctx: Context, rules: Rules, axis: int, kind: Raw, stable: Raw) -> Sort:
-    """How `sort` and `argsort` order: NumPy's quicksort leaves the order of equal elements open."""
+    """The order of `sort` and `argsort`: NumPy's quicksort leaves the order of equal elements open."""
     given = ctx.known(kind, "the kind of a sort")
     quick = not rules.is_jax and (given is None or given[:1] in ("q", "Q", b"q", b"Q"))
     return Sort(axis, any_order=quick and not ctx.known(stable, "stable of a sort"))
@@ -59,7 +59,7 @@ def _along(ctx: Context, rules: Rules, a: Raw, axis: Raw, name: str) -> tuple[Ar
 
 
 def check_kind(ctx: Context, function: Callable[..., Any], kind: Raw, *options: Any) -> None:
-    """Raises what NumPy raises for a kind of sort that it does not have."""
+    """Raises what NumPy raises for an unknown kind of sort."""
     given = ctx.known(kind, f"the kind of {function.__name__}")
     call_now(ctx, lambda kind: function(np.zeros(1), *options, kind=kind), given)
 
@@ -67,7 +67,7 @@ def check_kind(ctx: Context, function: Callable[..., Any], kind: Raw, *options: 
 def _check_options(
     ctx: Context, rules: Rules, function: Callable[..., Any], order: Raw, kind: Raw, *options: Any
 ) -> None:
-    """Fields to order by are not staged; whatever the kind of sort, it is a stable one."""
+    """Refuses fields to order by; every kind of sort is a stable one."""
     name = function.__name__
     if not is_none(order):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument="order"))
@@ -111,7 +111,7 @@ def argsort(
     descending: Raw = False,
     dtype: Raw = None,
 ) -> Abstract:
-    """Where the elements come from that `sort` gives; equal ones keep their order."""
+    """The indices that sort the array; equal elements keep their order."""
     _check_options(ctx, rules, np.argsort, order, kind)
     given, at = _along(ctx, rules, a, axis, "argsort")
     if ctx.known(descending, "descending of argsort"):
@@ -127,7 +127,7 @@ def argsort(
 
 @twins(np.lexsort, jnp.lexsort, delegates=False)
 def lexsort(ctx: Context, rules: Rules, keys: Raw, axis: Raw = -1) -> Abstract:
-    """Where the elements come from that ascend by the last key, then the last but one, and so on."""
+    """The indices that sort by the last key, then the last but one, and so on."""
     listed = elements(ctx, keys)
     items = ctx.iterate(keys) if listed is None else listed
     if not items:
@@ -172,7 +172,7 @@ def partition(
 def argpartition(
     ctx: Context, rules: Rules, a: Raw, kth: Raw, axis: Raw = -1, kind: Raw = "introselect", order: Raw = None
 ) -> Abstract:
-    """Where the elements come from that `partition` gives."""
+    """The indices of the elements in the order of `partition`."""
     _check_options(ctx, rules, np.argpartition, order, kind, 0)
     given, at = _along(ctx, rules, a, axis, "argpartition")
     sort = _partial(ctx, kth, given, at, "argpartition")

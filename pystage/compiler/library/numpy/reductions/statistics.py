@@ -21,7 +21,7 @@ from ...python.numbers.exact_sums import bits_of
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False
 ) -> Any:
-    """The mean, or with weights `sum(a * weights) / sum(weights)`; and, if `returned`, what was divided by."""
+    """The mean, or with weights `sum(a * weights) / sum(weights)`; and, if `returned`, the divisor."""
     given = np.asarray(a)
     if axis is not None:
         axis = normalize_axis_tuple(axis, given.ndim, argname="axis")
@@ -136,7 +136,7 @@ def cov(
 
 
 def _frequencies(given: Any, count: Any) -> Any:
-    """How often each observation counts."""
+    """The number of times that each observation counts."""
     often = np.asarray(given, dtype=float)
     if not np.all(often == np.around(often)):
         raise TypeError("fweights must be integer")
@@ -219,7 +219,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 
 def _check_widths(values: Any, bins: Any) -> None:
-    """ValueError where there are less floats between the extrema than bins; XLA takes the smallest floats for 0."""
+    """Raises ValueError where there are fewer floats between the extrema than bins; XLA flushes the smallest floats to 0."""
     bits = bits_of(values)
     order = np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
     width = order.max() - order.min()
@@ -229,7 +229,7 @@ def _check_widths(values: Any, bins: Any) -> None:
 
 @composed(np.histogram)
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    """How many elements, or the sum of their weights, fall between neighbouring edges; and the edges."""
+    """The number of elements, or the sum of their weights, between neighbouring edges; and the edges."""
     values = np.ravel(np.asarray(a))
     edges = np.histogram_bin_edges(values, bins, range)
     if len(edges) == 0:
@@ -259,7 +259,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, we
 
 
 def _between_places(values: Any, weights: Any, edges: Any) -> Any:
-    """How many elements, or the sum of their weights, lie between the places of edges, of which NaN belongs at the end."""
+    """The number of elements, or the sum of their weights, between the positions of edges; NaN belongs at the end."""
     order = np.argsort(values, kind="stable")
     lines = values[order]
     places = np.append(np.searchsorted(lines, edges[:-1]), np.searchsorted(lines, edges[-1], "right"))
@@ -273,7 +273,7 @@ def _between_places(values: Any, weights: Any, edges: Any) -> Any:
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:
-    """How many rows of `sample`, or the sum of their weights, fall into each box of a grid; and its edges."""
+    """The number of rows of `sample`, or the sum of their weights, in each box of a grid; and its edges."""
     columns = _columns(sample)
     rank = len(columns)
     if not isinstance(bins, list | tuple) and np.ndim(bins) == 0:

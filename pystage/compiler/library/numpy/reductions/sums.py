@@ -101,7 +101,7 @@ _declare_sum("nanprod", product, "The product of what is not NaN.", delegates=Fa
 
 
 def mean_of(ctx: Context, of: ReductionOperand, dtype: DType, rounded: bool = False) -> Value:
-    """Sum over count, computed in 32 bits where the type has 16; with `rounded` the sum is one of that type."""
+    """Sum divided by count, computed in 32 bits where the type has 16; with `rounded` the sum is of that type."""
     wide = wider(dtype)
     sums = total(ctx, of.of(cast(ctx, of.value, wide)))
     if rounded:
@@ -175,7 +175,7 @@ def variance(
     name: str,
     mean: Value | None = None,
 ) -> Value:
-    """The mean squared distance from the mean, over count minus `correction`; real, in `dtype`.
+    """The mean squared distance from the mean, divided by count minus `correction`; real, in `dtype`.
 
     `mean` is the mean where the caller has it, in a shape that broadcasts to that of the elements.
     """

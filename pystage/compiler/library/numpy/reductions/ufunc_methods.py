@@ -61,7 +61,7 @@ _COMBINING: dict[np.ufunc, HloOp] = {
 
 
 def _binary(ctx: Context, ufunc: np.ufunc, method: str) -> None:
-    """Only functions of two operands and one result have methods."""
+    """Refuses ufuncs other than those of two operands and one result, which alone have methods."""
     if ufunc.nin != 2 or ufunc.nout != 1:
         text = f"{method} only supported for binary functions"
         ctx.raise_(ValueError(text if ufunc.nout == 1 else f"{text} returning a single value"))
@@ -133,13 +133,13 @@ def _of_bits(ctx: Context, ufunc: np.ufunc, array: Raw, axis: Raw, keepdims: Raw
 
 
 def _identity(ctx: Context, ufunc: np.ufunc, dtype: DType) -> Value:
-    """What changes nothing where a bitwise function combines it."""
+    """The neutral element of a bitwise function."""
     first = -1 if ufunc is np.bitwise_and and dtype != BOOL else ufunc is np.bitwise_and
     return ctx.constant(np.asarray(first).astype(dtype), dtype)
 
 
 def _with_identity(ctx: Context, ufunc: np.ufunc, array: Bounded) -> Raw:
-    """The whole of a vector, with the identity where elements do not belong to it."""
+    """The whole of a vector, with the neutral element where elements do not belong to it."""
     if array.type.dtype.kind not in "biu":
         ctx.raise_(TypeError(f"ufunc '{ufunc.__name__}' not supported for the input types"))
     neutral = ctx.broadcast(_identity(ctx, ufunc, array.type.dtype), array.type.static_shape)
@@ -147,7 +147,7 @@ def _with_identity(ctx: Context, ufunc: np.ufunc, array: Bounded) -> Raw:
 
 
 def folded(ufunc: Any, array: Any, axis: Any, keepdims: Any) -> Any:
-    """Along one axis, from the first element on; a number is one element."""
+    """The fold along one axis, from the first element on; a number is one element."""
     a = np.asarray(array)
     if a.ndim == 0 and (axis is None or axis == 0 or axis == -1):
         return a.astype(ufunc(a, a).dtype)[()]
@@ -213,7 +213,7 @@ def accumulated(ufunc: Any, array: Any, axis: Any) -> Any:
 def reduceat(
     ctx: Context, ufunc: np.ufunc, array: Raw, indices: Raw, axis: Raw = 0, dtype: Raw = None, out: Raw = None
 ) -> Abstract:
-    """The elements of a vector between neighbours among `indices` combined; one element where the second is not greater."""
+    """The elements of a vector combined between neighbours of `indices`; one element where the second is not greater."""
     name = _name(ufunc, "reduceat")
     for argument, value in (("dtype", dtype), ("out", out)):
         if not is_none(value):
@@ -359,7 +359,7 @@ def _in_type(ctx: Context, b: Raw, dtype: DType) -> Raw:
 
 
 def _combines(ufunc: np.ufunc, dtype: DType, other: DType) -> bool:
-    """True if elements of `dtype` stay what they are when those of `other` are combined with them."""
+    """True if elements of `dtype` keep their type when combined with those of `other`."""
     if ufunc in (np.maximum, np.minimum) and dtype.kind == "c":
         return False
     try:
@@ -408,7 +408,7 @@ def as_tuple(indices: Any) -> Any:
 
 
 def changed_each(ufunc: Any, a: Any, indices: Any) -> None:
-    """A function of one operand, at one index after the other."""
+    """A function of one operand, applied at one index after the other."""
     positions = np.broadcast_arrays(*indices)
     flat = [np.ravel(p) for p in positions]
     for i in range(len(flat[0])):
@@ -417,7 +417,7 @@ def changed_each(ufunc: Any, a: Any, indices: Any) -> None:
 
 
 def changed(ufunc: Any, a: Any, indices: Any, b: Any) -> None:
-    """A function of two operands, at one index after the other."""
+    """A function of two operands, applied at one index after the other."""
     positions = np.broadcast_arrays(*indices)
     shape = positions[0].shape + a.shape[len(positions) :]
     values = np.broadcast_to(b, shape).reshape((positions[0].size, *a.shape[len(positions) :]))

@@ -107,7 +107,7 @@ def flat_assign(ctx: Context, array: Ref, value: Raw) -> None:
 
 
 def _parsed(ctx: Context, flat: FlatIterator, index: Abstract) -> Abstract:
-    """The index of an axis: an integer, a slice, or an array; what is none raises what a flat iterator raises."""
+    """The index of an axis: an integer, a slice, or an array; other values raise what a flat iterator raises."""
     if isinstance(index, Tuple):
         if len(index.items) > 1:
             text = "too many indices for flat iterator: flat iterator is 1-dimensional, but"
@@ -176,7 +176,7 @@ def _single(ctx: Context, flat: FlatIterator, raw: Raw) -> Abstract:
 
 
 def _given(ctx: Context, flat: FlatIterator, raw: Raw) -> Abstract | None:
-    """The stored values, as a new vector; None if it is empty."""
+    """The stored values as a new vector; None if it is empty."""
     value: Abstract = abstract(raw)
     read = nested(ctx, NUMPY, value, "a store into x.flat")
     if not read.value.type.size:

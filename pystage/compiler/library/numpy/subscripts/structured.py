@@ -1,4 +1,4 @@
-"""Structured (record) arrays: subscripts, attributes, operators, and NumPy's functions of them, field by field.
+"""Structured (record) arrays: subscripts, attributes, operators and NumPy functions, field by field.
 
 A part of records is the same part of each of their fields, and each field is an ndarray like any other: what is done to
 records is done to these by what the library has for arrays. NumPy itself says which fields and dtypes there are, and what
@@ -48,7 +48,7 @@ ALL = Const(Ellipsis)
 
 
 def refuse(ctx: Context, name: str, instead: str = "do it field by field: `a['x']`") -> NoReturn:
-    """PS606 for what is not served of structured arrays."""
+    """Raises PS606 for what is not supported of structured arrays."""
     why = "of structured arrays fields, elements, slices, copies, stores and comparisons are staged"
     ctx.fail(NotServed(span=ctx.span, name=f"{name} of a structured array", why=why, instead=instead))
 
@@ -84,7 +84,7 @@ def _made(cls: type[RecordClass], parts: Sequence[Abstract], element: bool = Fal
 def _by_field(
     ctx: Context, records: Records, name: str, change: Callable[[Abstract, Leaf], Abstract]
 ) -> tuple[Abstract, ...]:
-    """What `change` makes of each field; each must be an array still, of which there are views."""
+    """The results of `change` for each field, which must still be arrays of which there are views."""
     parts = tuple([change(part, leaf) for part, leaf in zip(records.parts, records.leaves)])
     if not all(ctx.is_ndarray(part) or isinstance(part, Bounded) for part in parts):
         refuse(ctx, name)
@@ -92,7 +92,7 @@ def _by_field(
 
 
 def _sample(records: Records) -> Any:
-    """Records of the dtype, by which NumPy says what it raises."""
+    """Records of the dtype, for asking NumPy for exceptions."""
     sample = np.zeros(1, records.dtype).view(records.cls.array)
     return sample[0] if records.element else sample
 
@@ -122,7 +122,7 @@ def _names(ctx: Context, index: Abstract) -> list[str] | None:
 
 
 def _written_out(ctx: Context, sequence: Raw) -> tuple[Abstract, ...]:
-    """The elements of a tuple, or of a list whose elements are known one by one; none of anything else."""
+    """The elements of a tuple, or of a list whose elements are known one by one; empty for anything else."""
     cell = cell_of(ctx, sequence)
     if isinstance(cell, ListCell):
         return cell.items
@@ -130,7 +130,7 @@ def _written_out(ctx: Context, sequence: Raw) -> tuple[Abstract, ...]:
 
 
 def _checked(ctx: Context, records: Records, look_up: Callable[[Any], Any]) -> Any:
-    """What NumPy finds in records of the dtype; what it raises the program raises."""
+    """NumPy's result for records of the dtype; what it raises the program raises."""
     try:
         return look_up(_sample(records))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -156,7 +156,7 @@ def field(ctx: Context, records: Records, name: str) -> Abstract:
 
 
 def _seen(ctx: Context, part: Ref, records: Records, leaf: Leaf) -> Ref:
-    """A field as it lies in the memory of records."""
+    """A field in the layout of its records."""
     rank = len(shape_of(ctx, part)) - len(leaf.shape)
     return Ref(part.cell, (*part.path, FieldOf(records.spacing, rank)))
 
@@ -207,7 +207,7 @@ def _load(ctx: Context, part: Abstract, at: Tuple, is_element: bool) -> Abstract
 
 
 def _whole(part: Abstract) -> Ref:
-    """The ndarray of which a field has elements."""
+    """The ndarray to whose elements a field belongs."""
     whole = part.whole if isinstance(part, Bounded) else part
     assert isinstance(whole, Ref)
     return whole
@@ -288,7 +288,7 @@ def _store_field(ctx: Context, records: Records, name: str, value: Abstract) -> 
 
 
 def _store_element(ctx: Context, element: Records, value: Abstract) -> None:
-    """`records[i] = value`: field after field, so that those before one that does not take its value have theirs."""
+    """`records[i] = value`, field after field: those before one that rejects its value are stored."""
     several = isinstance(value, Records) and not value.element and rank_of(ctx, value)
     if several or isinstance(cell_of(ctx, value), LISTS):
         refuse(ctx, "a store of several records into an element")
@@ -320,7 +320,7 @@ def _store_in_tuple(sample: Any, number: Any) -> None:
 
 
 def _check_number(ctx: Context, value: Abstract, store: Callable[[Any], None]) -> None:
-    """The program raises what NumPy raises for a sequence, or an array with axes, in the place of a number."""
+    """Makes the program raise what NumPy raises for a sequence, or an array with axes, in place of a number."""
     items = sequence_items(ctx, value)
     given: Any
     if items is not None:
@@ -346,7 +346,7 @@ def _is_number(value: Abstract) -> bool:
 
 
 def _converted(ctx: Context, cls: type[RecordClass], value: Abstract) -> Records:
-    """What is stored into records of a dtype, as records with fields alike, which nothing changes meanwhile."""
+    """The value to store into records of a dtype, as records with the same fields, which nothing changes meanwhile."""
     if isinstance(value, Records):
         if _outline(value.dtype) != _outline(cls.dtype):
             refuse(ctx, "a store of records with other fields")
@@ -361,12 +361,12 @@ def _converted(ctx: Context, cls: type[RecordClass], value: Abstract) -> Records
 
 
 def _snapshot(ctx: Context, part: Abstract) -> Abstract:
-    """What a field holds now."""
+    """The present contents of a field."""
     return ctx.ndarray(ctx.contents(part)) if isinstance(part, Ref) else ctx.call(Const(np.copy), [part])
 
 
 def _outline(dtype: RecordType) -> tuple[Any, ...]:
-    """How fields stand in a dtype; assignments count by it, not by names."""
+    """The structure of the fields in a dtype; assignments use it, not names."""
     fields = [dtype[name] for name in dtype.names or ()]
     return tuple([field.shape if field.names is None else ("structure", _outline(field)) for field in fields])
 
@@ -605,7 +605,7 @@ _OF_LISTS = frozenset({np.concatenate, np.append})
 def function_of(
     ctx: Context, function: Any, args: Sequence[Abstract], kwargs: Mapping[str, Abstract]
 ) -> Callable[..., Abstract] | None:
-    """What a function of arrays does where it is given structured arrays, or their dtype; None where it is not."""
+    """The meaning of a function of arrays for structured arrays or their dtype; None for other arguments."""
     given = [*args, *kwargs.values()]
     known = function if _is_hashable(function) else None
     if known in _OF_LISTS:
@@ -670,7 +670,7 @@ def compare(ctx: Context, op: str, left: Raw, right: Raw) -> Abstract:
 
 
 def attribute(ctx: Context, records: Records, name: str) -> Abstract | None:
-    """`records.name`; PS606 for what ndarrays have and is not served, None for what they do not have."""
+    """`records.name`; PS606 for attributes of ndarrays that are not supported, None for those that do not exist."""
     match name:
         case "dtype":
             return Const(records.dtype)
@@ -708,7 +708,7 @@ def _is_own_attribute(records: Records, name: str) -> bool:
 
 
 def set_attribute(ctx: Context, records: Records, name: str, value: Abstract) -> bool:
-    """`records.name = value` of a field of a `np.recarray`; False for any other attribute."""
+    """`records.name = value` for a field of a `np.recarray`; False for any other attribute."""
     cls = records.dtype.type if records.element else records.cls.array
     if not _is_recarray(records) or hasattr(cls, name) or name not in (records.dtype.names or ()):
         return False
@@ -753,7 +753,7 @@ def _ravel(ctx: Context, records: Records) -> Abstract:
 
 
 def _by_method(ctx: Context, records: Records, name: str, args: Callable[[Leaf], list[Abstract]]) -> Records:
-    """What a method of ndarrays makes of each field: a view, or a copy of all."""
+    """The result of a method of ndarrays for each field: a view, or a copy of all."""
 
     def call(part: Abstract, leaf: Leaf) -> Abstract:
         return ctx.call(ctx.getattr(part, name), args(leaf))

@@ -150,7 +150,7 @@ def _load_jax(ctx: Context, array: Array, index: Raw) -> Abstract:
 
 
 def _load_scalar(ctx: Context, array: Array, index: Raw) -> Abstract:
-    """A NumPy scalar takes `()`, one `...`, `None` and truth values, without more to say; a Python number takes no index."""
+    """Indexing of a NumPy scalar, which takes `()`, one `...`, `None` and truth values; a Python number takes no index."""
     if array.form is Form.PYTHON:
         refuse_item(ctx, array, "is not subscriptable")
     known = known_object(ctx, index)
@@ -177,12 +177,12 @@ def _is_of_scalar(ctx: Context, entry: Abstract) -> bool:
 
 
 def refuse_item(ctx: Context, number: Abstract, what: str) -> NoReturn:
-    """The program raises Python's TypeError for a number."""
+    """Makes the program raise Python's TypeError for a number."""
     ctx.raise_(TypeError(f"{class_name(ctx, number)!r} object {what}"))
 
 
 def _bounded(ctx: Context, whole: Ref | Array, indices: Indices) -> Bounded:
-    """What a computed mask, or slices whose length is not known, name of `whole`."""
+    """The elements of `whole` that a computed mask, or slices of unknown length, select."""
     shape = whole.shape if isinstance(whole, Array) else shape_of(ctx, whole)
     extents, views = masked_axes(ctx, indices, shape)
     for view in views:
@@ -228,7 +228,7 @@ def _stored_deeper(
 
 
 def unless_raised(ctx: Context, target: Ref, at: Fancy, array: Value) -> Fancy:
-    """The same indices; all outside of `array`, where a store into `target` must not happen any more."""
+    """The same indices, or all out of bounds of `array` where a store into `target` must not happen any more."""
     mask = ctx.store_mask(target.cell)
     if mask is None:
         return at
@@ -245,7 +245,7 @@ def _fit_fancy(ctx: Context, new: Value, shape: tuple[int, ...]) -> Value:
 
 
 def _store_exactly(ctx: Context, target: Ref, value: Bounded) -> Raw:
-    """A bounded array that is stored into elements of known number, which it must have."""
+    """Stores a bounded array into elements of known number, which it must have."""
     type = ctx.contents(target).type
     whole = Bounded(target, type, ())
     return beside(ctx, "a store", storing(whole), whole, value)
@@ -264,7 +264,7 @@ def _store_chosen(ctx: Context, target: Bounded, new: Bounded | Value) -> None:
 
 
 def _chosen_from(ctx: Context, value: Raw, dtype: DType) -> Bounded | Value:
-    """What is stored at a mask, in the type of the elements."""
+    """The values to store at a mask, in the type of the elements."""
     return value if isinstance(value, Bounded) else array_value(ctx, value, dtype, "the stored value")
 
 
@@ -287,7 +287,7 @@ def _store_masked(ctx: Context, target: Ref, indices: Indices, value: Raw) -> No
 
 
 def _load_at_bounded(ctx: Context, obj: Abstract, index: Raw) -> Abstract:
-    """`x[positions[i:j]]`: what stands at some of the positions, as a bounded array."""
+    """`x[positions[i:j]]`: the elements at some of the positions, as a bounded array."""
     if not is_number(obj) and not ctx.is_ndarray(obj):
         refuse(ctx, "indexing", index, obj)
     read = ctx.read(obj)
@@ -320,12 +320,12 @@ def _load_nothing(ctx: Context, obj: Abstract, index: Bounded) -> Abstract:
 
 
 def _outside_nothing(position: int) -> None:
-    """Raises what an index of a vector without elements raises."""
+    """Raises what indexing a vector without elements raises."""
     np.zeros(0)[np.array([position])]
 
 
 def store_at_bounded(ctx: Context, obj: Ref, index: Raw, value: Raw, combine: HloOp | None = None) -> None:
-    """`x[positions[i:j]] = value`; with `combine`, what is stored is combined with what is there."""
+    """`x[positions[i:j]] = value`; with `combine`, the value is combined with the elements."""
     dtype, shape = dtype_of(ctx, obj), shape_of(ctx, obj)
     given = index_of_wholes(ctx, shape, index, jax=False)
     if given.batch is None:
@@ -390,7 +390,7 @@ def index_of_places(ctx: Context, array: Bounded, index: Tuple, extents: Sequenc
 
 
 def _with_extents(ctx: Context, found: Abstract, extents: Sequence[Extent]) -> Abstract:
-    """What was found in a whole, with the bounded axes that it has besides."""
+    """The result in a whole, with further bounded axes."""
     if not extents:
         return found
     if isinstance(found, Bounded):

@@ -151,7 +151,7 @@ def _broadcast(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
 def apply_loop(
     ctx: Context, function: ElementwiseFunction, operands: Sequence[Operand], loop: LoopTypes
 ) -> Abstract:
-    """The results as the objects that the loop's form makes of them; several are a tuple."""
+    """The results as the objects that the loop's form gives; several are a tuple."""
     values = compute(ctx, function, operands, loop)
     made = tuple([result(ctx, v, loop) for v in values])
     return made[0] if len(made) == 1 else Tuple(made)
@@ -242,7 +242,7 @@ def call_numpy(
 
 
 def wants_arrays(out: Raw) -> bool:
-    """True for `out=...`: what would be a number is to be an array."""
+    """True for `out=...`, which asks for arrays in place of numbers."""
     return isinstance(out, Const) and out.value is Ellipsis
 
 
@@ -337,7 +337,7 @@ def _into_each(
     where: Raw,
     casting: Casting,
 ) -> Abstract:
-    """Several results, of which those with a target are stored into it; all must have its shape."""
+    """Stores several results into their targets, all of which must have the result's shape."""
     name = f"np.{function.name}"
     arrays = [t for t in targets if isinstance(t, Ref) and ctx.is_ndarray(t)]
     values = compute(ctx, function, operands, loop)

@@ -94,7 +94,7 @@ def special_power(ctx: Context, operands: Sequence[Operand]) -> Abstract | None:
 
 
 def _ufunc_for(left: Operand, right: Operand) -> ElementwiseFunction:
-    """`np.power` for operands of these shapes: whether NumPy looks at one exponent for all elements."""
+    """`np.power` for operands of these shapes; whether NumPy looks at one exponent for all elements."""
     shape = shape_of(right)
     return u.POWER_OF_ONE if math.prod(shape) == 1 and not (shape and shape == shape_of(left)) else u.POWER
 

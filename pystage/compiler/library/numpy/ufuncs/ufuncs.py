@@ -86,7 +86,7 @@ def declare(
     comparison: bool = False,
     strong: str = "",
 ) -> ElementwiseFunction:
-    """Declares what `ufunc` and its twins in `jax.numpy` mean; see `ElementwiseFunction`."""
+    """Declares the meaning of `ufunc` and its twins in `jax.numpy`; see `ElementwiseFunction`."""
     function = ElementwiseFunction(ufunc.__name__, ufunc, kernel, inputs, output, domain, comparison, strong)
     meaning(ufunc)(_numpy_meaning(function))
     for twin in dict.fromkeys(map(_ById, twins)):
@@ -170,7 +170,7 @@ def with_ufunc_options(operands: int, call: Callable[..., Abstract]) -> Callable
 
 
 def _option(ctx: Context, name: str, given: Raw, options: tuple[str | None, ...], text: str) -> str:
-    """An option of a ufunc that must be known; of others than these NumPy raises ValueError with this text."""
+    """An option of a ufunc that must be known; for other values NumPy raises ValueError with this text."""
     known = ctx.known(given, f"the option {name}") if isinstance(given, Abstract) else given
     if known not in options:
         ctx.raise_(ValueError(f"{name} must be one of {text} (got {known!r})"))
@@ -178,7 +178,7 @@ def _option(ctx: Context, name: str, given: Raw, options: tuple[str | None, ...]
 
 
 def _jax_meaning(function: ElementwiseFunction, twin: Any) -> Callable[..., Abstract]:
-    """Types that the declaration does not serve go to JAX itself, with its own errors."""
+    """The meaning for types that the declaration does not cover: a call of JAX itself, with its own errors."""
 
     def call(ctx: Context, *args: Raw) -> Abstract:
         if any(isinstance(a, Bounded) for a in args):

@@ -1,4 +1,4 @@
-"""NumPy's functions that call a function per line or element, and those that join blocks.
+"""NumPy functions that apply a function along axes or to elements, and `block`.
 
 `apply_along_axis` and `vectorize` are loops that call the staged function; as in NumPy, the first call determines the
 shape and element type of the result.
@@ -25,7 +25,7 @@ from .bfloat16 import is_bfloat16
 
 @composed(np.apply_along_axis)
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    """`func1d` of each line along an axis; the axes of its result stand in the place of that axis."""
+    """`func1d` of each line along an axis; the axes of its result replace that axis."""
     given = np.asarray(arr)
     at = normalize_axis_index(axis, given.ndim)
     lines = np.moveaxis(given, at, -1)
@@ -120,7 +120,7 @@ def vectorized(ctx: Context, function: np.vectorize, *args: Raw) -> Abstract:
 
 @composed(np.piecewise)
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
-    """The function that belongs to the last condition that holds, or 0; a function more is for the rest."""
+    """The function that belongs to the last condition that holds, or 0; an additional function is the default."""
     a = np.asarray(x)
     if np.isscalar(condlist) or (not isinstance(condlist[0], list | np.ndarray) and a.ndim != 0):
         condlist = [condlist]
@@ -174,7 +174,7 @@ def isin(
 
 @composed(np.resize)
 def resize(a: Any, new_shape: Any) -> Any:
-    """The elements again and again until the new shape is full."""
+    """The elements, repeated cyclically to fill the new shape."""
     shape = (new_shape,) if isinstance(new_shape, int | np.integer) else tuple(new_shape)
     flat = np.ravel(a)
     size = 1
@@ -189,7 +189,7 @@ def resize(a: Any, new_shape: Any) -> Any:
 
 
 def _place(arrays: Any, place: Any) -> Any:
-    """Where the first block of a nested list is, or the last list that is empty, which has no block: None.
+    """The position of the first block of a nested list, or of the last empty list: None as the block.
 
     ValueError where a block is at another depth than the first.
     """
@@ -215,7 +215,7 @@ def _name_of(place: Any) -> Any:
 
 
 def _blocks(arrays: Any, depth: Any, rank: Any) -> Any:
-    """A nested list of blocks, of which lists at `depth` are joined along that axis from the end."""
+    """A nested list of blocks; lists at `depth` are joined along that axis from the end."""
     if not isinstance(arrays, list):
         block = np.asarray(arrays)
         return block.reshape((1,) * (rank - block.ndim) + block.shape)
@@ -278,7 +278,7 @@ def rollaxis(a: Any, axis: Any, start: Any = 0) -> Any:
 
 @composed(np.fromfunction)
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
-    """What a function gives of the coordinates of a grid."""
+    """The result of a function of the coordinates of a grid."""
     return function(*np.indices(shape, dtype=dtype), **kwargs)
 
 
@@ -322,7 +322,7 @@ def unstack(x: Any, /, *, axis: Any = 0) -> Any:
 
 
 def _cumulative(run: Any, first: Any, x: Any, axis: Any, dtype: Any, out: Any, include_initial: Any) -> Any:
-    """What `run` gives along an axis, with `first(shape, dtype)` in front if `include_initial`."""
+    """The result of `run` along an axis, with `first(shape, dtype)` in front if `include_initial`."""
     a = np.atleast_1d(np.asarray(x))
     if axis is None:
         if a.ndim > 1:

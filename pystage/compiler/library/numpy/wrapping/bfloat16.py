@@ -1,4 +1,4 @@
-"""NumPy functions that are refused for bfloat16, which is not a type of NumPy's own.
+"""Refusal of NumPy functions for bfloat16, which is not a type of NumPy's own.
 
 They ask whether an element type is one of NumPy's floats. That of ml_dtypes is not, so they treat its numbers as
 integers: they compute in float64, miss NaN, or raise TypeError. The meanings here refuse such arrays (PS203).

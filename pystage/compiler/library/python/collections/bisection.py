@@ -13,7 +13,7 @@ from ...kernels.python_implementations import composed
 
 
 def _end(a: Any, lo: Any, hi: Any) -> Any:
-    """The end of the part that is looked at; ValueError for one that begins before the first element."""
+    """The end of the searched part; ValueError if it begins before the first element."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
     if hi is not None:
@@ -25,7 +25,7 @@ def _end(a: Any, lo: Any, hi: Any) -> Any:
 
 @composed(bisect.bisect_left)
 def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
-    """The first place before which all elements are less than `x`."""
+    """The first position before which all elements are less than `x`."""
     hi = _end(a, lo, hi)
     while lo < hi:
         middle = (lo + hi) // 2
@@ -38,7 +38,7 @@ def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None)
 
 @composed(bisect.bisect_right)
 def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
-    """The last place behind which all elements are greater than `x`."""
+    """The last position behind which all elements are greater than `x`."""
     hi = _end(a, lo, hi)
     while lo < hi:
         middle = (lo + hi) // 2
@@ -51,11 +51,11 @@ def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None
 
 @composed(bisect.insort_left)
 def insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
-    """Inserts `x` before what is equal."""
+    """Inserts `x` before equal elements."""
     a.insert(bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
 
 
 @composed(bisect.insort_right)
 def insort_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
-    """Inserts `x` behind what is equal."""
+    """Inserts `x` after equal elements."""
     a.insert(bisect_right(a, x if key is None else key(x), lo, hi, key=key), x)

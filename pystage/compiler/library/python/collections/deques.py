@@ -1,4 +1,5 @@
-"""`collections.deque`: objects whose elements are a list (`values/deques.py`), of rows a ring (`kernels/deques.py`).
+"""`collections.deque`: objects whose elements are a list of their own (`values/deques.py`), of rows a ring
+(`kernels/deques.py`).
 
 In: a reference to a deque, and abstract arguments. Out: what the method gives. What has no template in common is known
 element by element, as that of lists.
@@ -61,7 +62,7 @@ def _set(ctx: Context, ref: Ref, content: AnyList) -> None:
 
 
 def _note_change(ctx: Context, ref: Ref) -> None:
-    """Notes that a deque has got longer or shorter: a loop over it ends by RuntimeError."""
+    """Records that a deque has changed its length: a loop over it ends by RuntimeError."""
     cell = ctx.settle(ref)
     count = cell.fields[CHANGES]
     if isinstance(count, Const):
@@ -95,7 +96,7 @@ def _put(ctx: Context, ref: Ref, new: Abstract, in_front: bool) -> None:
 
 
 def _held(ctx: Context, ref: Ref, cell: AnyList, new: Abstract) -> tuple[AnyList, Abstract]:
-    """The elements of a deque and what they hold of a new one, which may be of one pool with them afterwards."""
+    """The elements of a deque in the form that can hold a new one, and the new one in this form."""
     if not isinstance(cell, RowsCell):
         return cell, new
     held = unboxed(ctx, new, cell.element)
@@ -170,7 +171,7 @@ def _rotate(self: Any, n: Any) -> None:
 
 
 def _snapshot(ctx: Context, iterable: Raw) -> Abstract:
-    """What is iterated over; of a deque its elements as of now, of an iterator over rows what is left."""
+    """The present elements of an iterable: of a deque, or the rest of an iterator over rows."""
     if generators.is_suspended(ctx, iterable):
         return abstract(iterable)
     if not is_deque(ctx, iterable):
@@ -313,7 +314,7 @@ def clear(ctx: Context, self: Raw, /) -> Abstract:
 
 
 def _of_list(name: str, change: str | None = None) -> Callable[..., Abstract]:
-    """A method that does what a list's does; `change`: it gets shorter, or only other elements."""
+    """A method that works as that of a list; `change`: whether it shortens the deque, or only changes elements."""
 
     def method(ctx: Context, self: Raw, /, *args: Raw) -> Abstract:
         items = _snapshot(ctx, self)
@@ -420,12 +421,12 @@ def add_in_place(ctx: Context, self: Raw, other: Raw, /) -> Abstract:
 
 
 def changes(ctx: Context, ref: Raw) -> row_lists.Int:
-    """How often a deque has got longer or shorter."""
+    """The number of changes of a deque's length."""
     return row_lists.int_of(cell_of(ctx, ref).fields[CHANGES])
 
 
 def element(ctx: Context, ref: Raw, place: Abstract) -> Abstract:
-    """The element that a loop has come to."""
+    """The element that a loop has reached."""
     cell = ctx.cell(items_of(ctx, ref))
     if isinstance(cell, RowsCell):
         return rings.item(ctx, cell, row_lists.int_of(place))
@@ -435,7 +436,7 @@ def element(ctx: Context, ref: Raw, place: Abstract) -> Abstract:
 
 
 def mutated() -> None:
-    """Raises what a loop over a deque raises that has got longer or shorter."""
+    """Raises the RuntimeError of a loop over a deque that has changed its length."""
     ring = collections.deque([0])
     for each in ring:
         ring.append(each)

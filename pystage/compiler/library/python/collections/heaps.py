@@ -24,18 +24,18 @@ from ..iterables import sorted_list
 
 
 def _at(heap: Any, place: Any) -> Any:
-    """`heap[place]`."""
+    """`heap[index]`."""
     return heap[place]
 
 
 def _put(heap: Any, place: Any, item: Any) -> None:
-    """`heap[place] = item`."""
+    """`heap[index] = item`."""
     heap[place] = item
 
 
 @meaning(_at)
 def _item(ctx: Context, heap: Raw, place: Raw) -> Abstract:
-    """An element, without a check of the place."""
+    """An element, without a bounds check."""
     cell = cell_of(ctx, heap)
     if isinstance(cell, RowsCell):
         return row_lists.item(ctx, cell, row_lists.int_of(abstract(place)))
@@ -46,7 +46,7 @@ def _item(ctx: Context, heap: Raw, place: Raw) -> Abstract:
 
 @meaning(_put)
 def _store(ctx: Context, heap: Raw, place: Raw, item: Raw) -> Abstract:
-    """Stores an element, without a check of the place."""
+    """Stores an element, without a bounds check."""
     assert isinstance(heap, Ref)
     cell, new = ctx.settle(heap), abstract(item)
     rows = None
@@ -74,7 +74,7 @@ def _is_list(ctx: Context, heap: Raw, argument: Raw) -> Abstract:
 
 
 def _totally_ordered(iterable: Any, key: Any, reverse: Any) -> list[Any]:
-    """The elements in order, those that are equal as they came; a heap leaves the order of other ties open."""
+    """The elements in order, equal ones as they came; a heap leaves the order of other ties open."""
     return sorted(iterable, key=key, reverse=reverse)
 
 
@@ -87,7 +87,7 @@ def _sorted(ctx: Context, iterable: Raw, key: Raw, reverse: Raw) -> Abstract:
 
 
 def _rise(heap: Any, top: Any, place: Any) -> None:
-    """Moves the element at a place up to where the one above is not greater, `top` at most."""
+    """Moves an element up to below an element that is not greater, `top` at most (CPython's `_siftdown`)."""
     item = _at(heap, place)
     while place > top and item < _at(heap, (place - 1) >> 1):
         above = (place - 1) >> 1
@@ -97,7 +97,7 @@ def _rise(heap: Any, top: Any, place: Any) -> None:
 
 
 def _sink(heap: Any, top: Any) -> None:
-    """Moves the element at `top` down to a leaf, by the lesser child each time, and up again from there."""
+    """Moves the element at `top` down to a leaf along the lesser children, and up again from there (CPython's `_siftup`)."""
     count = len(heap)
     item = _at(heap, top)
     place = top
@@ -113,7 +113,7 @@ def _sink(heap: Any, top: Any) -> None:
 
 @composed(heapq.heappush)
 def heappush(heap: Any, item: Any, /) -> None:
-    """An element more."""
+    """Adds an element."""
     _check_list(heap, "heappush() argument 1")
     heap.append(item)
     _rise(heap, 0, len(heap) - 1)
@@ -121,7 +121,7 @@ def heappush(heap: Any, item: Any, /) -> None:
 
 @composed(heapq.heappop)
 def heappop(heap: Any, /) -> Any:
-    """Takes the least element out."""
+    """Removes the least element."""
     _check_list(heap, "heappop() argument")
     if not heap:
         raise IndexError("index out of range")
@@ -136,7 +136,7 @@ def heappop(heap: Any, /) -> Any:
 
 @composed(heapq.heapreplace)
 def heapreplace(heap: Any, item: Any, /) -> Any:
-    """Takes the least element out, then puts one in."""
+    """Removes the least element, then adds one."""
     _check_list(heap, "heapreplace() argument 1")
     if not heap:
         raise IndexError("index out of range")
@@ -148,7 +148,7 @@ def heapreplace(heap: Any, item: Any, /) -> Any:
 
 @composed(heapq.heappushpop)
 def heappushpop(heap: Any, item: Any, /) -> Any:
-    """Puts an element in, then takes the least out."""
+    """Adds an element, then removes the least."""
     _check_list(heap, "heappushpop() argument 1")
     if not heap or not heap[0] < item:
         return item
@@ -168,11 +168,11 @@ def heapify(heap: Any, /) -> None:
 
 @composed(heapq.nsmallest)
 def nsmallest(n: Any, iterable: Any, key: Any = None) -> Any:
-    """The least elements, in order; those that are equal as they came."""
+    """The least elements, in order; equal ones as they came."""
     return _totally_ordered(iterable, key, False)[: max(n, 0)]
 
 
 @composed(heapq.nlargest)
 def nlargest(n: Any, iterable: Any, key: Any = None) -> Any:
-    """The greatest elements, in order; those that are equal as they came."""
+    """The greatest elements, in order; equal ones as they came."""
     return _totally_ordered(iterable, key, True)[: max(n, 0)]

@@ -86,17 +86,17 @@ def _is_number(ctx: Context, x: Value) -> Value:
 
 
 def _no_angle(ctx: Context, x: Value, y: Value) -> Value:
-    """An infinite angle of a number with a size: cosh, sinh."""
+    """The domain error of cosh and sinh: an infinite angle of a number that is not 0."""
     return both(ctx, _is_infinite(ctx, y), _is_number(ctx, x))
 
 
 def _no_finite_angle(ctx: Context, x: Value, y: Value) -> Value:
-    """An infinite angle of a finite number: tanh."""
+    """The domain error of tanh: an infinite angle of a finite number."""
     return both(ctx, _is_infinite(ctx, y), ctx.op(IsFinite(), x))
 
 
 def _no_power(ctx: Context, x: Value, y: Value) -> Value:
-    """An infinite angle of a number that is not 0: exp."""
+    """The domain error of exp: an infinite angle of a number that is not 0."""
     return both(ctx, _is_infinite(ctx, y), _is_number(ctx, x), compared(ctx, "GT", x, -math.inf))
 
 
@@ -110,7 +110,7 @@ def _zero(ctx: Context, x: Value, y: Value) -> Value:
 
 
 def _poles(ctx: Context, x: Value, y: Value) -> Value:
-    """1 and -1: atanh."""
+    """The domain error of atanh: 1 and -1."""
     ends = [compared(ctx, "EQ", x, one) for one in (1.0, -1.0)]
     return both(ctx, either(ctx, *ends), is_zero(ctx, y))
 
@@ -148,7 +148,7 @@ def _called(function: Callable[..., Any], x: complex) -> complex | None:
 def _as_cpython(
     ctx: Context, function: Callable[..., Any], ufunc: Callable[..., Any], x: Value, made: Value
 ) -> Value:
-    """`made`, NumPy's result, with what CPython has otherwise at zeros, infinities and NaN.
+    """`made`, NumPy's result, with CPython's values at zeros, infinities and NaN.
 
     Annex G leaves signs of zeros open there, and CPython's tables follow older revisions of it.
     """

@@ -1,4 +1,4 @@
-"""`math.fsum`: the sum of floats, rounded once.
+"""`math.fsum`: the sum of floats, rounded once, in integer limbs.
 
 The floats are added as integers, in units of the least number above zero, of 2,240 bits in limbs of 32 bits (a
 superaccumulator: Kulisch and Miranker, The arithmetic of the digital computer, SIAM Review 28, 1986). Plain programs, which
@@ -42,7 +42,7 @@ def _bits_of(ctx: Context, values: Raw) -> Abstract:
 
 
 def without_derivative(number: float) -> float:
-    """The number itself."""
+    """The number, without a derivative."""
     return number
 
 
@@ -53,7 +53,7 @@ def _without_derivative(ctx: Context, number: Raw) -> Abstract:
 
 
 def exact_sum(iterable: Any) -> float:
-    """What `math.fsum(iterable)` gives and raises."""
+    """The result of `math.fsum(iterable)`, and its exceptions."""
     values = np.array([math.ldexp(item, 0) for item in iterable], float)
     finite = np.isfinite(values)
     numbers = np.where(finite, values, 0.0)
@@ -71,7 +71,7 @@ def exact_sum(iterable: Any) -> float:
 
 
 def _added(values: Any) -> Any:
-    """The sum as limbs, which may be negative and greater than 32 bits."""
+    """The sum as limbs, which may be negative and exceed 32 bits."""
     bits = bits_of(values)
     exponent = (bits >> 52) & 0x7FF
     digits = (bits & ((1 << 52) - 1)) | np.where(exponent > 0, 1 << 52, 0)
@@ -87,7 +87,7 @@ def _added(values: Any) -> Any:
 
 
 def _carried(limbs: Any) -> Any:
-    """The same number with limbs of 32 bits; the last one has the sign."""
+    """The same number with limbs of 32 bits, after carries; the last one has the sign."""
     made = np.zeros(LIMBS, np.int64)
     carry = np.int64(0)
     for i in range(LIMBS - 1):
@@ -99,7 +99,7 @@ def _carried(limbs: Any) -> Any:
 
 
 def _rounded(limbs: Any) -> float:
-    """A number that is not negative, to the nearest float, halves to even."""
+    """A number that is not negative, rounded to the nearest float, halves to even."""
     places = np.arange(LIMBS)
     top = np.max(np.where(limbs != 0, places, 2))
     words = limbs[top - np.arange(3)]

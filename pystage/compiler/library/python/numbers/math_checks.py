@@ -1,4 +1,4 @@
-"""Exceptions of the functions of `math`: ValueError outside of the domain, OverflowError for a result that is too large.
+"""Exceptions of the functions of `math`: ValueError outside of the domain, OverflowError for infinite results.
 
 In: a function, its arguments as float64 scalars, and the computed result. Out: checks in the program, which call the real
 function after the run, so that the text is that of the running Python.
@@ -30,7 +30,7 @@ def _domain(ctx: Context, function: Callable[..., Any], values: Sequence[Value],
 
 
 def outside(direction: str, limit: float, size: bool = False) -> Check:
-    """ValueError where the argument (with `size`, its absolute value) compares so with a limit."""
+    """Raises ValueError where the argument (with `size`, its absolute value) compares so with a limit."""
 
     def check(ctx: Context, function: Callable[..., Any], values: Sequence[Value], made: Value) -> None:
         (x,) = values
@@ -40,12 +40,12 @@ def outside(direction: str, limit: float, size: bool = False) -> Check:
 
 
 def overflow(ctx: Context, function: Callable[..., Any], values: Sequence[Value], made: Value) -> None:
-    """OverflowError where the result is infinite, and no argument is."""
+    """Raises OverflowError where the result is infinite, and no argument is."""
     check_overflow(ctx, function, list(_arguments(values)), list(values), made)
 
 
 def no_number(ctx: Context, function: Callable[..., Any], values: Sequence[Value], made: Value) -> None:
-    """ValueError where the result is NaN, and no argument is."""
+    """Raises ValueError where the result is NaN, and no argument is."""
     numbers = [ctx.op(Compare("EQ"), v, v) for v in values]
     _domain(ctx, function, values, both(ctx, ctx.op(Compare("NE"), made, made), *numbers))
 
@@ -61,7 +61,7 @@ def _power(ctx: Context, function: Callable[..., Any], values: Sequence[Value], 
 
 
 def poles(least: float) -> Check:
-    """ValueError at the integers from 0 down (and at -inf, if it is beyond `least`), else OverflowError."""
+    """Raises ValueError at the integers from 0 down (and at -inf, if it is beyond `least`), else OverflowError."""
 
     def check(ctx: Context, function: Callable[..., Any], values: Sequence[Value], made: Value) -> None:
         (x,) = values
@@ -74,20 +74,20 @@ def poles(least: float) -> Check:
 
 
 def not_negative(ctx: Context, function: Callable[..., Any], values: Sequence[Value], made: Value) -> None:
-    """ValueError for a negative integer."""
+    """Raises ValueError for a negative integer."""
     (n,) = values
     ctx.check(compared(ctx, "LT", n, 0), ValueError("must not be negative"), function, _arguments(values))
 
 
 def factorial(ctx: Context, function: Callable[..., Any], values: Sequence[Value], made: Value) -> None:
-    """ValueError for a negative integer, PS810 above 20."""
+    """Raises ValueError for a negative integer, PS810 above 20."""
     not_negative(ctx, function, values, made)
     (n,) = values
     beyond_64_bits(ctx, compared(ctx, "GT", n, 20), "math.factorial({})", *_arguments(values))
 
 
 def folded(ctx: Context, function: Callable[..., Any], values: Sequence[Value], made: Value) -> None:
-    """PS810 for a greatest common divisor or least common multiple that wrapped around."""
+    """Raises PS810 for a greatest common divisor or least common multiple that wrapped around."""
     least = [compared(ctx, "EQ", v, -(2**63)) for v in values]
     if least:
         texts = ", ".join(["{}"] * len(values))
@@ -126,7 +126,7 @@ if hasattr(math, "exp2"):
 
 
 def check_call(ctx: Context, function: Callable[..., Any], values: Sequence[Value], made: Value) -> None:
-    """The checks of `function`, whose result for `values` is `made`."""
+    """Adds the checks of `function`, whose result for `values` is `made`."""
     check = CHECKS.get(function)
     if check is not None:
         check(ctx, function, values, made)

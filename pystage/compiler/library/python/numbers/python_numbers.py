@@ -125,7 +125,7 @@ def apply_python(
 def _check_integers(
     ctx: Context, symbol: str, operands: tuple[Operand, Operand], exact: Interval, value: Value
 ) -> None:
-    """An integer that leaves 64 bits, or a negative count of bits."""
+    """Checks for an integer that leaves 64 bits, and a negative shift count."""
     if symbol in ("+", "-"):
         check_sum(ctx, symbol, operands, exact, value)
     elif symbol == "*":

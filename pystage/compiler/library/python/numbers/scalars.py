@@ -60,7 +60,7 @@ def to_python(ctx: Context, x: Raw, kind: type) -> Abstract:
 
 
 def integral(ctx: Context, x: Value) -> Value:
-    """A number that `check_integral` has let pass, as int64."""
+    """A number that `check_integral` has accepted, as int64."""
     return ctx.op(Convert(INT64, by_xla=True), x) if is_floating(x.type.dtype) else ctx.convert(x, INT64)
 
 
@@ -129,7 +129,7 @@ def _operand(ctx: Context, x: Raw) -> Operand:
 
 
 def special(ctx: Context, x: Raw, name: str) -> Abstract | None:
-    """A special method that a user's class defines for `x`, bound; None for what is no such object."""
+    """A special method that a user class defines for `x`, bound; None for other objects."""
     if isinstance(x, Exc | Caught):
         classes = x.classes if isinstance(x, Caught) else {x.cls}
         return ctx.getattr(x, name) if any(hasattr(each, name) for each in classes) else None
@@ -177,7 +177,7 @@ def _jax_constructor(dtype: DType) -> Callable[..., Abstract]:
 
 
 def value_of_any(ctx: Context, x: Raw) -> Value:
-    """A number or an array in the type that it has."""
+    """A number or an array in its own type."""
     operand = ctx.read(x)
     return operand.value if isinstance(operand, Array) else value_of(ctx, operand, kinds_of(operand)[0].dtype)
 
