@@ -1,4 +1,4 @@
-"""Arena: the live lazy tensors of a device, and the size of the pending record.
+"""Arenas: the live lazy tensors of a device, and the size of the pending record.
 
 An arena holds tensors weakly: a tensor registers when it is allocated and is gone with its last reference, so that a
 barrier computes only what can still be used. It also decides where a record without a barrier is cut: preferably after a
@@ -27,7 +27,7 @@ _CUTS = 10_000
 
 
 class Registered:
-    """The base class of tensors, which an arena can hold. `_node` is the node of the latest load or store.
+    """The base class of tensors that an arena can hold. `_node` is the node of the latest load or store.
 
     Of what owns its memory, `_recording` is the recording of a step in which it was made, and `_entry` the number under
     which an arena has it. It has none before it is recorded: nothing is to be computed.
@@ -40,7 +40,7 @@ class Registered:
 
 
 class _Reference(weakref.ref[Registered]):
-    """A weak reference that knows under which number the arena has it."""
+    """A weak reference that knows its number in the arena."""
 
     __slots__ = ("number",)
     number: int
@@ -81,28 +81,28 @@ class Arena:
         self._forget: Any = forget
 
     def register(self, tensor: Registered, is_older: bool = False) -> None:
-        """Notes a tensor that owns its memory, for as long as it is alive. `is_older`: than all those that have a number."""
+        """Registers a tensor that owns its memory, for its lifetime. `is_older`: than all that have a number."""
         reference = _Reference(tensor, self._forget)
         number = next(self._numbers)
         reference.number = tensor._entry = -1 - number if is_older else number
         self._tensors[reference.number] = reference
 
     def tensors(self) -> list[Registered]:
-        """The tensors that are alive, in the order in which they were made."""
+        """The live tensors, in the order of their creation."""
         found = [reference() for reference in list(self._tensors.values())]
         return [tensor for tensor in found if tensor is not None]
 
     def created_since(self, number: int) -> list[Registered]:
-        """The tensors that are alive and were made after `now` gave this number."""
+        """The live tensors that were created after `now` gave this number."""
         found = [reference() for reference in list(self._tensors.values()) if reference.number > number]
         return [tensor for tensor in found if tensor is not None]
 
     def now(self) -> int:
-        """A number between those of the tensors that were made before and of those that are made later."""
+        """A number between those of tensors created before and of those created later."""
         return next(self._numbers)
 
     def is_cut(self) -> bool:
-        """True where a program is cut that has reached `LIMIT`."""
+        """True where a record of `LIMIT` calls is cut."""
         context = tuple(self.recorded[-_CONTEXT:])
         if context in self._cuts:
             return True
@@ -114,7 +114,7 @@ class Arena:
         return True
 
     def begin(self) -> None:
-        """Nothing is recorded any more: a barrier has computed it."""
+        """Begins a new record after a barrier has computed everything."""
         self.recorded.clear()
 
 

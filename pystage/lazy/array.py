@@ -53,8 +53,9 @@ def call(
     kwargs: dict[str, Any],
     in_numpy: Called | None = None,
 ) -> Any:
-    """`function(*args, **kwargs)`: computed at once, recorded, or run by NumPy where it can be neither, as the call
-    `in_numpy`, if that is another."""
+    """Runs `function(*args, **kwargs)`: computed at once, recorded, or by NumPy where neither is possible, as the call
+    `in_numpy` if that differs.
+    """
     made = at_once(function, args, kwargs)
     return _deferred(function, args, kwargs, 4, in_numpy) if made is DEFERRED else made
 
@@ -66,7 +67,7 @@ def _deferred(
     depth: int,
     in_numpy: Called | None = None,
 ) -> Any:
-    """A call that is not computed at once. The user's frame is so deep below `record`."""
+    """Records a call, or has NumPy run it. The user's frame is so deep below `record`."""
     try:
         return record(function, args, kwargs, depth)
     except Unrecorded as unrecorded:
@@ -80,13 +81,13 @@ _rules: Mapping[Callable[..., Any], Callable[..., Any]] = {}
 
 
 def set_rules(rules: Mapping[Callable[..., Any], Callable[..., Any]]) -> None:
-    """Has operators, by their functions in `operator`, computed by others; those that are missing stay NumPy's."""
+    """Sets the rules of operators, by their functions in `operator`; missing ones stay NumPy's."""
     global _rules
     _rules = rules
 
 
 def binary(function: Callable[..., Any], turned: bool = False) -> Callable[[Any, Any], Any]:
-    """The method of an operator of two operands; `turned`: the right one is asked."""
+    """The method of a binary operator; `turned`: the reflected one."""
 
     def operate(self: Tensor, other: Any) -> Any:
         cls = type(other)
@@ -138,7 +139,7 @@ def _attribute(name: str, settable: bool = False) -> property:
 
 
 class LazyTensor(Tensor):
-    """An array with NumPy's own API that records what is done with it, and computes it when somebody looks.
+    """An array with NumPy's own API that records operations on it, and computes when a value is needed.
 
     Made by `pystage.lazy.asarray` and the other factories of `pystage.lazy`, and by calls on lazy tensors. Shapes and
     element types are known at once. `bool`, `int`, `float`, `print`, `np.asarray` and iteration over numbers compute.
@@ -206,7 +207,7 @@ class LazyTensor(Tensor):
 
     @property
     def __class__(self) -> Any:
-        """That of NumPy's object: a program that asks for it goes the way that it goes with that."""
+        """The class of the corresponding NumPy object: code that asks for it takes the same path."""
         return np.ndarray if self._kind.form is Form.NDARRAY else self.dtype.type
 
     @__class__.setter
@@ -219,7 +220,7 @@ class LazyTensor(Tensor):
         return self.shape[0]
 
     def _stub(self) -> Any:
-        """What raises NumPy's errors in the tensor's place: an array of its shape, or a scalar, with other numbers."""
+        """A stand-in for NumPy's errors: an array of the tensor's shape, or a scalar, with other numbers."""
         array = np.broadcast_to(np.zeros((), self.dtype), self.shape)
         return array[()] if self._kind.form is Form.SCALAR else array
 
@@ -265,7 +266,7 @@ class LazyTensor(Tensor):
         return operator.index(math.trunc(self._number("int")))
 
     def __getattr__(self, name: str) -> Any:
-        """What NumPy's object has besides: of an ndarray of the same memory, or of the number."""
+        """Other attributes of the NumPy object: of an ndarray of the same memory, or of the number."""
         if name.startswith("__"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if self._kind.form is Form.SCALAR:
@@ -360,7 +361,7 @@ class LazyTensor(Tensor):
         return self.to(device)
 
     def to(self, device: Any) -> LazyTensor:
-        """A copy on another device, on all devices of a mesh, or as a sharding says; itself, where it is there already."""
+        """A copy on another device, on all devices of a mesh, or with a sharding; itself, where it is there already."""
         chosen = device_named(device)
         sharding = device if isinstance(device, NamedSharding) else None
         if chosen == self._kind.device and sharding is None:
@@ -376,7 +377,7 @@ class LazyTensor(Tensor):
 
     @property
     def sharding(self) -> Any:
-        """How the elements lie on the devices, computed now: as XLA has propagated it from the operands."""
+        """The layout of the elements over devices, computed now: as XLA has propagated it from the operands."""
         node = node_of(self)
         value_of(node, "the sharding")
         return placed(node).sharding
@@ -407,7 +408,7 @@ class LazyTensor(Tensor):
         return array if key is ... else array[key]
 
     def _element(self, found: Basic) -> Any:
-        """One element, as it is now: a NumPy scalar."""
+        """One element at present: a NumPy scalar."""
         base = owner_of(self)
         view = view_of(self, found.views)
         kind = kind_of(view._kind.type, Form.SCALAR, self._kind.device)
@@ -583,8 +584,7 @@ def _is_numpys(key: Any) -> bool:
 
 
 def _with_numbers(key: Any) -> Any:
-    """An index with integers in place of lazy ones, for which NumPy gives views: scalars, and arrays without axes
-    that bound slices."""
+    """An index with integers in place of lazy ones, for which NumPy gives views: scalars and 0-d arrays in slices."""
     if isinstance(key, Tensor):
         return _number_of(key) if key._kind.form is not Form.NDARRAY else key
     cls = type(key)
@@ -619,7 +619,7 @@ class Flat:
 
     @property
     def coords(self) -> tuple[int, ...]:
-        """The place of the next element."""
+        """The index of the next element."""
         return tuple(map(int, np.unravel_index(self.index, self._tensor.shape)))
 
     def copy(self) -> Any:

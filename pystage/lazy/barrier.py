@@ -40,7 +40,7 @@ _heat = Heat()
 
 
 def value_of(node: Node, cause: str) -> Any:
-    """The array of a node, computed now if it is not yet. PS701 for a number that is being differentiated."""
+    """The array of a node, computed now if it is pending. PS701 for a number that is being differentiated."""
     if node.type.dtype.kind not in "biu" and cause not in _SHOWS and varies(node):
         frame = users_frame()
         span, instead = span_of((frame.f_code, frame.f_lasti)), _INSTEAD.get(cause, "")
@@ -56,7 +56,7 @@ def value_of(node: Node, cause: str) -> Any:
 
 
 def elements_of(node: Node, cause: str) -> np.ndarray[Any, Any]:
-    """The elements of a node in host memory, computed now if they are not yet; not to be stored into."""
+    """The elements of a node in host memory, computed now if it is pending; read-only."""
     array = value_of(node, cause)
     if not isinstance(array, jax.Array):
         return np.asarray(array)
@@ -69,7 +69,7 @@ def elements_of(node: Node, cause: str) -> np.ndarray[Any, Any]:
 
 
 def _look_into(recording: Recording, node: Node, cause: str) -> None:
-    """Computes a node of a recording, of which nothing else is computed. StepError where it depends on an argument."""
+    """Computes a node of a recording, and nothing else of it. StepError where it depends on an argument."""
     if node.call is None:
         recording.reveal((node,), cause)
         return
@@ -79,7 +79,7 @@ def _look_into(recording: Recording, node: Node, cause: str) -> None:
 
 
 def constant_of(node: Node) -> Any:
-    """The array of a node, if it depends on no argument of a step that is being recorded; else None."""
+    """The array of a node that depends on no argument of the step being recorded; else None."""
     if node.call is None or any(leaf.array is None for leaf in leaves_of(node)):
         return node.array
     segment = Segment([node])
@@ -88,7 +88,7 @@ def constant_of(node: Node) -> Any:
 
 
 def placed(node: Node) -> Any:
-    """The array of a node as a program takes it: on its device."""
+    """The array of a node on its device, as a program takes it."""
     array = node.array
     if type(array) is np.ndarray:
         array = node.array = put(array, node.device)
@@ -96,7 +96,7 @@ def placed(node: Node) -> Any:
 
 
 def barrier(arena: Arena, cause: str, wanted: Sequence[Node] = ()) -> None:
-    """Computes all tensors that are alive on a device, and the `wanted` nodes. `cause` is what made it happen."""
+    """Computes all live tensors of a device, and the `wanted` nodes. `cause` is the reason."""
     with arena.lock:
         outputs: dict[int, Node] = {}
         for node in [*[tensor._node for tensor in arena.tensors()], *wanted]:
@@ -109,7 +109,7 @@ def barrier(arena: Arena, cause: str, wanted: Sequence[Node] = ()) -> None:
 
 
 def _compute(segment: Segment, cause: str) -> None:
-    """Computes the outputs of a segment. What it fails with names the lines whose calls it holds."""
+    """Computes the outputs of a segment. Errors name the lines whose calls it contains."""
     donated = donated_inputs(segment.inputs, segment.outputs, segment.calls)
     key = (segment.key, donated)
     program = _cache.find(key)
@@ -153,7 +153,7 @@ def program_for(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bo
 
 
 def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]:
-    """A program for the segment: that of an equal one that was recorded in another order, or a new one (True)."""
+    """The program of the segment: that of an equal one recorded in another order, or a new one (True)."""
     canonical = segment.canonical()
     places = {id(node): i for i, node in enumerate(segment.inputs)}
     inputs = [places[id(node)] for node in canonical.inputs]
@@ -177,7 +177,7 @@ def _program(segment: Segment, donated: tuple[int, ...]) -> tuple[Ordered, bool]
 
 @contextmanager
 def failures_explained(segment: Segment) -> Iterator[None]:
-    """Adds the lines of a segment's calls to what computing it fails with. MemoryError where XLA has too little memory."""
+    """Adds the lines of a segment's calls to errors of its computation. MemoryError where XLA has too little memory."""
     try:
         yield
     except Exception as error:
@@ -188,7 +188,7 @@ def failures_explained(segment: Segment) -> Iterator[None]:
 
 
 def _lines(segment: Segment) -> str:
-    """The user's lines whose calls a segment holds."""
+    """The user's lines whose calls a segment contains."""
     spans = {(s.file, s.line): None for call in segment.calls if (s := span_of(call.location)) is not None}
     shown = [f"{file}:{line}" for file, line in list(spans)[:20]]
     more = f" and {len(spans) - 20} further lines" if len(spans) > 20 else ""

@@ -1,4 +1,4 @@
-"""What users decide: when is computed, what is shown of the record, and which batches are loaded ahead."""
+"""User control: when to compute, what to show of the record, and which batches to load ahead."""
 
 from __future__ import annotations
 

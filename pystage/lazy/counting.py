@@ -1,4 +1,4 @@
-"""Counters of what lazy tensors have done, by cause, name and user line."""
+"""Counters of the work of lazy tensors, by cause, name and user line."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def user_line() -> str:
 
 @dataclass(slots=True)
 class Metrics:
-    """What has happened since the start, or since `reset_metrics`.
+    """The counters since the start, or since `reset_metrics`.
 
     `compiles` programs were made for barriers, `cache_hits` barriers found theirs, `interpreted` segments had none yet.
     `at_once` counts the small calls that were computed without a record. `compiled` counts the first by the line of the
@@ -67,22 +67,22 @@ class Metrics:
 
     @property
     def barriers(self) -> int:
-        """How many barriers computed something."""
+        """The number of barriers that computed something."""
         return self.barriers_by_cause.total()
 
     @property
     def unlowered(self) -> int:
-        """How many calls NumPy ran."""
+        """The number of calls that NumPy ran."""
         return self.unlowered_by_name.total()
 
     def note_barrier(self, cause: str) -> None:
-        """A barrier computes something."""
+        """Counts a barrier that computes something."""
         line = user_line()
         self.barriers_by_cause[cause, line] += 1
         tell(Topic.BARRIERS, f"barrier at {line}: {cause}")
 
     def note_compile(self, cause: str, calls: int, seconds: float) -> None:
-        """A program was made, and ran for the first time."""
+        """Counts a program that was made, and ran for the first time."""
         line = user_line()
         self.compiles += 1
         self.compiled[cause, line] += 1
@@ -91,22 +91,22 @@ class Metrics:
         tell(Topic.COMPILES, f"a lazy program of {calls} calls for the barrier at {line}: {seconds:.2f} s")
 
     def note_run(self, seconds: float) -> None:
-        """A program that was there ran; XLA may still compute after these seconds."""
+        """Counts a run of an existing program; XLA may still compute after these seconds."""
         self.cache_hits += 1
         self.executing += seconds
 
     def note_recording(self, name: str) -> None:
-        """A step was recorded."""
+        """Counts the recording of a step."""
         line = user_line()
         self.recorded[name, line] += 1
         tell(Topic.COMPILES, f"the step `{name}` is recorded at {line}")
 
     def note_step(self, name: str) -> None:
-        """The program of a step ran."""
+        """Counts a run of the program of a step."""
         self.steps[name, user_line()] += 1
 
     def note_unlowered(self, name: str, reason: str) -> None:
-        """NumPy ran a call."""
+        """Counts a call that NumPy ran."""
         line = user_line()
         self.unlowered_by_name[name, line] += 1
         tell(Topic.FALLBACKS, f"`{name}` at {line} runs in NumPy: {reason}")
@@ -117,12 +117,12 @@ counts = Metrics()
 
 
 def metrics() -> Metrics:
-    """What lazy tensors have done so far: a copy, which does not change any more."""
+    """The counters of lazy tensors: a copy, which does not change any more."""
     return copy.deepcopy(counts)
 
 
 def reset_metrics() -> None:
-    """Begins to count anew."""
+    """Resets the counters."""
     fresh = Metrics()
     for name in Metrics.__slots__:
         setattr(counts, name, getattr(fresh, name))

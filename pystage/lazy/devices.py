@@ -1,4 +1,4 @@
-"""Devices of lazy tensors: a tensor moves between them only when it is told to.
+"""Devices of lazy tensors: a tensor moves between them only when asked to.
 
 The devices of a mesh are one device: a tensor on it is spread over them as the `sharding` of its array says.
 """
@@ -29,7 +29,7 @@ class DeviceMismatch(ValueError):
 
 
 def default_device() -> Any:
-    """Where tensors are made: JAX's default device."""
+    """The device of new tensors: JAX's default device."""
     chosen = jax.config.jax_default_device
     if chosen is None:
         return jax.devices()[0]
@@ -63,7 +63,7 @@ def is_cpu(device: Any) -> bool:
 
 
 def device_of(array: jax.Array) -> Any:
-    """The device of an array, or the mesh over which it lies; None where JAX lets it go along with others."""
+    """The device of an array, or its mesh; None for an uncommitted array."""
     sharding = array.sharding
     if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, Mesh):
         return sharding.mesh
@@ -73,18 +73,18 @@ def device_of(array: jax.Array) -> Any:
 
 
 def place_of(array: jax.Array) -> Any:
-    """Where an array lies: its device, or its sharding over a mesh; None where JAX lets it go along with others."""
+    """The device or the sharding over a mesh of an array; None for an uncommitted array."""
     device = device_of(array)
     return array.sharding if isinstance(device, Mesh) else device
 
 
 def on_device(array: Any, device: Any) -> jax.Array:
-    """A copy of an array on a device, on all devices of a mesh, or as a sharding lays it out, which nobody else holds."""
+    """A copy of an array on a device, on all devices of a mesh, or with a sharding, which nobody else holds."""
     return put(np.array(array, order="C"), device)
 
 
 def put(array: np.ndarray[Any, Any], device: Any) -> jax.Array:
-    """An ndarray into which nobody stores, on a device: it may be the memory of what this gives."""
+    """An immutable ndarray on a device; the result may share its memory."""
     counts.to_device += 1
     counts.bytes_to_device += array.nbytes
     place = NamedSharding(device, PartitionSpec()) if isinstance(device, Mesh) else device
@@ -93,7 +93,7 @@ def put(array: np.ndarray[Any, Any], device: Any) -> jax.Array:
 
 
 def laid_out(array: Any, place: Any) -> jax.Array:
-    """A copy of an array of JAX's on a device, or as a mesh or a sharding says, without a way through the host."""
+    """A copy of a `jax.Array` on a device, or with the layout of a mesh or a sharding, without a copy through the host."""
     place = NamedSharding(place, PartitionSpec()) if isinstance(place, Mesh) else place
     copied: jax.Array = run_with_x64(functools.partial(jax.device_put, may_alias=False), (array, place))
     return copied

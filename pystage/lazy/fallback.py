@@ -1,4 +1,4 @@
-"""Calls a plain function on lazy tensors, where a compiled function's source cannot be staged.
+"""Runs a plain function on lazy tensors, where a compiled function's source cannot be staged.
 
 Large ndarrays among the arguments are lent to the function as lazy tensors that alias their memory: each sees the other's
 stores. The caller sees no lazy tensor: all that the function returns, raises or stores into the caller's objects holds
@@ -36,7 +36,7 @@ SIZE = 1 << 14
 def run_lazily(
     function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], size: int = SIZE
 ) -> Any:
-    """`function(*args, **kwargs)`, with lazy tensors in place of ndarrays of at least so many elements.
+    """Runs `function(*args, **kwargs)` with lazy tensors in place of ndarrays of at least so many elements.
 
     They stay ndarrays where calls like this one have been faster with these, or have kept lazy tensors.
     """
@@ -59,7 +59,7 @@ def run_lazily(
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """An exception, and those that it was raised from or while handling."""
+    """An exception, and those in its chain of causes and contexts."""
     found: dict[int, BaseException] = {}
     pending: list[BaseException | None] = [error]
     for each in pending:
@@ -70,7 +70,7 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def run_on_arrays(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """A call of a compiled function on lazy tensors: on ndarrays in their place."""
+    """Runs a compiled function, called with lazy tensors, on ndarrays."""
     return on_arrays(function, args, kwargs, "a compiled function")
 
 
@@ -89,7 +89,7 @@ _TELLING_OUT = frozenset({"random", "standard_exponential", "standard_gamma", "s
 
 
 class _Loan(Replacement):
-    """The ndarrays of one call that lazy tensors stand for, and what stands for the tensors that it makes."""
+    """The ndarrays of one call that lazy tensors stand for, and the ndarrays for tensors that it makes."""
 
     def __init__(self, function: Callable[..., Any] | None, size: int) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ class _Loan(Replacement):
         """True if somebody kept a tensor of the call where the walk does not get: it takes long to find out who."""
 
     def run(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """The call on lazy tensors; what the caller gets and has holds ndarrays."""
+        """Runs the call on lazy tensors; the caller's objects and results contain ndarrays."""
         lends = self._is_lent_to()
         values = [self.lend(a) if lends else a for a in args]
         named = {k: self.lend(v) if lends else v for k, v in kwargs.items()}
@@ -127,7 +127,7 @@ class _Loan(Replacement):
         return held[0]
 
     def _is_lent_to(self) -> bool:
-        """False for what keeps its arguments, and for what may tell NumPy's arrays from others.
+        """False for a callee that keeps its arguments, or that may distinguish NumPy's arrays from others.
 
         `Generator.shuffle` swaps rows as only NumPy's can be, and who overrides a ufunc is not told of `out=...`.
         """
@@ -201,7 +201,7 @@ class _Loan(Replacement):
             self.refill(holder.__kwdefaults__, new_of)
 
     def _take_out_of(self, held: list[Any]) -> None:
-        """Puts ndarrays in place of the call's tensors, in this list and in all that may hold them."""
+        """Replaces the call's tensors by ndarrays, in this list and in all that may hold them."""
         alive = self._alive()
         if not alive:
             return
@@ -226,14 +226,14 @@ class _Loan(Replacement):
         return [tensor for tensor in made if isinstance(tensor, Tensor)]
 
     def _forget(self) -> None:
-        """Keeps no tensor alive."""
+        """Releases all tensors."""
         self._kept.clear()
         self._anew.clear()
         self._seen.clear()
         self._pending.clear()
 
     def _replace_in_holders(self) -> None:
-        """Replaces the tensors that are alive in whatever holds them, as the garbage collector knows it."""
+        """Replaces live tensors in all objects that hold them, which the garbage collector finds."""
         targets: list[Any] = list(self._alive())
         own = {id(own) for own in (targets, self._kept, self._pending)}
         known = {id(target) for target in targets}
@@ -255,7 +255,7 @@ class _Loan(Replacement):
             holders.clear()
 
     def _class(self, cls: type) -> None:
-        """Attributes of a class are set by the class: it knows where they were looked up."""
+        """Sets attributes of a class through the class, which must know of changes."""
         for name, old in list(vars(cls).items()):
             if (new := self.stand_in(old)) is not old:
                 type.__setattr__(cls, name, new)

@@ -1,4 +1,4 @@
-"""Plain functions, inferred by the compiler, for recorded calls that are no functions of NumPy."""
+"""Plain functions that the compiler infers for recorded calls of other than NumPy functions."""
 
 from __future__ import annotations
 

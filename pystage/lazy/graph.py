@@ -1,4 +1,4 @@
-"""The recorded graph: arrays that are computed or pending, and the calls that define the pending ones.
+"""The recorded graph: nodes for computed and pending arrays, and the calls that define the pending ones.
 
 A `Node` is one immutable array: computed, or a result of a `RecordedCall`. A barrier computes nodes, which then drop their
 calls. So the pending part of the graph lies between the nodes that are referenced and those that are computed.
@@ -58,7 +58,7 @@ tapes: list[GradientTape] = []
 
 @contextmanager
 def tape(new: GradientTape) -> Iterator[None]:
-    """Lets a tape run."""
+    """A `with` block in which a tape runs."""
     tapes.append(new)
     try:
         yield
@@ -99,7 +99,7 @@ class Node:
         """True if somebody else may hold the memory of `array` without holding that."""
 
     def settle(self, array: Any) -> None:
-        """The node is computed."""
+        """Marks the node as computed."""
         self.array = array
         self.call = None
 

@@ -42,7 +42,7 @@ _SCALARS = frozenset([dtype.type for dtype in SHORT_NAMES])
 
 
 def at_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None = None) -> Any:
-    """What a call on few elements, all of which are computed, gives by NumPy; DEFERRED for other calls, and for views.
+    """The result of a call on few computed elements by NumPy; DEFERRED for other calls, and for views.
 
     The arrays and scalars that it makes are lazy tensors, as those of recorded calls are.
     """
@@ -108,18 +108,18 @@ def at_once(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any] | None
 
 
 def _size(given: Sequence[Any]) -> int:
-    """The elements of the tensors among the operands of a call."""
+    """The number of elements of the tensors among the operands of a call."""
     made = Tensor.made
     return sum([each._kind.type.size for each in given if type(each) is made])
 
 
 def _note_deferred(arena: Arena, size: int) -> None:
-    """A call on operands of this size in all is recorded."""
+    """Records that a call on operands of this total size is recorded."""
     arena.small_calls = arena.small_calls + 1 if size < SMALL else min(arena.small_calls, 0)
 
 
 def two_at_once(function: Any, x: Any, y: Any) -> Any:
-    """`at_once` of two operands that are NumPy's memory already, or numbers; DEFERRED where it has to look."""
+    """The same as `at_once`, of two operands that are in NumPy's memory or numbers; DEFERRED otherwise."""
     arena: Any = None
     a: Any = None
     b: Any = None
@@ -160,7 +160,7 @@ def two_at_once(function: Any, x: Any, y: Any) -> Any:
 
 
 def element_at_once(tensor: Tensor, key: Any) -> Any:
-    """An element of a tensor that is NumPy's memory; None where it has to look."""
+    """An element of a tensor in NumPy's memory; None otherwise."""
     if not _is_place(key) or tensor._owner is not None or not thread.is_eager or tapes or loans:
         return None
     memory = tensor._host
@@ -197,7 +197,7 @@ def _is_place(key: Any) -> bool:
 
 
 def _tensor_of(result: Any, given: Sequence[Any], values: Sequence[Any], arena: Arena) -> Any:
-    """What NumPy has made of `values`, as tensors; DEFERRED for what has a view of one. They stood for those `given`."""
+    """The results of NumPy as tensors; DEFERRED for one with a view of `values`, which stood for those `given`."""
     cls: Any = type(result)
     if cls is np.ndarray:
         for each, value in zip(given, values):
@@ -230,7 +230,7 @@ def _kind_of_scalar(scalar: Any, arena: Arena) -> TensorKind:
 
 
 def _kind_of_new(array: np.ndarray[Any, Any], arena: Arena) -> TensorKind | None:
-    """The kind of an array that NumPy has made; None for one of a type that no tensor has."""
+    """The kind of an array that NumPy has made; None for a type that no tensor has."""
     if array.dtype not in SHORT_NAMES or not array.dtype.isnative:
         return None
     type_, flags = ArrayType(array.dtype, array.shape), array.flags
@@ -254,7 +254,7 @@ class _InnerOperands:
         self.arrays: list[Any] = []
 
     def lend(self, value: Any) -> Any:
-        """A value, with the elements of tensors in their places."""
+        """A value with the elements of tensors in place of these."""
         cls: Any = type(value)
         if cls is Tensor.made:
             array = _elements_of(value)
@@ -285,7 +285,7 @@ def _fixed(given: Sequence[Any]) -> list[Tensor]:
 
 
 def _elements_of(tensor: Tensor) -> Any:
-    """The elements of a small tensor, if they are computed: NumPy's memory or scalar, or else not to be stored into."""
+    """The elements of a small computed tensor: NumPy's memory or scalar, or else read-only."""
     base = owner_of(tensor)
     memory: Any = base._host
     kind = tensor._kind
@@ -339,7 +339,7 @@ def on_arrays(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], cau
 
 
 class _Lent(Replacement):
-    """The memory of tensors, lent to NumPy: stores into what it gets are stores into them."""
+    """The memory of tensors, lent to NumPy: its stores are stores into the tensors."""
 
     def __init__(self, cause: str) -> None:
         super().__init__()
@@ -376,7 +376,7 @@ class _Lent(Replacement):
 
 
 class _Returned(Replacement):
-    """Tensors again, for the arrays that were lent and for new ones."""
+    """Replaces lent and new arrays by tensors again."""
 
     def __init__(self, lent: _Lent) -> None:
         super().__init__()

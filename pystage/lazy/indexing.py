@@ -19,7 +19,7 @@ _BASIC = (slice, type(None), type(Ellipsis))
 
 
 class Basic:
-    """A basic index: the views that it is, and whether it names one element."""
+    """A basic index: its views, and whether it names one element."""
 
     __slots__ = ("element", "views")
 
@@ -47,7 +47,7 @@ _KNOWN = 10_000
 
 
 def _plain(key: Any) -> Any:
-    """An index of integers and slices as something to look it up by; None for other parts."""
+    """A hashable key for an index of integers and slices; None for other parts."""
     cls = type(key)
     if cls is int:
         return key

@@ -1,4 +1,4 @@
-"""Interprets cold segments with the reference interpreter, in NumPy, without XLA.
+"""Interpretation of cold segments by the reference interpreter, in NumPy, without XLA.
 
 XLA takes tens of milliseconds for a new program, which a program that runs only a few times on small arrays never earns
 back. So a segment is interpreted until that has cost about as much as compiling it would. The cost is estimated from the
@@ -21,7 +21,7 @@ COMPILING, COMPILING_CALL = 40_000.0, 4_000.0
 
 
 def interpreted(segment: Segment) -> list[np.ndarray[Any, Any]]:
-    """The arrays of the outputs of a segment, in row-major order and not to be stored into."""
+    """The arrays of the outputs of a segment, in row-major order and read-only."""
     last: dict[int, int] = {}
     for place, call in enumerate(segment.calls):
         for node in call.operands:
@@ -51,13 +51,13 @@ def _own(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 class Heat:
-    """What interpreting segments has cost so far, by their structure."""
+    """The accumulated cost of interpreting segments, by their structure."""
 
     def __init__(self) -> None:
         self._spent: dict[Key, float] = {}
 
     def is_cold(self, segment: Segment) -> bool:
-        """True if a segment is to be interpreted once more; the cost of that is noted."""
+        """True if a segment is to be interpreted once more; records the cost of that."""
         budget = COMPILING + COMPILING_CALL * len(segment.calls)
         spent = self._spent.get(segment.key, 0.0) + sum([call.recipe.cost for call in segment.calls])
         if spent > budget or not is_cpu(segment.outputs[0].device):

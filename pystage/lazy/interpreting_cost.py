@@ -38,7 +38,7 @@ _COMPILED = (While, JaxCall, CustomCall, Print, RngBitGenerator)
 
 
 def interpreting_cost(function: Function) -> float:
-    """About how many microseconds it takes to interpret a function; infinite for what is not interpreted."""
+    """The estimated microseconds to interpret a function; infinite for one that cannot be interpreted."""
     return _of_region(function.body)
 
 

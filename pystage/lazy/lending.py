@@ -51,7 +51,7 @@ class Lending:
         return self.settled
 
     def note(self, lent: bool, seconds: float) -> None:
-        """Takes note of a run."""
+        """Records a run."""
         if self.settled is not None:
             return
         if self._waits:
@@ -80,7 +80,7 @@ _known: weakref.WeakKeyDictionary[Callable[..., Any], dict[Any, Lending]] = weak
 
 
 def lending_of(function: Callable[..., Any], values: Iterable[Any]) -> Lending:
-    """What is known of calls of a function with arguments like these: of the same types, and of about the same size."""
+    """The measured times of calls of a function with arguments of the same types and about the same size."""
     key = tuple([_kind(value) for value in values])
     try:
         kinds = _known.setdefault(function, {})

@@ -1,4 +1,4 @@
-"""Liveness at a barrier: which inputs of a segment nothing can reach once its outputs are computed.
+"""Liveness at a barrier: the inputs of a segment that are unreachable once its outputs are computed.
 
 What is alive is found as CPython's cyclic garbage collector finds it, by trial deletion (Bacon and Rajan 2001). The
 references that come from the segment itself are subtracted from all that there are to each of its nodes and calls. Whatever
@@ -24,7 +24,7 @@ DONATE_BYTES = 1 << 12
 def donated_inputs(
     inputs: list[Node], outputs: Sequence[Node], calls: list[RecordedCall] | None = None
 ) -> tuple[int, ...]:
-    """The inputs that nothing can reach once the outputs are computed, and in whose memory one of their type can lie.
+    """The inputs that are unreachable once the outputs are computed, and whose memory an output of their type can use.
 
     `calls`: those that compute the outputs, in topological order. Each input and each call is in its list once.
     """
@@ -49,12 +49,12 @@ def _is_large(node: Node) -> bool:
 
 
 def _has_own_memory(node: Node) -> bool:
-    """True if nobody but a node holds its array."""
+    """True if only a node holds its array."""
     return not node.exported and sys.getrefcount(node.array) == _IDLE
 
 
 def _reached(outputs: Sequence[Node], calls: list[RecordedCall], inside: Counter[int]) -> set[int]:
-    """The identities of what is reached from outside of the calls once the outputs are computed."""
+    """The identities of what is reachable from outside of the calls once the outputs are computed."""
     computed = {id(output) for output in outputs}
     pending = list(
         {
@@ -78,12 +78,12 @@ def _reached(outputs: Sequence[Node], calls: list[RecordedCall], inside: Counter
 
 
 def _held_from_outside(objects: list[Any], inside: Counter[int]) -> list[int]:
-    """The places of the objects to which there are more references than that of their list and those from inside."""
+    """The positions of the objects with more references than that of their list and those from inside."""
     return [i for i in range(len(objects)) if _references(objects, i) > _IDLE + inside[id(objects[i])]]
 
 
 def _references(objects: list[Any], index: int) -> int:
-    """How many references to an object there are, those of its list and of this call included."""
+    """The number of references to an object, including those of its list and of this call."""
     return sys.getrefcount(objects[index])
 
 

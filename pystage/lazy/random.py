@@ -56,7 +56,7 @@ class Generator:
         return [Generator(child, self.device) for child in self._generator.spawn(n_children)]
 
     def _drawn(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What NumPy's method gives; tensors among the arguments are parameters, and are computed."""
+        """The result of NumPy's method; tensors among the arguments are parameters, and are computed."""
         out = kwargs.pop("out", None)
         if isinstance(out, LazyTensor):
             drawn = np.empty(out.shape, out.dtype)

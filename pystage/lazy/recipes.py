@@ -79,7 +79,7 @@ def kind_of(
     ordered: bool = True,
     fortran: bool = False,
 ) -> TensorKind:
-    """The one `TensorKind` of this."""
+    """The interned `TensorKind` of these properties."""
     key = (type, form, device, writable, ordered, fortran)
     return _kinds.get(key) or _kinds.setdefault(key, TensorKind(*key))
 
@@ -142,7 +142,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A call that has no recipe, and why."""
+    """A call without a recipe, and the reason."""
 
     reason: str
 
@@ -220,7 +220,7 @@ def recipe_for(
 def _viewed(
     function: Any, template: ViewTemplate, args: Sequence[Spec]
 ) -> tuple[int, tuple[View, ...]] | None:
-    """The argument of which a call gives a view, by its leaf, and the path to it, if that is known."""
+    """The leaf of the argument of which a call gives a view, and the path to it, if that is known."""
     steps = tuple([step for step in template.steps if not isinstance(step, Box | Cut | Subscript)])
     if not isinstance(template.base, PathTemplate) or len(steps) < len(template.steps):
         return None
@@ -231,7 +231,7 @@ def _viewed(
 
 
 def _depends_on_order(template: Template, changes: bool) -> bool:
-    """True where NumPy gives a view or a copy, or the array itself or a copy, by the order of its elements."""
+    """True where the order in memory decides whether NumPy gives a view or a copy, or the array itself or a copy."""
     if isinstance(template, ContainerTemplate):
         return any(_depends_on_order(child, changes) for child in template.children)
     if isinstance(template, ViewTemplate):
@@ -244,7 +244,7 @@ def _depends_on_order(template: Template, changes: bool) -> bool:
 def _argument_at(
     function: Any, count: int, path: Path, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """What stands at the path of an argument in a call of `function` with `count` arguments by position."""
+    """The argument at a path in a call of `function` with `count` positional arguments."""
     starts = [(positional_path(function, i), args[i]) for i in range(count)]
     starts += [(keyword_path(function, name), value) for name, value in kwargs.items()]
     for start, value in starts:
@@ -284,7 +284,7 @@ _LIKE |= {
 
 
 def _reshapes(function: Any, args: Sequence[Spec]) -> bool:
-    """True for a call that gives a view where the elements lie in the order that it asks for, else a copy."""
+    """True for a call that gives a view where the elements are in the requested order, else a copy."""
     if function is method and isinstance(args[0], StaticSpec):
         return args[0].value in ("reshape", "ravel")
     return function in (np.reshape, np.ravel)
@@ -313,7 +313,7 @@ def keeps_order(function: Any) -> bool:
 
 
 def name_of(function: Any) -> str:
-    """What a user calls a function."""
+    """The user's name of a function."""
     return str(getattr(function, "__name__", type(function).__name__))
 
 
@@ -350,7 +350,7 @@ _paths: dict[_Way, Recipe] = {}
 def path_recipe(
     base: ArrayType, path: tuple[View, ...], new: ArrayType | None = None
 ) -> tuple[Recipe, list[int]]:
-    """The recipe that reads what stands at the end of a path, or stores an array of type `new` there.
+    """The recipe that reads the array at the end of a path, or stores an array of type `new` there.
 
     Starts of boxes other than 0 and 1 are operands of the program: those that are given back.
     """

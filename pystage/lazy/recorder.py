@@ -1,4 +1,4 @@
-"""Records a call on tensors by its recipe: found by the function and the kinds of the operands, inferred the first time."""
+"""Recording of calls on tensors by their recipes, found by the function and the kinds of the operands."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ class Unrecorded(Exception):
 
 
 def floats_raise() -> bool:
-    """True where errors of floats do more than warn."""
+    """True where floating-point errors do more than warn."""
     return float_errors() is not _SILENT and not {*np.geterr().values()} <= {"ignore", "warn"}
 
 
 def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = None, depth: int = 2) -> Any:
-    """What `function(*args, **kwargs)` gives, recorded. `Unrecorded` where NumPy must run it.
+    """The recorded result of `function(*args, **kwargs)`. `Unrecorded` where NumPy must run it.
 
     At least one of the arguments is a tensor, or holds one. The user's frame is so deep below this call.
     """
@@ -99,7 +99,7 @@ def record(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None = N
 
 
 def _reshaped_copy(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | None) -> int | None:
-    """The position of a view that a call reshapes, if NumPy copies it, since its elements lie in another order."""
+    """The position of a view that a call reshapes, if NumPy copies it because of its order in memory."""
     place = 1 if function is method and args[0] in ("reshape", "ravel") else 0
     if kwargs or not (place or function in (np.reshape, np.ravel)):
         return None
@@ -115,7 +115,7 @@ def _reshaped_copy(function: Any, args: Sequence[Any], kwargs: dict[str, Any] | 
 
 
 def _operation(function: Any, args: Sequence[Any]) -> str:
-    """The name of what a call does, by which `lazy.eager` finds it: of `x += 1` it is `add`, as of `np.add`."""
+    """The name of the operation of a call, by which `lazy.eager` finds it: of `x += 1` it is `add`, as of `np.add`."""
     name = str(args[0]) if function is method else name_of(function)
     return name.removeprefix("i") if getattr(operator, name, None) is function else name
 
@@ -198,7 +198,7 @@ def _new_recipe(
 
 
 def _device_of(leaf: Any) -> Any:
-    """The device of a tensor, or of an array of JAX's; None for what goes along with others."""
+    """The device of a tensor, or of a `jax.Array`; None for an uncommitted array."""
     if isinstance(leaf, Tensor):
         return leaf._kind.device
     return device_of(leaf) if isinstance(leaf, jax.Array) else None
@@ -212,7 +212,7 @@ def _is_ordered(leaf: Any) -> bool:
 
 
 def _known(leaf: Any) -> Any:
-    """A leaf as a constant: a number of a step by its value, which is part of the step's key from then on."""
+    """A leaf as a constant; a number of a step by its value, which becomes part of the step's key."""
     return to_host(leaf, "a constant").item() if type(leaf) is Tensor.number else leaf
 
 
@@ -269,7 +269,7 @@ def fits(number: Any) -> bool:
 
 
 def is_static(value: Any) -> bool:
-    """True for what is known while compiling, and compared by value or is one object."""
+    """True for a value known while compiling that is compared by value or identity."""
     return value is None or value is ... or isinstance(value, _STATIC)
 
 
@@ -277,7 +277,7 @@ _STATIC = (str, bytes, bool, type, np.dtype, np.ufunc, FunctionType, BuiltinFunc
 
 
 def _spec(value: Any, count: Iterator[int]) -> Spec:
-    """What the compiler is told of an argument."""
+    """The spec of an argument for the compiler."""
     cls: Any = type(value)
     if isinstance(value, Tensor):
         kind = value._kind
@@ -306,7 +306,7 @@ def _spec(value: Any, count: Iterator[int]) -> Spec:
 
 
 def operand_of(leaf: Any, device: Any) -> Node:
-    """A number or an array as the operand of a call: what it is now."""
+    """A number or an array as the operand of a call, with its present contents."""
     if isinstance(leaf, Tensor):
         return node_of(leaf)
     number = NUMBERS.get(type(leaf))
@@ -322,7 +322,7 @@ def operand_of(leaf: Any, device: Any) -> Node:
 
 
 class _Finish(Evaluator):
-    """What becomes of the results of one recorded call that does more than give one new tensor."""
+    """The rest of a recorded call that does more than give one new tensor: exceptions, results and stores."""
 
     def __init__(
         self, recipe: Recipe, call: RecordedCall, args: Sequence[Any], kwargs: dict[str, Any]
@@ -334,7 +334,7 @@ class _Finish(Evaluator):
         """The tensors of results of which there are views, by the results' numbers."""
 
     def result(self) -> Any:
-        """The result, after what the call raises, and before what it stores is stored."""
+        """The result, after exceptions of the call and before its stores."""
         recipe = self._recipe
         if recipe.failure is not None:
             self._raise()

@@ -1,4 +1,4 @@
-"""Replaces arrays of one kind by those of another, throughout the structure of a value."""
+"""Replacement of arrays of one kind by those of another, throughout the structure of a value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNCHANGEABLE = (tuple, frozenset, MethodType)
 
 
 def _parts(value: Any) -> list[Any]:
-    """What a value that cannot be changed is made of."""
+    """The parts of an immutable value."""
     if isinstance(value, MethodType):
         return [value.__self__]
     return list((tuple if isinstance(value, tuple) else frozenset).__iter__(value))
@@ -33,7 +33,7 @@ def _rebuilt(value: Any, parts: list[Any]) -> Any:
 
 
 class Replacement(abc.ABC):
-    """One walk through values: what holds others is visited once, and no code of the user's runs."""
+    """One walk through values: each holder is visited once, and no user code runs."""
 
     def __init__(self) -> None:
         self._anew: dict[int, Any] = {}
@@ -45,17 +45,17 @@ class Replacement(abc.ABC):
 
     @abc.abstractmethod
     def leaf(self, value: Any) -> Any:
-        """What stands for a value that is an array; other values as they are."""
+        """The replacement of a value that is an array; other values unchanged."""
 
     def replaced(self, value: Any) -> Any:
-        """What stands for a value; what it holds is replaced where it stands, tuples and the like are made anew."""
+        """The replacement of a value: mutable holders are changed in place, tuples and the like are made anew."""
         new = self.stand_in(value)
         while self._pending:
             self.refill(self._pending.pop(), self.stand_in)
         return new
 
     def stand_in(self, value: Any) -> Any:
-        """What stands for a value, which is still to be refilled if it holds others."""
+        """The replacement of a value, which is still to be refilled if it holds others."""
         new = self.leaf(value)
         if new is not value:
             return new
@@ -70,7 +70,7 @@ class Replacement(abc.ABC):
         return value
 
     def _made_anew(self, value: Any) -> Any:
-        """What stands for a value that cannot be changed: itself, if that is so of all that it is made of."""
+        """The replacement of an immutable value: itself, if its parts are unchanged."""
         open_ = [value]
         while open_:
             parts = _parts(open_[-1])
@@ -86,7 +86,7 @@ class Replacement(abc.ABC):
         return self._anew[id(value)]
 
     def refill(self, holder: Any, new_of: Callable[[Any], Any]) -> None:
-        """Puts what stands for them in the places of the values that something holds, where its places are known."""
+        """Replaces the values that an object holds, in place."""
         cls: Any = type(holder)
         if isinstance(holder, list | collections.deque):
             base: Any = list if isinstance(holder, list) else collections.deque

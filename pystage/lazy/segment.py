@@ -39,7 +39,7 @@ Key = tuple[Any, ...]
 
 
 class Segment:
-    """The calls that `outputs` need. `inputs` are the nodes that are computed, each once."""
+    """The calls that `outputs` need. `inputs` are the computed nodes, each once."""
 
     __slots__ = ("calls", "inputs", "key", "outputs")
 
@@ -97,14 +97,14 @@ class Segment:
         return next((f"lazy_{name}" for name in names if name.isidentifier()), "lazy")
 
     def of_first_half(self) -> list[Node]:
-        """What the first half of the calls gives to the others, and to the outputs."""
+        """The values that the first half of the calls provides to the others, and to the outputs."""
         first = {id(call) for call in self.calls[: len(self.calls) // 2]}
         later = [node for call in self.calls[len(first) :] for node in call.operands]
         found = {id(node): node for node in (*self.outputs, *later) if id(self.call_of(node)) in first}
         return list(found.values())
 
     def canonical(self) -> Segment:
-        """The same with the outputs in an order that does not depend on when they were recorded."""
+        """The same segment with its outputs in an order independent of the recording."""
         hashes: dict[int, int] = {id(n): hash(n.type) for n in self.inputs}
         for call in self.calls:
             operands = [
@@ -116,14 +116,14 @@ class Segment:
 
 
 class _Inliner(Rewriter):
-    """Copies the body of a recipe's function, sharing what is there already."""
+    """Copies the body of a recipe's function, sharing equal operations."""
 
     def __init__(self, b: Builder) -> None:
         super().__init__()
         self.b = b
 
     def call(self, function: Function, operands: Sequence[Value], span: Span | None) -> list[Value]:
-        """The results of a call of `function`; the user's line stands at all that it does."""
+        """The results of a call of `function`; all its operations have the user's line."""
         self.values = dict(zip(function.body.params, operands, strict=True))
         for op in function.body.ops:
             self.b.span = span or op.span
@@ -221,12 +221,12 @@ class Executable:
         return run_with_x64(self._run.lower, arrays)
 
     def _compile(self, *arrays: Any) -> None:
-        """Compiles it, so that an interrupt ends the wait; JAX finds what was compiled when it is run."""
+        """Compiles the program, so that an interrupt ends the wait; JAX finds the result when it runs."""
         interruptible(self._run.lower(*arrays).compile)
 
 
 class Ordered(NamedTuple):
-    """A program, and which inputs and outputs of a segment are its own, in its order; no program if it were too large."""
+    """A program, and the inputs and outputs of a segment in its order; no program if it were too large."""
 
     executable: Executable | None
     inputs: Sequence[int]
@@ -234,7 +234,7 @@ class Ordered(NamedTuple):
 
 
 class Cache:
-    """The programs of segments, by structure and by what they may overwrite; those unused for longest go first.
+    """The programs of segments, by structure and donated inputs; the least recently used are evicted first.
 
     Barriers of several devices, in several threads, share it.
     """

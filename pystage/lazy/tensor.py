@@ -1,4 +1,4 @@
-"""The core of a lazy tensor: its node, its memory, or the view that it is.
+"""Core of lazy tensors: the node, the memory, or the view that a tensor is.
 
 A tensor that owns its memory holds a node, and a store replaces the node; or it holds an ndarray, into which NumPy stores.
 It goes from one to the other without a copy where nobody else holds either. A view holds its owner and the path from there,
@@ -42,7 +42,7 @@ NUMBERS: dict[type, tuple[ArrayType, Callable[[Any], Any]]] = {
 
 
 class Tensor(Registered, Lazy):
-    """An array that is recorded. `_owner` is None where it owns its memory, else it is the view at `_path` of its owner."""
+    """A recorded array. `_owner` is None where it owns its memory, else it is the view at `_path` of its owner."""
 
     __slots__ = ("_host", "_kind", "_layout", "_looks", "_makers", "_owner", "_path", "_starts")
     _host: np.ndarray[Any, Any] | None
@@ -81,7 +81,7 @@ def owner(node: Node, kind: TensorKind) -> Any:
 
 
 def held_by(memory: Any, kind: TensorKind) -> Any:
-    """A tensor whose memory is an ndarray that nobody else has, or which is NumPy's scalar: nothing is left to compute."""
+    """A tensor whose memory is an ndarray that nobody else has, or which is NumPy's scalar: nothing is pending."""
     tensor = Tensor.made.__new__(Tensor.made)
     tensor._node = None
     tensor._owner = None
@@ -97,7 +97,7 @@ def held_by(memory: Any, kind: TensorKind) -> Any:
 
 
 def define(tensor: Tensor, node: Node) -> None:
-    """From now on the array of a tensor that owns its memory is that of a node, be it pending."""
+    """Sets the node, perhaps pending, of a tensor that owns its memory."""
     tensor._node = node
     if tensor._entry is None:
         tensor._kind.arena.register(tensor, is_older=True)
@@ -143,7 +143,7 @@ def owner_of(tensor: Tensor) -> Tensor:
 
 
 def usable_owner(tensor: Tensor) -> Tensor:
-    """The same, of a tensor that is to be read or stored into. StepError for one of another recording."""
+    """The owner of a tensor that is to be read or stored into. StepError for one of another recording."""
     base = owner_of(tensor)
     if base._recording is not thread.recording:
         refuse_use(base)
@@ -165,7 +165,7 @@ def is_ordered(base: ArrayType, steps: Sequence[View]) -> bool:
 
 
 def node_of(tensor: Tensor) -> Node:
-    """The array that a tensor stands for, now."""
+    """The present node of a tensor."""
     base = usable_owner(tensor)
     node = base._node
     if base._host is not None:
@@ -183,7 +183,7 @@ def node_of(tensor: Tensor) -> Node:
 
 
 def _offsets(view: Tensor, starts: Sequence[int]) -> tuple[Node, ...]:
-    """The operands of a view's loads and stores that say where it begins: the same for all, so that these are one place."""
+    """The operands for the offsets of a view's loads and stores, shared so that they are one place."""
     found = view._starts
     if found is None:
         kind = view._kind
@@ -193,7 +193,7 @@ def _offsets(view: Tensor, starts: Sequence[int]) -> tuple[Node, ...]:
 
 
 def assign(tensor: Tensor, node: Node) -> None:
-    """The store of an array of the same type into a tensor: what its owner holds becomes another node."""
+    """Stores an array of the same type into a tensor: its owner gets another node."""
     base = usable_owner(tensor)
     with base._kind.arena.lock:
         old = base._node
@@ -214,13 +214,13 @@ def assign(tensor: Tensor, node: Node) -> None:
 
 
 def share(tensor: Tensor, array: np.ndarray[Any, Any]) -> None:
-    """From now on the memory of a tensor that owns its own is this ndarray, of the same elements."""
+    """Makes this ndarray, of the same elements, the memory of a tensor that owns its own."""
     tensor._host = array
     tensor._node = None
 
 
 def memory_of(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
-    """The ndarray that is the memory of a tensor that owns its own, from now on: stores into either are seen by both.
+    """The ndarray that becomes the memory of a tensor that owns its own: stores into either are seen by both.
 
     What XLA has computed is copied once. What is an ndarray already, and nobody else's, is lent as it is.
     """
@@ -260,7 +260,7 @@ loans: list[object] = []
 
 @contextmanager
 def lent() -> Iterator[None]:
-    """Runs a function to which lazy tensors are lent: nobody asks whether what an index gives is lazy."""
+    """Runs a function to which lazy tensors are lent: nobody asks whether the result of an index is lazy."""
     loan = object()
     loans.append(loan)
     try:
@@ -270,12 +270,12 @@ def lent() -> Iterator[None]:
 
 
 def is_direct() -> bool:
-    """True where nobody asks how an element came about."""
+    """True where nobody asks how an element was computed."""
     return thread.recording is None and not is_differentiating()
 
 
 def note_look(tensor: Tensor, element: bool) -> None:
-    """A tensor is indexed, and so is what it views. What was indexed more than `LOOKS` times is an ndarray's memory."""
+    """Counts an indexing of a tensor and its base. One that was indexed more than `LOOKS` times gets an ndarray's memory."""
     base = owner_of(tensor)
     if loans and is_direct() and (element or base._host is not None):
         for each in (tensor,) if tensor is base else (base, tensor):
@@ -285,7 +285,7 @@ def note_look(tensor: Tensor, element: bool) -> None:
 
 
 def _looked_again(tensor: Tensor) -> Node:
-    """What the memory of a tensor holds, into which others may have stored; it is its own again once nobody holds it."""
+    """The contents of a tensor's memory, into which others may have stored; it is its own again once nobody holds it."""
     with tensor._kind.arena.lock:
         if tensor._host is not None and _is_unshared(tensor):
             return _taken_back(tensor)
@@ -298,7 +298,7 @@ def _looked_again(tensor: Tensor) -> Node:
 
 
 def _taken_back(tensor: Tensor) -> Node:
-    """What a tensor's memory holds once nobody else holds that: a node has it for its array."""
+    """The contents of a tensor's memory that nobody else holds any more, as the array of a node."""
     node, memory = tensor._node, tensor._host
     assert memory is not None
     tensor._looks = 0
@@ -313,7 +313,7 @@ def _taken_back(tensor: Tensor) -> Node:
 
 
 def _store_in_shared(tensor: Tensor, old: Node, node: Node) -> None:
-    """Stores in memory that others hold, who may store beside it: no elements but those of a view, or that change."""
+    """Stores into memory that others hold and may store into: only the elements of a view, or that change."""
     memory = shared_memory(tensor, "a store")
     new = _elements(node)
     if tensor._owner is None:
@@ -327,7 +327,7 @@ def _elements(node: Node) -> np.ndarray[Any, Any]:
 
 
 def _is_unshared(tensor: Tensor) -> bool:
-    """True if nobody but a tensor, and its node, holds the ndarray that is its memory, and for NumPy's scalar."""
+    """True if only a tensor and its node hold the ndarray that is its memory, and for NumPy's scalar."""
     memory = tensor._host
     assert memory is not None
     if not isinstance(memory, np.ndarray):
@@ -340,24 +340,24 @@ def _is_unshared(tensor: Tensor) -> bool:
 
 
 def _is_lendable(tensor: Tensor) -> bool:
-    """True if the ndarray of a tensor's node can be its memory: nobody else holds either, and it has NumPy's order."""
+    """True if the ndarray of a tensor's node can be its memory: it has no other holder, and NumPy's order."""
     assert tensor._host is not None
     in_order = tensor._host.flags.f_contiguous or not tensor._kind.fortran
     return in_order and _is_unshared(tensor) and _node_references(tensor) == _IDLE
 
 
 def _references(tensor: Tensor) -> int:
-    """How many references to the memory of a tensor there are, those of the tensor and of this call included."""
+    """The number of references to the memory of a tensor, including those of the tensor and of this call."""
     return sys.getrefcount(tensor._host)
 
 
 def _node_references(tensor: Tensor) -> int:
-    """How many references to the node of a tensor there are, those of the tensor and of this call included."""
+    """The number of references to the node of a tensor, including those of the tensor and of this call."""
     return sys.getrefcount(tensor._node)
 
 
 def same_bits(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    """True if two arrays of one type, be it no tensor's, hold the same bits."""
+    """True if two arrays of one type, also one that no tensor has, have the same bits."""
     return not _differ(a, b).any() if a.dtype in SHORT_NAMES else a.tobytes() == b.tobytes()
 
 
@@ -370,7 +370,7 @@ def _differ(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any,
 
 
 def host_view(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
-    """The elements of a tensor in host memory, computed now, to be read only."""
+    """The elements of a tensor in host memory, computed now, read-only."""
     base = usable_owner(tensor)
     node = base._node
     array: Any = base._host

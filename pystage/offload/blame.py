@@ -19,7 +19,7 @@ from .statement_runs import Variables, blocks_of, own_statements, without_blocks
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a statement stays in Python."""
+    """The reason why a statement stays in Python."""
 
     text: str
     diagnostic: Diagnostic | None = None
@@ -30,7 +30,7 @@ class Reason:
 def blamed(
     diagnostics: Sequence[Diagnostic], variables: Variables, statements: Sequence[ast.stmt]
 ) -> dict[ast.stmt, Reason]:
-    """The statements that diagnostics of a program made of `statements` speak of."""
+    """The statements that diagnostics of a program made of `statements` blame."""
     found: dict[ast.stmt, Reason] = {}
     for diagnostic in diagnostics:
         reason = Reason(f"{diagnostic.code}: {diagnostic.headline}", diagnostic)
@@ -40,7 +40,7 @@ def blamed(
 
 
 def inner_diagnostics(reason: Reason, first: int, last: int, file: str) -> tuple[Diagnostic, ...]:
-    """What a reason says of a function that is called: the diagnostic, if it stands in these lines or came by them."""
+    """The diagnostic of a reason for a function that is called, if it is in these lines or came through them."""
     if reason.diagnostic is None:
         return ()
     inside = any(s.file == file and first <= s.line <= last for s in _chain(reason.diagnostic))
@@ -84,7 +84,7 @@ def _statements(
 
 
 def _calls_of(qualname: str, statements: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, Span | None]]:
-    """The statements that call a function of this name, for what has no chain of calls (a program that is too large)."""
+    """The statements that call a function of this name, for diagnostics without a call chain (program too large)."""
     name = qualname.rpartition(".")[2]
     for statement in own_statements(statements):
         for node in ast.walk(without_blocks(statement)):

@@ -1,4 +1,4 @@
-"""Cuts one function for one kind of call into staged regions, and a residual program that stays in Python.
+"""The cut of a function for one kind of call: staged regions, and a residual program that stays in Python.
 
 In: a function's `Variables`, and the statements that are refused, as they are found. Out: the residual program, as a
 function and as text, and the reason for each statement that stays in Python.
@@ -35,7 +35,7 @@ Ends = tuple[ast.stmt, ast.stmt]
 
 
 class Cutting:
-    """The state of the cut; it becomes finer whenever something is refused."""
+    """The state of the cut, which is refined whenever something is refused."""
 
     def __init__(self, variables: Variables, make_region: MakeRegion, callees: Any) -> None:
         self.variables = variables
@@ -69,7 +69,7 @@ class Cutting:
     # -- what is found out
 
     def refine(self, diagnostics: Sequence[Diagnostic], run: StatementRun | None = None) -> None:
-        """Makes the cut finer: these were given for the run, or for the whole function."""
+        """Refines the cut by the diagnostics of the run, or of the whole function."""
         statements = self._body if run is None else run.statements
         found = blamed(diagnostics, self.variables, statements)
         found = {statement: reason for statement, reason in found.items() if statement not in self.stays}
@@ -80,7 +80,7 @@ class Cutting:
         self.version += 1
 
     def _split(self, run: StatementRun, reason: Reason) -> dict[ast.stmt, Reason]:
-        """Where it is not known what is to blame: each statement apart, or what stands in the only one."""
+        """Splits a run without a statement to blame: into its statements, or the blocks of the only one."""
         if len(run.statements) > 1:
             self._splits.update(run.statements)
             return {}
@@ -92,14 +92,14 @@ class Cutting:
         return not self._staged or any(self._staged.values())
 
     def dissolve(self, run: StatementRun) -> None:
-        """The run is a part of the residual program from the next call on."""
+        """Makes the run a part of the residual program from the next call on."""
         self._dissolved.update(run.statements)
         self.version += 1
 
     # -- the cut
 
     def _pieces(self, block: Sequence[ast.stmt]) -> Iterator[ast.stmt | StatementRun]:
-        """A block as regions and the statements between them."""
+        """The regions of a block, and the statements between them."""
         group: list[ast.stmt] = []
         for statement in block:
             if self._stays(statement):
@@ -139,7 +139,7 @@ class Cutting:
         return found if isinstance(found, StatementRun) else None
 
     def region(self, run: StatementRun) -> Any:
-        """The region of a run; the same one as long as the run is cut in this way."""
+        """The region of a run; the same one as long as the cut of the run does not change."""
         ends = run.statements[0], run.statements[-1]
         found = self.regions.get(ends)
         if found is None:
@@ -148,7 +148,7 @@ class Cutting:
         return found
 
     def calls_function(self, name: str) -> bool:
-        """True if the name is that of a function of the user's, outside of this one."""
+        """True if the name is that of a user function, outside of this one."""
         variables = self.variables
         if name in variables.local:
             return False
@@ -163,7 +163,7 @@ class Cutting:
     # -- the residual program
 
     def program(self, run: StatementRun | None = None) -> FunctionType:
-        """The residual program of the function, or of a run, as it is cut now."""
+        """The residual program of the function, or of a run, at the present cut."""
         version, made = self._programs.get(run, (-1, None))
         if made is None or version != self.version:
             version = self.version
@@ -179,7 +179,7 @@ class Cutting:
         return made
 
     def text(self) -> tuple[str, list[Any]]:
-        """The residual program for people, and the regions that it calls."""
+        """The residual program for readers, and the regions that it calls."""
         writer = ResidualWriter(self, {}, comments=True)
         node = self._definition(None, writer)
         text = ast.unparse(ast.fix_missing_locations(node))
@@ -203,7 +203,7 @@ class Cutting:
 
 
 class _Fresh:
-    """Names that the program does not have."""
+    """Fresh names, which the program does not use."""
 
     def __init__(self, variables: Variables) -> None:
         names = variables.names
@@ -233,7 +233,7 @@ def _comment(found: re.Match[str]) -> str:
 
 
 class ResidualWriter:
-    """Writes residual programs. `given`: what the program needs by name; `comments`: for people."""
+    """Writes residual programs. `given`: objects that the program needs, by name; `comments`: for readers."""
 
     def __init__(self, cutting: Cutting, given: dict[str, Any], *, comments: bool = False) -> None:
         self._cutting = cutting
@@ -243,7 +243,7 @@ class ResidualWriter:
         self.regions: list[Any] = []
 
     def block(self, block: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """What becomes of a block."""
+        """The residual statements of a block."""
         made: list[ast.stmt] = []
         for piece in self._cutting._pieces(block):
             if isinstance(piece, StatementRun):
@@ -264,7 +264,7 @@ class ResidualWriter:
         return [ast.Expr(ast.Call(ast.Name(_COMMENT, ast.Load()), [ast.Constant(text)], []))]
 
     def _statement(self, statement: ast.stmt) -> ast.stmt:
-        """A statement that stays: its blocks are cut in their turn, its calls go to what is offloaded."""
+        """A statement that stays: its blocks are cut in turn, its calls are offloaded."""
         reason = self._cutting.stays.get(statement)
         made = copy.copy(statement)
         if any(True for _ in blocks_of(statement)):
@@ -312,7 +312,7 @@ class ResidualWriter:
         return made
 
     def _jumping(self, made: list[ast.stmt], run: StatementRun) -> list[ast.stmt]:
-        """The jumps in these statements, as those of the user that they stand for."""
+        """The jumps in these statements, as those of the user that they represent."""
         for statement in own_statements(made):
             if isinstance(statement, ast.Return | ast.Break | ast.Continue):
                 how = how_of(statement)
@@ -332,7 +332,7 @@ def _parsed(text: str, run: StatementRun) -> list[ast.stmt]:
 
 
 class _Calls(ast.NodeTransformer):
-    """`f(x)` becomes `offloaded(f)(x)`, where `f` is a function of the program, or led to what is refused."""
+    """Replaces `f(x)` by `offloaded(f)(x)`, where `f` is a function of the program, or led to a refusal."""
 
     def __init__(self, cutting: Cutting, name: str, reason: Reason | None) -> None:
         self._cutting = cutting

@@ -19,7 +19,7 @@ EMPTY: Set = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """The variables that are live where control goes from a statement, other than to the next one."""
+    """The live variables at the targets of a statement's jumps."""
 
     after_break: Set = EMPTY
     after_continue: Set = EMPTY
@@ -33,7 +33,7 @@ class Targets:
 
 
 class VariableLiveness:
-    """Which variables may be read later. `always`: variables that nested functions may read at any time."""
+    """Liveness: the variables that may be read later. `always`: variables that nested functions may read at any time."""
 
     def __init__(self, always: Set = EMPTY) -> None:
         self._always = always
@@ -106,7 +106,7 @@ class VariableLiveness:
 
 
 class Assignment:
-    """Which variables are certainly assigned. A state of None: no path leads here."""
+    """Definite assignment: the variables that are certainly assigned. A state of None is unreachable."""
 
     def __init__(self) -> None:
         self.before: dict[ast.stmt, Set | None] = {}
@@ -214,7 +214,7 @@ def certainly_bound(*nodes: ast.AST) -> Set:
 
 
 def _evaluated(node: ast.AST) -> Set:
-    """The variables that are certainly read or bound where this is evaluated without an exception: they are assigned."""
+    """The variables that are certainly read or bound when this is evaluated without an exception, and so assigned."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Assert():
             return EMPTY
@@ -241,7 +241,7 @@ def _reads(*nodes: ast.AST) -> Set:
 
 
 def _deleted(*nodes: ast.AST) -> Set:
-    """What may be unassigned in these statements: by `del`, and at the end of an `except … as name`."""
+    """The variables that these statements may unassign: by `del`, and at the end of an `except … as name`."""
     found = set(names_in(nodes).deleted)
     for node in nodes:
         found |= {h.name for h in ast.walk(node) if isinstance(h, ast.ExceptHandler) and h.name}

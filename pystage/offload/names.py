@@ -22,7 +22,7 @@ CONSUMERS = frozenset(
 
 @dataclass(slots=True)
 class Names:
-    """The names that a piece of a function mentions."""
+    """The names that occur in a piece of a function."""
 
     reads: set[str] = field(default_factory=set)
     binds: set[str] = field(default_factory=set)
@@ -40,7 +40,7 @@ class Names:
 
 
 def names_in(nodes: Iterable[ast.AST]) -> Names:
-    """The names that these nodes mention."""
+    """The names that occur in these nodes."""
     collector = _Collector()
     for node in nodes:
         collector.visit(node)

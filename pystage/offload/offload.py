@@ -30,7 +30,7 @@ MAX_KINDS = 16
 
 @dataclass(frozen=True, slots=True)
 class ResidualProgram:
-    """What is left of a function in Python; `str` gives it for people to read."""
+    """The Python part of a function; `str` gives it for people to read."""
 
     text: str
     regions: tuple[str, ...]
@@ -42,7 +42,7 @@ class ResidualProgram:
 
 
 class StagedRegion:
-    """A run of statements of a residual program: called with the variables that go in, it gives those that come out."""
+    """A run of statements of a residual program: called with its live-in variables, it gives the live-out ones."""
 
     def __init__(self, owner: OffloadedFunction, cutting: Cutting, run: StatementRun, name: str) -> None:
         self.name = name
@@ -81,7 +81,7 @@ class StagedRegion:
 
     @property
     def remark(self) -> str:
-        """What a reader is told where it is called."""
+        """The comment for readers at its call."""
         if self._refused is not None:
             return f", refused: {self._refused.args[0]}"
         if self._part.stays:
@@ -177,7 +177,7 @@ class OffloadedFunction:
         return (kinds, *[(n, _kind_of(a)) for n, a in kwargs.items()]) if kwargs else kinds
 
     def gains_nothing(self, seen: set[int]) -> bool:
-        """True if nothing is left to compile, neither in it nor in what it calls; `seen` are asked already."""
+        """True if nothing is left to compile, neither in it nor in its callees; `seen` were asked already."""
         if self.idle or id(self) in seen:
             return True
         seen.add(id(self))
@@ -188,11 +188,11 @@ class OffloadedFunction:
         )
 
     def seed(self, diagnostics: Sequence[Diagnostic]) -> None:
-        """What is known of the function before it is tried: it cannot be staged."""
+        """Initialises the cut of a function that is known to be refused, before it is tried."""
         self._seeds = tuple(diagnostics)
 
     def seed_from(self, caller: Cutting) -> None:
-        """Takes over what the cut of a function that calls this one says of it, before it is tried."""
+        """Takes over what the cut of a caller knows of this function, before it is tried."""
         if not self._cuttings and not self._seeds:
             self.seed([d for reason in list(caller.stays.values()) for d in self._diagnostics_of(reason)])
 
@@ -201,7 +201,7 @@ class OffloadedFunction:
         return () if source is None else inner_diagnostics(reason, source.first, source.last, source.file)
 
     def residual(self, args: Sequence[Any], kwargs: dict[str, Any]) -> ResidualProgram:
-        """What is left of the function for such arguments, as it is known now."""
+        """The residual program for such arguments, as it is known now."""
         cutting = self._cuttings.get(self._kinds(args, kwargs))
         if cutting is None:
             try:
@@ -232,7 +232,7 @@ class OffloadedFunction:
 
 
 class Shared:
-    """The functions of one program that are offloaded, each once."""
+    """The offloaded functions of one program, each once."""
 
     def __init__(self, compile: Compile) -> None:
         self._compile = compile
@@ -256,7 +256,7 @@ class Shared:
         return part
 
     def part(self, fn: FunctionType) -> OffloadedFunction | None:
-        """The function, offloaded; None for one that is made anew again and again."""
+        """The offloaded function; None for one that is made anew again and again."""
         found = self._parts.get(fn)
         if found is None:
             made = self._seen.get(id(fn.__code__), 0)
@@ -267,7 +267,7 @@ class Shared:
         return found
 
     def offloaded(self, cutting: Cutting) -> Callable[[Any], Any]:
-        """What a residual program calls its functions through."""
+        """The callable by which a residual program calls a function."""
 
         known: dict[FunctionType, OffloadedFunction] = {}
 
@@ -315,7 +315,7 @@ class Offload:
         return self._function(*args, **kwargs)
 
     def residual(self, *args: Any, **kwargs: Any) -> ResidualProgram:
-        """What is left of the function in Python for such arguments: the program, its regions, why each line stays."""
+        """The Python part of the function for such arguments: the program, its regions, why each line stays."""
         return self._function.residual(args, kwargs)
 
 
@@ -324,6 +324,6 @@ def _tells_numbers_apart(diagnostic: Diagnostic) -> bool:
 
 
 def _kind_of(value: Any) -> Any:
-    """What a cut depends on of one argument."""
+    """The property of one argument that a cut depends on."""
     dtype = getattr(value, "dtype", None)
     return type(value) if dtype is None else (type(value), dtype, getattr(value, "ndim", None))

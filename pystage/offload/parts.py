@@ -1,4 +1,4 @@
-"""A part of a program that cannot be staged as a whole: a function or a run of statements, which runs in tiers.
+"""Parts of a program that cannot be staged as a whole: functions and runs of statements, which run in tiers.
 
 So a part is compiled once its own plain runs have cost what that costs, or at once where its run will be long, and goes back
 to Python where the program turns out to be slower (`runtime/tiers.py`).
@@ -18,7 +18,7 @@ SHORT = 1e-4
 
 
 class TieredPart:
-    """A plain function that is called in tiers."""
+    """A plain function that runs in tiers."""
 
     def __init__(self, fn: Callable[..., Any], name: str | None, compile: Compile) -> None:
         self.compiled = compile(fn, name)
@@ -42,7 +42,7 @@ class TieredPart:
             self.stays = self._stays()
 
     def _stays(self) -> bool:
-        """True if nothing is gained by any program."""
+        """True if no program would save time."""
         tiers = self.compiled.tiers
         calls, seconds = tiers.plainly
         if tiers.job is not None or calls < TRIALS:

@@ -1,4 +1,4 @@
-"""Outlines a run of statements as a function: its live-in and live-out variables, and how control leaves it.
+"""Outlining of a run of statements: its live-in and live-out variables, and how control leaves it.
 
 In: consecutive statements of a block of a user's function. Out: a `StatementRun`, or the reason why they cannot be
 outlined. The text of the outlined function is the user's own, line for line and column for column; only its
@@ -43,7 +43,7 @@ _SETTINGS = frozenset(["errstate", "printoptions", "catch_warnings"])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatementRun:
-    """Statements that can be a function of their own."""
+    """Statements that can be outlined as a function."""
 
     statements: tuple[ast.stmt, ...]
     ins: tuple[str, ...]
@@ -104,11 +104,11 @@ class StatementRun:
         return ", ".join([*how, *value, *self._outs_where(self.ended or EMPTY)])
 
     def outs_at(self, jumps: Sequence[ast.stmt]) -> list[str]:
-        """What goes out where any of these jumps leads out, as expressions."""
+        """The live-out values at any of these jumps, as expressions."""
         return self._outs_where(frozenset.intersection(*[self.assigned[jump] for jump in jumps]))
 
     def _outs_where(self, assigned: Set) -> list[str]:
-        """What goes out where these are certainly assigned: nobody reads the others there."""
+        """The live-out values where these are certainly assigned: the others are not read there."""
         known = assigned.union(self.ins, self.flags, self.flags.values())
         return [name if name in known else "None" for name in self.outs]
 
@@ -124,7 +124,7 @@ def how_of(jump: ast.stmt) -> str:
 
 
 class Variables:
-    """The variables of one function: where they are assigned and read, and who else sees them."""
+    """The variables of one function: where they are assigned and read, and which nested functions see them."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -162,7 +162,7 @@ class Variables:
         return frozenset(changing | (self.names.rebound & self.local)), frozenset(captured)
 
     def run(self, statements: Sequence[ast.stmt]) -> StatementRun | str:
-        """These statements as a run, or why they cannot be cut out."""
+        """These statements as a run, or why they cannot be outlined."""
         first, last = statements[0], statements[-1]
         before = self.assignment.before.get(first)
         if before is None:
@@ -221,7 +221,7 @@ class Variables:
         return name in self.local or name in self.source.fn.__globals__
 
     def _private(self, statements: Sequence[ast.stmt]) -> set[str]:
-        """The variables that nothing outside of these statements mentions."""
+        """The variables that occur in these statements only."""
         inside = set(own_statements(statements))
         mentioned = set(parameters(self.source.node))
         for statement, names in self.mentions.items():
@@ -235,14 +235,14 @@ class Variables:
         return any(name in names.binds for s, names in self.mentions.items() if s not in inside)
 
     def function_of(self, run: StatementRun, name: str) -> FunctionType:
-        """The run as a plain function, whose source pystage reads as the user's."""
+        """The run as a plain function, whose source the front end reads as the user's."""
         text, line = self._text(run, name)
         made = self.source.make(parse_definition(text, line), {})
         give_source(made.__code__, text, line)
         return made
 
     def has_lines(self, statements: Sequence[ast.stmt]) -> bool:
-        """True if these statements share no line with others, and there are lines for a header before them."""
+        """True if these statements share no line with others, and there are lines before them for a header."""
         first, last = statements[0], statements[-1]
         before = self.source.line(first.lineno)[: first.col_offset].strip()
         after = self.source.line(last.end_lineno or last.lineno)[last.end_col_offset or 0 :]
@@ -281,7 +281,7 @@ class Variables:
 
 
 def _edits(run: StatementRun) -> Iterator[tuple[int, int, int, str]]:
-    """What makes returns of the jumps of a run: line, column, bytes taken away, text put there."""
+    """The edits that turn the jumps of a run into returns: line, column, bytes removed, text inserted."""
     for jump in run.jumps:
         how = how_of(jump)
         tail = "".join(f", {out}" for out in run.outs_at([jump]))
@@ -294,7 +294,7 @@ def _edits(run: StatementRun) -> Iterator[tuple[int, int, int, str]]:
 
 
 def _flag_edits(run: StatementRun) -> Iterator[tuple[int, int, int, str]]:
-    """What notes in a flag that a variable is assigned."""
+    """The edits that record in a flag that a variable is assigned."""
     for statement in own_statements(run.statements):
         names = sorted(names_in([without_blocks(statement)]).binds & run.flags.keys())
         text = "; ".join(f"{run.flags[name]} = True" for name in names)
@@ -305,7 +305,7 @@ def _flag_edits(run: StatementRun) -> Iterator[tuple[int, int, int, str]]:
 
 
 def _can_flag(statement: ast.stmt, flags: Container[str]) -> bool:
-    """True if what the statement binds of these can be noted where it is bound."""
+    """True if bindings of these variables by the statement can be recorded where they happen."""
     if not any(name in flags for name in names_in([without_blocks(statement)]).binds):
         return True
     if isinstance(statement, ast.For):
@@ -316,7 +316,7 @@ def _can_flag(statement: ast.stmt, flags: Container[str]) -> bool:
 
 
 def returns_for_jumps(run: StatementRun, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Statements that do what those of the run do, with its jumps written as in `Variables.function_of`."""
+    """The statements of a run with its jumps as returns, as in `Variables.function_of`."""
     if run.only_returns:
         return list(statements)
     transformer = _Returns(run)
@@ -330,7 +330,7 @@ def returns_for_jumps(run: StatementRun, statements: Sequence[ast.stmt]) -> list
 
 
 def _noted(run: StatementRun, end: ast.stmt, place: ast.stmt) -> list[ast.stmt]:
-    """The end of a run, the flags set before it from what is assigned there."""
+    """The end of a run, after the flags are set from what is assigned there."""
     before = [f"{f} = {n!r} in locals(); {n} = locals().get({n!r})" for n, f in run.flags.items()]
     return [_all_at(statement, place) for statement in [*ast.parse("\n".join(before)).body, end]]
 
@@ -365,7 +365,7 @@ class _Returns(ast.NodeTransformer):
 
 
 def jump_key(jump: ast.stmt) -> tuple[str, int, int]:
-    """What tells one jump of a function from the others, in a copy too."""
+    """A key that identifies a jump of a function, in a copy too."""
     return how_of(jump), jump.lineno, jump.col_offset
 
 
@@ -388,7 +388,7 @@ def blocks_of(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 
 def own_statements(block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Every statement of a block that runs as a part of its function, at any depth."""
+    """All statements of a block that run as a part of its function, at any depth."""
     for statement in block:
         yield statement
         for inner in blocks_of(statement):
@@ -396,7 +396,7 @@ def own_statements(block: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def without_blocks(statement: ast.stmt) -> ast.stmt:
-    """A compound statement without what stands in its blocks."""
+    """A compound statement without the contents of its blocks."""
     if not any(True for _ in blocks_of(statement)):
         return statement
     made = copy.copy(statement)
@@ -449,7 +449,7 @@ def _called(node: ast.AST) -> Iterator[str]:
 
 
 def never_cut(statement: ast.stmt) -> str | None:
-    """Why a statement is never a part of a region; None if it may be, empty if nothing is to be said of it."""
+    """The reason why a statement is never a part of a region; None if it may be, empty if there is nothing to say."""
     match statement:
         case ast.Global() | ast.Nonlocal() | ast.Pass():
             return ""
@@ -505,7 +505,7 @@ def _bare_raises(statements: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def works(statement: ast.stmt) -> bool:
-    """False for what only renames, jumps, raises, or states a constant."""
+    """False for a statement that only renames, jumps, raises, or evaluates a constant."""
     return not isinstance(statement, ast.Raise) and any(
         isinstance(node, _WORKING) for node in ast.walk(statement)
     )

@@ -1,4 +1,4 @@
-"""Buckets: one program for many sizes of an axis, whose elements beyond the size of a call take part in nothing.
+"""Buckets: one program for many sizes of an axis; elements beyond the size of a call do not take part.
 
 `compile(f, bucket={"x": {0: "pow2"}})` pads `x` along axis 0 to the next power of two and runs a small function around `f`,
 written here as source: `lambda x, s: f(x[:s[0]])`, where `s` holds the size. So `f` gets an array of bounded extent
@@ -42,11 +42,11 @@ _files = itertools.count()
 
 
 class NotInBuckets(Exception):
-    """Raised where a function cannot be told from the plain one only without buckets, for the reason in its text."""
+    """Raised where a function is indistinguishable from the plain one only without buckets; the text says why."""
 
 
 def rules_of(bucket: Any, fn: Callable[..., Any], name: str) -> dict[str, dict[int, Rule]]:
-    """The rules by parameter and axis, as `compile` is given them. TypeError or ValueError for what is none."""
+    """The rules by parameter and axis, as given to `compile`. TypeError or ValueError for invalid ones."""
     calling = Calling(fn)
     if not isinstance(bucket, Mapping):
         raise TypeError(f'`bucket` is a dict such as {{"x": {{0: "pow2"}}}}, not {bucket!r}')
@@ -92,7 +92,7 @@ def _call(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
 
 
 def _leave_out_call(error: BaseException) -> None:
-    """Forgets the frames of the functions that are written here."""
+    """Removes the frames of the generated functions from a traceback."""
     before = error.__traceback__
     while before is not None and (frame := before.tb_next) is not None:
         if frame.tb_frame.f_code.co_filename.startswith(_FILE):
@@ -118,7 +118,7 @@ class Buckets:
         describe: Callable[..., Any],
         run: Callable[..., Any] = _call,
     ) -> tuple[Any] | None:
-        """What the call gives; None for one that buckets do not serve. `describe` gives the specs of the arguments.
+        """The result of the call; None for one that buckets do not serve. `describe` gives the specs of the arguments.
 
         `run` is done with the compiled function and its arguments.
         """
@@ -199,7 +199,7 @@ class Buckets:
         return False
 
     def _function(self, count: int, keywords: tuple[str, ...], shared: tuple[tuple[Place, ...], ...]) -> Any:
-        """The function around that of the user, compiled: `s` has the sizes, each of which some places share."""
+        """The compiled wrapper of the user's function: `s` has the sizes, each of which some axes share."""
         cuts: dict[int, dict[int, int]] = {}
         for i, places in enumerate(shared):
             for number, axis in places:
@@ -217,7 +217,7 @@ class Buckets:
 
 
 def refuse_aliases(program: Program, padded: frozenset[str]) -> None:
-    """`NotInBuckets` if a program stores into a padded argument, hands one out, or stores into what no argument holds."""
+    """Raises `NotInBuckets` if a program stores into or returns a padded argument, or stores into what no argument holds."""
     for mutation in program.mutations:
         if _name_of(mutation.target) in padded:
             raise NotInBuckets("it stores into an argument that is in a bucket")
@@ -240,7 +240,7 @@ def _identifier(name: str) -> str:
 
 
 def _cut(name: str, axes: Mapping[int, int]) -> str:
-    """The text of an argument, cut along axes at sizes."""
+    """The source text of an argument, cut along axes at sizes."""
     if not axes:
         return name
     parts = [f":s[{axes[axis]}]" if axis in axes else ":" for axis in range(max(axes) + 1)]

@@ -1,4 +1,4 @@
-"""Compiled functions as bytes, and back: `CompiledFunction.export` and `pystage.load`.
+"""Export of compiled functions as bytes, and back: `CompiledFunction.export` and `pystage.load`.
 
 What is loaded is a compiled function whose one program is that of the file: calls are dispatched, run and finished as those
 of any other. `cache/exported.py` has what stands in the bytes.
@@ -127,7 +127,7 @@ _CONTAINERS = (list, tuple, dict, collections.OrderedDict, collections.Counter, 
 
 
 def _standing_in(spec: Spec) -> Spec:
-    """An argument that the callable holds, without its classes, and without what a program that is made does not read."""
+    """An argument that the callable holds, without its classes, and without parts that the program does not read."""
     match spec:
         case StaticSpec(value=value) if not can_encode(value):
             return StaticSpec(Unread.HERE)
@@ -141,7 +141,7 @@ def _standing_in(spec: Spec) -> Spec:
 
 
 def _remade(spec: Spec, leaves: Sequence[Any]) -> Template:
-    """What makes an argument anew."""
+    """The function that makes an argument anew."""
     match spec:
         case LeafSpec(index=index):
             return ConstantTemplate(leaves[index])
@@ -198,7 +198,7 @@ class LoadedFunction(CompiledFunction[..., Any]):
             self._short = made.short
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """It is pickled as its bytes."""
+        """Pickles the function as its bytes."""
         return load, (self._data,)
 
     def __repr__(self) -> str:
@@ -222,7 +222,7 @@ def _not_inferred(*request: Any, **options: Any) -> NoReturn:
 
 
 def _stub(program: ExportedProgram) -> Callable[..., Any]:
-    """A function with the parameters of the one that was exported, which nothing runs."""
+    """A function with the parameters of the exported one, which never runs."""
     parts: list[inspect.Parameter] = []
     for name, kind, optional in program.parameters:
         if not name.isidentifier() or keyword.iskeyword(name):
@@ -243,7 +243,7 @@ class _FixedCapacities(Feedback):
     """Feedback of calls for which there is no other program."""
 
     def note_outgrown(self, outgrown: Outgrown) -> Change:
-        """PS815."""
+        """Raises PS815."""
         started = outgrown.writes is not None
         raise capacity_outgrown(outgrown.end, "an exported program", started) from None
 

@@ -1,4 +1,4 @@
-"""A compiled function: what `pystage.compile` gives.
+"""Compiled functions: the result of `pystage.compile`.
 
 What compiles and runs programs is loaded when a compiled function is first used: all of it lies behind its dispatcher.
 """
@@ -59,7 +59,7 @@ _making = threading.Lock()
 
 
 class _Fork:
-    """A fork of a process in which XLA has started threads does not have them, and waits for them for ever."""
+    """Handling of forks, in which XLA's threads are missing and would be waited for forever."""
 
     def __init__(self) -> None:
         self.lacks_xla = self._has_told = False
@@ -74,7 +74,7 @@ class _Fork:
                 function.forget_fast_paths()
 
     def tell(self, name: str, plainly: bool) -> None:
-        """Warns, once, of a call that was to be compiled: it runs plainly, or may wait for ever."""
+        """Warns, once, that a call that was to be compiled runs plainly, or may wait forever."""
         if self._has_told:
             return
         self._has_told = True
@@ -95,8 +95,9 @@ def functions_in_tiers() -> list[CompiledFunction[..., Any]]:
 
 
 class Lazily(NamedTuple):
-    """What `pystage.lazy` does for compiled functions: runs a plain function on lazy tensors in place of ndarrays, and
-    a compiled one on ndarrays in place of the lazy tensors that it was given."""
+    """The part of `pystage.lazy` for compiled functions: runs a plain function on lazy tensors in place of ndarrays, and a
+    compiled one on ndarrays in place of the lazy tensors that it was given.
+    """
 
     run: Run
     run_on_arrays: Run
@@ -110,7 +111,7 @@ class Offloaded(Protocol):
         ...
 
     def residual(self, /, *args: Any, **kwargs: Any) -> Any:
-        """What is left in Python."""
+        """The residual program."""
         ...
 
 
@@ -188,7 +189,7 @@ class CompiledFunction(Generic[P, R]):
 
     @property
     def __pystage_function__(self) -> Callable[..., Any]:
-        """What a staged caller calls: the plain callable, as a part of the caller's own program.
+        """The plain callable, which a staged caller calls as a part of its own program.
 
         No attribute of the object, which `functools.wraps` would give to a plain function around it.
         """
@@ -196,7 +197,7 @@ class CompiledFunction(Generic[P, R]):
 
     @property
     def runs_plainly(self) -> bool:
-        """Whether it has a plain run, which a derivative has not."""
+        """Whether it has a plain run; a derivative has none."""
         return self._tier is not None
 
     @property
@@ -281,7 +282,7 @@ class CompiledFunction(Generic[P, R]):
             raise exception
 
     def forget_fast_paths(self) -> None:
-        """Calls ask for their tier."""
+        """Makes calls ask for their tier again."""
         self._short, self._by_types = {}, {}
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
@@ -297,7 +298,7 @@ class CompiledFunction(Generic[P, R]):
         return f"<pystage.compile of {self.__wrapped__!r}>"
 
     def __copy__(self) -> Self:
-        """A copy of a function is the function."""
+        """A copy of the function is the function itself."""
         return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -426,7 +427,7 @@ class CompiledFunction(Generic[P, R]):
 
     @property
     def identity(self) -> tuple[str, Span | None]:
-        """The name of the function, and where it is defined."""
+        """The name of the function, and its definition's span."""
         return self._name, self._dispatcher.span
 
     @property
@@ -441,7 +442,7 @@ class CompiledFunction(Generic[P, R]):
 
     @property
     def dispatcher(self) -> Dispatcher:
-        """What finds and makes its programs."""
+        """The dispatcher, which finds and makes its programs."""
         return self._dispatcher
 
     def canonical(
@@ -521,7 +522,7 @@ class CompiledFunction(Generic[P, R]):
         args: Sequence[Any],
         kwargs: dict[str, Any],
     ) -> Any:
-        """Runs a call in a program, if one is ready or compiling it pays; `NotReady` where it is to run plainly."""
+        """Runs a call in a program, if one is ready or compiling it pays; `NotReady` where it runs plainly."""
         tiers = self.tiers
         tiers.take_stock(kind)
         error = tiers.end()
@@ -599,7 +600,7 @@ class CompiledFunction(Generic[P, R]):
             self._dispatcher.note_fallback(refused, time.perf_counter() - began)
 
     def _parts(self, refused: Sequence[Diagnostic] | None) -> Callable[..., Any]:
-        """The plain function, with the parts of it staged that can be; `refused` says why not all of it."""
+        """The plain function with parts staged; `refused` says why not all of it."""
         if self._offload is None:
             return self._target.fn
         if self._offloaded is None:
@@ -607,7 +608,7 @@ class CompiledFunction(Generic[P, R]):
         return self._offloaded
 
     def residual(self, /, *args: Any, **kwargs: Any) -> Any:
-        """What is left in Python of a function that cannot be staged for these arguments, to be printed.
+        """The residual program of a function that cannot be staged for these arguments, to be printed.
 
         It shows each part that is staged, with what goes in and comes out, and why each other line stays.
         """

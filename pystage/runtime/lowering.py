@@ -1,4 +1,4 @@
-"""Ahead-of-time compilation: a function lowered for given arguments, then compiled, in the shape of JAX's AOT API."""
+"""Ahead-of-time compilation: functions lowered for given arguments, then compiled, as in JAX's AOT API."""
 
 from __future__ import annotations
 

@@ -44,12 +44,12 @@ class Raised(Exception):
         self.traceback = traceback
 
     def genuine(self) -> BaseException:
-        """What the caller gets."""
+        """The result for the caller."""
         return self.exception.with_traceback(self.traceback)
 
 
 class Outgrown(Exception):
-    """A run has ended because it exceeded a capacity, as `end` says, with nothing changed outside.
+    """Raised where a run exceeded a capacity, as `end` says, and nothing has changed outside.
 
     `capacities`: what is larger in the next program. `writes`: how many writes the run has made, less those that it was to
     skip; None if the program prints nothing.
@@ -65,7 +65,7 @@ class Outgrown(Exception):
 
 
 class Pending(tuple[Any, ...]):
-    """What the `jax.jit` of a specialisation returns where a plan has more to do: the plan rides along.
+    """The result of the `jax.jit` of a specialisation where a plan has more to do: it carries the plan.
 
     A pytree whose leaves are the program's results; JAX keeps the plan with the compiled program, so that
     finding it costs nothing. A tuple, because the least time goes into making one, at every call.

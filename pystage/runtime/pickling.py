@@ -1,4 +1,4 @@
-"""Pickles of compiled functions: by name, as of plain functions, else by value, with the text that they are compiled from.
+"""Pickles of compiled functions: by name, as of plain functions, else by value, with their source text.
 
 `cloudpickle` takes functions of `__main__` by value, for a process that does not have them, and drops where their code
 stands. So a compiled function has the texts of its source with it, and those of the functions of `__main__` that it
@@ -27,7 +27,7 @@ def reduced(
     given: dict[str, Any],
     pickler: Any,
 ) -> str | tuple[Any, ...]:
-    """What `__reduce__` gives for a compiled function that `again` makes of the `plain` one, with the attributes `given`.
+    """The result of `__reduce__` for a compiled function that `again` makes of the `plain` one, with the attributes `given`.
 
     `pickler` is the frame that asks: cloudpickle's wants a value where other processes do not have the module.
     """
@@ -48,7 +48,7 @@ def _made(again: Callable[..., Any], plain: Callable[..., Any], texts: tuple[str
 
 
 def _wants_values(frame: types.FrameType | None, module: str) -> bool:
-    """True if a pickle is for processes that do not have this module: cloudpickle decides it by the module's name."""
+    """True if a pickle is for processes without this module: cloudpickle decides it by the module's name."""
     if frame is None or "cloudpickle" not in str(frame.f_globals.get("__name__", "")):
         return False
     registered = frame.f_globals.get("list_registry_pickle_by_value", frozenset)()
@@ -83,7 +83,7 @@ def _texts(plain: Any) -> Iterator[str]:
 
 
 def _referred(function: types.FunctionType) -> Iterator[Any]:
-    """What stands under the names and in the cells of a function."""
+    """The objects that the names and cells of a function refer to."""
     for code in (function.__code__, *nested_codes(function.__code__)):
         for name in code.co_names:
             if name in function.__globals__:

@@ -49,7 +49,7 @@ class _Running(threading.local):
 
 
 class NotReady(Exception):
-    """A call for which a program would have to be compiled first, or is: by `job`."""
+    """Raised for a call whose program would have to be compiled first, or is being compiled by `job`."""
 
     def __init__(self, job: Job | None = None) -> None:
         super().__init__(job)
@@ -71,7 +71,7 @@ _asked = _Asked()
 
 @contextmanager
 def _where_missing(missing: Missing, patience: float = float("inf")) -> Iterator[None]:
-    """`patience`: after how many seconds inference ends with `NotReady`."""
+    """The behaviour where a program is missing. `patience`: the seconds after which inference ends with `NotReady`."""
     before = _asked.missing, _asked.patience
     _asked.missing, _asked.patience = missing, patience
     try:
@@ -100,7 +100,7 @@ def is_beside() -> bool:
 
 
 def patience() -> float:
-    """After how many seconds inference is given up."""
+    """The seconds after which inference is given up."""
     return _asked.patience
 
 
@@ -168,7 +168,7 @@ class Kinds:
         return made
 
     def serves_less(self, size: int) -> bool:
-        """True if the program is taken for smaller arguments."""
+        """True if the program is used for smaller arguments."""
         return any(kind.settled for at, kind in self.by_size.items() if at < size)
 
 
@@ -198,14 +198,14 @@ class Tiers:
 
     @property
     def outline(self) -> Outline:
-        """What is known of the function by its source."""
+        """The outline of the function, by its source."""
         if self._outline is None:
             self._outline = outline_of(self.function)
         return self._outline
 
     @property
     def price(self) -> float:
-        """What the next compilation is expected to cost."""
+        """The expected cost of the next compilation."""
         if self.compilations:
             return max(self.compiling / self.compilations, self.least)
         return max(AT_FIRST + BY_LINE * self.outline.lines, self.least)
@@ -217,13 +217,13 @@ class Tiers:
 
     @property
     def plainly(self) -> tuple[int, float]:
-        """How many calls ran plainly, and how long."""
+        """The number and time of plain calls."""
         kinds = self.all_kinds
         return sum(kind.plain_calls for kind in kinds), sum(kind.plain for kind in kinds)
 
     @property
     def now(self) -> str:
-        """How calls run now, in words."""
+        """A description of how calls run now."""
         if self.job is not None:
             return "plainly, while XLA compiles"
         if any(kind.settled for kind in self.all_kinds):
@@ -232,7 +232,7 @@ class Tiers:
 
     @property
     def why(self) -> str:
-        """Why calls run plainly, in words."""
+        """A description of why calls run plainly."""
         given_up = [kind for kind in self.all_kinds if kind.given_up and kind.trials]
         if given_up:
             best, mean = given_up[0].best, given_up[0].usual
@@ -249,28 +249,28 @@ class Tiers:
         return self.is_long(kind, args)
 
     def is_long(self, kind: Kind, args: Sequence[Any]) -> bool:
-        """True if such a call is expected to run longer than compiling it takes, so that it waits for that."""
+        """True if such a call is expected to take longer than compiling it, so that it waits for that."""
         return self.expected(kind, args) >= self.price
 
     def expected(self, kind: Kind, args: Sequence[Any]) -> float:
-        """How long a plain run of such a call is expected to take."""
+        """The expected time of a plain run of such a call."""
         return kind.mean if kind.plain_calls else self.outline.seconds(args)
 
     def patience(self, kind: Kind, args: Sequence[Any]) -> float:
-        """How long inference may take: half of what plain runs have cost, or of what this one may; XLA needs the rest."""
+        """The time limit of inference: half of what plain runs have cost, or of what this one may; XLA needs the rest."""
         return max(self.plain - self.compiling, self.expected(kind, args)) / 2
 
     def note_late(self, seconds: float) -> None:
-        """Inference was given up after so long: compiling costs at least twice as much as expected."""
+        """Records that inference was given up after so long: compiling costs at least twice as much as expected."""
         self.least = 2 * self.price
         self.compiling += seconds
 
     def begin(self, job: Job, kind: Kind, seconds: float) -> None:
-        """XLA compiles a program for such calls beside the program; inferring it has taken so long."""
+        """Starts XLA's compilation of a program for such calls beside the program; its inference has taken so long."""
         self.job, self.awaiting, self.spent = job, kind, seconds
 
     def end(self) -> BaseException | None:
-        """Counts what XLA compiled beside the program, if it has ended; what it raised."""
+        """Accounts for XLA's compilation beside the program, if it has ended; gives its exception."""
         job, kind = self.job, self.awaiting
         if job is None or kind is None or not job.done:
             return None
@@ -281,7 +281,7 @@ class Tiers:
         return job.error
 
     def take_stock(self, kind: Kind) -> None:
-        """Counts the plain runs since this was last done: they are a reason to compile.
+        """Accounts for the plain runs since the last time: they are a reason to compile.
 
         A program that was given up is tried again once plain runs that took much longer have cost as much as compiling.
         """
@@ -296,7 +296,7 @@ class Tiers:
             kind.settled = False
 
     def rest(self, kind: Kind) -> None:
-        """Says for how long such calls run plainly."""
+        """Sets how long such calls run plainly."""
         if self.job is not None:
             kind.until = kind.plain + SOON
             return
@@ -304,12 +304,12 @@ class Tiers:
         kind.until = kind.plain + max(missing, self.price / 100)
 
     def note_compiling(self, seconds: float) -> None:
-        """Something was compiled, or refused after so long."""
+        """Accounts for a compilation, or a refusal, that took so long."""
         self.compiling += seconds
         self.compilations += 1
 
     def note_run(self, kind: Kind, seconds: float) -> None:
-        """A call of a program took so long."""
+        """Accounts for a run of a program that took so long."""
         if kind.settled:
             return
         kind.trials += 1
@@ -322,7 +322,7 @@ class Tiers:
                 kind.settled = True
 
     def run_plainly(self, kind: Kind, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """The plain run, timed."""
+        """Times a plain run."""
         running = self.running
         running.plainly = True
         began = _now()

@@ -1,4 +1,4 @@
-"""Compiles the programs of many calls ahead, in threads: XLA compiles beside Python."""
+"""Compilation of the programs of many calls ahead, in threads: XLA compiles beside Python."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def warm_up(
 
 
 def _arguments(call: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call, with arrays of zeros in place of what stands for an array."""
+    """The arguments of a call, with arrays of zeros in place of abstract ones."""
     args = call if type(call) is tuple else () if type(call) is dict else (call,)
     kwargs = call if type(call) is dict else {}
     made: tuple[tuple[Any, ...], dict[str, Any]] = jax.tree.map(_value, (args, kwargs), is_leaf=_is_abstract)

@@ -1,4 +1,4 @@
-"""How long a plain run of a function takes at least, by its source and the sizes of the arguments.
+"""A lower bound on the time of a plain run, from the source of the function and the sizes of the arguments.
 
 Each node of the syntax tree takes the time of an instruction of CPython, times the trips of the loops around it. The
 trips of a loop are those that its source derives from the parameters alone (`range(n)`, `range(x.shape[0])`, `for each in
@@ -35,13 +35,13 @@ Value = Callable[[Sequence[Any]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """`lines`: how many lines a function and what it calls have. `work`: so many nodes, in loops of these trips."""
+    """`lines`: the number of lines of a function and its callees. `work`: numbers of nodes, in loops of these trips."""
 
     lines: int
     work: tuple[tuple[int, tuple[Size, ...]], ...]
 
     def seconds(self, args: Sequence[Any]) -> float:
-        """The time of a plain run with these arguments, at least."""
+        """A lower bound on the time of a plain run with these arguments."""
         nodes = 0.0
         for weight, loops in self.work:
             trips = 1.0
@@ -68,7 +68,7 @@ class _Reader:
         self._seen: set[Any] = set()
 
     def read(self, function: Any, loops: tuple[Size, ...], given: Sequence[Any] | None) -> None:
-        """Reads a function that is called in these loops; of a class, only how many lines its methods have.
+        """Reads a function that is called in these loops; of a class, only the number of lines of its methods.
 
         `given` says of each parameter what it stands for, if that is known.
         """
@@ -118,7 +118,7 @@ def _last_line(code: types.CodeType) -> int:
 
 
 class _Walk:
-    """A walk over one function, with what its names stand for."""
+    """A walk over one function, with the meaning of its names."""
 
     def __init__(self, reader: _Reader, function: types.FunctionType, names: dict[str, Any]) -> None:
         self._reader = reader
@@ -153,7 +153,7 @@ class _Walk:
             self._reader.read(found, loops, [self._value(arg) for arg in node.args])
 
     def _assign(self, node: ast.stmt, own: Sequence[ast.AST]) -> None:
-        """Notes what a name stands for, or that it is not known any more."""
+        """Records the meaning of a name, or that it is unknown from here on."""
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             target, value = node.targets[0], self._value(node.value)
             if isinstance(target, ast.Name) and value is not None:
@@ -169,7 +169,7 @@ class _Walk:
                 self._names.pop(each.id, None)
 
     def _value(self, node: ast.expr) -> Value | None:
-        """What an expression of arguments is; None where it is of anything else."""
+        """The value of an expression of arguments; None for any other expression."""
         match node:
             case ast.Name(id=name):
                 return self._names.get(name)
@@ -190,7 +190,7 @@ class _Walk:
         return None
 
     def _trips(self, iterable: ast.expr) -> Size | None:
-        """How many elements a loop goes over; None where that is not known."""
+        """The trip count of a loop; None where it is unknown."""
         match iterable:
             case ast.Call(func=ast.Name(id="range"), args=[*ends]) if not iterable.keywords:
                 return _guarded(_computed(lambda *ends: len(range(*ends)), *map(self._value, ends)))
@@ -213,13 +213,13 @@ def _argument(position: int) -> Value:
 
 
 def _computed(compute: Callable[..., Any], *values: Value | None) -> Value | None:
-    """What is computed of these; None where one is not known."""
+    """The result of an operation on these; None where one is unknown."""
     known = [each for each in values if each is not None]
     return (lambda args: compute(*[each(args) for each in known])) if len(known) == len(values) else None
 
 
 def _guarded(size: Value | None) -> Size | None:
-    """A size that is 1 where the arguments are not what the source takes them for: the run itself says so."""
+    """A size that is 1 where the arguments are not what the source suggests: the run itself fails then."""
     if size is None:
         return None
 
@@ -233,7 +233,7 @@ def _guarded(size: Value | None) -> Size | None:
 
 
 def _collect(node: ast.AST, own: list[ast.AST]) -> None:
-    """The nodes of a statement, without those of the statements in it."""
+    """The nodes of a statement, without those of inner statements."""
     own.append(node)
     for field in (
         node.__dict__.values()

@@ -1,4 +1,4 @@
-"""The boundary between a call and a staged program.
+"""The boundary between a call and a staged program: specs in; templates, mutations, guards and hidden inputs out.
 
 On entry, `runtime/arguments/` describes the arguments of a call by `Spec`s, from which inference creates abstract values.
 On exit, inference describes by `Template`s and `Mutation`s how the results of the program become Python objects, and
@@ -25,7 +25,7 @@ from .program_growth import Multiplied
 
 
 class Form(enum.Enum):
-    """What kind of Python object an array value is."""
+    """The kind of Python object that an array value is."""
 
     __hash__ = object.__hash__  # each is one object, and part of many keys
 
@@ -92,7 +92,7 @@ def leaf_forms(specs: Iterable[Spec]) -> dict[int, Form]:
 
 
 class Key(enum.Enum):
-    """Stands among the keys of a container for what it has besides its elements."""
+    """A key of a container for something it has besides its elements."""
 
     __hash__ = object.__hash__
 
@@ -107,9 +107,9 @@ FACTORY, MAXLEN = Key.FACTORY, Key.MAXLEN
 
 
 class PathStep(enum.Enum):
-    """How a path goes on. `MEMBER`: what stands under a name in a class's own dictionary. `STATE`: the words of the state of
-    a bit generator (`generators.words_of`). `CALL`: what a call with known arguments gives, which depends on
-    classes alone. `FIELD`: a field of structured ndarrays.
+    """A step of a path. `MEMBER`: the object under a name in a class's own dictionary. `STATE`: the words of the state of a
+    bit generator (`generators.words_of`). `CALL`: the result of a call with known arguments, which depends on classes alone.
+    `FIELD`: a field of structured ndarrays.
     """
 
     __hash__ = object.__hash__  # as that of `Form`
@@ -176,24 +176,24 @@ class Path:
         return text
 
     def attribute(self, name: str) -> Path:
-        """The path of an attribute of what stands here."""
+        """The path of an attribute of the object here."""
         return Path(self.root, (*self.steps, (PathStep.ATTRIBUTE, name)))
 
     def item(self, key: Any) -> Path:
-        """The path of an item of what stands here."""
+        """The path of an item of the object here."""
         return Path(self.root, (*self.steps, (PathStep.ITEM, key)))
 
     def call(self, *args: Any) -> Path:
-        """The path of what a call of what stands here gives."""
+        """The path of the result of a call of the object here."""
         return Path(self.root, (*self.steps, (PathStep.CALL, args)))
 
     @property
     def state(self) -> Path:
-        """The path of the state of the bit generator that stands here."""
+        """The path of the state of the bit generator here."""
         return Path(self.root, (*self.steps, (PathStep.STATE, "state")))
 
     def field(self, names: Iterable[str]) -> Path:
-        """The path of a field of the structured ndarray that stands here."""
+        """The path of a field of the structured ndarray here."""
         return Path(self.root, (*self.steps, *[(PathStep.FIELD, name) for name in names]))
 
     @property
@@ -216,7 +216,7 @@ class Path:
 
     @property
     def key(self) -> PathKey:
-        """Equal for two paths that lead to the same place."""
+        """A key, equal for two paths that lead to the same place."""
         match self.root:
             case Argument(name=name):
                 where: tuple[Any, ...] = ("argument", name)
@@ -245,7 +245,7 @@ class HiddenInput:
 
 
 class GuardKind(enum.Enum):
-    """What a guard compares."""
+    """The kind of comparison of a guard."""
 
     __hash__ = object.__hash__  # as that of `Form`
 
@@ -307,7 +307,7 @@ class Repeat:
 
 @immutable
 class Draws:
-    """What the host does with generators before the program runs, in order, and what the program gets of it.
+    """The draws that the host performs before the program runs, in order, and what the program gets of them.
 
     `generators` are the paths of those that the caller has. A draw's type has one axis before its own for each
     `Repeat` around it. `groups` are the inputs of the program, each one draw, or several numbers as a vector.
@@ -349,7 +349,7 @@ class ConstantTemplate(TreeNode):
 
 @immutable
 class PathTemplate(TreeNode):
-    """The very object that stands at `path`: an argument or a captured object that is handed back."""
+    """The object at `path` itself: an argument or a captured object that is returned."""
 
     path: Path
 
@@ -401,7 +401,7 @@ class PoolTemplate(TreeNode):
 
 @immutable
 class MemberTemplate(TreeNode):
-    """The object in a row of a pool, the same each time; in a row of a list, what is there says which."""
+    """The object in a row of a pool, the same each time; in a row of a list, the list's row selects it."""
 
     pool: PoolTemplate
     place: int | OutputTemplate
@@ -441,7 +441,7 @@ class Cut(TreeNode):
 
 @immutable
 class Subscript(TreeNode):
-    """The step to what a subscript that is known gives of a structured ndarray: a field, several, an element."""
+    """The step by a known subscript of a structured ndarray: to a field, several, an element."""
 
     key: str | tuple[str, ...]
 
@@ -461,7 +461,7 @@ class RecordsTemplate(TreeNode):
 
 @immutable
 class ChoiceTemplate(TreeNode):
-    """One of several objects, chosen by the paths that the program took: `options[selector]`.
+    """One of several objects, selected by the path taken: `options[selector]`.
 
     `number`: where JAX traces the call, numbers of all kinds are arrays; this is the one that they are then.
     """
@@ -478,7 +478,7 @@ class AbsentTemplate(TreeNode):
 
 @immutable
 class CallTemplate(TreeNode):
-    """What a call of `function` gives after the run: a string from its parts, an exception from its arguments.
+    """The result of a call of `function` after the run: a string from its parts, an exception from its arguments.
 
     Two templates with one `identity` are one object.
     """
@@ -513,7 +513,7 @@ Template = (
 
 
 class Write(enum.Enum):
-    """What a mutation does to its target."""
+    """The kind of change that a mutation makes to its target."""
 
     ARRAY = "array"  # target[...] = value, an Output
     ATTRIBUTE = "attribute"  # setattr(target, key, value), or delattr(target, key) where the value is `AbsentTemplate`
@@ -543,7 +543,7 @@ class Mutation:
 
 @immutable
 class Handled:
-    """An exception that was being handled while the program raised others: the `__context__` of those.
+    """An exception being handled while the program raised others, and so their `__context__`.
 
     `number`: the payload key under which the number of its place stands, 0 where none was being handled. `values`: the
     payload keys of what it is made of, each with the key under which its value stands.
@@ -555,7 +555,7 @@ class Handled:
 
 @immutable
 class Site:
-    """A place of the program that may raise `cls`.
+    """A raise site: an instruction of the program that may raise `cls`.
 
     `exception`: a call that raises the genuine exception, or gives it. Its `OutputTemplate`s count the values of the
     place itself, of which the program gives the i-th as the payload `keys[i]`. `fallback` is raised where the
@@ -575,7 +575,7 @@ class Site:
 
 @immutable
 class Failure:
-    """How a program says that it has raised.
+    """How a program reports that it has raised.
 
     `code`: the result that is 0 or the number of the place, or that number where the program certainly raises;
     `find` gives the place; `payload` are the results that hold the values for its message. Only what raises
@@ -590,7 +590,7 @@ class Failure:
 
 @immutable
 class Demand:
-    """A number that had to be known while compiling: where it stands, its value, and who asked for it.
+    """A number that had to be known while compiling: its path, its value, and who asked for it.
 
     `place` is an argument leaf, or the path of a number of the environment; `where` says it in words.
     """
@@ -604,7 +604,7 @@ class Demand:
 
 @immutable
 class Program:
-    """A staged program: HLO, and how it meets the environment.
+    """A staged program: its HLO function, and its interface to the environment.
 
     Parameters of `function`: the dynamic leaves `leaves` (indices of `LeafSpec`s, those that the program
     uses), then one for each of `groups`: a hidden input by its index in `hidden`, or several numbers of one
@@ -634,15 +634,15 @@ class Program:
 
     @property
     def may_outgrow(self) -> bool:
-        """True if a run may end because a capacity does not suffice."""
+        """True if a run may exceed a capacity."""
         return bool(self.capacities) and self.failure is not None
 
     @property
     def input_forms(self) -> tuple[Form, ...]:
-        """The form of what the program gets for each of `groups`; a vector of numbers is nobody's ndarray."""
+        """The form of the input for each of `groups`; a vector of numbers is nobody's ndarray."""
         return tuple([self.hidden[group[0]].form for group in self.groups])
 
     @property
     def input_keys(self) -> tuple[tuple[PathKey, ...], ...]:
-        """Where what the program gets for each of `groups` stands in the environment."""
+        """The place in the environment of the input for each of `groups`."""
         return tuple([tuple([self.hidden[i].path.key for i in group]) for group in self.groups])

@@ -1,4 +1,4 @@
-"""Arrays of bounded extent: the bound of an axis is known now, the number of its elements is computed by the program.
+"""Bounded arrays: the bound of an extent is known while compiling, the size is computed by the program.
 
 Such an array is a whole, whose extents are known, and for each bounded axis the places of the whole that belong to it
 (`Extent`). Elementwise work is done on the whole; what combines along an axis leaves out what does not belong to it.
@@ -21,7 +21,7 @@ from .node import NOTE, TreeNode
 
 @dataclass(frozen=True, slots=True)
 class Progression:
-    """`count` places of an axis: `start`, `start + step`, …; only the program knows where and how many.
+    """`count` positions of an axis: `start`, `start + step`, …, which the program computes.
 
     The step may be known; it is never 0.
     """
@@ -33,7 +33,7 @@ class Progression:
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """The elements that `mask`, a vector, selects of `whole` along `axis`; `size` of them."""
+    """The `size` elements of `whole` that `mask`, a vector, selects along `axis`."""
 
     whole: Value
     mask: Value
@@ -43,7 +43,7 @@ class Compressed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Extent(TreeNode):
-    """The places of a whole that belong to a bounded axis.
+    """The positions of a whole that belong to a bounded axis.
 
     They are `start`, `start + step`, …, as many as `size`; or those at which `mask`, a vector, is true, while something is
     stored there, or computed of all elements. `bounds`: the numbers that decide about a slice. `capacity`: the bound, where
@@ -61,25 +61,25 @@ class Extent(TreeNode):
 
     @property
     def progression(self) -> Progression | None:
-        """The places in order; None for those of a mask."""
+        """The positions in order; None for those of a mask."""
         if self.start is None or self.size is None:
             return None
         return Progression(self.start, self.step, self.size)
 
     def is_like(self, other: Extent) -> bool:
-        """True for an extent that differs from another in numbers of the program at most, of which a step may be known."""
+        """True for an extent that differs at most in numbers of the program, of which a step may be known."""
         if (self.axis, self.capacity) != (other.axis, other.capacity) or self.mask is not other.mask:
             return False
         pairs = (self.start, other.start), (self.size, other.size)
         return all((a is None) == (b is None) for a, b in pairs)
 
     def moved(self, by: int) -> Extent:
-        """The same places of an array that has so many more axes before."""
+        """The same positions of an array with so many more leading axes."""
         return replace(self, axis=self.axis + by)
 
 
 def joined_most(a: Extent, b: Extent) -> int | None:
-    """The most elements that one extent or the other has."""
+    """The greater bound of two extents."""
     return None if a.most is None or b.most is None else max(a.most, b.most)
 
 
@@ -89,14 +89,16 @@ def extent_of(progression: Progression, axis: int, bounds: tuple[Array, ...] = (
 
 
 class Selection(Abstract):
-    """Something between an array and its elements: a bounded array, `x.at`, `x.at[i]`. The array doors serve it."""
+    """A value between an array and its elements: a bounded array, `x.at`, `x.at[i]`. Indexing and attributes of arrays
+    handle it.
+    """
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounded(Selection):
-    """An array some of whose extents are bounded.
+    """An array with bounded extents.
 
     `whole` is an ndarray or a `jax.Array` of `type`. `extents` are in the order of their axes, which are distinct. The
     whole is memory like any other's: of `x[mask]` a copy of `x`, of `x[i:j]` that of `x` itself. So all names of a bounded
@@ -123,7 +125,7 @@ class Bounded(Selection):
 
     @property
     def axes(self) -> tuple[Extent | int, ...]:
-        """The axes: bounded ones, and how many elements the others have."""
+        """The axes: bounded ones, and the extents of the others."""
         found: list[Extent | int] = list(self.type.static_shape)
         for extent in self.extents:
             found[extent.axis] = extent
@@ -131,7 +133,7 @@ class Bounded(Selection):
 
     @property
     def outline(self) -> Hashable:
-        """Equal for two names of one bounded array."""
+        """A key, equal for two names of one bounded array."""
         whole = (self.whole.cell, self.whole.path) if isinstance(self.whole, Ref) else self.whole.value
         extents = [(e.axis, e.mask, e.start, e.step, e.size) for e in self.extents]
         return self.objects, self.which, whole, *extents
@@ -146,16 +148,16 @@ class Bounded(Selection):
         return replace(self, objects=(Identity(site),), which=0)
 
     def same_as(self, other: Bounded) -> Bounded:
-        """The same object as another array, with the same elements."""
+        """The same object as another array with the same elements."""
         return replace(self, objects=other.objects, which=other.which)
 
     def bound(self, extent: Extent) -> int:
-        """How many elements the whole has along `extent`: at most as many belong to it."""
+        """The extent of the whole along `extent`, an upper bound of the size."""
         return self.type.static_shape[extent.axis]
 
 
 def joined_objects(a: Bounded, b: Bounded, loop: Identity | None) -> tuple[Identity, ...]:
-    """The objects that an array may be which is `a` on one path and `b` on the other, or before a loop and after a trip.
+    """The objects that an array may be that is `a` on one path and `b` on the other, or before a loop and after a trip.
 
     Of those that trips of the loop have made it may be any.
     """

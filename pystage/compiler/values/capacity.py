@@ -1,4 +1,4 @@
-"""The capacity of what grows, in elements, which belongs to a specialisation; and how a run ends that needs more.
+"""Capacities: how many elements of growing values a specialisation has memory for, and how a run ends that needs more.
 
 In: what a meaning asks for (`Context.capacity`) and what it turns out to need (`Context.needs_capacity`). Out: the exception
 `CapacityExceeded`, by which a run says so. The runtime then makes a specialisation in which the allocation site has
@@ -18,7 +18,7 @@ from ..hlo.immutable import immutable_value
 
 
 def first_size(least: int, itemsize: int, expected: int) -> int:
-    """How many elements there is memory for at first in what may grow: `least`, and as many as are expected.
+    """The initial capacity: at least `least`, and as many elements as are expected.
 
     What is expected counts rounded up to a power of two, and as far as it is not much; a few count longer.
     """
@@ -28,7 +28,7 @@ def first_size(least: int, itemsize: int, expected: int) -> int:
 
 
 def expected_size(extent: int) -> int:
-    """How many elements are expected in what grows with inputs that have at most `extent` along an axis."""
+    """The expected number of elements of what grows with inputs of extents up to `extent`."""
     return max(extent, min(_SOME * extent, _MANY))
 
 
@@ -39,13 +39,13 @@ _MANY = 1 << 10
 
 
 def _power_of_two(count: int) -> int:
-    """The smallest that is not less."""
+    """The smallest power of two that is not less."""
     return 1 << (max(count, 1) - 1).bit_length()
 
 
 @immutable_value
 class AllocationSite:
-    """The instruction that allocates what grows; `what` that is tells apart several that one instruction allocates."""
+    """The instruction that allocates a growing value; `what` distinguishes several of one instruction."""
 
     span: Span | None
     what: str
@@ -62,7 +62,7 @@ class AllocationSite:
 
 @immutable_value
 class Capacity:
-    """How many elements, of `itemsize` bytes each, there is memory for at an allocation site in one specialisation.
+    """The number of elements, of `itemsize` bytes each, that one specialisation has memory for at an allocation site.
 
     `extent`: how many the largest input has along an axis; what grows often has as many.
     """
@@ -78,7 +78,7 @@ class Capacity:
         return self.size * self.itemsize
 
     def grown(self, needed: int, limit: int) -> int:
-        """The size for the next specialisation, at most `limit`: what is needed, and at least twice the size.
+        """The size in the next specialisation, at most `limit`: what is needed, and at least twice the size.
 
         What is small grows faster, to 32 KiB and then sixteenfold or to what is expected, so that a million numbers take
         three further programs.
@@ -93,7 +93,7 @@ class Capacity:
 
 
 class CapacityExceeded(BaseException):
-    """A run ended because it needs `needed` elements where the capacity is smaller."""
+    """A run ended because it needs `needed` elements, more than the capacity."""
 
     def __init__(self, capacity: Capacity, needed: int) -> None:
         super().__init__(f"a capacity of {capacity.size} for {capacity.site}, and the run needs {needed}")
@@ -104,7 +104,7 @@ class CapacityExceeded(BaseException):
 def next_capacities(
     exceeded: CapacityExceeded, capacities: Sequence[Capacity], limit: int
 ) -> dict[AllocationSite, int] | None:
-    """What grows for the next specialisation, of all that may take `limit` bytes; None where that does not suffice.
+    """The capacities of the next specialisation that change, within `limit` bytes in all; None if that is too little.
 
     An element of each of many lists takes what it takes in all of them, which the capacity of their site says.
     Where one element too many was added, others of the same function and size grow along, as what one loop appends to;
@@ -134,7 +134,7 @@ def _itemsize(capacity: Capacity) -> int:
 
 
 class Reexecution(threading.local):
-    """The state of a call that is executed again: how many writes of its output earlier runs have made already."""
+    """The state of a call that is executed again: how many writes earlier runs have made already."""
 
     skipped_writes = 0
 
@@ -145,7 +145,7 @@ REEXECUTION = Reexecution()
 
 @contextmanager
 def reexecution(skipped_writes: int) -> Iterator[None]:
-    """Hidden inputs that are read in the `with` block are those of a run that skips so many writes."""
+    """A `with` block in which hidden inputs are those of a run that skips so many writes."""
     REEXECUTION.skipped_writes = skipped_writes
     try:
         yield

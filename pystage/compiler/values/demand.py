@@ -19,7 +19,7 @@ from .capacity import AllocationSite
 
 
 class NeedsConstant(Exception):
-    """Inference needs a number as a constant: the leaf `place` of the arguments, or what stands at a path.
+    """Raised where inference needs a number as a constant: the leaf `place` of the arguments, or the number at a path.
 
     Whoever called inference calls it again, with the leaf's real value among the `Statics`, or with the path
     among their `fixed`. `span` is what needs the constant and `reason` says what for, as `the shape of
@@ -38,7 +38,7 @@ class NeedsConstant(Exception):
 
 @dataclass(slots=True, eq=False)
 class LoopDecisions:
-    """How the loops of a program are inferred, which one inference finds out and the next one begins with.
+    """Decisions about the loops of a program, which one inference makes and the next one begins with.
 
     By the instruction of the loop: `unrolled` and `appending` say why it is written out, or appends what is no row;
     `by_place` whether it goes over the places of a list. `in_program`: why these generators are in the program.
@@ -50,13 +50,13 @@ class LoopDecisions:
     in_program: dict[Any, str | None] = field(default_factory=dict)
 
     def forget(self) -> None:
-        """Nothing is decided any more: more of the program is known."""
+        """Forgets all decisions: more of the program is known."""
         for decisions in (self.unrolled, self.by_place, self.appending, self.in_program):
             decisions.clear()
 
 
 class Statics(dict[int, Any]):
-    """The values of argument leaves that are known to be wanted, and what is known of captured numbers.
+    """The values of argument leaves that are demanded, and what is known of captured numbers.
 
     `ask` gives the value of a dynamic leaf, None where only its type is known. Inference goes on with a
     value that it asked for, so that one pass finds all demands. Captured numbers in `fixed` are constants
@@ -93,5 +93,5 @@ class Statics(dict[int, Any]):
 
 
 def no_value(leaf: int) -> Any:
-    """Stands for `ask` where values are not known, or must not be kept."""
+    """The `ask` where values are not known, or must not be kept."""
     return None

@@ -1,4 +1,4 @@
-"""A deque as an object of inference: its elements are a list of their own, as rows a ring (`RowsCell.start`)."""
+"""Deques as abstract objects: the elements are a list of their own, as rows a ring (`RowsCell.start`)."""
 
 from __future__ import annotations
 

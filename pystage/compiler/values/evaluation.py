@@ -1,4 +1,4 @@
-"""From templates to the objects that they describe, once the program has run.
+"""Evaluation of templates: the objects that they describe, after a run of the program.
 
 In: a template. Out: a function of a run, which an evaluator makes once and the run's owner calls any number of times. What
 a template gives that refers to the program's results or to the caller's objects depends on who evaluates: the runtime
@@ -38,7 +38,7 @@ from .boundary import (
 
 @dataclass(slots=True)
 class Evaluation:
-    """The results of one run of a program, and what was made of them so far."""
+    """The results of one run of a program, and the objects made of them so far."""
 
     values: Sequence[Any]
     made: dict[int, Any]
@@ -71,7 +71,7 @@ def _contained(cls: type, elements: list[Any]) -> Any:
 
 
 class Evaluator(abc.ABC):
-    """Makes functions of templates: of a run, the object that the template describes."""
+    """Compiles templates to functions from a run to the object that the template describes."""
 
     def make(self, template: Template) -> Make:
         """The function that makes the object."""
@@ -108,18 +108,18 @@ class Evaluator(abc.ABC):
 
     @abc.abstractmethod
     def output(self, output: OutputTemplate) -> Make:
-        """What makes the object of a result."""
+        """The function for the object of a result."""
 
     @abc.abstractmethod
     def view(self, view: ViewTemplate) -> Make:
-        """What makes a view."""
+        """The function for a view."""
 
     @abc.abstractmethod
     def elements(self, output: OutputTemplate) -> Elements:
-        """What makes the objects of the rows of a result."""
+        """The function for the objects of the rows of a result."""
 
     def rows(self, rows: RowsTemplate) -> Make:
-        """What makes a list of rows of results, a dict or a set."""
+        """The function for a list of rows of results, a dict or a set."""
         length, column, cls = rows.length, self.column(rows.element), rows.cls
         make: Make = lambda run: _contained(  # noqa: E731
             cls, column(run, length if isinstance(length, int) else int(run.values[length.index]))
@@ -127,7 +127,7 @@ class Evaluator(abc.ABC):
         return make if rows.factory is None else _with_factory(make, self.make(rows.factory))
 
     def column(self, template: Template) -> Column:
-        """What makes the first so many of the objects that `template` describes, of which results have the rows."""
+        """The function for the first objects that `template` describes, of which results have the rows."""
         match template:
             case OutputTemplate(index=index):
                 elements = self.elements(template)
@@ -152,7 +152,7 @@ class Evaluator(abc.ABC):
                 return lambda run, count: [make(run)] * count
 
     def selected(self, choice: ChoiceTemplate) -> Column:
-        """What makes, in each row, the option that the selector says there."""
+        """The function for the selected option in each row."""
         selectors, columns = choice.selector.index, [self.column(option) for option in choice.options]
 
         def made(run: Evaluation, count: int) -> list[Any]:
@@ -162,12 +162,12 @@ class Evaluator(abc.ABC):
         return made
 
     def member(self, member: MemberTemplate) -> Make:
-        """What finds an object of a pool."""
+        """The function for an object of a pool."""
         find, place = self.objects(member.pool), _row_number(member.place)
         return lambda run: find(run, place(run))
 
     def objects(self, pool: PoolTemplate) -> Callable[[Any, int], Any]:
-        """What finds the object in a row of a pool, which is made the first time."""
+        """The function for the object in a row of a pool, which is made the first time."""
         make, identity = self.make(pool.contents), pool.identity
         known = [
             (_row_number(place), self.make(given))
@@ -188,19 +188,19 @@ class Evaluator(abc.ABC):
         return find
 
     def same(self, same: PathTemplate) -> Make:
-        """What finds an object of the caller's."""
+        """The function for an object of the caller's."""
         return never(same)
 
     def records(self, records: RecordsTemplate) -> Make:
-        """What makes a structured ndarray."""
+        """The function for a structured ndarray."""
         return never(records)
 
     def generator(self, generator: GeneratorTemplate) -> Make:
-        """What finds a generator of random numbers that the program made."""
+        """The function for a random generator that the program made."""
         return never(generator)
 
     def choice(self, choice: ChoiceTemplate) -> Make:
-        """What makes the option that the selector says."""
+        """The function for the selected option."""
         index, makes = choice.selector.index, [self.make(option) for option in choice.options]
         return lambda run: makes[int(run.values[index])](run)
 
@@ -218,7 +218,7 @@ class Evaluator(abc.ABC):
 
 
 def _row_number(place: int | OutputTemplate) -> Callable[[Any], int]:
-    """The row of a run that a template says."""
+    """The row of a run at a template."""
     if isinstance(place, int):
         return lambda run: place
     index = place.index
@@ -226,7 +226,7 @@ def _row_number(place: int | OutputTemplate) -> Callable[[Any], int]:
 
 
 def _row(run: Any, rows: Mapping[int, Any], row: int) -> Any:
-    """The run in which each result is one of its rows; `rows` has those in host memory."""
+    """The run restricted to one row of each result; `rows` has those in host memory."""
     inner = copy.copy(run)
     inner.values, inner.made = _Row(run, rows, row), {}
     return inner
@@ -237,7 +237,7 @@ _ROWS = "rows"
 
 
 class _Row:
-    """The results of a run in one of their rows; `rows` has those in host memory."""
+    """The results of a run in one row; `rows` has those in host memory."""
 
     def __init__(self, run: Evaluation, rows: Mapping[int, Any], row: int) -> None:
         self.run = run
@@ -250,19 +250,19 @@ class _Row:
 
 
 def _of_all_rows(run: Any) -> Any:
-    """The run of which one looks at a row."""
+    """The run to which a row belongs."""
     while isinstance(run.values, _Row):
         run = run.values.run
     return run
 
 
 def of_all_rows(make: Make) -> Make:
-    """What makes one object for all rows."""
+    """A function that makes one object for all rows."""
     return lambda run: make(_of_all_rows(run))
 
 
 def never(template: Template) -> Make:
-    """For what an evaluator cannot make: an internal error, where it is chosen."""
+    """The function for a template that an evaluator cannot make: an internal error, where it is chosen."""
 
     def fail(run: Evaluation) -> NoReturn:
         raise AssertionError(f"{template} outside of a call")
@@ -271,7 +271,7 @@ def never(template: Template) -> Make:
 
 
 def once(identity: int, make: Make) -> Make:
-    """Makes the object of a run the first time; later gives the same one."""
+    """A function that makes the object of a run the first time, and gives the same one later."""
 
     def made(run: Evaluation) -> Any:
         if identity not in run.made:
@@ -282,7 +282,7 @@ def once(identity: int, make: Make) -> Make:
 
 
 def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: int) -> Make:
-    """Makes a container that may hold itself: it is there before its contents are."""
+    """Makes a container that may contain itself: it exists before its contents."""
 
     def make(run: Evaluation) -> Any:
         if identity in run.made:

@@ -1,4 +1,4 @@
-"""The exception that a program has raised, constructed on the host from the number of its raise site and its values."""
+"""Construction of a program's exception on the host, from the number of its raise site and its values."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ PayloadKey = tuple[ArrayType, int]
 def rebuild_exception(
     site: Site, payload: Mapping[PayloadKey, Any], find: Callable[[int], Site], evaluate: Evaluate
 ) -> BaseException:
-    """The exception that the place raises, with its `__context__`."""
+    """The exception of the raise site, with its `__context__`."""
     return _with_context(site, payload, find, evaluate)[0]
 
 
 def _with_context(
     site: Site, payload: Mapping[PayloadKey, Any], find: Callable[[int], Site], evaluate: Evaluate
 ) -> tuple[BaseException, set[PayloadKey]]:
-    """The exception that the place raises, and which of those being handled its chain of contexts has."""
+    """The exception of the raise site, and which exceptions being handled are in its chain of contexts."""
     exception = _construct(site, [payload[key] for key in site.keys], evaluate)
     if isinstance(site.exception, ConstantTemplate) and site.handled:
         exception.__context__ = None
@@ -49,7 +49,7 @@ def _with_context(
 
 
 def origin(site: Site, payload: Mapping[PayloadKey, Any], find: Callable[[int], Site]) -> Site:
-    """The place at which an exception was raised first that the place raises once more."""
+    """The original site of an exception that the site raises once more."""
     for _, earlier in _repeated(site, payload, find):
         site = earlier
     return site
@@ -58,7 +58,7 @@ def origin(site: Site, payload: Mapping[PayloadKey, Any], find: Callable[[int], 
 def _repeated(
     site: Site, payload: Mapping[PayloadKey, Any], find: Callable[[int], Site]
 ) -> Iterator[tuple[Site, Site]]:
-    """The places at which an exception was raised once more, last first, each with the one before."""
+    """The sites at which an exception was raised once more, last first, each with the one before."""
     while site.again:
         handled = site.handled[0]
         earlier = find(int(payload[handled.number]))
@@ -67,7 +67,7 @@ def _repeated(
 
 
 def chain(exception: BaseException, context: BaseException) -> None:
-    """`exception` was raised, with all that is its `__context__`, while `context` was being handled."""
+    """Makes `context` the context of `exception`, at the end of its chain of contexts."""
     found = list(_contexts(exception))
     if not any(each is other for each in _contexts(context) for other in found):
         found[-1].__context__ = context
@@ -81,7 +81,7 @@ def _contexts(exception: BaseException | None) -> Iterator[BaseException]:
 
 
 def _construct(site: Site, payload: Sequence[Any], evaluate: Evaluate) -> BaseException:
-    """The exception that the place raises, of its own values."""
+    """The exception of the raise site, of its own values."""
     try:
         made = evaluate(site.exception, payload)
     except Exception as error:
@@ -97,7 +97,7 @@ def _construct(site: Site, payload: Sequence[Any], evaluate: Evaluate) -> BaseEx
 
 @dataclass(frozen=True, slots=True)
 class ExceptionBuilder:
-    """Makes the exception of the place with a number, of the values that stand for the payload `keys`.
+    """Makes the exception of the raise site with a number, of the values of the payload `keys`.
 
     0 is no place: the program has raised nothing, and nobody looks at what is made.
     """

@@ -1,4 +1,4 @@
-"""Gated φ: one value with several alternatives, of which the path that the program takes selects one.
+"""Gated φ: a value with several alternatives, of which the path taken selects one.
 
 `Gated` has its alternatives side by side; "not assigned" (`Undef`) and None are alternatives like others. `GatedNumber`
 packs numbers of several kinds into one number of a type that represents them all, which is cheaper for an operation that
@@ -26,7 +26,7 @@ from .node import NOTE
 
 @immutable
 class Gated(Abstract):
-    """One of `options`, as the `tags` say; those that stand for no value (`Undef`, None) come first.
+    """One of `options`, selected by `tags`; those that stand for no value (`Undef`, None) come first.
 
     `reason` says so where something needs to know which, and cannot be done for each; None where all that is open is
     whether it is assigned. Of a template, `sides` are what the two sides of the join have, each with the positions of
@@ -41,7 +41,7 @@ class Gated(Abstract):
 
 @immutable
 class GatedNumber(Array):
-    """One number that is of one of several `kinds`, as the `tags` say.
+    """A number of one of several `kinds`, selected by `tags`.
 
     `value` is the number in an element type that holds all of them, but for integers beyond what a floating-point type
     holds: where there may be some, `whole` is the number as an int64, if it is an integer.
@@ -69,17 +69,17 @@ def form_of(kinds: Sequence[NumberKind]) -> Form:
 
 
 def alternatives(value: Abstract) -> tuple[Abstract, ...]:
-    """What a value may be, side by side; mostly itself alone."""
+    """The alternatives of a value; mostly the value alone."""
     return value.options if isinstance(value, Gated) else (value,)
 
 
 def is_absent(value: Abstract) -> bool:
-    """True for what stands for no value: a variable that is not assigned, and None."""
+    """True for an alternative without a value: `Undef`, and None."""
     return isinstance(value, Undef) or (isinstance(value, Const) and value.value is None)
 
 
 def assigned_alternatives(value: Abstract) -> list[Abstract]:
-    """What a variable may be where it is assigned."""
+    """The alternatives of a variable where it is assigned."""
     return [each for each in alternatives(value) if not isinstance(each, Undef)]
 
 
@@ -94,7 +94,7 @@ def may_be_unassigned(value: Abstract) -> bool:
 
 
 def where_assigned(value: Abstract) -> Abstract:
-    """A variable that some paths assign, as it is there."""
+    """The value of a variable where it is assigned."""
     assert isinstance(value, Gated)
     return _gated(value, value.options[1:], value.tags[1:])
 
@@ -119,7 +119,7 @@ def number_of_kind(b: Builder, number: GatedNumber, position: int) -> Array:
 
 
 def restrict(b: Builder, value: Phi, positions: Sequence[int]) -> Abstract:
-    """The value where it is one of the alternatives at these positions, which are in order."""
+    """The value restricted to the alternatives at these positions, which are in order."""
     if len(positions) == 1:
         return select(b, value, positions[0])
     tags = tuple([value.tags[i] for i in positions[:-1]])
@@ -130,14 +130,14 @@ def restrict(b: Builder, value: Phi, positions: Sequence[int]) -> Abstract:
 
 
 def narrow_number(b: Builder, intervals: Intervals, number: GatedNumber) -> Array:
-    """The number without the kinds that are known here not to be it."""
+    """The number without the kinds that are impossible here."""
     found = narrow(b, intervals, number)
     assert isinstance(found, Array)
     return found
 
 
 def narrow(b: Builder, intervals: Intervals, value: Abstract) -> Abstract:
-    """The value without the alternatives that are known here not to be it."""
+    """The value without the alternatives that are impossible here."""
     if not isinstance(value, Gated | GatedNumber):
         return value
     open_: list[int] = []
@@ -152,13 +152,13 @@ def narrow(b: Builder, intervals: Intervals, value: Abstract) -> Abstract:
 
 
 def undecided(intervals: Intervals, value: Phi) -> Value | None:
-    """A bool of the program that says more of which alternative the value is, and is not known here."""
+    """A bool of the program that decides more about the alternative, and is not known here."""
     known = [intervals.decides(tag) for tag in value.tags]
     return None if True in known or None not in known else value.tags[known.index(None)]
 
 
 def tag_of(b: Builder, value: Phi, position: int) -> Value:
-    """Whether the value is the alternative at `position`."""
+    """The tag of the alternative at `position`."""
     if position < len(value.tags):
         return value.tags[position]
     return b.op(Not(), functools.reduce(lambda p, q: b.op(Or(), p, q), value.tags))

@@ -1,4 +1,4 @@
-"""Random generators as abstract objects: objects of the host with a number.
+"""Random generators as abstract objects: objects of the host, identified by a number.
 
 A generator is a cell like any object. Its only field is the number by which the host finds it when it performs
 the draws of the program (`boundary.Draws`); or, where only the run decides what is drawn, a reference to an array of the
@@ -50,7 +50,7 @@ _LOW = (1 << 64) - 1
 
 
 def bits_of(generator: Any) -> Any:
-    """The bit generator of a generator; the object itself, if it is none or something else."""
+    """The bit generator of a generator; the object itself, if it is a bit generator or something else."""
     if isinstance(generator, np.random.RandomState):
         return generator._bit_generator
     return generator.bit_generator if isinstance(generator, np.random.Generator) else generator
@@ -72,7 +72,7 @@ def words_of(generator: np.random.PCG64) -> np.ndarray[Any, Any]:
 
 
 def set_words(generator: np.random.PCG64, words: np.ndarray[Any, Any]) -> None:
-    """The bit generator goes on from the state that the words say."""
+    """Sets the state of a bit generator to these words."""
     high, low, *increment, has_half, half = map(int, words)
     inner = {"state": high << 64 | low, "inc": increment[0] << 64 | increment[1]}
     found: Any = {"bit_generator": "PCG64", "state": inner, "has_uint32": has_half, "uinteger": half}
@@ -85,7 +85,7 @@ def generator_cell(cls: type, handle: Value) -> ObjectCell:
 
 
 def stateful_cell(cls: type, state: Abstract, made: Mapping[str, Abstract] = {}) -> ObjectCell:
-    """The contents of the cell of a generator whose state the program has: a reference to the array of its words.
+    """The contents of the cell of a generator whose state is in the program: a reference to the array of its words.
 
     `made`: what makes one like it, if the program has made it: a function (`MAKE`), the host (`NUMBER`), or
     its bit generator, which the program has as an object, too (`BITS`).
@@ -94,12 +94,12 @@ def stateful_cell(cls: type, state: Abstract, made: Mapping[str, Abstract] = {})
 
 
 def made_by(make: Any) -> Any:
-    """A generator as it was when the program made it."""
+    """A generator in the state in which the program made it."""
     return make()
 
 
 def resumed(made: Any, words: np.ndarray[Any, Any]) -> Any:
-    """A generator that the program made, in the state in which it has left it."""
+    """A generator that the program made, in the state in which the program left it."""
     set_words(bits_of(made), words)
     return made
 
@@ -115,7 +115,7 @@ def state_of(cell: ObjectCell) -> Abstract | None:
 
 
 def maker_of(cell: ObjectCell) -> Abstract | None:
-    """What makes a generator like the one in a cell, or its bit generator; None if the host makes it."""
+    """The function that makes a generator like the one in a cell, or its bit generator; None if the host makes it."""
     return cell.fields.get(MAKE) or cell.fields.get(BITS)
 
 
@@ -130,7 +130,7 @@ def handle_of(cell: ObjectCell) -> Value:
 
 
 class _NoAttributes:
-    """A generator has no attributes of its own; it is not made of its fields, so that it cannot be copied."""
+    """The attributes of a generator, of which there are none; it is not made of its fields, so it cannot be copied."""
 
     names: tuple[str, ...] = ()
 

@@ -22,7 +22,7 @@ def evaluate_template(template: Template, values: Sequence[np.ndarray]) -> Any:
 
 
 class _Printed(Evaluator):
-    """Makes what is printed of an object, or what an exception holds."""
+    """Makes the printed form of an object, or the contents of an exception."""
 
     def output(self, output: OutputTemplate) -> Make:
         index, convert = output.index, _conversion(output)

@@ -1,4 +1,4 @@
-"""Functions that a `CallTemplate` calls on the host: formatting of strings, and exceptions with their cause."""
+"""Functions that a `CallTemplate` calls on the host: string formatting, and exceptions with their cause."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {"": lambda value: value, "r": r
 
 
 class Verbatim(str):
-    """The string that an object inside a container is shown by."""
+    """A string that is shown inside a container as it is."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Which object an array is, where only the run knows: by allocation site and time of inference."""
+"""Identity of arrays, where only the run knows the object: by allocation site and time of inference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable
 
 
 class Identity:
-    """Which object an array is, by where and when it was made: no two are made at one time.
+    """The identity of an array by allocation site and time: no two are made at one time.
 
     One object; of a loop, any of those that its trips have made at one place of the source, an allocation site; or any of
     several, its `parts`. The site may be unknown. What a loop over a list takes of it is one of its elements, `elements`,
@@ -48,7 +48,7 @@ class Identity:
 
     @classmethod
     def any_of(cls, objects: Iterable[Identity]) -> Identity:
-        """One of these, nobody knows which."""
+        """An unknown one of these."""
         parts = dict.fromkeys([part for each in objects for part in each.parts or (each,)])
         first, *others = parts
         if not others and first.of_loop:
@@ -60,7 +60,7 @@ class Identity:
         return known
 
     def at(self, site: Hashable, elements: tuple[Identity, ...] = ()) -> Identity:
-        """Of those that the trips of a loop make, or take of a list, the ones of that place."""
+        """The objects of the trips of a loop, restricted to those of this place."""
         found = self._sites.get((site, elements))
         if found is None:
             found = self._sites[site, elements] = Identity(site, True, elements)
@@ -68,7 +68,7 @@ class Identity:
         return found
 
     def end(self) -> None:
-        """The loop is over: what is made from now on is none of its objects."""
+        """Ends the loop: objects made from now on are none of its objects."""
         self._last = next(_TIMES)
 
     def may_be(self, other: Identity) -> bool:
@@ -94,11 +94,11 @@ class Identity:
         return one._first <= two._last and two._first <= one._last
 
     def _is_taken_beside(self, other: Identity) -> bool:
-        """True for what a trip takes, and what the trips before it have taken there."""
+        """True for what a trip takes, and what earlier trips have taken at the same place."""
         return self.taker is other._loop and bool(other.elements) and self.site == other.site
 
     def covers(self, other: Identity) -> bool:
-        """True for what a loop has made, or one of several, if the other is among them."""
+        """True for the objects of a loop, or one of several, if the other is among them."""
         if other.parts or self is SOME_OBJECT:
             return all(map(self.covers, other.parts))
         if self.parts:
@@ -106,7 +106,7 @@ class Identity:
         return self.of_loop and self.site == other.site and self._loop._first <= other._loop._first
 
     def after_trips(self, loop: Identity) -> Identity:
-        """What stands for it after any number of trips of a loop, of which one has left it."""
+        """The identity after any number of trips of a loop that leaves it."""
         if self.parts:
             parts = [part.after_trips(loop) for part in self.parts]
             return self if parts == [*self.parts] else Identity.any_of(parts)
@@ -124,11 +124,11 @@ SOME_OBJECT = Identity(of_loop=True)
 
 
 def may_be_one(a: Iterable[Identity], b: Iterable[Identity]) -> bool:
-    """False if what may be some objects is certainly none of what may be others."""
+    """False if no object of one set is certainly an object of the other."""
     others = list(b)
     return any(one.may_be(other) for one in a for other in others)
 
 
 def united(*objects: Iterable[Identity]) -> tuple[Identity, ...]:
-    """All of these objects, each once."""
+    """The union of sets of objects."""
     return tuple(dict.fromkeys(itertools.chain(*objects)))

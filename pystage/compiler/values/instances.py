@@ -1,4 +1,4 @@
-"""What an instance of a class has itself: its dictionary and its filled slots."""
+"""The attributes of an instance itself: its dictionary and its filled slots."""
 
 from __future__ import annotations
 

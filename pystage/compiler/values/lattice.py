@@ -1,4 +1,4 @@
-"""Abstract values: the lattice of what inference proves of each Python value.
+"""Abstract values: the lattice of what inference proves of each Python value; and the cells of the heap.
 
 The lattice is finer than Python's types: a value is a constant (`Const`), a structure of abstract values (`Tuple`, a `Ref`
 to a list), or an array of some type whose elements the program computes (`Array`). Mutable objects are cells of the heap
@@ -110,7 +110,7 @@ class Ref(Abstract):
 
 
 def through(ref: Ref, path: tuple[View, ...]) -> Ref:
-    """The view at the end of `path` of the array that `ref` is; all of a view of all has the path of that view."""
+    """The view at the end of `path` of the array `ref`; a view of all of a view of all has the path of that view."""
     if not path:
         return ref
     if is_entire(path[0]) and ref.path[-1:] == path[:1]:
@@ -128,7 +128,7 @@ class Tuple(Abstract):
 
 @immutable
 class RowsTuple(Abstract):
-    """A tuple whose length the program computes: the rows of a list that nothing changes, of numbers and tuples of them."""
+    """A tuple of computed length: an immutable list of rows, of numbers and tuples of them."""
 
     rows: RowsCell
 
@@ -170,7 +170,7 @@ class Records(Abstract):
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        """The fields that the parts are."""
+        """The fields of the parts."""
         return self.cls.leaves
 
 
@@ -225,7 +225,7 @@ class Mapped(Abstract):
 
 @immutable
 class Filtered(Abstract):
-    """What an iterator made by `filter(function, …)` iterates over: `inner` is an iterator too."""
+    """The source of an iterator `filter(function, …)`: `inner` is an iterator too."""
 
     function: Abstract
     inner: Abstract
@@ -233,7 +233,7 @@ class Filtered(Abstract):
 
 @immutable
 class Count(Abstract):
-    """What an iterator made by `itertools.count(start, step)` iterates over: the number that it gives next, and the step."""
+    """The source of an iterator `itertools.count(start, step)`: the next number, and the step."""
 
     next: Abstract
     step: Abstract
@@ -241,7 +241,7 @@ class Count(Abstract):
 
 @immutable
 class Suspended(Abstract):
-    """What a generator iterates over that has not begun: its function, and the values of its parameters."""
+    """The source of a suspended generator: its function, and the values of its parameters."""
 
     function: Closure
     bound: tuple[tuple[str, Abstract], ...]
@@ -249,7 +249,7 @@ class Suspended(Abstract):
 
 @immutable
 class FlatIterator(Abstract):
-    """What `x.flat` iterates over: a view of `x` with one axis."""
+    """The source of `x.flat`: a view of `x` with one axis."""
 
     array: Ref
 
@@ -345,7 +345,7 @@ class Caught(Abstract):
 
 @immutable
 class ClassOf(Abstract):
-    """The class of an exception, where that is one of several."""
+    """The class of a caught exception, where it is one of several."""
 
     caught: Caught
 
@@ -367,7 +367,7 @@ class Stream(Abstract):
 
 @immutable
 class Undef(Abstract):
-    """A variable that is not assigned; `span` is where a `del` or a branch left it so."""
+    """An unassigned variable; `span` is where a `del` or a branch left it so."""
 
     span: Span | None = field(default=None, metadata=NOTE)
 
@@ -389,7 +389,7 @@ class Cell(TreeNode):
 
 
 class Stamp(enum.Enum):
-    """Stands in an alias for a version stamp that it does not have."""
+    """A value in place of a version stamp that an alias does not have."""
 
     __hash__ = object.__hash__  # each is one object, and part of many keys
 
@@ -415,7 +415,7 @@ class Alias(TreeNode):
 
 
 class Frozen(enum.IntEnum):
-    """Whether an array may be an element of a list of rows (`RowsCell`), where a store would not reach it: it is refused."""
+    """Whether an array may be an element of a list of rows (`RowsCell`), which a store would not reach: it is refused."""
 
     NOT = 0
     ORIGINAL = 1
@@ -462,7 +462,7 @@ class ListCell(Cell):
 
 @immutable
 class RowsCell(Cell):
-    """A list whose elements are rows of arrays: `element` is one of them, with an array of `capacity` rows for each number.
+    """A list as rows: `element` is the template of an element, with an array of `capacity` rows for each number.
 
     The first `length` rows are the elements; those behind mean nothing. `site`: the allocation site whose capacity this is,
     of which a run may need more (`Context.needs_capacity`); None for a list that gets longer as often as that is written,
@@ -531,7 +531,7 @@ class CallerAttributes(Protocol):
 
 @immutable
 class TableCell(Cell):
-    """A dict or a set whose keys the program computes: the list of its entries, pairs of a key and a value, in order.
+    """A dict or a set with computed keys: the list of its entries, pairs of a key and a value, in order.
 
     Of a dict, `container` and `factory` are as those of a `DictCell`. The values of a set are None, and its order means
     nothing. `removed` counts the entries that have been taken out.
@@ -574,7 +574,7 @@ class ObjectCell(Cell):
 
 @immutable
 class PoolCell(Cell):
-    """The memory of objects of one kind that lists of rows refer to: each is a row of `contents`.
+    """A pool: the memory of objects of one kind that lists of rows refer to; each is a row of `contents`.
 
     `contents` are those of one of them, held as a list of rows holds an element, with one axis more in front of each
     array; None before there is any. The first `length` of the `capacity` rows are objects; none is ever taken away, or
@@ -592,7 +592,7 @@ class PoolCell(Cell):
 
 @immutable
 class MemberCell(Cell):
-    """An object of a pool, an instance of `kind`: which it is, is all that there is of it."""
+    """An object of a pool, an instance of `kind`: the cell says which row it is, and has no contents."""
 
     kind: type
     pool: CellNumber
@@ -626,7 +626,7 @@ class IteratorCell(Cell):
 
 @immutable
 class Version(TreeNode):
-    """The content of a slot that the caller sees after a raise: `content`, if `condition` is true."""
+    """The contents of a slot that an observer sees after a raise: `content`, if `condition` is true."""
 
     slot: Slot
     condition: Value

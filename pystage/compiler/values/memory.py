@@ -36,12 +36,12 @@ from .views import (
 
 
 def stand_in(base: ArrayType, path: tuple[View, ...]) -> np.ndarray:
-    """An array without contents that lies in memory as the view at the end of `path` of an array does."""
+    """An array without contents with the layout of the view at the end of `path` of an array."""
     return seen_through(np.empty(base.static_shape, base.dtype), path)
 
 
 def seen_through(array: np.ndarray, path: tuple[View, ...]) -> np.ndarray:
-    """The view of an array at the end of `path`; a box that begins where the program says begins at the first element."""
+    """The view of an array at the end of `path`; a box with computed starts begins at the first element."""
     for view in path:
         array = _through(array, view)
     return array
@@ -79,7 +79,7 @@ def _through(array: np.ndarray, view: View) -> np.ndarray:
 
 
 def _field(array: np.ndarray, spacing: int, rank: int) -> np.ndarray:
-    """An array that lies in memory as a field of records does, of which `array` has the elements side by side."""
+    """An array with the layout of a field of records, whose elements `array` has side by side."""
     block = math.prod(array.shape[rank:]) * array.itemsize
     strides = (*[stride // block * spacing for stride in array.strides[:rank]], *array.strides[rank:])
     reach = [stride * (extent - 1) for stride, extent in zip(strides, array.shape) if extent]
@@ -104,7 +104,7 @@ class Leaf:
 
     @property
     def key(self) -> str:
-        """The subscripts that lead to it."""
+        """The subscripts that lead to the leaf."""
         return "".join([f"[{name!r}]" for name in self.names])
 
     def of(self, records: Any) -> Any:
@@ -115,7 +115,7 @@ class Leaf:
 
 
 class RecordClass:
-    """Base of the classes that stand for the ndarrays of one structured dtype, where arguments are told apart by class.
+    """Base of the classes that represent the ndarrays of one structured dtype, where arguments are classified.
 
     `array`: whether these are of class `ndarray` or `recarray`.
     """
@@ -131,12 +131,12 @@ _ELEMENTS: dict[type, type] = {np.ndarray: np.void, np.recarray: np.record}
 
 
 def why_not(dtype: RecordType, array: type = np.ndarray) -> str | None:
-    """Why arrays of a structured dtype cannot be staged, or None if they can."""
+    """The reason why arrays of a structured dtype cannot be staged, or None if they can."""
     return _why_not(dtype, _layout(dtype), array)
 
 
 def record_class(dtype: RecordType, array: type = np.ndarray) -> type[RecordClass]:
-    """The class that stands for ndarrays of a dtype that can be staged; one for each, its alignment included."""
+    """The class that represents ndarrays of a dtype that can be staged; one for each, alignment included."""
     found = _found(dtype, array)
     assert found is not None
     return found
@@ -170,7 +170,7 @@ _MOST_CLASSES = 4096
 
 
 def _layout(dtype: RecordType) -> tuple[Any, ...]:
-    """What may differ in equal dtypes, or in one from time to time: also of the structures in it."""
+    """What may differ in equal dtypes, also of the structures in them."""
     fields = [field.base for field, *_ in _fields(dtype).values()]
     inner = [_layout(field) for field in fields if field.names is not None]
     return (dtype.isalignedstruct, dtype.names, dtype.type, dtype.metadata is None, *inner)
@@ -231,6 +231,6 @@ def _leaves(dtype: RecordType, around: tuple[str, ...] = ()) -> Iterator[Leaf]:
 
 
 def leaves_of(cls: type[RecordClass], name: str) -> range:
-    """Which of the leaves belong to the field `name`."""
+    """The leaves that belong to the field `name`."""
     found = [i for i, leaf in enumerate(cls.leaves) if leaf.names[0] == name]
     return range(found[0], found[-1] + 1)

@@ -1,4 +1,4 @@
-"""`TreeNode`: the base of abstract values, cells, views, aliases and templates, which have children.
+"""`TreeNode`: the base of abstract values, cells, views, aliases and templates.
 
 The children of a node are the nodes, program values and numbers of cells in its fields, alone or in tuples and dicts; the
 annotations of the fields declare them, and `walk.py` reads these once per class. All other fields are data of the node.
@@ -22,7 +22,7 @@ WEAK: Mapping[str, Any] = {"weak": True}
 
 
 class TreeNode:
-    """A dataclass of which `walk.py` knows the children."""
+    """A dataclass whose children `walk.py` knows."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]

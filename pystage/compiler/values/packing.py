@@ -1,4 +1,4 @@
-"""Packing of many values into one array, which reuses rows that are already adjacent in an array."""
+"""Packing of many values into one array, which reuses adjacent rows of existing arrays."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def row(b: Builder, array: Value, at: int) -> Value:
 
 @dataclass(slots=True)
 class _Run:
-    """Values side by side: one alone, or the rows of `array` from `start` up to `stop`."""
+    """Adjacent values: one alone, or the rows of `array` from `start` up to `stop`."""
 
     value: Value
     array: Value | None

@@ -1,4 +1,4 @@
-"""The unrolled loops and recursions that make a program large, and the diagnostic that blames one of them."""
+"""Growth of programs: the unrolled loops and recursions that make one large, and the diagnostic that blames one of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIMIT = "or raise `pystage.config.program_limit`"
 
 @dataclass(frozen=True, slots=True)
 class Multiplied:
-    """A loop at `span` of which something was done `times` times, and the share of all that was done which that is.
+    """A loop at `span` whose body was inferred or built `times` times, and its share of the whole.
 
     `written`: its trips were written out, else its body was inferred so often. `why`: what made it be written out.
     `function`: it is no loop but this function, which calls itself at `span`.

@@ -26,7 +26,7 @@ _HANDLED = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Repeated:
-    """Another call of a callee whose places begin at `origin`; `chain` led to it, `own` to the first call."""
+    """Another call of a callee whose sites begin at `origin`; `chain` led to it, `own` to the first call."""
 
     origin: int
     own: int
@@ -34,7 +34,7 @@ class _Repeated:
 
 
 class RaiseSites:
-    """Numbers for places: 1, 2, …; 0 is none."""
+    """The numbers of raise sites: 1, 2, …; 0 is none."""
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         dict.fromkeys(
@@ -53,11 +53,11 @@ class RaiseSites:
         self._handlers = 0
 
     def add(self, site: Site) -> int:
-        """The number of a new place."""
+        """Adds a site; gives its number."""
         return self._append(site, 1)
 
     def repeat(self, first: int, end: int, own: int, chain: tuple[Span, ...]) -> int:
-        """What is to be added to the numbers from `first` up to `end` for another call, to which `chain` led.
+        """The offset of the numbers from `first` up to `end` for another call, to which `chain` led.
 
         `own`: how many calls led to the first one.
         """
@@ -71,7 +71,7 @@ class RaiseSites:
         return number
 
     def classes(self, first: int) -> set[type[BaseException]]:
-        """What the places from the number `first` on may raise."""
+        """The exception classes of the sites from the number `first` on."""
         found: set[type[BaseException]] = set()
         pending = [(first, self.next)]
         seen: set[tuple[int, int]] = set()
@@ -92,7 +92,7 @@ class RaiseSites:
         return found
 
     def numbers(self, first: int) -> Iterator[tuple[int, int]]:
-        """The numbers from `first` on, each with the number under which its place was added."""
+        """The numbers from `first` on, each with the number under which its site was added."""
         for number in range(first, self.next):
             origin = number
             while not isinstance(found := self._found[index := self._index(origin)], Site):
@@ -100,32 +100,32 @@ class RaiseSites:
             yield number, origin
 
     def handle(self, keys: Sequence[tuple[ArrayType, int]]) -> Handled:
-        """Payload keys of its own for an exception that is being handled, which is made of the values under `keys`."""
+        """The payload keys for an exception being handled, which is made of the values under `keys`."""
         self._handlers += 1
         first = self._handlers * _HANDLED
         own = [(key, (key[0], first + i)) for i, key in enumerate(keys, 1)]
         return Handled((ArrayType(INT32), first), tuple(own))
 
     def handled(self, first: int, handled: Handled) -> None:
-        """All places from the number `first` on have raised while this was being handled."""
+        """Records that all sites from the number `first` on raise while this exception is being handled."""
         if self.next > first:
             self._handled.append((first, self.next, handled))
 
     def _around(self, number: int, first: int) -> tuple[Handled, ...]:
-        """What was being handled at a place since the place `first`, innermost first."""
+        """The exceptions being handled at a site, since the site `first`, innermost first."""
         return tuple([h for start, end, h in self._handled if first <= start <= number < end])
 
     def _index(self, number: int) -> int:
         return bisect.bisect_right(self._starts, number) - 1
 
     def at(self, number: int) -> Site:
-        """The place that was added under a number."""
+        """The site that was added under a number."""
         found = self._found[self._index(number)]
         assert isinstance(found, Site)
         return found
 
     def find(self, number: int, first: int = 0) -> Site:
-        """The place of a number, with the calls that led there, and with what was being handled since `first`."""
+        """The site of a number, with the calls that led there, and the exceptions being handled since `first`."""
         index = self._index(number)
         found, handled = self._found[index], self._around(number, first)
         if isinstance(found, Site):
@@ -136,5 +136,5 @@ class RaiseSites:
 
 
 def contexts(payload: dict[tuple[ArrayType, int], Value]) -> dict[tuple[ArrayType, int], Value]:
-    """The part of a payload that is what is being handled."""
+    """The part of a payload for exceptions being handled."""
     return {key: value for key, value in payload.items() if key[1] >= _HANDLED}

@@ -1,4 +1,4 @@
-"""Slots: what the state of inference has contents for.
+"""Slots: the variables and cells that the state of inference has contents for.
 
 A slot is the number of a heap cell, or a variable: a frame and a name. A name is that of a variable or temporary of stage
 IR, or `Hidden` where inference itself keeps something in the state, so that joins and loops treat it as any other variable.
@@ -15,7 +15,7 @@ from .node import CellNumber
 
 
 class Purpose(enum.Enum):
-    """What a hidden variable is for."""
+    """The purpose of a hidden variable."""
 
     __hash__ = object.__hash__  # each is one object, and part of many keys
 
@@ -35,7 +35,7 @@ _TEMPORARY = frozenset([Purpose.RESULT, Purpose.CHOICE, Purpose.RAISED, Purpose.
 
 
 class Hidden(NamedTuple):
-    """The name of a variable that inference makes; `key` tells those of one purpose apart."""
+    """The name of a variable that inference makes; `key` distinguishes those of one purpose."""
 
     purpose: Purpose
     key: Hashable = None

@@ -1,4 +1,4 @@
-"""The state of the program being inferred: one store of slots (`slots.py`) for variables and heap cells alike.
+"""The state of an inference: one store of slots (`slots.py`) for variables and heap cells.
 
 Control flow forks the store: a fork journals the old contents of changed slots, so that its end restores them and yields
 the changes. The cost of a fork is proportional to the changes, not to the state. A speculation
@@ -48,7 +48,7 @@ OUTPUT = -2
 
 
 class OrderSensitivity(enum.Flag):
-    """When it matters that the memory of an array lies in row-major order: a view was made, which is a copy else."""
+    """A fact that depends on row-major order of an array: a view was made, which is a copy otherwise."""
 
     IF_STORED = enum.auto()
     """Once the array is stored into."""
@@ -61,14 +61,14 @@ class OrderSensitivity(enum.Flag):
 
 
 def new_pool(state: State) -> int:
-    """A pool without objects, which is there from the beginning of the program on."""
+    """An empty pool, which exists from the beginning of the program."""
     number = state.cell_number()
     state.define(number, PoolCell())
     return number
 
 
 class Changes(dict[Slot, Content]):
-    """What a fork left behind: the contents that each changed slot has at its end."""
+    """The changes of a fork: the contents of each changed slot at its end."""
 
 
 WITHOUT_CELLS = frozenset([Array, ArrayCell, Const, GatedNumber])
@@ -76,7 +76,7 @@ WITHOUT_CELLS = frozenset([Array, ArrayCell, Const, GatedNumber])
 
 
 class Fork:
-    """The time between two states of a store: what `State.fork` gives."""
+    """A fork of a store, given by `State.fork`."""
 
     __slots__ = ("_changes", "_journal", "_journals", "_slots")
 
@@ -106,7 +106,7 @@ class Fork:
 
 
 class State:
-    """Slots and their contents, with forks."""
+    """The store of slots and their contents, with forks."""
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
@@ -183,13 +183,13 @@ class State:
         slots[slot] = content
 
     def forget(self, slot: Slot) -> None:
-        """Takes a slot away."""
+        """Removes a slot."""
         if self.journals:
             self.journals[-1].setdefault(slot, self.slots.get(slot, MISSING))
         del self.slots[slot]
 
     def define(self, slot: Slot, content: Content) -> None:
-        """Gives a slot its contents from the beginning of the program on: no fork takes them away."""
+        """Defines the contents of a slot from the beginning of the program: no fork removes them."""
         self.slots[slot] = content
 
     def new_frame(self) -> int:
@@ -198,7 +198,7 @@ class State:
         return self._next_frame
 
     def cell_number(self) -> int:
-        """A number for a heap cell that is not there yet."""
+        """The number of a heap cell to be allocated."""
         self.next_cell += 1
         return self.next_cell
 
@@ -209,7 +209,7 @@ class State:
         return cell
 
     def merged_cells(self) -> list[int]:
-        """The merged cells that there are now, oldest first; to find them counts as a part of a step."""
+        """The present merged cells, oldest first; finding them counts as a part of a step."""
         merged, slots = self.merged, self.slots
         self.step(min(len(merged), len(slots)) // limits.MERGED_CELLS_PER_STEP)
         if len(merged) <= len(slots):
@@ -220,7 +220,7 @@ class State:
 
     @property
     def depth(self) -> int:
-        """How many forks are open."""
+        """The number of open forks."""
         return len(self.journals) - self.speculations
 
     def fork(self) -> Fork:
@@ -228,20 +228,20 @@ class State:
         return Fork(self.slots, self.journals)
 
     def is_new(self, slot: Slot) -> bool:
-        """True if a slot is not there without the innermost fork."""
+        """True if a slot exists in the innermost fork only."""
         return bool(self.journals) and self.journals[-1].get(slot) is MISSING
 
     # -- speculations
 
     def begin(self) -> dict[Slot, Any]:
-        """A speculation begins: the store notes what it changes in the journal that this gives."""
+        """Begins a speculation: the store records its changes in the journal that this gives."""
         journal: dict[Slot, Any] = {}
         self.journals.append(journal)
         self.speculations += 1
         return journal
 
     def commit(self, journal: dict[Slot, Any]) -> None:
-        """What was done since is done to the fork, or the speculation, around."""
+        """Applies the changes since `begin` to the fork, or the speculation, around."""
         self._end(journal)
         if self.journals:
             outer = self.journals[-1]
@@ -249,7 +249,7 @@ class State:
                 outer.setdefault(slot, old)
 
     def roll_back(self, journal: dict[Slot, Any]) -> None:
-        """The store is as it was."""
+        """Restores the store."""
         self._end(journal)
         for slot, old in journal.items():
             if old is MISSING:
@@ -263,17 +263,17 @@ class State:
         self.speculations -= 1
 
     def changed(self) -> list[Slot]:
-        """The slots that were there before the innermost fork or speculation and hold something else now."""
+        """The slots that existed before the innermost fork or speculation and that it changed."""
         journal = self.journals[-1] if self.journals else {}
         return [s for s, old in journal.items() if old is not MISSING and self.slots.get(s) is not old]
 
     def origins(self) -> dict[Slot, Content]:
-        """What the slots that `changed` gives held before."""
+        """The contents of the slots of `changed` before."""
         journal = self.journals[-1] if self.journals else {}
         return {slot: journal[slot] for slot in self.changed()}
 
     def rely_on_layout(self, cells: Iterable[int], when: OrderSensitivity) -> None:
-        """Notes that the memory of these arrays is taken to lie in row-major order."""
+        """Records that these arrays are assumed to be in row-major order."""
         for cell in cells:
             self.laid_out[cell] = when | self.laid_out.get(cell, when)
 
@@ -305,7 +305,7 @@ class State:
 
 
 class References:
-    """Which variables and cells refer to which cells, in a state that stays as it is; temporaries do not count."""
+    """The references from variables and cells to cells, in a fixed state; temporaries do not count."""
 
     def __init__(self, state: State) -> None:
         self._state = state

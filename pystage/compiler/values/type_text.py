@@ -34,7 +34,7 @@ _LONGEST = 30
 
 
 def type_of_template(template: Template, types: Sequence[ArrayType]) -> str:
-    """What the object is that a template describes."""
+    """The type of the object that a template describes, as text."""
     match template:
         case OutputTemplate(index=index, form=form, scalar=scalar, key_impl=key):
             if key is not None:
@@ -95,7 +95,7 @@ def _array(template: Template, types: Sequence[ArrayType]) -> ArrayType | None:
 
 
 def type_of_constant(value: object) -> str:
-    """An object known while compiling: small ones as they are written, others by their class."""
+    """The text of an object known while compiling: small ones as literals, others by their class."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         text = repr(value)
         if len(text) <= _LONGEST:

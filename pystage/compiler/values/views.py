@@ -1,4 +1,4 @@
-"""Views: an array as a part or a rearrangement of another's memory.
+"""Views: steps from an array to a part or a rearrangement of its memory.
 
 A view reads its array from the value of its base, and writes a new array back into the base: a store through
 any name of a piece of memory updates the cell that owns it.
@@ -55,11 +55,11 @@ class View(TreeNode):
     """One step from a base array to a view of it."""
 
     def read(self, b: Builder, base: Value) -> Value:
-        """The view's array, of the base's value."""
+        """The value of the view, from that of the base."""
         raise NotImplementedError
 
     def write(self, b: Builder, base: Value, new: Value) -> Value:
-        """The base's value once the view holds `new`."""
+        """The value of the base after the view is set to `new`."""
         raise NotImplementedError
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
@@ -109,7 +109,7 @@ class Window(View):
 
 
 def entire(shape: tuple[int, ...]) -> Window:
-    """All elements of an array of `shape`: a view that is another object than the array (`x[:]`)."""
+    """A view of all elements of an array of `shape`, as another object (`x[:]`)."""
     return Window((0,) * len(shape), shape)
 
 
@@ -301,7 +301,7 @@ class SlidingWindows(View):
 
     @staticmethod
     def _windows(b: Builder, base: Value, size: int, axis: int) -> Value:
-        """The windows along one axis: in a row of copies of it, those of `count + 1` elements begin one further each."""
+        """The windows along one axis, by copies of it in a row, in which rows of `count + 1` elements are shifted by one."""
         rank = base.type.rank
         others = [at for at in range(rank) if at != axis]
         line = b.op(Transpose((*others, axis)), base)
@@ -335,7 +335,7 @@ class FieldOf(View):
 
 
 def leading(view: View, inner: int) -> View:
-    """What a view does to the axes before the last `inner` ones, which it leaves alone."""
+    """The effect of a view on the axes before the last `inner` ones, which it does not change."""
     if not inner:
         return view
     match view:
@@ -365,7 +365,7 @@ def path_type(base: ArrayType, path: tuple[View, ...]) -> ArrayType:
 
 
 def may_be_one(a: tuple[View, ...], b: tuple[View, ...]) -> bool:
-    """True unless two paths certainly lead to different places: boxes may begin where the program says."""
+    """True unless two paths certainly lead to different memory: offsets may be computed."""
     return len(a) == len(b) and all(map(_may_be_one_step, a, b))
 
 
@@ -377,7 +377,7 @@ def _may_be_one_step(a: View, b: View) -> bool:
 
 
 def write_path(b: Builder, base: Value, path: tuple[View, ...], new: Value) -> Value:
-    """The base's value once the array at the end of `path` holds `new`."""
+    """The value of the base after the array at the end of `path` is set to `new`."""
     if not path:
         return new
     first, rest = path[0], path[1:]

@@ -1,4 +1,4 @@
-"""Traversal of nodes (`node.py`): their children, reconstruction with other children, and walks over all descendants.
+"""Traversal of nodes (`node.py`): children, reconstruction with other children, and walks over all descendants.
 
 `children(x)` are the nodes, program values and numbers of cells in the fields of `x`, in order; `with_children(x, new)` is
 `x` with those replaced, and `head(x)` its data apart from them. Two nodes of one class with equal heads have equally many
@@ -36,7 +36,7 @@ def children(x: TreeNode) -> Children:
 
 
 def with_children(x: N, new: Iterable[Any]) -> N:
-    """`x` with these in the places of its children; `x` itself if they are the same."""
+    """`x` with these children; `x` itself if they are the same."""
     given = list(new)
     count = len(children(x))
     if len(given) != count:
@@ -46,13 +46,13 @@ def with_children(x: N, new: Iterable[Any]) -> N:
 
 
 def map_children(x: N, change: Callable[[Any], Any]) -> N:
-    """`x` with what `change` makes of each of its children; `x` itself if all stay what they are."""
+    """`x` with `change` applied to each child; `x` itself if all are unchanged."""
     made: N = _MAPPED[type(x)](_Each(change), x)
     return made
 
 
 def keys(x: TreeNode) -> list[Any]:
-    """Where each child stands in its field: its index or its key; the name of the field for one that is alone there."""
+    """The position of each child in its field: its index or its key; the name of the field for a single child."""
     return _KEYS[type(x)](x)  # type: ignore[no-any-return]
 
 
@@ -62,12 +62,12 @@ def inner(x: TreeNode) -> list[Abstract]:
 
 
 def head(x: TreeNode) -> tuple[Any, ...]:
-    """What `x` is apart from its class and children: its data, how many children its fields have, and under which keys."""
+    """`x` without its class and children: its data, the number of children of its fields, and their keys."""
     return HEADS[type(x)](x)  # type: ignore[no-any-return]
 
 
 def counterparts(x: N, other: N) -> list[Any]:
-    """What `other`, of the same class, has in the places of the children of `x`.
+    """The counterparts, in `other` of the same class, of the children of `x`.
 
     That is a known number where only `x` has a program value, and None where `other` has nothing.
     """
@@ -75,7 +75,7 @@ def counterparts(x: N, other: N) -> list[Any]:
 
 
 class _Each:
-    """The change of each child: of a program value, of the number of a cell, of a node."""
+    """The changes of children: of a program value, of the number of a cell, of a node."""
 
     __slots__ = ("cell", "node", "value")
 
@@ -110,7 +110,7 @@ class _One:
 
 
 class _Perhaps:
-    """A field that is a child or data."""
+    """A field that is either a child or data."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -217,7 +217,7 @@ _UNIONS = (Union, types.UnionType)
 
 
 def _kind_of(hint: Any) -> str | None:
-    """Which kind of child is of this type; None for data."""
+    """The kind of a child of this type; None for data."""
     if get_origin(hint) in _UNIONS:
         kinds = set(map(_kind_of, get_args(hint)))
         return kinds.pop() if len(kinds) == 1 else None
@@ -229,7 +229,7 @@ def _kind_of(hint: Any) -> str | None:
 
 
 def _shape_of(hint: Any) -> _Shape | None:
-    """How a field of this type has children; None for data. TypeError for children in any other form."""
+    """The form in which a field of this type has children; None for data. TypeError for any other form."""
     kind, origin, args = _kind_of(hint), get_origin(hint), get_args(hint)
     if kind is not None:
         return _One(kind)
@@ -270,7 +270,7 @@ class _ChildField:
 
 
 class NodeFields:
-    """The fields of a class of nodes: all names, those that have children, and the names of those that are data."""
+    """The fields of a class of nodes: all names, those with children, and the names of data."""
 
     __slots__ = ("data", "names", "parts")
 
@@ -290,7 +290,7 @@ class NodeFields:
 
 
 class _NodeFieldsByClass(dict[type, NodeFields]):
-    """The fields of each class, read when they are first asked for."""
+    """The fields of each class, read at first use."""
 
     def __missing__(self, cls: type) -> NodeFields:
         layout = self[cls] = NodeFields(cls)
@@ -301,7 +301,7 @@ LAYOUTS = _NodeFieldsByClass()
 
 
 class _Written(dict[type, Callable[..., Any]]):
-    """By class of nodes, a function that is written for it when it is first needed, as `dataclass` writes `__init__`."""
+    """By class of nodes, a function generated at first use, as `dataclass` generates `__init__`."""
 
     def __init__(self, parameters: str, write: Callable[[NodeFields], str]) -> None:
         self._parameters = parameters
@@ -372,7 +372,7 @@ _COUNTERPARTS = _Written("x, other", _beside)
 
 
 def nodes(x: TreeNode) -> Iterator[TreeNode]:
-    """`x` and all nodes inside, those first that stand first; not what the cells hold that it refers to."""
+    """`x` and all nodes inside, in order; not the contents of cells."""
     yield x
     for child in CHILDREN[type(x)](x):
         if isinstance(child, TreeNode):
@@ -397,7 +397,7 @@ def _collect_values(given: Children, found: list[Value]) -> None:
 
 
 def cells_of(x: TreeNode) -> list[int]:
-    """Every cell that `x` refers to directly, in a fixed order; sources of a merged cell do not count.
+    """The cells that `x` refers to directly, in a fixed order; aliases of a merged cell do not count.
 
     What the caller sees where the program has raised is no reference either.
     """
@@ -446,7 +446,7 @@ def rebuild(
     object: ObjectMap | None = None,
     renewed: Renewed | None = None,
 ) -> N:
-    """`x` with every program value, number of a cell, and object that a bounded array may be mapped by these.
+    """`x` with program values, numbers of cells, and the objects that bounded arrays may be mapped by these functions.
 
     What does not change comes back as the object that it is; views and tuples as new ones, if these are `renewed`.
     """
@@ -456,14 +456,14 @@ def rebuild(
 
 
 class Renewed:
-    """Views and tuples that each call of a function makes anew, but those that it was given."""
+    """Views and tuples that each call of a function makes anew, except those that it was given."""
 
     def __init__(self, given: Container[int]) -> None:
         self._given = given
         self._made: dict[int, Ref | Tuple] = {}
 
     def of(self, x: R) -> R:
-        """The new object in the place of `x`, one for each."""
+        """The new object for `x`, one for each."""
         if id(x) in self._given:
             return x
         return cast("R", self._made.setdefault(id(x), replace(x)))
@@ -493,7 +493,7 @@ _Rule = Callable[[Any, Any], Any]
 
 
 class _Rules(dict[type, _Rule | None]):
-    """How what is of a class is rebuilt; None for what has no children."""
+    """The rebuilding rules by class; None for a class without children."""
 
     def __missing__(self, cls: type) -> _Rule | None:
         rule = self[cls] = _MAPPED[cls] if LAYOUTS[cls].parts else None
@@ -501,7 +501,7 @@ class _Rules(dict[type, _Rule | None]):
 
 
 def _ref(m: _Rebuilding, x: Ref) -> Ref:
-    """A reference; what refers to a view is one object for each view, and may be met more than once."""
+    """Rebuilds a reference; a reference to a view is one object for each view, and may be met more than once."""
     if not x.path:
         cell = m.cell(x.cell)
         return x if cell == x.cell else Ref(cell)
@@ -515,25 +515,25 @@ def _ref(m: _Rebuilding, x: Ref) -> Ref:
 
 
 def _tuple(m: _Rebuilding, x: Tuple) -> Tuple:
-    """A tuple, which is a new object in each call that makes it."""
+    """Rebuilds a tuple, which is a new object in each call that makes it."""
     made: Tuple = _MAPPED[Tuple](m, x)
     return m.renewed.of(x) if made is x and m.renewed is not None else made
 
 
 def _gated(m: _Rebuilding, x: Gated) -> Gated:
-    """What the template is of: without what the sides of the join had."""
+    """Rebuilds a gated φ, as a template of which the sides of a join had more."""
     made: Gated = _MAPPED[Gated](m, x)
     return Gated(made.options, made.tags, made.reason) if made.sides else made
 
 
 def _bounded(m: _Rebuilding, x: Bounded) -> Bounded:
-    """A bounded array, and the objects that it may be."""
+    """Rebuilds a bounded array, and the objects that it may be."""
     made: Bounded = _MAPPED[Bounded](m, x)
     return made if m.object is None else replace(made, objects=tuple(map(m.object, x.objects)))
 
 
 def _array_cell(m: _Rebuilding, x: ArrayCell) -> ArrayCell:
-    """An array, and the objects that it may be of which lists hold copies."""
+    """Rebuilds an array, and the objects that it may be of which lists hold copies."""
     made: ArrayCell = _MAPPED[ArrayCell](m, x)
     if m.object is None or x.frozen is Frozen.NOT:
         return made
@@ -541,7 +541,7 @@ def _array_cell(m: _Rebuilding, x: ArrayCell) -> ArrayCell:
 
 
 def _rows_cell(m: _Rebuilding, x: RowsCell) -> RowsCell:
-    """A list of rows, and the objects that its elements may be."""
+    """Rebuilds a list of rows, and the objects that its elements may be."""
     made: RowsCell = _MAPPED[RowsCell](m, x)
     return made if m.object is None else replace(made, objects=tuple(map(m.object, x.objects)))
 

@@ -39,7 +39,7 @@ _WITHOUT_SLOPE = (int, str, bytes, np.generic, np.ndarray, Tensor)
 
 
 class Arguments:
-    """The arguments of one gradient by which it is taken."""
+    """The arguments of one gradient to differentiate by."""
 
     def __init__(self) -> None:
         self._inputs: list[_Input] = []
@@ -49,7 +49,7 @@ class Arguments:
         self._stands: list[Any] = []
 
     def part_of(self, value: Any, inside: bool = False) -> _Part:
-        """An argument, or what is inside of one. StagingError for what has no gradient."""
+        """An argument, or a part of one. StagingError for a value without a gradient."""
         if id(value) in self._held:
             return self._held[id(value)]
         opened = _opened(value)
@@ -82,7 +82,7 @@ class Arguments:
         return [each.node for each in self._inputs]
 
     def hand_back(self, values: list[Any]) -> list[Any]:
-        """Puts back what is differentiated by, in the arguments and in `values`; gives the latter.
+        """Puts the originals back, in the arguments and in `values`; gives the latter.
 
         What the function has stored into a stand-in is stored into the caller's array.
         """
@@ -96,7 +96,7 @@ class Arguments:
 
 
 class _PutBack(Replacement):
-    """Puts what stand-ins stand for in their places, and Python's numbers in those of numbers that were computed."""
+    """Puts the originals of stand-ins in their places, and Python numbers in those of numbers that were computed."""
 
     def __init__(self, originals: Mapping[int, Any]) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class _PutBack(Replacement):
 
 
 class _Opened(NamedTuple):
-    """What a container or object holds. `make` makes one of other values, `put` puts a value in a place, if that can be."""
+    """The parts of a container or object. `make` makes one of other parts, `put` replaces one in place, if possible."""
 
     keys: Sequence[Any]
     children: Sequence[Any]
@@ -120,7 +120,7 @@ class _Opened(NamedTuple):
 
 
 def _opened(value: Any) -> _Opened | None:
-    """What a value holds; None for what is a leaf."""
+    """The parts of a value; None for a leaf."""
     if isinstance(value, Tensor | jax.Array):
         return None
     cls: Any = type(value)
@@ -160,14 +160,14 @@ def _dtype_of(leaf: Any) -> Any:
 
 
 def _passes_through(leaf: Any) -> bool:
-    """True for what has no slope and stays as it is in the gradient of the structure that holds it."""
+    """True for a value without a derivative that stays as it is in the gradient of its structure."""
     if isinstance(leaf, _WITHOUT_SLOPE):
         return not _is_differentiable(leaf)
     return rule_of(leaf, ()) is LeafKind.STATIC
 
 
 class _Held:
-    """A container or an object: its parts."""
+    """A container or an object, with its parts."""
 
     def __init__(self, value: Any, opened: _Opened) -> None:
         self.value = value
@@ -177,7 +177,7 @@ class _Held:
         self._gradients: list[Any] = []
 
     def gradient(self, found: Gradients) -> Any:
-        """One like it of gradients, the same each time."""
+        """A structure of gradients like it, the same each time."""
         if not self._gradients:
             keys, _, make, put = self._opened
             if put is None:
@@ -191,7 +191,7 @@ class _Held:
 
 
 class _Passed:
-    """What has no slope."""
+    """A value without a derivative."""
 
     def __init__(self, value: Any) -> None:
         self.stand = value
@@ -250,7 +250,7 @@ class _Input:
 
 
 def _another(node: Node) -> Node:
-    """Another node for the same array: what is computed from it can be told from what is computed from `node`."""
+    """Another node for the same array, so that dependence on it differs from dependence on `node`."""
     array = placed(node)
     if array is None or varies(node):
         made = Node(node.type, node.device, None, RecordedCall(_same(node.type), (node,), None))
@@ -263,7 +263,7 @@ def _another(node: Node) -> Node:
 
 @functools.cache
 def _same(type: ArrayType) -> Recipe:
-    """The recipe of an array itself."""
+    """The recipe of the identity function."""
     body = Region((type,))
     body.results = tuple(body.params)
     return Recipe("gradient", Function("same", body), (0,))

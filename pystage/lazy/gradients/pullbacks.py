@@ -1,4 +1,4 @@
-"""Gradients of recorded calls: of functions that run as plain Python, on lazy tensors.
+"""Gradients of recorded calls: of functions that run as plain Python on lazy tensors.
 
 While a tape is active, computed nodes keep the calls that defined them, so that branches may read values. The pullback is
 recorded like the primal pass: one call for each recorded call, which computes the cotangents of its operands by the
@@ -57,7 +57,7 @@ def run_gradient(
 
 
 def run_gradient_of_arrays(*options: Any) -> Any:
-    """As `run_gradient`, for arguments and results that are no lazy tensors, also where the function has stored some."""
+    """The same as `run_gradient`, for arguments and results other than lazy tensors, which the function may also store."""
     with lent():
         held = [None, *options[-2:]]
         try:
@@ -129,7 +129,7 @@ ResultKey = tuple[int, int]
 
 
 class _WayBack:
-    """Records the cotangents of all that a result was computed from, call by call.
+    """The pullback: records the cotangents of all that a result was computed from, call by call.
 
     They are calls like all others: what is recorded is cut where it grows long, and equal parts are one program.
     """
@@ -155,7 +155,7 @@ class _WayBack:
         return id(node.origin), node.index
 
     def _through(self, call: RecordedCall) -> None:
-        """Hands the cotangents of a call's results on to its operands."""
+        """Propagates the cotangents of a call's results to its operands."""
         given = tuple([k for k in range(len(call.recipe.types)) if (id(call), k) in self._cotangents])
         moving = tuple([self._recorded.varies(node) for node in call.operands])
         cotangents = [self._cotangents.pop((id(call), k)) for k in given]

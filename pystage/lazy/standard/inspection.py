@@ -15,7 +15,7 @@ class Info:
     """The inspection functions of the namespace."""
 
     def capabilities(self) -> dict[str, Any]:
-        """What is optional in the standard, and is there."""
+        """The optional parts of the standard that are supported."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Any:
@@ -43,5 +43,5 @@ class Info:
 
 
 def __array_namespace_info__() -> Info:
-    """What the namespace says of itself."""
+    """The inspection functions of the namespace."""
     return Info()

@@ -1,4 +1,4 @@
-"""Shared by all functions of the standard: checks operands and records NumPy's function."""
+"""Operands of the functions of the standard: checks them and records NumPy's function."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .data_types import ANY, Category, DType, promoted, scalar_of, with_scalar
 
 
 def apply(function: Callable[..., Any], *args: Any, **kwargs: Any) -> LazyTensor:
-    """`function(*args, **kwargs)`, which gives one array, recorded; or by NumPy, where it cannot be."""
+    """Records `function(*args, **kwargs)`, which gives one array; NumPy runs it where it cannot be recorded."""
     result: LazyTensor = apply_any(function, *args, **kwargs)
     return result
 
@@ -42,7 +42,7 @@ def apply_any(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _in_numpy(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], reason: str) -> Any:
-    """What NumPy's function gives for the elements of the tensors: a copy of it, for there are no other names of it."""
+    """The result of NumPy's function for the elements of the tensors: a copy, which has no other names."""
     name = name_of(function)
     counts.note_unlowered(name, reason)
     cause = f"`{name}` runs in NumPy"

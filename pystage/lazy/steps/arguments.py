@@ -1,4 +1,4 @@
-"""The arguments of one call of a step: flattened, with a key that tells which program fits, and what stands for them.
+"""Arguments of one call of a step: flattened, with a key that selects the program, and stand-ins for recording.
 
 Tensors, ndarrays and numbers are parameters of the program, whatever holds them: lists, tuples, dicts, slices and JAX's
 registered classes. All else is the same object in each call of one program, and so is the order of dicts.
@@ -29,13 +29,13 @@ _LEAVES = frozenset({*_BY_VALUE, int, float, complex, np.ndarray, LazyTensor})
 
 
 class Reference:
-    """Stands for a leaf in the result of a step."""
+    """A reference to a leaf in the result of a step."""
 
     __slots__ = ()
 
 
 class ContainerParts(NamedTuple):
-    """What a container holds, what tells containers apart that hold as many, and what makes one of other contents."""
+    """The contents of a container, a key for its structure, and a function that makes one of other contents."""
 
     token: Any
     children: Iterable[Any]
@@ -43,7 +43,7 @@ class ContainerParts(NamedTuple):
 
 
 def contents_of(value: Any) -> ContainerParts | None:
-    """The contents of a container; None for what is a leaf."""
+    """The contents of a container; None for a leaf."""
     cls: Any = type(value)
     if cls in _LEAVES or issubclass(cls, Reference):
         return None
@@ -65,7 +65,7 @@ def contents_of(value: Any) -> ContainerParts | None:
 
 
 def rebuilt(value: Any, leaf: Callable[[Any], Any], made: dict[int, tuple[Any, Any]]) -> Any:
-    """A structure with other leaves. `made`: containers, with what stands for them, by identity; new ones are added."""
+    """A structure with other leaves. `made`: replaced containers, by identity; new ones are added."""
     if id(value) in made:
         return made[id(value)][1]
     found = contents_of(value)
@@ -186,7 +186,7 @@ class Call:
         return any(type(base) in NUMBERS for base in self.owners)
 
     def stands(self) -> tuple[list[Any], list[Any]]:
-        """What stands for the parameters, and for the leaves, in the recording that runs."""
+        """The stand-ins for the parameters, and for the leaves, in the recording that runs."""
         bases = [owner(self._parameter(n, kind), kind) for n, kind in enumerate(map(self._kind, self.owners))]
         made: dict[int, Any] = {}
         for leaf, place in zip(self.leaves, self.places, strict=True):
@@ -227,7 +227,7 @@ class Call:
 def shares_memory(
     arrays: Sequence[np.ndarray[Any, Any]], others: Sequence[np.ndarray[Any, Any]] = ()
 ) -> bool:
-    """True if two of the arrays may lie in the same memory, or one and one of the others."""
+    """True if two of the arrays may share memory, or one and one of the others."""
     return any(np.may_share_memory(a, b) for i, a in enumerate(arrays) for b in (*arrays[i + 1 :], *others))
 
 

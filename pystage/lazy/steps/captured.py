@@ -1,4 +1,4 @@
-"""What a step has besides its arguments: variables, and attributes of objects, that its code names.
+"""Captured state of a step: variables and attributes of objects that its code names.
 
 Programs hold the captured numbers and elements as they were. So they are compared at each call, and what has changed is
 recorded anew. Functions that the code names are searched, too, unless they are a library's.
@@ -68,7 +68,7 @@ class _SlotVariables(Mapping[str, Any]):
 
 
 class Captured:
-    """The values that the code of some objects names, and all that these hold, as they are now."""
+    """The values that the code of some objects names, and all that these hold, at one time."""
 
     def __init__(self, *roots: Any) -> None:
         self._names: set[str] = set()
@@ -98,7 +98,7 @@ class Captured:
         return [array for array, _ in self._arrays]
 
     def has_changed(self) -> bool:
-        """True if a variable, a container or an array is not what it was."""
+        """True if a variable, a container or an array has changed."""
         for names, name, old in self._variables:
             new = names.get(name, _MISSING)
             if new is not old and not same_constant(new, old):
@@ -187,7 +187,7 @@ class Captured:
 
 
 def _is_special(member: Any) -> bool:
-    """True for a method that no code needs to name."""
+    """True for a method that Python calls without its name in the code."""
     return isinstance(member, types.FunctionType) and member.__name__.startswith("__")
 
 
@@ -196,7 +196,7 @@ def _members(value: Any) -> list[Any]:
 
 
 def draws_of(generators: list[Any]) -> list[Any]:
-    """The states of generators, and of Python's and NumPy's own, which tell whether somebody has drawn."""
+    """The states of generators, and of Python's and NumPy's own, by which draws are noticed."""
     found = [random.getstate(), _state(np.random.get_state(legacy=False))]
     for generator in generators:
         if isinstance(generator, random.Random):

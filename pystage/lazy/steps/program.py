@@ -30,7 +30,7 @@ from .recording import Parameter, Recording
 
 @dataclass(frozen=True, slots=True)
 class _Argument(Reference):
-    """A leaf of the arguments that is given back, or a container of them."""
+    """A leaf or a container of the arguments that is returned."""
 
     index: int
     is_container: bool = False
@@ -38,7 +38,7 @@ class _Argument(Reference):
 
 @dataclass(frozen=True, slots=True)
 class _Made(Reference):
-    """A new tensor: that of output `index`. A Python number, where the form of its kind is that."""
+    """A new tensor, output `index`; a Python number, where the form of its kind is that."""
 
     index: int
     kind: TensorKind
@@ -65,7 +65,7 @@ class _Constant(Reference):
 
 
 class StepProgram:
-    """What one call of a step has recorded."""
+    """The recording of one call of a step."""
 
     def __init__(self, recording: Recording, call: Call, bases: list[Any], given: Any, result: Any) -> None:
         """`given` is what the function got, with `bases` for the parameters. The recording runs still."""
@@ -121,7 +121,7 @@ class StepProgram:
         return _View(number, tensor._kind, tensor._path)
 
     def _number(self, node: Node) -> int:
-        """The number of a node among the outputs, of which it becomes one."""
+        """The index of a node among the outputs, to which it is added."""
         for i, each in enumerate(self._outputs):
             if each is node:
                 return i
@@ -155,7 +155,7 @@ class StepProgram:
         )
 
     def run(self, call: Call, function: Callable[..., Any]) -> Any:
-        """Runs the program for a call. Where the call raises, `function` does it, as it is written."""
+        """Runs the program for a call. If the call raises, `function` runs it as plain Python."""
         with arena_of(call.device).lock:
             outputs = self._computed(call)
             if outputs is None:
@@ -227,7 +227,7 @@ class StepProgram:
 
 
 class _NumberCheck:
-    """Tells whether a call raises by its numbers alone, before anything is computed."""
+    """Decides whether a call raises from its numbers alone, before anything is computed."""
 
     def __init__(self, checks: Sequence[Node]) -> None:
         segment = Segment(checks)
@@ -252,7 +252,7 @@ class _Results:
         self._made: dict[int, Any] = {}
 
     def leaf(self, reference: Any) -> Any:
-        """What a reference stands for; the same each time."""
+        """The object for a reference; the same each time."""
         match reference:
             case _Constant(value=value):
                 return value

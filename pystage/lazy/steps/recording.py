@@ -1,4 +1,4 @@
-"""The recording of a step: its tensors, apart from all others, and the one place where it is refused.
+"""The recording of a step: its tensors, apart from all others, and the one place that refuses it.
 
 The arguments of a step are `Parameter` nodes, which have no array. So nobody can look at what is computed from them: every
 way from a tensor to its elements ends in `value_of`, which asks the recording. A tensor belongs to the recording, or to
@@ -24,7 +24,7 @@ class StepError(RuntimeError):
 
 
 class Abandoned(BaseException):
-    """Ends a recording: the function runs as it is written. No handler for exceptions in it shall see this."""
+    """Ends a recording: the function runs as plain Python. No exception handler of the user may catch this."""
 
 
 class Parameter(Node):
@@ -59,7 +59,7 @@ class Recording(Arena):
         return False
 
     def refuse(self, what: str) -> NoReturn:
-        """Raises StepError, and so does the end of the recording."""
+        """Raises StepError, also at the end of the recording."""
         self.refusal = self.refusal or StepError(
             f"the step `{self.name}` {what}, so that it cannot be replayed"
         )
@@ -98,7 +98,7 @@ thread = _Thread()
 
 @contextmanager
 def recorded(recording: Recording) -> Iterator[None]:
-    """Records what this thread does."""
+    """A `with` block that records what this thread does."""
     thread.recording, thread.is_eager = recording, False
     try:
         yield

@@ -32,7 +32,7 @@ _TRIES = 3
 
 
 class _Known:
-    """A program, and what the function had besides its arguments."""
+    """A program, and the captured state of the function."""
 
     __slots__ = ("captured", "is_compared", "is_steady", "program")
 
@@ -82,7 +82,7 @@ class Step:
         return (*call.key, *settings), tuple([repr(call.owners[n]) for n in demanded])
 
     def _find(self, call: Call) -> _Known | None:
-        """The program for a call, unless what the function has besides its arguments has changed."""
+        """The program for a call, unless the captured state of the function has changed."""
         key = self._key(call)
         with self._lock:
             entry = self._known.get(key)
@@ -191,7 +191,7 @@ def _record(recording: Recording, function: Callable[..., Any], call: Call) -> S
 
 
 def _layout(given: Any, bases: list[Any]) -> tuple[list[Any], list[tuple[int, Any]]]:
-    """What a step may not change of its arguments."""
+    """The properties of its arguments that a step may not change."""
     structure = Structure(given)
     return structure.key, [(id(each), getattr(each, "_kind", None)) for each in (*structure.leaves, *bases)]
 

@@ -31,7 +31,7 @@ class ArraySpec(AbstractArgument):
 
     @property
     def flags(self) -> SimpleNamespace:
-        """Those of a new ndarray, as far as programs depend on them."""
+        """The flags of a new ndarray, as far as programs depend on them."""
         return _FLAGS
 
     def __repr__(self) -> str:
@@ -40,7 +40,7 @@ class ArraySpec(AbstractArgument):
 
 
 def spec(text: str, form: str = "ndarray") -> ArraySpec:
-    """Stands for an argument of `lower` whose type alone is known, as `spec("f32[100,224,224,3]")`.
+    """A stand-in for an argument of `lower` whose type alone is known, as `spec("f32[100,224,224,3]")`.
 
         >>> str(pystage.compile(lambda x: x.sum()).lower(pystage.spec("f64[3]")).staged)
         '<lambda>(float64[3]) -> np.float64'
@@ -63,7 +63,7 @@ def spec(text: str, form: str = "ndarray") -> ArraySpec:
 
 
 def abstract_form(value: Any) -> tuple[Any, Form]:
-    """Something with the shape and dtype that `value` stands for, and its form.
+    """A value with the shape and dtype of `value`, and its form.
 
     A `jax.ShapeDtypeStruct` has 64 bits only where `jax_enable_x64` is on, as everywhere in JAX.
     """
@@ -79,7 +79,7 @@ def abstract_form(value: Any) -> tuple[Any, Form]:
 
 
 def stand_in(value: Any) -> Any:
-    """What `jax.jit(…).lower` takes for an input."""
+    """The argument of `jax.jit(…).lower` for an input."""
     if isinstance(value, ArraySpec):
         weak = value.form is Form.PYTHON
         return jax.ShapeDtypeStruct(value.shape, value.dtype, weak_type=weak)

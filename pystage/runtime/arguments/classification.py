@@ -32,7 +32,7 @@ Opener = Callable[[Any], Opened]
 
 
 class LeafKind(enum.Enum):
-    """What kind of leaf an object is."""
+    """The kind of a leaf."""
 
     JAX = "jax.Array"
     TRACER = "a value of a JAX transformation around the call"
@@ -51,7 +51,7 @@ BY_VALUE: frozenset[type] = frozenset({str, bytes, bool, type(None)})
 
 
 def by_equality(cls: type) -> bool:
-    """True for a class of JAX's whose instances say when they are equal, and have no hash: states of traces."""
+    """True for a class of JAX's whose instances define equality but no hash: states of traces."""
     return cls.__hash__ is None and is_of_jax(cls)
 
 
@@ -88,7 +88,7 @@ class AbstractArgument:
 
 
 def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
-    """The classification of `value` and of all objects of its type. `static_types` are static besides the usual."""
+    """The classification of `value` and of all objects of its type. `static_types` are further static types."""
     cls = type(value)
     if isinstance(value, Lazy):
         raise HasLazy
@@ -172,7 +172,7 @@ def _open_partial(value: functools.partial[Any]) -> Opened:
 
 
 def class_of(value: Any) -> type:
-    """The class that decides how an argument is taken apart: of a structured ndarray one for its dtype."""
+    """The class that determines how an argument is flattened: of a structured ndarray one for its dtype."""
     return record_class(value.dtype, type(value)) if is_structured(value) else type(value)
 
 
@@ -195,7 +195,7 @@ def _open_generator(value: Any) -> Opened:
 
 
 def is_plain(cls: type) -> bool:
-    """True if all that an instance holds are attributes: a class of Python code, with no C state below."""
+    """True if an instance consists of attributes: a class of Python code, without C state below."""
     for base in cls.__mro__:
         if base is not object and not base.__flags__ & _HEAP_TYPE:
             return False
@@ -242,7 +242,7 @@ def _open_slotted(slots: tuple[tuple[str, Any], ...], has_dict: bool, value: Any
 
 
 def dtype_problem(dtype: np.dtype[Any]) -> str | None:
-    """Why arrays of `dtype` cannot be staged, or None if they can."""
+    """The reason why arrays of `dtype` cannot be staged, or None if they can."""
     if dtype.names is not None:
         return why_not(dtype) or "a structured dtype"
     if dtype.hasobject:

@@ -1,4 +1,4 @@
-"""Where the arguments of a call are others than those that a program was made for, in words."""
+"""Descriptions of how the arguments of a call differ from those that a program was made for."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def difference(
 
 
 class _Pairs:
-    """Which objects of two calls correspond: a one-to-one relation."""
+    """A one-to-one correspondence of the objects of two calls."""
 
     def __init__(self) -> None:
         self._of_wanted: dict[int, int] = {}
@@ -93,7 +93,7 @@ def _difference(wanted: Spec, given: Spec, path: str, places: dict[int, str], ob
 
 
 def _type(spec: LeafSpec) -> str:
-    """As NumPy and Python name it."""
+    """The type in the terms of NumPy and Python."""
     return short_array(spec.type, spec.form) if spec.key_impl is None else f"keys of {spec.key_impl}"
 
 

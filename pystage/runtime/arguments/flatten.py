@@ -1,4 +1,4 @@
-"""Arguments taken apart: into leaves and a shape at each call, into `Spec`s when a call is specialised.
+"""Flattening of arguments: into leaves and a shape at each call, into `Spec`s when a call is specialised.
 
 A shape is a tuple of `Layout`s, one for each container in the order of a depth-first walk. Layouts are made
 once for each combination of class, keys and types of the values, so that a container that holds only leaves
@@ -65,11 +65,11 @@ class Layout:
 
 
 class HasRecords(Unprepared):
-    """Raised where an argument is the first structured ndarray: the arguments are to be taken apart again."""
+    """Raised where an argument is the first structured ndarray: the arguments are to be flattened again."""
 
 
 def occurrences(containers: Sequence[Any]) -> list[int]:
-    """For each container the number of its object, counted in the order of the first occurrences."""
+    """For each container the number of its object, in the order of first occurrences."""
     numbers: dict[int, int] = {}
     return [numbers.setdefault(id(container), len(numbers)) for container in containers]
 
@@ -80,7 +80,7 @@ AbstractTypes = Callable[[Any], tuple[Any, Form]]
 
 
 class Flattener:
-    """Takes arguments apart; one for each compiled function."""
+    """Flattens arguments; one for each compiled function."""
 
     def __init__(self, static_types: tuple[type, ...] = ()) -> None:
         self._static_types = static_types
@@ -108,7 +108,7 @@ class Flattener:
         return found
 
     def look_for_records(self) -> None:
-        """From now on structured ndarrays are taken apart too."""
+        """Makes the flattener look for structured ndarrays from now on."""
         self.class_of = class_of
 
     def rule(self, value: Any) -> Rule:
@@ -205,13 +205,13 @@ class Description:
         return self._leaf(value, path, rule)
 
     def _look_for_records(self, value: Any) -> None:
-        """`HasRecords` where this is the first structured ndarray that is met."""
+        """Raises `HasRecords` for the first structured ndarray."""
         if self._flattener.class_of is type and is_structured(value):
             self._flattener.look_for_records()
             raise HasRecords
 
     def _refuse(self, value: Any, path: str) -> NoReturn:
-        """PS801 for `value`; inside an object of a package that pystage does not look into, for that."""
+        """Raises PS801 for `value`; for the outer object inside of a package that pystage does not look into."""
         value, path = self._closed or (value, path)
         kind = _kind(value)
         advice = advice_for([kind])

@@ -1,4 +1,4 @@
-"""How the arguments and results of a compiled function are laid out over the devices of a mesh, as `compile` is told."""
+"""Layouts of arguments and results over the devices of a mesh, as `compile` is told."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Layouts:
                     raise ValueError(f"`{name}` has no parameter `{parameter}` to lay out")
 
     def of(self, position: int, name: Any) -> Place:
-        """The place of all arrays of an argument."""
+        """The layout of all arrays of an argument."""
         if isinstance(self.ins, dict):
             return self.ins.get(name)
         if isinstance(self.ins, tuple | list):

@@ -1,4 +1,4 @@
-"""Packs many Python numbers side by side, as the elements of a list are, into arrays for XLA.
+"""Packing of many Python numbers, such as the elements of a list, into arrays for XLA.
 
 XLA compiles for seconds where a program has hundreds of parameters, and JAX takes microseconds for each in every call. The
 program has the arrays as parameters (`passes/vector_parameters.py`).
@@ -23,7 +23,7 @@ _TYPES = {int: INT64, float: FLOAT64}
 
 @dataclass(frozen=True, slots=True)
 class Pack:
-    """The inputs from `start` to `end`, of which each row of so many `columns` are the elements of one tuple or list."""
+    """The inputs from `start` to `end`; each row of so many `columns` has the elements of one tuple or list."""
 
     start: int
     end: int
@@ -49,7 +49,7 @@ def groups_of(forms: Sequence[Form], path_of: Callable[[int], str]) -> list[Pack
 
 
 def _list_of_rows(name: str, count: int) -> tuple[str, int]:
-    """What the elements of `name` are packed with, in how many columns: those of other short ones in the same list."""
+    """The list that the elements of `name` are packed with, and its number of columns: other short ones in the same list."""
     outer = name.rpartition("[")[0]
     return (outer, count) if outer and count < MANY else (name, 1)
 
@@ -100,7 +100,7 @@ def _column(numbers: Sequence[Any]) -> Any:
 
 
 def operands_of(inputs: Sequence[Any], groups: Sequence[Pack]) -> Iterator[tuple[Any, int | range]]:
-    """What the function under `jax.jit` gets, and which of the inputs each of it is: one, or several as a vector."""
+    """The operands of the function under `jax.jit`, and the inputs that each holds: one, or several as a vector."""
     starts = {each.start: each for each in groups}
     done = 0
     for each in inputs:

@@ -28,7 +28,7 @@ class Signature:
         self.keyword_only = keyword_only
 
     def argument(self, name: str) -> str:
-        """A Python expression of `args` and `kwargs` that gives the parameter `name`."""
+        """A Python expression for the parameter `name` in terms of `args` and `kwargs`."""
         if name in self.names[: self.positional]:
             return f"args[{self.names.index(name)}]"
         if name == self.var_positional:

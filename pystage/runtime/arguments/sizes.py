@@ -1,4 +1,4 @@
-"""How much the arguments of a call hold, read in a tenth of a microsecond: every call that may run plainly asks for it."""
+"""Sizes of the arguments of a call, read in a tenth of a microsecond: every call that may run plainly needs them."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def definition_of(fn: Callable[..., Any]) -> Span | None:
 
 
 def target_of(obj: Callable[..., Any]) -> Target:
-    """What a call of `obj` runs."""
+    """The function that a call of `obj` runs."""
     if isinstance(obj, types.FunctionType):
         return Target(obj)
     if isinstance(obj, types.MethodType):
@@ -67,7 +67,7 @@ def target_of(obj: Callable[..., Any]) -> Target:
 
 
 class Calling:
-    """The parameters of a plain function, and calls of it."""
+    """The parameters of a plain function, and canonical calls of it."""
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._stub: Callable[..., None] | None = None
@@ -95,8 +95,9 @@ class Calling:
         self._stub = _stub(fn, self)
 
     def order(self, count: int, keywords: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """For a call with `count` positional arguments and these keywords: those that move to the positions
-        after them, and the others, each in the order in which the canonical call has them."""
+        """For a call with `count` positional arguments and these keywords: those that move to the positions after them, and
+        the others, each in the order of the canonical call.
+        """
         key = (count, tuple(keywords))
         found = self._orders.get(key)
         if found is None:
@@ -154,7 +155,7 @@ class Calling:
 
 
 def _stub(fn: types.FunctionType, calling: Calling) -> Callable[..., None]:
-    """A function that does nothing, with the parameters of `fn`: a call of it fails as one of `fn` would."""
+    """An empty function with the parameters of `fn`: a call of it fails as one of `fn` would."""
     scope: dict[str, Any] = {}
     exec(compile(f"def stub({calling.parameters()}): pass", "<pystage>", "exec"), scope)
     stub = scope["stub"]

@@ -1,1 +1,1 @@
-"""Programs that another process finds again: `config.cache_dir`. `kept.py` says what is kept and when it is found."""
+"""The cache folder (`config.cache_dir`): programs that other processes find. `kept.py` says what is kept and found."""

@@ -46,18 +46,20 @@ _EXCEPTIONS = ("builtins", "numpy", "numpy.linalg", "numpy.exceptions")
 
 
 class NotEncodable(Exception):
-    """Something has no encoding; the text says what, in words."""
+    """Raised for an object without an encoding; the text names it."""
 
 
 class NotFound(Exception):
-    """Rows that this process cannot decode: they are another version's, or name what is not there."""
+    """Raised for rows that this process cannot decode: of another version, or with names that do not exist."""
 
 
 class Outside(Protocol):
-    """OutsideNames for what is no part of a program, but of the process around it."""
+    """Names for objects that are no part of a program, but of the process around it."""
 
     def name(self, value: Any) -> Row | None:
-        """A row (without tag) that names the object; None for what is none of the process's. `NotEncodable` if none."""
+        """A row (without tag) that names the object; None for an object that is not the process's. `NotEncodable` without a
+        name.
+        """
         ...
 
     def object(self, name: Row) -> Any:
@@ -76,13 +78,13 @@ def is_own_module(name: str) -> bool:
 
 
 def is_users(defined: Any) -> bool:
-    """True for a class or a function of the user's, or of a library of which the compiler knows nothing."""
+    """True for a class or a function of the user's, or of a library that the compiler does not know."""
     return package_of(defined) is USER and not is_own(defined)
 
 
 @functools.cache
 def _code_of(module: str) -> dict[tuple[str, int], types.CodeType]:
-    """The code that stands in one of pystage's modules, by name and line."""
+    """The code object in one of pystage's modules, by name and line."""
     values = list(vars(sys.modules[module]).values())
     values += [
         member
@@ -100,7 +102,7 @@ def _code_of(module: str) -> dict[tuple[str, int], types.CodeType]:
 
 
 class Encoder:
-    """Appends rows."""
+    """Encodes objects as rows."""
 
     def __init__(self, outside: Outside) -> None:
         self.rows: list[Row] = []
@@ -130,7 +132,7 @@ class Encoder:
         return number
 
     def _sites(self, value: RaiseSites) -> int:
-        """A table of raise sites is there before its contents, which may refer to it."""
+        """Encodes a table of raise sites before its contents, which may refer to it."""
         number = self._by_identity[id(value)] = self._add(["sites"], False)
         self._kept.append(value)
         self._add(["in sites", number, *self.all([*vars(value), *vars(value).values()])], False)
@@ -199,7 +201,7 @@ class Encoder:
         return ["number", dtype, text]
 
     def _closure(self, value: types.FunctionType) -> Row:
-        """A function that one of pystage's has made."""
+        """A function made by one of pystage's functions."""
         place = value.__code__.co_qualname, value.__code__.co_firstlineno
         if _code_of(value.__module__).get(place) is not value.__code__:
             raise NotEncodable(f"the function {value.__qualname__}")
@@ -306,7 +308,7 @@ def _dtype(value: np.dtype[Any]) -> Row:
 
 
 class _ByClass(dict[type, Any]):
-    """Of the classes of element types, which have many: as of `np.dtype`."""
+    """A table by class, for families with many classes: as of `np.dtype`."""
 
     def __missing__(self, cls: type) -> Any:
         found = _dtype if issubclass(cls, np.dtype) else None
@@ -327,7 +329,7 @@ _ITERABLES: dict[type, str] = {tuple: "tuple", list: "list", set: "set", frozens
 
 
 class Decoder:
-    """The objects of rows, in their order."""
+    """Decodes the objects of rows, in order."""
 
     def __init__(self, outside: Outside) -> None:
         self.objects: list[Any] = []
@@ -335,7 +337,7 @@ class Decoder:
         self._classes: dict[tuple[str, str], type] = {}
 
     def decode(self, rows: Sequence[Row]) -> None:
-        """Makes the objects of the next rows. `NotFound` if they are none of ours."""
+        """Decodes the objects of the next rows. `NotFound` if they are not ours."""
         try:
             for row in rows:
                 self.objects.append(_DECODERS[row[0]](self, row))
@@ -431,13 +433,13 @@ class Decoder:
         return made
 
     def refusal(self, row: Row) -> StagingError:
-        """What pystage raises."""
+        """A diagnostic or exception of pystage."""
         made = StagingError(self.objects[row[1]])
         made.started = row[2]
         return made
 
     def closure(self, row: Row) -> types.FunctionType:
-        """A function that one of pystage's has made."""
+        """A function made by one of pystage's functions."""
         if not is_own_module(row[1]):
             raise NotFound(f"a function of {row[1]}")
         namespace = vars(importlib.import_module(row[1]))

@@ -1,4 +1,4 @@
-"""XLA's executables in the cache folder, beside the programs that they were compiled from.
+"""XLA's executables in the cache folder, next to the programs that they were compiled from.
 
 JAX looks for an executable under a key of its own (the program, the options, the versions of XLA and of the device); here
 are the files, which are safe against what happens to files (`store.py`). They hold machine code.
@@ -17,7 +17,7 @@ from .keys import process_key
 
 
 class _Executables(threading.local):
-    """What JAX asks for executables; outside of `with_kept_executables` it has none."""
+    """The cache that JAX asks for executables; outside of `with_kept_executables` it is empty."""
 
     where: Path | None = None
 
@@ -36,7 +36,7 @@ _EXECUTABLES = _Executables()
 
 
 def with_kept_executables(compile: Callable[[], Any]) -> Callable[[], Any]:
-    """The function, which finds executables in the cache folder, and keeps there what it compiles."""
+    """The function, whose executables are read from and written to the cache folder."""
 
     def compiled() -> Any:
         folder = store.folder()

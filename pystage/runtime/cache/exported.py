@@ -83,19 +83,19 @@ class ExportedProgram:
 
 
 class Unread(enum.Enum):
-    """Stands for what the program does not read of the objects that it has with it."""
+    """A stand-in for parts of objects that the program does not read."""
 
     HERE = "left out"
 
 
 class HeldObject:
-    """Stands for an object that a callable holds, whose class need not be there: it has the attributes of the object."""
+    """A stand-in for an object that a callable holds, whose class may be missing: it has the attributes of the object."""
 
     __slots__ = ("__dict__",)
 
 
 class _Names:
-    """`Outside` of the rows of an exported program: the variables that it has with it, arrays, and names of libraries.
+    """`Outside` of an exported program: its captured variables, arrays, and names of libraries.
 
     `held`: the parameters for arguments that the callable itself holds.
     """
@@ -116,7 +116,7 @@ class _Names:
     # -- to bytes
 
     def name(self, value: Any) -> Row | None:
-        """As of `Outside`."""
+        """As declared by `Outside`."""
         if isinstance(value, Path):
             return self._captured(value)
         if isinstance(value, PathTemplate) and self._is_held(value.path):
@@ -169,7 +169,7 @@ class _Names:
         return ["weak" if value.weak_type else "jax", self._array(np.asarray(value))]
 
     def _place(self, value: Any) -> Row:
-        """Module and name, and for a class of the user's the names of its fields."""
+        """Module and name, and for a user class the names of its fields."""
         module = getattr(value, "__module__", None)
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
         users = _is_users(str(module))
@@ -183,7 +183,7 @@ class _Names:
     # -- from bytes
 
     def object(self, name: Row) -> Any:
-        """As of `Outside`. ImportError for a class that is not loaded."""
+        """As declared by `Outside`. ImportError for a class that is not loaded."""
         match name:
             case ["variable", str(variable)]:
                 return Path(Global(self.variables, variable))
@@ -224,7 +224,7 @@ class _Names:
 
 
 def _is_users(module: str) -> bool:
-    """True for a module of the user's, or of a package of which the compiler knows nothing."""
+    """True for a module of the user's, or of a package that the compiler does not know."""
     known = is_own_module(module) or module.partition(".")[0] in sys.stdlib_module_names | {"builtins"}
     return module == "__main__" or (not known and package_of_module(module) is USER)
 
@@ -276,7 +276,7 @@ def _is_uniform(array: np.ndarray[Any, Any]) -> bool:
 
 
 def _alone(staged: Staged, held: frozenset[str]) -> Staged:
-    """A program without what ties it to the environment that it was made in."""
+    """A program without its ties to the environment that it was made in."""
     program = staged.program
     for mutation in program.mutations:
         if mutation.kind in (Write.GLOBAL, Write.CELL) or not isinstance(mutation.target.root, Argument):
@@ -292,7 +292,7 @@ def _alone(staged: Staged, held: frozenset[str]) -> Staged:
 
 
 def _is_kept(guard: Guard, held: frozenset[str]) -> bool:
-    """True for a guard on the value of an argument of calls."""
+    """True for a guard on the value of an argument."""
     if guard.kind not in _VALUES:
         return False
     paths = [guard.path]
@@ -307,7 +307,7 @@ def _is_kept(guard: Guard, held: frozenset[str]) -> bool:
 
 
 def can_encode(value: Any) -> bool:
-    """True for what can stand in an exported program by itself."""
+    """True for an object that an exported program can contain by itself."""
     try:
         Encoder(_Names()).encode(value)
     except NotEncodable:
@@ -368,7 +368,7 @@ def _arrays(
 
 
 def _show(table: dict[str, dict[str, str]]) -> None:
-    """Lets tracebacks show the lines of files that are not here."""
+    """Lets tracebacks show the lines of files that are missing here."""
     for file, lines in table.items():
         if lines and not os.path.exists(file) and file not in linecache.cache:
             numbered = {int(number): text for number, text in lines.items()}

@@ -36,7 +36,7 @@ _DESCRIPTORS = (
 
 
 def wrapped(value: Any) -> list[Any]:
-    """What stands inside of a property, a static method and the like, and of a function that wraps another."""
+    """The functions inside of a property, a static method and the like, and of a function that wraps another."""
     if isinstance(value, _HOLDERS):
         return [part for name in _WRAPPERS if (part := getattr(value, name, None)) is not None]
     if isinstance(value, types.FunctionType):
@@ -45,7 +45,7 @@ def wrapped(value: Any) -> list[Any]:
 
 
 class Fingerprints:
-    """The fingerprints of one moment: objects may change, so they are not kept."""
+    """The fingerprints at one moment: objects may change, so they are not kept."""
 
     def __init__(self) -> None:
         self._known: dict[int, str] = {}
@@ -141,7 +141,7 @@ class Fingerprints:
         return f"{place}({self.all(cls.__bases__)}){self.of(type(cls))}[{','.join(members)}]"
 
     def _member(self, value: Any) -> str:
-        """Of a member of a class: what is read of other kinds has guards of its own."""
+        """The fingerprint of a member of a class; other kinds of members have guards of their own where they are read."""
         if isinstance(value, (types.FunctionType, *_HOLDERS)) or type(value) in _CONSTANTS:
             return self.of(value)
         if isinstance(value, dict) and all(isinstance(x, dataclasses.Field) for x in value.values()):

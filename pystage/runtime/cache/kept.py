@@ -1,4 +1,4 @@
-"""Programs in the cache folder: what a process has staged, others find again.
+"""Programs in the cache folder: one process stages them, others find them.
 
 A program is kept under the key of its request (`keys.py`), with its guards first. They are what makes the key complete:
 all that inference read of the environment stands in them. A guard by identity says of its object what must be equal in
@@ -61,14 +61,14 @@ class Call:
     kwargs: dict[str, Any]
 
     def at(self, path: Path) -> Any:
-        """What stands at a path now. `NotFound` if nothing does."""
+        """The object at a path now. `NotFound` if there is none."""
         try:
             return resolve(path, self.signature)(self.args, self.kwargs)
         except _MISSING as error:
             raise NotFound(f"nothing stands at {path}") from error
 
     def constant(self, leaf: int) -> Any:
-        """The value of an argument leaf, as far as it can be known."""
+        """The value of an argument leaf, if it can be known."""
         return self.static[leaf] if leaf in self.static else self.request.value_of(leaf)
 
 
@@ -151,7 +151,7 @@ def _encoded(names: OutsideNames, staged: Staged, asked: Request) -> dict[str, A
 
 
 def order_of_this_process() -> int:
-    """Equal in two processes that order sets of texts alike."""
+    """A key, equal in two processes that order sets of strings alike."""
     return hash("pystage")
 
 
@@ -203,7 +203,7 @@ def _type_of(hidden: HiddenInput) -> tuple[ArrayType, bool]:
 
 
 def _encoded_guards(names: OutsideNames, encoder: Encoder, guards: Sequence[Guard]) -> list[list[Any]]:
-    """Guards in an order in which each is named by those before it: how many rows there are by then, and the guard's."""
+    """Guards in an order in which earlier ones name the objects of later ones: the number of rows before, and the row."""
     found: list[list[Any]] = []
     pending = list(guards)
     while pending:
@@ -258,7 +258,7 @@ _ENCODED = (GuardKind.EQUAL, GuardKind.ABSENT, GuardKind.SAME, GuardKind.DISTINC
 
 
 def _meet(names: OutsideNames, guard: Guard) -> None:
-    """What a guard finds is named by it from then on."""
+    """Names the object of a guard for later guards."""
     if guard.kind is GuardKind.IS:
         names.meet(guard.expected)
     elif guard.kind is GuardKind.LAYOUT:
@@ -266,7 +266,7 @@ def _meet(names: OutsideNames, guard: Guard) -> None:
 
 
 def _expected(kind: GuardKind, value: Any) -> Any:
-    """What a guard of this kind expects that holds for an object."""
+    """The expectation of a guard of this kind for an object."""
     return (len(vars(value)), value.__mro__) if kind is GuardKind.NAMES else value
 
 

@@ -1,4 +1,4 @@
-"""The keys under which programs are kept: what a program depends on beside its guards.
+"""Keys of programs in the cache: what a program depends on besides its guards.
 
 In: a request for a program. Out: a digest of the function, of the specs of its arguments, of the settings of pystage, JAX
 and NumPy that change programs, and of the versions of all that makes them; that of pystage is a digest of its source.
@@ -72,7 +72,7 @@ def source_digest() -> str:
 
 
 def _processor() -> str:
-    """What code for this processor may use."""
+    """The instruction set extensions of this processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -91,7 +91,7 @@ def _settings() -> list[str]:
 
 
 def request_key(request: Request, x64: bool) -> tuple[str, OutsideNames]:
-    """The key of a request, and the names of what its function and arguments are. `NotEncodable` if it has none."""
+    """The key of a request, and the names for its function and arguments. `NotEncodable` if it has none."""
     names = OutsideNames()
     met = [request.fn, *_met((*request.args, *request.kwargs.values()))]
     for value in met:
@@ -104,7 +104,7 @@ def request_key(request: Request, x64: bool) -> tuple[str, OutsideNames]:
 
 
 def _met(specs: Iterable[Spec]) -> list[Any]:
-    """The classes and other objects of the user's in specs, in order."""
+    """The user classes and other user objects in specs, in order."""
     found: list[Any] = []
     for spec in specs:
         match spec:

@@ -1,4 +1,4 @@
-"""Names, for another process, of the objects that a program refers to by identity: functions, classes, modules, cells.
+"""Names, valid in other processes, of the objects that a program refers to by identity: functions, classes, modules, cells.
 
 An object is named by what leads to it there: the compiled function and its arguments, a guard that has found an object of
 the same fingerprint at its path, or a module that is loaded, and a name in it. The first two are numbered in the order in
@@ -31,7 +31,7 @@ NAMED = (
 
 
 class OutsideNames:
-    """The names of one program; `Outside` of its rows."""
+    """The names of one program: the `Outside` of its rows."""
 
     def __init__(self) -> None:
         self.fingerprints = Fingerprints()
@@ -41,7 +41,7 @@ class OutsideNames:
         """For each object that was met the number of the first one that is identical to it."""
 
     def meet(self, value: Any) -> None:
-        """Numbers an object, and what is found in it."""
+        """Numbers an object, and the objects found in it."""
         self._numbers.setdefault(id(value), len(self._met))
         self.pattern.append(self._numbers[id(value)])
         self._met.append(value)
@@ -53,7 +53,7 @@ class OutsideNames:
             self.meet(part)
 
     def name(self, value: Any) -> Row | None:
-        """As of `Outside`."""
+        """As declared by `Outside`."""
         number = self._numbers.get(id(value))
         if number is not None:
             return ["met", number]
@@ -81,7 +81,7 @@ class OutsideNames:
         return self.fingerprints.of(value)
 
     def object(self, name: Row) -> Any:
-        """As of `Outside`."""
+        """As declared by `Outside`."""
         match name:
             case ["met", int(number)]:
                 return self._met[number]

@@ -1,4 +1,4 @@
-"""The files of the cache: blocks of bytes under names, for this user alone, that any number of processes read and write.
+"""Files of the cache: named blocks of bytes, private to the user, read and written by any number of processes.
 
 A file is written under a name of its own and renamed, so that it is there as a whole or not at all, and says by a digest
 whether it is what was written. Files and folders that another user owns or may write to are not read: what is kept are
@@ -26,7 +26,7 @@ _warned: set[str] = set()
 
 
 def folder() -> Path | None:
-    """The folder that the user has chosen, which is safe and there; None where nothing is kept."""
+    """The user's cache folder, if it exists and is safe; None where nothing is kept."""
     chosen = config.cache_dir
     if chosen is None:
         return None
@@ -43,7 +43,7 @@ def folder() -> Path | None:
 
 
 def _users_own() -> Path:
-    """Where the system wants a user's caches."""
+    """The system's place for a user's caches."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -54,7 +54,7 @@ def _users_own() -> Path:
 
 
 def _is_safe(found: os.stat_result) -> bool:
-    """True for what belongs to this user, or to root, and nobody else may change."""
+    """True for a folder of this user, or of root, that nobody else may change."""
     if not hasattr(os, "getuid"):
         return True
     return found.st_uid in (os.getuid(), 0) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
@@ -69,12 +69,12 @@ def _warn(why: str) -> None:
 
 
 def sealed(magic: bytes, data: bytes) -> bytes:
-    """Data with a header that says what it is, and a digest by which `unsealed` sees that it is whole."""
+    """Data with a header that identifies it, and a digest that `unsealed` checks."""
     return magic + hashlib.sha256(data).digest() + data
 
 
 def unsealed(magic: bytes, data: bytes) -> bytes | None:
-    """What was sealed; None for what is damaged, or something else."""
+    """The sealed data; None for damaged or other data."""
     start = len(magic) + 32
     if not data.startswith(magic) or hashlib.sha256(data[start:]).digest() != data[len(magic) : start]:
         return None
@@ -82,7 +82,7 @@ def unsealed(magic: bytes, data: bytes) -> bytes | None:
 
 
 def names(where: Path, prefix: str) -> list[str]:
-    """The names in a folder that begin so, the latest first."""
+    """The names in a folder with this beginning, the latest first."""
     found: list[tuple[float, str]] = []
     with contextlib.suppress(OSError), os.scandir(where) as entries:
         for entry in entries:
@@ -93,7 +93,7 @@ def names(where: Path, prefix: str) -> list[str]:
 
 
 def read(path: Path) -> bytes | None:
-    """What was written under a name; None where that is not there, or is something else."""
+    """The data written under a name; None where it is missing or invalid."""
     try:
         with open(
             os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb"
@@ -114,7 +114,7 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, data: bytes) -> bool:
-    """Keeps data under a name; False where that cannot be."""
+    """Writes data under a name; False where that is impossible."""
     if len(data) > _MOST:
         return False
     temporary = None

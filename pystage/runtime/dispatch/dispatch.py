@@ -92,7 +92,7 @@ def types_of(args: Sequence[Any]) -> Types:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """The arguments of one call as specs, which leaves are donated, and where leaves lie."""
+    """The arguments of one call as specs, which leaves are donated, and the layouts of leaves."""
 
     description: Description
     args: tuple[Spec, ...]
@@ -142,7 +142,7 @@ class Dispatcher:
         return definition_of(self.fn)
 
     def note_fallback(self, refused: StagingError, seconds: float) -> None:
-        """A call ran as Python."""
+        """Counts a call that ran as Python."""
         ledger.note_fallback(self.name, self.span, refused, seconds)
 
     def out_of_memory(self, error: RuntimeError) -> StagingError | None:
@@ -432,7 +432,7 @@ class Dispatcher:
         return call
 
     def _explain(self, args: Sequence[Any], kwargs: dict[str, Any], leaves: Sequence[Any]) -> None:
-        """Says better what JAX has refused, if it is about an argument; `HasRecords` for what is no leaf."""
+        """Raises a better error where JAX has refused an argument; `HasRecords` for what is no leaf."""
         if any(map(is_structured, leaves)):
             self.flattener.look_for_records()
             raise HasRecords
@@ -449,7 +449,7 @@ class Dispatcher:
         hidden: tuple[Any, ...],
         performance: Performance | None = None,
     ) -> Any:
-        """What the caller gets, where `jax.jit` does not make it itself."""
+        """The result for the caller, where `jax.jit` does not make it itself."""
         plan: Plan = out.plan
         values: Sequence[Any] = out.values
         if values and isinstance(values[0], jax.core.Tracer):
@@ -506,7 +506,7 @@ class Dispatcher:
     def _described(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], abstract: AbstractTypes | None = None
     ) -> Described:
-        """As `describe`; `HasRecords` where the call's arguments are to be taken apart again."""
+        """The same as `describe`; `HasRecords` where the call's arguments are to be flattened again."""
         description = Description(self.flattener, self.span, abstract)
         names = [*self.calling.argument_names(len(args)), *kwargs]
         donated: list[int] = []
@@ -550,7 +550,7 @@ class Dispatcher:
     def _take_away(
         self, group: Group, entry: Entry, family: Family, values: Any, made: Specialisation
     ) -> None:
-        """No call finds this specialisation any more."""
+        """Makes this specialisation unreachable for calls."""
         family.take_away(made, values)
         entry.take_away(made)
         if entry.empty:
@@ -740,7 +740,7 @@ class Dispatcher:
         raise StagingError((problem,))
 
     def _refuse_shared(self, failing: Sequence[Guard | HiddenInput]) -> NoReturn:
-        """PS812 for one object of the caller's at two paths; else the guards that were just read hold."""
+        """Raises PS812 for one object of the caller's at two paths; else the guards that were just read hold."""
         for each in failing:
             if isinstance(each, Guard) and each.kind is GuardKind.DISTINCT:
                 places = ", ".join([str(path) for path in each.expected])

@@ -1,4 +1,4 @@
-"""The lookup keys of specialisations, from coarse to fine.
+"""Lookup keys of specialisations, from coarse to fine.
 
 A `Group` has one shape of arguments and one type for each leaf. Its `Entry`s differ in the values of static leaves and in
 which ndarrays are identical. A `Family` holds the specialisations of an entry, by the values of arguments that had to be
@@ -41,14 +41,14 @@ class Family:
 
     @property
     def failure(self) -> StagingError | None:
-        """Why such calls are not staged, where the plain function serves them."""
+        """The reason why such calls are not staged, where the plain function serves them."""
         error = self._failure
         if error is None or self._limit == config.program_limit:
             return error
         return None if any(isinstance(d, ProgramTooLarge) for d in error.diagnostics) else error
 
     def fail(self, error: StagingError) -> None:
-        """Keeps why such calls are not staged."""
+        """Keeps the reason why such calls are not staged."""
         self._failure, self._limit = error, config.program_limit
 
     def values(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
@@ -60,7 +60,7 @@ class Family:
         return self.by_value.get(self.values(leaves) if self.demanded else (), [])
 
     def add(self, specialisation: Specialisation, leaves: Sequence[Any]) -> None:
-        """Makes a specialisation the one that is tried first."""
+        """Adds a specialisation, which is tried first."""
         demanded = tuple(sorted(specialisation.static))
         if demanded != self.demanded:
             # What was made without asking for these values is found no more: it is made again for each.
@@ -160,7 +160,7 @@ _MOST_REPRESENTATIVES = 16
 
 
 class Group:
-    """Calls with the same shape and leaf types: which leaves are dynamic, and what else tells calls apart."""
+    """Calls with the same shape and leaf types: which leaves are dynamic, and what else distinguishes calls."""
 
     def __init__(self, kinds: Sequence[LeafKind], types: Sequence[type], flat: bool) -> None:
         self.traced = LeafKind.TRACER in kinds
@@ -184,7 +184,7 @@ class Group:
         self.entries = {key: each for key, each in list(self.entries.items()) if each is not entry}
 
     def is_flat(self, args: Sequence[Any]) -> bool:
-        """True if the arguments are the leaves, all of them dynamic, and their types say all that matters."""
+        """True if the arguments are the leaves, all of them dynamic, and their types determine the program."""
         return not (self.static or self.traced) and len(self._arrays) < 2 and len(args) == self._count
 
     def split(self, leaves: Sequence[Any]) -> tuple[Sequence[Any], tuple[Any, ...]]:
@@ -206,7 +206,7 @@ class Group:
         return dynamic, (*key, *values)
 
     def _representative(self, leaf: Any) -> Any:
-        """The first of the equal objects that calls were given; it stays alive, so that its `id` stands for all of them."""
+        """The first of equal objects that calls were given; it is kept alive, so that its `id` stands for all of them."""
         for other in self._representatives:
             if other is leaf or (type(other) is type(leaf) and other == leaf):
                 return other
@@ -215,7 +215,7 @@ class Group:
         return leaf
 
     def read_x64(self) -> None:
-        """Makes the user's `jax_enable_x64` part of the key: an input from outside is not a `jax.Array`."""
+        """Makes the user's `jax_enable_x64` part of the key, since an input is not a `jax.Array`."""
         if self._simple:
             self._simple = False
             self.entries = {(e.context.x64, None): e for e in list(self.entries.values())}

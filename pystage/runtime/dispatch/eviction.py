@@ -45,7 +45,7 @@ class ProgramCache:
         self.trim(made)
 
     def note_shapes(self, arguments: Mapping[str, Spec]) -> None:
-        """Notes the shapes that a program is for; warns once where sizes keep changing."""
+        """Records the shapes that a program is for; warns once where sizes keep changing."""
         arrays = {
             name: spec.type
             for name, spec in arguments.items()
@@ -75,14 +75,14 @@ class ProgramCache:
             )
 
     def replace(self, outgrown: Specialisation) -> None:
-        """Drops a specialisation, which another serves all calls of."""
+        """Drops a specialisation all of whose calls another one serves."""
         take_away = self._take_away.pop(outgrown, None)
         if take_away is not None:
             take_away()
             self._drop(outgrown.retire())
 
     def trim(self, current: Specialisation) -> None:
-        """Drops programs until no more are left than may be; `current` is in use."""
+        """Drops programs until their number is within the limit; `current` is in use."""
         current.used = _now()
         quick = {id(short[-1]) for short in list(self._short.values())}
         while len(self.staged) > config.max_programs and len(self._take_away) > 1:
@@ -94,7 +94,7 @@ class ProgramCache:
             self._drop(current.drop_older())
 
     def note_use(self, specialisation: Specialisation) -> None:
-        """Notes that a call has used it."""
+        """Records a use by a call."""
         specialisation.used = _now()
         if len(self.staged) > config.max_programs:
             self.trim(specialisation)

@@ -104,7 +104,7 @@ class Variant:
     plan: Plan
 
     def on(self, operands: Sequence[tuple[Any, int | range]]) -> tuple[Staged, list[Any]]:
-        """The program that takes these operands, each one of the inputs or several of them as a vector."""
+        """The program on these operands, each one of the inputs or several of them as a vector."""
         if all(isinstance(places, int) for _, places in operands):
             values = {places: value for value, places in operands}
             return self.staged, [values[i] for i in self.inputs]
@@ -133,7 +133,7 @@ def stage(context: SpecialisationContext, request: Request, static: Mapping[int,
 
 
 class Outermost:
-    """A function under `jax.jit` with options for XLA, which JAX takes for a computation of its own only.
+    """A function under `jax.jit` with options for XLA, which JAX accepts at the top level only.
 
     Where JAX is tracing around the call, but nothing in it is traced, it runs at once.
     """
@@ -148,7 +148,7 @@ class Outermost:
             return self._jitted(*inputs)
 
     def clear_cache(self) -> None:
-        """As of `jax.jit`, of its fast-path caches alone."""
+        """As of `jax.jit`, of its fast-path caches only."""
         forget(self._jitted)
 
 
@@ -208,7 +208,7 @@ class Specialisation:
 
     @property
     def request(self) -> Request:
-        """What its programs are made by, but for the types of their inputs."""
+        """The request of its programs, without the types of their inputs."""
         return self._context.request
 
     def refuse(self, hidden: Sequence[Any]) -> None:
@@ -239,7 +239,7 @@ class Specialisation:
 
     @functools.cached_property
     def run(self) -> Any:
-        """What runs the programs; `Unprepared` where there is none that is compiled for these inputs."""
+        """The callable that runs the programs; `Unprepared` where none is compiled for these inputs."""
         return self._run_in_worker if self._may_run_long else self.jitted
 
     def _run_in_worker(self, *inputs: Any) -> Any:
@@ -256,7 +256,7 @@ class Specialisation:
         return self.jitted(*inputs) if job.refused else result
 
     def start(self, inputs: Sequence[Any]) -> Any:
-        """`run`, of a program that is compiled first if it is not yet."""
+        """The same as `run`, after compiling the program if necessary."""
         if self.compiling:
             self._await_compilation(inputs)
         if self._prepared or jax.config.jax_disable_jit:
@@ -279,11 +279,11 @@ class Specialisation:
             return self.jitted.lower(*inputs)
 
     def packed(self, inputs: Sequence[Any]) -> list[Any]:
-        """What a program that JAX has lowered takes for such inputs."""
+        """The operands of a program lowered by JAX, for such inputs."""
         return packed(inputs, self._groups)
 
     def prepare(self, inputs: Sequence[Any]) -> None:
-        """Compiles the program for such inputs. An interrupt leaves XLA at it, and the next such call waits for it.
+        """Compiles the program for such inputs. After an interrupt XLA continues, and the next such call waits for it.
 
         Where the call is to run plainly now, it raises `NotReady` and leaves XLA at it. JAX keeps what it has compiled
         with what it has lowered, and finds both when the program is called.
@@ -356,7 +356,7 @@ class Specialisation:
 
     @functools.cached_property
     def _groups(self) -> list[Pack]:
-        """The arguments that come as arrays; none where JAX is told of inputs by their positions."""
+        """The arguments that are passed as arrays; none where JAX is told of inputs by position."""
         context = self._context
         apart = context.donated or any(context.places)
         return [] if apart else groups_of(context.forms, context.request.path_of)
@@ -372,7 +372,7 @@ class Specialisation:
         return [types for types, _ in list(self._variants)]
 
     def retire(self) -> list[Staged]:
-        """Gives back what was compiled, but for calls that are at it; the programs that it has. It serves no others."""
+        """Releases compiled programs, except for calls in progress; gives its programs. It serves no new calls."""
         with self._lock:
             self._retired = True
             gone = [v.staged for v in self._variants.values()]
@@ -381,11 +381,11 @@ class Specialisation:
         return gone
 
     def drop(self) -> list[Staged]:
-        """Gives back all that was compiled; the programs that it had. It serves no more calls."""
+        """Releases all compiled programs; gives its programs. It serves no more calls."""
         return self._drop(0)
 
     def drop_older(self) -> list[Staged]:
-        """Gives back what was compiled, and the programs but the latest, which is compiled again when it is needed."""
+        """Releases compiled programs but the latest, which is compiled again when it is needed."""
         return self._drop(1)
 
     def _drop(self, keep: int) -> list[Staged]:
@@ -419,7 +419,7 @@ class Specialisation:
         return program
 
     def _name_inputs(self, program: Any) -> None:
-        """Gives the inputs names by which JAX can tell of them, as of two that lie on different devices."""
+        """Names the inputs for JAX's messages, as of two on different devices."""
         context = self._context
         paths = [*map(context.request.path_of, range(len(context.forms))), *self.hidden_paths]
         names = [re.sub(r"\W+", "_", path).strip("_") for path in paths]
@@ -448,7 +448,7 @@ class Specialisation:
         return pending(plan, values)
 
     def _apply(self, variant: Variant, staged: Staged, inputs: Sequence[Any]) -> list[Any]:
-        """Binds a program of these inputs, and lays its results out as the user wants them."""
+        """Binds a program of these inputs, and applies the user's layouts to its results."""
         values = apply(staged, inputs, variant.plan)
         return laid_out(values, places_of_results(variant.staged.program.result, self._context.layouts.outs))
 
@@ -461,7 +461,7 @@ class Specialisation:
         return variant
 
     def plan_for(self, inputs: Sequence[Any]) -> Plan:
-        """The plan of the program that draws for these leaves and hidden inputs, made if it is not there.
+        """The plan of the program that draws for these leaves and hidden inputs, made if it is missing.
 
         `Elsewhere` where another specialisation serves them: before anything is drawn.
         """
@@ -474,7 +474,7 @@ class Specialisation:
         return self._variant_for((types, self._flags())).plan
 
     def inline(self, inputs: Sequence[Any]) -> Any:
-        """The result of a call under a JAX transformation; `Elsewhere` for types that are not known here.
+        """The result of a call under a JAX transformation; `Elsewhere` for types that are unknown here.
 
         Results have the dtypes that JAX gives them: 64 bits only where the user enabled them.
         """
@@ -536,7 +536,7 @@ class Specialisation:
 
 @contextmanager
 def _tracing() -> Iterator[None]:
-    """JAX may trace programs in the `with` block."""
+    """A `with` block in which JAX may trace programs."""
     before, _lowering.active = getattr(_lowering, "active", False), True
     try:
         yield
@@ -550,7 +550,7 @@ def _may_run_long(staged: Staged) -> bool:
 
 
 def _canonical(value: Any) -> Any:
-    """A value with the dtype that JAX's own operations would give it."""
+    """A value in the dtype that JAX's own operations would give it."""
     if is_key(value.dtype):
         return value
     dtype = jax.dtypes.canonicalize_dtype(value.dtype)
@@ -558,7 +558,7 @@ def _canonical(value: Any) -> Any:
 
 
 def apply(staged: Staged, inputs: Sequence[Any], plan: Plan) -> list[Any]:
-    """Binds the program; typed PRNG keys go in and come out as such."""
+    """Binds the program; typed PRNG keys stay keys."""
     operands = [jax.random.key_data(x) if is_key(jax.typeof(x).dtype) else x for x in inputs]
     values: list[Any] = _bind(staged, operands)
     for index, generator in plan.keys.items():

@@ -1,1 +1,1 @@
-"""Programs as XLA runs them: how they enter JAX, are compiled and called."""
+"""Execution by XLA: how programs enter JAX, are compiled and called."""

@@ -66,16 +66,16 @@ class Job:
 
     @property
     def done(self) -> bool:
-        """True if the worker has made the call."""
+        """True if the worker has finished the call."""
         return not self._done.locked()
 
     @property
     def error(self) -> BaseException | None:
-        """What the call raised."""
+        """The exception of the call."""
         return self._error
 
     def perform(self) -> None:
-        """Makes the call, in the worker."""
+        """Runs the call, in the worker."""
         began = time.perf_counter()
         try:
             with jax.enable_x64(self._x64), autocast(self._products):
@@ -91,7 +91,7 @@ class Job:
             _unfinished.discard(self)
 
     def end(self) -> None:
-        """Whoever waits for it may go on."""
+        """Lets whoever waits for the call continue."""
         self._done.release()
 
     def wait(self) -> None:
@@ -100,7 +100,7 @@ class Job:
             pass
 
     def result(self) -> Any:
-        """Waits for the call, until a signal handler raises; what it gave, or raises what it raised."""
+        """Waits for the call, until a signal handler raises; gives its result, or raises its exception."""
         with self._done:
             if self._error is not None:
                 raise self._error
@@ -108,7 +108,7 @@ class Job:
 
 
 class _Worker:
-    """A thread that makes one call after the other."""
+    """A thread that runs one call after the other."""
 
     __slots__ = ("_begin", "_job")
 
@@ -119,7 +119,7 @@ class _Worker:
         threading.Thread(target=self._work, name="pystage", daemon=True).start()
 
     def begin(self, job: Job) -> None:
-        """Lets the thread make a call."""
+        """Lets the thread run a call."""
         self._job = job
         self._begin.release()
 
@@ -139,7 +139,7 @@ _idle: list[_Worker] = []
 
 
 def _forget_threads() -> None:
-    """A fork has no other threads."""
+    """Forgets the workers after a fork, which has no other threads."""
     _idle.clear()
     _unfinished.clear()
 
@@ -153,7 +153,7 @@ _unfinished: set[Job] = set()
 
 
 def beside(function: Callable[..., Any], *args: Any) -> Job:
-    """`function(*args)` in a worker, while the program goes on. It must end: the interpreter waits for it before it ends."""
+    """Runs `function(*args)` in a worker, while the program continues. It must end: the interpreter waits for it at exit."""
     return Job(function, args, ends=True)
 
 
@@ -174,7 +174,7 @@ def _end_workers() -> None:
 
 
 def _leave() -> None:
-    """Ends the process as CPython does after an interrupt, but not the interpreter."""
+    """Ends the process as CPython does after an interrupt, without ending the interpreter."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):
             stream.flush()
@@ -194,7 +194,7 @@ def can_interrupt() -> bool:
 
 
 def interruptible(function: Callable[..., Any], *args: Any) -> Any:
-    """`function(*args)`, so that what a signal handler raises ends the wait at once.
+    """Runs `function(*args)` so that an exception of a signal handler ends the wait at once.
 
     `function` must end, and be content with any thread; where an interrupt would not arrive anyway, it runs in this one.
     """
@@ -206,7 +206,7 @@ def interruptible(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def wait_for(value: jax.Array) -> float:
-    """Waits for a result in Python, where a signal ends it; the seconds that it took.
+    """Waits for a result in Python, where a signal ends the wait; gives the seconds that it took.
 
     The pauses grow with the time that has passed, to a thirtieth of it: shorter than what follows a long program.
     """

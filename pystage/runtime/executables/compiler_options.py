@@ -46,7 +46,9 @@ _MARGIN = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """What a program would gain and lose without the library, in nanoseconds; `opaque`: it has what is not weighed."""
+    """The estimated gain and loss without the library, in nanoseconds; `opaque`: the program has parts that are not
+    estimated.
+    """
 
     gain: float = 0.0
     loss: float = 0.0
@@ -60,7 +62,7 @@ class Weight:
         )
 
     def times(self, count: int) -> Weight:
-        """The same, done `count` times."""
+        """The same, `count` times."""
         return Weight(self.gain * count, self.loss * count, self.opaque)
 
 
@@ -138,7 +140,7 @@ def _free(value: Value, axes: tuple[int, ...]) -> int:
 
 
 def _source_axis(value: Value, axis: int) -> int:
-    """The axis as it lies in memory: XLA makes a transposition part of the product."""
+    """The axis in memory order: XLA fuses a transposition into the product."""
     maker = value.owner
     return (
         maker.kind.permutation[axis] if isinstance(maker, Op) and isinstance(maker.kind, Transpose) else axis
@@ -146,7 +148,7 @@ def _source_axis(value: Value, axis: int) -> int:
 
 
 def _set_by_user(option: str) -> bool:
-    """True if `XLA_FLAGS` has something to say about an option: the flags, or the name of a file of flags."""
+    """True if `XLA_FLAGS` mentions an option: the flags, or the name of a file of flags."""
     flags = os.environ.get("XLA_FLAGS", "")
     if flags and not flags.lstrip().startswith("-"):
         try:
@@ -158,7 +160,7 @@ def _set_by_user(option: str) -> bool:
 
 @functools.cache
 def known() -> bool:
-    """True if this XLA has the option, and knows the values that it gets; an empty program is compiled to find out, once."""
+    """True if this XLA has the option and accepts its values; found out once by compiling an empty program."""
     try:
         with jax.core.eval_context():
             jax.jit(lambda: 0, compiler_options=dict(WITHOUT_LIBRARY)).lower().compile()

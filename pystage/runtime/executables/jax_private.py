@@ -103,7 +103,7 @@ _no_minimum = getattr(_config, "persistent_cache_min_compile_time_secs", None)
 
 @contextlib.contextmanager
 def executables_from(cache: Any) -> Iterator[None]:
-    """What JAX compiles in this thread in the `with` block, however quickly, it asks `cache` for (`get`, `put`).
+    """A `with` block in which JAX asks `cache` (`get`, `put`) for what it compiles in this thread, however quickly.
 
     Where the user has given JAX a folder for executables, or JAX has no such API, JAX's settings stay in force. A thread
     that ends the block while another is in one leaves that without a cache.

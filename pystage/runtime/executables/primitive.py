@@ -53,12 +53,12 @@ from .transformations import (
 
 
 def bind(staged: Staged, operands: Sequence[Any]) -> list[Any]:
-    """The results of the program for all inputs of its signature; it takes those that it uses."""
+    """The results of the program for all inputs of its signature; the program takes those that it uses."""
     return _bind(*[operands[i] for i in staged.kept], staged=staged)
 
 
 def _bind(*operands: Any, staged: Staged) -> list[Any]:
-    """Binds the program, and tells JAX on which devices it runs: those on which its results lie in any layout."""
+    """Binds the program, and tells JAX on which devices it runs: those of the layouts of its results."""
     results: list[Any] = pystage_p.bind(*operands, staged=staged)
     for mesh in meshes_of(staged):
         layouts = [PartitionSpec(*[PartitionSpec.UNCONSTRAINED] * r.ndim) for r in results]
@@ -116,11 +116,12 @@ def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple
 
 
 def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
-    """The program as it is emitted for these platforms: with the lowerings that the user has registered, on CPUs without
-    transposes of products in 16 bits, with loads kept apart from stores, in segments, the convolutions of loops with
-    channels last. Where it runs `alone`, in this process and on one device, the places of masks are found in loops, loops
-    keep the memory of their lists, small loops are kernels (among several XLA would put the exchange of parts into them),
-    and NumPy does what it does faster."""
+    """The program as it is emitted for these platforms: with the lowerings that the user has registered, and on CPUs without
+    transposes of products in 16 bits, with loads fenced from stores, in segments, and with channels last in the convolutions
+    of loops. Where it runs `alone`, in this process and on one device, masks are compacted in loops, loops keep the memory
+    of their lists, small loops become kernels (on several devices XLA would put the exchange of parts into them), and NumPy
+    computes what it computes faster.
+    """
     function = with_registered_lowerings(function, *platforms)
     if "cpu" not in platforms:
         return function

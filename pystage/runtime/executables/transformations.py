@@ -1,4 +1,4 @@
-"""Rules of JAX's transformations for a staged program: derivatives by `compiler/ad`, batching by `compiler/batch`.
+"""Rules of JAX's transformations for staged programs: derivatives by `compiler/ad`, batching by `compiler/batch`.
 
 `jax.jvp` binds the program and, beside it, `pystage_linear`: the program's tangents as a function of its inputs and their
 tangents, linear in the latter. `jax.linearize` therefore has it as one equation, and `jax.grad` transposes it to the
@@ -66,7 +66,7 @@ def _derived(staged: Staged, function: Function, first: int, varying: VaryingTyp
 
 @functools.lru_cache(maxsize=512)
 def moving(staged: Staged, varied: Mask) -> Mask:
-    """Which results of a program have tangents if these of its inputs have."""
+    """Which results of a program have tangents if these inputs have."""
     return Activity().results(staged.function, varied)
 
 
@@ -88,7 +88,7 @@ def _those(values: Sequence[Varying], flags: Mask) -> tuple[Varying, ...]:
 
 @contextmanager
 def _refusals(staged: Staged) -> Iterator[None]:
-    """Tells what has no derivative as `StagingError`."""
+    """Raises a `StagingError` for what has no derivative."""
     try:
         yield
     except NotDifferentiable as error:

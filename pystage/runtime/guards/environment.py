@@ -45,7 +45,7 @@ _COMPARED_BY_EQUAL = frozenset({int, str, bytes, bool})
 
 
 def layout_of(value: Any) -> tuple[Any, ...]:
-    """What a LAYOUT guard compares: the class, and the length, the keys or the names of the fields."""
+    """The property that a LAYOUT guard compares: the class, and the length, the keys or the names of the fields."""
     if isinstance(value, list | tuple):
         return type(value), len(value)
     if isinstance(value, collections.deque):
@@ -61,12 +61,12 @@ def layout_of(value: Any) -> tuple[Any, ...]:
 
 @functools.lru_cache(maxsize=1024)
 def _compiled(source: str) -> types.CodeType:
-    """Source compiled; the specialisations of one function mostly read the same."""
+    """Compiled source, cached: the specialisations of one function mostly read the same."""
     return compile(source, "<pystage>", "exec")
 
 
 class PathWriter:
-    """Writes Python source that follows paths, and remembers the objects that it names."""
+    """Writes Python source that follows paths, and collects the objects that it names."""
 
     def __init__(self, signature: Signature) -> None:
         self._signature = signature
@@ -233,14 +233,14 @@ _HELPERS["is_other_jax"] = _is_other_jax
 
 
 def _input(w: PathWriter, group: tuple[int, ...], first: HiddenInput) -> str:
-    """An expression that gives what the program gets for a group of hidden inputs."""
+    """An expression for the input of the program for a group of hidden inputs."""
     if len(group) == 1:
         return f"h{group[0]}"
     return f"vector(({', '.join([f'h{i}' for i in group])}), {w.name(first.type.dtype)})"
 
 
 class Reader:
-    """Guards and hidden inputs of one specialisation."""
+    """Checks the guards and reads the hidden inputs of one specialisation."""
 
     def __init__(
         self,
@@ -279,7 +279,7 @@ class Reader:
         return read
 
     def failing(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Guard | HiddenInput]:
-        """The guards and hidden inputs that do not hold."""
+        """The guards and hidden inputs that fail."""
         found: list[Guard | HiddenInput] = []
         found += [g for g in self.guards if Reader((g,), (), (), self._signature).read(args, kwargs) is None]
         found += [h for h in self.hidden if Reader((), (h,), (), self._signature).read(args, kwargs) is None]
@@ -294,7 +294,7 @@ class Reader:
 
 
 def guard_key(guard: Guard) -> tuple[Any, ...]:
-    """Equal for two guards that say the same."""
+    """A key, equal for two equivalent guards."""
     expected: Any = id(guard.expected)
     if guard.kind is GuardKind.EQUAL and type(guard.expected) in _COMPARED_BY_EQUAL:
         expected = (type(guard.expected), guard.expected)

@@ -38,8 +38,7 @@ Leaves = tuple[str, ...]
 
 
 class Feedback:
-    """The feedback of one function's programs. Entries are only ever added, so that threads need no lock, but for
-    capacities, which grow."""
+    """The feedback of one function's programs. Entries are only added, so that threads need no lock; capacities grow."""
 
     def __init__(self) -> None:
         self.changing: dict[PathKey, Path] = {}
@@ -53,7 +52,7 @@ class Feedback:
         self._fixed: dict[Leaves, dict[PathKey, Demand]] = {}
 
     def request(self, request: Request, leaves: Leaves) -> Request:
-        """The request, with what is known of calls of this kind."""
+        """The request, completed by what is known of calls of this kind."""
         return replace(
             request,
             demands=dict(self._demands.get(leaves, {})),
@@ -64,7 +63,7 @@ class Feedback:
         )
 
     def is_current(self, request: Request) -> bool:
-        """True if a program that was made by this request has the capacities that calls turned out to need."""
+        """True if a program made by this request has the capacities that calls turned out to need."""
         return request.capacities == self.capacities and request.skips_writes == self.skips_writes
 
     def demanded(self, leaves: Leaves) -> Mapping[int, Demand]:
@@ -72,7 +71,7 @@ class Feedback:
         return self._demands.get(leaves, {})
 
     def note(self, staged: Staged, leaves: Leaves) -> None:
-        """Remembers what a program demanded."""
+        """Records what a program demanded."""
         demands = {d.place: d for d in staged.demands if isinstance(d.place, int)}
         self._demands[leaves] = {leaf: demands[leaf] for leaf in staged.static if leaf in demands}
         self._fixed[leaves] = {**self._fixed.get(leaves, {}), **staged.fixed}
@@ -80,7 +79,7 @@ class Feedback:
     def note_kept(
         self, capacities: Mapping[AllocationSite, int], changing: Sequence[Path], skips: bool
     ) -> None:
-        """Remembers what another process knew of calls when it made a program."""
+        """Records what another process knew of calls when it made a program."""
         self.changing.update({path.key: path for path in changing})
         with self._growing:
             known = self.capacities
@@ -88,7 +87,7 @@ class Feedback:
             self.skips_writes |= skips
 
     def note_outgrown(self, outgrown: Outgrown) -> Change:
-        """Notes that a run has exceeded a capacity; returns what is different in the next program."""
+        """Records that a run has exceeded a capacity; returns what is different in the next program."""
         capacity, larger = outgrown.end.capacity, outgrown.capacities
         site = capacity.site
         with self._growing:
@@ -101,7 +100,7 @@ class Feedback:
         )
 
     def note_stores(self, program: Program) -> bool:
-        """Notes the integers under a guard that the program itself changes; True if there are any."""
+        """Records the integers under a guard that the program itself changes; True if there are any."""
         guards = {g.path.key: g for g in program.guards if _is_value(g) and type(g.expected) is int}
         found = {
             path.key: path

@@ -1,4 +1,4 @@
-"""Compiles the steps of a program's draws to Python source, as fast as the draws of the plain run.
+"""Compiles the draws of a program to Python source, as fast as the draws of the plain run.
 
 In: the steps. Out: a function of a performance (`draws.py`), the generators by number and the inputs of distributions,
 which gives the draws in order. A loop that only draws numbers of one distribution becomes one call for all of its trips.
@@ -19,11 +19,11 @@ Take = Callable[[Any, list[Any], Sequence[Any]], list[Any]]
 
 
 class _Enough(Exception):
-    """The requested number of actions has been taken."""
+    """Raised when the requested number of actions has been performed."""
 
 
 class _Writer:
-    """Writes the function; `counted`: it takes no more actions than the performance says, one by one."""
+    """Writes the function; `counted`: it stops after the number of actions that the performance says."""
 
     def __init__(self, types: Sequence[ArrayType], taken: Sequence[Taken], counted: bool) -> None:
         self._types = types
@@ -98,7 +98,7 @@ class _Writer:
     def _at_once(
         self, steps: Sequence[Perform], inner: tuple[int, ...], trips: list[int], indent: str
     ) -> None:
-        """Actions of one kind, for all trips of the loops around them, by one call."""
+        """All actions of one kind, for all trips of the loops around them, by one call."""
         count = len(steps)
         own = dict(steps[0].action.kwargs).get("size")
         rest = () if own is None else (own,) if isinstance(own, int | np.integer) else tuple(own)
@@ -144,7 +144,7 @@ class _Writer:
 
 
 def _batch(step: Repeat) -> tuple[list[Perform], tuple[int, ...]] | None:
-    """What nested loops repeat and the numbers of trips, if it is one kind of draw that can be taken at once."""
+    """The repeated action of nested loops and their trip counts, if it is one kind of draw that can be batched."""
     trips: list[int] = []
     inner: Perform | Repeat = step
     while isinstance(inner, Repeat):
@@ -163,7 +163,7 @@ def _same(a: Perform, b: Perform) -> bool:
 
 
 def key_of(action: Action) -> tuple[Any, ...]:
-    """Equal for two actions that make the same call."""
+    """A key, equal for two actions that make the same call."""
     function = action.function if isinstance(action.function, str) else id(action.function)
     return action.name, function, _key(action.args), _key(action.kwargs)
 
@@ -179,7 +179,7 @@ def _key(value: Any) -> Any:
 def compiled(
     steps: Sequence[Perform | Repeat], types: Sequence[ArrayType], taken: Sequence[Taken], counted: bool
 ) -> tuple[Take, list[Perform]]:
-    """The function that takes the steps, and the actions by the numbers that it reports."""
+    """The function that performs the steps, and the actions by the numbers that it reports."""
     writer = _Writer(types, taken, counted)
     source = writer.source(steps)
     scope: dict[str, Any] = dict(writer.objects)

@@ -1,4 +1,4 @@
-"""Draws: the host uses the caller's random generators before a program runs.
+"""Draws on the host, by the caller's random generators, before a program runs.
 
 In: the steps of a program's draws, the generators of a call, and the inputs of distributions. Out: the draws as inputs of
 the program, and the generators in the state that the plain run leaves. If the program raises, the generators are reset
@@ -22,7 +22,7 @@ INSTEAD = "check its arguments before the call, or pass constants"
 
 
 class DrawFailed(Exception):
-    """An action raised `error`, for values that this call gave it."""
+    """Raised where an action raised `error`, for the values of this call."""
 
     def __init__(self, step: Perform, error: Exception) -> None:
         super().__init__(step, error)
@@ -30,7 +30,7 @@ class DrawFailed(Exception):
         self.error = error
 
     def refusal(self) -> NotServed:
-        """Why a call is refused in which an action failed after the program has changed something."""
+        """The refusal of a call in which an action failed after the program has changed something."""
         why = f"with the arguments of this call it raises {self.error!r}"
         return NotServed(span=self.step.span, name=self.step.action.name, why=why, instead=INSTEAD)
 
@@ -55,7 +55,7 @@ class Performance:
         ]
 
     def made(self, number: int, make: Callable[[], Any]) -> None:
-        """A generator that the program makes; the same one if the steps are taken again."""
+        """A generator that the program makes; the same one if the steps are performed again."""
         if number not in self._made:
             self.objects[number] = made = make()
             self._made[number] = made, get_state(made) if self._keep else None
@@ -64,24 +64,24 @@ class Performance:
             set_state(self.objects[number], state)
 
     def failed(self, number: int, error: Exception) -> NoReturn:
-        """The action with this number raised `error`."""
+        """Records that the action with this number raised `error`."""
         raise DrawFailed(self._plan.actions[number], error) from error
 
     def undo(self) -> None:
-        """The generators are as they were before the call."""
+        """Restores the generators to their states before the call."""
         assert self._states is not None
         for generator, state in zip(self.objects, self._states):
             set_state(generator, state)
 
     def rewind(self, count: int) -> None:
-        """The generators are as they are after the first `count` actions."""
+        """Restores the generators to their states after the first `count` actions."""
         self.undo()
         self.left = count
         self._plan.take_some(self, self.objects, self._taken)
 
 
 class DrawPlan:
-    """The steps of one program, ready to be taken."""
+    """The steps of one program, ready to be performed."""
 
     def __init__(self, draws: Draws) -> None:
         self.steps = draws.steps
@@ -99,12 +99,12 @@ class DrawPlan:
 
     @functools.cached_property
     def take_some(self) -> Take:
-        """Takes as many actions as the performance says."""
+        """Performs as many actions as the performance says."""
         return compiled(self.steps, self.types, self.taken, counted=True)[0]
 
     @property
     def hidden(self) -> tuple[int, ...]:
-        """The hidden inputs that actions take."""
+        """The hidden inputs of actions."""
         return tuple([t.index for t in self.taken if t.hidden])
 
     @property
@@ -117,13 +117,13 @@ class DrawPlan:
         ]
 
     def refusal(self, why: str) -> NotServed:
-        """Why a call is refused that could not draw at its own time."""
+        """The refusal of a call that could not draw at its own time."""
         first = next(_actions(self.steps))
         instead = "pass a key and use jax.random, or call it outside of jax.jit"
         return NotServed(span=first.span, name=first.action.name, why=why, instead=instead)
 
     def perform(self, leaves: Sequence[Any], read: Sequence[Any], keep: bool) -> Performance:
-        """Takes the steps. `read` are the generators, then the values of `hidden`.
+        """Performs the steps. `read` are the generators, then the values of `hidden`.
 
         `keep`: that it may have to be undone. `DrawFailed` where an action raises.
         """
@@ -134,7 +134,7 @@ class DrawPlan:
 
 
 def _actions(steps: Sequence[Perform | Repeat]) -> Iterator[Perform]:
-    """Every action; those of loops once."""
+    """All actions; those of loops once."""
     for step in steps:
         if isinstance(step, Repeat):
             yield from _actions(step.steps)
@@ -143,7 +143,7 @@ def _actions(steps: Sequence[Perform | Repeat]) -> Iterator[Perform]:
 
 
 def get_state(generator: Any) -> Any:
-    """All that decides what a generator draws next."""
+    """The complete state of a generator."""
     if isinstance(generator, np.random.RandomState):
         return generator.get_state(legacy=False)
     if isinstance(generator, np.random.Generator):
@@ -154,7 +154,7 @@ def get_state(generator: Any) -> Any:
 
 
 def set_state(generator: Any, state: Any) -> None:
-    """The generator draws next what it drew at that time."""
+    """Restores the state of a generator."""
     if isinstance(generator, np.random.RandomState):
         generator.set_state(state)
     elif isinstance(generator, np.random.Generator):

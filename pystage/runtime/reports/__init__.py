@@ -1,1 +1,1 @@
-"""Reports about programs: messages, the ledger, the texts of compiled programs."""
+"""Reports about programs: messages, the ledger, and texts of compiled programs."""

@@ -1,4 +1,4 @@
-"""The ledger of compiled functions in this process: programs and why each was compiled, fallbacks, and times.
+"""The ledger of compiled functions in this process: their programs with the reason for each, fallbacks, and times.
 
 Entries are recorded at compilations and fallbacks, which take far longer. Calls are counted and timed only while somebody
 asks for it (`explain/run_reports.py`).
@@ -26,7 +26,7 @@ _TOLD = 3
 
 @dataclass(slots=True)
 class Change:
-    """A reason for a further program: a value that was `old` for the one before, and where the program depends on it."""
+    """A reason for a further program: a value that was `old` in the one before, and where the program depends on it."""
 
     what: str
     old: str
@@ -41,7 +41,7 @@ class Change:
 
 
 def in_words(changes: Sequence[Change]) -> str:
-    """The changes as one sentence, of many the first."""
+    """The changes as one sentence; of many, the first."""
     more = [f"{len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
     return "; ".join([*map(str, changes[:_TOLD]), *more])
 
@@ -67,7 +67,7 @@ class Fallback:
 
 @dataclass(slots=True)
 class Account:
-    """One compiled function. Times are seconds; `calls` and `running` are counted while somebody asks."""
+    """The account of one compiled function. Times are seconds; `calls` and `running` are counted while somebody asks."""
 
     name: str
     span: Span | None
@@ -83,17 +83,17 @@ class Account:
 
     @property
     def plainly(self) -> tuple[int, float]:
-        """How many calls ran plainly because compiling did not pay, and how long."""
+        """The number and time of calls that ran plainly because compiling did not pay."""
         return self.tiers.plainly if self.tiers is not None else (0, 0.0)
 
     @property
     def as_python(self) -> tuple[int, float]:
-        """How many calls ran as Python, and how long."""
+        """The number and time of calls that ran as Python."""
         return sum(f.calls for f in self.fallbacks.values()), sum(f.seconds for f in self.fallbacks.values())
 
     @property
     def rest(self) -> float:
-        """The time of the calls that went neither into inference, nor XLA, nor Python."""
+        """The time of calls outside of inference, XLA and Python."""
         return max(self.running - self.inference - self.xla - self.as_python[1] - self.plainly[1], 0.0)
 
 
@@ -136,7 +136,7 @@ class Ledger:
             tell(Topic.COMPILES, f"`{name}` is compiled: {staged.takes_and_gives}")
 
     def note_fallback(self, name: str, span: Span | None, error: StagingError, seconds: float) -> None:
-        """A call ran as Python."""
+        """Counts a call that ran as Python."""
         first = error.diagnostics[0]
         account = self.account(name, span)
         key = (first.code, first.span)
@@ -220,14 +220,14 @@ _PLAIN = (int, float, complex, bool, str, bytes, type(None))
 
 
 def _is_same(a: object, b: object) -> bool:
-    """True for one object, and for equal values of Python's own types: no code of the user's is asked."""
+    """True for one object, and for equal values of Python's own types: no user code runs."""
     if type(a) is tuple and type(b) is tuple:
         return len(a) == len(b) and all(map(_is_same, a, b))
     return a is b or (type(a) is type(b) and type(a) in _PLAIN and repr(a) == repr(b))
 
 
 def value_text(value: object) -> str:
-    """A value in a few characters; of other than Python's own types the name, since their `repr` is the user's."""
+    """A value in a few characters; for other than Python's own types the name, since their `repr` is user code."""
     if type(value) not in _PLAIN:
         return str(getattr(value, "__qualname__", None) or f"a {type(value).__name__}")
     text = repr(value)

@@ -22,7 +22,7 @@ from ...deferred import deferred
 
 
 class Topic(enum.Enum):
-    """What a message is about."""
+    """The topic of a message."""
 
     COMPILES = "compiles"
     FALLBACKS = "fallbacks"
@@ -32,17 +32,17 @@ class Topic(enum.Enum):
 
 
 def is_requested(topic: Topic) -> bool:
-    """True if the user has asked for the messages about this."""
+    """True if the user has asked for messages of this topic."""
     return topic.value in [name.strip() for name in os.environ.get("PYSTAGE_LOG", "").split(",")]
 
 
 def is_heard(topic: Topic) -> bool:
-    """True if somebody gets what is told of a topic."""
+    """True if messages of a topic reach somebody."""
     return is_requested(topic) or logging.getLogger("pystage").isEnabledFor(logging.INFO)
 
 
 def tell(topic: Topic, text: str, *, urgent: bool = False) -> None:
-    """Tells the text; if `urgent`, on a terminal also without being asked."""
+    """Emits the text; if `urgent`, on a terminal without being asked too."""
     logging.getLogger("pystage").info(text)
     stream = sys.stderr
     if stream is not None and (is_requested(topic) or (urgent and _is_seen(stream))):
@@ -50,7 +50,7 @@ def tell(topic: Topic, text: str, *, urgent: bool = False) -> None:
 
 
 def _is_seen(stream: TextIO) -> bool:
-    """True if somebody looks at it: a terminal, and the output of a cell in Jupyter."""
+    """True if somebody sees the output: a terminal, and the output of a cell in Jupyter."""
     return stream.isatty() or type(stream).__module__.startswith("ipykernel.")
 
 
@@ -61,7 +61,7 @@ _IDLE = 10.0
 
 
 class Compilation:
-    """One compilation while it runs, as a `with` block: what it is at is told when it takes long, and then its end."""
+    """One compilation in progress, as a `with` block: its stage is reported when it takes long, and then its end."""
 
     def __init__(self, name: str, at: str, staged: Staged | None = None) -> None:
         self._name, self._at, self._staged = name, at, staged
@@ -78,7 +78,7 @@ class Compilation:
         _watch(self)
 
     def give(self, staged: Staged) -> Staged:
-        """The result of inference, to be told of."""
+        """Notes the result of inference, for the report."""
         self._staged = staged
         return staged
 
@@ -98,19 +98,19 @@ class Compilation:
             tell(Topic.COMPILES, f"{self._at} of `{self._name}` took {seconds:.1f} s")
 
     def _counts(self) -> str:
-        """How many steps inference has taken, and how large the program is."""
+        """The number of steps of inference, and the size of the program."""
         if self._staged is None:
             return ""
         steps = f", {self._staged.program.steps:,} steps" if self._at == "inference" else ""
         return steps + _size(self._staged)
 
     def look(self) -> None:
-        """Tells that it takes long, if it does."""
+        """Reports that it takes long, if it does."""
         if time.perf_counter() - self._began > SECONDS:
             self._tell_start()
 
     def show(self) -> None:
-        """Shows on a terminal for how long it has been running, once that has been told."""
+        """Shows on a terminal how long it has been running, once that was reported."""
         stream = sys.stderr
         if not self._told or stream is None or not stream.isatty():
             return
@@ -129,7 +129,7 @@ class Compilation:
 
 
 def _size(staged: Staged) -> str:
-    """How large a program is, and the line from which most of it comes."""
+    """The size of a program, and the line that most of it comes from."""
     lines = Counter(
         [
             (op.span.file, op.span.line) if op.span is not None else None
@@ -154,7 +154,7 @@ _watching = False
 
 
 def _watch(compilation: Compilation) -> None:
-    """Has it looked at from time to time: by a thread that ends where nothing has been compiled for some seconds."""
+    """Has it checked at intervals, by a thread that ends after some seconds without a compilation."""
     global _watching
     _running[id(compilation)] = compilation
     with _lock:

@@ -1,4 +1,4 @@
-"""A line on the terminal that shows how long something takes, while it does."""
+"""A progress line on the terminal that shows the time that something has taken so far."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.text import Text
 
 
 def begin(text: str, seconds: float, stream: TextIO) -> Callable[[], None]:
-    """Shows the text and the time that has passed, of which there were `seconds` before; what is given takes it away.
+    """Shows the text and the elapsed time, which begins at `seconds`; the function that it gives removes the line.
 
     What the program prints goes where it went.
     """

@@ -1,4 +1,4 @@
-"""What a compiled function has done so far: how its calls ran, what each way has cost, and why it was chosen."""
+"""Usage of a compiled function: how its calls ran, what each way has cost, and why it was chosen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way in which calls ran: how many (None where they are not counted), the seconds that it has cost, and why."""
+    """One way in which calls ran: their number (None where they are not counted), the seconds that it has cost, and why."""
 
     name: str
     calls: int | None
@@ -25,7 +25,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a compiled function has done so far: `print` it, or look at it in a notebook.
+    """The usage of a compiled function so far: `print` it, or look at it in a notebook.
 
     `now` says how calls run now. `ways` are those in which calls ran, with their cost; `"programs"` cost what inference and
     XLA took, since calls of a program are not counted. `signatures` are the types of the programs that are kept.
@@ -66,7 +66,7 @@ class Usage:
 
 
 def usage_of(function: CompiledFunction[..., Any], staged: bool) -> Usage:
-    """What a compiled function has done so far; `staged`: the compiler has been asked for it."""
+    """The usage of a compiled function so far; `staged`: the compiler has been asked for it."""
     ways: list[Way] = []
     calls, seconds = function.tiers.plainly
     if calls:

@@ -27,7 +27,7 @@ from ..outcomes import Raised
 
 
 class AsRaisedByTheProgram:
-    """An exception of the program leaves this block as if the program's own lines had raised it in the caller.
+    """A `with` block from which an exception of the program leaves as if raised by the user's lines.
 
     What the program was handling stays its context, and gets for its own what the caller is handling, which `raise`
     has put in its place. Its traceback goes from the caller to the user's lines (`AtTheCall` says why no frame is added).
@@ -70,12 +70,12 @@ def raised(failure: Failure, number: int, values: Sequence[Any], evaluate: Evalu
 
 
 def raised_at(exception: BaseException, place: Span | None) -> Raised:
-    """An exception that the host raised for a line of the user's."""
+    """An exception that the host raised for a user's line."""
     return Raised(exception, _traceback(exception, [] if place is None else [place]))
 
 
 def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate) -> None:
-    """Under JAX's own transformations: the program calls the host, which raises, where it has raised.
+    """Under JAX's own transformations: makes the program call the host, which raises, if it has raised.
 
     What it raises whatever its values are is raised at once, as where JAX traces the plain function. Else JAX raises an
     error of its own, with the text of the exception. Under `jax.vmap` the host is asked for each element of the batch.
@@ -102,7 +102,7 @@ def raise_from_host(failure: Failure, values: Sequence[Any], evaluate: Evaluate)
 
 
 def capacity_outgrown(end: CapacityExceeded, where: str, started: bool = False) -> StagingError:
-    """PS815: where a program runs in whose place no other can be executed, as `where` says."""
+    """PS815, for a program in whose place no other can run, as `where` says."""
     capacity = end.capacity
     what, needed, size = capacity.site.what, end.needed, capacity.size
     problem = CapacityOutgrown(span=capacity.site.span, what=what, needed=needed, size=size, where=where)

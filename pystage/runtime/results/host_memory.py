@@ -1,4 +1,4 @@
-"""Host memory: adopts results as ndarrays, aligns ndarrays for XLA, and detects aliasing among the ndarrays of a call.
+"""Host memory: makes ndarrays of results, aligns ndarrays for XLA, and detects aliasing among the ndarrays of a call.
 
 XLA's results on a CPU lie in host memory already. A large one is adopted: the ndarray owns the buffer through an object
 that keeps the `jax.Array` alive. Small ones are copied, which is cheaper.
@@ -42,7 +42,7 @@ class _Owner:
 
 
 def adopted(array: jax.Array | np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A writable ndarray with the contents of `array`, which nobody else has or will have: no copy on a CPU.
+    """A writable ndarray with the contents of `array`, which has no other owner: no copy on a CPU.
 
     A row of a result, which is an ndarray already, shares its memory with the other rows: it is copied.
     """
@@ -71,7 +71,7 @@ _buffers_lock = threading.Lock()
 
 
 def readable(values: Sequence[Any]) -> Sequence[Any]:
-    """The inputs of a program, large ndarrays among them where XLA:CPU can read them without a copy of its own.
+    """The inputs of a program; large ndarrays in memory that XLA:CPU can read without a copy.
 
     Bools are bytes of 0 and 1 to XLA; to NumPy, whose views may hold others, every byte but 0 is True.
     """
@@ -97,7 +97,7 @@ def _aligned(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _buffer(size: int) -> np.ndarray[Any, Any]:
-    """Memory of `size` bytes for an input: used before, if nobody holds it any more, else new."""
+    """Memory of `size` bytes for an input: a used one, if nobody holds it any more, else new."""
     with _buffers_lock:
         for i, length in enumerate([len(b) for b in _buffers]):
             # A result that is an input, and a program that still runs, refer to what they were given: to a
@@ -114,7 +114,7 @@ def _buffer(size: int) -> np.ndarray[Any, Any]:
 
 
 def _references(buffers: list[np.ndarray[Any, Any]], index: int) -> int:
-    """How many references to a buffer there are, those of its list and of this call included."""
+    """The number of references to a buffer, including those of its list and of this call."""
     return sys.getrefcount(buffers[index])
 
 

@@ -1,4 +1,4 @@
-"""Lays results out over the devices of a mesh, as `compile` is told (`Layouts`)."""
+"""Layouts of results over the devices of a mesh, as `compile` is told (`Layouts`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..arguments.layouts import Place
 
 
 def places_of_results(template: Template, place: Any) -> dict[int, Place]:
-    """By result of a program, the place of the `jax.Array` that is made of it; ValueError for items that do not fit."""
+    """By result of a program, the layout of the `jax.Array` that is made of it; ValueError for items that do not fit."""
     if place is None:
         return {}
     if not isinstance(place, tuple | list | dict):
@@ -34,6 +34,6 @@ def places_of_results(template: Template, place: Any) -> dict[int, Place]:
 
 
 def laid_out(values: Sequence[Any], places: Mapping[int, Place]) -> list[Any]:
-    """Arrays in a trace of JAX's, of which some have a place."""
+    """Arrays in a trace of JAX's, some of them with a layout."""
     constrain = jax.lax.with_sharding_constraint
     return [v if places.get(i) is None else constrain(v, places[i]) for i, v in enumerate(values)]

@@ -39,7 +39,7 @@ _lock = threading.Lock()
 
 
 def keep() -> None:
-    """Tells the C library what `pystage.config.kept_memory` says, if that has changed."""
+    """Passes the setting `pystage.config.kept_memory` to the C library, if it has changed."""
     global _applied
     if config.kept_memory == _applied:
         return
@@ -63,7 +63,7 @@ def _mallopt() -> ctypes._NamedFuncPointer | None:
 
 
 def _chosen_by_user() -> bool:
-    """True if the environment says how glibc's allocator is to work."""
+    """True if the environment configures glibc's allocator."""
     return "glibc.malloc." in os.environ.get("GLIBC_TUNABLES", "") or any(v in os.environ for v in _VARIABLES)
 
 

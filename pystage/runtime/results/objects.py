@@ -1,4 +1,4 @@
-"""The objects that the caller gets, as its templates describe them: `evaluation.py` for the runtime.
+"""Evaluation of templates in the runtime (`evaluation.py`): the objects that the caller gets.
 
 In: the results of a run, the arguments of its call, and what the host drew. Out: arrays, numbers and views of the
 caller's memory as the plain run gives them.
@@ -54,7 +54,7 @@ from .host_memory import ADOPT_BYTES, adopted
 
 @dataclass(slots=True)
 class Execution(Evaluation):
-    """A run for a call: with its arguments in canonical form, and what the host drew for it."""
+    """A run for a call, with its arguments in canonical form, and its draws."""
 
     args: Sequence[Any]
     kwargs: dict[str, Any]
@@ -94,7 +94,7 @@ class Objects(Evaluator):
         return lambda run: convert(run.values[index])
 
     def conversion(self, output: OutputTemplate) -> Callable[[Any], Any]:
-        """What makes the object of the result's array, for results in host memory."""
+        """The function from a result in host memory to its object."""
         if output.form is Form.NDARRAY:
             type = self._types[output.index]
             large = type.nbytes >= ADOPT_BYTES
@@ -192,7 +192,7 @@ class Objects(Evaluator):
 
 
 def new_array(view: ViewTemplate) -> ViewTemplate | RecordsTemplate | None:
-    """The new array of whose memory a view is, as inference names it; None for memory of the caller's."""
+    """The new array that a view is of, as inference names it; None for memory of the caller's."""
     while view.steps:
         if isinstance(view.base, RecordsTemplate):
             return view.base
@@ -249,7 +249,7 @@ def view_maker(view: views.View) -> Callable[[Any], Any]:
 
 
 def _box(box: Box, array: Any, run: Execution) -> Any:
-    """The box, moved inside as the program moves it."""
+    """The box, clamped into the array as the program does it."""
     at = [run.values[s.index] if isinstance(s, OutputTemplate) else s for s in box.starts]
     if isinstance(array, jax.Array):
         return jax.lax.dynamic_slice(array, at, box.sizes)
@@ -277,7 +277,7 @@ def _cut(cut: Cut, array: Any, run: Execution) -> Any:
 
 
 def _is_in_host_memory(array: jax.Array) -> bool:
-    """True for an array that NumPy can look into, and of which JAX makes the like of an ndarray."""
+    """True for an array that NumPy can read, and whose copy JAX makes from an ndarray."""
     if isinstance(array, jax.core.Tracer) or array.weak_type or not isinstance(array.dtype, np.dtype):
         return False
     one = isinstance(array.sharding, jax.sharding.SingleDeviceSharding)

@@ -1,4 +1,4 @@
-"""Builds the caller's objects from the outputs of a run, and applies the program's mutations.
+"""Results and mutations of a run: builds the caller's objects from the outputs, and applies the program's mutations.
 
 A `Plan` is compiled once for each program, from its templates. It turns the output arrays into the objects that the plain
 run would have returned, then applies the mutations of the plain run, in order.
@@ -122,7 +122,7 @@ class Plan:
         memory: bool,
         performance: Performance | None = None,
     ) -> Any:
-        """The result of the call; `Raised` for what the program raises. `memory`: it reads the caller's.
+        """The result of the call; `Raised` for what the program raises. `memory`: it reads the caller's memory.
 
         `Outgrown` if it has exceeded a capacity; then nothing is changed but for what it has printed.
         """
@@ -189,7 +189,7 @@ class Plan:
             self._refuse(problem)
 
     def _looks_at(self, index: int, received: Received) -> bool:
-        """False for a leaf that the program has nothing to do with, as those of the second occurrence of records."""
+        """False for a leaf that the program does not use, as of the second occurrence of records."""
         return received.from_environment or index in self._leaves or received.path in self._stored_paths
 
     def _refuse(self, problem: Diagnostic) -> NoReturn:
@@ -200,7 +200,9 @@ class Plan:
     # -- mutations
 
     def _mutation(self, mutation: Mutation) -> Prepare:
-        """A function that finds target and value of a mutation, as they are before any, and gives what does it."""
+        """A function that finds target and value of a mutation before any is applied, and gives the function that applies
+        it.
+        """
         kind, key, root = mutation.kind, mutation.key, mutation.target.root
         if kind in (Write.ARRAY, Write.STATE) and isinstance(mutation.value, OutputTemplate):
             index = mutation.value.index
@@ -221,7 +223,7 @@ class Plan:
 
 
 def _without_memory(end: CapacityExceeded) -> MemoryError | StagingError:
-    """What a call raises that needs a larger capacity than there may be; a refusal where no machine could have it."""
+    """The exception for a call that needs a larger capacity than allowed; a refusal where no machine could have it."""
     capacity = end.capacity
     if end.needed * capacity.itemsize >= MOST_BYTES:
         what = f"{capacity.site.what}, of {end.needed} elements,"
@@ -234,7 +236,7 @@ def _without_memory(end: CapacityExceeded) -> MemoryError | StagingError:
 
 
 def _is_seen(mutation: Mutation, values: Sequence[Any]) -> bool:
-    """True if a program that has raised did this before."""
+    """True if a program that has raised made this change before."""
     if any(values[i] for i in mutation.unless):
         return False
     return mutation.only is None or bool(values[mutation.only])
@@ -273,7 +275,7 @@ def _write_list(target: Any, key: Any, value: Any) -> None:
 
 
 def _write_dict(target: Any, key: Any, value: Any) -> None:
-    """Deletes and adds only the entries that are others, so that an iteration over the dict goes on where it is."""
+    """Deletes and adds only the entries that differ, so that an iteration over the dict can continue."""
     keys = iter(value)
     kept = next(keys, keys)
     for own in [*dict.keys(target)]:
@@ -315,7 +317,7 @@ def _collect_outputs(template: TreeNode, found: list[OutputTemplate], views: set
 
 
 def _count_bases(template: TreeNode, bases: Counter[int], views: set[int]) -> None:
-    """Adds how many objects of the results share the memory of each new array, by the identity of that."""
+    """Adds the number of result objects that share the memory of each new array, by its identity."""
     if isinstance(template, ViewTemplate):
         if template.identity in views:
             return
@@ -331,7 +333,7 @@ def _count_bases(template: TreeNode, bases: Counter[int], views: set[int]) -> No
 
 
 def _is_whole(template: Template) -> TypeGuard[ViewTemplate]:
-    """True for a view of all of an array as it is: how inference names a new ndarray."""
+    """True for a view of all of an array: inference names a new ndarray so."""
     return isinstance(template, ViewTemplate) and not template.steps
 
 
