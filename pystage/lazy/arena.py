@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from .recipes import Recipe
 
 LIMIT = 256
-"""From so many recorded calls on a program is cut where one was cut before; at twice as many anywhere."""
+"""From this number of recorded calls on a record is cut where one was cut before; at twice as many anywhere."""
 _CONTEXT = 16
-"""By so many calls before it a cut is known again."""
+"""The number of preceding calls by which a cut is recognised."""
 _CUTS = 10_000
-"""How many cuts are remembered."""
+"""The number of cuts that are remembered."""
 
 
 class Registered:
@@ -65,7 +65,7 @@ class Arena:
         self.device = device
         self.recorded: list[Recipe] = []
         self.small_calls = 1 << 30 if is_cpu(device) else -(1 << 62)
-        """How many small calls there were since the last large one; far below 0 where none is computed at once."""
+        """The number of small calls since the last large one; far below 0 where none is computed at once."""
         self.kinds: dict[Any, Any] = {}
         """The kinds of what NumPy has computed, by dtype and shape, for arrays in row-major order."""
         self._cuts: set[tuple[Recipe, ...]] = set()

@@ -43,7 +43,7 @@ def basic(key: Any, shape: tuple[int, ...]) -> Basic | None:
 
 _known: dict[Any, Basic] = {}
 _KNOWN = 10_000
-"""The meanings of so many indices are kept."""
+"""The number of cached indices."""
 
 
 def _plain(key: Any) -> Any:

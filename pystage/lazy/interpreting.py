@@ -69,4 +69,4 @@ class Heat:
 
 
 _SEGMENTS = 4096
-"""Of so many the cost is kept."""
+"""The number of segments whose cost is kept."""

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 LENT_RUNS = 3
-"""How many runs with lazy tensors, the first of which compiles, come before the comparison."""
+"""The number of runs with lazy tensors before the comparison; the first of them compiles."""
 PLAIN_RUNS = 2
-"""How many runs with ndarrays are compared with them; the first may compile the function's regions anew."""
+"""The number of runs with ndarrays that are compared with them; the first may compile the function's regions anew."""
 SLOW = 0.5
 """A run with lazy tensors that takes so many seconds, and is not the first, is the last before the comparison."""
 MARGIN = 0.9
@@ -27,7 +27,7 @@ ELEMENTWISE = 32.0
 """So many times as long as with ndarrays a run with lazy tensors may take whose loops read and store single elements: it
 comes once runs with ndarrays have cost as much."""
 _MAX_KINDS = 64
-"""The times of calls of so many kinds are kept for a function."""
+"""The number of kinds of calls whose times are kept for a function."""
 
 
 class Lending:

@@ -149,7 +149,7 @@ _recipes: dict[Key, Recipe | Refused | tuple[int, ...]] = {}
 """By function, type of products and kinds of the arguments: the recipe, or the leaves on whose values it depends; then
 also by these."""
 _RECIPES = 20_000
-"""So many are kept."""
+"""The number of recipes that are kept."""
 
 
 def _recipe(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .recipes import Recipe
 
 PROGRAMS = 512
-"""How many programs are cached."""
+"""The number of programs that are cached."""
 
 Key = tuple[Any, ...]
 

@@ -93,7 +93,7 @@ def _load(e: Engine, i: stage.Load) -> None:
 
 _LOCAL, _GLOBAL = stage.StorageClass.LOCAL, stage.StorageClass.GLOBAL
 _SPECIAL = frozenset([type(None), Undef, Gated])
-"""What a variable may hold that is not simply its value."""
+"""The contents of a variable that are not simply its value."""
 
 
 def _special(e: Engine, i: stage.Load, value: Abstract | None) -> Abstract:
@@ -627,4 +627,4 @@ HANDLERS: dict[type[stage.Instr], Callable[[Any, Any], None]] = {
     stage.Break: _not_after_jumps,
     stage.Continue: _not_after_jumps,
 }
-"""What each kind of instruction does."""
+"""The transfer function of each kind of instruction."""

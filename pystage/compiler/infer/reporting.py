@@ -15,7 +15,7 @@ from .diagnostics.provenance import is_library, outside
 from .state.frame import Frame
 
 MAX_ARGUMENTS = 4
-"""So many arguments of a call are described."""
+"""The greatest number of arguments of a call that are described."""
 
 
 def report(engine: Engine, diagnostic: Diagnostic) -> Unknown:

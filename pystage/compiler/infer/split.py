@@ -21,7 +21,7 @@ from .iteration.iterators import narrowed_iterable
 from .state.speculate import commit_unless
 
 _WITH_BODIES = frozenset([stage.If, stage.While, stage.For, stage.Try, stage.With, stage.Yield])
-"""Instructions that have others inside, each of which is looked at by itself."""
+"""Instructions with inner instructions, each of which may be split by itself."""
 
 
 def run_split(engine: Engine, instr: stage.Instr) -> None:

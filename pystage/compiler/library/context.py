@@ -27,12 +27,10 @@ class Context(Knowledge, Heap, Control, Failures, Capacities, HostEffects, Envir
     """The inference at work, as library functions use it."""
 
     compressed: dict[Value, Compressed]
-    """By the elements that a mask selects, one after the other: all elements, and the mask."""
+    """By the compacted elements that a mask selects: all elements, and the mask."""
     members: Callable[[tuple[int, ...]], Value | None] | None
-    """While something is computed of wholes, element by element: which elements of a shape belong to the result.
-
-    None, also as what it gives: all do.
-    """
+    """While an elementwise computation runs on wholes: which elements of a shape belong to the result. None, also as its
+    result: all do."""
 
     @contextmanager
     def computing_for(self, members: Callable[[tuple[int, ...]], Value | None]) -> Iterator[None]:

@@ -109,9 +109,9 @@ class Bounded(Selection):
     type: ArrayType
     extents: tuple[Extent, ...]
     objects: tuple[Identity, ...] = field(default_factory=lambda: (Identity(),), metadata=NOTE)
-    """The objects that it may be, which tell it from other arrays with the same elements."""
+    """The objects that it may be, which distinguish it from other arrays with the same elements."""
     which: int | Value = 0
-    """Which of the objects it is."""
+    """The selector among these objects."""
 
     @property
     def form(self) -> Form:

@@ -140,7 +140,7 @@ class Reexecution(threading.local):
 
 
 REEXECUTION = Reexecution()
-"""That of each thread; a program that prints and may be executed again reads it as a hidden input."""
+"""The state of each thread; a program that prints and may be executed again reads it as a hidden input."""
 
 
 @contextmanager

@@ -120,7 +120,7 @@ class Identity:
 _TIMES = itertools.count()
 
 SOME_OBJECT = Identity(of_loop=True)
-"""Nobody knows which."""
+"""An unknown object."""
 
 
 def may_be_one(a: Iterable[Identity], b: Iterable[Identity]) -> bool:

@@ -484,7 +484,7 @@ class RowsCell(Cell):
 
 AnyList = ListCell | RowsCell
 LISTS = (ListCell, RowsCell)
-"""The two ways in which the contents of a list are known."""
+"""The two representations of the contents of a list."""
 
 
 @immutable
@@ -553,7 +553,7 @@ class TableCell(Cell):
 
 AnyTable = DictCell | SetCell | TableCell
 TABLES = (DictCell, SetCell, TableCell)
-"""The ways in which the contents of a dict or a set are known."""
+"""The representations of the contents of a dict or a set."""
 
 
 @immutable

@@ -15,7 +15,7 @@ CellNumber = Annotated[int, CELL]
 """The number of a heap cell: a child of the node that has it."""
 
 NOTE: Mapping[str, Any] = {"note": True}
-"""Metadata of a field that says why, or what was: no child, and nothing by which two nodes differ."""
+"""Metadata of a field for reasons and history: it is no child, and nodes are equal without it."""
 
 WEAK: Mapping[str, Any] = {"weak": True}
 """Metadata of a field whose children are named, but not referred to: no program reaches them through it."""

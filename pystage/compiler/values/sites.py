@@ -21,7 +21,7 @@ from ..speculation import Declarations, Grows
 from .boundary import Handled, Site
 
 _HANDLED = 1 << 20
-"""The payload keys of what is being handled count from here on, so many apart."""
+"""The first payload key for exceptions being handled, and the distance between those of two."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class Purpose(enum.Enum):
 
 
 _TEMPORARY = frozenset([Purpose.RESULT, Purpose.CHOICE, Purpose.RAISED, Purpose.VERSION, Purpose.CONDITION])
-"""Written before it is read on every path, as a temporary of stage IR is."""
+"""A purpose of variables that are written before they are read on every path, as temporaries of stage IR."""
 
 
 class Hidden(NamedTuple):

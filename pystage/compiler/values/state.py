@@ -38,7 +38,7 @@ Lookup = Callable[[Slot], Content]
 MISSING: Any = object()
 
 NOT_YET = Undef()
-"""What a variable of a module holds, as far as the program goes, that it has not assigned yet."""
+"""The contents of a module's variable that the program has not assigned yet."""
 
 ERROR = 0
 """The cell that says whether the program has raised."""
@@ -57,7 +57,7 @@ class OrderSensitivity(enum.Flag):
     IF_SEEN = enum.auto()
     """Once the caller gets the array, or it is compared by identity: it was given back as it is, which is a copy else."""
     ALWAYS = enum.auto()
-    """It says in which order the elements come."""
+    """The order of the elements is observed."""
 
 
 def new_pool(state: State) -> int:
@@ -72,7 +72,7 @@ class Changes(dict[Slot, Content]):
 
 
 WITHOUT_CELLS = frozenset([Array, ArrayCell, Const, GatedNumber])
-"""What refers to no cell: most of what variables and cells hold."""
+"""Classes that refer to no cell: most contents of variables and cells."""
 
 
 class Fork:
@@ -137,23 +137,23 @@ class State:
         self.journals: list[dict[Slot, Any]] = []
         """The old contents of what the open forks and speculations have changed, innermost last."""
         self.step: Callable[..., None] = lambda steps=1: None
-        """Told of each step of a join, or of so many."""
+        """Called at each step of a join, or for several."""
         self.speculations = 0
-        """How many speculations are open."""
+        """The number of open speculations."""
         self.apart: dict[int, object] = {}
         """Merged cells that one loop carries, by loop."""
         self.may_alias: set[frozenset[int]] = set()
         """Pairs of cells that one loop carries and that may be one object."""
         self.pairs: dict[int, tuple[object, int, int]] = {}
-        """Of merged cells: where paths joined (equal for all of that place), and the cell that each path had."""
+        """Of merged cells: the join (equal for all of that join), and the cell of each path."""
         self.merged: dict[int, None] = {}
-        """Cells that stand for one of several objects since paths joined."""
+        """Cells that stand for one of several objects since a join."""
         self.laid_out: dict[int, OrderSensitivity] = {}
-        """Arrays whose memory the program takes to lie in row-major order, and when that matters."""
+        """Arrays that the program assumes to be in row-major order, and when that matters."""
         self.row_major: set[int] = set()
-        """New arrays that certainly lie in row-major order, whatever they were made of."""
+        """New arrays that are certainly in row-major order, whatever they were made of."""
         self.rearranged: set[int] = set()
-        """New arrays that NumPy stores in the order of an array that does not lie in row-major order."""
+        """New arrays that NumPy stores in the order of an array that is not in row-major order."""
         self.doubtful: dict[int, list[int]] = {}
         """New arrays of which it was taken that they lie in row-major order, where NumPy may have kept another.
 
@@ -164,9 +164,9 @@ class State:
         self.stored: set[int] = set()
         """The cells of arrays that the program stores into, or would where they were writable."""
         self.gated = False
-        """True once something has alternatives that instructions may be split over."""
+        """True once a value has alternatives that instructions may be split over."""
         self.next_cell = 0
-        """How many cells were made."""
+        """The number of allocated cells."""
         self._next_frame = 0
 
     # -- slots

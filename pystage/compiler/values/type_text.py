@@ -29,7 +29,7 @@ from .boundary import (
 )
 
 _SHOWN = 6
-"""So many parts of a tuple are told."""
+"""The greatest number of parts of a tuple that are shown."""
 _LONGEST = 30
 
 

@@ -27,7 +27,7 @@ N = TypeVar("N", bound=TreeNode)
 R = TypeVar("R", Ref, Tuple)
 
 Children = Sequence[Any]
-"""What stands in a node: nodes, values of the program, numbers of cells."""
+"""The contents of a node: nodes, values of the program, numbers of cells."""
 
 
 def children(x: TreeNode) -> Children:

@@ -26,9 +26,9 @@ from .program import StepProgram
 from .recording import Abandoned, Recording, StepError, recorded, thread
 
 PROGRAMS = 128
-"""How many programs a step keeps; those unused for longest go first."""
+"""The number of programs that a step keeps; the least recently used are evicted first."""
 _TRIES = 3
-"""So often a step is recorded before another thread's draws count as its own."""
+"""How often a step is recorded before another thread's draws count as its own."""
 
 
 class _Known:

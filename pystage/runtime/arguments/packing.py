@@ -17,7 +17,7 @@ from ...compiler.values.boundary import Form
 from ...records import dataclass
 
 MANY = 32
-"""Fewer numbers side by side stay inputs of their own."""
+"""Fewer adjacent numbers stay inputs of their own."""
 _TYPES = {int: INT64, float: FLOAT64}
 
 

@@ -23,7 +23,7 @@ from .signature import Signature
 _VAR_POSITIONAL = 0x04  # inspect.CO_VARARGS
 _VAR_KEYWORD = 0x08  # inspect.CO_VARKEYWORDS
 _DECORATOR_LINES = 50
-"""A `def` is looked for on so many lines after its first decorator."""
+"""The number of lines after the first decorator on which a `def` is searched."""
 
 
 @dataclass(frozen=True, slots=True)

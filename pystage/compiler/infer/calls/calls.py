@@ -170,9 +170,8 @@ def _refusal(engine: Engine, callee: Callee) -> EndlessRecursion:
 
 
 Transform = Callable[[Summary, Sequence[Value]], Mapping[Value, Value]]
-"""Puts what a callee's function is made into into the program. It gets what the callee did and the values of its function's
-parameters at this call, and gives the values of the program that the function's results, and its parameters where they are
-others, stand for."""
+"""Puts a transformed callee's function into the program. It gets the callee's effects and the values of its function's
+parameters at this call, and gives the values of the program for the function's results, and for parameters that differ."""
 
 
 def call_transformed(

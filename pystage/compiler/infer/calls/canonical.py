@@ -240,4 +240,4 @@ _RULES = _CanonicalRules(
         Unknown: Canonical.unknown,
     }
 )
-"""Program values, numbers of cells, and nodes of which more counts than their heads and children, or less."""
+"""Rules for program values, numbers of cells, and nodes whose description is not just head and children."""

@@ -141,7 +141,7 @@ class Hoist:
         self._loops: dict[Region, Op] = {}
         self._slots: dict[Value, int] = {value: i for i, (_, value) in enumerate(generators.handles)}
         self._originals: dict[Value, Value] = {}
-        """By the parameters of callees without their draws: those of what they were copied from."""
+        """By the parameters of callees without their draws: those that they were copied from."""
         self._problems: list[Diagnostic] = []
 
     def program(self, body: Region) -> tuple[Draws | None, list[Value]]:

@@ -423,7 +423,7 @@ def _python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee
 
 
 _SOURCE_CODES = ("PS101", "PS102", "PS103", "PS104")
-"""Codes of functions whose source cannot be had: the place that matters is the call."""
+"""Codes of functions whose source cannot be found: the call is the place to report."""
 
 
 def python_callee(engine: Engine, function: types.FunctionType) -> tuple[Callee, dict[str, Abstract]]:

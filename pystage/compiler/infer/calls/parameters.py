@@ -15,7 +15,7 @@ from ...ops import Reshape, Slice
 from ...values.boundary import Form, HiddenInput
 
 Groups = tuple[tuple[int, ...], ...]
-"""Which values go to the program together, by their indices: one alone, or numbers of one type as a vector."""
+"""The values passed to the program together, by index: one alone, or numbers of one type as a vector."""
 
 
 def arrange(

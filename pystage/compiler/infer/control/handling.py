@@ -56,7 +56,7 @@ from .branches import infer_if, put_back, settle_alike, while_running
 
 Body = Callable[[], None]
 ENDS = StagingError, CapacityExceeded
-"""What ends a run without being an exception of the program's: no handler and no `finally` of it sees them."""
+"""Classes that end a run without being an exception of the program's: no handler and no `finally` sees them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -379,7 +379,7 @@ def _run_handler(e: Engine, handler: stage.Handler, caught: Caught) -> None:
 
 
 _SETTINGS = ("errstate", "nullcontext", "ExtendNameStackContextManager", "autocast")
-"""Context managers of NumPy, JAX and Python that set what the compiler reads, for the time of the block."""
+"""Context managers of NumPy, JAX and Python that set what the compiler reads, for the duration of the block."""
 _JAX_SETTINGS = frozenset(
     {
         "jax_check_tracer_leaks",

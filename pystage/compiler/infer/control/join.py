@@ -101,7 +101,7 @@ from ..state.phi import (
 from .joined_objects import JoinedObjects
 
 Alternatives = tuple[list[Abstract], Sequence[int]]
-"""Those of a gated φ that are values, and the positions in it of those of the second side."""
+"""The alternatives of a gated φ that are values, and the positions in it of the second side's."""
 
 
 def _nothing(slot: Slot) -> Content:

@@ -49,7 +49,7 @@ from ..state.loop import Loop
 from ..state.merged import aliases_of, may_alias_cells
 
 Place = tuple[int | str, ...]
-"""Where a value stands in the contents of a slot: of each node on the way to it, which child, or attribute."""
+"""The position of a value in the contents of a slot: of each node on the way, the child or attribute."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ from ..state.speculate import Speculation
 from .externals import Externals
 
 _SPECIAL = frozenset([type(None), Unknown, Gated, GatedNumber])
-"""What a temporary may hold that is not simply its value."""
+"""The contents of a temporary that are not simply its value."""
 
 
 class Engine(Context):
@@ -146,11 +146,11 @@ class Engine(Context):
         self.custom_rules = CustomRules()
         self.elements = Elements()
         self.splits = 0
-        """How often something was split over the alternatives of a gated φ."""
+        """The number of splits over alternatives of a gated φ."""
         self.constructing: set[int] = set()
-        """Cells of objects that take attributes only until they are made."""
+        """Cells of objects under construction, which take attributes only until then."""
         self.ambient: dict[str, int] = {}
-        """By name: the cells of what libraries keep beside their objects, a part of the key of each call."""
+        """By name, the cells of state that libraries keep outside of objects; a part of the key of each call."""
         self.trail = watched()
         if self.trail is not None:
             self.trail.begin(Watched(self.root, self.callees.open, self.state, self.effort))

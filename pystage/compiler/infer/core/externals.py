@@ -181,11 +181,11 @@ class Externals:
         self.special_methods: dict[tuple[type, str], Abstract] = {}  # functions in classes of the program
         self.library_attributes: dict[tuple[int, str], Abstract] = {}  # by id of the module, and the name
         self.depends_on_identity = False
-        """True once the program depends on the caller's objects being different ones."""
+        """True once the program depends on objects of the caller's being different."""
         self._closure_cells: dict[int, tuple[int, Any]] = {}
         self.statics = Statics({}, no_value)
         self.extent = 0
-        """How many elements the largest argument has along an axis, or how many numbers the arguments hold."""
+        """The greatest extent of an argument, or the number of numbers in the arguments."""
 
     def global_variable(self, namespace: dict[str, Any], name: str) -> Abstract | None:
         """The value of a module's variable or of a builtin; None if there is no such name."""

@@ -77,9 +77,9 @@ class Errors:
 
 
 MAX_REPEATED = 32
-"""So often inference looks again into functions in which something is refused, to find who calls them."""
+"""How often inference visits functions again that contain a refusal, to find their callers."""
 MAX_CALLS = 3
-"""So many further calls of a function in which something is refused are named; of the others their number is."""
+"""The greatest number of further calls that are named for a refusal in a function; the others are counted."""
 
 
 def _is_the_same(known: Diagnostic, other: Diagnostic) -> bool:

@@ -27,7 +27,7 @@ _CHANGES = "its length changes here"
 _LENGTHS = frozenset(
     ["append", "extend", "insert", "pop", "remove", "clear", "popitem", "setdefault", "update"]
 )
-"""The methods that may change how many elements a list or a dict has."""
+"""The methods that may change the length of a list or a dict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,26 +60,26 @@ class Trail:
     """What was last inferred of the functions of a program, by line."""
 
     functions: dict[stage.Function, None] = field(default_factory=dict)
-    """Those that were inferred, in the order of their first calls."""
+    """The inferred functions, in the order of their first calls."""
     defined: dict[stage.Function, FunctionType] = field(default_factory=dict)
-    """The functions of Python that were called, by what was staged of them."""
+    """The Python functions that were called, by their stage IR."""
     reached: set[FileLine] = field(default_factory=set)
-    """Where instructions are that were run."""
+    """The locations of instructions that ran."""
     computed: set[FileLine] = field(default_factory=set)
-    """Where instructions are that work on what only the run knows."""
+    """The locations of instructions that work on values of the run."""
     refused: set[FileLine] = field(default_factory=set)
-    """Where instructions are that cannot be staged, by themselves or because of others before them."""
+    """The locations of instructions that are refused, by themselves or because of earlier ones."""
     _times: dict[stage.Instr, int] = field(default_factory=dict)
-    """When each instruction was last run: which of all the runs that was."""
+    """The last run of each instruction, numbered among all runs."""
     _bound: defaultdict[FileLine, dict[tuple[str, int], tuple[Region, str]]] = field(
         default_factory=lambda: defaultdict(dict)
     )
-    """By line: for a name and the number of a frame, the function of the program and what the name was bound to."""
+    """By line: for a name and a frame, the function of the program and the bound value."""
     _runs: int = 0
     _last: stage.Instr | None = None
-    """The instruction that was last begun."""
+    """The instruction that began last."""
     _operands: dict[Span, tuple[stage.Function, list[tuple[stage.Temp, str]]]] = field(default_factory=dict)
-    """By the place of an instruction that raises or is refused: its function, and its operands."""
+    """By the location of an instruction that raises or is refused: its function, and its operands."""
     _watched: Watched | None = None
 
     def begin(self, watched: Watched) -> None:

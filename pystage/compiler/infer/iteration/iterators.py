@@ -89,13 +89,13 @@ class Rolled:
     length: Abstract
     element: Callable[[Abstract], Abstract]
     length_now: Callable[[], Abstract] | None = None
-    """The length when a trip begins, of what the body may make longer or shorter."""
+    """The length at the begin of a trip, of an iterable whose length the body may change."""
     at_end: Callable[[bool], None] | None = None
-    """Checks, after the last trip, that the body has not made it longer or shorter; whether Python certainly asks."""
+    """Checks, after the last trip, that the body has not changed the length; whether Python certainly checks."""
 
 
 LAZY = (Enumerate, Zip, Reversed, Mapped)
-"""Iterators that give their elements once."""
+"""Iterators whose elements can be taken once."""
 
 
 def check_iterable(engine: Engine, value: Abstract, text: str = "{!r} object is not iterable") -> None:
@@ -409,11 +409,11 @@ def _array_elements(engine: Engine, value: Abstract) -> list[Abstract]:
 # ---------------------------------------------------------------- one by one
 
 Step = Callable[[], Abstract]
-"""Gives an element that a loop has come to: a call, where `map` makes one."""
+"""Gives an element that a loop has reached: a call, where `map` makes one."""
 
 
 ENDLESS = 1 << 62
-"""More elements than any run comes to."""
+"""A number of elements that no run reaches."""
 
 
 def is_endless(engine: Engine, value: Abstract) -> bool:

@@ -121,7 +121,7 @@ def plain_getattr(
 
 
 _UNCERTAIN = (Undef, Gated)
-"""What an attribute may hold that is not simply its value."""
+"""The contents of an attribute that are not simply its value."""
 
 
 def assigned(engine: Engine, value: Abstract | None, missing: Callable[[], Abstract]) -> Abstract:

@@ -325,7 +325,7 @@ def _reasons(origins: ParameterOrigins, value: Value, blockers: list[Value]) -> 
 
 
 _MOST_NAMES = 4
-"""Of more places than these the arguments and variables are named that they are parts of."""
+"""The number of places above which arguments and variables are named in place of their parts."""
 
 
 def _listed(paths: Sequence[Path]) -> str:

@@ -61,7 +61,7 @@ class _Done:
     steps: int = 0
     open: int = 0
     call: Span | None = None
-    """Of a function that calls itself, where it first does."""
+    """The first recursive call of a function that calls itself."""
 
 
 class Again:

@@ -18,7 +18,7 @@ from ...values.slots import Hidden, Purpose, Slot, Variable
 from ...values.state import Changes, Content
 
 EntryContents = dict[int, tuple[int, Callable[[], Content]]]
-"""By the cell of an object that a loop carries: its cell on entry, and what that holds then."""
+"""By the cell of an object that a loop carries: its cell on entry, and the contents of that then."""
 
 
 @dataclass(slots=True)

@@ -70,7 +70,7 @@ def stamped(state: State, alias: Alias) -> Alias:
 
 
 NO_CELL = -1
-"""Takes the place of an alias that a merged cell certainly is not."""
+"""The number in place of an alias that a merged cell certainly is not."""
 
 
 def is_out_of_date(state: State, alias: Alias) -> bool:

@@ -33,7 +33,7 @@ from ...values.memory import seen_through
 from ...values.views import View, path_type
 
 ELEMENTS = (1, 0, math.nan, 2, -1)
-"""The numbers that representatives hold, in turn, to find out whether an exception depends on them; integers hold no NaN."""
+"""The elements of representatives, tried in turn to find out whether an exception depends on them; integers have no NaN."""
 
 OF_NUMPY = (TypeError, ValueError, IndexError, OverflowError, ArithmeticError, AttributeError, MemoryError)
 """Classes of exceptions with which NumPy refuses the types, shapes or constants of a call."""
@@ -244,7 +244,7 @@ def is_pure(value: Any) -> bool:
 
 
 _OF_TYPES: dict[Any, Exception | None] = {}
-"""What NumPy raises of small representatives, by the function and the kinds of the operands."""
+"""NumPy's exceptions for small representatives, by function and kinds of the operands."""
 
 
 def _type_key(cells: Cells, value: Abstract) -> Any:
@@ -300,7 +300,7 @@ class _Representatives:
     extents: int | None = None
     of_integers: bool = False
     trues: int | None = None
-    """How many elements of masks are true, the first ones; None: as `element` says."""
+    """The number of leading true elements of masks; None: as `element` says."""
     masks: list[int] = field(default_factory=list)
     """The sizes of the masks that were made."""
     arrays: list[np.ndarray] | None = None
@@ -308,7 +308,7 @@ class _Representatives:
     numbers: Iterator[int] | None = None
     """In place of `element`: what each array and each number holds."""
     writable: bool = False
-    """True where all may be stored into: a call may depend on what is read-only only where its meaning says so."""
+    """True where all may be stored into: a call may depend on read-only memory only where its meaning says so."""
 
     @property
     def whole(self) -> bool:

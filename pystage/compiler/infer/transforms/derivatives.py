@@ -244,7 +244,7 @@ def _no_derivative(error: NotDifferentiable, span: Span | None) -> NoDerivative:
 
 
 _OPCODE = re.compile("`[a-z_]+`")
-"""What names an operation of the program, for which the source has a name of its own."""
+"""The opcode of an operation of the program, for which the source has a name of its own."""
 
 
 Put = Callable[[Summary, list[Value], dict[Value, Value]], Sequence[Value]]

@@ -7,7 +7,7 @@ import numpy as np
 from ...hlo.types import ArrayType, TooLarge
 
 _CERTAIN = 1 << 30
-"""NumPy is not asked for up to so many bytes."""
+"""The number of bytes up to which NumPy is not asked."""
 
 
 def refusal_of_numpy(type: ArrayType) -> Exception | None:

@@ -34,7 +34,7 @@ from ..interfaces.operations import Operations
 from .arithmetic import copysign, like, remainder, select
 
 EXACT_INTEGERS = 1 << 53
-"""Below this size every integer is a float64."""
+"""Every integer below this size is a float64."""
 
 EXACT_POWER = 22
 """The greatest power of ten that is a float64."""

@@ -36,7 +36,7 @@ from .indexing.stores import dtype_of, shape_of, store_through
 from .subscripts.flat import flat_assign, new_flat
 
 _NO_VALUES = frozenset({"data", "ctypes", "flags", "base"})
-"""Attributes that show memory, which a program has not."""
+"""Attributes that show memory, which a program does not have."""
 
 
 def array_attribute(ctx: Context, value: Abstract, name: str) -> Abstract | None:

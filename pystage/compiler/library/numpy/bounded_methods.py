@@ -121,4 +121,4 @@ BOUNDED_METHODS: dict[str, Any] = {
     "sort": _sort,
     "tolist": _tolist,
 }
-"""By name: what a method of a bounded array does."""
+"""The methods of bounded arrays by name."""

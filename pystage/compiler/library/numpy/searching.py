@@ -285,7 +285,7 @@ def occurrences(
 
 
 _TOO_LONG = (1 << 60) - 1
-"""A number that `np.bincount` makes no array for: it would have more bytes than an address can name."""
+"""A number for which `np.bincount` makes no array: it would exceed the address space."""
 
 _TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
 

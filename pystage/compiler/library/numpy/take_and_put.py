@@ -252,7 +252,7 @@ def putmask(ctx: Context, a: Raw, mask: Raw, values: Raw) -> Abstract:
 
 
 MOST_CHOICES = 64
-"""So many arrays NumPy's iterator takes, the indices among them."""
+"""The greatest number of arrays of NumPy's iterator, including the indices."""
 
 
 @meaning(np.choose)

@@ -261,7 +261,7 @@ _NO_INDEX = (
 
 
 _OF_ANY_TYPE = (np.isin, np.ix_)
-"""Functions that make the same of an empty list, whatever the type of its elements would be."""
+"""Functions whose result for an empty list does not depend on the type of its elements."""
 _OF_GIVEN_TYPE = (
     np.array,
     np.asarray,
@@ -271,7 +271,7 @@ _OF_GIVEN_TYPE = (
     jnp.array,
     jnp.asarray,
 )
-"""Functions that do so where the type of the result is given."""
+"""Functions for which this holds where the type of the result is given."""
 
 
 def is_of_any_type(function: Callable[..., Any], args: Sequence[Raw], kwargs: Mapping[str, Raw]) -> bool:

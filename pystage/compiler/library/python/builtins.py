@@ -258,7 +258,7 @@ max_ = meaning(builtins.max)(_extreme("max", ">"))
 
 
 _NOT_SUMMED = {"str": ("strings", "''"), "bytes": ("bytes", "b''")}
-"""What `sum` does not begin with, though it could be added."""
+"""Types that `sum` does not take as a start, although they can be added."""
 
 
 @meaning(builtins.sum)

@@ -31,7 +31,7 @@ from ..rules.foreign import Advice, advice_for, canonical_name
 from .strings import is_open_string, text
 
 _PATHS = (os.path.join, os.path.basename, os.path.dirname, os.path.normpath)
-"""They give a text, which the program need not know."""
+"""Functions that give a string, which the program need not know."""
 
 _OTHERS = (
     os.path.split,

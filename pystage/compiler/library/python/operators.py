@@ -100,7 +100,7 @@ FUNCTIONS: dict[str, ElementwiseFunction] = {
     ">": u.GREATER,
     ">=": u.GREATER_EQUAL,
 }
-"""What an operator computes on arrays."""
+"""The functions of arrays for operators."""
 
 _OF_COMPLEX = frozenset({"+", "-", "*", "/", "**", "==", "!="})
 """The operators that Python's complex numbers have."""

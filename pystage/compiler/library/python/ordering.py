@@ -166,7 +166,7 @@ def _by_rows(
 
 
 MOST_RUN = 64
-"""Python sorts fewer elements than these by binary insertion alone, and merges runs of more."""
+"""Python sorts fewer elements than these by binary insertion alone; of more it merges runs."""
 
 
 def _key_at(keys: Any, place: Any) -> Any:

@@ -41,7 +41,7 @@ _NOWHERE = Region()
 K = TypeVar("K")
 
 Contents = ListCell | RowsCell | DictCell | ObjectCell
-"""What an object of a pool may hold."""
+"""The contents of an object of a pool."""
 
 
 def _placeholder(type: ArrayType) -> Value:
@@ -311,7 +311,7 @@ def _starts(b: Builder, rows: Value, place: int | Value) -> list[Value]:
 
 
 Unbox = Callable[[Sequence[Abstract], Abstract | None], list[Abstract]]
-"""What rows hold of values that stand at one place of many objects; and what those have there that are in the pool."""
+"""The rows for values at one position of many objects, and those of the objects in the pool."""
 
 
 def unboxed_contents(given: Sequence[Contents], like: Contents | None, unbox: Unbox) -> list[Contents]:

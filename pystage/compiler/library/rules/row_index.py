@@ -41,7 +41,7 @@ WIDTH = 8
 FREE = -1
 TAKEN_OUT = -2
 NOWHERE = 1 << 62
-"""Beyond all slots."""
+"""A slot number beyond all slots."""
 
 _FACTOR = 0x9E3779B97F4A7C15
 

@@ -27,7 +27,7 @@ from ..pytrees import flatten, unflatten
 from .elementwise import like
 
 MISSING: Any = inspect.signature(lax.cond).parameters["operand"].default
-"""What JAX takes for a keyword `operand` that was left out; `switch` has the same object."""
+"""JAX's default for a keyword `operand` that was left out; `switch` has the same object."""
 
 
 def as_arrays(ctx: Context, value: Raw, function: str) -> Abstract:

@@ -55,7 +55,7 @@ from ..subscripts.subscripts import array_getitem
 from .size_rules import by_element, for_bounded, twins_for_bounded, whole_like
 
 _LIBRARY = str(Path(__file__).parents[2])
-"""Programs of the library store into no flat array that they are given."""
+"""Programs of the library, which do not store into flat arrays that they are given."""
 
 by_element((np.where, jnp.where), "condition", "x", "y")
 by_element((np.clip, jnp.clip), "a", "arr", "a_min", "a_max", "min", "max")

@@ -53,7 +53,7 @@ from ..wrapping import axis_functions  # noqa: F401
 
 Meaning = Callable[..., Abstract]
 Rows = Callable[[Rules, Any], Meaning | None]
-"""What a function takes, by a library's rules, in place of a list whose length only the program knows; None: the list."""
+"""The argument of a function, by a library's rules, for a list of computed length; None: the list."""
 
 
 def is_bounded(ctx: Context, raw: Raw) -> bool:

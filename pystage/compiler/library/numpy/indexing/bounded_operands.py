@@ -59,7 +59,7 @@ class Anchor:
     size: int
     extent: Extent | None
     owner: int
-    """Which of the operands has that extent."""
+    """The operand with that extent."""
 
     def same(self, ctx: Context, axis: Axis, size: int) -> bool:
         """True if the value along `axis`, of a whole of this size, is at the anchor already."""
@@ -84,7 +84,7 @@ def same_step(ctx: Context, a: int | Value, b: int | Value) -> bool:
 
 
 _Anchored = tuple[list[Raw], list[AlignedOperand | None], dict[int, Anchor]]
-"""Arguments, those that are arrays as operands, and where their elements come to stand."""
+"""Arguments, arrays among them as operands, and their anchors."""
 
 
 def elementwise(

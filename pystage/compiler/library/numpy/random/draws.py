@@ -35,9 +35,9 @@ from .placeholders import placeholder
 
 INSTEAD = "draw standard numbers and compute with them, or use jax.random with a key"
 FIXED = frozenset({"size", "dtype", "axis", "method", "replace", "shuffle", "endpoint", "check_valid", "tol"})
-"""Parameters that must be constants: they decide types, or how often the generator is asked."""
+"""Parameters that must be constants: they decide types, or the number of draws."""
 _BY_SIZE = {"rand": "random_sample", "randn": "standard_normal"}
-"""Methods that take the extents as arguments, and what they do."""
+"""Methods that take the extents as arguments, and their equivalents."""
 _BATCHED = frozenset(
     [
         *(
@@ -73,9 +73,9 @@ _BATCHED = frozenset(
         *("chisquare", "triangular", "vonmises", "wald", "zipf", "standard_t"),
     ]
 )
-"""Draws of so many numbers that are so many draws of one number, for every bit generator."""
+"""Methods whose draw of many numbers gives the same as many draws of one number, for every bit generator."""
 _LARGE = 1 << 16
-"""So many numbers are not drawn to see of which type they are."""
+"""The number of numbers that are not drawn just to find their type."""
 
 
 _REFUSALS = (TypeError, ValueError, IndexError, OverflowError)

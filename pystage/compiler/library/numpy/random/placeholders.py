@@ -16,7 +16,7 @@ _VALUES: dict[str, float] = {
     "a": 1000, "low": 0, "high": 100, "p": 0.5, "df": 3, "dfnum": 3, "dfden": 3, "left": 0, "mode": 0.5,
     "nsample": 1, "mu": 0,
 }  # fmt: skip
-"""What is allowed for a parameter, where it is not 1."""
+"""An allowed value for a parameter, where it is not 1."""
 
 
 def placeholder(parameter: str, type: ArrayType, distribution: str, alone: bool) -> Any:

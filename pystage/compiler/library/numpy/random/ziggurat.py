@@ -40,7 +40,7 @@ _COLUMNS = [("ki", "u8"), ("wi", "f8"), ("fi", "f8"), ("ke", "u8"), ("we", "f8")
 _NORMAL_END, _NORMAL_INVERSE = 3.6541528853610087963519472518, 0.27366123732975827203338247596
 _EXPONENTIAL_END = 7.69711747013104971404462804811408952
 _BLOCK = 128
-"""So many numbers are drawn at once: about as many as there are until one is not certain."""
+"""The number of numbers drawn at once: about as many as there are before one that is not certain."""
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from ...kernels.python_implementations import composed
 from .statistics import weights_along
 
 _LARGE = 1_000
-"""Larger arrays are first searched for NaN: without any it takes no whole sort."""
+"""Larger arrays are first searched for NaN: without any, no complete sort is needed."""
 
 _ENDS = {
     "interpolated_inverted_cdf": (0, 1),

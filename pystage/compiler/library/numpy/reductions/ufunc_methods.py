@@ -57,7 +57,7 @@ _COMBINING: dict[np.ufunc, HloOp] = {
     np.minimum: Minimum(),
     **_BITS,
 }
-"""What a scatter combines; it subtracts by adding the negative."""
+"""The combiners of a scatter; it subtracts by adding the negative."""
 
 
 def _binary(ctx: Context, ufunc: np.ufunc, method: str) -> None:
@@ -233,7 +233,7 @@ def reduceat(
 
 
 _PARTS = (np.add, np.multiply, np.maximum, np.minimum, np.logical_and, np.logical_or)
-"""The ufuncs that `reduceat` is staged of."""
+"""The ufuncs by which `reduceat` is staged."""
 
 
 def combined_parts(ufunc: Any, array: Any, indices: Any) -> Any:

@@ -584,7 +584,7 @@ FUNCTIONS: Mapping[Any, Callable[..., Abstract]] = {
     np.size: _size,
     np.array_equal: _array_equal,
 }
-"""What functions of NumPy do with structured arrays."""
+"""The functions of NumPy for structured arrays."""
 
 OF_RECARRAYS = {function: FUNCTIONS[function] for function in (np.shape, np.ndim, np.size)}
 """Those that do the same with `np.recarray`s; of the others NumPy makes one or the other class of array."""
@@ -598,7 +598,7 @@ _DTYPE_AT = {
     np.asanyarray: 1,
     np.dtype: 0,
 }
-"""Which argument of a function is the dtype."""
+"""The position of the dtype among the arguments of a function."""
 _OF_LISTS = frozenset({np.concatenate, np.append})
 
 
@@ -817,4 +817,4 @@ METHODS: Mapping[str, Callable[..., Abstract]] = {
     "astype": _astype,
     "take": _take_method,
 }
-"""What methods of structured arrays, and of their elements, do."""
+"""The methods of structured arrays and of their elements."""

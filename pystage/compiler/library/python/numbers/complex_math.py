@@ -74,7 +74,7 @@ def _parts(ctx: Context, x: Value) -> tuple[Value, Value]:
 # ---------------------------------------------------------------- domains
 
 Domain = Callable[[Context, Value, Value], Value]
-"""Where a function has no value, by the parts of its argument: a scalar bool."""
+"""The domain error of a function, as a scalar bool by the parts of its argument."""
 
 
 def _is_infinite(ctx: Context, x: Value) -> Value:
@@ -130,10 +130,10 @@ _LIMITED: dict[Callable[..., Any], Domain] = {
     cmath.atanh: _poles,
     cmath.atan: _turned(_poles),
 }
-"""Where a ValueError is raised."""
+"""The functions that raise ValueError, with their domains."""
 
 _OVERFLOWING = frozenset({cmath.exp, cmath.cosh, cmath.sinh, cmath.cos, cmath.sin})
-"""What raises OverflowError where a finite number gives an infinite one."""
+"""The functions that raise OverflowError where a finite number gives an infinite one."""
 
 _EDGES = [complex(x, y) for x, y in itertools.product((math.inf, -math.inf, math.nan, 0.0, -0.0), repeat=2)]
 

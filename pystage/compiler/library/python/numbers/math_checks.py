@@ -120,7 +120,7 @@ CHECKS: dict[Callable[..., Any], Check] = {
     math.factorial: factorial,
     math.gcd: folded,
 }
-"""What is checked of each function; of those that never raise, nothing."""
+"""The checks of each function that may raise."""
 if hasattr(math, "exp2"):
     CHECKS[math.exp2] = overflow
 
