@@ -40,8 +40,8 @@ class NeedsConstant(Exception):
 class LoopDecisions:
     """Decisions about the loops of a program, which one inference makes and the next one begins with.
 
-    By the instruction of the loop: `unrolled` and `appending` say why it is written out, or appends what is no row;
-    `by_place` whether it goes over the places of a list. `in_program`: why these generators are in the program.
+    By the instruction of the loop: `unrolled` and `appending` say why it is unrolled, or appends what is no row;
+    `by_place` whether it is rolled over the positions of a list. `in_program`: why these generators are in the program.
     """
 
     unrolled: dict[Any, Any] = field(default_factory=dict)

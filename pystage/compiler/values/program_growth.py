@@ -16,7 +16,7 @@ LIMIT = "or raise `pystage.config.program_limit`"
 class Multiplied:
     """A loop at `span` whose body was inferred or built `times` times, and its share of the whole.
 
-    `written`: its trips were written out, else its body was inferred so often. `why`: what made it be written out.
+    `written`: it was unrolled, otherwise its body was inferred so often. `why`: the reason for unrolling.
     `function`: it is no loop but this function, which calls itself at `span`.
     """
 

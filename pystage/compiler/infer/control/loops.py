@@ -1,4 +1,4 @@
-"""Loops: the fixpoint of what a `While` carries.
+"""Loops: the fixpoint that finds the carried values of a `While`.
 
 The body is inferred on the entry state; each slot that it changes is carried, with a type that covers the entry and the
 end of a trip; and again, until nothing changes. Each pass is a speculation, taken back unless it was the last. A loop
@@ -128,7 +128,7 @@ def _infer_rolled(engine: Engine, loop: Loop) -> None:
 
 
 def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Callable[[], None]:
-    """Passes over the body until what is carried does not change any more; gives what makes the program of the loop."""
+    """Repeats passes over the body until the carried values are stable; gives a function that makes the program of the loop."""
     before = engine.state.slots
     guessed = set(templates)
     owned: EntryContents = {}
@@ -222,14 +222,14 @@ def _only_tested(engine: Engine, loop: Loop) -> None:
 
 
 def _head(templates: dict[Slot, Content], before: dict[Slot, Content]) -> Lookup:
-    """What a trip begins with."""
+    """The carried contents at the begin of a trip."""
     return lambda slot: templates.get(slot) or before.get(slot, cast(Content, MISSING))
 
 
 def _lists_of_arrays(
     engine: Engine, loop: Loop, templates: dict[Slot, Content], result: Pass, before: dict[Slot, Content]
 ) -> dict[int, bool]:
-    """Makes rows of the lists of arrays to which a trip of a loop of many has added; gives those lists (`differing`)."""
+    """Turns the lists of arrays to which a trip of a long loop has added into rows; gives those lists (`differing`)."""
     if loop.is_short:
         return {}
 
@@ -257,7 +257,7 @@ def _tested(engine: Engine, loop: Loop) -> Abstract:
 
 
 def _tested_once(engine: Engine, loop: Loop) -> Loop:
-    """The same loop with its test before it and at the end of each trip: a variable holds what it gave."""
+    """The same loop with its test before it and at the end of each trip: a variable holds the result."""
     slot = (loop.frame, Hidden(Purpose.TEST, id(loop)))
 
     def test() -> None:
@@ -272,7 +272,7 @@ def _tested_once(engine: Engine, loop: Loop) -> Loop:
 
 
 def _raise_at_once(engine: Engine, loop: Loop) -> None:
-    """A loop whose body certainly raises is a branch."""
+    """Infers a loop whose body certainly raises as a branch."""
 
     def trip() -> None:
         loop.body()
@@ -288,7 +288,7 @@ def _raise_at_once(engine: Engine, loop: Loop) -> None:
 
 
 def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
-    """The variables and arrays that the source of the body assigns, as carried values to begin with.
+    """The variables and arrays that the source of the body assigns, as the first carried values.
 
     It saves the pass that would find them; numbers that turn out not to change are taken back.
     """
@@ -389,7 +389,7 @@ def _in_trip(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Pyth
 
 
 def _visible(slot: Slot, loop: Loop, state: State) -> bool:
-    """True for what the loop's own program can see: its variables, and cells that exist before the loop.
+    """True for what the program of the loop can see: its variables, and cells that exist before the loop.
 
     The error cell is carried apart (`_carry_error`): a trip begins only while nothing has been raised.
     """
@@ -411,7 +411,7 @@ def _enter(engine: Engine, templates: dict[Slot, Content], region: Region) -> No
 def _note_entries(
     engine: Engine, templates: dict[Slot, Content], entries: Mapping[Slot, Content | None]
 ) -> None:
-    """Notes what parameters of the body are when the loop begins, where that is nothing but numbers of the program."""
+    """Records the values of parameters of the body on entry, where they are numbers of the program only."""
     for slot, template in templates.items():
         entry = entries[slot]
         numbers = () if entry is None or any(isinstance(x, Const) for x in nodes(entry)) else values_of(entry)
@@ -500,7 +500,7 @@ def _join(
 
 
 def _tested_lengths(engine: Engine, loop: Loop, end: Lookup) -> dict[int, float]:
-    """Up to which length the test of a loop lets lists get longer, at the end of a trip, by their cells."""
+    """The lengths up to which the test of a loop lets lists grow, at the end of a trip, by their cells."""
     found: dict[int, float] = {}
     if isinstance(loop.instruction, stage.While):
         for name, temp in lengths_tested(loop.instruction):
@@ -517,7 +517,7 @@ def _entry(
     joined: Content,
     on_entry: Callable[[Value], Value],
 ) -> Content:
-    """What a carried object holds when the loop begins, and which of the possible objects it is.
+    """The contents of a carried object on entry, and which of the possible objects it is.
 
     Asked for once the passes are over: what a pass adds to the program is taken back.
     """
@@ -531,7 +531,7 @@ def _entry(
 def _on_entry(
     engine: Engine, templates: dict[Slot, Content], before: dict[Slot, Content]
 ) -> Callable[[Value], Value]:
-    """The map from the placeholders of the templates to what they are when the loop begins."""
+    """The map from the placeholders of the templates to their values on entry."""
     found: dict[Value, Value] = {}
 
     def value(v: Value) -> Value:

@@ -37,7 +37,7 @@ FileLine = tuple[str, int]
 class LoopSeen:
     """A loop of the source, and the spans in it.
 
-    `trips`: of one that is written out, how many; None for one that is a loop of the program.
+    `trips`: the trip count of an unrolled loop; None for a rolled one.
     """
 
     place: FileLine

@@ -342,7 +342,7 @@ def _listed(paths: Sequence[Path]) -> str:
 def _demand_trips(origins: ParameterOrigins, loop: SourceLoop, what: str, span: Span | None) -> None:
     """Restarts inference with the demanded numbers of the call, the trip count of `loop` among them.
 
-    What is known of the ranges of its variables then may be enough, so that it need not be written out.
+    What is known of the ranges of its variables then may suffice, so that it need not be unrolled.
     """
     if loop.trips is None and isinstance(loop.runs, Array):
         _known_array(origins, loop.runs, what, span)

@@ -31,7 +31,7 @@ class Loop:
     `optional`: what is None before it may be so in any trip. `runs` is a number of the program that says how often it runs,
     where that is not known.
     `guessed`: the first pass takes for carried what the source says that the body assigns. `resized`: how often arrays
-    were made bounded before it. `undecided`: only the run knows whether it is entered, so that no trip can be written out.
+    were made bounded before it. `undecided`: only the run knows whether it is entered, so that no trip can be unrolled.
     `steps`: how many steps of inference a pass over the body takes. `made` stands for the arrays of computed size that
     trips make.
     """
@@ -114,10 +114,10 @@ class Taking:
 class Loops:
     """The loops of one program.
 
-    `unrolled` are those that are written out since inference began again, and what made them be. `by_place` are those over
-    many arrays or objects: True where the list is read at computed places, since the loop is too large written out,
+    `unrolled` are those that are unrolled since the last restart, and why. `by_place` are those over
+    many arrays or objects: True where the list is read at computed places, since the loop is too large unrolled,
     False where that was refused. `appending` are those that append what is no row of an array of their own, `alternatives`
-    those that store one of several things into a list: where the program is refused they are written out. `active` are
+    those that store one of several things into a list: where the program is refused they are unrolled. `active` are
     those whose bodies are being inferred, outermost first; `taking` says of which the next element is being looked up.
     `retyped` are those of which a variable has another type after the first trip than before it. `settled` is what a loop
     carried of cells when it was inferred last, by their numbers and by how its frame reaches them: what each held on

@@ -3,7 +3,7 @@
 In: a reference to a list, or its contents, and abstract operands. Out: new contents, an element, a number. Where an
 operation may need more rows than there are, the capacity grows with the program text, or the program is checked
 (`with_reserve`). What has no template in common with the elements, or needs the elements one by one, asks for the
-length (`list_items`), so that the loop around is written out where that gives it.
+length (`list_items`), so that the loop around is unrolled where that gives it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Methods of ndarrays, NumPy scalars and `jax.Array`s.
 
 In: the receiver and abstract arguments. Out: the method's result. A method calls the function of its name; only methods
-that differ from it, or have none, are written out here.
+that differ from it, or have none, are defined here.
 """
 
 from __future__ import annotations

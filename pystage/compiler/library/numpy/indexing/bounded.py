@@ -3,7 +3,7 @@
 `x[mask]` with a computed mask, and `x[i:j]` whose length is not known, have as many elements as the program computes. They
 are a whole and the places of it that count (`values/bounded.py`). What needs the elements one after the other asks for them
 `compact`: then they are the first ones of an array of their own. What can do neither with the whole nor with those is
-refused, unless the loop around, written out, gives the size.
+refused, unless unrolling the loop around gives the size.
 """
 
 from __future__ import annotations
@@ -283,7 +283,7 @@ def bounded_attribute(ctx: Context, array: Bounded, name: str) -> Abstract | Non
 def refuse(ctx: Context, what: str, *arrays: Raw) -> NoReturn:
     """Fails where something needs the number of elements of bounded arrays.
 
-    Where loops around decide it, inference begins again with these written out.
+    Where loops around decide it, inference begins again with these unrolled.
     """
     given = [e for a in arrays if isinstance(a, Bounded) for e in a.extents]
     sizes = [(ctx.python(e.size),) if e.size is not None else () for e in given]
