@@ -128,7 +128,7 @@ def _infer_rolled(engine: Engine, loop: Loop) -> None:
 
 
 def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Callable[[], None]:
-    """Repeats passes over the body until the carried values are stable; gives a function that makes the program of the loop."""
+    """Repeats passes over the body until the carried values are stable; gives what makes the program of the loop."""
     before = engine.state.slots
     guessed = set(templates)
     owned: EntryContents = {}
