@@ -72,7 +72,7 @@ def anchor(name: str) -> str:
 def main() -> None:
     """Writes the page."""
     sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-    for module in ("of_jax", "of_others"):
+    for module in ("jax_users", "other_tools"):
         importlib.import_module(f"tests.coming_from.{module}")
     asked = importlib.import_module("tests.coming_from.entries")
     PAGE.write_text(page(asked.QUESTIONS))
