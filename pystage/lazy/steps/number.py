@@ -1,6 +1,6 @@
 """`LazyNumber`: a Python number among the arguments of a step, while the step is recorded.
 
-What is computed from it is recorded. Who needs the value gets it; it is part of the step's key from then on.
+Computations with it are recorded. A request for the value gets it; the value is part of the step's key from then on.
 """
 
 from __future__ import annotations

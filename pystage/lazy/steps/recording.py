@@ -1,8 +1,8 @@
 """The recording of a step: its tensors, apart from all others, and the one place that refuses it.
 
-The arguments of a step are `Parameter` nodes, which have no array. So nobody can look at what is computed from them: every
-way from a tensor to its elements ends in `value_of`, which asks the recording. A tensor belongs to the recording, or to
-none, that ran in its thread when it was made, and is used there only.
+The arguments of a step are `Parameter` nodes, which have no array. So values computed from them cannot be observed: every
+way from a tensor to its elements ends in `value_of`, which asks the recording. A tensor belongs to the recording, if any,
+that ran in its thread when it was made, and is used there only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Stores into arrays that are elements of lists and dicts of rows, which hold copies of them (`kernels/array_rows.py`).
 
-In: an array that was read of a list or a dict of rows, and a store into it. Out: the rows with what was stored. Whatever
-else may be that array is out of date then: it is refused where something reads it.
+In: an array that was read from a list or a dict of rows, and a store into it. Out: the rows with the stored value.
+Whatever else may be that array is out of date then, and is refused where it is read.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Demands of a join: the objects that must become members of one pool before the sides can be joined.
 
-In: contents of the two sides that have nothing in common as long as an object is a member of a pool on one side only, or
-of another one on either side. Out: demands; the join is done again once they are satisfied on their side
-(`branches.satisfied`).
+In: contents of the two sides that have no common template as long as an object is a member of a pool on one side only, or
+of different pools. Out: demands; the join is repeated once they are satisfied on their side (`branches.satisfied`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The canonical form of arguments and of the heap that they reach: the key of function summaries.
 
 In: abstract values, and the state that their cells are in. Out: one flat key, in which cells and program values are
-numbered in the order in which they are met. Calls with equal keys differ only in the numbers inside their arrays, so that
+numbered in the order of their first occurrence. Calls with equal keys differ only in the numbers inside their arrays, so
 the summary of one applies to the other.
 """
 

@@ -1,7 +1,7 @@
 """Fixpoints of inner loops from earlier passes of the loops around: the passes of an inner loop begin with them.
 
-So the passes of nested loops add up: without it each pass of a loop doubles those of the loops in it, since the first pass
-over a body only finds what it stores into.
+So the passes of nested loops add up. Without it each pass of a loop would double those of the loops in it, since the
+first pass over a body only finds what it stores into.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Loop-local state: variables and objects that every trip makes anew, and that no trip reads of the trip before.
 
-In: the join of a pass over the body. Out: the variables and cells that a loop only carries so that they are there after it.
+In: the join of a pass over the body. Out: the variables and cells that a loop would carry only for the state after it.
 """
 
 from __future__ import annotations

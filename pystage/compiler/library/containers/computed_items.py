@@ -1,8 +1,8 @@
 """Items of lists and tuples at computed indices.
 
-In: the items, and an integer of the program. Out: the item. Items with a template in common are the rows of arrays, of
-which the program takes one; of a few others the program branches on the place, so that what refers to an array or an
-object may be one of several afterwards. A place outside raises Python's IndexError, negative ones count from the end.
+In: the items, and an integer of the program. Out: the item. Items with a common template become rows of arrays, of which
+the program takes one. For a few others the program branches on the index, so that a reference may be one of several
+objects afterwards. An index out of bounds raises Python's IndexError; negative ones count from the end.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Operations on deques (`values/deques.py`): rows as a ring, to which elements are added and from which they are taken at
 both ends.
 
-In: a reference to a deque; rows, of which the one at `start` comes first. Out: its elements; rows, an element. No other
-row moves.
+In: a reference to a deque; rows, of which the one at `start` comes first. Out: its elements; rows, an element. Other rows
+do not move.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Unboxing of items into lists of rows: contents of arrays and rows of pools in place of references.
 
-In: values, as the program has them. Out: elements of rows. A list of rows holds a copy of each array, so that nobody may
-store into it any more, by whatever name it has (`ArrayCell.frozen`); of views of one memory whose sizes only the run knows
-it holds their places in it, where that is the memory of all.
+In: values of the program. Out: elements of rows. A list of rows holds a copy of each array, and so forbids stores into it
+by any name (`ArrayCell.frozen`). Of views of one memory whose sizes only the run knows, it holds the positions in that
+memory.
 """
 
 from __future__ import annotations

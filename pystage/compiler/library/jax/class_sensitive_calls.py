@@ -1,8 +1,8 @@
 """Calls of JAX functions that distinguish numbers and ndarrays from `jax.Array`s.
 
-In: a traced call, in whose trace numbers and ndarrays are arrays of JAX's as all others, and its arguments. Out: what of its
-result is none: an answer about classes (`jnp.isscalar(x)`), or an argument that is handed back. To find out, the call
-is traced again with stand-ins of the arguments' own classes.
+In: a traced call, whose trace has `jax.Array`s in place of numbers and ndarrays, and its arguments. Out: the parts of its
+result that are no `jax.Array`s: an answer about classes (`jnp.isscalar(x)`), or an argument that is returned. To find
+them, the call is traced again with stand-ins of the arguments' own classes.
 """
 
 from __future__ import annotations

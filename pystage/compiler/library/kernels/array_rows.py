@@ -1,7 +1,7 @@
 """Reads of lists of rows whose elements are arrays or objects.
 
-In: elements as rows hold them (`unboxing.py`): contents of arrays (`Form.NDARRAY`, or `Bounded`), and which object of a pool
-it is (`Pooled`). Out: references. Which elements are one array nothing tells (`RowsCell.shared`).
+In: elements as rows hold them (`unboxing.py`): contents of arrays (`Form.NDARRAY`, or `Bounded`), and rows of pools
+(`Pooled`). Out: references. Nothing says which elements are one array (`RowsCell.shared`).
 """
 
 from __future__ import annotations

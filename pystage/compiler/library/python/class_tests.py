@@ -1,6 +1,6 @@
 """`isinstance` and `issubclass`: answered while compiling, except for caught exceptions and user metaclasses.
 
-What is registered in an abstract class later changes an answer: a guard asks again (`Context.is_subclass`).
+A class that is registered later in an abstract class may change an answer: a guard asks again (`Context.is_subclass`).
 """
 
 from __future__ import annotations

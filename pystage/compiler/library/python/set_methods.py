@@ -1,6 +1,6 @@
 """Methods and operators of sets, on their cells. Elements are constants, or rows of the program (`row_tables.py`).
 
-Of a set of rows nothing is given that depends on the order of its elements, which follows from their hashes.
+No result depends on the order of the elements of a set of rows, which follows from their hashes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Lists as rows: construction, conversion and access to the arrays of all elements.
 
-An *element* of a `RowsCell` is its template (`templates.py`) with an array in each place, which has one row for each element
-of the list.
+The *element* of a `RowsCell` is its template (`templates.py`) with an array in place of each placeholder, which has one
+row for each element of the list.
 """
 
 from __future__ import annotations

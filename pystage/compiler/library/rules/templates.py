@@ -1,9 +1,9 @@
 """Templates: the common structure of the elements of a list.
 
-A *template* is one element with a placeholder for each of its numbers. Elements have a template in common where they
-are numbers of one shape, whatever their kinds, tuples of such, or one constant; of others, as of different strings, the
-template is a gated φ of theirs, whose tags have rows too. Of arrays there are their contents (`Form.NDARRAY`;
-`kernels/array_rows.py`); of views of one memory, whose sizes only the run knows, their places in it.
+A *template* is one element with a placeholder for each of its numbers. Numbers of one shape and of any kinds, tuples of
+such, and equal constants have a common template; for others, such as different strings, it is a gated φ, whose tags have
+rows too. Arrays are represented by their contents (`Form.NDARRAY`; `kernels/array_rows.py`); views of one memory whose
+sizes only the run knows by their positions in it.
 """
 
 from __future__ import annotations

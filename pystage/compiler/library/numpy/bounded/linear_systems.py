@@ -1,7 +1,7 @@
 """Linear algebra of bounded matrices, on wholes padded so that the padding does not change the result.
 
-It is a part of the identity around a square matrix and zero around others. Then what is computed of the whole has in front
-what is computed of the matrix.
+A square matrix is padded by a part of the identity, any other by zeros. So the leading part of a result of the whole is
+the result of the matrix.
 """
 
 from __future__ import annotations

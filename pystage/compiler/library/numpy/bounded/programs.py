@@ -1,6 +1,6 @@
 """Functions of bounded arrays as plain programs over simpler ones: shapes, sums of products, statistics, stores.
 
-What such a program cannot say of sizes that only the run knows it refuses (`size_depends`).
+A program refuses (`size_depends`) arguments for which it cannot compute the size of the result.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Size rules for results with bounded dimensions, and the treatment of functions that have none.
 
-A function works element by element (`by_element`), or it gives what stands first from what stands first (`from_front`):
-then it is called with wholes, and its result is bounded as its operands are. Others have a meaning of their own for bounded
-operands (`for_bounded`). A function of which nothing is said refuses them.
+A function works elementwise (`by_element`), or its leading results depend on leading elements only (`from_front`): then
+it is called with wholes, and its result is bounded as its operands are. Others have a meaning of their own for bounded
+operands (`for_bounded`). A function without a rule refuses them.
 """
 
 from __future__ import annotations

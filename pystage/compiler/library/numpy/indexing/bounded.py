@@ -1,9 +1,9 @@
 """Bounded arrays made by `x[mask]` and `x[i:j]`: their sizes, views of them, and compaction of their elements.
 
-`x[mask]` with a computed mask, and `x[i:j]` whose length is not known, have as many elements as the program computes. They
-are a whole and the places of it that count (`values/bounded.py`). What needs the elements one after the other asks for them
-`compact`: then they are the first ones of an array of their own. What can do neither with the whole nor with those is
-refused, unless unrolling the loop around gives the size.
+The program computes the size of `x[mask]` with a computed mask, and of `x[i:j]` of unknown length. Such an array is a
+whole and the positions of it that belong to the array (`values/bounded.py`). What needs adjacent elements asks for a
+`compact` array, whose elements are the first ones of an array of their own. What can use neither form is refused, unless
+unrolling the loop around gives the size.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Bounded arrays as indices, and indices of bounded arrays: both become indices of wholes.
 
-In: the index of a bounded array, or one in which bounded arrays of integers stand. Out: an index of arrays whose extents are
-known, and the bounded axes of what that names; the program raises what NumPy raises of indices that are outside.
+In: an index of a bounded array, or one with bounded arrays of integers. Out: an index of arrays of known extents, and the
+bounded axes of the result; the program raises what NumPy raises for indices out of bounds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Alignment of bounded operands: elementwise work, products and stores on wholes.
 
-What is combined must stand at the same places of arrays of one shape. For each axis, counted from the last as
-broadcasting does, it is decided where that is (`Anchor`), the operands are put there, and the program raises what the
-plain run's function raises of sizes that differ.
+Elements that are combined must be at the same positions of arrays of one shape. For each axis, counted from the last as
+in broadcasting, these positions are chosen (`Anchor`) and the operands are moved to them; the program raises what the
+plain run's function raises for sizes that differ.
 """
 
 from __future__ import annotations

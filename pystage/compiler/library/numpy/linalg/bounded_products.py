@@ -1,7 +1,8 @@
 """Products of bounded arrays: `a[i, :j] @ b[:j]`.
 
-In: two operands, vectors or matrices, of which at least one is bounded. Out: the product of the wholes, with zeros where
-what does not belong to them would be summed; along an axis that is not summed the product is bounded as its operand is.
+In: two operands, vectors or matrices, of which at least one is bounded. Out: the product of the wholes, with zeros at
+positions that do not belong to an operand along the summed axis; along other axes the product is bounded as its operand
+is.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Structured (record) arrays: subscripts, attributes, operators and NumPy functions, field by field.
 
-A part of records is the same part of each of their fields, and each field is an ndarray like any other: what is done to
-records is done to these by what the library has for arrays. NumPy itself says which fields and dtypes there are, and what
-it raises for others. What is not served is PS606.
+A part of records is the same part of each field, and each field is an ndarray like any other: an operation on records is
+the library's operation on each field. NumPy itself determines fields, dtypes and exceptions. What is not supported is
+PS606.
 """
 
 from __future__ import annotations
