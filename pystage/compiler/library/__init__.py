@@ -1,12 +1,14 @@
 """Meanings: the rules by which calls of known Python functions become HLO operations.
 
-python/   builtins, `math`, containers and their methods, operators, strings
-numpy/    NumPy's functions and methods; in folders: indexing, linalg, random, reductions
-jax/      `jax.nn`, `jax.tree`, `jax.random`, `.at`, calls that JAX traces; in a folder: lax
-scipy/    SciPy's functions that JAX has too
-kernels/  computations on program values that several meanings share
-rules/    rules that NumPy, JAX and Python apply: promotion, casting, bounds, splits; refusals and advice
+interfaces/  the interfaces of inference to meanings; `context.py` is all of them
+rules/       rules that NumPy, JAX and Python share: promotion, casting, bounds, splits; refusals and advice
+kernels/     computations on program values
+containers/  lists, deques, dicts and sets as rows
+operands/    arguments as operands: by the rules of NumPy and JAX, nested sequences, reductions
+jax/         `jax.tree`, `jax.random`, `.at`, calls that JAX traces; in folders: lax, functions (`jit`, `jax.nn`)
+python/      builtins, `math`, containers and their methods, iterators, operators, strings
+numpy/       NumPy's functions and methods; in folders: indexing, subscripts, ufuncs, reductions, linalg, random, bounded
+scipy/       SciPy's functions that JAX has too
 
-context.py declares the interface of inference to a meaning, registry.py holds the table of meanings, everything.py
-imports every module that declares one.
+registry.py holds the table of meanings; declarations.py imports every module that declares one.
 """

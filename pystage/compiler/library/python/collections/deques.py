@@ -1,5 +1,5 @@
 """`collections.deque`: objects whose elements are a list of their own (`values/deques.py`), of rows a ring
-(`kernels/deques.py`).
+(`containers/deques.py`).
 
 In: a reference to a deque, and abstract arguments. Out: what the method gives. What has no template in common is known
 element by element, as that of lists.
