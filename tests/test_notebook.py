@@ -66,8 +66,28 @@ def test_places_in_cells_have_the_numbers_of_the_cells(shell: Any) -> None:
     assert f"g  Cell In[{number}]:3" in text and f"--> Cell In[{number}]:4:15, in g" in text
 
 
-def test_a_function_under_timeit_has_a_source(shell: Any) -> None:
-    shell.run_cell("import pystage\nfound = []", store_history=True).raise_error()
-    cell = COMPILED.replace("\nimport pystage\n", "").replace("np.cos(x) * FACTOR", "x + 1.0")
-    shell.run_cell("%%timeit -n1 -r1\n" + cell + "found.append(g(2.0))", store_history=True).raise_error()
-    assert shell.user_ns["found"] == [3.0]
+TIMED = """%%MAGIC
+weights = np.ones(4)
+@pystage.compile(tier="compiled", fallback="error")
+def dot(x):
+    total = 0.0
+    for i in range(len(weights)):
+        total += weights[i] * x * factor
+    return total
+found.append(dot(2.0))
+"""
+
+
+@pytest.mark.parametrize("magic", ["time", "timeit -n1 -r1", "timeit -n1 -r1 factor = 5.0", "prun -q"])
+def test_a_function_under_a_magic_has_a_source(shell: Any, magic: str) -> None:
+    """`%%timeit` makes variables of the cell those of a function, with what stands in its own line."""
+    shell.run_cell("import numpy as np, pystage\nfound, factor = [], 3.0", store_history=True).raise_error()
+    shell.run_cell(TIMED.replace("MAGIC", magic), store_history=True).raise_error()
+    assert shell.user_ns["found"] == [40.0 if "factor" in magic else 24.0]
+
+
+def test_a_function_in_the_line_of_a_magic_has_no_source(shell: Any) -> None:
+    shell.run_cell("import pystage", store_history=True).raise_error()
+    text = "%timeit -n1 -r1 pystage.compile(tier='compiled', fallback='error')(lambda x: x + 1)(2.0)"
+    found = shell.run_cell(text, store_history=True).error_in_exec
+    assert found.diagnostics[0].code == "PS101" and "in the line of a magic" in str(found)

@@ -33,7 +33,7 @@ def diagnostics_of(function) -> tuple[Diagnostic, ...]:
 
 def test_no_source(tmp_path: Path) -> None:
     module: dict[str, object] = {}
-    exec(compile("def f(x):\n    return x\n", "<stdin>", "exec"), module)
+    exec("def f(x):\n    return x\n", module)
     compare(SYNTAX / "PS101_source_not_found.txt", diagnostics_of(module["f"]), tmp_path)
 
 

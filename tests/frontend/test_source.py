@@ -7,10 +7,12 @@ import functools
 import importlib.util
 import linecache
 import os
+import pty
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -222,20 +224,72 @@ def test_equal_code_in_different_files_is_told_apart(tmp_path):
 PROMPT = """
 import pystage
 def f(x): return x * 2
-print(pystage.code_lowered(f))
+def refused(function):
+    try: pystage.code_lowered(function)
+    except pystage.StagingError as error: return error.diagnostics[0]
 exec("def g(x): return x * 3")
-try: pystage.code_lowered(g)
-except pystage.StagingError as error: print(error.diagnostics[0].code)
+print(refused(f), refused(g).code)
+print(refused(g).advice)
 """
+WAYS = {
+    "-c": (["-c", PROMPT], None),
+    "options": (["-Bc", PROMPT], None),
+    "attached": (["-c" + PROMPT], None),
+    "file": (["-"], "file"),
+    "pipe": (["-"], "pipe"),
+}
 
 
-@pytest.mark.parametrize("way", ["-c", "-"])
+@pytest.mark.parametrize("way", WAYS)
 def test_a_program_that_is_no_file(way, tmp_path):
+    words, kind = WAYS[way]
     (tmp_path / "script.py").write_text(PROMPT)
     with open(tmp_path / "script.py") as script:
-        command = [sys.executable, "-c", PROMPT] if way == "-c" else [sys.executable, "-"]
-        told = subprocess.run(command, stdin=script, check=True, capture_output=True, text=True).stdout
-    assert "def f(x):" in told and told.endswith("PS101\n")
+        given = {"stdin": script} if kind == "file" else {"input": PROMPT}
+        done = subprocess.run([sys.executable, *words], **given, check=True, capture_output=True, text=True)
+    if kind == "pipe":
+        assert (
+            "PS101" in done.stdout and "a pipe or a here-document, which cannot be read again" in done.stdout
+        )
+    else:
+        assert done.stdout.startswith("None PS101\n") and "`exec` or `eval`" not in done.stdout
+        assert "write the text to a .py file" in done.stdout
+
+
+@pytest.mark.parametrize("basic", ["", "1"])
+def test_a_function_of_the_prompt(basic):
+    """CPython keeps what was typed from 3.13 on."""
+    lines = ["import pystage", "f = lambda x: x * 2", "print(pystage.code_lowered(f))", "exit()"]
+    environment = {**os.environ, "PYTHON_BASIC_REPL": basic, "TERM": "dumb"}
+    ours, its = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-q"], stdin=its, stdout=its, stderr=its, env=environment
+    ) as prompt:
+        os.close(its)
+        for line in lines:
+            os.write(ours, line.encode() + b"\r")
+        told = b""
+        with suppress(OSError):  # at the end of the process
+            while piece := os.read(ours, 4096):
+                told += piece
+    os.close(ours)
+    assert prompt.returncode == 0
+    if sys.version_info >= (3, 13):
+        assert b"return" in told and b"PS101" not in told
+    else:
+        assert b"this prompt keeps no text" in told
+
+
+def test_what_python_keeps_of_a_prompt_is_a_source(monkeypatch):
+    """As CPython 3.14 keeps it: by the code object, not by the name of a file."""
+    text = "def f(x): return x * 7\n"
+    scope = {}
+    exec(compile(text, "<python-input-3>", "single"), scope)
+    kept = {scope["f"].__code__: [text]}
+    monkeypatch.setattr(linecache, "_getlines_from_code", lambda code: kept.get(code, []), raising=False)
+    assert find_source(scope["f"]).text == text
+    kept.clear()
+    assert refused(scope["f"]) == "PS101"
 
 
 def test_a_cell_under_a_magic(monkeypatch):
@@ -263,3 +317,11 @@ def test_a_file_in_another_encoding(tmp_path):
     with pytest.raises(FrontendError) as error:
         stage_function(scope["f"])
     assert "UTF-8" in error.value.diagnostics[0].advice
+
+
+def test_a_file_that_is_gone():
+    scope = {}
+    exec(compile("def f(x): return x", "/nowhere/model.py", "exec"), scope)
+    with pytest.raises(FrontendError) as error:
+        stage_function(scope["f"])
+    assert "there is no file /nowhere/model.py" in error.value.diagnostics[0].headline

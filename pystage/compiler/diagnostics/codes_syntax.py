@@ -11,25 +11,16 @@ from .diagnostic import Diagnostic
 
 @dataclass(frozen=True, kw_only=True)
 class SourceNotFound(Diagnostic):
-    """The text of the function is nowhere: typed at a prompt, made by `exec`, or shipped as bytecode only."""
+    """The function has no text: it was read from a pipe, typed at a prompt, made by `exec`, or shipped as bytecode."""
 
     code = "PS101"
-    title = "the source of `{function}` cannot be found"
+    title = "the source of `{function}` cannot be found: {reason}"
     label = "Python says that it was defined here, but there is no text"
-    help = "put `{function}` in a .py file (or a notebook cell): pystage compiles from the source text"
+    help = "{remedy}"
 
     function: str
-    unreadable: bool = False
-    """Whether there is a file, whose text cannot be decoded."""
-
-    @property
-    def advice(self) -> str:
-        """What to do; of a file that is there, how to make it readable."""
-        if self.unreadable:
-            return (
-                "save the file as UTF-8, or name its encoding in the first line: `# -*- coding: latin-1 -*-`"
-            )
-        return self._fill(self.help)
+    reason: str
+    remedy: str
 
 
 @dataclass(frozen=True, kw_only=True)

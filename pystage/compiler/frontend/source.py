@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import io
 import linecache
-import os
 import re
 import threading
 import warnings
@@ -27,7 +26,7 @@ from ..diagnostics.diagnostic import Diagnostic
 from ..diagnostics.span import Span
 from .code_equality import nested_codes, same_meaning
 from .errors import FrontendError
-from .interactive import texts_without_a_file
+from .interactive import TIMED, texts_without_a_file, why_no_text
 
 _Key = tuple[int, str]
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -123,6 +122,8 @@ class _File:
 _lock = threading.RLock()
 _files: dict[str, _File] = {}
 _MAX_FILES = 64
+_SHOWN = "<shown by pystage>"
+"""Marks a text in `linecache` that is there for messages and tracebacks, until another code of the name has another."""
 _given: dict[int, tuple[weakref.ref[CodeType], Definition, list[str], int]] = {}
 """The definitions that `give_source` was told, with their lines, by the identity of the code object."""
 
@@ -194,19 +195,22 @@ def _changed(code: CodeType) -> SourceChanged:
 def _load(code: CodeType, module_globals: dict[str, Any] | None) -> _File:
     """The parsed file of `code`, from the cache unless its text has changed."""
     name = code.co_filename
-    texts = list(texts_without_a_file(name))
-    for text in texts:
+    if linecache.cache.get(name, ())[3:] == (_SHOWN,):
+        del linecache.cache[name]
+    for text in texts_without_a_file(code):
         lines = io.StringIO(text).readlines()
         with suppress(FrontendError):
             file = _parsed(code, lines)
             if _is_what_runs(code, file):
-                linecache.cache[name] = len(text), None, lines, name  # for messages, which show them
+                linecache.cache[name] = len(text), None, lines, _SHOWN
                 return file
     linecache.checkcache(name)
-    lines = [] if texts else linecache.getlines(name, module_globals)
+    lines = linecache.getlines(name, module_globals)
     if not lines:
-        unreadable = os.path.isfile(name)
-        raise _error(SourceNotFound(function=code.co_qualname, unreadable=unreadable, span=_span_of(code)))
+        reason, remedy = why_no_text(name)
+        raise _error(
+            SourceNotFound(function=code.co_qualname, reason=reason, remedy=remedy, span=_span_of(code))
+        )
     return _parsed(code, lines)
 
 
@@ -283,7 +287,7 @@ def _is_what_runs(code: CodeType, file: _File) -> bool:
     """Does the text mean what the function does? Compares with a fresh compilation of the whole file.
 
     Not of the definition alone: what the module imports decides how CPython compiles a method call. IPython compiles each
-    statement of a cell by itself.
+    statement of a cell by itself, and a cell under `%%timeit` as the body of a function.
     """
     flags = (code.co_flags & _FUTURE_FLAGS) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     if flags not in file.compiled:
@@ -291,9 +295,20 @@ def _is_what_runs(code: CodeType, file: _File) -> bool:
     key = code.co_firstlineno, code.co_name
     if any(same_meaning(code, candidate) for candidate in file.compiled[flags].get(key, [])):
         return True
-    around = [each for each in file.tree.body if _begin(each) <= key[0] <= (each.end_lineno or 0)]
-    alone = _codes(ast.Module(around, []), flags).get(key, [])
+    if code.co_filename == TIMED:
+        piece: list[ast.stmt] = [_function_around(file.tree.body, code.co_freevars)]
+    else:
+        piece = [each for each in file.tree.body if _begin(each) <= key[0] <= (each.end_lineno or 0)]
+    alone = _codes(ast.Module(piece, []), flags).get(key, [])
     return any(same_meaning(code, candidate) for candidate in alone)
+
+
+def _function_around(body: list[ast.stmt], names: Sequence[str]) -> ast.stmt:
+    """A function with this body, which has variables of these names."""
+    (around,) = ast.parse("def inner():\n pass\n" + "".join(f" {name} = None\n" for name in names)).body
+    assert isinstance(around, ast.FunctionDef)
+    around.body += body
+    return around
 
 
 def _begin(node: ast.stmt) -> int:
