@@ -23,6 +23,22 @@ def multiples(x, n):
     return out
 
 
+POINTS = np.random.default_rng(3).normal(size=(12, 2))
+
+
+@cases.each((POINTS, 1), (POINTS, 2), (POINTS, 5))
+def written_out_where_a_list_is_needed(x, count):
+    """k-means++: the trips of the comprehension are known where those of the loop around are."""
+    centres = [x[0]]
+    while len(centres) < count:
+        distances = np.min([np.sum((x - c) ** 2, axis=1) for c in centres], axis=0)
+        centres.append(x[np.argmax(distances)])
+    for _ in range(count - 1):
+        distances = np.min([np.sum((x - c) ** 2, axis=1) for c in centres], axis=0)
+        centres.append(x[np.argmax(distances)] + 1.0)
+    return np.array(centres)
+
+
 @cases.each(*LENGTHS)
 def handed_back(x, n):
     return multiples(x, n)
@@ -550,3 +566,18 @@ def is_the_same(x, n):
 def test_which_object_an_element_is_nothing_tells() -> None:
     with pytest.raises(StagingError, match="PS210"):
         pystage.compile(is_the_same, fallback="error")(X, 5.0)
+
+
+def as_many_as_the_data_say(x, tolerance):
+    centres = [x[0]]
+    while True:
+        distances = np.min([np.sum((x - c) ** 2, axis=1) for c in centres], axis=0)
+        if np.max(distances) < tolerance:
+            return np.array(centres)
+        centres.append(x[np.argmax(distances)])
+
+
+def test_a_comprehension_over_a_list_whose_length_the_data_decide() -> None:
+    with pytest.raises(StagingError, match="PS401") as error:
+        pystage.compile(as_many_as_the_data_say, fallback="error")(POINTS, 1.0)
+    assert "running result" in error.value.diagnostics[0].advice

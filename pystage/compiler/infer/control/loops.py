@@ -411,7 +411,10 @@ def _enter(engine: Engine, templates: dict[Slot, Content], region: Region) -> No
 def _note_entries(
     engine: Engine, templates: dict[Slot, Content], entries: Mapping[Slot, Content | None]
 ) -> None:
-    """Records the values of parameters of the body on entry, where they are numbers of the program only."""
+    """Notes what parameters of the body are when the loop begins, where that is nothing but numbers of the program.
+
+    The length of a list of arrays is none of them, if it is known then.
+    """
     for slot, template in templates.items():
         entry = entries[slot]
         numbers = () if entry is None or any(isinstance(x, Const) for x in nodes(entry)) else values_of(entry)
@@ -419,7 +422,8 @@ def _note_entries(
             entered = zip(values_of(template), values_of(engine.state.slots[slot]), strict=True)
             for placeholder, param in entered:
                 if isinstance(placeholder, Placeholder):
-                    engine.origins.entries[param] = tuple(numbers)
+                    alike = [n for n in numbers if len(n.type.shape) == len(param.type.shape)]
+                    engine.origins.entries[param] = tuple(alike)
 
 
 def _param(region: Region, value: Value) -> Value:
