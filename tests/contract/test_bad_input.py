@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import linecache
+import math
 import time
 import zlib
 
@@ -312,6 +313,16 @@ def test_a_shape_that_depends_on_elements():
 
     check(program, np.ones(3))
     check(program, -np.ones(3), raises=ValueError)
+
+
+def test_variables_of_pystage_itself_are_not_named():
+    def program(x):
+        return "ab" * int(math.fsum(x))
+
+    (diagnostic,) = refusal(pystage.compile(program), np.ones(3))
+    assert [note.text for note in diagnostic.notes if "depends on the" in note.text] == [
+        "it depends on the values of `x`"
+    ]
 
 
 def test_a_transform_whose_length_depends_on_elements():

@@ -12,6 +12,11 @@ class Growth(Note):
     """That a list or a dict has another length after each trip of a loop, which is written out for this reason."""
 
 
+@dataclass(frozen=True, slots=True)
+class KnownInTrips(Note):
+    """That something must be known in each trip of a loop, which is written out for this reason."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class NotKnown(Diagnostic):
     """A shape, axis, index or the like depends on values that the program computes."""
@@ -38,7 +43,7 @@ _REWRITES = {
     "the name of an attribute": "choose with `if` and `elif`, or keep what is chosen from in one array",
     "a string": "return the numbers, and make the text of them after the call",
     "how often a sequence": "return the count, and repeat after the call; of numbers, make an array: `np.full(n, x)`",
-    "the number of trips": "let a `for` statement keep a running result, or make one array of the elements first: `np.array(xs)`",
+    "the number of trips": "let a `for` statement keep a running result, or make one array of the elements: `np.array(xs)`",
     "whether the loop assigns": "assign it before the loop too, which may run zero times",
     "the axis": "choose with `if` and `elif`: `x.sum(axis=0) if axis == 0 else x.sum(axis=1)`",
     "the counts of repeat": "give one Python number for all, or index: `x[np.arange(n) // k]`",

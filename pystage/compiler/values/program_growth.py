@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...records import dataclass
 from .. import limits
-from ..diagnostics.codes_constant import Growth, ProgramTooLarge
+from ..diagnostics.codes_constant import Growth, KnownInTrips, ProgramTooLarge
 from ..diagnostics.codes_control import LENGTH
 from ..diagnostics.diagnostic import Note
 from ..diagnostics.span import Span
@@ -64,7 +64,9 @@ def too_large(
         instead = f"write the recursion as a loop, or compile what it calls and leave the recursion to Python; {LIMIT}"
     elif worst.written:
         reason = f"written out {worst.times:,} times: {worst.share:.0%} of the program"
-        instead = f"loop over an array or a range, and let every trip use slices of one length; {LIMIT}"
+        same = "make that the same in all trips, or do it outside of the loop"
+        alike = "loop over an array or a range, and let all trips work on the same shapes and types"
+        instead = f"{same if isinstance(worst.why, KnownInTrips) else alike}; {LIMIT}"
     else:
         reason = f"gone through {worst.times:,} times to find out its types: {worst.share:.0%} of the work"
         instead = f"let the variables of the loop have the types before it that they have in it; {LIMIT}"

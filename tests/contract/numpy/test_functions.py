@@ -332,6 +332,12 @@ def conjugate_gradient(a, b):
     return x, rounds
 
 
+@cases.each((np.array([[2.0, 1.0], [1.0, 3.0]]),), (np.array([[-2.0, 1.0], [1.0, -3.0]]),))
+def subscripts_that_a_branch_chooses(m):
+    subscripts = "ij->i" if m.sum() > 0 else "ij->j"
+    return np.einsum(subscripts, m * [1.0, 2.0])
+
+
 @cases(np.array([[2.0, 1.0], [1.0, 3.0]]))
 def power_iteration(m):
     v = np.ones(len(m))

@@ -2,12 +2,13 @@ import numpy as np
 
 
 def f(x):
-    subscripts = "ij->i" if x.sum() > 0 else "ij->j"
-    return np.einsum(subscripts, x)
+    kept = int(x[0, 0]) % 2
+    return np.einsum(x, [0, 1], [kept])
 
 
 def rewritten(x):
-    return np.einsum("ij->i", x) if x.sum() > 0 else np.einsum("ij->j", x)
+    rows, columns = np.einsum("ij->i", x), np.einsum("ij->j", x)
+    return rows if int(x[0, 0]) % 2 == 0 else columns
 
 
 arguments = (np.ones((2, 2)),)

@@ -195,7 +195,7 @@ def leave_open(engine: Engine, value: Abstract, span: Span | None) -> list[tuple
 
 def left_open(span: Span | None) -> Unknown:
     """The state of an iterator after a loop of which only the program knows when it ended."""
-    name = "going on with an iterator from which a loop, `next` or `send` has taken elements"
+    name = "going on with an iterator from which a loop or `next` has taken elements"
     why = "which element comes next, only the run knows"
     instead = "take all of its elements in one loop, or keep in variables what the next element is made of"
     return Unknown(NotServed(span=span, name=name, why=why, instead=instead))

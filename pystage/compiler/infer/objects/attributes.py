@@ -46,6 +46,7 @@ from ...values.lattice import (
     Const,
     DictCell,
     Exc,
+    IteratorCell,
     ListCell,
     Meaning,
     MemberCell,
@@ -93,6 +94,7 @@ _COMPARE = {
     ">": ("gt", "lt"),
     ">=": ("ge", "le"),
 }
+_OF_GENERATORS = ("send", "throw", "close")
 _UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
 
@@ -107,6 +109,9 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
     """`value.name`."""
     found: Abstract | None = None
     if type(value) is Ref:  # an object, mostly
+        content = engine.state.slots.get(value.cell)
+        if name in _OF_GENERATORS and isinstance(content, IteratorCell | Unknown):
+            raise DiagnosticError(_not_of_generators(engine, name))
         cell = engine.cell(value)
         if isinstance(cell, ObjectCell):
             if cell.cls in GENERATORS:
@@ -144,6 +149,12 @@ def getattr_(engine: Engine, value: Abstract, name: str) -> Abstract:
     if found is None:
         raise objects.no_attribute(engine, value, name)
     return found
+
+
+def _not_of_generators(engine: Engine, name: str) -> NotServed:
+    why = "a generator is staged where its elements are taken in their order, and nothing is put into it"
+    instead = "write a class: what the generator keeps in variables as attributes, and a method that takes the value"
+    return NotServed(span=engine.b.span, name=f"`{name}` of a generator", why=why, instead=instead)
 
 
 def _constant_attribute(engine: Engine, value: Const, v: Any, name: str) -> Abstract:

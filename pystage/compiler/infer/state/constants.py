@@ -17,15 +17,16 @@ import numpy as np
 
 from ....records import dataclass
 from ... import limits
-from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
+from ...diagnostics.codes_constant import KnownInTrips, NotKnown, TooManyToUnroll
 from ...diagnostics.diagnostic import DiagnosticError, Note
 from ...diagnostics.span import Span
 from ...hlo.interpret import run_op
 from ...hlo.ir import Function, Op, Region, Value
 from ...ops import Call, Constant, If
+from ...policy import is_own_file
 from ...speculation import Declarations, Fixed, Grows
 from ...stage import ir as stage
-from ...values.boundary import Form, Path
+from ...values.boundary import Form, Global, Path
 from ...values.demand import NeedsConstant
 from ...values.lattice import (
     Abstract,
@@ -319,9 +320,15 @@ def _reasons(origins: ParameterOrigins, value: Value, blockers: list[Value]) -> 
             text = f"{text}, which is computed at run time"
             notes.setdefault(each.owner.span, Note(text, each.owner.span, text))
     paths = [origins.names[each] for each in (crossed, *blockers) if each in origins.names]
+    paths = [path for path in paths if not _is_own(path)]
     if paths:
         notes.setdefault(None, Note(f"it depends on the values of {_listed(paths)}"))
     return tuple(notes.values())
+
+
+def _is_own(path: Path) -> bool:
+    """True for a variable of one of pystage's own modules, whose functions are parts of programs."""
+    return isinstance(path.root, Global) and is_own_file(path.root.namespace.get("__file__") or "")
 
 
 _MOST_NAMES = 4
@@ -446,7 +453,7 @@ def loop_around(origins: ParameterOrigins, value: Array) -> stage.Instr | None:
 
 def known_in_every_trip(what: str, span: Span | None) -> Note:
     """The reason for which a loop is unrolled."""
-    return Note(f"{what} must be known in every trip", span)
+    return KnownInTrips(f"{what} must be known in every trip", span)
 
 
 def is_unrollable(origins: ParameterOrigins, value: Array, by_place: Mapping[stage.Instr, bool]) -> bool:

@@ -16,7 +16,8 @@ import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
-from ....values.lattice import Abstract, Const
+from ....values.gated import Gated
+from ....values.lattice import Abstract, Const, Text
 from ....values.views import Permuted, View
 from ...context import Context, Raw
 from ...operands.contraction import (
@@ -114,8 +115,11 @@ def _order(operands: Sequence[Labelled], result: Labels) -> list[tuple[int, ...]
 
 def _described(ctx: Context, first: Raw, rest: tuple[Raw, ...]) -> tuple[str, tuple[Raw, ...]]:
     """The subscripts as a string, and the operands; `einsum(x, [0, 1], y, [1, 2], [0, 2])` is another notation."""
-    if isinstance(first, Const) and isinstance(first.value, str):
-        return first.value, rest
+    subscripts = first.value if isinstance(first, Const) else first
+    if isinstance(subscripts, Gated | Text):
+        subscripts = ctx.known(subscripts, "the subscripts of einsum")
+    if isinstance(subscripts, str):
+        return subscripts, rest
     given = (first, *rest)
     if len(given) < 2:
         ctx.raise_(ValueError("must specify the einstein sum subscripts string and at least one operand"))
