@@ -412,8 +412,12 @@ def subtracts(x, i):
     return x - np.ones(i)
 
 
+def calls_another(x, i):
+    return subtracts(x, i) + 1
+
+
 @pytest.mark.parametrize("tier", ["compiled", "auto", "plain"])
-@pytest.mark.parametrize(("function", "i"), [(divides, 0), (divides, 7), (subtracts, 4)])
+@pytest.mark.parametrize(("function", "i"), [(divides, 0), (divides, 7), (subtracts, 4), (calls_another, 4)])
 def test_no_frame_of_ours_is_in_a_traceback(function, i, tier, monkeypatch):
     monkeypatch.delenv("PYSTAGE_TIER")
     monkeypatch.setattr(pystage.config, "fallback", "python")
@@ -422,7 +426,8 @@ def test_no_frame_of_ours_is_in_a_traceback(function, i, tier, monkeypatch):
         warnings.simplefilter("ignore")
         compiled(ONES[:3], i)
     entries = traceback.extract_tb(caught.value.__traceback__)
-    assert [e.name for e in entries[1:]] == [function.__name__]
+    names = ["calls_another", "subtracts"] if function is calls_another else [function.__name__]
+    assert [e.name for e in entries[1:]] == names
     with pytest.raises(TypeError, match="missing 1 required") as caught:
         compiled(ONES)
     assert len(traceback.extract_tb(caught.value.__traceback__)) == 1

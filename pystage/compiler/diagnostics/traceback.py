@@ -6,7 +6,9 @@ In: the exception as it leaves an entry point of pystage. Out: the same exceptio
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections.abc import Iterator
 from types import TracebackType
 
 from ..policy import is_own_file
@@ -25,17 +27,28 @@ def end_at_the_call(error: StagingError) -> None:
 
 
 def leave_out_own_frames(error: BaseException, name: str) -> None:
-    """Forgets the frames of pystage between the caller and the user's function `name`, of what a plain run raises.
+    """Forgets the frames of pystage above functions of the user or of other libraries, of what a plain run raises.
 
-    As after `end_at_the_call`, a bare `raise` must follow. An error that comes from no function of the user's keeps all, but
-    for that of a call whose arguments do not fit.
+    As after `end_at_the_call`, a bare `raise` must follow. Those at the inner end stay, but for that of a call of the
+    user's function `name` whose arguments do not fit.
     """
-    inner = error.__traceback__
-    while inner is not None and is_own_file(inner.tb_frame.f_code.co_filename):
-        inner = inner.tb_next
+    frames = list(_frames(error.__traceback__))
+    kept = [frame for frame in frames if not is_own_file(frame.tb_frame.f_code.co_filename)]
     misfit = type(error) is TypeError and f".{error}".partition("() ")[0].endswith(f".{name}")
-    if (inner is not None or misfit) and not shows_all_frames():
-        error.__traceback__ = inner
+    if shows_all_frames() or not (kept or misfit):
+        return
+    inner = frames[frames.index(kept[-1]) + 1 :] if kept else []
+    kept += [] if misfit else inner
+    for frame, following in itertools.zip_longest(kept, kept[1:]):
+        frame.tb_next = following
+    error.__traceback__ = kept[0] if kept else None
+
+
+def _frames(outermost: TracebackType | None) -> Iterator[TracebackType]:
+    """The frames of a traceback, from the outermost to the innermost."""
+    while outermost is not None:
+        yield outermost
+        outermost = outermost.tb_next
 
 
 class AtTheCall:
