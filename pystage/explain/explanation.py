@@ -31,6 +31,8 @@ from .text import as_html, as_text
 
 STAND_INS = (8, 4, 2)
 """Values for an integer of which only the type is given, in the order in which they are tried."""
+SMALL = (1, 0)
+"""Those tried where the program raises for all of these, as for an axis."""
 SECONDS = 5.0
 """So long rewrites are tried."""
 
@@ -95,7 +97,9 @@ def explain(
     first = found, trail = look({})
     assumed: dict[str, int] = {}
     looks: list[tuple[_Look, dict[str, int]]] = []
-    for value in STAND_INS:
+    for value in (*STAND_INS, *SMALL):
+        if value in SMALL and any(refusals(each) is not None for (each, _), _ in looks):
+            continue
         assumed = {}
         found, trail = first
         while not isinstance(found, Staged) and (wanted := _wanted(found, function, call, assumed)):

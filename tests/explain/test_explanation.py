@@ -239,6 +239,15 @@ def test_a_size_of_which_only_the_type_is_given() -> None:
     assert not pystage.compile(grid).explain(6, 2).assumed
 
 
+def along(x, axis):
+    return x.sum(axis=axis)
+
+
+def test_an_axis_of_which_only_the_type_is_given() -> None:
+    explanation = pystage.compile(along).explain(np.ones((2, 3)), pystage.spec("s64[]", "python"))
+    assert explanation.staged is not None and dict(explanation.assumed) == {"axis": 1}
+
+
 def odd(n):
     return np.zeros(n)[9]
 

@@ -44,6 +44,7 @@ _REWRITES = {
     "a string": "return the numbers, and make the text of them after the call",
     "how often a sequence": "return the count, and repeat after the call; of numbers, make an array: `np.full(n, x)`",
     "the number of trips": "let a `for` statement keep a running result, or make one array of the elements: `np.array(xs)`",
+    "the length of a list": "make an array of the list, `np.array(xs)`, or return it and do this after the call",
     "whether the loop assigns": "assign it before the loop too, which may run zero times",
     "the axis": "choose with `if` and `elif`: `x.sum(axis=0) if axis == 0 else x.sum(axis=1)`",
     "the counts of repeat": "give one Python number for all, or index: `x[np.arange(n) // k]`",

@@ -106,6 +106,8 @@ class NeverSettles(Diagnostic):
     @property
     def headline(self) -> str:
         """What changes; of two things that read alike, that they are two."""
+        if self._is_text_that_grows:
+            return f"{self.what} is another text after each iteration of this loop"
         if self.first != self.second:
             return super().headline
         thing = self.first.removeprefix("a ").removeprefix("an ")
@@ -117,10 +119,16 @@ class NeverSettles(Diagnostic):
         return _are("list", self.first, self.second) or _are("tuple", self.first, self.second)
 
     @property
+    def _is_text_that_grows(self) -> bool:
+        return self.first[:1] in "'\"" and (self.second[:1] in "'\"" or self.second == "a text")
+
+    @property
     def caret_label(self) -> str:
         """What an iteration changes; of a list, its length."""
         if self.is_about_length:
             return "each iteration changes its length, and how many there are is known only at run time"
+        if self._is_text_that_grows:
+            return "how many iterations there are is known only at run time"
         return self.label
 
     @property
@@ -141,7 +149,7 @@ class NeverSettles(Diagnostic):
                 "give it all of its keys before the loop, or use an array that is indexed by a number instead: "
                 "`found[key] = value`"
             )
-        if self.first[:1] in "'\"":
+        if self._is_text_that_grows:
             return "keep the numbers in an array, and make the text of them after the loop"
         return self.help
 

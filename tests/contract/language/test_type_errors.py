@@ -3,6 +3,7 @@
 import bisect
 import collections
 import copy
+import heapq
 import operator
 
 import numpy as np
@@ -21,6 +22,26 @@ def keywords(**named):
 @cases.each((2.5,), (np.float64(2.5),), raises=TypeError)
 def a_length_of_a_range(x):
     return list(range(x))
+
+
+@cases.each((2.5,), (np.float64(2.5),), (np.complex64(2.5),), raises=TypeError)
+def repeated_by_it(x):
+    return (1, 2) * x
+
+
+@cases.each((2.5,), (np.float32(2.5),), raises=TypeError)
+def a_list_repeated_by_it(x):
+    return [x] * x
+
+
+@cases.each((2.5,), (np.float32(2.5),), raises=TypeError)
+def a_text_repeated_by_it(x):
+    return "ab" * x
+
+
+@cases.each(*NUMBERS, raises=TypeError)
+def pushed_to_it(x):
+    heapq.heappush(x, 1)
 
 
 @cases.each(*NUMBERS, raises=TypeError)

@@ -40,7 +40,10 @@ from ..state.constants import ParameterOrigins, SourceLoop
 from ..state.generators import CallersGenerators
 from ..state.retry import GeneratorKey, Retry, StatesInProgram, WriteOut
 
-INSTEAD = "draw before the branch or loop, or use jax.random with a key"
+INSTEAD = (
+    "draw before the branch or loop, or from a `rng = np.random.default_rng()` that the caller passes, or use jax.random "
+    "with a key"
+)
 _COUNT = ArrayType(INT32)
 
 

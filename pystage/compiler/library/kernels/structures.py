@@ -44,6 +44,7 @@ from ...values.packing import row
 from ...values.walk import rebuild
 from ..context import Context, Raw
 from ..interfaces.operations import Operations
+from ..rules.promote import python_type
 from ..rules.tables import compacted, count_of
 from ..rules.templates import key_of
 from .array_rows import boxed, copied
@@ -279,6 +280,10 @@ def type_name(ctx: Context, value: Raw) -> str:
                     return "iterator"
                 case cell:
                     return cell.cls.__name__ if hasattr(cell, "cls") else "ndarray"
+        case Array(form=Form.PYTHON):
+            return python_type(value.dtype).__name__
+        case Array(form=Form.SCALAR):
+            return f"numpy.{value.dtype.name}"
         case Abstract():
             return type(value).__name__.lower()
         case _:

@@ -146,6 +146,8 @@ def _repeated(ctx: Context, sequence: Abstract, count: Abstract) -> Abstract | N
     text = isinstance(sequence, Const) and isinstance(sequence.value, str | bytes)
     if (items is None and not text) or isinstance(count, Ref | Tuple):
         return None
+    if isinstance(count, Array) and count.form in (Form.PYTHON, Form.SCALAR) and count.dtype.kind in "fc":
+        ctx.raise_(TypeError(f"can't multiply sequence by non-int of type {type_name(ctx, count)!r}"))
     number = ctx.known(count, "how often a sequence is repeated")
     if isinstance(number, float | complex | str) or number is None:
         return None

@@ -227,6 +227,13 @@ def receiver_of(ctx: Context, receiver: Any) -> tuple[type, Value]:
     return cell.cls, handle_of(cell)
 
 
+def title(receiver: Any, cls: type, name: str) -> str:
+    """What the user calls a method of a generator: `Generator.normal`, or `np.random.normal` of NumPy's own."""
+    given = receiver.value if isinstance(receiver, Const) else receiver
+    return f"np.random.{name}" if given is _OF_NUMPY else f"{cls.__name__}.{name}"
+
+
+_OF_NUMPY: Any = np.random.normal.__self__  # type: ignore[attr-defined]
 DRAWS = (np.random.Generator, np.random.RandomState)
 """The classes whose methods draw."""
 
@@ -245,7 +252,7 @@ def has_drawn(generator: Any) -> bool:
 def drawn(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs: dict[str, Raw]) -> Abstract:
     """A draw whose arguments describe a distribution."""
     cls, handle = receiver_of(ctx, receiver)
-    call = ActionBuilder(ctx, f"{cls.__name__}.{name}")
+    call = ActionBuilder(ctx, title(receiver, cls, name))
     first = call.operand(handle)
     given: dict[str, Any]
     if name in _BY_SIZE and not kwargs:

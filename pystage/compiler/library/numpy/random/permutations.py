@@ -21,7 +21,7 @@ from ...kernels.structures import MISSING, abstract, cell_of, known_object
 from ...python.list_methods import replace_items
 from ..indexing.stores import shape_of
 from ..subscripts.subscripts import array_setitem
-from .draws import ActionBuilder, bound, drawn, receiver_of, stored
+from .draws import ActionBuilder, bound, drawn, receiver_of, stored, title
 
 
 def positions(generator: Any, name: str, shape: tuple[int, ...], axis: int | None) -> np.ndarray[Any, Any]:
@@ -83,7 +83,7 @@ def permute(
 ) -> Abstract:
     """`permutation(x)` and `permuted(x)`: a new array."""
     cls, handle = receiver_of(ctx, receiver)
-    call = ActionBuilder(ctx, f"{cls.__name__}.{name}")
+    call = ActionBuilder(ctx, title(receiver, cls, name))
     given = bound(ctx, cls, name, args, kwargs)
     x, out = given["x"], given.get("out")
     count = known_object(ctx, x)
@@ -119,7 +119,7 @@ def shuffle(
 ) -> Abstract:
     """`shuffle(x)`: the elements of an array, or of a list of numbers, in place."""
     cls, handle = receiver_of(ctx, receiver)
-    call = ActionBuilder(ctx, f"{cls.__name__}.{name}")
+    call = ActionBuilder(ctx, title(receiver, cls, name))
     given = bound(ctx, cls, name, args, kwargs)
     x, axis = given["x"], given.get("axis", 0)
     if ctx.is_ndarray(x):
@@ -186,7 +186,7 @@ def choice(ctx: Context, receiver: Any, name: str, args: tuple[Raw, ...], kwargs
         return drawn(ctx, receiver, name, args, kwargs)
     array = a if ctx.is_ndarray(a) else ctx.call(Const(np.array), [abstract(a)])
     if not isinstance(array, Ref):
-        _refuse_computed(ActionBuilder(ctx, f"{cls.__name__}.choice"), handle, "chooses")
+        _refuse_computed(ActionBuilder(ctx, title(receiver, cls, "choice")), handle, "chooses")
     shape = shape_of(ctx, array)
     axis = int(ctx.known(given.pop("axis", 0), f"the axis of {cls.__name__}.choice"))
     if not shape or not -len(shape) <= axis < len(shape):
