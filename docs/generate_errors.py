@@ -103,9 +103,14 @@ def rewrites() -> str:
             source = text.with_suffix(".py")
             program, rewritten = before_and_after(source) if source.exists() else ("", "")
             if rewritten:
-                told = text.read_text().partition("\n")[0].partition(": ")[2]
+                first, *others = text.read_text().splitlines()
                 found.setdefault(code, []).append(
-                    {"headline": told, "program": program, "rewritten": rewritten}
+                    {
+                        "headline": first.partition(": ")[2],
+                        "advice": next((x.partition(": ")[2] for x in others if x.startswith("help: ")), ""),
+                        "program": program,
+                        "rewritten": rewritten,
+                    }
                 )
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 

@@ -35,13 +35,14 @@ def codes() -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A program, the headline that it is refused with, and one that is staged.
+    """A program, the headline and the advice that it is refused with, and one that is staged.
 
     That is a function `rewritten`, which gives what the program gives where that does not raise, or an `alternative`, which
     gives something else.
     """
 
     headline: str
+    advice: str
     program: str
     rewritten: str
 
