@@ -63,6 +63,12 @@ def test_places_in_cells_have_the_numbers_of_the_cells(shell: Any) -> None:
     )
     number = shell.execution_count - 1
     text = str(shell.run_cell("g.explain(0.0)").result)
+    refused = shell.run_cell(
+        "pystage.compile(g.__wrapped__, tier='compiled', fallback='error')(0.0)", store_history=True
+    ).error_in_exec
+    assert any(
+        line.startswith(f"  Cell In[{number + 1}], line 1") for line in refused._render_traceback_()
+    ), refused._render_traceback_()
     assert f"g  Cell In[{number}]:3" in text and f"--> Cell In[{number}]:4:15, in g" in text
 
 

@@ -184,7 +184,7 @@ def axes_of(staged: Staged) -> tuple[NamedAxis, ...]:
 
 
 def _why(demand: Demand) -> str:
-    where = f", {demand.span.file}:{demand.span.line}" if demand.span is not None else ""
+    where = f", {demand.span.at}" if demand.span is not None else ""
     return f"{demand.reason}{where}"
 
 

@@ -189,7 +189,6 @@ def failures_explained(segment: Segment) -> Iterator[None]:
 
 def _lines(segment: Segment) -> str:
     """The user's lines whose calls a segment contains."""
-    spans = {(s.file, s.line): None for call in segment.calls if (s := span_of(call.location)) is not None}
-    shown = [f"{file}:{line}" for file, line in list(spans)[:20]]
-    more = f" and {len(spans) - 20} further lines" if len(spans) > 20 else ""
-    return f"pystage: in a program that computes what was recorded at {', '.join(shown)}{more}"
+    lines = list(dict.fromkeys([s.at for call in segment.calls if (s := span_of(call.location)) is not None]))
+    more = f" and {len(lines) - 20} further lines" if len(lines) > 20 else ""
+    return f"pystage: in a program that computes what was recorded at {', '.join(lines[:20])}{more}"

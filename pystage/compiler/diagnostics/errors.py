@@ -7,6 +7,7 @@ import traceback
 
 from ...deferred import deferred
 from .diagnostic import Diagnostic
+from .span import cell_of
 
 _render_all = deferred("pystage.compiler.diagnostics.render", "render_all")
 _render_html = deferred("pystage.compiler.diagnostics.render", "render_html")
@@ -43,9 +44,16 @@ class StagingError(Exception):
         frames = [
             frame for frame in traceback.extract_tb(self.__traceback__) if not _is_ipython(frame.filename)
         ]
-        lines = [line.rstrip("\n") for line in traceback.format_list(frames)]
+        lines = [_formatted(frame) for frame in frames]
         color = not os.environ.get("NO_COLOR")
         return [f"{type(self).__name__}", *lines, "", _render_all(self.diagnostics, color=color)]
+
+
+def _formatted(frame: traceback.FrameSummary) -> str:
+    """A frame as Python shows it; of a cell its number."""
+    (text,) = traceback.format_list([frame])
+    cell = cell_of(frame.filename)
+    return (text if cell is None else text.replace(f'File "{frame.filename}"', cell)).rstrip("\n")
 
 
 def _is_ipython(file: str) -> bool:

@@ -21,7 +21,17 @@ class Span:
     function: str = ""
 
     def __str__(self) -> str:
-        return f"{cell_of(self.file) or self.file}:{self.line}:{self.column + 1}"
+        return f"{self.at}:{self.column + 1}"
+
+    @property
+    def at(self) -> str:
+        """The file, or the cell of a notebook, and the line."""
+        return place(self.file, self.line)
+
+
+def place(file: str, line: int) -> str:
+    """A file, or the cell of a notebook, and a line."""
+    return f"{cell_of(file) or file}:{line}"
 
 
 def cell_of(file: str) -> str | None:

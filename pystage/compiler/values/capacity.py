@@ -56,7 +56,7 @@ class AllocationSite:
         return None if self.span is None else (self.span.file, self.span.function)
 
     def __str__(self) -> str:
-        where = f", {self.span.file}:{self.span.line}" if self.span is not None else ""
+        where = f", {self.span.at}" if self.span is not None else ""
         return f"{self.what}{where}"
 
 

@@ -113,7 +113,7 @@ class ProgramCache:
             values[repr(demand.value)] = None
             if len(values) == STORM:
                 some = ", ".join(list(values)[:_SHOWN])
-                at = f" ({demand.span.file}:{demand.span.line})" if demand.span is not None else ""
+                at = f" ({demand.span.at})" if demand.span is not None else ""
                 warn(
                     f"`{self._name}` was compiled for {STORM} values of `{demand.where}` ({some}, …) and is for "
                     f"each further one, because {demand.reason} needs the value{at}",

@@ -35,7 +35,7 @@ class Change:
     span: Span | None = None
 
     def __str__(self) -> str:
-        where = f", {self.span.file}:{self.span.line}" if self.span is not None else ""
+        where = f", {self.span.at}" if self.span is not None else ""
         because = f" ({self.reason}{where})" if self.reason else ""
         return f"{self.what}: {self.old} → {self.new}{because}"
 
@@ -144,7 +144,7 @@ class Ledger:
         fallback.calls += 1
         fallback.seconds += seconds
         if fallback.calls == 1:
-            where = f" ({first.span.file}:{first.span.line})" if first.span is not None else ""
+            where = f" ({first.span.at})" if first.span is not None else ""
             tell(Topic.FALLBACKS, f"`{name}` runs as Python: {first.code}: {first.headline}{where}")
 
 

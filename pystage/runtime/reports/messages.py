@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TextIO
 
+from ...compiler.diagnostics.span import place
 from ...compiler.hlo.walk import functions
 from ...compiler.pipeline import Staged
 from ...deferred import deferred
@@ -143,7 +144,7 @@ def _size(staged: Staged) -> str:
     if not lines:
         return text
     (file, line), most = max(lines.items(), key=lambda item: item[1])  # type: ignore[misc]
-    return f"{text}, {most:,} of them from {file}:{line}"
+    return f"{text}, {most:,} of them from {place(file, line)}"
 
 
 _show_progress = deferred("pystage.runtime.reports.progress", "begin")
