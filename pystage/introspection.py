@@ -80,6 +80,6 @@ def lower(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) 
     return lowered
 
 
-def as_compiled(f: Callable[..., Any]) -> CompiledFunction[..., Any] | BoundFunction:
+def as_compiled(f: Callable[..., Any]) -> CompiledFunction[..., Any] | BoundFunction[..., Any]:
     """A function, plain or compiled, as a compiled one."""
     return f if isinstance(f, CompiledFunction | BoundFunction) else compile(f)

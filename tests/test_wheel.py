@@ -35,7 +35,20 @@ import pystage
 def twice(x: float) -> float:
     return 2 * x
 
+class Model:
+    @pystage.compile(tier="compiled")
+    def step(self, x: float, n: int = 2) -> str:
+        return ""
+
+    @classmethod
+    @pystage.compile
+    def made(cls, n: int) -> int:
+        return n
+
 reveal_type(twice(1.0))
+reveal_type(Model().step(1.0))
+Model().step("a")  # type: ignore[arg-type]
+Model.made(3)
 """
 
 
@@ -91,6 +104,9 @@ def test_type_checkers_see_its_types(installed: Path) -> None:
     program = installed.parent / "typed.py"
     program.write_text(TYPED)
     settings = installed.parent / "mypy.ini"
-    settings.write_text("[mypy]\n[mypy-jax.*,numpy.*,rich.*]\nfollow_imports = skip\n")
+    settings.write_text(
+        "[mypy]\nwarn_unused_ignores = true\n[mypy-jax.*,numpy.*,rich.*]\nfollow_imports = skip\n"
+    )
     found = _run(installed, "-m", "mypy", "--config-file", str(settings), "--no-incremental", str(program))
-    assert 'Revealed type is "float"' in found.replace("builtins.", "")
+    revealed = found.replace("builtins.", "")
+    assert 'Revealed type is "float"' in revealed and 'Revealed type is "str"' in revealed

@@ -14,7 +14,19 @@ import time
 import types
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, Protocol, Self, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    Self,
+    TypeVar,
+    overload,
+)
 
 from ..compiler.diagnostics.diagnostic import Diagnostic
 from ..compiler.diagnostics.errors import StagingError
@@ -48,6 +60,7 @@ _reduced = deferred("pystage.runtime.pickling", "reduced")
 _export = deferred("pystage.runtime.exporting", "export")
 _jit = deferred("jax", "jit")
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 R = TypeVar("R")
 Fallback = Literal["lazy", "error", "python"]
 Refusal = Fallback | Literal["caller"]
@@ -284,6 +297,19 @@ class CompiledFunction(Generic[P, R]):
     def forget_fast_paths(self) -> None:
         """Makes calls ask for their tier again."""
         self._short, self._by_types = {}, {}
+
+    @overload
+    def __get__(
+        self, instance: None, owner: type | None = None
+    ) -> Any: ...  # also what `classmethod` asks for
+
+    @overload
+    def __get__(
+        self: CompiledFunction[Concatenate[Any, Q], R], instance: object, owner: type | None = None
+    ) -> BoundFunction[Q, R]: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Any: ...
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The function as a method of `instance`."""
@@ -637,12 +663,12 @@ class CompiledFunction(Generic[P, R]):
             warn(text, FallbackWarning)
 
 
-class BoundFunction:
+class BoundFunction(Generic[Q, R]):
     """A compiled function bound to the object whose method it is; the object is its first argument."""
 
     __slots__ = ("__func__", "__self__", "__weakref__")
 
-    def __init__(self, function: CompiledFunction[..., Any], instance: object) -> None:
+    def __init__(self, function: CompiledFunction[..., R], instance: object) -> None:
         self.__func__ = function
         self.__self__ = instance
 
@@ -659,7 +685,7 @@ class BoundFunction:
     def __hash__(self) -> int:
         return hash((self.__func__, id(self.__self__)))
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> BoundFunction:
+    def __deepcopy__(self, memo: dict[int, Any]) -> BoundFunction[Q, R]:
         """The method of a copy of the object, as of any bound method."""
         return BoundFunction(self.__func__, copy.deepcopy(self.__self__, memo))
 
@@ -667,7 +693,7 @@ class BoundFunction:
         """A method is pickled as its object and its name."""
         return getattr, (self.__self__, self.__func__.target.__name__)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Q.args, **kwargs: Q.kwargs) -> R:
         """Runs the method."""
         try:
             return self.__func__(self.__self__, *args, **kwargs)
