@@ -27,6 +27,7 @@ from ...compiler.ops.collectives.base import Varying
 from ...compiler.ops.foreign.jax_call import output_effects
 from ...compiler.ops.foreign.named_axes import CURRENT, aval, effects_of, varying_of
 from ...compiler.passes.channels_last import channels_last
+from ...compiler.passes.computed_constants import show_constants
 from ...compiler.passes.host_calls import on_host
 from ...compiler.passes.kernel_outlining import outline_kernels
 from ...compiler.passes.load_fences import fence_loads
@@ -116,13 +117,14 @@ def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple
 
 
 def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
-    """The program as it is emitted for these platforms: with the lowerings that the user has registered, and on CPUs without
-    transposes of products in 16 bits, with loads fenced from stores, in segments, and with channels last in the convolutions
-    of loops. Where it runs `alone`, in this process and on one device, masks are compacted in loops, loops keep the memory
-    of their lists, small loops become kernels (on several devices XLA would put the exchange of parts into them), and NumPy
-    computes what it computes faster.
+    """The program as it is emitted for these platforms: with the lowerings that the user has registered, with what XLA
+    computes from constants as constants where it would lose signs of zeros, and on CPUs without transposes of products in
+    16 bits, with loads fenced from stores, in segments, and with channels last in the convolutions of loops. Where it runs
+    `alone`, in this process and on one device, masks are compacted in loops, loops keep the memory of their lists, small
+    loops become kernels (on several devices XLA would put the exchange of parts into them), and NumPy computes what it
+    computes faster.
     """
-    function = with_registered_lowerings(function, *platforms)
+    function = show_constants(with_registered_lowerings(function, *platforms))
     if "cpu" not in platforms:
         return function
     function = exchange_operands(function)

@@ -54,10 +54,8 @@ class Subtract(Binary):
         if type.dtype not in _ROUNDED or known is None:
             return e.create(self.opcode, op.results, operands)
         opposite = e.create("negate", op.results, [operands[1]]).results[0]
-        elements = np.negative(known.astype(type.dtype))
-        return _emit_sum(
-            e, type, [operands[0], opposite], [None, elements], _is_sum_with_constant(op.operands[0])
-        )
+        given = [operands[0], opposite]
+        return _emit_sum(e, type, given, [None, np.negative(known)], _is_sum_with_constant(op.operands[0]))
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         return 1, -1
@@ -207,10 +205,10 @@ _SAME_ELEMENTS = Broadcast | Reshape | Convert
 def known_elements(value: Value) -> np.ndarray | None:
     """The elements of a value that XLA sees to be a constant, or one that is broadcast, reshaped or converted; else None.
 
-    They are those of the constant, in whatever shape and type it has.
+    They have the shape of the constant.
     """
     kind = getattr(_source(value).owner, "kind", None)
-    return kind.data if isinstance(kind, Constant) else None
+    return kind.data.astype(value.type.dtype) if isinstance(kind, Constant) else None
 
 
 def _is_broadcast(value: Value) -> bool:

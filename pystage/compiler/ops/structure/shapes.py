@@ -25,6 +25,8 @@ from ...hlo.types import (
     Shape,
     ShapeError,
     Symbol,
+    is_complex,
+    is_integer,
     known_equal,
 )
 from ..batching import all_broadcast_to_batch, shifted
@@ -47,6 +49,8 @@ class Constant(HloOp):
     """An array that is known while compiling. StableHLO: constant.
 
     `data` is copied and cannot be written to; constants are equal if dtype, shape and every bit are.
+
+    XLA takes 0, 1, 2, … for an iota, also where the zero is -0.0: such a one is emitted as a choice between the two.
     """
 
     data: np.ndarray
@@ -74,7 +78,7 @@ class Constant(HloOp):
         return type
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> Sequence[mlir_ir.Value]:
-        return [e.constant(self.data)]
+        return [_emit_signed_iota(e, self.data) if is_signed_iota(self.data) else e.constant(self.data)]
 
     def reference(self, *operands: np.ndarray) -> Any:
         return self.data
@@ -90,6 +94,9 @@ class Constant(HloOp):
             np.array([-0.0, -0.0]),
             np.array([np.nan, np.nan]),
             np.array(np.inf),
+            np.array([[-0.0, 1.0], [2.0, 3.0]]),
+            np.array([complex(0.0, -0.0), 1.0, complex(2.0, -0.0)]),
+            np.array([complex(-0.0, 0.0), 1.0]),
         ]
         arrays += [np.array([True, False] * 9), np.arange(6).reshape(2, 3).T]
         return [Sample(cls(a), ()) for a in arrays]
@@ -97,6 +104,34 @@ class Constant(HloOp):
     @classmethod
     def error_samples(cls) -> Sequence[ErrorSample]:
         return [ErrorSample(cls(np.array(["text"])), (), "constant takes")]
+
+
+def is_signed_iota(data: np.ndarray) -> bool:
+    """True for the numbers 0, 1, 2, … in whatever shape, with a zero that is -0.0."""
+    if data.size < 2 or data.flat[0] != 0 or data.flat[1] != 1 or is_integer(data.dtype):
+        return False
+    signed = np.signbit(data.real).any() or np.signbit(data.imag).any()
+    return bool(signed) and np.array_equal(data.reshape(-1), np.arange(data.size))
+
+
+def _emit_signed_iota(e: Emitter, data: np.ndarray) -> mlir_ir.Value:
+    """The constant, of which XLA sees no elements."""
+    flat = data.reshape(-1)
+    type = ArrayType(flat.real.dtype, flat.shape)
+    made = e.create("iota", [type], [], {"iota_dimension": e.i64(0)}).results[0]
+    if np.signbit(flat.real[0]):
+        made = e.create(
+            "select",
+            [type],
+            [
+                e.equal(type, made, e.filled(np.zeros((), type.dtype), type)),
+                e.filled(flat.real[:1].reshape(()), type),
+                made,
+            ],
+        ).results[0]
+    if is_complex(data.dtype):
+        made = e.create("complex", [type.with_dtype(data.dtype)], [made, e.constant(flat.imag)]).results[0]
+    return e.create("reshape", [ArrayType(data.dtype, data.shape)], [made]).results[0]
 
 
 def constant(b: Builder, value: object, dtype: DType | type | None = None) -> Value:

@@ -1,0 +1,198 @@
+"""What XLA computes from constants while it compiles, as constants of the program.
+
+In: a program. Out: the same program, in which sums, quotients and complex products have constants for operands that are
+computed from nothing else. XLA simplifies those operations by constants that it sees (`x + 0.0` is `x` to it, which -0.0 is
+not), and they are emitted so that it does not (`ops/elementwise/binary.py`): they must see what it sees. An array that is
+computed to be `[-0.0, 1.0, …]` becomes a constant too, since XLA would take it for an iota.
+
+One walk evaluates what constants decide, each operation once, by its own reference (constant folding). What is all the same
+is one element. More than `LIMIT` elements are not evaluated, but hidden from XLA where they are operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..hlo.interpret import run_op
+from ..hlo.ir import Function, Op, Region, Value
+from ..hlo.op import HloOp
+from ..hlo.rewrite import Rewriter
+from ..hlo.walk import callees, functions, kinds
+from ..ops import (
+    Add,
+    And,
+    Broadcast,
+    Clamp,
+    Compare,
+    Concatenate,
+    Constant,
+    Convert,
+    CustomCall,
+    Divide,
+    DynamicSlice,
+    Gather,
+    Iota,
+    Multiply,
+    OptimizationBarrier,
+    Pad,
+    Power,
+    Reshape,
+    Reverse,
+    RngBitGenerator,
+    Select,
+    Slice,
+    Subtract,
+    Transpose,
+)
+from ..ops.elementwise.base import Elementwise
+from ..ops.elementwise.binary import known_elements
+from ..ops.operands import COMPLEXES, FLOATS
+from ..ops.structure.shapes import is_signed_iota
+
+LIMIT = 4096
+"""The most elements that an evaluated operation takes and gives."""
+
+_SIMPLIFIED = (Add, Subtract, Multiply, Divide, Power)
+"""What XLA simplifies by constants, of floats or complex numbers."""
+_MOVING = (Broadcast, Reshape, Transpose, Reverse, Slice, DynamicSlice, Gather)
+"""What gives elements of its first operand."""
+_JOINING = (Concatenate, Pad)
+_BY_ELEMENT = (Elementwise, Select, Compare, Convert, Clamp)
+_APART = (CustomCall, OptimizationBarrier, RngBitGenerator)
+"""What XLA does not look into."""
+
+
+def show_constants(function: Function) -> Function:
+    """Rewrites `function` and all that it calls."""
+    if not kinds(function) & {*_SIMPLIFIED, Constant}:
+        return function
+    folding = _Folding()
+    for each in functions(function):
+        folding.region(each.body)
+    return _ShowConstants(folding).function(function) if folding.found else function
+
+
+class _Folding:
+    """The values that constants decide, and the operations that are to see it.
+
+    `elements`: those of such a value, one where they are all the same; None where they are not evaluated.
+    """
+
+    def __init__(self) -> None:
+        self.elements: dict[Value, np.ndarray | None] = {}
+        self.found: set[Op] = set()
+
+    def region(self, region: Region) -> None:
+        """Evaluates the operations of a region, inner ones first."""
+        for op in region.ops:
+            for inner in op.regions:
+                self.region(inner)
+            self.elements.update(zip(op.results, self._results(op), strict=False))
+            if self._must_see(op):
+                self.found.add(op)
+
+    def is_computed(self, value: Value) -> bool:
+        """True for what constants decide, where that is not plain to see."""
+        return value in self.elements and known_elements(value) is None
+
+    def _must_see(self, op: Op) -> bool:
+        if isinstance(op.kind, Constant):
+            return False
+        if isinstance(op.kind, _SIMPLIFIED) and op.results[0].type.dtype in FLOATS | COMPLEXES:
+            if any(map(self.is_computed, op.operands)):
+                return True
+        return any(map(is_signed_iota, self.known(op.results)))
+
+    def known(self, values: Sequence[Value]) -> list[np.ndarray]:
+        """The elements of those values of which they are known."""
+        return [e for v in values if (e := self.elements.get(v)) is not None]
+
+    def _results(self, op: Op) -> Sequence[np.ndarray | None]:
+        """The elements of the results; nothing where more than constants decides them."""
+        kind, operands = op.kind, op.operands
+        if isinstance(kind, Constant):
+            return [_compressed(kind.data)]
+        if isinstance(kind, Iota):  # of a large one XLA computes nothing
+            return [_compressed(kind.reference())] if op.results[0].type.size <= LIMIT else []
+        if isinstance(kind, _APART) or op.regions or not kind.pure or kind.lowered_by_jax or callees(op):
+            return []
+        given = [np.empty(v.type.static_shape) if _is_empty(v) else self.elements.get(v) for v in operands]
+        if isinstance(kind, _MOVING) and _is_one(given[0]) and not _is_empty(op.results[0]):
+            return given[:1]
+        if not all(v in self.elements or _is_empty(v) for v in operands):
+            return _in_any_case(kind, given)
+        elements = [e for e in given if e is not None]
+        if len(elements) == len(given):
+            if all(map(_is_one, given)) and isinstance(kind, _BY_ELEMENT):
+                return [np.asarray(r) for r in run_op(op, elements)]
+            if isinstance(kind, _JOINING) and _are_one(given):
+                return given[:1]
+            if all(v.type.size <= LIMIT for v in (*operands, *op.results)):
+                arrays = [np.broadcast_to(e, v.type.static_shape) for e, v in zip(elements, operands)]
+                return [_compressed(np.asarray(r)) for r in run_op(op, arrays)]
+        return [None] * len(op.results)
+
+
+def _in_any_case(kind: HloOp, given: Sequence[np.ndarray | None]) -> Sequence[np.ndarray | None]:
+    """What an operation gives whatever its unknown operands are; nothing where they decide it."""
+    if isinstance(kind, Select) and _are_one(given[1:]):
+        return given[1:2]
+    if isinstance(kind, Multiply | And):
+        return [e for e in given if e is not None and _is_one(e) and e.dtype.kind in "iub" and not e][:1]
+    return []
+
+
+def _is_empty(value: Value) -> bool:
+    return 0 in value.type.shape
+
+
+def _is_one(elements: np.ndarray | None) -> bool:
+    """True for elements that are all the same."""
+    return elements is not None and not elements.shape
+
+
+def _are_one(given: Sequence[np.ndarray | None]) -> bool:
+    """True for arrays all of whose elements are the same, bit by bit."""
+    return all(map(_is_one, given)) and len({e.tobytes() for e in given if e is not None}) == 1
+
+
+def _compressed(data: np.ndarray) -> np.ndarray:
+    """One element, if all are the same."""
+    flat = data.reshape(-1)
+    if flat.size and flat[:2].tobytes() == flat[:1].tobytes() * len(flat[:2]):
+        if flat.tobytes() == flat[:1].tobytes() * flat.size:
+            return flat[0:1].reshape(())
+    return data
+
+
+class _ShowConstants(Rewriter):
+    def __init__(self, folding: _Folding) -> None:
+        super().__init__()
+        self._folding = folding
+
+    def op(self, op: Op) -> None:
+        if op not in self._folding.found:
+            self.copy(op)
+            return
+        known = self._folding.known(op.results)
+        if known:
+            self.values.update(zip(op.results, map(self._constant, known, op.results), strict=True))
+            return
+        new = self.new_all(op.operands)
+        shown = [self._shown(v, x, new[1 - i]) for i, (v, x) in enumerate(zip(op.operands, new))]
+        self.define(op, self.append(op, op.kind, tuple(shown)))
+
+    def _shown(self, old: Value, new: Value, other: Value) -> Value:
+        """An operand as a constant; hidden where its elements are not known: the other one chooses it by being a number."""
+        if not self._folding.is_computed(old):
+            return new
+        elements = self._folding.elements[old]
+        if elements is not None:
+            return self._constant(elements, old)
+        return self.b.op(Select(), self.b.op(Compare("EQ"), other, other), new, other)
+
+    def _constant(self, elements: np.ndarray, like: Value) -> Value:
+        made = self.b.op(Constant(elements))
+        return made if elements.shape == like.type.shape else self.b.op(Broadcast(like.type.shape, ()), made)
