@@ -17,12 +17,12 @@ import numpy as np
 
 from ..hlo.interpret import run_op
 from ..hlo.ir import Function, Op, Region, Value
-from ..hlo.op import HloOp
 from ..hlo.rewrite import Rewriter
 from ..hlo.walk import callees, functions, kinds
 from ..ops import (
     Add,
     And,
+    Atan2,
     Broadcast,
     Clamp,
     Compare,
@@ -45,6 +45,7 @@ from ..ops import (
     Slice,
     Subtract,
     Transpose,
+    Xor,
 )
 from ..ops.elementwise.base import Elementwise
 from ..ops.elementwise.binary import known_elements
@@ -54,8 +55,8 @@ from ..ops.structure.shapes import is_signed_iota
 LIMIT = 4096
 """The most elements that an evaluated operation takes and gives."""
 
-_SIMPLIFIED = (Add, Subtract, Multiply, Divide, Power)
-"""What XLA simplifies by constants, of floats or complex numbers."""
+_SIMPLIFIED = (Add, Subtract, Multiply, Divide, Power, Atan2)
+"""What XLA simplifies by constants, of floats or complex numbers; `arctan2(0.0, 0.0)` is NaN to it while it compiles."""
 _MOVING = (Broadcast, Reshape, Transpose, Reverse, Slice, DynamicSlice, Gather)
 """What gives elements of its first operand."""
 _JOINING = (Concatenate, Pad)
@@ -100,10 +101,10 @@ class _Folding:
     def _must_see(self, op: Op) -> bool:
         if isinstance(op.kind, Constant):
             return False
+        known = self.known(op.results)
         if isinstance(op.kind, _SIMPLIFIED) and op.results[0].type.dtype in FLOATS | COMPLEXES:
-            if any(map(self.is_computed, op.operands)):
-                return True
-        return any(map(is_signed_iota, self.known(op.results)))
+            return bool(known) or any(map(self.is_computed, op.operands))
+        return any(map(is_signed_iota, known))
 
     def known(self, values: Sequence[Value]) -> list[np.ndarray]:
         """The elements of those values of which they are known."""
@@ -118,11 +119,17 @@ class _Folding:
             return [_compressed(kind.reference())] if op.results[0].type.size <= LIMIT else []
         if isinstance(kind, _APART) or op.regions or not kind.pure or kind.lowered_by_jax or callees(op):
             return []
-        given = [np.empty(v.type.static_shape) if _is_empty(v) else self.elements.get(v) for v in operands]
+        given = [
+            np.empty(v.type.static_shape, v.type.dtype) if _is_empty(v) else self.elements.get(v)
+            for v in operands
+        ]
         if isinstance(kind, _MOVING) and _is_one(given[0]) and not _is_empty(op.results[0]):
             return given[:1]
+        if isinstance(kind, Slice) and (piece := _piece(op)) is not None:
+            given = [self.elements.get(piece)]
+            return given if _is_one(given[0]) else []
         if not all(v in self.elements or _is_empty(v) for v in operands):
-            return _in_any_case(kind, given)
+            return _in_any_case(op, given)
         elements = [e for e in given if e is not None]
         if len(elements) == len(given):
             if all(map(_is_one, given)) and isinstance(kind, _BY_ELEMENT):
@@ -135,13 +142,40 @@ class _Folding:
         return [None] * len(op.results)
 
 
-def _in_any_case(kind: HloOp, given: Sequence[np.ndarray | None]) -> Sequence[np.ndarray | None]:
+def _in_any_case(op: Op, given: Sequence[np.ndarray | None]) -> Sequence[np.ndarray | None]:
     """What an operation gives whatever its unknown operands are; nothing where they decide it."""
+    kind, dtype = op.kind, op.results[0].type.dtype
     if isinstance(kind, Select) and _are_one(given[1:]):
         return given[1:2]
+    if dtype.kind not in "iub":
+        return []
     if isinstance(kind, Multiply | And):
-        return [e for e in given if e is not None and _is_one(e) and e.dtype.kind in "iub" and not e][:1]
-    return []
+        return [e for e in given if e is not None and _is_one(e) and not e][:1]
+    is_zero = isinstance(kind, Subtract | Xor) and op.operands[0] is op.operands[1]
+    return [np.zeros((), dtype)] if is_zero else []
+
+
+def _piece(part: Op) -> Value | None:
+    """Which of those that are joined a slice lies in, or what they are padded with."""
+    whole, kind = part.operands[0].owner, part.kind
+    if not isinstance(whole, Op) or not isinstance(kind, Slice) or _is_empty(part.results[0]):
+        return None
+    shape, joining = part.operands[0].type.static_shape, whole.kind
+    places = [
+        range(start, start + (n - 1) * stride + 1)
+        for start, stride, n in zip(kind.starts, kind.strides, part.results[0].type.static_shape, strict=True)
+    ]
+    if isinstance(joining, Pad):
+        ends = zip(places, shape, joining.low, joining.high, strict=True)
+        outside = any(place[-1] < low or place[0] >= n - high for place, n, low, high in ends)
+        return whole.operands[1] if outside else None
+    if isinstance(joining, Concatenate):
+        place, end = places[joining.axis], 0
+        for operand in whole.operands:
+            begin, end = end, end + operand.type.static_shape[joining.axis]
+            if place[0] < end:
+                return operand if begin <= place[0] and place[-1] < end else None
+    return None
 
 
 def _is_empty(value: Value) -> bool:
@@ -161,10 +195,9 @@ def _are_one(given: Sequence[np.ndarray | None]) -> bool:
 def _compressed(data: np.ndarray) -> np.ndarray:
     """One element, if all are the same."""
     flat = data.reshape(-1)
-    if flat.size and flat[:2].tobytes() == flat[:1].tobytes() * len(flat[:2]):
-        if flat.tobytes() == flat[:1].tobytes() * flat.size:
-            return flat[0:1].reshape(())
-    return data
+    begins_so = flat[:2].tobytes() == flat[:1].tobytes() * len(flat[:2])
+    is_one = flat.size and begins_so and flat.tobytes() == flat[:1].tobytes() * flat.size
+    return flat[:1].reshape(()) if is_one else data
 
 
 class _ShowConstants(Rewriter):

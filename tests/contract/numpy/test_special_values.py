@@ -451,6 +451,7 @@ def between_literal_points(at):
         np.interp(at, [0.0, 10.0], [0.0, 1.0]),
         np.interp(at, [0.0, 2.0, 3.0], [0.0, 1.0, 2.0]),
         np.interp(at, [0.0, 1.0, 2.5], [0.0, -1.0, -0.0]),
+        np.interp(at, [-1.0, 1.0, 2.5], [-0.0, 0.0, 0.0]),
         np.interp(at[at > -2], [0.0, 10.0], [0.0, 1.0]),
         np.interp([0.0, 1.0], [0.0, 10.0], [0.0, 1.0]),
     )
@@ -469,3 +470,86 @@ def test_interpolation_between_literals_keeps_the_sign_of_zeros():
 def test_of_points_that_coincide_interpolation_takes_the_last(positions):
     values = np.arange(1.0, len(positions) + 1)
     check(between_points, BETWEEN, np.array(positions), values, zeros=True)
+
+
+def sums_with_parts_of_constants(x):
+    c = np.array([1.0, 0.0, -0.0])
+    d = np.zeros(3)
+    at = int(x[0] > 1)
+    by_place = x * c[0] + c[1], x + d[:1], d[1] + x, x - c[2], x + c[2], x + d[at], d[[at, 0]] + x
+    joined = np.concatenate([x, d])
+    padded = np.pad(x, 2)
+    return by_place, joined[2:4] + x, joined[::2] + x[0], padded[:2] - (-x), padded[4:] + x, padded[1] + x[0]
+
+
+def sums_with_computed_constants(x):
+    d = np.zeros(3)
+    k = int(x[0] > 1)
+    many = np.zeros((300, 300))
+    sums = x + d.sum(), x + many.sum(), x + many.sum(axis=0)[:2], many[5, :2] + x, x + np.sin(many)[0, 7:9]
+    of_integers = x + float(k * 0), x + float(k - k), (np.arange(2) * 0) + x, x + (np.arange(2) * k * 0.0)
+    of_nothing = x + x[:0].sum(), x + (x[:0] @ np.ones((0, 2))), x - -np.ones(0).sum()
+    tiny = x + np.full(2, 1e-60).astype(np.float32), x - -np.float64(np.array([1e-60])[0].astype(np.float32))
+    chosen = np.where(x > 0, d[:2], d[1:]) + x, np.where(x > 0, 0.0, d[:2]) + x
+    return sums, of_integers, of_nothing, tiny, chosen, np.diff(-d), -d - -d, d - d, -d + d
+
+
+def quotients_by_computed_constants(x):
+    by = (np.ones(3) * 49)[0]
+    return (
+        (x + 49.0) / by,
+        (x + 49.0) / (np.ones((300, 300)).sum(axis=0)[0] - 251.0),
+        (x + 1e16) - (by * 1e16),
+    )
+
+
+def complex_with_computed_constants(x):
+    z = np.zeros(2, complex)
+    one, zero = np.ones(2, complex)[:1], (z * -1)[1:]
+    return x * 1j + z, z[0] + x * (1 - 1j), (x * 1j) * one, x * zero, (x * 1j) ** (one + 1), x - z.conj()
+
+
+def polynomials(x):
+    z = np.zeros(3)
+    of_zeros = np.polyval(z, z), np.polyval(-z, -z), np.polyval(z, x), np.polyval(x, z), np.polyval(-z, z)
+    return (
+        of_zeros,
+        np.polyval([1.0, 0.0], x),
+        np.polyval(x, 1.0),
+        np.polyval([x[0], x[1]], 1.0),
+        np.polyval(x[:1], -1.0),
+        np.gradient(-np.zeros(3)),
+    )
+
+
+def angles_of_constants(x):
+    z, i = np.zeros(3), np.arange(3.0)
+    return np.arctan2(i, i), np.arctan2(z[0], z[[int(x[0] > 1), 0]]), np.arctan2(-z, i), np.arctan2(x, z[:2])
+
+
+def iotas_with_a_sign(x):
+    a, b = np.array([-0.0, 1.0, 2.0]), np.array([-0.0, 1.0])
+    arrays = a, b, a.astype(np.float32), b.astype(np.float16), np.array([[-0.0, 1.0], [2.0, 3.0]]), a[::-1]
+    computed = -np.array([0.0, -1.0]), np.array([5.0, -0.0, 1.0])[1:], np.concatenate([-np.zeros(1), b[1:]])
+    used = x + b, x * b, b / x, np.copysign(1.0, b), np.where(x > 0, x, b), b.reshape(1, 2) * x, a.prod()
+    parts = np.array([complex(0.0, -0.0), 1, 2]), np.array([complex(-0.0, -0.0), complex(1, -0.0)])
+    return arrays, computed, used, parts, b.astype(complex), np.append(-0.0, np.arange(1.0, 9.0)), a.tolist()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "function",
+    [
+        sums_with_parts_of_constants,
+        sums_with_computed_constants,
+        quotients_by_computed_constants,
+        complex_with_computed_constants,
+        polynomials,
+        angles_of_constants,
+        iotas_with_a_sign,
+    ],
+)
+def test_what_xla_computes_from_constants_keeps_signs(function):
+    check(function, -np.zeros(2), zeros=True)
+    check(function, np.array([0.0, math.nan]), zeros=True)
+    check(function, np.array([1.5, -0.0]), zeros=True)

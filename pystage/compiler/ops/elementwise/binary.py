@@ -11,7 +11,7 @@ from jax.interpreters.mlir import ir as mlir_ir
 from ...hlo.calculus import Calculus, Contribution, Cotangents, Partial, Reciprocal
 from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter
-from ...hlo.op import ErrorSample, Sample
+from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayType, DType, is_integer
 from ..operands import ALL, COMPLEXES, FLOATS, INTEGERS
 from ..structure.shapes import Broadcast, Constant, Reshape
@@ -191,7 +191,7 @@ def _by_no_zero(
     """A division of integers of which XLA sees only divisors that are not 0; `otherwise` is what the others give."""
     (x, y), type = operands, op.results[0].type
     divisor = known_elements(op.operands[1])
-    if divisor is not None and divisor.astype(type.dtype).all():
+    if divisor is not None and divisor.all():
         return e.create(opcode, op.results, operands)
     none = e.equal(type, y, e.filled(np.zeros((), type.dtype), type))
     safe = e.create("select", [type], [none, e.filled(np.ones((), type.dtype), type), y]).results[0]
@@ -199,32 +199,29 @@ def _by_no_zero(
     return e.create("select", op.results, [none, otherwise(), made])
 
 
-_SAME_ELEMENTS = Broadcast | Reshape | Convert
-
-
 def known_elements(value: Value) -> np.ndarray | None:
-    """The elements of a value that XLA sees to be a constant, or one that is broadcast, reshaped or converted; else None.
+    """The elements of a value that XLA sees to be a constant, or one that is broadcast or reshaped; else None.
 
     They have the shape of the constant.
     """
-    kind = getattr(_source(value).owner, "kind", None)
-    return kind.data.astype(value.type.dtype) if isinstance(kind, Constant) else None
+    kind = getattr(_source(value, Broadcast, Reshape).owner, "kind", None)
+    return kind.data if isinstance(kind, Constant) else None
 
 
 def _is_broadcast(value: Value) -> bool:
     """True for an array that is seen to repeat the elements of a smaller one."""
-    return _source(value).type.size < value.type.size
+    return _source(value, Broadcast, Reshape, Convert).type.size < value.type.size
 
 
-def _source(value: Value) -> Value:
-    """What XLA sees that a value has its elements from."""
+def _source(value: Value, *through: type[HloOp]) -> Value:
+    """What XLA sees that a value has its elements from, `through` such operations."""
     while isinstance(owner := value.owner, Op):
         if isinstance(owner.kind, Select):
             _, chosen, other = owner.operands
             if _before_stop(chosen) is not _before_stop(other):
                 break
             value = chosen
-        elif isinstance(owner.kind, _SAME_ELEMENTS) or owner.kind.opcode == "stop_gradient":
+        elif isinstance(owner.kind, through) or owner.kind.opcode == "stop_gradient":
             (value,) = owner.operands
         else:
             break

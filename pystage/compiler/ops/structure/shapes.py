@@ -115,20 +115,13 @@ def is_signed_iota(data: np.ndarray) -> bool:
 
 
 def _emit_signed_iota(e: Emitter, data: np.ndarray) -> mlir_ir.Value:
-    """The constant, of which XLA sees no elements."""
+    """The constant as what XLA does not fold: where an iota is zero, the constant's own zero is chosen."""
     flat = data.reshape(-1)
     type = ArrayType(flat.real.dtype, flat.shape)
-    made = e.create("iota", [type], [], {"iota_dimension": e.i64(0)}).results[0]
-    if np.signbit(flat.real[0]):
-        made = e.create(
-            "select",
-            [type],
-            [
-                e.equal(type, made, e.filled(np.zeros((), type.dtype), type)),
-                e.filled(flat.real[:1].reshape(()), type),
-                made,
-            ],
-        ).results[0]
+    iota = e.create("iota", [type], [], {"iota_dimension": e.i64(0)}).results[0]
+    is_zero = e.equal(type, iota, e.filled(np.zeros((), type.dtype), type))
+    zero = e.filled(np.array(flat.real[0]), type)
+    made = e.create("select", [type], [is_zero, zero, iota]).results[0]
     if is_complex(data.dtype):
         made = e.create("complex", [type.with_dtype(data.dtype)], [made, e.constant(flat.imag)]).results[0]
     return e.create("reshape", [ArrayType(data.dtype, data.shape)], [made]).results[0]
