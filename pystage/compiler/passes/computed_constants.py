@@ -18,6 +18,7 @@ import numpy as np
 from ..hlo.interpret import run_op
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
+from ..hlo.types import is_integer
 from ..hlo.walk import callees, functions, kinds
 from ..ops import (
     Add,
@@ -55,12 +56,14 @@ from ..ops.structure.shapes import is_signed_iota
 LIMIT = 4096
 """The most elements that an evaluated operation takes and gives."""
 
+_ROUNDED = FLOATS | COMPLEXES
 _SIMPLIFIED = (Add, Subtract, Multiply, Divide, Power, Atan2)
 """What XLA simplifies by constants, of floats or complex numbers; `arctan2(0.0, 0.0)` is NaN to it while it compiles."""
 _MOVING = (Broadcast, Reshape, Transpose, Reverse, Slice, DynamicSlice, Gather)
 """What gives elements of its first operand."""
 _JOINING = (Concatenate, Pad)
 _BY_ELEMENT = (Elementwise, Select, Compare, Convert, Clamp)
+_INTEGER = (Multiply, And, Subtract, Xor)
 _APART = (CustomCall, OptimizationBarrier, RngBitGenerator)
 """What XLA does not look into."""
 
@@ -99,12 +102,10 @@ class _Folding:
         return value in self.elements and known_elements(value) is None
 
     def _must_see(self, op: Op) -> bool:
-        if isinstance(op.kind, Constant):
-            return False
         known = self.known(op.results)
-        if isinstance(op.kind, _SIMPLIFIED) and op.results[0].type.dtype in FLOATS | COMPLEXES:
+        if isinstance(op.kind, _SIMPLIFIED) and op.results[0].type.dtype in _ROUNDED:
             return bool(known) or any(map(self.is_computed, op.operands))
-        return any(map(is_signed_iota, known))
+        return any(map(is_signed_iota, known)) and not isinstance(op.kind, Constant)
 
     def known(self, values: Sequence[Value]) -> list[np.ndarray]:
         """The elements of those values of which they are known."""
@@ -117,42 +118,51 @@ class _Folding:
             return [_compressed(kind.data)]
         if isinstance(kind, Iota):  # of a large one XLA computes nothing
             return [_compressed(kind.reference())] if op.results[0].type.size <= LIMIT else []
+        if not all(v in self.elements or _is_empty(v) for v in operands):
+            return self._in_any_case(op)
         if isinstance(kind, _APART) or op.regions or not kind.pure or kind.lowered_by_jax or callees(op):
             return []
-        given = [
-            np.empty(v.type.static_shape, v.type.dtype) if _is_empty(v) else self.elements.get(v)
-            for v in operands
-        ]
-        if isinstance(kind, _MOVING) and _is_one(given[0]) and not _is_empty(op.results[0]):
+        given = [e for v in operands if (e := self._of(v)) is not None]
+        if len(given) < len(operands):
+            return [None] * len(op.results)
+        if all(map(_is_one, given)) and isinstance(kind, _BY_ELEMENT):
+            return [np.asarray(r) for r in run_op(op, given)]
+        if (isinstance(kind, _JOINING) and _are_one(given)) or (
+            isinstance(kind, _MOVING) and _is_one(given[0])
+        ):
             return given[:1]
-        if isinstance(kind, Slice) and (piece := _piece(op)) is not None:
-            given = [self.elements.get(piece)]
-            return given if _is_one(given[0]) else []
-        if not all(v in self.elements or _is_empty(v) for v in operands):
-            return _in_any_case(op, given)
-        elements = [e for e in given if e is not None]
-        if len(elements) == len(given):
-            if all(map(_is_one, given)) and isinstance(kind, _BY_ELEMENT):
-                return [np.asarray(r) for r in run_op(op, elements)]
-            if isinstance(kind, _JOINING) and _are_one(given):
-                return given[:1]
-            if all(v.type.size <= LIMIT for v in (*operands, *op.results)):
-                arrays = [np.broadcast_to(e, v.type.static_shape) for e, v in zip(elements, operands)]
-                return [_compressed(np.asarray(r)) for r in run_op(op, arrays)]
-        return [None] * len(op.results)
+        if any(v.type.size > LIMIT for v in (*operands, *op.results)):
+            return [None] * len(op.results)
+        arrays = [np.broadcast_to(e, v.type.static_shape) for e, v in zip(given, operands, strict=True)]
+        return [_compressed(np.asarray(r)) for r in run_op(op, arrays)]
 
+    def _of(self, value: Value) -> np.ndarray | None:
+        return (
+            np.empty(value.type.static_shape, value.type.dtype)
+            if _is_empty(value)
+            else self.elements.get(value)
+        )
 
-def _in_any_case(op: Op, given: Sequence[np.ndarray | None]) -> Sequence[np.ndarray | None]:
-    """What an operation gives whatever its unknown operands are; nothing where they decide it."""
-    kind, dtype = op.kind, op.results[0].type.dtype
-    if isinstance(kind, Select) and _are_one(given[1:]):
-        return given[1:2]
-    if dtype.kind not in "iub":
+    def _in_any_case(self, op: Op) -> Sequence[np.ndarray | None]:
+        """What an operation gives whatever its unknown operands are; nothing where they decide it."""
+        kind, operands = op.kind, op.operands
+        if isinstance(kind, _INTEGER) and is_integer(op.results[0].type.dtype):
+            return self._of_integers(op)
+        if isinstance(kind, Select):
+            chosen = [self.elements.get(v) for v in operands[1:]]
+            return chosen[:1] if _are_one(chosen) else []
+        if isinstance(kind, _MOVING):
+            piece = _piece(op) if isinstance(kind, Slice) else operands[0]
+            elements = None if piece is None else self.elements.get(piece)
+            return [elements] if _is_one(elements) and not _is_empty(op.results[0]) else []
         return []
-    if isinstance(kind, Multiply | And):
-        return [e for e in given if e is not None and _is_one(e) and not e][:1]
-    is_zero = isinstance(kind, Subtract | Xor) and op.operands[0] is op.operands[1]
-    return [np.zeros((), dtype)] if is_zero else []
+
+    def _of_integers(self, op: Op) -> Sequence[np.ndarray]:
+        """Zero, of a product with it or a difference of what is the same."""
+        dtype = op.results[0].type.dtype
+        if isinstance(op.kind, Subtract | Xor):
+            return [np.zeros((), dtype)] if op.operands[0] is op.operands[1] else []
+        return [e for e in self.known(op.operands) if _is_one(e) and not e][:1]
 
 
 def _piece(part: Op) -> Value | None:
