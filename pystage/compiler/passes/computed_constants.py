@@ -72,13 +72,13 @@ def show_constants(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
     if not kinds(function) & {*_SIMPLIFIED, Constant}:
         return function
-    folding = _Folding()
+    folding = _ConstantFolding()
     for each in functions(function):
         folding.region(each.body)
     return _ShowConstants(folding).function(function) if folding.found else function
 
 
-class _Folding:
+class _ConstantFolding:
     """The values that constants decide, and the operations that are to see it.
 
     `elements`: those of such a value, one where they are all the same; None where they are not evaluated.
@@ -211,7 +211,7 @@ def _compressed(data: np.ndarray) -> np.ndarray:
 
 
 class _ShowConstants(Rewriter):
-    def __init__(self, folding: _Folding) -> None:
+    def __init__(self, folding: _ConstantFolding) -> None:
         super().__init__()
         self._folding = folding
 

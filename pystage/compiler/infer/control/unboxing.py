@@ -29,7 +29,7 @@ from ...library.rules.tables import cell_as, stored_entries
 from ...library.rules.templates import common_rows, common_template, joined, template_of_list
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
-from ...values.gated import Gated
+from ...values.gated import Phi
 from ...values.identity import Identity, united
 from ...values.lattice import (
     LISTS,
@@ -132,7 +132,7 @@ def unbox(engine: Engine, slots: Mapping[int, bool]) -> None:
         template = common_template(held.items, ragged=True)
         if template is None:
             continue
-        state.gated |= any(isinstance(node, Gated) for node in nodes(template))
+        state.gated |= any(isinstance(node, Phi) for node in nodes(template))
         made = rows_of_list(engine.b, held, template, len(held.items))
         level = Sharing.NOT
         objects: tuple[Identity, ...] = ()

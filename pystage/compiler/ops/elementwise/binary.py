@@ -287,8 +287,8 @@ class Power(OfComplex, Binary):
         return [i for i in made_by(op, "exponential", "power") if i == 0]
 
     def reference(self, *operands: np.ndarray) -> Any:
-        """As of many numbers: NumPy takes a root where one exponent for all is 0.5."""
-        many = [each.reshape(-1) for each in operands]
+        """As of many numbers: NumPy takes a root where one exponent for all, repeated without a copy, is 0.5."""
+        many = [np.ascontiguousarray(each).reshape(-1) for each in operands]
         return np.power(*many).reshape(operands[0].shape)
 
     def emit(
