@@ -37,11 +37,13 @@ if _typing.TYPE_CHECKING:
     from .compiler.passes.lowerings import lowering
     from .introspection import code_hlo, code_lowered, code_typed
     from .runtime.arguments.abstract import spec
+    from .runtime.arguments.annotations import Bucket
     from .runtime.exporting import LoadedFunction, load
     from .runtime.lowering import Compiled, Lowered
     from .version import __version__ as __version__
 
 __all__ = [
+    "Bucket",
     "CacheWarning",
     "Compiled",
     "CompiledFunction",
@@ -75,6 +77,7 @@ __all__ = [
 
 _ON_DEMAND = {
     "__version__": ".version",
+    "Bucket": ".runtime.arguments.annotations",
     "Compiled": ".runtime.lowering",
     "LoadedFunction": ".runtime.exporting",
     "Lowered": ".runtime.lowering",

@@ -11,11 +11,14 @@ from typing import Any, ParamSpec, TypeVar, overload
 
 from .compiler.diagnostics.diagnostic import Diagnostic
 from .config import FALLBACKS, TIERS, config
+from .deferred import deferred
 from .on_demand import LAZILY, explain, infer_program, offload
 from .runtime.arguments.layouts import Layouts
+from .runtime.arguments.targets import target_of
 from .runtime.function import BoundFunction, CompiledFunction, Fallback, Offloaded
 from .runtime.tiers import Tier
 
+_buckets_of = deferred("pystage.runtime.arguments.annotations", "buckets_of")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -96,7 +99,7 @@ def compile(
 
     `bucket`: by parameter and axis, which sizes share a program: `{"x": {0: "pow2"}}` those between two powers of two,
     `{"x": {0: 128}}` those between two multiples, `{"x": {0: (100, 1000)}}` those up to each of these. The arrays are
-    padded, and what was added takes part in nothing.
+    padded, and what was added takes part in nothing. Annotations say the same: `x: Annotated[np.ndarray, Bucket({0: "pow2"})]`.
 
     Raises TypeError if `fn` is not callable or is a class, ValueError for an unknown fallback or tier, or a donated
     argument that the function does not have.
@@ -105,10 +108,6 @@ def compile(
         raise ValueError(f"fallback must be one of {', '.join(map(repr, FALLBACKS))}, not {fallback!r}")
     if tier is not None and tier not in TIERS:
         raise ValueError(f"tier must be one of {', '.join(map(repr, TIERS))}, not {tier!r}")
-    if bucket is not None and not (in_shardings is None and out_shardings is None):
-        raise ValueError(
-            "`bucket` pads arrays of one device: it goes with no `in_shardings` and no `out_shardings`"
-        )
     donated = frozenset((donate,) if isinstance(donate, int | str) else donate)
     options: dict[str, Any] = {
         "fallback": fallback,
@@ -129,6 +128,13 @@ def compile(
         raise TypeError(f"{fn!r} is compiled already")
     if not callable(fn) and not isinstance(fn, classmethod):
         raise TypeError(f"pystage.compile takes a function, not {fn!r}")
+    plain = target_of(fn).fn
+    if getattr(plain, "__annotations__", None):
+        bucket = {**_buckets_of(plain), **(bucket or {})} or bucket
+    if bucket is not None and not (in_shardings is None and out_shardings is None):
+        raise ValueError(
+            "buckets are of arrays of one device: they go with no `in_shardings` and no `out_shardings`"
+        )
     return CompiledFunction(
         fn,
         fallback=functools.partial(chosen_fallback, fallback),

@@ -24,6 +24,7 @@ import numpy as np
 from ..compiler.hlo.types import SHORT_NAMES
 from ..records import dataclass
 from ..runtime.arguments.abstract import ArraySpec, spec
+from ..runtime.arguments.annotations import evaluated
 
 _ARRAY = re.compile(r"\s*(\w+)\s*\[(.*)\]\s*", re.DOTALL)
 _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
@@ -308,20 +309,6 @@ def _fields(cls: Any, annotations: Mapping[str, Any]) -> dict[str, Any]:
             f"`{annotation_text(cls)}` says no shape and no element type, and has no annotated fields"
         )
     return {name: vars(cls).get(name, dataclasses.MISSING) for name in names}
-
-
-def evaluated(annotations: Mapping[str, Any], namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """Annotations, evaluated where that gives something: `"f32[n]"` is no expression of the module's."""
-    found: dict[str, Any] = {}
-    for name, annotation in annotations.items():
-        if isinstance(annotation, typing.ForwardRef):
-            annotation = annotation.__forward_arg__
-        for _ in range(2):  # a text, and of `from __future__ import annotations` the text of a text
-            if isinstance(annotation, str):
-                with contextlib.suppress(Exception):
-                    annotation = eval(annotation, dict(namespace))
-        found[name] = annotation
-    return found
 
 
 def annotation_text(annotation: Any) -> str:

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from ..compiler.policy import is_own_file
 from ..records import dataclass
 from ..runtime.arguments.abstract import spec
+from ..runtime.arguments.annotations import annotations_of
 from ..runtime.arguments.targets import Target, target_of
 from ..runtime.function import BoundFunction, CompiledFunction
 from ..transforms import custom_vjp
@@ -39,7 +40,6 @@ from .annotations import (
     array_of,
     array_of_text,
     dimensions_in,
-    evaluated,
     instance_of,
     named_type,
 )
@@ -377,11 +377,6 @@ def _dimensions_in(text: str) -> set[str]:
 
 def _give_size(error: UnknownSize) -> str:
     return f"give it by --dim {error.name}=32"
-
-
-def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a plain function, evaluated where they are expressions of its module's."""
-    return evaluated(getattr(function, "__annotations__", {}), getattr(function, "__globals__", {}))
 
 
 def _by_annotation(name: str, annotation: Any, sizes: Mapping[str, int]) -> Any:

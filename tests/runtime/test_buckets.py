@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import jax
 import jax.numpy as jnp
@@ -215,8 +215,28 @@ def test_wrong_buckets_are_refused(bucket: Any, text: str) -> None:
 
 def test_buckets_have_no_layouts() -> None:
     place = jax.sharding.SingleDeviceSharding(jax.devices()[0])
-    with pytest.raises(ValueError, match="goes with no `in_shardings`"):
+    with pytest.raises(ValueError, match="go with no `in_shardings`"):
         pystage.compile(lambda x: x, bucket={"x": {0: 8}}, in_shardings=place)
+
+
+Rows = Annotated[np.ndarray, pystage.Bucket({0: "pow2"}), "f64[n, 3]"]
+
+
+def test_annotations_ask_for_buckets() -> None:
+    def program(x: Rows, y: "Annotated[np.ndarray, pystage.Bucket({0: 4})]", w: "f64[3]") -> "Rows":  # type: ignore # noqa: F821
+        return x.sum() + y.mean() + w.sum()
+
+    staged = pystage.compile(program, fallback="error")
+    overridden = pystage.compile(program, bucket={"x": {0: 6}}, fallback="error")
+    for size in (5, 6, 7, 8):
+        args = RNG.standard_normal((size, 3)), RNG.standard_normal(size), np.ones(3)
+        same(staged(*args), program(*args))
+        same(overridden(*args), program(*args))
+    (text,) = staged.signatures()
+    assert "float64[8, 3], float64[8], float64[3]" in text
+    assert [t.count("float64[6, 3], float64[8]") for t in overridden.signatures()] == [1, 0]
+    with pytest.raises(ValueError, match="go with no `in_shardings`"):
+        pystage.compile(program, in_shardings=jax.sharding.SingleDeviceSharding(jax.devices()[0]))
 
 
 class Model:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...compiler.diagnostics.span import Span
 from ...records import dataclass
+from ...runtime.arguments.annotations import annotations_of
 from ...runtime.arguments.targets import definition_of, target_of
 from ...runtime.function import BoundFunction, CompiledFunction
 from ...staging import compile
@@ -19,7 +20,6 @@ from ...transforms import custom_vjp
 from ..annotations import NotAnArgument, Sizes, array_annotation
 from ..targets import (
     ArgumentUnknown,
-    annotations_of,
     as_written,
     dimensions_of,
     from_annotations,
