@@ -11,10 +11,9 @@ from __future__ import annotations
 import itertools
 import linecache
 import math
-import types
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -31,7 +30,11 @@ from ..compiler.values.boundary import (
 )
 from ..compiler.values.walk import nodes
 from .arguments.targets import Calling
+from .function import CompiledFunction
 from .reports.warnings import SpecialisationWarning, warn
+
+if TYPE_CHECKING:
+    from ..compiler.pipeline import Infer
 
 Rule = str | int | tuple[int, ...]
 """`"pow2"`, a number of which buckets are multiples, or the sizes of the buckets."""
@@ -54,16 +57,17 @@ def rules_of(bucket: Any, fn: Callable[..., Any], name: str) -> dict[str, dict[i
     for parameter, axes in bucket.items():
         if not (isinstance(parameter, str) and calling.has(parameter)):
             raise ValueError(f"`{name}` has no parameter `{parameter}` to put into buckets")
-        if not isinstance(axes, Mapping):
-            raise TypeError(
-                f'the buckets of `{parameter}` are a dict by axis, such as {{0: "pow2"}}, not {axes!r}'
-            )
-        found[parameter] = {axis: _rule(rule) for axis, rule in axes.items()}
-        if not all(type(axis) is int and axis >= 0 for axis in axes):
-            raise ValueError(
-                f"the axes of `{parameter}` are counted from 0, not {', '.join(map(repr, axes))}"
-            )
+        found[parameter] = rules_by_axis(axes, f"`{parameter}`")
     return found
+
+
+def rules_by_axis(axes: Any, what: str) -> dict[int, Rule]:
+    """The rules by axis, as they are given. TypeError or ValueError for what is none."""
+    if not isinstance(axes, Mapping):
+        raise TypeError(f'the buckets of {what} are a dict by axis, such as {{0: "pow2"}}, not {axes!r}')
+    if not all(type(axis) is int and axis >= 0 for axis in axes):
+        raise ValueError(f"the axes of {what} are counted from 0, not {', '.join(map(repr, axes))}")
+    return {axis: _rule(rule) for axis, rule in axes.items()}
 
 
 def _rule(rule: Any) -> Rule:
@@ -101,11 +105,34 @@ def _leave_out_call(error: BaseException) -> None:
             before = frame
 
 
-class Buckets:
-    """The programs of a function for arguments in buckets. `make` compiles a function strictly, and checks its programs."""
+def compiled_text(
+    text: str, scope: dict[str, Any], padded: frozenset[str], infer: Infer, name: str
+) -> CompiledFunction[..., Any]:
+    """The function `call` of a source text, compiled strictly; it gets these parameters padded, and cuts them itself."""
+    file = f"{_FILE} {next(_files)}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), scope)
 
-    def __init__(self, fn: Callable[..., Any], name: str, bucket: Any, make: Callable[..., Any]) -> None:
-        self._fn, self._name, self._make = fn, name, make
+    def infer_unaliased(*args: Any, **kwargs: Any) -> Program:
+        program = infer(*args, **kwargs)
+        _refuse_aliases(program, padded)
+        return program
+
+    return CompiledFunction(
+        scope["call"],
+        fallback=lambda: "error",
+        tier=lambda: "compiled",
+        donate=frozenset(),
+        name=name,
+        infer=infer_unaliased,
+    )
+
+
+class Buckets:
+    """The programs of a function for arguments in buckets."""
+
+    def __init__(self, fn: Callable[..., Any], name: str, bucket: Any, infer: Infer) -> None:
+        self._fn, self._name, self._infer = fn, name, infer
         self._rules = rules_of(bucket, fn, name)
         self._calling = Calling(fn)
         self._made: dict[Any, Any] = {}
@@ -125,9 +152,9 @@ class Buckets:
         prepared = self._prepared(args, kwargs, describe)
         if prepared is None:
             return None
-        key, values, named = prepared
+        key, values = prepared
         try:
-            return (run(self._made[key], values, named),)
+            return (run(self._made[key], values, {}),)
         except (StagingError, NotInBuckets) as error:
             if isinstance(error, StagingError) and error.started:
                 raise
@@ -141,7 +168,7 @@ class Buckets:
 
     def _prepared(
         self, args: Sequence[Any], kwargs: dict[str, Any], describe: Callable[..., Any]
-    ) -> tuple[Any, list[Any], dict[str, Any]] | None:
+    ) -> tuple[Any, list[Any]] | None:
         """The key of the compiled function for a call, and its arguments; None for one that buckets do not serve."""
         names = [*self._calling.argument_names(len(args)), *kwargs]
         values = [*args, *kwargs.values()]
@@ -168,11 +195,7 @@ class Buckets:
             self._made[key] = self._function(*key)
         if self._made[key] is None:
             return None
-        return (
-            key,
-            [np.array(list(sizes)), *values[: len(args)]],
-            dict(zip(kwargs, values[len(args) :], strict=True)),
-        )
+        return key, [np.array(list(sizes)), *values]
 
     def programs(self) -> list[Any]:
         """The compiled functions."""
@@ -204,19 +227,16 @@ class Buckets:
         for i, places in enumerate(shared):
             for number, axis in places:
                 cuts.setdefault(number, {})[axis] = i
-        names = [*[f"a{i}" for i in range(count)], *keywords]
+        names = [f"a{i}" for i in range(count + len(keywords))]
         given = [_cut(name, cuts.get(i, {})) for i, name in enumerate(names)]
         given[count:] = [f"{name}={text}" for name, text in zip(keywords, given[count:], strict=True)]
-        text = f"def {_identifier(self._name)}(s, {', '.join(names)}):\n    return function({', '.join(given)})\n"
-        file = f"{_FILE} {next(_files)}>"
-        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-        scope: dict[str, Any] = {"function": self._fn, "__name__": "buckets"}
-        exec(compile(text, file, "exec"), scope)
-        made: types.FunctionType = scope[_identifier(self._name)]
-        return self._make(made, self._name, frozenset(names[number] for number in cuts))
+        text = f"def call(s, {', '.join(names)}):\n    return function({', '.join(given)})\n"
+        scope = {"function": self._fn, "__name__": "buckets"}
+        padded = frozenset([names[number] for number in cuts])
+        return compiled_text(text, scope, padded, self._infer, self._name)
 
 
-def refuse_aliases(program: Program, padded: frozenset[str]) -> None:
+def _refuse_aliases(program: Program, padded: frozenset[str]) -> None:
     """Raises `NotInBuckets` if a program stores into or returns a padded argument, or stores into what no argument holds."""
     for mutation in program.mutations:
         if _name_of(mutation.target) in padded:
@@ -233,10 +253,6 @@ def refuse_aliases(program: Program, padded: frozenset[str]) -> None:
 
 def _name_of(path: Path) -> str | None:
     return path.root.name if isinstance(path.root, Argument) else None
-
-
-def _identifier(name: str) -> str:
-    return name if name.isidentifier() and name not in ("s", "function") else "call"
 
 
 def _cut(name: str, axes: Mapping[int, int]) -> str:

@@ -43,7 +43,6 @@ from .tiers import Kind, Kinds, NotReady, Tier, Tiers, anything, compiled_beside
 
 if TYPE_CHECKING:
     from ..compiler.pipeline import Infer, Staged
-    from ..compiler.values.boundary import Program
     from .buckets import Buckets
     from .dispatch.dispatch import Dispatcher, Short, Types
     from .lowering import Lowered
@@ -53,7 +52,6 @@ _usage_of = deferred("pystage.runtime.reports.usage", "usage_of")
 _new_dispatcher = deferred("pystage.runtime.dispatch.dispatch", "Dispatcher")
 _as_raised_by_the_program = deferred("pystage.runtime.results.exceptions", "AsRaisedByTheProgram")
 _buckets = deferred("pystage.runtime.buckets", "Buckets")
-_refuse_aliases = deferred("pystage.runtime.buckets", "refuse_aliases")
 _warm_up = deferred("pystage.runtime.warm_up", "warm_up")
 _lowered = deferred("pystage.runtime.lowering", "Lowered")
 _reduced = deferred("pystage.runtime.pickling", "reduced")
@@ -187,7 +185,7 @@ class CompiledFunction(Generic[P, R]):
         self._layouts = layouts
         self._buckets: Buckets | None = None
         if bucket is not None:
-            self._buckets = _buckets(target.fn, self._name, bucket, self._for_buckets)
+            self._buckets = _buckets(target.fn, self._name, bucket, infer)
         self._leading = bool(target.args or target.kwargs)
         self._made: Dispatcher | None = None
         self._short: dict[Types, Short] = {}
@@ -404,25 +402,6 @@ class CompiledFunction(Generic[P, R]):
         """
         inner = [text for each in self._in_buckets() for text in each.signatures()]
         return [str(staged) for staged in self._dispatcher.staged] + [f"{text} in buckets" for text in inner]
-
-    def _for_buckets(
-        self, fn: Callable[..., Any], name: str, padded: frozenset[str]
-    ) -> CompiledFunction[..., Any]:
-        """The function that takes arrays in buckets, compiled."""
-
-        def infer(*args: Any, **kwargs: Any) -> Program:
-            program: Program = self._infer(*args, **kwargs)
-            _refuse_aliases(program, padded)
-            return program
-
-        return CompiledFunction(
-            fn,
-            fallback=lambda: "error",
-            tier=lambda: "compiled",
-            donate=frozenset(),
-            name=name,
-            infer=infer,
-        )
 
     def _in_buckets(self) -> list[CompiledFunction[..., Any]]:
         return [] if self._buckets is None else self._buckets.programs()

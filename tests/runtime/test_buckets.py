@@ -223,7 +223,7 @@ Rows = Annotated[np.ndarray, pystage.Bucket({0: "pow2"}), "f64[n, 3]"]
 
 
 def test_annotations_ask_for_buckets() -> None:
-    def program(x: Rows, y: "Annotated[np.ndarray, pystage.Bucket({0: 4})]", w: "f64[3]") -> "Rows":  # type: ignore # noqa: F821
+    def program(x: Rows, y: Annotated[np.ndarray, pystage.Bucket({0: 4})], w: f64[3]) -> Rows:  # type: ignore # noqa: F821
         return x.sum() + y.mean() + w.sum()
 
     staged = pystage.compile(program, fallback="error")
@@ -268,6 +268,16 @@ def test_methods_and_all_kinds_of_arguments() -> None:
             same(ours.weights, theirs.weights)
             assert ours.calls == theirs.calls
     assert Model.staged.programs == 3
+
+
+def test_keywords_of_any_name() -> None:
+    def program(x: Any, *, s: Any, function: Any = 2.0) -> Any:
+        return x.sum() * s - function
+
+    staged = pystage.compile(program, bucket={"x": {0: 4}}, fallback="error")
+    for more in ({}, {"function": 0.5}):
+        same(staged(np.ones(3), s=3.0, **more), program(np.ones(3), s=3.0, **more))
+    assert staged.programs == 2
 
 
 def test_sizes_that_keep_changing_suggest_buckets() -> None:
