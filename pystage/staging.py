@@ -99,7 +99,8 @@ def compile(
 
     `bucket`: by parameter and axis, which sizes share a program: `{"x": {0: "pow2"}}` those between two powers of two,
     `{"x": {0: 128}}` those between two multiples, `{"x": {0: (100, 1000)}}` those up to each of these. The arrays are
-    padded, and what was added takes part in nothing. Annotations say the same: `x: Annotated[np.ndarray, Bucket({0: "pow2"})]`.
+    padded, and what was added takes part in nothing. Annotations say the same: `x: Annotated[np.ndarray,
+    pystage.Bucket({0: "pow2"})]`.
 
     Raises TypeError if `fn` is not callable or is a class, ValueError for an unknown fallback or tier, or a donated
     argument that the function does not have.

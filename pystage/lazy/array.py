@@ -18,7 +18,7 @@ from ..runtime.executables.jax_private import register_as_ndarray
 from . import functions
 from .barrier import placed, value_of
 from .devices import device_named, is_cpu, laid_out, on_device
-from .graph import Node, varies
+from .graph import Node, loans, varies
 from .in_numpy import DEFERRED, at_once, element_at_once, on_host, run_in_numpy, store_at_once, two_at_once
 from .indexing import Basic, basic
 from .recipes import kind_of
@@ -29,7 +29,6 @@ from .tensor import (
     define,
     host_view,
     is_direct,
-    loans,
     node_of,
     note_look,
     owner,

@@ -21,9 +21,10 @@ from ..compiler.hlo.interpret import interpret
 from ..runtime.reports.messages import Compilation
 from ..runtime.results.exceptions import is_out_of_memory
 from .arena import Arena, arena_of
+from .buckets.running import Suggestion, in_buckets
 from .counting import counts, users_frame
 from .devices import put
-from .graph import Node, span_of, varies
+from .graph import Node, loans, span_of, varies
 from .interpreting import Heat, interpreted
 from .liveness import donated_inputs
 from .segment import Cache, Executable, Ordered, Segment, leaves_of, program_of
@@ -37,6 +38,7 @@ _INSTEAD = {
 """By what is made of a number: how to write it so that it can be differentiated."""
 _cache = Cache()
 _heat = Heat()
+_suggestion = Suggestion()
 
 
 def value_of(node: Node, cause: str) -> Any:
@@ -114,6 +116,13 @@ def _compute(segment: Segment, cause: str) -> None:
     key = (segment.key, donated)
     program = _cache.find(key)
     with failures_explained(segment):
+        if program is None and any(node.bucket is not None for node in segment.inputs):
+            began = time.perf_counter()
+            if (found := in_buckets(segment)) is not None:
+                for node, array in zip(segment.outputs, found[0], strict=True):
+                    node.settle(array)
+                _note(cause, segment, made=found[1], began=began)
+                return
         if program is None and _heat.is_cold(segment):
             for node, array in zip(segment.outputs, interpreted(segment), strict=True):
                 node.settle(array)
@@ -128,10 +137,18 @@ def _compute(segment: Segment, cause: str) -> None:
         return
     for i, array in zip(program.outputs, results, strict=True):
         segment.outputs[i].settle(array)
+    if made and not loans:
+        _suggestion.note(segment)
+    _note(cause, segment, made, began)
+
+
+def _note(cause: str, segment: Segment, made: bool, began: float) -> None:
+    """Counts a program that was made, or found, and ran."""
+    seconds = time.perf_counter() - began
     if made:
-        counts.note_compile(cause, len(segment.calls), time.perf_counter() - began)
+        counts.note_compile(cause, len(segment.calls), seconds)
     else:
-        counts.note_run(time.perf_counter() - began)
+        counts.note_run(seconds)
 
 
 def _compute_in_parts(segment: Segment, cause: str) -> None:

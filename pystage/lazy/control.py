@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -14,9 +14,11 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 
 from ..compiler.hlo.printer import print_function
+from ..runtime.buckets import rules_by_axis
 from .arena import arena_of, arenas
 from .array import LazyTensor, from_host
 from .barrier import barrier, placed
+from .buckets.running import mark
 from .counting import counts
 from .segment import Executable, Segment, program_of
 from .steps.recording import thread
@@ -81,14 +83,23 @@ class Loader:
     """Iterates over batches as lazy tensors, `prefetch` of which a thread reads and transfers ahead.
 
     `batches`: an iterable of arrays, or of pytrees that hold arrays; ndarrays and `jax.Array`s become lazy tensors, all else
-    stays. `sharding`: a device, a mesh, or a `NamedSharding`, of which an array with fewer axes takes the first entries. A
-    loop over the loader begins a new iteration of `batches`, whose exceptions it raises in their place. ValueError if
+    stays. `sharding`: a device, a mesh, or a `NamedSharding`, of which an array with fewer axes takes the first entries.
+    `bucket`: as for `asarray`, for the axes that an array has.
+    A loop over the loader begins a new iteration of `batches`, whose exceptions it raises in their place. ValueError if
     `prefetch` is below 1.
     """
 
-    def __init__(self, batches: Iterable[Any], *, sharding: Any = None, prefetch: int = 2) -> None:
+    def __init__(
+        self,
+        batches: Iterable[Any],
+        *,
+        sharding: Any = None,
+        prefetch: int = 2,
+        bucket: Mapping[int, Any] | None = None,
+    ) -> None:
         if prefetch < 1:
             raise ValueError(f"`prefetch` is 1 or more, not {prefetch}")
+        self._rules = rules_by_axis(bucket or {}, "batches")
         self._batches = batches
         self._sharding = sharding
         self._prefetch = prefetch
@@ -114,4 +125,8 @@ class Loader:
         place = self._sharding
         if isinstance(place, NamedSharding) and len(place.spec) > leaf.ndim:
             place = NamedSharding(place.mesh, PartitionSpec(*place.spec[: leaf.ndim]))
-        return from_host(leaf, place)
+        made = from_host(leaf, place)
+        rules = {axis: rule for axis, rule in self._rules.items() if axis < leaf.ndim}
+        if rules:
+            mark(node_of(made), rules)
+        return made

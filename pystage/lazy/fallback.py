@@ -23,11 +23,12 @@ from ..runtime.arguments.classification import fields_of
 from .arena import arenas
 from .array import LazyTensor
 from .devices import default_device
+from .graph import lent
 from .in_numpy import on_arrays
 from .lending import lending_of
 from .recipes import kind_of
 from .replacement import Replacement
-from .tensor import Tensor, held_by, lent, memory_of, owner_of
+from .tensor import Tensor, held_by, memory_of, owner_of
 
 SIZE = 1 << 14
 """Arrays of fewer elements stay NumPy's: it has computed with them before a program is looked up."""

@@ -71,6 +71,20 @@ def is_differentiating() -> bool:
     return bool(tapes)
 
 
+loans: list[object] = []
+
+
+@contextmanager
+def lent() -> Iterator[None]:
+    """Runs a function to which lazy tensors are lent: nobody asks whether what an index gives is lazy."""
+    loan = object()
+    loans.append(loan)
+    try:
+        yield
+    finally:
+        loans.remove(loan)
+
+
 def varies(node: Node) -> bool:
     """True if a node depends on what is being differentiated."""
     return any(each.varies(node) for each in tapes)
@@ -83,7 +97,7 @@ class Node:
     computed by NumPy. Nobody stores into an array of a node that is an operand.
     """
 
-    __slots__ = ("array", "call", "device", "exported", "index", "origin", "type")
+    __slots__ = ("array", "bucket", "call", "device", "exported", "index", "origin", "type")
 
     def __init__(
         self, type: ArrayType, device: Any, array: Any, call: RecordedCall | None = None, index: int = 0
@@ -91,6 +105,8 @@ class Node:
         self.type = type
         self.device = device
         self.array = array
+        self.bucket: Any = None
+        """Which of its sizes are in buckets: a dict of rules by size, or None."""
         self.call = call
         self.index = index
         self.origin = call if tapes else None

@@ -18,11 +18,11 @@ from .arena import Arena
 from .counting import counts
 from .devices import default_device, is_cpu
 from .functions import setitem
-from .graph import Node, tapes
+from .graph import Node, loans, tapes
 from .recipes import TensorKind, kind_of, name_of
 from .replacement import Replacement
 from .steps.recording import thread
-from .tensor import Tensor, held_by, host_view, loans, memory_of, owner, owner_of, shared_memory, to_host
+from .tensor import Tensor, held_by, host_view, memory_of, owner, owner_of, shared_memory, to_host
 
 SMALL = 1 << 14
 """A call on fewer elements in all is computed at once: to record it, and to find or make a program, does not pay.

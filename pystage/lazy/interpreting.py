@@ -40,10 +40,10 @@ def interpreted(segment: Segment) -> list[np.ndarray[Any, Any]]:
             before = segment.call_of(node)
             if before is not None and last[id(before)] == place:
                 results.pop(id(before), None)
-    return [_own(results[id(segment.call_of(node))][node.index]) for node in segment.outputs]
+    return [own(results[id(segment.call_of(node))][node.index]) for node in segment.outputs]
 
 
-def _own(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def own(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A copy: an array may lie in the memory of another, or of an input."""
     own = np.array(array, order="C")
     own.flags.writeable = False

@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..autocasting import product_type
 from ..compiler.diagnostics.errors import StagingError
 from ..compiler.hlo.builder import Builder
 from ..compiler.hlo.ir import Function, Region
@@ -40,6 +41,7 @@ from ..compiler.values.boundary import (
     Template,
     ViewTemplate,
     Write,
+    leaf_forms,
 )
 from ..compiler.values.views import Index, Reshaped, View, Window, read_path, write_path
 from ..records import dataclass
@@ -84,6 +86,50 @@ def kind_of(
     return _kinds.get(key) or _kinds.setdefault(key, TensorKind(*key))
 
 
+@dataclass(frozen=True, slots=True)
+class CallSource:
+    """The call that a recipe is of: a function, and what stands for its arguments. `static`: leaves that are constants."""
+
+    function: Any
+    args: tuple[Spec, ...]
+    kwargs: Mapping[str, Spec]
+    static: Mapping[int, Any]
+
+    @property
+    def forms(self) -> dict[int, Form]:
+        """The forms of the leaves."""
+        return leaf_forms([*self.args, *self.kwargs.values()])
+
+    def argument_at(self, path: Path) -> Any:
+        """The argument at a path, without the parts of it."""
+        return _argument_at(self.function, len(self.args), path, self.args, self.kwargs)
+
+
+def call_of(function: Any, *types: ArrayType) -> CallSource:
+    """The call of a function with arrays and NumPy's scalars of these types."""
+    forms = [Form.NDARRAY if type.rank else Form.SCALAR for type in types]
+    specs = [LeafSpec(i, type, form) for i, (type, form) in enumerate(zip(types, forms, strict=True))]
+    return CallSource(function, tuple(specs), {}, {})
+
+
+@dataclass(frozen=True, slots=True)
+class PathSource:
+    """What stands at the end of a path from an array, or, where there is a `new` one, the store of that there."""
+
+    base: ArrayType
+    path: tuple[View, ...]
+    new: ArrayType | None
+
+
+@dataclass(frozen=True, slots=True)
+class PullbackSource:
+    """The cotangents of the operands at `places` of a call of a recipe, by those of its `given` results."""
+
+    recipe: Recipe
+    places: tuple[int, ...]
+    given: tuple[int, ...]
+
+
 PlaceOf = Callable[[Path, Sequence[Any], Mapping[str, Any]], Any]
 """What stands at the path of an argument of a call."""
 
@@ -93,6 +139,7 @@ class Recipe:
 
     `takes`: the leaves of the call that the program takes. `only`: the kind of the one new tensor that a call gives that
     does nothing else; else None, and `result`, `mutations` and `failure` say what it does, as they do in a `Program`.
+    `source`: what it is of, where that can be written as source.
     `viewed`: the leaf of which it gives a view, by `steps`, and does nothing else; None for other calls. `cost`: what it
     takes to interpret it.
     """
@@ -107,6 +154,7 @@ class Recipe:
         "name",
         "only",
         "result",
+        "source",
         "steps",
         "takes",
         "types",
@@ -124,6 +172,7 @@ class Recipe:
         mutations: Sequence[Mutation] = (),
         failure: Failure | None = None,
         argument_at: PlaceOf | None = None,
+        source: CallSource | PathSource | PullbackSource | None = None,
     ) -> None:
         self.name = name
         self.function = function
@@ -136,6 +185,7 @@ class Recipe:
         self.mutations = mutations
         self.failure = failure
         self.argument_at = argument_at
+        self.source = source
         self.viewed: int | None = None
         self.steps: tuple[View, ...] = ()
 
@@ -195,8 +245,9 @@ def recipe_for(
             only = kind_of(only.type, only.form, device, only.writable, ordered=False, fortran=True)
         elif not ordered and keeps_order(function):
             only = kind_of(only.type, only.form, device, ordered=False)
+    source = None if product_type() else CallSource(function, args, kwargs, dict(staged.static))
     if only is not None and not program.mutations and program.failure is None:
-        return Recipe(name, staged.function, takes, device, only), demanded
+        return Recipe(name, staged.function, takes, device, only, source=source), demanded
     if any(m.kind is not Write.ARRAY for m in program.mutations) or not _is_recordable(program.result):
         return Refused("it changes or gives other things than arrays, numbers and tuples"), demanded
     made = Recipe(
@@ -208,6 +259,7 @@ def recipe_for(
         mutations=program.mutations,
         failure=program.failure,
         argument_at=functools.partial(_argument_at, function, len(args)),
+        source=source,
     )
     template = program.result
     if isinstance(template, ViewTemplate) and not (made.mutations or made.failure):
@@ -391,4 +443,5 @@ def _path_recipe(
     else:
         name, result = "store", write_path(b, body.params[0], here, body.params[1])
     body.results = (result,)
-    return Recipe(name, Function(name, body), tuple(range(len(body.params))))
+    source = PathSource(base, _shifted(path, opened), new)
+    return Recipe(name, Function(name, body), tuple(range(len(body.params))), source=source)

@@ -12,8 +12,7 @@ the elements of a tensor are in.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import jax
@@ -30,7 +29,7 @@ from ..runtime.results.objects import view_maker
 from .arena import Registered
 from .barrier import elements_of, value_of
 from .devices import on_device
-from .graph import Node, RecordedCall, is_differentiating
+from .graph import Node, RecordedCall, is_differentiating, loans
 from .recipes import TensorKind, kind_of, path_recipe
 from .steps.recording import refuse_use, thread
 
@@ -255,18 +254,6 @@ def shared_memory(tensor: Tensor, cause: str) -> np.ndarray[Any, Any]:
 
 LOOKS = 64
 """A tensor that is lent, or was made of one, is left to NumPy after it was indexed so often."""
-loans: list[object] = []
-
-
-@contextmanager
-def lent() -> Iterator[None]:
-    """Runs a function to which lazy tensors are lent: nobody asks whether the result of an index is lazy."""
-    loan = object()
-    loans.append(loan)
-    try:
-        yield
-    finally:
-        loans.remove(loan)
 
 
 def is_direct() -> bool:

@@ -187,7 +187,7 @@ class Buckets:
                     return None
                 bounds[axis] = bound
                 sizes.setdefault(size, []).append((number, axis))
-            values[number] = _padded(value, tuple(bounds.values()))
+            values[number] = padded(value, tuple(bounds.values()))
         if not sizes or self._shares_memory(args, kwargs, names, describe):
             return None
         key = len(args), tuple(kwargs), tuple(map(tuple, sizes.values()))
@@ -228,12 +228,12 @@ class Buckets:
             for number, axis in places:
                 cuts.setdefault(number, {})[axis] = i
         names = [f"a{i}" for i in range(count + len(keywords))]
-        given = [_cut(name, cuts.get(i, {})) for i, name in enumerate(names)]
+        given = [f"{name}[{cut_text(cuts[i])}]" if i in cuts else name for i, name in enumerate(names)]
         given[count:] = [f"{name}={text}" for name, text in zip(keywords, given[count:], strict=True)]
         text = f"def call(s, {', '.join(names)}):\n    return function({', '.join(given)})\n"
         scope = {"function": self._fn, "__name__": "buckets"}
-        padded = frozenset([names[number] for number in cuts])
-        return compiled_text(text, scope, padded, self._infer, self._name)
+        cut = frozenset([names[number] for number in cuts])
+        return compiled_text(text, scope, cut, self._infer, self._name)
 
 
 def _refuse_aliases(program: Program, padded: frozenset[str]) -> None:
@@ -255,12 +255,11 @@ def _name_of(path: Path) -> str | None:
     return path.root.name if isinstance(path.root, Argument) else None
 
 
-def _cut(name: str, axes: Mapping[int, int]) -> str:
-    """The source text of an argument, cut along axes at sizes."""
-    if not axes:
-        return name
-    parts = [f":s[{axes[axis]}]" if axis in axes else ":" for axis in range(max(axes) + 1)]
-    return f"{name}[{', '.join(parts)}]"
+def cut_text(axes: Mapping[int, int]) -> str:
+    """The text of an index that cuts axes at sizes, by their numbers; empty for none."""
+    return ", ".join(
+        [f":s[{axes[axis]}]" if axis in axes else ":" for axis in range(max(axes, default=-1) + 1)]
+    )
 
 
 def _is_plain(value: Any) -> bool:
@@ -276,18 +275,18 @@ def _is_plain(value: Any) -> bool:
     )
 
 
-def _padded(value: Any, shape: tuple[int, ...]) -> Any:
+def padded(value: Any, shape: tuple[int, ...]) -> Any:
     """A copy of an array with zeros up to a shape. That of a CPU's array compiles nothing, whatever its shape."""
     if isinstance(value, jax.Array) and next(iter(value.devices())).platform != "cpu":
         return jax.numpy.pad(
             value, [(0, bound - size) for size, bound in zip(value.shape, shape, strict=True)]
         )
-    padded = np.zeros(shape, value.dtype)
-    padded[tuple(map(slice, value.shape))] = value
+    larger = np.zeros(shape, value.dtype)
+    larger[tuple(map(slice, value.shape))] = value
     if not isinstance(value, jax.Array):
-        return padded
+        return larger
     with jax.enable_x64(True):
-        return jax.device_put(padded, value.sharding if value.committed else None)
+        return jax.device_put(larger, value.sharding if value.committed else None)
 
 
 def _leaves(spec: Spec) -> Iterable[int]:

@@ -13,7 +13,7 @@ import pytest
 import pystage
 from pystage import lazy
 from pystage.lazy import in_numpy
-from pystage.lazy.tensor import lent
+from pystage.lazy.graph import lent
 
 pytestmark = [
     pytest.mark.usefixtures("at_once", "interpreted"),

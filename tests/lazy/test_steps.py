@@ -16,8 +16,9 @@ import pytest
 import pystage
 from lazy.stepping import ONES, Pair, check, ndarray, refused, tensor
 from pystage import lazy
+from pystage.lazy.graph import lent
 from pystage.lazy.segment import Executable
-from pystage.lazy.tensor import LOOKS, lent
+from pystage.lazy.tensor import LOOKS
 
 
 def update(w: Any, x: Any, rate: float) -> Any:

@@ -26,7 +26,7 @@ from ...runtime.arguments.classification import LeafKind, fields_of, is_plain, r
 from ..array import LazyTensor, from_host
 from ..barrier import placed
 from ..graph import Node, RecordedCall, is_differentiating, varies
-from ..recipes import Recipe, kind_of
+from ..recipes import Recipe, call_of, kind_of
 from ..replacement import Replacement
 from ..steps.arguments import contents_of
 from ..steps.recording import thread
@@ -258,6 +258,7 @@ def _another(node: Node) -> Node:
             made.settle(array)
     else:
         made = Node(node.type, node.device, array)
+    made.bucket = node.bucket
     return made
 
 
@@ -266,7 +267,7 @@ def _same(type: ArrayType) -> Recipe:
     """The recipe of the identity function."""
     body = Region((type,))
     body.results = tuple(body.params)
-    return Recipe("gradient", Function("same", body), (0,))
+    return Recipe("gradient", Function("same", body), (0,), source=call_of(operator.pos, type))
 
 
 _Part = _Held | _Passed | _Input

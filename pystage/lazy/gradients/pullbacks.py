@@ -8,6 +8,7 @@ transformed recipe (`compiler/ad`), made once for each recipe.
 from __future__ import annotations
 
 import functools
+import operator
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,11 +28,11 @@ from ...runtime.function import BoundFunction, CompiledFunction
 from ..arena import LIMIT, arena_of
 from ..barrier import barrier
 from ..fallback import plain_results
-from ..graph import GradientTape, Node, RecordedCall, tape
-from ..recipes import Recipe
+from ..graph import GradientTape, Node, RecordedCall, lent, tape
+from ..recipes import PullbackSource, Recipe, call_of
 from ..segment import Segment, program_of
 from ..steps.recording import thread
-from ..tensor import Tensor, lent, node_of
+from ..tensor import Tensor, node_of
 from .arguments import Arguments
 
 _MAX_PULLBACKS = 4096
@@ -218,8 +219,10 @@ def _way_back_of(call: RecordedCall, moving: Mask, given: tuple[int, ...]) -> _R
         return None
     back = cotangents_of(staged, varied, tuple([differentiable(node.type) for node in results]))
     inputs = [*kept, *[len(types) + k for k, node in enumerate(results) if differentiable(node.type)]]
-    recipe = Recipe("gradient", back.function, tuple([inputs[i] for i in back.kept]))
-    return _RecordedPullback(recipe, tuple([i for i, moves in zip(kept, varied, strict=True) if moves]))
+    moved = tuple([i for i, moves in zip(kept, varied, strict=True) if moves])
+    source = PullbackSource(call.recipe, moved, given)
+    takes = tuple([inputs[i] for i in back.kept])
+    return _RecordedPullback(Recipe("gradient", back.function, takes, source=source), moved)
 
 
 @functools.cache
@@ -227,7 +230,7 @@ def _sum_of(type: ArrayType) -> Recipe:
     """The recipe of the sum of two cotangents."""
     body = Region((type, type))
     body.results = (Builder(body).op(Add(), *body.params),)
-    return Recipe("gradient", Function("sum", body), (0, 1))
+    return Recipe("gradient", Function("sum", body), (0, 1), source=call_of(operator.add, type, type))
 
 
 class _Taped(Segment):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import jax
 import numpy as np
 
 from ...compiler.values.boundary import Form
+from ...runtime.buckets import rules_by_axis
 from ..array import LazyTensor, from_host
+from ..buckets.running import mark
 from ..devices import device_named, place_of
+from ..tensor import node_of
 from .data_types import ANY, DType, named
 from .operands import apply, apply_any, array, copied
 
@@ -17,13 +21,31 @@ _CPU = 1
 """DLPack's number for host memory."""
 
 
-def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> LazyTensor:
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    copy: bool | None = None,
+    bucket: Mapping[int, Any] | None = None,
+) -> LazyTensor:
     """A lazy tensor with the elements of `obj`: an array, a number, or a nested sequence of these.
 
     `device`: a device, its name, a mesh (`jax.sharding.Mesh`), on all devices of which it lies, or a `NamedSharding`; a
     `jax.Array` stays where it is by default. What is no lazy tensor is copied. A lazy tensor is given back where its type
     and device are those asked for, unless `copy` is True. ValueError for `copy=False` where a copy is needed.
+
+    `bucket`: by axis, which sizes share the programs that are computed from it, as for `pystage.compile`: `{0: "pow2"}`,
+    `{0: 128}`, `{0: (100, 1000)}`. Those of one CPU are padded, and what was added takes part in nothing.
     """
+    if bucket is not None:
+        rules = rules_by_axis(bucket, "a lazy tensor")
+        made = asarray(obj, dtype=dtype, device=device, copy=copy)
+        if max(rules, default=0) >= made.ndim:
+            raise ValueError(f"an array of shape {made.shape} has no axis {max(rules)} to put into buckets")
+        mark(node_of(made), rules)
+        return made
     target = named(dtype)
     if isinstance(obj, LazyTensor):
         return _converted(obj, target, device, copy)

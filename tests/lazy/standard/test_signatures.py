@@ -1,4 +1,4 @@
-"""Every name of the Array API standard 2024.12 is there, with the standard's signature."""
+"""Every name of the Array API standard 2024.12 is there, with the standard's signature (and `bucket=` of `asarray`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pystage.lazy import fft, linalg
 
 CREATION = """
 arange(start, /, stop=None, step=1, *, dtype=None, device=None)
-asarray(obj, /, *, dtype=None, device=None, copy=None)
+asarray(obj, /, *, dtype=None, device=None, copy=None, bucket=None)
 empty(shape, *, dtype=None, device=None)
 empty_like(x, /, *, dtype=None, device=None)
 eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None)

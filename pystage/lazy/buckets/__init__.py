@@ -1,0 +1,1 @@
+"""Programs of lazy tensors that many sizes share."""
