@@ -52,6 +52,15 @@ def first_of_a_mask(x):
     return positive[0]
 
 
+@cases(np.array([-1.0, 2.0, 3.0, 4.0]))
+def places_as_arrays_without_axes(x):
+    positive = x[x > 0]
+    positive[0, ...] = 9.0
+    part, last = positive[1, ...], positive[..., -1]
+    part += 1.0
+    return positive, part, last, x[: len(positive)][1, ...]
+
+
 @cases(np.ones(4))
 def mask_outer(x):
     return np.outer(x[x > 0], x)

@@ -186,6 +186,8 @@ def index_of_whole(ctx: Context, array: Bounded, index: Raw) -> tuple[Ref | Arra
             inner.append(found)
             copies = True
             at += 1
+    if not at and len(inner) < len(_given(index)):
+        inner.append(Const(Ellipsis))  # an array without axes, and no number
     return array.whole, Tuple(tuple(inner)), extents, copies
 
 
@@ -300,11 +302,15 @@ def _is_all(entry: SliceObject) -> bool:
     return all(isinstance(p, Const) and p.value is None for p in (entry.start, entry.stop, entry.step))
 
 
+def _given(index: Raw) -> list[Any]:
+    """What stands between the brackets."""
+    return list(index.items) if isinstance(index, Tuple) else [abstract(index)]
+
+
 def _entries(ctx: Context, array: Bounded, index: Raw) -> list[Any]:
     """What stands between the brackets, one entry for each axis of the array, and None for new ones."""
-    given = list(index.items) if isinstance(index, Tuple) else [abstract(index)]
     found: list[Any] = []
-    for raw in given:
+    for raw in _given(index):
         if array.form is Form.JAX:
             check_no_sequence(ctx, raw)
         if isinstance(raw, Const) and isinstance(raw.value, slice):
