@@ -26,20 +26,21 @@ from ..numpy.indexing.fancy_indexing import Fancy, as_index_arrays, basic_views,
 from ..numpy.indexing.indices import Indices, IntegerIndex, parse
 from ..numpy.indexing.masks import beside_places, masked_axes, masked_choice, refuse_slices
 from ..numpy.indexing.stores import fit, stored_value
+from .at_computed_size import elements_of_bounded, update_of_bounded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class At(Selection):
     """`x.at`."""
 
-    array: Array
+    array: Array | Bounded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AtIndex(Selection):
     """`x.at[index]`."""
 
-    array: Array
+    array: Array | Bounded
     index: Abstract
 
 
@@ -83,6 +84,8 @@ def _update(
     """set, add, subtract, multiply, min, max."""
     _check_mode(ctx, mode)
     array = where.array
+    if isinstance(array, Bounded):
+        return update_of_bounded(ctx, name, array, where.index, values)
     combine = _COMBINE["add"] if name == "subtract" else _COMBINE.get(name)
     if name == "subtract":
         values = ctx.call(Const(jnp.negative), [values])
@@ -102,6 +105,8 @@ def _through(
     """divide and power: `op(x, the product of the updates of each index)`."""
     _check_mode(ctx, mode)
     array = where.array
+    if isinstance(array, Bounded):
+        return update_of_bounded(ctx, name, array, where.index, values)
     ones = Array(ctx.broadcast(ctx.constant(1, array.dtype), array.shape), array.form, array.weak)
     factors = ctx.jax(_stored(ctx, ones, where.index, values, Multiply()), array.weak)
     return ctx.call(Const(_THROUGH[name]), [array, factors])
@@ -120,6 +125,8 @@ def _get(
     if ctx.known(mode, "the mode of x.at[].get") not in (None, "clip", "promise_in_bounds"):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="x.at[].get", argument="mode"))
     array = where.array
+    if isinstance(array, Bounded):
+        return elements_of_bounded(ctx, array, where.index)
     indices = parse(ctx, where.index, array.shape, jax=True)
     if indices.masks:
         refuse_slices(ctx, "taking a copy", indices)
@@ -130,6 +137,8 @@ def _get(
 def _apply(ctx: Context, at: AtIndex, func: Raw) -> Abstract:
     """The elements at the index replaced by `func` of them."""
     array = at.array
+    if isinstance(array, Bounded):
+        return update_of_bounded(ctx, "set", array, at.index, ctx.call(func, [_get(ctx, at)]))
     indices = parse(ctx, at.index, array.shape, jax=True)
     if indices.masks:
         views = basic_views(indices.items, array.shape)

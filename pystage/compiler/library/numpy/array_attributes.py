@@ -172,6 +172,8 @@ def _attribute_of_bounded(ctx: Context, value: Bounded, name: str) -> Abstract |
         return found
     if name in ("real", "imag"):
         return _part_of_bounded(ctx, value, name)
+    if name == "at" and value.form is Form.JAX:
+        return At(value)
     methods = JAX_METHODS if value.form is Form.JAX else NUMPY_METHODS
     of_bounded = name in BOUNDED_METHODS and name in methods
     return _method(BOUNDED_METHODS if of_bounded else methods, value, name)

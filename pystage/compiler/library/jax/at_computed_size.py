@@ -1,0 +1,121 @@
+"""`x.at[index].set(v)` of a `jax.Array` whose size only the run knows: plain programs that store into a copy.
+
+NumPy raises for an index that is out of bounds, JAX drops the update. So the programs look first, and the index has one of
+the forms for which that is a test of its own: integers and slices, or one array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ...diagnostics.codes_types import ArgumentNotStaged
+from ...hlo.types import BOOL
+from ...values.bounded import Bounded
+from ...values.lattice import Abstract, Array, Const, SliceObject, Tuple
+from ..context import Context, Raw
+from ..kernels.structures import abstract
+from ..numpy.composed import run_program
+from ..numpy.indexing.indices import is_index
+
+_UFUNCS = {
+    "set": None,
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "mul": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+}
+
+
+def update_of_bounded(ctx: Context, name: str, array: Bounded, index: Raw, values: Raw) -> Abstract:
+    """`array.at[index].name(values)`."""
+    if name not in _UFUNCS or array.weak:
+        ctx.fail(
+            ArgumentNotStaged(span=ctx.span, function=f"x.at[].{name}", argument="array of computed size")
+        )
+    ufunc = Const(_UFUNCS[name])
+    places: list[Abstract] = []
+    entries = [abstract(entry) for entry in (index.items if isinstance(index, Tuple) else (index,))]
+    dots = [i for i, entry in enumerate(entries) if isinstance(entry, Const) and entry.value is Ellipsis]
+    for i in dots[:1]:
+        entries[i : i + 1] = [_ALL] * (array.rank - len(entries) + 1)
+    for axis, entry in enumerate(entries):
+        if is_index(entry):
+            places.append(Tuple((Const(axis), entry)))
+        elif not _is_slice(entry):
+            program = _at_array(entry) if len(entries) == 1 else None
+            if program is None:
+                ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"x.at[].{name}", argument="index"))
+            return run_program(ctx, program, (array, entry, values, ufunc))
+    return run_program(ctx, _at_places, (array, Tuple(tuple(entries)), values, ufunc, Tuple(tuple(places))))
+
+
+_ALL = Const(slice(None))
+
+
+def elements_of_bounded(ctx: Context, array: Bounded, index: Raw) -> Abstract:
+    """`array.at[index].get()`."""
+    return run_program(ctx, _elements, (array, index))
+
+
+def _elements(x: Any, index: Any) -> Any:
+    return x[index]
+
+
+def _is_slice(entry: Abstract) -> bool:
+    return isinstance(entry, SliceObject) or (isinstance(entry, Const) and isinstance(entry.value, slice))
+
+
+def _at_array(entry: Abstract) -> Callable[..., Any] | None:
+    """The program for an index that is one array; None where it has other than one axis."""
+    if not isinstance(entry, Array | Bounded) or entry.type.rank != 1:
+        return None
+    return _at_mask if entry.type.dtype == BOOL else _at_indices
+
+
+def _at_places(x: Any, index: Any, values: Any, ufunc: Any, places: Any) -> Any:
+    """An update at integers and slices; `places` are the axes with integers, and these."""
+    stored = np.array(x)
+    values = np.asarray(jnp.asarray(values, x.dtype))
+    inside = True
+    for axis, place in places:
+        if not x.shape[axis]:
+            raise IndexError(f"index is out of bounds for axis {axis} with size 0")
+        inside = inside and -x.shape[axis] <= place < x.shape[axis]
+    if inside:
+        stored[index] = values if ufunc is None else ufunc(stored[index], values)
+    return jnp.asarray(stored)
+
+
+def _at_indices(x: Any, index: Any, values: Any, ufunc: Any) -> Any:
+    """An update at an array of integers, which may repeat."""
+    stored = np.array(x)
+    values = np.asarray(jnp.asarray(values, x.dtype))
+    inside = (index >= -len(x)) & (index < len(x))
+    if values.ndim == x.ndim:
+        if len(values) != len(index):
+            given = ",".join([str(n) for n in values.shape])
+            wanted = ",".join([str(n) for n in (*index.shape, *x.shape[1:])])
+            raise ValueError(
+                f"Incompatible types for broadcasting: input type={x.dtype}[{given}] and requested "
+                f"type={x.dtype}[{wanted}]"
+            )
+        values = values[inside]
+    if ufunc is None:
+        stored[index[inside]] = values
+    else:
+        ufunc.at(stored, np.asarray(index[inside]), values)
+    return jnp.asarray(stored)
+
+
+def _at_mask(x: Any, mask: Any, values: Any, ufunc: Any) -> Any:
+    """An update where a mask is true."""
+    stored = np.array(x)
+    values = np.asarray(jnp.asarray(values, x.dtype))
+    stored[mask] = values if ufunc is None else ufunc(stored[mask], values)
+    return jnp.asarray(stored)
