@@ -203,6 +203,7 @@ def best_of_all_trips(w):
     return best
 
 
+@cases.each((W,), (W[::-1],), (W[3:],), (W[3:5],))
 def seen_beside_the_others(w):
     order = [0, 1]
     left = [int(i) for i in np.nonzero(w > 2)[0]]
@@ -214,8 +215,17 @@ def seen_beside_the_others(w):
     return order, options
 
 
-def test_one_that_is_seen_beside_the_others_is_no_object_of_its_own() -> None:
-    check(seen_beside_the_others, W, refused="PS305")
+@cases.each((np.log(np.arange(24.0).reshape(6, 4) % 7 + 1), 3), (np.zeros((0, 2)), 2))
+def beam_search(scores, width):
+    beams = [([], 0.0)]
+    for t in range(scores.shape[0]):
+        candidates = []
+        for tokens, score in beams:
+            for token in range(scores.shape[1]):
+                candidates.append((tokens + [token], score + float(scores[t, token]) / (len(tokens) + 1)))
+        candidates.sort(key=lambda each: each[1], reverse=True)
+        beams = candidates[:width]
+    return beams
 
 
 @pytest.mark.parametrize("function, args, options", cases.params)

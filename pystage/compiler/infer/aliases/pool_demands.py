@@ -111,8 +111,18 @@ class PoolDemands:
         known = sorted(set(pools))
         if len(known) < 2 or self._unpoolable >= set(known):
             return False
-        self.found += [PoolDemand(side, each, known[0]) for side in (0, 1) for each in known[1:]]
+        self.found += [
+            PoolDemand(side, each, known[0])
+            for side in (0, 1)
+            for each in known[1:]
+            if not self._is_empty(side, each)
+        ]
         return True
+
+    def _is_empty(self, side: int, pool: int) -> bool:
+        """True for a pool that has no objects on a side, as one that a trip of a loop makes has none before it."""
+        held = self._lookups[side](pool)
+        return isinstance(held, PoolCell) and held.contents is None
 
 
 def unboxed_list(find: Callable[[Any], Any], cell: AnyList) -> AnyList:

@@ -51,7 +51,7 @@ from ..aliases.coherent import reconcile_aliases
 from ..aliases.pool_demands import PoolDemand, carried_pools, unboxed_content
 from ..core.engine import Engine
 from ..core.induction_ranges import assume_ranges, induction_ranges, with_range
-from ..diagnostics.provenance import MergeProvenance
+from ..diagnostics.provenance import MergeProvenance, name_of
 from ..exceptions.raising import attempt, error_of
 from ..state.constants import is_decidable
 from ..state.frame import PythonRaise
@@ -60,7 +60,7 @@ from ..state.merged import MERGEABLE, note_out_of_date, stamp_versions
 from ..state.phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
 from ..state.retry import Retry, RetryReason, commit_unless_retried
 from ..state.speculate import speculate
-from ..state.structural_equality import same_templates
+from ..state.structural_equality import same_template, same_templates
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
 from .fixpoint_cache import carried_earlier, note_carried
 from .join import Join, LoopHead, Merge
@@ -138,6 +138,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     demands: list[PoolDemand] = []
     unpoolable: set[int] = set()
     carried: list[int] = []  # how many objects, after each pass
+    changing: list[Slot] = []  # what the last pass made another type of
     for _ in range(limits.LOOP_PASSES):
         if entered or demands:  # known outside of the passes, each of which is taken back
             unbox(engine, entered)
@@ -151,7 +152,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 return functools.partial(_only_tested, engine, loop)
             lists = _lists_of_arrays(engine, loop, templates, result, before)
             if any(is_to_unbox(before.get(slot), views) for slot, views in lists.items()):
-                entered = lists
+                entered, changing = lists, [*lists]
                 continue
             take_out(engine, loop, result, _head(templates, before), before)
             may_alias = len(engine.state.may_alias)
@@ -166,6 +167,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                     unpoolable |= satisfied(engine, join.demands.found)
                 result.changes = changes
             if demands:
+                changing = [demand.cell for demand in demands]
                 continue
             same_aliasing = len(engine.state.may_alias) == may_alias  # as the pass took it
             retyped |= join.retyped
@@ -205,11 +207,15 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 if make is not None:
                     return make
             known = {slot: template for slot, template in settled.items() if slot not in within}
+            changing = [
+                s for s, t in known.items() if s not in templates or not same_template(templates[s], t)
+            ]
             templates, guessed = {**templates, **known}, set()
+    names = [name for slot in changing if (name := name_of(engine.state, slot)) != "a value"]
     raise DiagnosticError(
         NeverSettles(
             span=engine.b.span,
-            what="one of its variables",
+            what=names[0] if names else "one of its variables",
             first="of one type",
             second="of another, however often its types are adapted,",
         )
