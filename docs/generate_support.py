@@ -80,8 +80,9 @@ fields (`a["x"]`, `a[["x", "n"]]`, also of elements and of parts), elements, sli
 into all of these (of records, tuples of the fields, Python numbers), loops, `==` and `!=`, `len`, `shape` and its kin,
 `dtype`, `copy`, `reshape`, `ravel`, `T`, `astype`, `fill`, `sort`, `take`, `item` of an element, `np.zeros`, `np.empty`,
 `np.ones` and `np.array` of up to 64 tuples with their dtypes, `np.zeros_like` and its kin, `np.concatenate`,
-`np.append`, `np.sort(order=…)`, `np.array_equal`; `pystage.grad` by their fields. Other functions and methods of whole
-records are refused with PS606: they are written with the fields, as `a[np.argsort(a["x"])]`. The same goes for
+`np.append`, `np.sort(order=…)`, `np.argsort(order=…, kind="stable")`, `np.unique`, `np.where`, `np.array_equal`;
+`pystage.grad` by their fields. Other functions and methods of whole
+records are refused with PS606: they are written with the fields, as `np.roll(a["x"], 1)`. The same goes for
 `np.recarray`, with fields as attributes (`a.x`), but for NumPy's functions.
 
 Keywords that a staged function does not support are refused with PS604 or PS203, never ignored. Classes of element

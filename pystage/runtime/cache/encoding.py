@@ -29,6 +29,7 @@ from ...compiler.hlo.ir import Function, Op, Region, Value
 from ...compiler.ops.foreign.jax_call import Static
 from ...compiler.policy import USER, Policy, package_of
 from ...compiler.values.instances import slots_of
+from ...compiler.values.memory import RecordClass, record_class
 from ...compiler.values.sites import RaiseSites
 from ..arguments.classification import is_plain
 
@@ -163,6 +164,8 @@ class Encoder:
             return ["method", self.encode(value.__self__), value.__name__], False
         if cls is types.FunctionType and "<locals>" in value.__qualname__ and is_own(value):
             return self._closure(value), False
+        if cls is type and issubclass(value, RecordClass) and value is not RecordClass:
+            return ["records", self.encode(value.dtype), value.array is np.recarray], True
         named = self._outside.name(value)
         if named is not None:
             return ["outside", *named], True
@@ -300,11 +303,41 @@ def _text(value: str) -> Row:
 
 def _dtype(value: np.dtype[Any]) -> Row:
     try:
-        if np.dtype(value.name) == value:
-            return ["dtype", value.name]
+        described = _described(value)
+        made = _dtype_of(described)
     except TypeError:
-        pass
-    raise NotEncodable(f"the element type {value!r}")
+        raise NotEncodable(f"the element type {value!r}") from None
+    is_same = made == value and made.type is value.type and made.isalignedstruct == value.isalignedstruct
+    if not is_same or value.metadata is not None:
+        raise NotEncodable(f"the element type {value!r}")
+    return ["dtype", described]
+
+
+def _described(dtype: np.dtype[Any]) -> Any:
+    """The name of a dtype; of a structured one class, alignment, size, and the names, dtypes and places of the fields."""
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        return ["array", _described(base), list(shape)]
+    if dtype.fields is None:
+        return dtype.name
+    fields = [(name, dtype.fields[name]) for name in dtype.names or ()]
+    parts = [[name, _described(field), int(offset)] for name, (field, offset, *_) in fields]
+    return ["records", dtype.type is np.record, dtype.isalignedstruct, dtype.itemsize, parts]
+
+
+def _dtype_of(described: Any) -> np.dtype[Any]:
+    match described:
+        case str(name):
+            return np.dtype(name)
+        case ["array", base, list(shape)]:
+            return np.dtype((_dtype_of(base), tuple(shape)))
+        case ["records", bool(is_record), bool(aligned), int(size), list(parts)]:
+            names, dtypes, offsets = zip(*parts, strict=True)
+            formats = [_dtype_of(each) for each in dtypes]
+            layout = {"names": list(names), "formats": formats, "offsets": list(offsets), "itemsize": size}
+            made = np.dtype(layout, align=aligned)
+            return np.dtype((np.record, made)) if is_record else made
+    raise NotFound(f"the element type {described!r}")
 
 
 class _ByClass(dict[type, Any]):
@@ -492,7 +525,8 @@ _DECODERS: dict[str, Callable[[Decoder, Row], Any]] = {
     "str": lambda d, row: str(row[1]),
     "bytes": lambda d, row: base64.b64decode(row[1]),
     "range": lambda d, row: range(*[int(x, 16) for x in row[1:]]),
-    "dtype": lambda d, row: np.dtype(row[1]),
+    "dtype": lambda d, row: _dtype_of(row[1]),
+    "records": lambda d, row: record_class(d.objects[row[1]], np.recarray if row[2] else np.ndarray),
     "outside": Decoder.outside,
     "tuple": lambda d, row: tuple(d._all(row[1:])),
     "list": lambda d, row: d._all(row[1:]),

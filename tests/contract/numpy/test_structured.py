@@ -334,6 +334,36 @@ def in_order(a):
     return np.sort(a, order="x"), np.sort(a), np.sort(a, order=["n", "x"]), a[np.argsort(a["x"])]["x"]
 
 
+def repeated(dtype, n):
+    """Records of which some are alike, and others in one field."""
+    made = filled(dtype, n)
+    made[dtype.names[0]] //= 4
+    made[1::3] = made[: len(made[1::3])]
+    return made
+
+
+@cases.each((repeated(FLAT, 14),), (repeated(SPACED, 5),), (filled(FLAT, 0),))
+def places_in_order(a):
+    places = np.argsort(a, order="n", kind="stable")
+    a.sort(order=("x", "n"), kind="heapsort")
+    by_all = a[a["x"] > 0].argsort(kind="mergesort")
+    return places, np.argsort(a, order=["x"], stable=True), by_all, np.sort(a, 0, "stable", "x")
+
+
+@cases.each((repeated(FLAT, 14),), (repeated(SPACED, 5),), (filled(FLAT, 0),), (repeated(FLAT, 1),))
+def unique(a):
+    values, first, inverse, counts = np.unique(a, True, True, True)
+    return values, first, inverse, counts, np.unique(a), np.unique(a[a["n"] > 2], return_counts=True)
+
+
+@cases.each(*[(filled(dtype), filled(dtype)[::-1]) for dtype in (FLAT, PACKED, NESTED, SPACED, VECTORS)])
+def chosen(a, b):
+    mask = np.array([True, False, False, True])
+    first = np.where(mask, a, b)
+    first[1] = a[0]
+    return first, np.where(mask, a, b[2]), np.where(mask[:, None], a, b), np.where(len(a) > 2, a, b)
+
+
 @cases(filled(FLAT), filled(FLAT))
 @cases(filled(PACKED), filled(PACKED))
 @cases(filled(NESTED), filled(NESTED))
@@ -729,9 +759,10 @@ def test_gradients_through_records():
 # ---------------------------------------------------------------- refusals
 
 REFUSED = {
-    "function": lambda a: np.unique(a),
+    "function": lambda a: np.flip(a),
     "sum": lambda a: a.sum(),
-    "argsort": lambda a: np.argsort(a, order="x"),
+    "argsort that is not stable": lambda a: np.argsort(a, order="x"),
+    "choice of other records": lambda a: np.where(a["x"] > 2, a, 0),
     "operator": lambda a: a + 1,
     "truth": lambda a: 1 if a[0] else 2,
     "comparison with a number": lambda a: a == 1,

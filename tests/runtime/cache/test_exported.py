@@ -177,6 +177,29 @@ def test_a_function_that_is_an_argument_is_one_of_a_library() -> None:
         exportable.applied.export(particle, 1)
 
 
+RECORDS = [
+    np.dtype([("n", "i4"), ("x", "f8", (2,)), ("p", [("c", "c8"), ("b", "?")])]),
+    np.dtype([("n", "i2"), ("x", "f8", (2,))], align=True),
+    np.dtype({"names": ["x", "n"], "formats": [("f8", (2,)), "i4"], "offsets": [4, 24], "itemsize": 32}),
+]
+
+
+@pytest.mark.parametrize("dtype, kind", [*[(d, np.ndarray) for d in RECORDS], (RECORDS[1], np.recarray)])
+def test_records(dtype: np.dtype[Any], kind: Any) -> None:
+    def function(a: Any, by: Any) -> Any:
+        a["n"] += by
+        a["x"][1] *= 2.0
+        return a[a["n"] > 2], a[0], a["x"]
+
+    made = np.zeros(3, dtype).view(kind)
+    made["n"] = [3, 1, 2]
+    made["x"] = np.arange(6.0).reshape(3, 2)
+    loaded = pystage.load(pystage.compile(function, fallback="error").export(made, 1))
+    check(function, made, 1, staged=loaded, interpreted=False)
+    with pytest.raises(TypeError, match="exported for other arguments"):
+        loaded(made[["n"]], 1)
+
+
 def test_what_changes_the_environment_is_not_exported() -> None:
     with pytest.raises(pystage.StagingError, match=r"PS817.*changes `LOG`"):
         exportable.logged.export(1.0)

@@ -523,14 +523,105 @@ def _order(ctx: Context, records: Records, order: Raw) -> list[Abstract]:
 _BY_ARGSORT = "sort by a field: `a[np.argsort(a['x'], kind='stable')]`"
 
 
-def _sort(ctx: Context, a: Raw, *, order: Raw = None) -> Abstract:
+def _sort(
+    ctx: Context, a: Raw, axis: Raw = -1, kind: Raw = None, order: Raw = None, *, stable: Raw = None
+) -> Abstract:
     """`np.sort`: by the fields of `order`, then by the others; records that equal in all of them are alike."""
     if not isinstance(a, Records) or a.element:
         refuse(ctx, "np.sort")
-    keys = _order(ctx, a, order)
-    sample = np.sort(_sample(a))
-    found = _part(ctx, a, ctx.call(Const(np.lexsort), [Tuple(tuple(keys[::-1]))]))
-    return replace(found, cls=record_class(sample.dtype, a.cls.array))
+    return _copied_part(ctx, a, _sorted(ctx, a, np.sort, axis, kind, order, stable), np.sort)
+
+
+def _argsort(
+    ctx: Context, a: Raw, axis: Raw = -1, kind: Raw = None, order: Raw = None, *, stable: Raw = None
+) -> Abstract:
+    """`np.argsort` that is stable: in which order another one has records that equal, the processor decides."""
+    if not isinstance(a, Records) or a.element:
+        refuse(ctx, "np.argsort")
+    if known_object(ctx, kind) not in ("stable", "mergesort") and known_object(ctx, stable) is not True:
+        refuse(ctx, "an argsort that is not stable,", "give it `kind='stable'`")
+    return _sorted(ctx, a, np.argsort, axis, kind, order, stable)
+
+
+def _sorted(
+    ctx: Context,
+    records: Records,
+    function: Callable[..., Any],
+    axis: Raw,
+    kind: Raw,
+    order: Raw,
+    stable: Raw,
+) -> Abstract:
+    """The places of the records in order, by a stable sort."""
+    options = {
+        "axis": known_object(ctx, axis),
+        "kind": known_object(ctx, kind),
+        "stable": known_object(ctx, stable),
+    }
+    keys = _order(ctx, records, order)
+    if MISSING in options.values():
+        refuse(ctx, "sorting by such options")
+    _checked(ctx, records, lambda sample: function(sample, **options))
+    return ctx.call(Const(np.lexsort), [Tuple(tuple(keys[::-1]))])
+
+
+def _copied_part(ctx: Context, records: Records, places: Abstract, function: Callable[..., Any]) -> Records:
+    """The records at these places, of the dtype that a function gives them."""
+    found = _part(ctx, records, places)
+    return replace(found, cls=record_class(function(_sample(records)).dtype, records.cls.array))
+
+
+def _unique(
+    ctx: Context,
+    ar: Raw,
+    return_index: Raw = False,
+    return_inverse: Raw = False,
+    return_counts: Raw = False,
+) -> Abstract:
+    """`np.unique`."""
+    if not isinstance(ar, Records) or ar.element:
+        refuse(ctx, "np.unique")
+    wanted = [known_object(ctx, each) for each in (return_index, return_inverse, return_counts)]
+    if not all(type(each) is bool for each in wanted):
+        refuse(ctx, "np.unique with these arguments")
+    keys = _order(ctx, ar, Const(None))
+    order = ctx.call(Const(np.lexsort), [Tuple(tuple(keys[::-1]))])
+    ordered = _part(ctx, ar, order)
+    found = ctx.call(Const(_first_of_equal), [Tuple(tuple(_order(ctx, ordered, Const(None)))), order])
+    assert isinstance(found, Tuple)
+    first, *others = found.items
+    made = _copied_part(ctx, ordered, first, np.unique)
+    given = [each for each, is_wanted in zip(others, wanted) if is_wanted]
+    return Tuple((made, *given)) if given else made
+
+
+def _first_of_equal(fields: Any, order: Any) -> Any:
+    """Where records in order differ from the one before: a mask, their places before, the inverse, and the counts."""
+    differs = np.zeros(len(order), bool)
+    for each in fields:
+        differs[1:] |= each[1:] != each[:-1]
+    first = differs | (np.arange(len(order)) == 0)
+    inverse = np.empty(len(order), np.intp)
+    inverse[order] = np.cumsum(first) - 1
+    counts = np.diff(np.append(np.flatnonzero(first), len(order)))
+    return first, order[first], inverse, counts
+
+
+def _where(ctx: Context, condition: Raw, x: Raw = MISSING, y: Raw = MISSING) -> Abstract:
+    """`np.where` of records of one dtype."""
+    if not (isinstance(x, Records) and isinstance(y, Records)) or x.dtype != y.dtype:
+        refuse(ctx, "np.where, but of records of one dtype,")
+    if x.element and y.element:
+        refuse(ctx, "np.where of two elements")
+    parts = []
+    for leaf, a, b in zip(x.leaves, x.parts, y.parts):
+        chosen = condition
+        if leaf.shape:
+            axes = Const(tuple(range(-len(leaf.shape), 0)))
+            chosen = ctx.call(Const(np.expand_dims), [abstract(condition), axes])
+        parts.append(ctx.call(Const(np.where), [abstract(chosen), a, b]))
+    made = np.where(np.ones(1, bool), _sample(x), _sample(y))
+    return _made(record_class(made.dtype), parts)
 
 
 def _take(ctx: Context, a: Raw, indices: Raw) -> Abstract:
@@ -578,6 +669,9 @@ FUNCTIONS: Mapping[Any, Callable[..., Abstract]] = {
     np.concatenate: _concatenate,
     np.append: _append,
     np.sort: _sort,
+    np.argsort: _argsort,
+    np.unique: _unique,
+    np.where: _where,
     np.take: _take,
     np.shape: _shape,
     np.ndim: _ndim,
@@ -789,8 +883,10 @@ def _fill(ctx: Context, records: Records, value: Raw) -> Abstract:
     return Const(None)
 
 
-def _sort_method(ctx: Context, records: Records, *, order: Raw = None) -> Abstract:
-    setitem(ctx, records, ALL, _sort(ctx, records, order=order))
+def _sort_method(
+    ctx: Context, records: Records, axis: Raw = -1, kind: Raw = None, order: Raw = None, *, stable: Raw = None
+) -> Abstract:
+    setitem(ctx, records, ALL, _sort(ctx, records, axis, kind, order, stable=stable))
     return Const(None)
 
 
@@ -809,6 +905,7 @@ METHODS: Mapping[str, Callable[..., Abstract]] = {
     "copy": _copy_method,
     "fill": _fill,
     "sort": _sort_method,
+    "argsort": _argsort,
     "item": _item,
     "tolist": _item,
     "reshape": _reshaped,
