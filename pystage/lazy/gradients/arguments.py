@@ -21,14 +21,14 @@ from ...compiler.diagnostics.errors import StagingError
 from ...compiler.hlo.ir import Function, Region
 from ...compiler.hlo.types import ArrayType, is_complex, is_floating
 from ...compiler.values.boundary import Form
-from ...compiler.values.instances import instance_fields, slots_of
-from ...runtime.arguments.classification import LeafKind, fields_of, is_plain, rule_of
+from ...compiler.values.instances import instance_fields
+from ...runtime.arguments.classification import LeafKind, rule_of
 from ..array import LazyTensor, from_host
 from ..barrier import placed
 from ..graph import Node, RecordedCall, is_differentiating, varies
 from ..recipes import Recipe, call_of, kind_of
 from ..replacement import Replacement
-from ..steps.arguments import contents_of
+from ..steps.arguments import contents_of, is_object, set_attribute
 from ..steps.recording import thread
 from ..tensor import Tensor, host_view, node_of, owner
 
@@ -124,9 +124,9 @@ def _opened(value: Any) -> _Opened | None:
     if isinstance(value, Tensor | jax.Array):
         return None
     cls: Any = type(value)
-    if is_plain(cls) and rule_of(value, ()) is not LeafKind.STATIC:
+    if is_object(value):
         fields = instance_fields(value)
-        return _Opened(list(fields), list(fields.values()), lambda _: object.__new__(cls), _set_attribute)
+        return _Opened(list(fields), list(fields.values()), lambda _: object.__new__(cls), set_attribute)
     found = contents_of(value)
     if found is None:
         return None
@@ -136,15 +136,6 @@ def _opened(value: Any) -> _Opened | None:
     if cls in (dict, collections.OrderedDict, collections.defaultdict):
         return _Opened(list(value), children, found.make, operator.setitem)
     return _Opened(range(len(children)), children, found.make, None)
-
-
-def _set_attribute(value: Any, name: str, new: Any) -> None:
-    """Sets an attribute without running code of the user's, also where the class is frozen."""
-    member = slots_of(type(value)).get(name)
-    if member is not None:
-        member.__set__(value, new)
-    else:
-        fields_of(value)[name] = new
 
 
 def _is_differentiable(leaf: Any) -> bool:

@@ -1,7 +1,8 @@
 """Arguments of one call of a step: flattened, with a key that selects the program, and stand-ins for recording.
 
-Tensors, ndarrays and numbers are parameters of the program, whatever holds them: lists, tuples, dicts, slices and JAX's
-registered classes. All else is the same object in each call of one program, and so is the order of dicts.
+Tensors, ndarrays and numbers are parameters of the program, whatever holds them: lists, tuples, dicts, slices, JAX's
+registered classes, and plain objects that hold tensors. All else is the same object in each call of one program, and so is
+the order of dicts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import numpy as np
 
 from ...compiler.hlo.types import SHORT_NAMES, ArrayType
 from ...compiler.values.boundary import Form
+from ...compiler.values.instances import instance_fields, slots_of
+from ...runtime.arguments.classification import LeafKind, fields_of, is_plain, rule_of
 from ..array import LazyTensor
 from ..barrier import value_of
 from ..graph import Node
@@ -35,15 +38,76 @@ class Reference:
 
 
 class ContainerParts(NamedTuple):
-    """The contents of a container, a key for its structure, and a function that makes one of other contents."""
+    """What a container holds, what tells containers apart that hold as many, and what makes one of other contents.
+
+    `put` puts into one that was made of nothing, as an object can be that holds itself; None where that cannot be.
+    """
 
     token: Any
     children: Iterable[Any]
     make: Callable[[list[Any]], Any]
+    put: Callable[[Any, int, Any], None] | None = None
 
 
-def contents_of(value: Any) -> ContainerParts | None:
-    """The contents of a container; None for a leaf."""
+class Holders:
+    """Tells which plain objects hold tensors, by attributes or what these hold, in one walk through a structure."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Any, bool]] = {}
+
+    def __contains__(self, value: Any) -> bool:
+        known = self._known.get(id(value))
+        if known is None:
+            known = self._known[id(value)] = value, self._holds(value)
+        return known[1]
+
+    def _holds(self, value: Any) -> bool:
+        """Looks until one is found. All that was seen where none was holds none."""
+        seen: dict[int, Any] = {}
+        pending = [value]
+        while pending:
+            each = pending.pop()
+            cls = type(each)
+            if cls is LazyTensor or issubclass(cls, Reference) or self._known.get(id(each), (None, False))[1]:
+                return True
+            if id(each) in seen or cls in _LEAVES:
+                continue
+            seen[id(each)] = each
+            if is_object(each):
+                pending += instance_fields(each).values()
+            elif (found := contents_of(each)) is not None:
+                pending += found.children
+        self._known.update({key: (each, False) for key, each in seen.items()})
+        return False
+
+
+def is_object(value: Any) -> bool:
+    """True for an object all of whose state is attributes, and that no program takes for one constant."""
+    if isinstance(value, Tensor | jax.Array) or not is_plain(type(value)):
+        return False
+    return rule_of(value, ()) is not LeafKind.STATIC
+
+
+def set_attribute(value: Any, name: str, new: Any) -> None:
+    """Sets an attribute without running code of the user's, also where the class is frozen."""
+    member = slots_of(type(value)).get(name)
+    if member is not None:
+        member.__set__(value, new)
+    else:
+        fields_of(value)[name] = new
+
+
+def delete_attribute(value: Any, name: str) -> None:
+    """Deletes an attribute without running code of the user's."""
+    member = slots_of(type(value)).get(name)
+    if member is not None:
+        member.__delete__(value)
+    else:
+        del fields_of(value)[name]
+
+
+def contents_of(value: Any, holders: Holders | None = None) -> ContainerParts | None:
+    """The contents of a container, and those of an object that is one of the `holders`; None for what is a leaf."""
     cls: Any = type(value)
     if cls in _LEAVES or issubclass(cls, Reference):
         return None
@@ -58,20 +122,37 @@ def contents_of(value: Any) -> ContainerParts | None:
         return ContainerParts((cls,), (value.start, value.stop, value.step), lambda new: slice(*new))
     if isinstance(value, tuple) and hasattr(cls, "_fields"):
         return ContainerParts((cls, len(value)), value, lambda new: tuple.__new__(cls, new))
+    if holders is not None and is_object(value) and value in holders:
+        fields = instance_fields(value)
+        names = tuple(fields)
+
+        def put(made: Any, place: int, new: Any) -> None:
+            set_attribute(made, names[place], new)
+
+        return ContainerParts((cls, names), fields.values(), lambda _: object.__new__(cls), put)
     children, tree = jax.tree_util.tree_flatten(value, is_leaf=lambda each: each is not value)
     if jax.tree_util.treedef_is_leaf(tree):
         return None
     return ContainerParts((cls, tree), children, lambda new: jax.tree_util.tree_unflatten(tree, new))
 
 
-def rebuilt(value: Any, leaf: Callable[[Any], Any], made: dict[int, tuple[Any, Any]]) -> Any:
-    """A structure with other leaves. `made`: replaced containers, by identity; new ones are added."""
+def rebuilt(
+    value: Any, leaf: Callable[[Any], Any], made: dict[int, tuple[Any, Any]], holders: Holders | None = None
+) -> Any:
+    """A structure with other leaves. `made`: containers, with what stands for them, by identity; new ones are added."""
     if id(value) in made:
         return made[id(value)][1]
-    found = contents_of(value)
+    holders = Holders() if holders is None else holders
+    found = contents_of(value, holders)
     if found is None:
         return leaf(value)
-    new = found.make([rebuilt(child, leaf, made) for child in found.children])
+    if found.put is not None:
+        new = found.make([])
+        made[id(value)] = value, new
+        for place, child in enumerate(found.children):
+            found.put(new, place, rebuilt(child, leaf, made, holders))
+        return new
+    new = found.make([rebuilt(child, leaf, made, holders) for child in found.children])
     made[id(value)] = value, new
     return new
 
@@ -83,11 +164,14 @@ class Structure:
         self.leaves: list[Any] = []
         self.containers: list[Any] = []
         self.key: list[Any] = []
+        self.objects: list[int] = []
+        """The numbers of the containers that are objects."""
         self._numbers: dict[int, int] = {}
+        self._holders = Holders()
         self._add(value)
 
     def _add(self, value: Any) -> None:
-        found = contents_of(value)
+        found = contents_of(value, self._holders)
         if found is None:
             self.key.append(None)
             self.leaves.append(value)
@@ -96,6 +180,8 @@ class Structure:
         if known < len(self.containers):
             self.key.append(known)
             return
+        if found.put is not None:
+            self.objects.append(known)
         self.containers.append(value)
         self.key.append(found.token)
         for child in found.children:
@@ -129,8 +215,8 @@ class Call:
         self.structure = Structure((args, kwargs))
         self.leaves = self.structure.leaves
         self.owners: list[Any] = []
-        self.others: list[Any] = []
-        """The leaves that are no parameters."""
+        self.others: list[Any] = [type(self.structure.containers[i]) for i in self.structure.objects]
+        """The leaves that are no parameters, and the classes of objects that hold some."""
         self.memory: list[np.ndarray[Any, Any]] = []
         """The ndarrays among the arguments, and those that are memory of tensors."""
         self.is_replayable = True

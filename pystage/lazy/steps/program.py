@@ -24,7 +24,7 @@ from ..recipes import TensorKind
 from ..recorder import is_static
 from ..segment import Segment, leaves_of, program_of
 from ..tensor import Tensor, assign, node_of, owner, owner_of, view_of
-from .arguments import Call, Reference, Structure, rebuilt
+from .arguments import Call, Reference, Structure, rebuilt, set_attribute
 from .recording import Parameter, Recording
 
 
@@ -67,8 +67,19 @@ class _Constant(Reference):
 class StepProgram:
     """The recording of one call of a step."""
 
-    def __init__(self, recording: Recording, call: Call, bases: list[Any], given: Any, result: Any) -> None:
-        """`given` is what the function got, with `bases` for the parameters. The recording runs still."""
+    def __init__(
+        self,
+        recording: Recording,
+        call: Call,
+        bases: list[Any],
+        given: Any,
+        result: Any,
+        assigned: Sequence[tuple[int, str, Any]],
+    ) -> None:
+        """`given` is what the function got, with `bases` for the parameters. The recording runs still.
+
+        `assigned`: values of attributes, by the numbers of containers, and names.
+        """
         self.name = recording.name
         self.demanded = tuple(sorted(recording.demanded))
         self._outputs: list[Node] = []
@@ -95,6 +106,7 @@ class StepProgram:
             return _Constant(leaf)
 
         self._result = rebuilt(result, reference, containers)
+        self._assigned = [(i, name, rebuilt(value, reference, containers)) for i, name, value in assigned]
         self._stored = [
             (n, self._number(node))
             for n, node in enumerate(map(node_of, bases))
@@ -142,7 +154,7 @@ class StepProgram:
 
     def repeats(self, other: StepProgram) -> bool:
         """True if another call has recorded the same."""
-        mine, others = Structure(self._result), Structure(other._result)
+        mine, others = [Structure((each._result, each._assigned)) for each in (self, other)]
         return (
             self._segment.key == other._segment.key
             and self._stored == other._stored
@@ -162,7 +174,10 @@ class StepProgram:
                 return function(*call.args, **call.kwargs)
             for n, number in self._stored:
                 _store(call.owners[n], outputs[number])
-            return rebuilt(self._result, _Results(call, outputs).leaf, {})
+            leaf, made = _Results(call, outputs).leaf, {}
+            for i, name, value in self._assigned:
+                set_attribute(call.structure.containers[i], name, rebuilt(value, leaf, made))
+            return rebuilt(self._result, leaf, made)
 
     def _computed(self, call: Call) -> list[Node] | None:
         """The outputs; None if the call raises, or is too large for one program."""

@@ -15,12 +15,13 @@ from types import MethodType, TracebackType
 from typing import Any
 
 from ...autocasting import product_type
+from ...compiler.values.instances import instance_fields
 from ..control import sync
 from ..counting import counts
 from ..devices import default_device
 from ..graph import is_differentiating
 from ..recorder import floats_raise
-from .arguments import Call, Structure, rebuilt, shares_memory
+from .arguments import Call, Structure, delete_attribute, rebuilt, set_attribute, shares_memory
 from .captured import Captured, draws_of
 from .program import StepProgram
 from .recording import Abandoned, Recording, StepError, recorded, thread
@@ -166,7 +167,10 @@ def _record(recording: Recording, function: Callable[..., Any], call: Call) -> S
         bases, leaves = call.stands()
         left = iter(leaves)
         given = rebuilt((call.args, call.kwargs), lambda _: next(left), {})
+        structure = Structure(given)
+        containers = structure.containers
         before = _layout(given, bases)
+        objects = [(i, containers[i], instance_fields(containers[i])) for i in structure.objects]
         try:
             result = function(*given[0], **given[1])
         except Abandoned:
@@ -177,17 +181,41 @@ def _record(recording: Recording, function: Callable[..., Any], call: Call) -> S
             raise recording.refusal
         if recording.is_abandoned:
             return None
+        assigned = _taken_back(recording, objects)
         if _layout(given, bases) != before:
             if failure is not None:
                 return None
             recording.refuse("changes a container among its arguments, or the shape of one")
-        program = StepProgram(recording, call, bases, given, result)
+        program = StepProgram(recording, call, bases, given, result, assigned)
     if failure is None:
         return program
     if recording.checks or (isinstance(failure, TypeError) and call.has_numbers()):
         return None  # it may be another exception, or none: what is written in C wants a number itself
     program.run(call, function)
     raise failure
+
+
+def _taken_back(
+    recording: Recording, objects: list[tuple[int, Any, dict[str, Any]]]
+) -> list[tuple[int, str, Any]]:
+    """What a step has assigned to attributes of its arguments: the number of the container, the name, and the value.
+
+    The objects get back what they had, so that places are those of the arguments. StepError for an attribute that is gone.
+    """
+    assigned: list[tuple[int, str, Any]] = []
+    for number, value, before in objects:
+        now = instance_fields(value)
+        if before.keys() - now.keys():
+            recording.refuse("deletes an attribute of an argument")
+        for name, new in now.items():
+            if name not in before:
+                delete_attribute(value, name)
+            elif new is not before[name]:
+                set_attribute(value, name, before[name])
+            else:
+                continue
+            assigned.append((number, name, new))
+    return assigned
 
 
 def _layout(given: Any, bases: list[Any]) -> tuple[list[Any], list[tuple[int, Any]]]:
@@ -204,7 +232,8 @@ def step(function: Callable[..., Any] | None = None, *, check: bool = False) -> 
     done again. `check`: each call is recorded nevertheless, and compared. A block ends in a barrier, so that each is one
     program.
 
-    Tensors, ndarrays and numbers are parameters, by themselves or in lists, tuples, dicts and JAX's registered classes; a
+    Tensors, ndarrays and numbers are parameters, by themselves or in lists, tuples, dicts, JAX's registered classes, and
+    dataclasses and other plain objects that hold tensors, whose attributes it may assign; a
     number that the function looks at, as in a branch or a shape, is part of the program. Raises StepError for a function
     that looks at the values of tensors, draws, uses other lazy tensors, keeps a tensor, or does something else than before.
     """
