@@ -21,7 +21,7 @@ import jax
 from ..records import dataclass
 from .executables.jax_private import is_tracing
 from .outcomes import Lazy
-from .work_estimate import Outline, outline_of
+from .work_estimate import Nesting, Outline, nesting_of, outline_of
 
 if TYPE_CHECKING:
     from .executables.background import Job
@@ -117,25 +117,28 @@ def is_for_jax(arguments: Any, *, lazy: bool = True) -> bool:
     return any(isinstance(leaf, of_jax) for leaf in jax.tree.leaves(arguments))
 
 
-@dataclass(slots=True)
+# Not dataclasses, whose `__init__` would be written in the first call, which takes as long as many a plain run.
+
+
 class Kind:
     """Calls with arguments of the same types and of about the same size: how long they take, in seconds."""
 
-    plain: float = 0.0
-    plain_calls: int = 0
-    until: float = 0.0
-    """What plain runs take in all before it is asked again whether compiling pays."""
-    noted: float = 0.0
-    """The time of the plain runs when it was last asked."""
-    noted_calls: int = 0
-    best: float = float("inf")
-    """The shortest call of a program."""
-    trials: int = 0
-    """How many calls of a program were timed."""
-    usual: float = float("inf")
-    """How long a plain run took when the program was given up, because it was slower."""
-    settled: bool = False
-    """True where the program is taken, without being timed."""
+    def __init__(self, usual: float = float("inf")) -> None:
+        self.plain = 0.0
+        self.plain_calls = 0
+        self.until = 0.0
+        """What plain runs take in all before it is asked again whether compiling pays."""
+        self.noted = 0.0
+        """The time of the plain runs when it was last asked."""
+        self.noted_calls = 0
+        self.best = float("inf")
+        """The shortest call of a program."""
+        self.trials = 0
+        """How many calls of a program were timed."""
+        self.usual = usual
+        """How long a plain run took when the program was given up, because it was slower."""
+        self.settled = False
+        """True where the program is taken, without being timed."""
 
     @property
     def given_up(self) -> bool:
@@ -148,7 +151,6 @@ class Kind:
         return self.plain / self.plain_calls if self.plain_calls else 0.0
 
 
-@dataclass(slots=True)
 class Kinds:
     """Calls with arguments of the same types, by their size: `size` gives its binary logarithm.
 
@@ -156,15 +158,16 @@ class Kinds:
     served well, and given up for less than what it served badly.
     """
 
-    size: Callable[..., int]
-    at_once: bool
-    """True where calls are compiled without a plain run."""
-    by_size: dict[int, Kind] = field(default_factory=dict)
+    def __init__(self, size: Callable[..., int], at_once: bool) -> None:
+        self.size = size
+        self.at_once = at_once
+        """True where calls are compiled without a plain run."""
+        self.by_size: dict[int, Kind] = {}
 
     def add(self, size: int) -> Kind:
         """A new kind."""
         worse = [kind.usual for at, kind in self.by_size.items() if at > size and kind.given_up]
-        made = self.by_size[size] = Kind(usual=min(worse, default=float("inf")))
+        made = self.by_size[size] = Kind(min(worse, default=float("inf")))
         return made
 
     def serves_less(self, size: int) -> bool:
@@ -185,6 +188,7 @@ class Tiers:
     """What the next compilation costs at least: inference did not end in time."""
     kinds: dict[Any, Kinds] = field(default_factory=dict)
     _outline: Outline | None = None
+    _nesting: Nesting | None = None
     job: Job | None = None
     """What XLA compiles beside the program."""
     awaiting: Kind | None = None
@@ -209,6 +213,19 @@ class Tiers:
         if self.compilations:
             return max(self.compiling / self.compilations, self.least)
         return max(AT_FIRST + BY_LINE * self.outline.lines, self.least)
+
+    @property
+    def least_price(self) -> float:
+        """The price, or what it is at least while the source has not been read."""
+        return self.price if self._outline is not None or self.compilations else max(AT_FIRST, self.least)
+
+    def _may_be_long(self, kind: Kind, args: Sequence[Any]) -> bool:
+        """False if the plain run of such a call certainly takes less than compiling does."""
+        if kind.plain_calls:
+            return kind.mean >= self.least_price
+        if self._nesting is None:
+            self._nesting = nesting_of(self.function)
+        return self._nesting.may_take_long(args)
 
     @property
     def all_kinds(self) -> list[Kind]:
@@ -243,10 +260,10 @@ class Tiers:
 
     def pays(self, kind: Kind, args: Sequence[Any]) -> bool:
         """True if such a call is to be compiled now."""
-        price = self.price
-        if self.plain - self.compiling >= price:
-            return True
-        return self.is_long(kind, args)
+        saved = self.plain - self.compiling
+        if saved < self.least_price and not self._may_be_long(kind, args):
+            return False
+        return saved >= self.price or self.is_long(kind, args)
 
     def is_long(self, kind: Kind, args: Sequence[Any]) -> bool:
         """True if such a call is expected to take longer than compiling it, so that it waits for that."""
@@ -300,8 +317,9 @@ class Tiers:
         if self.job is not None:
             kind.until = kind.plain + SOON
             return
-        missing = self.price if kind.given_up else (self.price - (self.plain - self.compiling)) / 4
-        kind.until = kind.plain + max(missing, self.price / 100)
+        price = self.least_price
+        missing = price if kind.given_up else (price - (self.plain - self.compiling)) / 4
+        kind.until = kind.plain + max(missing, price / 100)
 
     def note_compiling(self, seconds: float) -> None:
         """Accounts for a compilation, or a refusal, that took so long."""

@@ -4,18 +4,22 @@ Each node of the syntax tree takes the time of an instruction of CPython, times 
 trips of a loop are those that its source derives from the parameters alone (`range(n)`, `range(x.shape[0])`, `for each in
 xs`); a loop counts once where they depend on anything else, or where a `break` or a `return` may end it. What the function
 calls is looked at as far as it is a function of its own module.
+
+Reading the source takes a millisecond, as long as many a plain run. `Nesting` says by the code alone whether a run may take
+so long that it is worth it.
 """
 
 from __future__ import annotations
 
 import ast
+import dis
 import linecache
 import operator
 import sys
 import textwrap
 import types
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..records import dataclass
 
@@ -50,6 +54,90 @@ class Outline:
             nodes += weight * min(trips, MOST_TRIPS)
         elements = max((int(getattr(arg, "size", 1)) for arg in args if hasattr(arg, "shape")), default=1)
         return nodes * NODE + elements * ELEMENT
+
+
+WORTH_READING = 19
+"""The binary logarithm of the trips below which hardly any run takes as long as compiling: half a second."""
+
+
+class Nesting(NamedTuple):
+    """How deep `for` loops stand in each other, at most, and the largest integer in the code."""
+
+    depth: int
+    largest: int
+
+    def may_take_long(self, args: Sequence[Any]) -> bool:
+        """False for a run that is short, as far as no loop has more trips than an argument has elements along an axis."""
+        return self.depth * max([self.largest, *map(_extent, args)]).bit_length() > WORTH_READING
+
+
+def _extent(arg: Any) -> int:
+    """How many trips a loop over an argument has, or one that counts to it."""
+    if isinstance(arg, int):
+        return abs(arg)
+    shape = getattr(arg, "shape", None)
+    if shape is None:
+        return len(arg) if hasattr(type(arg), "__len__") else 0
+    return max(shape, default=0)
+
+
+def nesting_of(function: Callable[..., Any]) -> Nesting:
+    """The nesting of a function and of what it calls by name in its module, by their code."""
+    seen: set[types.CodeType] = set()
+    largest = 0
+
+    def depth_of(function: Any) -> int:
+        nonlocal largest
+        if not isinstance(function, types.FunctionType) or function.__code__ in seen or len(seen) >= CALLEES:
+            return 0
+        code = function.__code__
+        seen.add(code)
+        for each in code.co_consts:
+            if type(each) is int:
+                largest = max(largest, abs(each))
+        loops = _loops(code)
+        deepest = max([_depth(loops, start) for start, _ in loops], default=0)
+        for at, index in _places(code, _LOAD_GLOBAL):
+            found = _callee(function, code.co_names[index >> 1])
+            if found is not None:
+                deepest = max(deepest, _depth(loops, at) + depth_of(found))
+        return deepest
+
+    return Nesting(depth_of(function), largest)
+
+
+_LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]
+_FOR_ITER = dis.opmap["FOR_ITER"]
+
+
+def _places(code: types.CodeType, opcode: int) -> Iterator[tuple[int, int]]:
+    """Where the code has such an instruction, and its argument."""
+    opcodes, arguments = code.co_code[::2], code.co_code[1::2]
+    at = opcodes.find(opcode)
+    while at >= 0:
+        argument, before, shift = arguments[at], at - 1, 8
+        while before >= 0 and opcodes[before] == dis.EXTENDED_ARG:
+            argument |= arguments[before] << shift
+            before, shift = before - 1, shift + 8
+        yield at, argument
+        at = opcodes.find(opcode, at + 1)
+
+
+def _loops(code: types.CodeType) -> list[tuple[int, int]]:
+    """Where the `for` loops begin and end."""
+    return [(at, at + count) for at, count in _places(code, _FOR_ITER)]
+
+
+def _depth(loops: Sequence[tuple[int, int]], at: int) -> int:
+    """How many loops an instruction is in."""
+    return sum(start <= at <= end for start, end in loops)
+
+
+def _callee(function: types.FunctionType, name: str) -> Any:
+    """What a function calls by this name, if it is of its own module."""
+    found = function.__globals__.get(name)
+    found = getattr(found, "__wrapped__", found)
+    return found if getattr(found, "__module__", None) == function.__module__ else None
 
 
 def outline_of(function: Callable[..., Any]) -> Outline:
@@ -147,9 +235,7 @@ class _Walk:
             self.block(body, loops)
 
     def _call(self, node: ast.Call, name: str, loops: tuple[Size, ...]) -> None:
-        found = self._function.__globals__.get(name)
-        found = getattr(found, "__wrapped__", found)
-        if name not in self._names and getattr(found, "__module__", None) == self._function.__module__:
+        if name not in self._names and (found := _callee(self._function, name)) is not None:
             self._reader.read(found, loops, [self._value(arg) for arg in node.args])
 
     def _assign(self, node: ast.stmt, own: Sequence[ast.AST]) -> None:

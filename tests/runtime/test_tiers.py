@@ -31,6 +31,7 @@ def _as_by_default(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def at_no_price(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiling pays after the first call."""
     monkeypatch.setattr(tiers.Tiers, "price", 0.0)
+    monkeypatch.setattr(tiers.Tiers, "least_price", 0.0)
     monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: float("inf"))
     monkeypatch.setattr(tiers.Tiers, "note_compiling", lambda self, seconds: None)
     monkeypatch.setattr(tiers, "WORTH", float("inf"))
@@ -69,6 +70,9 @@ def test_a_long_call_is_compiled_at_once() -> None:
         return total
 
     compiled = pystage.compile(rounds)
+    assert compiled(3) == rounds(3)
+    assert programs(compiled) == 0
+    assert compiled.tiers._outline is None  # a short call does not wait until the source is read
     assert compiled.tiers.outline.seconds((10_000,)) > compiled.tiers.price
     assert compiled.tiers.outline.seconds((10,)) < compiled.tiers.price
     compiled(3000)
@@ -179,7 +183,8 @@ def test_a_program_given_up_for_small_arguments_is_tried_for_large_ones(
 
 def test_a_program_given_up_is_tried_again_where_plain_runs_grow_longer() -> None:
     account = tiers.Tiers(halves, compiling=1.0, compilations=1)
-    kind = tiers.Kind(usual=0.01, best=0.02, trials=3)
+    kind = tiers.Kind(usual=0.01)
+    kind.best, kind.trials = 0.02, 3
     for seconds, calls, given_up in ((1.0, 100, True), (1.0, 30, True), (1.0, 20, False)):
         kind.plain += seconds
         kind.plain_calls += calls
@@ -312,6 +317,7 @@ def test_the_change_of_tier_is_not_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(tiers.Tiers, "price", 0.0)
+    monkeypatch.setattr(tiers.Tiers, "least_price", 0.0)
     monkeypatch.setattr(tiers.Tiers, "patience", lambda self, kind, args: float("inf"))
     monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: kind.plain_calls >= at)
     monkeypatch.setattr(tiers, "WORTH", float("inf"))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pystage.runtime.work_estimate import NODE, outline_of
+from pystage.runtime.work_estimate import NODE, nesting_of, outline_of
 
 N = 10_000
 
@@ -91,6 +91,49 @@ def of_another_kind(n):
 )
 def test_trips_that_they_do_not_say_count_once(function: Any, args: tuple[Any, ...]) -> None:
     assert outline_of(function).seconds(args) < 100 * NODE
+
+
+def by_constants():
+    total = 0
+    for i in range(3000):
+        for j in range(3000):
+            total += i ^ j
+    return total
+
+
+def after_many_names(n):
+    return n
+
+
+_names = "; ".join([f"v{i}" for i in range(300)])
+after_many_names.__code__ = compile(
+    f"def after_many_names(n):\n  {_names}\n  for i in range(n):\n    {_names}; by_number(i)", "<many>", "exec"
+).co_consts[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "depth"),
+    [
+        (by_number, 1),
+        (by_shape, 2),
+        (of_a_callee, 2),
+        (inner_of_a_callee, 1),
+        (waiting, 0),
+        (by_constants, 2),
+        (after_many_names, 2),
+        (len, 0),
+    ],
+)
+def test_loops_in_loops_are_counted_by_the_code(function: Any, depth: int) -> None:
+    assert nesting_of(function).depth == depth
+
+
+def test_a_run_that_takes_long_is_not_taken_for_a_short_one() -> None:
+    for function, args in ((by_number, (1 << 25,)), (of_a_callee, (np.zeros(1 << 12), 1 << 13)), (by_constants, ())):
+        assert outline_of(function).seconds(args) > 0.25
+        assert nesting_of(function).may_take_long(args)
+    for function, args in ((by_shape, (np.zeros((500, 500)),)), (by_elements, ([0.0] * N,)), (waiting, (1 << 40,))):
+        assert not nesting_of(function).may_take_long(args)
 
 
 class Account:
