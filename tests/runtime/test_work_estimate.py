@@ -107,7 +107,9 @@ def after_many_names(n):
 
 _names = "; ".join([f"v{i}" for i in range(300)])
 after_many_names.__code__ = compile(
-    f"def after_many_names(n):\n  {_names}\n  for i in range(n):\n    {_names}; by_number(i)", "<many>", "exec"
+    f"def after_many_names(n):\n  {_names}\n  for i in range(n):\n    {_names}; by_number(i)",
+    "<many>",
+    "exec",
 ).co_consts[0]
 
 
@@ -129,10 +131,18 @@ def test_loops_in_loops_are_counted_by_the_code(function: Any, depth: int) -> No
 
 
 def test_a_run_that_takes_long_is_not_taken_for_a_short_one() -> None:
-    for function, args in ((by_number, (1 << 25,)), (of_a_callee, (np.zeros(1 << 12), 1 << 13)), (by_constants, ())):
+    for function, args in (
+        (by_number, (1 << 25,)),
+        (of_a_callee, (np.zeros(1 << 12), 1 << 13)),
+        (by_constants, ()),
+    ):
         assert outline_of(function).seconds(args) > 0.25
         assert nesting_of(function).may_take_long(args)
-    for function, args in ((by_shape, (np.zeros((500, 500)),)), (by_elements, ([0.0] * N,)), (waiting, (1 << 40,))):
+    for function, args in (
+        (by_shape, (np.zeros((500, 500)),)),
+        (by_elements, ([0.0] * N,)),
+        (waiting, (1 << 40,)),
+    ):
         assert not nesting_of(function).may_take_long(args)
 
 

@@ -17,12 +17,14 @@ from typing import Any
 import jax
 
 from .. import limits
-from ..diagnostics.codes_calls import InternalError
-from ..diagnostics.diagnostic import DiagnosticError
+from ..diagnostics.codes_calls import EndlessRecursion, InternalError
+from ..diagnostics.diagnostic import DiagnosticError, Note
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
 from ..hlo.types import ShapeError, TooLarge
 from ..ops.foreign.named_axes import CURRENT, NO_AXES
+from ..stage import ir as stage
+from ..stage.walk import walk
 from ..values.boundary import (
     FACTORY,
     MAXLEN,
@@ -73,12 +75,14 @@ from .calls import meanings  # noqa: F401  (declares what they mean)
 from .calls.hoist import Hoist
 from .calls.parameters import arrange
 from .calls.printing import skip_writes
+from .diagnostics.errors import places_of_calls
 from .exceptions.out_of_memory import raised
 from .exceptions.raising import attempt
 from .interpreter import Interpreter
 from .reporting import shape_diagnostic
 from .results.exits import Exit
 from .state.effort import Exhausted
+from .state.frame import StatesInProgram
 from .state.retry import GoOverPlaces, Retry, RetryReason, StatesInProgram, WriteOut
 from .transforms import jax as jaxtransforms  # noqa: F401  (declares meanings)
 from .transforms import (
@@ -102,6 +106,7 @@ def infer_program(
     """
     loops = static.loops if isinstance(static, Statics) else LoopDecisions()
     refused: StagingError | None = None  # what was wrong where loops were rolled
+    written_out: dict[stage.Instr, Note] = {}  # why loops were, that go over the places of a list
     steps = 0
     for _ in range(limits.RESTARTS):
         engine = Interpreter(
@@ -115,7 +120,7 @@ def infer_program(
         try:
             return _Entry(engine, static or {}).run(function, args, kwargs, name)
         except Retry as retry:
-            _decide(loops, retry.reason)
+            _decide(loops, retry.reason, written_out)
             if isinstance(retry.reason, WriteOut):
                 steps = engine.effort.steps
         except (Exhausted, StagingError) as error:
@@ -123,13 +128,14 @@ def infer_program(
                 loops.forget()
                 engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
             rolled = {**loops.appending, **engine.loops.alternatives}
-            if loops.unrolled.keys() >= rolled.keys() and not any(loops.by_place.values()):
+            by_place = [loop for loop, goes in loops.by_place.items() if goes]
+            if loops.unrolled.keys() >= rolled.keys() and not (by_place and _may_matter(by_place, error)):
                 if isinstance(error, StagingError):
                     raise
                 raise refused or StagingError((engine.effort.diagnostic(engine.b.span),)) from None
             refused = error if isinstance(error, StagingError) else refused
             loops.by_place.update(dict.fromkeys(loops.by_place, False))
-            loops.unrolled |= rolled
+            loops.unrolled |= rolled | written_out
         finally:
             engine.release()
     raise StagingError(
@@ -137,20 +143,30 @@ def infer_program(
     )
 
 
-def _decide(loops: LoopDecisions, reason: RetryReason) -> None:
-    """Decides how the program is inferred when it begins again."""
+def _decide(loops: LoopDecisions, reason: RetryReason, unrolled: dict[stage.Instr, Note]) -> None:
+    """Decides how the program is inferred when it begins again; `unrolled` are loops that were, and are rolled now."""
     match reason:
         case WriteOut(loop, why, appends):
             rolled = appends and loop not in loops.appending
             (loops.appending if rolled else loops.unrolled)[loop] = why
         case GoOverPlaces(loop):
             loops.by_place[loop] = len(loops.by_place) < limits.LOOPS_BY_PLACE
-            if loops.by_place[loop]:
-                loops.unrolled.pop(loop, None)
+            if loops.by_place[loop] and loop in loops.unrolled:
+                unrolled[loop] = loops.unrolled.pop(loop)
         case StatesInProgram(generators):
             loops.in_program |= generators
         case _:
             raise TypeError(f"{reason!r} is no reason to infer a whole program again")
+
+
+def _may_matter(by_place: Sequence[stage.Instr], error: Exception) -> bool:
+    """False where the program is refused because a function calls itself, and no trip of these loops calls it: what they
+    leave behind then does not say how deep it goes."""
+    diagnostics = error.diagnostics if isinstance(error, StagingError) else ()
+    if not diagnostics or not all(isinstance(each, EndlessRecursion) for each in diagnostics):
+        return True
+    calls = {span for each in diagnostics for span in (each.span, *places_of_calls(each))}
+    return any(i.span in calls for i in walk(tuple(by_place)))
 
 
 def _parameters(function: Any) -> tuple[tuple[str, ...], str | None, str | None, tuple[str, ...]]:

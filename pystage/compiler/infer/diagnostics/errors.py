@@ -44,7 +44,7 @@ class Errors:
         """
         for known, others, again in zip(self.found, self.others, self.again):
             if known.code == diagnostic.code and known.span == diagnostic.span:
-                place = _first_other(_places(known), _places(diagnostic))
+                place = _first_other(places_of_calls(known), places_of_calls(diagnostic))
                 if place is not None:
                     others[place] = None
                 self.repeated += self.repeated < MAX_REPEATED
@@ -97,8 +97,8 @@ def _with_places(diagnostic: Diagnostic, again: Iterable[Span]) -> Diagnostic:
     return replace(diagnostic, notes=(*places, *diagnostic.notes)) if places else diagnostic
 
 
-def _places(diagnostic: Diagnostic) -> list[Span]:
-    """The locations of the calls that led to a diagnostic, innermost first."""
+def places_of_calls(diagnostic: Diagnostic) -> list[Span]:
+    """Where the calls that led to a diagnostic stand, innermost first."""
     return [n.span for n in diagnostic.notes if n.span is not None and n.text.endswith("is called here")]
 
 
