@@ -79,6 +79,7 @@ class Request:
     known to be wanted as constants, of the leaves and of the environment, and `changing` which of its
     integers are known to change. `capacities` are those that runs turned out to need. `skips_writes`: a call that
     has printed may be executed again. `traced`: JAX traces the call, so that no other program can be executed in its place.
+    `loops`: how the loops of the function's other programs were inferred, and of this one from then on.
     """
 
     fn: Callable[..., Any]
@@ -95,6 +96,7 @@ class Request:
     capacities: Mapping[AllocationSite, int] = field(default_factory=dict)
     skips_writes: bool = False
     traced: bool = False
+    loops: LoopDecisions = field(default_factory=LoopDecisions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,16 +202,25 @@ def build(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
     """
     with deep_recursion(), noting() as noted:
         try:
-            program, known, demands = _infer(infer, request, dict(static))
-            made = finished(request.name, request.span, program, known, demands)
+            made = _built(infer, request, static)
             forms = leaf_forms((*request.args, *request.kwargs.values()))
             return replace(
-                made, hash_order=noted.order, forms=tuple([forms[leaf] for leaf in program.leaves])
+                made, hash_order=noted.order, forms=tuple([forms[leaf] for leaf in made.program.leaves])
             )
         except TooLarge as error:
             raise StagingError((OutOfMemory(span=request.span, what=str(error)),)) from None
         except RecursionError:
             raise StagingError((TooDeep(span=request.span, function=request.name),)) from None
+
+
+def _built(infer: Infer, request: Request, static: Mapping[int, Any]) -> Staged:
+    """What is refused where loops are inferred as in other programs of the function is tried again without them."""
+    if request.loops:
+        try:
+            return finished(request.name, request.span, *_infer(infer, request, dict(static)))
+        except StagingError:
+            request.loops.forget()
+    return finished(request.name, request.span, *_infer(infer, request, dict(static)))
 
 
 def finished(
@@ -281,7 +292,8 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
     fixed = dict(request.fixed)
     refusal: StagingError | None = None
     decide = False
-    loops = LoopDecisions()
+    loops = request.loops.of_loops()
+    may_be_of_others = bool(loops)
     while True:
         statics = Statics(
             static,
@@ -301,6 +313,8 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
                 _answer(request, need, statics, static, demands, fixed)
             continue
         except StagingError as error:
+            if may_be_of_others:
+                raise
             refusal = refusal or error
             if not statics.inputs or any(isinstance(d, ProgramTooLarge) for d in error.diagnostics):
                 raise refusal from None
@@ -310,6 +324,7 @@ def _infer(infer: Infer, request: Request, static: dict[int, Any]) -> _Inferred:
                     fixed[key] = Demand(path, str(path), value, None, "the program does not stage otherwise")
             decide = True
             continue
+        request.loops.note(loops)
         guarded = {g.path.key: g.expected for g in program.guards if g.kind is GuardKind.EQUAL}
         environment = [replace(d, value=guarded[key]) for key, d in fixed.items() if key in guarded]
         return program, static, (*demands.values(), *environment)

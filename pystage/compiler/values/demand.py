@@ -49,9 +49,24 @@ class LoopDecisions:
     appending: dict[Any, Any] = field(default_factory=dict)
     in_program: dict[Any, str | None] = field(default_factory=dict)
 
+    def of_loops(self) -> LoopDecisions:
+        """A copy to begin the inference of another call with. Which generators are in the program each call finds out."""
+        return LoopDecisions(dict(self.unrolled), dict(self.by_place), dict(self.appending))
+
+    def note(self, others: LoopDecisions) -> None:
+        """Decides as an inference did that ended in a program."""
+        for mine, theirs in zip(self._of_loops(), others._of_loops(), strict=True):
+            mine.update(theirs)
+
+    def __bool__(self) -> bool:
+        return any(self._of_loops())
+
+    def _of_loops(self) -> tuple[dict[Any, Any], ...]:
+        return self.unrolled, self.by_place, self.appending
+
     def forget(self) -> None:
         """Forgets all decisions: more of the program is known."""
-        for decisions in (self.unrolled, self.by_place, self.appending, self.in_program):
+        for decisions in (*self._of_loops(), self.in_program):
             decisions.clear()
 
 

@@ -1,7 +1,7 @@
-"""Specialisation feedback: which numbers must be constants, and which integers change between calls.
+"""Specialisation feedback: which numbers must be constants, which integers change between calls, which loops are unrolled.
 
-In: compiled programs, and guards that failed. Out: requests for the next programs, which ask for the required constants at
-once, so that no demand is found twice, and make inputs of integers that change, so that a counter does not need a program
+In: compiled programs, and guards that failed. Out: requests for the next programs, which ask for the required constants and
+unroll the loops at once, so that nothing is found twice, and make inputs of integers that change, so that a counter does not need a program
 for each of its values.
 """
 
@@ -29,6 +29,7 @@ from ...compiler.values.boundary import (
     Write,
 )
 from ...compiler.values.capacity import AllocationSite
+from ...compiler.values.demand import LoopDecisions
 from ..outcomes import Outgrown
 from ..reports.ledger import Change, value_text
 from .environment import Reader
@@ -48,6 +49,7 @@ class Feedback:
         self.skips_writes = False
         """True once a call that had printed exceeded a capacity."""
         self._growing = threading.Lock()
+        self._loops: dict[Leaves, LoopDecisions] = {}
         self._demands: dict[Leaves, dict[int, Demand]] = {}
         self._fixed: dict[Leaves, dict[PathKey, Demand]] = {}
 
@@ -60,6 +62,7 @@ class Feedback:
             changing=dict(self.changing),
             capacities=self.capacities,
             skips_writes=self.skips_writes,
+            loops=self._loops.setdefault(leaves, LoopDecisions()),
         )
 
     def is_current(self, request: Request) -> bool:
