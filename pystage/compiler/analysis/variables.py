@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from ..stage import ir as stage
-from ..stage.walk import blocks_of, walk
+from ..stage.walk import blocks_of, uses_of_temps, walk
 
 
 def calls_of_itself(function: stage.Function) -> int:
@@ -19,6 +19,26 @@ def calls_of_itself(function: stage.Function) -> int:
             case stage.Call(func=func) if func in named:
                 count += 1
     return count
+
+
+def only_called(function: stage.Function) -> frozenset[str]:
+    """The parameters that a function does nothing with but call them: it does not see which object each is."""
+    loaded: dict[str, list[str]] = {name: [] for name in function.params.names()}
+    called: dict[str, int] = {}
+    for i in walk(function.body):
+        match i:
+            case stage.Load(dst=dst, name=name, scope=stage.StorageClass.LOCAL) if name in loaded:
+                loaded[name].append(dst)
+            case stage.Store(name=name) | stage.Delete(name=name):
+                loaded.pop(name, None)
+            case stage.Call(func=func):
+                called[func] = called.get(func, 0) + 1
+    uses = uses_of_temps(function.body)
+    return frozenset(
+        name
+        for name, temps in loaded.items()
+        if name not in function.cells and all(uses.get(temp, 0) == called.get(temp, 0) for temp in temps)
+    )
 
 
 def lost_with(instr: stage.Instr) -> list[str]:

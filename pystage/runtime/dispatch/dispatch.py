@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import jax
@@ -33,6 +34,7 @@ from ...records import dataclass
 from ..arguments.abstract import abstract_form
 from ..arguments.classification import LeafKind
 from ..arguments.flatten import AbstractTypes, Description, Flattener, HasRecords, Shape, occurrences
+from ..arguments.functions import called_parameters
 from ..arguments.inputs import type_key
 from ..arguments.layouts import ANYWHERE, Layouts, Place
 from ..arguments.targets import Calling, definition_of
@@ -488,8 +490,23 @@ class Dispatcher:
     ) -> Group:
         self.calling.check(args, kwargs)
         kinds = [k for k in map(self.flattener.rule, leaves) if isinstance(k, LeafKind)]
-        made = Group(kinds, [type(leaf) for leaf in leaves], len(shape) == 1)
+        made = Group(
+            kinds, [type(leaf) for leaf in leaves], len(shape) == 1, self._only_called(leaves, args, kwargs)
+        )
         return self.groups.setdefault(shape, made)
+
+    def _only_called(
+        self, leaves: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> frozenset[int]:
+        """The leaves that are arguments of which the function does not see which object each is."""
+        if FunctionType not in map(type, leaves):
+            return frozenset()
+        called, found, at = called_parameters(self.fn), [], 0
+        for name, value in zip((*self.calling.argument_names(len(args)), *kwargs), (*args, *kwargs.values())):
+            if type(value) is FunctionType and name in called:
+                found.append(at)
+            at += len(self.flattener.flatten(tuple, (), (value,))[1])
+        return frozenset(found)
 
     def describe(
         self, args: Sequence[Any], kwargs: Mapping[str, Any], abstract: AbstractTypes | None = None

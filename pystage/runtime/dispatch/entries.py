@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import field
+from types import FunctionType
 from typing import Any
 
 import jax
@@ -21,6 +22,7 @@ from ...compiler.diagnostics.errors import StagingError
 from ...config import config
 from ...records import dataclass
 from ..arguments.classification import BY_VALUE, LeafKind, by_equality
+from ..arguments.functions import interchangeable
 from ..arguments.inputs import TypeKey, type_key
 from .specialisation import Specialisation, SpecialisationContext
 
@@ -162,11 +164,14 @@ _MOST_REPRESENTATIVES = 16
 class Group:
     """Calls with the same shape and leaf types: which leaves are dynamic, and what else distinguishes calls."""
 
-    def __init__(self, kinds: Sequence[LeafKind], types: Sequence[type], flat: bool) -> None:
+    def __init__(
+        self, kinds: Sequence[LeafKind], types: Sequence[type], flat: bool, called: Collection[int] = ()
+    ) -> None:
+        """`called`: the leaves that are functions, and only called."""
         self.traced = LeafKind.TRACER in kinds
         self.static = [i for i, k in enumerate(kinds) if k is LeafKind.STATIC]
         self._by_value = [i for i in self.static if types[i] in BY_VALUE]
-        self._by_equality = [i for i in self.static if by_equality(types[i])]
+        self._by_equality = [i for i in self.static if by_equality(types[i]) or i in called]
         self._by_identity = [
             i for i in self.static if types[i] not in BY_VALUE and i not in self._by_equality
         ]
@@ -208,7 +213,7 @@ class Group:
     def _representative(self, leaf: Any) -> Any:
         """The first of equal objects that calls were given; it is kept alive, so that its `id` stands for all of them."""
         for other in self._representatives:
-            if other is leaf or (type(other) is type(leaf) and other == leaf):
+            if other is leaf or (type(other) is type(leaf) and _equal(other, leaf)):
                 return other
         if len(self._representatives) < _MOST_REPRESENTATIVES:
             self._representatives.append(leaf)
@@ -219,6 +224,10 @@ class Group:
         if self._simple:
             self._simple = False
             self.entries = {(e.context.x64, None): e for e in list(self.entries.values())}
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return interchangeable(one, other) if type(one) is FunctionType else bool(one == other)
 
 
 def _getter(indices: list[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:

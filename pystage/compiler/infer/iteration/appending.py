@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import field, fields, is_dataclass, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -20,13 +20,12 @@ import numpy as np
 from ....records import dataclass
 from ... import limits
 from ...diagnostics.diagnostic import Note
-from ...diagnostics.span import Span
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType
 from ...library.python.operators import binary
 from ...ops import Broadcast, DynamicUpdateSlice, Reshape, constant
 from ...stage import ir as stage
-from ...stage.walk import walk
+from ...stage.walk import uses_of_temps, walk
 from ...values.boundary import Form
 from ...values.gated import GatedNumber, may_be_unassigned, where_assigned
 from ...values.lattice import (
@@ -122,7 +121,7 @@ def _only_appended(loop: stage.For) -> tuple[str, ...]:
                 made.add(dst)
             case stage.Store(name=name) | stage.Delete(name=name):
                 changed.add(name)
-    uses = _uses(loop.body)
+    uses = uses_of_temps(loop.body)
 
     def appends(temp: str) -> bool:
         method = methods.get(temp, "")
@@ -130,29 +129,6 @@ def _only_appended(loop: stage.For) -> tuple[str, ...]:
 
     names = [n for n, temps in variables.items() if n not in changed and all(map(appends, temps))]
     return (*names, *[target for target in built if target not in made and uses[target] == 1])
-
-
-def _uses(block: stage.Block) -> dict[str, int]:
-    """How often each temporary is read."""
-    found: dict[str, int] = {}
-    for i in walk(block):
-        for field_ in fields(i):
-            if field_.name not in ("dst", "dsts"):
-                for temp in _temps(getattr(i, field_.name)):
-                    found[temp] = found.get(temp, 0) + 1
-    return found
-
-
-def _temps(operand: object) -> Iterator[str]:
-    """The temporaries among the operands of an instruction; those of inner blocks are not."""
-    if isinstance(operand, str) and stage.is_temp(operand):
-        yield operand
-    elif isinstance(operand, tuple):
-        for part in operand:
-            yield from _temps(part)
-    elif is_dataclass(operand) and not isinstance(operand, Span):
-        for part in fields(operand):
-            yield from _temps(getattr(operand, part.name))
 
 
 @dataclass(frozen=True, slots=True)
