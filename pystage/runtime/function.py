@@ -507,8 +507,8 @@ class CompiledFunction(Generic[P, R]):
             try:
                 with only_ready():
                     return self._call_compiled(fallback, args, kwargs, None)
-            except NotReady:
-                pass
+            except NotReady as not_ready:
+                kind.outgrown |= not_ready.outgrown
         if tiers.inferring.acquire(blocking=False):
             try:
                 return self._call_in_program(fallback, kinds, size, kind, args, kwargs)
@@ -540,8 +540,8 @@ class CompiledFunction(Generic[P, R]):
             try:
                 with only_ready():
                     made = self._call_compiled(fallback, args, kwargs, None)
-            except NotReady:
-                pass
+            except NotReady as not_ready:
+                kind.outgrown |= not_ready.outgrown
             else:
                 tiers.note_run(kind, time.perf_counter() - began)
                 return made
@@ -560,6 +560,7 @@ class CompiledFunction(Generic[P, R]):
             raise
         finally:
             seconds = time.perf_counter() - began
+            kind.outgrown &= late
             if job is not None:
                 tiers.begin(job, kind, seconds)
             elif late:

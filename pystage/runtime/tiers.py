@@ -40,6 +40,8 @@ LONGER = 4
 """A program that was given up is tried again where plain runs take this many times as long as then."""
 SOON = 1e-3
 """Seconds of plain runs after which it is asked again whether XLA is ready."""
+OFTEN = 1e-2
+"""Seconds of plain runs after which it is asked again whether one of the function's programs serves a call."""
 
 _now = time.perf_counter
 
@@ -49,11 +51,15 @@ class _Running(threading.local):
 
 
 class NotReady(Exception):
-    """Raised for a call whose program would have to be compiled first, or is being compiled by `job`."""
+    """A call for which a program would have to be compiled first, or is: by `job`.
 
-    def __init__(self, job: Job | None = None) -> None:
-        super().__init__(job)
+    `outgrown`: its program has exceeded a capacity.
+    """
+
+    def __init__(self, job: Job | None = None, outgrown: bool = False) -> None:
+        super().__init__(job, outgrown)
         self.job = job
+        self.outgrown = outgrown
 
 
 Missing = Literal["wait", "beside", "refuse"]
@@ -88,10 +94,10 @@ anything = functools.partial(_where_missing, "wait")
 """In the `with` block whatever is missing is compiled."""
 
 
-def check_ready() -> None:
-    """Raises `NotReady` where nothing may be compiled."""
+def check_ready(outgrown: bool = False) -> None:
+    """Raises `NotReady` where nothing may be compiled. `outgrown`: in place of a program that has exceeded a capacity."""
     if _asked.missing == "refuse":
-        raise NotReady
+        raise NotReady(outgrown=outgrown)
 
 
 def is_beside() -> bool:
@@ -139,6 +145,8 @@ class Kind:
         """How long a plain run took when the program was given up, because it was slower."""
         self.settled = False
         """True where the program is taken, without being timed."""
+        self.outgrown = False
+        """True where the program has exceeded a capacity, and the next one is not being compiled yet."""
 
     @property
     def given_up(self) -> bool:
@@ -260,10 +268,14 @@ class Tiers:
 
     def pays(self, kind: Kind, args: Sequence[Any]) -> bool:
         """True if such a call is to be compiled now."""
-        saved = self.plain - self.compiling
+        saved = self._saved(kind)
         if saved < self.least_price and not self._may_be_long(kind, args):
             return False
         return saved >= self.price or self.is_long(kind, args)
+
+    def _saved(self, kind: Kind) -> float:
+        """What plain runs have cost beyond what was compiled for it. A program that has exceeded a capacity does not count."""
+        return self.plain - self.compiling + (self.price if kind.outgrown else 0.0)
 
     def is_long(self, kind: Kind, args: Sequence[Any]) -> bool:
         """True if such a call is expected to take longer than compiling it, so that it waits for that."""
@@ -275,7 +287,7 @@ class Tiers:
 
     def patience(self, kind: Kind, args: Sequence[Any]) -> float:
         """The time limit of inference: half of what plain runs have cost, or of what this one may; XLA needs the rest."""
-        return max(self.plain - self.compiling, self.expected(kind, args)) / 2
+        return max(self._saved(kind), self.expected(kind, args)) / 2
 
     def note_late(self, seconds: float) -> None:
         """Records that inference was given up after so long: compiling costs at least twice as much as expected."""
@@ -318,8 +330,9 @@ class Tiers:
             kind.until = kind.plain + SOON
             return
         price = self.least_price
-        missing = price if kind.given_up else (price - (self.plain - self.compiling)) / 4
-        kind.until = kind.plain + max(missing, price / 100)
+        missing = price if kind.given_up else (price - self._saved(kind)) / 4
+        rest = max(missing, price / 100)
+        kind.until = kind.plain + (min(rest, OFTEN) if self.compilations and not kind.given_up else rest)
 
     def note_compiling(self, seconds: float) -> None:
         """Accounts for a compilation, or a refusal, that took so long."""

@@ -132,6 +132,41 @@ def test_a_program_that_is_slower_is_given_up() -> None:
     assert kind.given_up
 
 
+def collected(n: int) -> list[float]:
+    found = []
+    i = 0
+    while i < n:
+        found.append(i * 0.5)
+        i += 1
+    return found
+
+
+def test_a_capacity_that_was_exceeded_is_paid_for_already() -> None:
+    compiled = pystage.compile(collected)
+    account = compiled.tiers
+
+    def call(n: int) -> None:
+        for kind in account.all_kinds:
+            kind.until = 0.0
+        if account.job is not None:
+            account.job.wait()
+        assert compiled(n) == collected(n)
+
+    call(64)
+    account.plain = 60.0
+    call(64), call(64)
+    (kind,) = account.all_kinds
+    assert (programs(compiled), account.compilations, kind.trials) == (1, 1, 1)
+    account.plain = account.compiling + account.price / 2
+    call(120)
+    assert account.job is not None  # though plain runs have not cost as much as a program again
+    call(120)
+    assert (programs(compiled), account.compilations, kind.outgrown) == (1, 2, False)
+    account.plain = account.compiling - account.price / 2
+    call(127), call(64)
+    assert account.job is None
+
+
 def test_inference_that_takes_too_long_is_given_up_until_twice_as_much_was_spent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -633,7 +633,7 @@ class Dispatcher:
         grown: Change | None,
     ) -> tuple[Specialisation, tuple[Any, ...]]:
         """A new specialisation for this call, and its hidden inputs. `grown`: the capacity that was exceeded."""
-        check_ready()
+        check_ready(outgrown=grown is not None)
         outgrown: list[Specialisation] = []
         if grown is None:
             self._note_guard_failure(family, args, kwargs, leaves)
