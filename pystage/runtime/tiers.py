@@ -274,7 +274,7 @@ class Tiers:
         return saved >= self.price or self.is_long(kind, args)
 
     def _saved(self, kind: Kind) -> float:
-        """What plain runs have cost beyond what was compiled for it. A program that has exceeded a capacity does not count."""
+        """What plain runs have cost beyond what was compiled for it, without a program that has exceeded a capacity."""
         return self.plain - self.compiling + (self.price if kind.outgrown else 0.0)
 
     def is_long(self, kind: Kind, args: Sequence[Any]) -> bool:

@@ -159,14 +159,14 @@ def _decide(loops: LoopDecisions, reason: RetryReason, unrolled: dict[stage.Inst
             raise TypeError(f"{reason!r} is no reason to infer a whole program again")
 
 
-def _may_matter(by_place: Sequence[stage.Instr], error: Exception) -> bool:
+def _may_matter(by_place: stage.Block, error: Exception) -> bool:
     """False where the program is refused because a function calls itself, and no trip of these loops calls it: what they
     leave behind then does not say how deep it goes."""
     diagnostics = error.diagnostics if isinstance(error, StagingError) else ()
     if not diagnostics or not all(isinstance(each, EndlessRecursion) for each in diagnostics):
         return True
     calls = {span for each in diagnostics for span in (each.span, *places_of_calls(each))}
-    return any(i.span in calls for i in walk(tuple(by_place)))
+    return any(i.span in calls for i in walk(by_place))
 
 
 def _parameters(function: Any) -> tuple[tuple[str, ...], str | None, str | None, tuple[str, ...]]:

@@ -1,8 +1,8 @@
 """Specialisation feedback: which numbers must be constants, which integers change between calls, which loops are unrolled.
 
 In: compiled programs, and guards that failed. Out: requests for the next programs, which ask for the required constants and
-unroll the loops at once, so that nothing is found twice, and make inputs of integers that change, so that a counter does not need a program
-for each of its values.
+unroll the loops at once, so that nothing is found twice, and make inputs of integers that change, so that a counter does
+not need a program for each of its values.
 """
 
 from __future__ import annotations
