@@ -7,6 +7,8 @@ import pystage
 import pytest
 from checking import Cases, check
 from pystage.compiler import limits
+from pystage.compiler.infer.control import control_flow
+from pystage.compiler.infer.entry import _Entry
 
 cases = Cases()
 RNG = np.random.default_rng(0)
@@ -335,3 +337,36 @@ def test_a_large_loop_over_a_tuple_of_numbers_is_one_of_the_program(monkeypatch)
     made = lines()
     monkeypatch.setattr(limits, "WRITTEN_OUT_OPERATIONS", 10_000)
     assert made < lines() / 3
+
+
+def grown(x, least):
+    return x if x[0, 1] > least else grown(x * 2, least)
+
+
+def grown_after_numbers(x):
+    total = 0.0
+    for k in (1, 2, 4):
+        total += x[k % 2, 1] * k
+    return grown(x, total)
+
+
+def counted_down(n):
+    return 0 if n <= 0 else n + counted_down(n - 1)
+
+
+def counted_for_numbers(x):
+    total = x[0, 1]
+    for k in (1, 2, 4):
+        total += counted_down(k)
+    return total
+
+
+def test_a_recursion_that_no_trip_begins_is_refused_at_once(monkeypatch) -> None:
+    inferences = []
+    run = _Entry.run
+    monkeypatch.setattr(_Entry, "run", lambda self, *args: (inferences.append(args), run(self, *args))[1])
+    monkeypatch.setattr(control_flow, "MOST_OPERATIONS", 0)
+    with pytest.raises(pystage.StagingError, match="the recursion of grown does not end"):
+        pystage.compile(grown_after_numbers, fallback="error")(GRID)
+    assert len(inferences) == 2  # once written out in part, once by place
+    check(counted_for_numbers, GRID)
