@@ -21,7 +21,7 @@ import jax
 from ..records import dataclass
 from .executables.jax_private import is_tracing
 from .outcomes import Lazy
-from .work_estimate import Nesting, Outline, nesting_of, outline_of
+from .work_estimate import Nesting, Outline, may_take_long, nesting_of, outline_of
 
 if TYPE_CHECKING:
     from .executables.background import Job
@@ -233,7 +233,7 @@ class Tiers:
             return kind.mean >= self.least_price
         if self._nesting is None:
             self._nesting = nesting_of(self.function)
-        return self._nesting.may_take_long(args)
+        return may_take_long(self._nesting, args)
 
     @property
     def all_kinds(self) -> list[Kind]:

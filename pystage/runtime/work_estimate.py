@@ -5,8 +5,8 @@ trips of a loop are those that its source derives from the parameters alone (`ra
 xs`); a loop counts once where they depend on anything else, or where a `break` or a `return` may end it. What the function
 calls is looked at as far as it is a function of its own module.
 
-Reading the source takes a millisecond, as long as many a plain run. `Nesting` says by the code alone whether a run may take
-so long that it is worth it.
+Reading the source takes a millisecond, as long as many a plain run. The nesting of the loops, in the code alone,
+says whether a run may take so long that it is worth it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import sys
 import textwrap
 import types
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..records import dataclass
 
@@ -60,15 +60,14 @@ WORTH_READING = 19
 """The binary logarithm of the trips below which hardly any run takes as long as compiling: half a second."""
 
 
-class Nesting(NamedTuple):
-    """How deep `for` loops stand in each other, at most, and the largest integer in the code."""
+Nesting = tuple[int, int]
+"""How deep `for` loops stand in each other, at most, and the largest integer in the code."""
 
-    depth: int
-    largest: int
 
-    def may_take_long(self, args: Sequence[Any]) -> bool:
-        """False for a run that is short, as far as no loop has more trips than an argument has elements along an axis."""
-        return self.depth * max([self.largest, *map(_extent, args)]).bit_length() > WORTH_READING
+def may_take_long(nesting: Nesting, args: Sequence[Any]) -> bool:
+    """False for a run that is short, as far as no loop has more trips than an argument has elements along an axis."""
+    depth, largest = nesting
+    return depth * max([largest, *map(_extent, args)]).bit_length() > WORTH_READING
 
 
 def _extent(arg: Any) -> int:
@@ -103,7 +102,7 @@ def nesting_of(function: Callable[..., Any]) -> Nesting:
                 deepest = max(deepest, _depth(loops, at) + depth_of(found))
         return deepest
 
-    return Nesting(depth_of(function), largest)
+    return depth_of(function), largest
 
 
 _LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]

@@ -146,9 +146,10 @@ def infer_program(
 def _decide(loops: LoopDecisions, reason: RetryReason, unrolled: dict[stage.Instr, Note]) -> None:
     """Decides how the program is inferred when it begins again; `unrolled` are loops that were, and are rolled now."""
     match reason:
-        case WriteOut(loop, why, appends):
+        case WriteOut(loop, why, appends, others):
             rolled = appends and loop not in loops.appending
-            (loops.appending if rolled else loops.unrolled)[loop] = why
+            decided = loops.appending if rolled else loops.unrolled
+            decided.update(dict.fromkeys((loop, *others), why))
         case GoOverPlaces(loop):
             loops.by_place[loop] = len(loops.by_place) < limits.LOOPS_BY_PLACE
             if loops.by_place[loop] and loop in loops.unrolled:

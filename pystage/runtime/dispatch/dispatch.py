@@ -34,7 +34,6 @@ from ...records import dataclass
 from ..arguments.abstract import abstract_form
 from ..arguments.classification import LeafKind
 from ..arguments.flatten import AbstractTypes, Description, Flattener, HasRecords, Shape, occurrences
-from ..arguments.functions import called_parameters
 from ..arguments.inputs import type_key
 from ..arguments.layouts import ANYWHERE, Layouts, Place
 from ..arguments.targets import Calling, definition_of
@@ -64,6 +63,7 @@ THRASH = 16
 
 _config = jax.config
 _Call = deferred("pystage.runtime.cache.kept", "Call")
+_called_parameters = deferred("pystage.runtime.arguments.functions", "called_parameters")
 _find = deferred("pystage.runtime.cache.kept", "find")
 _keep = deferred("pystage.runtime.cache.kept", "keep")
 _Tracer = jax.core.Tracer
@@ -501,7 +501,8 @@ class Dispatcher:
         """The leaves that are arguments of which the function does not see which object each is."""
         if FunctionType not in map(type, leaves):
             return frozenset()
-        called, found, at = called_parameters(self.fn), [], 0
+        called: frozenset[str] = _called_parameters(self.fn)
+        found, at = [], 0
         for name, value in zip((*self.calling.argument_names(len(args)), *kwargs), (*args, *kwargs.values())):
             if type(value) is FunctionType and name in called:
                 found.append(at)

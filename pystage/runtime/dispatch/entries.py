@@ -20,12 +20,13 @@ import jax
 from ...compiler.diagnostics.codes_constant import ProgramTooLarge
 from ...compiler.diagnostics.errors import StagingError
 from ...config import config
+from ...deferred import deferred
 from ...records import dataclass
 from ..arguments.classification import BY_VALUE, LeafKind, by_equality
-from ..arguments.functions import interchangeable
 from ..arguments.inputs import TypeKey, type_key
 from .specialisation import Specialisation, SpecialisationContext
 
+_interchangeable = deferred("pystage.runtime.arguments.functions", "interchangeable")
 MAX_SPECIALISATIONS = 8
 """How many states of the environment are kept for one kind of call."""
 
@@ -227,7 +228,7 @@ class Group:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    return interchangeable(one, other) if type(one) is FunctionType else bool(one == other)
+    return bool(_interchangeable(one, other)) if type(one) is FunctionType else bool(one == other)
 
 
 def _getter(indices: list[int]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:

@@ -285,10 +285,10 @@ def _known_array(origins: ParameterOrigins, value: Array, what: str, span: Span 
         for blocker in blockers:
             origins.demand(blocker, span, what)
         return _known_array(origins, value, what, span)
-    loop = _blocking_loop(origins, blockers)
-    if loop is not None:
-        _demand_trips(origins, loop, what, span)
-        unroll(loop, known_in_every_trip(what, span))
+    loops = _Blocking(origins).loops(blockers)
+    if loops:
+        _demand_trips(origins, loops[0], what, span)
+        unroll(loops[0], known_in_every_trip(what, span), loops[1:])
     raise DiagnosticError(NotKnown(span=span, what=what, notes=_reasons(origins, value.value, blockers)))
 
 
@@ -356,12 +356,13 @@ def _demand_trips(origins: ParameterOrigins, loop: SourceLoop, what: str, span: 
     origins.ask_for_demands()
 
 
-def unroll(loop: SourceLoop, why: Note) -> NoReturn:
-    """Restarts inference with `loop` unrolled, for the reason `why`; PS402 where it has too many trips."""
+def unroll(loop: SourceLoop, why: Note, others: Sequence[SourceLoop] = ()) -> NoReturn:
+    """Restarts inference with `loop` and `others` unrolled, for the reason `why`; PS402 where `loop` has too many trips."""
     if loop.trips is not None and loop.trips > limits.UNROLLED_TRIPS:
         span = loop.instruction.span
         raise DiagnosticError(TooManyToUnroll(span=span, trips=loop.trips, limit=limits.UNROLLED_TRIPS))
-    raise Retry(WriteOut(loop.instruction, why))
+    few = tuple([each.instruction for each in others if (each.trips or 0) <= limits.UNROLLED_TRIPS])
+    raise Retry(WriteOut(loop.instruction, why, others=few))
 
 
 def unrollable(origins: ParameterOrigins, loop: SourceLoop) -> SourceLoop | None:
@@ -371,7 +372,7 @@ def unrollable(origins: ParameterOrigins, loop: SourceLoop) -> SourceLoop | None
 
 def _blocking_loop(origins: ParameterOrigins, blockers: list[Value]) -> SourceLoop | None:
     """The loop to unroll first so that values that depend on these are known; None where that does not help."""
-    return _Blocking(origins).loop(blockers)
+    return next(iter(_Blocking(origins).loops(blockers)), None)
 
 
 class _Blocking:
@@ -390,10 +391,10 @@ class _Blocking:
         array, blockers = evaluate(self._origins, loop.runs.value)
         if array is not None or all(b in self._origins.places for b in blockers):
             return loop
-        return self.loop(blockers)
+        return next(iter(self.loops(blockers)), None)
 
-    def loop(self, blockers: list[Value]) -> SourceLoop | None:
-        """See above."""
+    def loops(self, blockers: list[Value]) -> list[SourceLoop]:
+        """The loops to write out, for each of these a first one; none where that does not serve."""
         found: list[SourceLoop] = []
         for blocker in blockers:
             if blocker in self._origins.places:
@@ -401,9 +402,9 @@ class _Blocking:
             source = None if self._is_computed_on_entry(blocker) else _loop_of(self._origins, blocker)
             first = None if source is None else self.unrollable(source)
             if first is None:
-                return None
+                return []
             found.append(first)
-        return found[0] if found else None
+        return found
 
     def _is_computed_on_entry(self, parameter: Value) -> bool:
         """True for a carried value that is not known in the first trip either, however the loops are unrolled."""
@@ -411,9 +412,7 @@ class _Blocking:
             origins = self._origins
             numbers = origins.entries.get(parameter, ())
             self._computed[parameter] = bool(numbers) and all(
-                array is None
-                and not all(b in origins.places for b in blockers)
-                and self.loop(blockers) is None
+                array is None and not all(b in origins.places for b in blockers) and not self.loops(blockers)
                 for array, blockers in [evaluate(origins, number) for number in numbers]
             )
         return self._computed[parameter]

@@ -43,7 +43,7 @@ class WholeProgram(RetryReason):
 
 @dataclass(frozen=True, slots=True)
 class WriteOut(WholeProgram):
-    """`loop` must be written out; `why` says what needs that.
+    """`loop` and `others` must be written out; `why` says what needs that.
 
     `appends`: it appends what is no row of an array of its own. It stays rolled, if its lists may be any.
     """
@@ -51,6 +51,7 @@ class WriteOut(WholeProgram):
     loop: stage.Instr
     why: Note
     appends: bool = False
+    others: tuple[stage.Instr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
