@@ -12,6 +12,7 @@ says whether a run may take so long that it is worth it.
 from __future__ import annotations
 
 import ast
+import collections
 import dis
 import linecache
 import operator
@@ -20,6 +21,8 @@ import textwrap
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from ..records import dataclass
 
@@ -46,13 +49,14 @@ class Outline:
 
     def seconds(self, args: Sequence[Any]) -> float:
         """A lower bound on the time of a plain run with these arguments."""
+        args = list(map(_if_known, args))
         nodes = 0.0
         for weight, loops in self.work:
             trips = 1.0
             for size in loops:
                 trips *= size(args)
             nodes += weight * min(trips, MOST_TRIPS)
-        elements = max((int(getattr(arg, "size", 1)) for arg in args if hasattr(arg, "shape")), default=1)
+        elements = max((arg.size for arg in args if type(arg) is np.ndarray), default=1)
         return nodes * NODE + elements * ELEMENT
 
 
@@ -67,17 +71,25 @@ Nesting = tuple[int, int]
 def may_take_long(nesting: Nesting, args: Sequence[Any]) -> bool:
     """False for a run that is short, as far as no loop has more trips than an argument has elements along an axis."""
     depth, largest = nesting
-    return depth * max([largest, *map(_extent, args)]).bit_length() > WORTH_READING
+    return depth * int(max([largest, *map(_extent, map(_if_known, args))])).bit_length() > WORTH_READING
 
 
-def _extent(arg: Any) -> int:
+def _extent(arg: Any) -> Any:
     """How many trips a loop over an argument has, or one that counts to it."""
-    if isinstance(arg, int):
+    if isinstance(arg, int | np.integer):
         return abs(arg)
-    shape = getattr(arg, "shape", None)
-    if shape is None:
-        return len(arg) if hasattr(type(arg), "__len__") else 0
-    return max(shape, default=0)
+    if isinstance(arg, np.ndarray):
+        return max(arg.shape, default=0)
+    return len(arg) if type(arg) in _SIZED else 0
+
+
+_SIZED = frozenset({list, tuple, dict, set, frozenset, str, bytes, collections.deque})
+_KNOWN = _SIZED | {int, bool, float, np.ndarray}
+
+
+def _if_known(arg: Any) -> Any:
+    """The argument; None for one whose size code of the user's says, which only the run itself may execute."""
+    return arg if type(arg) in _KNOWN or isinstance(arg, np.generic) else None
 
 
 def nesting_of(function: Callable[..., Any]) -> Nesting:
@@ -135,8 +147,13 @@ def _depth(loops: Sequence[tuple[int, int]], at: int) -> int:
 def _callee(function: types.FunctionType, name: str) -> Any:
     """What a function calls by this name, if it is of its own module."""
     found = function.__globals__.get(name)
-    found = getattr(found, "__wrapped__", found)
-    return found if getattr(found, "__module__", None) == function.__module__ else None
+    if not issubclass(type(found), _WITH_CODE) and type(found).__dictoffset__:
+        found = object.__getattribute__(found, "__dict__").get("__wrapped__")
+    is_own = issubclass(type(found), _WITH_CODE) and found.__module__ == function.__module__
+    return found if is_own else None
+
+
+_WITH_CODE = types.FunctionType, type
 
 
 def outline_of(function: Callable[..., Any]) -> Outline:

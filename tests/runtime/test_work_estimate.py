@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import pystage
 from pystage.runtime.work_estimate import NODE, may_take_long, nesting_of, outline_of
 
 N = 10_000
@@ -144,6 +145,39 @@ def test_a_run_that_takes_long_is_not_taken_for_a_short_one() -> None:
         (waiting, (1 << 40,)),
     ):
         assert not may_take_long(nesting_of(function), args)
+
+
+compiled = pystage.compile(by_shape)
+
+
+class Sized:
+    asked = 0
+
+    def __len__(self):
+        Sized.asked += 1
+        return N
+
+    shape = property(lambda self: (len(self),))
+
+    def __getattr__(self, name):
+        Sized.asked += 1
+        raise AttributeError(name)
+
+
+SIZED = Sized()
+
+
+def with_a_global(n):
+    return SIZED, by_number(n), compiled(n)
+
+
+def test_no_code_of_the_user_is_run() -> None:
+    Sized.asked = 0  # pytest has looked at it
+    for function in (by_elements, by_shape):
+        may_take_long(nesting_of(function), (Sized(),))
+        outline_of(function).seconds((Sized(),))
+    assert nesting_of(with_a_global)[0] == 2
+    assert not Sized.asked
 
 
 class Account:
