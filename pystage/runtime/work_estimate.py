@@ -60,8 +60,8 @@ class Outline:
         return nodes * NODE + elements * ELEMENT
 
 
-WORTH_READING = 19
-"""The binary logarithm of the trips below which hardly any run takes as long as compiling: half a second."""
+WORTH_READING = 22
+"""The binary logarithm of the trips below which hardly any run takes longer than compiling, some seconds."""
 
 
 Nesting = tuple[int, int]
