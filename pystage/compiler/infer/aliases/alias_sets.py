@@ -57,12 +57,18 @@ def number_of(tree: AliasTree, of: Callable[[AliasLeaf], int | Value], type: Arr
     """The value of `of` at the leaf that the tree selects, a known number or one that is computed where it is wanted."""
     if isinstance(tree, AliasLeaf):
         return of(tree)
-    options = [number_of(option, of, type) for option in tree.options]
+    return chosen(tree.selector, [number_of(option, of, type) for option in tree.options], type)
+
+
+def chosen(selector: int | Value, options: list[int | Value], type: ArrayType) -> int | Value:
+    """`options[selector]`."""
+    if isinstance(selector, int):
+        return options[selector]
     if type is SELECTOR and options == list(range(len(options))):
-        return tree.selector
+        return selector
     if all(option is options[0] or option == options[0] for option in options):
         return options[0]
-    return DeferredSelect(type, tree.selector, tuple(options))
+    return DeferredSelect(type, selector, tuple(options))
 
 
 class AliasSet:

@@ -40,6 +40,7 @@ from ..core.engine import Engine
 from ..diagnostics.describe import describe
 from ..exceptions.raising import write
 from ..state.merged import (
+    NO_CELL,
     AliasPairs,
     Mergeable,
     aliases_of,
@@ -47,6 +48,7 @@ from ..state.merged import (
     may_alias_cells,
     no_alias,
     stamped,
+    unresolved_of,
 )
 from ..state.phi import SELECTOR, selector_value
 from . import pools
@@ -365,8 +367,7 @@ def same_object(engine: Engine, a: Ref, b: Ref) -> Truth | None:
     if no_alias(engine.state, find, a.cell, b.cell):
         return False
     for one, other in ((a, b), (b, a)):
-        unresolved = {s.cell for s in aliases_of(find(one.cell)) if s.stamp is Stamp.UNRESOLVED}
-        if unresolved & {other.cell, *may_alias_cells(find, other.cell)}:
+        if unresolved_of(find(one.cell)) & may_alias_cells(find, other.cell):
             return None
     result: Truth = False
     theirs = identities(engine, b)
@@ -421,9 +422,9 @@ def settle(engine: Engine, ref: Ref) -> Cell:
     if not aliases_of(cell):
         return cell
     cell = cast(Mergeable, reconciled(engine, ref.cell))
-    elsewhere = engine.referenced_elsewhere([s.cell for s in cell.aliases], ref.cell)
-    held = [s for s in cell.aliases if s.cell in elsewhere]
-    if any(s.stamp is Stamp.UNRESOLVED for s in held):
+    others = [s.cell for s in cell.aliases if s.cell != NO_CELL]
+    held = engine.referenced_elsewhere(others, ref.cell)
+    if unresolved_of(cell) & held:
         what = describe(Ref(ref.cell), engine.state).partition(" of ")[0]
         raise DiagnosticError(UncertainAlias(span=engine.b.span, what=what))
     if not held and not any(is_rearranged(engine, s) for s in cell.aliases):

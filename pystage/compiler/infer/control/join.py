@@ -98,7 +98,7 @@ from ..state.phi import (
     placeholder_for,
     positions_of,
 )
-from .joined_objects import JoinedObjects
+from .joined_objects import Carriers, JoinedObjects
 
 Alternatives = tuple[list[Abstract], Sequence[int]]
 """The alternatives of a gated φ that are values, and the positions in it of the second side's."""
@@ -146,7 +146,7 @@ class Merge:
     capacity: Callable[..., Capacity] | None = None
     owned: Iterable[int] = ()
     kept: Iterable[int] = ()
-    carriers: Mapping[int, tuple[int, int] | None] = field(default_factory=dict)
+    carriers: Carriers | None = None
     unpoolable: AbstractSet[int] = frozenset()
 
 
@@ -173,7 +173,7 @@ class Join:
         self._short = written and head.is_short
         self._joined_rows = JoinedRows(self.loop, head.trips, head.is_nested, merge.capacity)
         self.objects = JoinedObjects(
-            state, *sides, self.entries, self._cells, merge.owned, merge.kept, merge.carriers
+            state, *sides, self.entries, merge.owned, merge.kept, merge.carriers or Carriers()
         )
         for cell in self.objects.kept:
             self.alone(Ref(cell), merge.b if merge.a(cell) is MISSING else merge.a)
@@ -357,9 +357,11 @@ class Join:
             if cell in self.state.slots or cell in self.entries:
                 continue
             content = lookup(cell)
+            self.objects.adopted.add(cell)
+            if self.loop and lookup is self.b:
+                content = self.objects.in_next_trip(cell, content)
             a, b = (content, MISSING) if lookup is self.a else (MISSING, content)
             self.entries[cell] = (self._template(content), a, b)
-            self.objects.adopted.add(cell)
         return self._template(value)
 
     def _template(self, content: N, value: Callable[[Value], Value] = placeholder_for) -> N:
@@ -380,7 +382,8 @@ class Join:
             content = lookup(cell)
             if content is MISSING or (alone and cell in self.state.slots):
                 continue
-            for inner in (*cells_of(content), *[s.cell for s in aliases_of(content)]):
+            aliases = () if alone and self.loop else aliases_of(content)
+            for inner in (*cells_of(content), *[s.cell for s in aliases]):
                 if inner not in found and lookup(inner) is not MISSING:
                     found[inner] = None
                     pending.append(inner)
@@ -508,8 +511,7 @@ class Join:
         found = self.objects.merged.get(places)
         if found is not None:
             return found
-        merged = a.cell if a.cell in self.objects.owned and not a.path else self.state.cell_number()
-        self.objects.merged[places] = merged
+        merged = self.objects.merged[places] = self.objects.number(places)
         sides = (self.a(a.cell), self.b(b.cell))
         if all(isinstance(side, MemberCell) for side in sides):
             self.cell(merged, *sides)

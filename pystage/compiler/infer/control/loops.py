@@ -64,6 +64,7 @@ from ..state.structural_equality import same_template, same_templates
 from .branches import at_end, infer_if, lookup, satisfied, settle_versions
 from .fixpoint_cache import carried_earlier, note_carried
 from .join import Join, LoopHead, Merge
+from .joined_objects import Carriers
 from .loop_exits import finish, source_of
 from .loop_locals import assigned_only, of_one_trip, take_out, within_trips
 from .loop_repairs import REPAIRS, Generalised, Unsettled, can_peel, is_counted, peel
@@ -467,7 +468,7 @@ def _join(
         is_peelable=can_peel(loop),
         lengths=_tested_lengths(engine, loop, end),
     )
-    carriers: dict[int, tuple[int, int] | None] = {}
+    carriers = Carriers(loop.ranks)
     while True:
         merge = Merge(
             head,
@@ -495,10 +496,8 @@ def _join(
             for slot in found_pools:
                 pools.remove(slot)
                 join.slot(slot)
-        found = join.objects.uncarried()
-        if not found:
+        if not join.objects.add_carriers():
             break
-        carriers |= found
     for ((a, path), _), merged in join.objects.merged.items():
         if merged not in owned:
             content, outer = before.get(a, cast(Content, MISSING)), owned.get(a)

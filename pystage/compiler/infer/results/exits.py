@@ -91,7 +91,7 @@ from ...values.views import View, Window, broadcast
 from ...values.walk import children, head, keys, nodes
 from ..core.engine import Engine
 from ..diagnostics.describe import describe
-from ..state.merged import MERGEABLE, aliases_of, alone, may_alias_cells
+from ..state.merged import MERGEABLE, aliases_of, alone, may_alias_cells, unresolved_of
 from ..state.phi import SELECTOR, DeferredSelect
 from .record_templates import RecordTemplates
 from .shared_elements import check_elements
@@ -152,9 +152,18 @@ class Exit:
             for source in may_alias_cells(state.slots.get, cell)
         )
         self._visible.update({cell: None for cell, count in names.items() if count > 1})
+        self.check_memory()
         check_elements(self.engine, value, changed, self._visible)
         self.records.gather([value, *changed, *map(state.slots.get, self._visible)])
         return self.template(value)
+
+    def check_memory(self) -> None:
+        """PS504 for arrays that share memory on some paths only, where nothing tells on which."""
+        find = self.engine.state.slots.get
+        visible = set().union(*[may_alias_cells(find, cell) for cell in self._visible])
+        if any(unresolved_of(find(cell)) & visible for cell in visible):
+            what = "an array that may share memory with another, depending on the path taken,"
+            raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
 
     def printed(self) -> int | None:
         """The result that is available once all output is written; None if the program prints nothing."""

@@ -33,7 +33,7 @@ class Loop:
     `guessed`: the first pass takes for carried what the source says that the body assigns. `resized`: how often arrays
     were made bounded before it. `undecided`: only the run knows whether it is entered, so that no trip can be unrolled.
     `steps`: how many steps of inference a pass over the body takes. `made` stands for the arrays of computed size that
-    trips make.
+    trips make. `ranks` orders the objects that it carries, of which later ones may have earlier ones as aliases.
     """
 
     test: Callable[[], Abstract]
@@ -52,6 +52,7 @@ class Loop:
     undecided: bool = False
     steps: int = 0
     made: Identity | None = None
+    ranks: dict[int, int] = field(default_factory=dict)
 
     @property
     def is_short(self) -> bool:

@@ -100,6 +100,11 @@ def note_out_of_date(state: State, slots: Iterable[Slot]) -> None:
                 state.set(slot, replace(content, aliases=tuple(aliases)))
 
 
+def unresolved_of(content: Any) -> set[int]:
+    """The cells that share memory with a cell with these contents on some path, where no selector tells on which."""
+    return {s.cell for s in aliases_of(content) if s.stamp is Stamp.UNRESOLVED and s.cell != NO_CELL}
+
+
 def without_alias(content: Content, cell: int) -> Content:
     """The contents of a merged cell that certainly is not `cell` any more."""
     if isinstance(content, MERGEABLE):

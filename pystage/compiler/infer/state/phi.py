@@ -346,9 +346,10 @@ class DeferredSelect(Deferred):
         self.options = options
 
     def compute(self, b: Builder) -> Value:
+        selector = number(b, self.selector, SELECTOR)
         result = number(b, self.options[0], self.type)
         for position, option in enumerate(self.options[1:], 1):
-            here = b.op(Compare("EQ"), self.selector, selector_value(b, position))
+            here = b.op(Compare("EQ"), selector, selector_value(b, position))
             result = b.op(Select(), here, number(b, option, self.type), result)
         return result
 
