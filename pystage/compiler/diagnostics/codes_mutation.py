@@ -65,6 +65,7 @@ _INSTEAD = {
     "an array that may be an element of a dict": "store copies (`d[key] = x.copy()`)",
     "an array that may be an element": "append copies (`xs.append(x.copy())`), or return the array of them (`np.array(xs)`)",
     "an array that may share memory": "return copies (`x.copy()`)",
+    "a view that may be the same object": "return copies (`x.copy()`)",
     "a selection": "return the array and the mask or the bounds, and select after the call; or return what it sums up to",
     "a method": "return the object, and take its method after the call",
     "an iterator": "return a list: `list(…)` of it",

@@ -41,8 +41,8 @@ class Identity:
         self.elements = elements
         self.taker = taker
         self._loop = self
-        self._sites: dict[Hashable, Identity] = {}
-        self._unions: dict[tuple[Identity, ...], Identity] = {}
+        self._sites: dict[Hashable, Identity] | None = None
+        self._unions: dict[tuple[Identity, ...], Identity] | None = None
         self._first = next(_TIMES)
         self._last = math.inf if of_loop else self._first
 
@@ -53,17 +53,25 @@ class Identity:
         first, *others = parts
         if not others and first.of_loop:
             return first
-        known = first._unions.get(tuple(others))
+        unions = first._unions = first._unions or {}
+        known = unions.get(tuple(others))
         if known is None:
-            known = first._unions[tuple(others)] = cls(of_loop=True)
-            known.parts = tuple(parts)
+            known = unions[tuple(others)] = cls.one_of(parts)
         return known
+
+    @classmethod
+    def one_of(cls, objects: Iterable[Identity]) -> Identity:
+        """A certain one of these, nobody knows which: another one each time that this is asked."""
+        made = cls(of_loop=True)
+        made.parts = tuple(dict.fromkeys([part for each in objects for part in each.parts or (each,)]))
+        return made
 
     def at(self, site: Hashable, elements: tuple[Identity, ...] = ()) -> Identity:
         """The objects of the trips of a loop, restricted to those of this place."""
-        found = self._sites.get((site, elements))
+        sites = self._sites = self._sites or {}
+        found = sites.get((site, elements))
         if found is None:
-            found = self._sites[site, elements] = Identity(site, True, elements)
+            found = sites[site, elements] = Identity(site, True, elements)
             found._loop = self
         return found
 
@@ -96,6 +104,10 @@ class Identity:
     def _is_taken_beside(self, other: Identity) -> bool:
         """True for what a trip takes, and what earlier trips have taken at the same place."""
         return self.taker is other._loop and bool(other.elements) and self.site == other.site
+
+    def is_like(self, other: Identity) -> bool:
+        """True if it may be the same objects."""
+        return self is other or (bool(self.parts) and {*self.parts} == {*other.parts})
 
     def covers(self, other: Identity) -> bool:
         """True for the objects of a loop, or one of several, if the other is among them."""

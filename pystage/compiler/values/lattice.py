@@ -12,7 +12,7 @@ import enum
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -103,19 +103,27 @@ class Array(Abstract):
 
 @immutable
 class Ref(Abstract):
-    """A reference to a cell of the heap; `path` are the views between the cell's array and this one."""
+    """A reference to a cell of the heap; `path` are the views between the cell's array and this one.
+
+    `identity` says which object a view is: what has the same one is the same object. Where paths have met it has `parts`.
+    """
 
     cell: CellNumber
     path: tuple[View, ...] = ()
+    identity: Identity = field(default=cast(Identity, None), metadata=NOTE)
+
+    def __post_init__(self) -> None:
+        if self.path and self.identity is None:
+            self.identity = Identity()  # type: ignore[misc]
 
 
-def through(ref: Ref, path: tuple[View, ...]) -> Ref:
-    """The view at the end of `path` of the array `ref`; a view of all of a view of all has the path of that view."""
+def through(ref: Ref, path: tuple[View, ...], identity: Identity | None = None) -> Ref:
+    """The view at the end of `path` of the array that `ref` is; all of a view of all has the path of that view."""
     if not path:
         return ref
     if is_entire(path[0]) and ref.path[-1:] == path[:1]:
         path = path[1:]
-    return Ref(ref.cell, (*ref.path, *path))
+    return Ref(ref.cell, (*ref.path, *path), cast(Identity, identity))
 
 
 @immutable

@@ -13,7 +13,7 @@ import types
 import typing
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, Union, cast, get_args, get_origin
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 from ..hlo.ir import Value
 from .bounded import Bounded
@@ -24,7 +24,6 @@ from .node import CELL, TreeNode
 from .views import View
 
 N = TypeVar("N", bound=TreeNode)
-R = TypeVar("R", Ref, Tuple)
 
 Children = Sequence[Any]
 """The contents of a node: nodes, values of the program, numbers of cells."""
@@ -444,44 +443,50 @@ def rebuild(
     value: ValueMap,
     cell: CellMap = same_cell,
     object: ObjectMap | None = None,
+    view: ObjectMap | None = None,
     renewed: Renewed | None = None,
 ) -> N:
-    """`x` with program values, numbers of cells, and the objects that bounded arrays may be mapped by these functions.
+    """`x` with every program value, number of a cell, object that a bounded array may be, and view mapped by these.
 
-    What does not change comes back as the object that it is; views and tuples as new ones, if these are `renewed`.
+    What does not change comes back as the object that it is; tuples as new ones, if these are `renewed`.
     """
     rule = _RULES[type(x)]
-    rebuilt: N = x if rule is None else rule(_Rebuilding(value, cell, object, renewed), x)
+    rebuilt: N = x if rule is None else rule(_Rebuilding(value, cell, object, view, renewed), x)
     return rebuilt
 
 
 class Renewed:
-    """Views and tuples that each call of a function makes anew, except those that it was given."""
+    """Tuples that each call of a function makes anew, but those that it was given."""
 
     def __init__(self, given: Container[int]) -> None:
         self._given = given
-        self._made: dict[int, Ref | Tuple] = {}
+        self._made: dict[int, Tuple] = {}
 
-    def of(self, x: R) -> R:
-        """The new object for `x`, one for each."""
+    def of(self, x: Tuple) -> Tuple:
+        """The new object in the place of `x`, one for each."""
         if id(x) in self._given:
             return x
-        return cast("R", self._made.setdefault(id(x), replace(x)))
+        return self._made.setdefault(id(x), replace(x))
 
 
 class _Rebuilding:
-    """One walk: the maps, and the views met so far, since one view object stays one."""
+    """One walk: the maps."""
 
-    __slots__ = ("cell", "object", "renewed", "value", "views")
+    __slots__ = ("cell", "object", "renewed", "value", "view")
 
     def __init__(
-        self, value: ValueMap, cell: CellMap, object: ObjectMap | None, renewed: Renewed | None
+        self,
+        value: ValueMap,
+        cell: CellMap,
+        object: ObjectMap | None,
+        view: ObjectMap | None,
+        renewed: Renewed | None,
     ) -> None:
         self.value = value
         self.cell = cell
         self.object = object
+        self.view = view
         self.renewed = renewed
-        self.views: dict[Ref, Ref] = {}
 
     def node(self, x: Any) -> Any:
         """A node inside, rebuilt."""
@@ -501,17 +506,13 @@ class _Rules(dict[type, _Rule | None]):
 
 
 def _ref(m: _Rebuilding, x: Ref) -> Ref:
-    """Rebuilds a reference; a reference to a view is one object for each view, and may be met more than once."""
+    """A reference, and which object a view is."""
     if not x.path:
         cell = m.cell(x.cell)
         return x if cell == x.cell else Ref(cell)
-    found = m.views.get(x)
-    if found is None:
-        found = _MAPPED[Ref](m, x)
-        if found is x and m.renewed is not None:
-            found = m.renewed.of(x)
-        m.views[x] = found
-    return found
+    made: Ref = _MAPPED[Ref](m, x)
+    identity = x.identity if m.view is None else m.view(x.identity)
+    return made if identity is x.identity else Ref(made.cell, made.path, identity)
 
 
 def _tuple(m: _Rebuilding, x: Tuple) -> Tuple:

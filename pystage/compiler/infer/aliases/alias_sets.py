@@ -12,6 +12,7 @@ from typing import cast
 from ....records import dataclass
 from ...hlo.ir import Value
 from ...hlo.types import ArrayType
+from ...values.identity import Identity
 from ...values.lattice import Alias, ArrayCell, Cell, Ref, Stamp, through
 from ...values.state import Content
 from ...values.views import View, Window
@@ -115,12 +116,15 @@ def _reference(tree: AliasTree, position: int, own: list[Ref], others: list[Ref]
     first, *more = own
     if all(ref is first for ref in (*more, *others)):
         return first
+    identity = first.identity
+    if any(ref.identity is not identity for ref in more):
+        identity = Identity.one_of([ref.identity for ref in own])
     path: list[View] = []
     for step, view in enumerate(first.path):
         if isinstance(view, Window) and any(ref.path[step] != view for ref in more):
             view = Window(_starts(tree, position, step, len(view.starts)), view.sizes)
         path.append(view)
-    return Ref(first.cell, tuple(path))
+    return Ref(first.cell, tuple(path), identity)
 
 
 def _starts(tree: AliasTree, position: int, step: int, rank: int) -> tuple[int | Value, ...]:
@@ -147,10 +151,10 @@ def _elsewhere(ref: Ref) -> Ref:
         else v
         for v in ref.path
     ]
-    return Ref(ref.cell, tuple(steps))
+    return Ref(ref.cell, tuple(steps), ref.identity)
 
 
-def joined_aliases(a: Mergeable, b: Mergeable) -> tuple[Alias, ...]:
+def joined_aliases(a: Mergeable, b: Mergeable, view: Callable[[Ref, Ref], Identity]) -> tuple[Alias, ...]:
     """The union of the may-alias sets of two contents of one cell; what is out of date on one side is out of date."""
     found = by_outline(a.aliases)
     for key, alias in by_outline(b.aliases).items():
@@ -161,16 +165,18 @@ def joined_aliases(a: Mergeable, b: Mergeable) -> tuple[Alias, ...]:
         unresolved = other.stamp is Stamp.UNRESOLVED
         stamp = alias.stamp if unresolved or alias.stamp is Stamp.OUT_OF_DATE else other.stamp
         path = cast("tuple[View, ...]", joined_path(other.ref.path, alias.ref.path))
-        same = path == other.ref.path
-        found[key] = Alias(other.ref if same else Ref(alias.cell, path), stamp)
+        identity = view(other.ref, alias.ref)
+        same = path == other.ref.path and identity is other.ref.identity
+        found[key] = Alias(other.ref if same else Ref(alias.cell, path, identity), stamp)
     return tuple(found.values())
 
 
-def seen_through(content: Content, path: tuple[View, ...]) -> Mergeable:
-    """The contents of the view at the end of `path`, as a side of a join has them."""
+def seen_through(content: Content, ref: Ref) -> Mergeable:
+    """The contents of the view that `ref` is of a cell with these contents, as a side of a join has them."""
+    path = ref.path
     if not path:
         return cast(Mergeable, content)
     array = cast(ArrayCell, content)
-    aliases = tuple([Alias(through(s.ref, path), s.stamp) for s in array.aliases])
+    aliases = tuple([Alias(through(s.ref, path, ref.identity), s.stamp) for s in array.aliases])
     writable = False if any(view.read_only for view in path) else array.writable
     return ArrayCell(DeferredRead(array.value, path), writable, aliases, array.selector, array.frozen)

@@ -354,7 +354,7 @@ def alias_if(engine: Engine, ref: Ref, condition: Value) -> Ref:
 
 def same_object(engine: Engine, a: Ref, b: Ref) -> Truth | None:
     """Whether two references are one object; None where that is not known."""
-    if a.cell == b.cell and not (a.path or b.path):
+    if a.cell == b.cell and (not (a.path or b.path) or a.identity is b.identity):
         return True
     first, second = engine.state.slots.get(a.cell), engine.state.slots.get(b.cell)
     if isinstance(first, MemberCell) and isinstance(second, MemberCell):
@@ -383,14 +383,13 @@ def same_object(engine: Engine, a: Ref, b: Ref) -> Truth | None:
 
 
 def _is_one(engine: Engine, a: Ref, b: Ref) -> bool | None:
-    """Whether two references, neither of which is a merged object, are one object; None where that is not known.
-
-    Equal views of one array may be one object or two.
-    """
-    if a is b or not (a.path or b.path):
+    """Whether two references, neither of which is a merged object, are one object; None where that is not known."""
+    if not (a.path or b.path):
         return a.cell == b.cell
     if not (a.path and b.path) or no_alias(engine.state, engine.state.slots.get, a.cell, b.cell):
         return False
+    if a.identity is b.identity or not a.identity.may_be(b.identity):
+        return a.identity is b.identity
     return None if may_be_one(a.path, b.path) else False
 
 

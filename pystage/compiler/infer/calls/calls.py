@@ -304,6 +304,7 @@ def _apply(
         return cells.get(c, c)
 
     renewed = None if first else Renewed(canonical.given)
+    views: dict[Identity, Identity] = {}
 
     def object_of(each: Identity) -> Identity:
         if each not in objects:
@@ -316,13 +317,22 @@ def _apply(
                 objects[each] = Identity(each.site, elements=of)
         return objects[each]
 
+    def view_of(each: Identity) -> Identity:
+        """The view of this call, which is one that it was given or a new one."""
+        if first or each in objects:
+            return each if first else objects[each]
+        if each not in views:
+            may_be = each.parts or ((each,) if each.of_loop else ())
+            views[each] = Identity.one_of(map(object_of, may_be)) if may_be else Identity(each.site)
+        return views[each]
+
     if summary.reached or summary.outer or summary.made:
         _change(
             engine,
             summary,
             list(canonical.cells),
             cells,
-            lambda content: rebuild(content, value, cell_of, object_of, renewed),
+            lambda content: rebuild(content, value, cell_of, object_of, view_of, renewed),
         )
     for type in summary.elements:
         note_store(engine, type, {*canonical.cells, *cells.values()})
@@ -335,7 +345,7 @@ def _apply(
     if summary.error is not None:
         shift = 0 if first else engine.raises.sites.repeat(*summary.sites, chain_of(engine, inside=True))
         merge_error(engine, rebuild(summary.error, value, cell_of), shift)
-    result = rebuild(summary.result, value, cell_of, object_of, renewed)
+    result = rebuild(summary.result, value, cell_of, object_of, view_of, renewed)
     of_loops.end()
     assume_ranges(engine, result)
     if summary.raises is not None:

@@ -33,7 +33,7 @@ from .printing import output_of
 class Canonical:
     """The canonical form of some values, which are described one after the other.
 
-    `cells`, `values` and `objects` number what they reach; `given` are the views and tuples among it, by `id`.
+    `cells`, `values` and `objects` number what they reach; `given` are the tuples among it, by `id`.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -114,10 +114,16 @@ class Canonical:
         for child in CHILDREN[cls](x):
             _RULES[type(child)](self, child)
 
-    def whole(self, x: Ref | Tuple) -> None:
-        """Describes a node that the callee may hand back as the object that it is."""
+    def whole(self, x: Tuple) -> None:
+        """A tuple, which the callee may hand back as the object that it is."""
         self.given.add(id(x))
         self.tree(x)
+
+    def reference(self, x: Ref) -> None:
+        """A reference, and which object a view is."""
+        self.tree(x)
+        if x.path:
+            self.identities((x.identity,))
 
     def _data(self, part: object) -> None:
         """Describes the head of a node; a tuple by its items."""
@@ -229,7 +235,7 @@ _RULES = _CanonicalRules(
     {
         Value: Canonical.value,
         int: Canonical.cell,
-        Ref: Canonical.whole,
+        Ref: Canonical.reference,
         Tuple: Canonical.whole,
         Array: Canonical.array,
         Const: Canonical.const,

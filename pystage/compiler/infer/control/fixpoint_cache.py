@@ -130,7 +130,7 @@ def _objects(content: Content) -> set[Identity]:
         found.add(each)
         return each
 
-    rebuild(content, lambda value: value, object=note)
+    rebuild(content, lambda value: value, object=note, view=note)
     return found
 
 

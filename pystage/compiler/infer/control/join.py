@@ -98,7 +98,7 @@ from ..state.phi import (
     placeholder_for,
     positions_of,
 )
-from .joined_objects import Carriers, JoinedObjects
+from .joined_objects import Carriers, JoinedObjects, place
 
 Alternatives = tuple[list[Abstract], Sequence[int]]
 """The alternatives of a gated φ that are values, and the positions in it of the second side's."""
@@ -173,7 +173,7 @@ class Join:
         self._short = written and head.is_short
         self._joined_rows = JoinedRows(self.loop, head.trips, head.is_nested, merge.capacity)
         self.objects = JoinedObjects(
-            state, *sides, self.entries, merge.owned, merge.kept, merge.carriers or Carriers()
+            state, *sides, self.entries, head.made, merge.owned, merge.kept, merge.carriers or Carriers()
         )
         for cell in self.objects.kept:
             self.alone(Ref(cell), merge.b if merge.a(cell) is MISSING else merge.a)
@@ -369,7 +369,7 @@ class Join:
         loop = self._head.made
         if loop is None:
             return rebuild(content, value)
-        return rebuild(content, value, object=lambda each: each.after_trips(loop))
+        return rebuild(content, value, object=lambda each: each.after_trips(loop), view=self.objects.left)
 
     def _reach(self, value: Content, lookup: Lookup, alone: bool = False) -> list[int]:
         """The cells that a value reaches, and those that they may stand for.
@@ -455,7 +455,8 @@ class Join:
 
     def _ref(self, a: Ref, b: Ref) -> Abstract:
         if a.cell == b.cell and a.path == b.path:  # two views of one place are two objects
-            return a if a is b or not a.path else Ref(a.cell, a.path)
+            identity = self.objects.view(a, b)
+            return a if identity is a.identity else Ref(a.cell, a.path, identity)
         kind_a, kind_b = self.a(a.cell), self.b(b.cell)
         if not are_of_one_class(kind_a, kind_b):
             return self.conflict(a, b)
@@ -465,7 +466,7 @@ class Join:
             return a if self._demand_one_kind(kind_a, kind_b) else self.conflict(a, b)
         joined = joined_path(a.path, b.path)
         if joined is not None and a.cell == b.cell:
-            return Ref(a.cell, joined)
+            return Ref(a.cell, joined, self.objects.view(a, b))
         if joined is None and self.loop and self.objects.is_rearranged(b, self.b):
             return self.conflicts.between_references(a, b)
         merged = self._merge(a, b)
@@ -507,7 +508,7 @@ class Join:
 
     def _merge(self, a: Ref, b: Ref) -> int:
         """The cell that stands for `a` on one side and `b` on the other, which are two objects."""
-        places = (a.cell, a.path), (b.cell, b.path)
+        places = place(a), place(b)
         found = self.objects.merged.get(places)
         if found is not None:
             return found
@@ -520,7 +521,7 @@ class Join:
                 self.state.merged[merged] = None
                 if not self.loop:
                     self.state.pairs[merged] = (self.objects.merged, a.cell, b.cell)
-            seen = [seen_through(side, ref.path) for side, ref in zip(sides, (a, b))]
+            seen = [seen_through(side, ref) for side, ref in zip(sides, (a, b))]
             self.cell(merged, *self.objects.identified((a, b), merged, seen))
         else:  # a variable or an iterator that is another one depending on the path
             first, second = (type(side).__name__.removesuffix("Cell").lower() for side in sides)
@@ -559,7 +560,7 @@ class Join:
                         *[describe_type(x.value.type, Form.NDARRAY) for x in (a, b)]
                     )
                 value = a.value if a.value is b.value else Placeholder(a.value.type)
-                aliases = joined_aliases(a, b)
+                aliases = joined_aliases(a, b, self.objects.view)
                 writable = a.writable if a.writable is b.writable else Placeholder(ArrayType(BOOL))
                 selector = join_selectors(a.selector, b.selector)
                 frozen, objects = max(a.frozen, b.frozen), self._objects(a, b)
@@ -569,7 +570,7 @@ class Join:
                 return replace(
                     a,
                     items=items,
-                    aliases=joined_aliases(a, b),
+                    aliases=joined_aliases(a, b, self.objects.view),
                     selector=join_selectors(a.selector, b.selector),
                 )
             case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
@@ -580,12 +581,14 @@ class Join:
                     a,
                     entries=entries,
                     factory=self._factory(a, b),
-                    aliases=joined_aliases(a, b),
+                    aliases=joined_aliases(a, b, self.objects.view),
                     selector=join_selectors(a.selector, b.selector),
                 )
             case SetCell(), SetCell() if a.items == b.items:
                 return replace(
-                    a, aliases=joined_aliases(a, b), selector=join_selectors(a.selector, b.selector)
+                    a,
+                    aliases=joined_aliases(a, b, self.objects.view),
+                    selector=join_selectors(a.selector, b.selector),
                 )
             case ((DictCell() | TableCell()), (DictCell() | TableCell())) | (
                 (SetCell() | TableCell()),
@@ -602,7 +605,7 @@ class Join:
                     a.cls,
                     fields,
                     a.origin if a.origin is b.origin else None,
-                    joined_aliases(a, b),
+                    joined_aliases(a, b, self.objects.view),
                     join_selectors(a.selector, b.selector),
                     a.frozen or b.frozen,
                 )
@@ -698,7 +701,7 @@ class Join:
         has_index = any(isinstance(x, TableCell) and x.index is not None for x in (a, b))
         is_indexed = (has_index or rows.site is not None) and has_numbers(keys_in(rows))
         index = Placeholder(index_type(rows.capacity)) if is_indexed else None
-        aliases, factory = joined_aliases(a, b), self._factory(a, b)
+        aliases, factory = joined_aliases(a, b, self.objects.view), self._factory(a, b)
         made = TableCell(class_of_table(a), rows, count, index, None, 0, aliases, selector, factory)
         if not any(isinstance(x, TableCell) and x.slots is not None for x in (a, b)):
             return made

@@ -9,6 +9,7 @@ from typing import cast
 
 from ....records import dataclass
 from ...hlo.ir import Value
+from ...values.identity import Identity
 from ...values.lattice import Alias, ArrayCell, MemberCell, Ref, Stamp, through
 from ...values.memory import is_row_major
 from ...values.slots import Slot
@@ -18,8 +19,13 @@ from ..aliases.alias_sets import OWN, AliasSet, AliasTree, alias_fork, chosen, n
 from ..state.merged import MERGEABLE, AliasPairs, Mergeable, aliases_of, may_alias_cells
 from ..state.phi import SELECTOR
 
-ArrayPath = tuple[int, tuple[View, ...]]
-"""An array by the cell that owns it and the path to it; of anything else the path is empty."""
+Place = tuple[int, tuple[View, ...], Identity | None]
+"""An object by its cell; an array that is a view by the path to it too, and by which one it is."""
+
+
+def place(ref: Ref) -> Place:
+    """Equal for two references to one object."""
+    return ref.cell, ref.path, ref.identity
 
 
 @dataclass(slots=True)
@@ -31,14 +37,14 @@ class Carriers:
     """
 
     ranks: dict[int, int] = field(default_factory=dict)
-    by_cell: dict[int, list[tuple[int, ArrayPath]]] = field(default_factory=dict)
-    numbers: dict[tuple[ArrayPath, ArrayPath], int] = field(default_factory=dict)
+    by_cell: dict[int, list[tuple[int, Place]]] = field(default_factory=dict)
+    numbers: dict[tuple[Place, Place], int] = field(default_factory=dict)
 
-    def before(self, merged: int, cell: int) -> list[tuple[int, ArrayPath]]:
+    def before(self, merged: int, cell: int) -> list[tuple[int, Place]]:
         """Those before `merged` among the objects that may be `cell`."""
         return list(itertools.takewhile(lambda carrier: carrier[0] != merged, self.by_cell.get(cell, ())))
 
-    def add(self, cell: int, group: Mapping[int, ArrayPath], views: Container[int]) -> bool:
+    def add(self, cell: int, group: Mapping[int, Place], views: Container[int]) -> bool:
         """Adds that several objects may be `cell`; those that are `views` get later ranks. False if that was known."""
         known = self.by_cell.get(cell, ())
         if {merged for merged, _ in known} == {*group}:
@@ -62,11 +68,12 @@ class JoinedObjects:
         a: Lookup,
         b: Lookup,
         entries: dict[Slot, tuple[Content, Content, Content]],
+        made: Identity | None,
         owned: Iterable[int],
         kept: Iterable[int],
         carriers: Carriers,
     ) -> None:
-        self.merged: dict[tuple[ArrayPath, ArrayPath], int] = {}
+        self.merged: dict[tuple[Place, Place], int] = {}
         self.owned = set(owned)
         self.adopted: set[int] = set()
         self.kept = set(kept)
@@ -75,6 +82,8 @@ class JoinedObjects:
         self._b = b
         self._entries = entries
         self._carriers = carriers
+        self._made = made
+        self._views: dict[tuple[Identity, Identity | None], Identity] = {}
         self._ends: dict[tuple[int, int], tuple[int | Value, bool]] = {}
 
     def identified(
@@ -126,17 +135,17 @@ class JoinedObjects:
         for carrier, end in reversed(self._carriers.before(merged, ref.cell)):
             holds, _ = self._is(end, ref.cell)
             if holds != 0:
-                leaf = alias_set.leaf(through(Ref(carrier), ref.path), Stamp.PENDING)
+                leaf = alias_set.leaf(through(Ref(carrier), ref.path, ref.identity), Stamp.PENDING)
                 otherwise = alias_fork(holds, [otherwise, leaf])
         return otherwise
 
-    def _is(self, end: ArrayPath, cell: int) -> tuple[int | Value, bool]:
+    def _is(self, end: Place, cell: int) -> tuple[int | Value, bool]:
         """1 if `end` is the object of `cell` at the end of the body, else 0; and whether it may be a view of it."""
         holds, viewed = self._is_cell(end[0], cell)
         return (0, viewed or holds != 0) if end[1] else (holds, viewed)
 
     def _is_alias(self, alias: Alias, cell: int) -> tuple[int | Value, bool]:
-        return (0, False) if alias.stamp is Stamp.UNRESOLVED else self._is((alias.cell, alias.ref.path), cell)
+        return (0, False) if alias.stamp is Stamp.UNRESOLVED else self._is(place(alias.ref), cell)
 
     def _is_cell(self, end: int, cell: int) -> tuple[int | Value, bool]:
         if end == cell:
@@ -162,13 +171,33 @@ class JoinedObjects:
             content = lookup(cell)
             ends = not lasts if cell not in self.owned else lookup is self._b
             if ends:  # what it stands for; made on this side, it is an object of its own
-                inner = [Alias(through(s.ref, path), s.stamp) for s in aliases_of(content)]
+                inner = [
+                    Alias(through(s.ref, path, source.ref.identity), s.stamp) for s in aliases_of(content)
+                ]
                 options = [self._origin(s, lookup, alias_set, merged) for s in inner]
                 own = alias_fork(cast(Mergeable, content).selector, [OWN, *options]) if inner else OWN
                 return self._carried(source.ref, own, lookup, alias_set, merged)
         if not lasts and cell not in self.owned:
             return OWN
         return alias_set.leaf(source.ref, stamp)
+
+    def view(self, a: Ref, b: Ref) -> Identity:
+        """Which object a view is that is `a` on one side and `b` on the other."""
+        if a.identity is b.identity:
+            return a.identity
+        known = a.identity, b.identity
+        if known not in self._views:
+            self._views[known] = Identity.one_of((a.identity, self.left(b.identity)))
+        return self._views[known]
+
+    def left(self, view: Identity) -> Identity:
+        """Which object a view is that one side has left, a loop after any number of trips."""
+        after = view if self._made is None else view.after_trips(self._made)
+        if after is view:
+            return view
+        if (view, None) not in self._views:
+            self._views[view, None] = Identity.one_of((after,))
+        return self._views[view, None]
 
     def shared(self) -> set[int]:
         """Cells made on one side that several cells of the joined state stand for: they must stay cells.
@@ -186,7 +215,7 @@ class JoinedObjects:
                         continue  # which object it is, its place says
                     if cell not in self._state.slots and lookup(cell) is not MISSING:
                         names.setdefault(cell, set()).add(merged)
-                if self.is_rearranged(Ref(*places[side]), lookup):
+                if self.is_rearranged(Ref(*places[side][:2]), lookup):
                     found.add(places[side][0])
             found |= {cell for cell, group in names.items() if len(group) > 1}
         return found - self.kept
@@ -201,7 +230,7 @@ class JoinedObjects:
     def add_carriers(self) -> bool:
         """Adds which of the carried objects may be one at the end of the body; True if the join is to be done again."""
         more = False
-        views = {merged for (_, (_, path)), merged in self.merged.items() if path}
+        views = {merged for (_, end), merged in self.merged.items() if end[1]}
         for cell, group in self._by_end().items():
             if not self._is_outer(cell) and self._may_alias_pairs(group, self._b):
                 viewed = [m for m, end in group.items() if m in views or self._is(end, cell)[1]]
@@ -214,11 +243,11 @@ class JoinedObjects:
         Where nothing tells whether they are, a store into one is uncertain: they are an unresolved may-alias. So are two of
         which the first may be a view of memory that the body has made.
         """
-        by_entry: dict[int, dict[int, ArrayPath]] = {}
-        for ((a, _), _), merged in self.merged.items():
+        by_entry: dict[int, dict[int, Place]] = {}
+        for ((a, _, _), _), merged in self.merged.items():
             if a not in self.owned:
                 for cell in may_alias_cells(self._a, a):
-                    by_entry.setdefault(cell, {})[merged] = (a, ())
+                    by_entry.setdefault(cell, {})[merged] = (a, (), None)
         for group in by_entry.values():
             self._state.may_alias |= self._may_alias_pairs(group, self._a)
         for cell, group in self._by_end().items():
@@ -231,10 +260,10 @@ class JoinedObjects:
                 if self._is(group[first], cell)[1]:
                     self._note_unresolved(first, second)
 
-    def _by_end(self) -> dict[int, dict[int, ArrayPath]]:
+    def _by_end(self) -> dict[int, dict[int, Place]]:
         """By the cells that carried objects may be at the end of the body: these, and what each is then."""
-        found: dict[int, dict[int, ArrayPath]] = {}
-        ends: dict[int, ArrayPath] = {cell: (cell, ()) for cell in self.adopted}
+        found: dict[int, dict[int, Place]] = {}
+        ends: dict[int, Place] = {cell: (cell, (), None) for cell in self.adopted}
         ends |= {merged: end for (_, end), merged in self.merged.items()}
         for merged, end in ends.items():
             for cell in may_alias_cells(self._b, end[0]):
@@ -246,16 +275,16 @@ class JoinedObjects:
         """True for an object that was there before the loop: `selector` tells whether a carried object is that one."""
         return cell in self._state.slots and cell not in self.owned
 
-    def _may_alias_pairs(self, group: dict[int, ArrayPath], find: Lookup) -> set[frozenset[int]]:
+    def _may_alias_pairs(self, group: dict[int, Place], find: Lookup) -> set[frozenset[int]]:
         """The pairs of a group that are not certainly two objects."""
         if len(group) < 2:
             return set()
         known, pairs = AliasPairs(self._state, find), itertools.combinations(group, 2)
         return {frozenset((a, b)) for a, b in pairs if not known.no_alias(group[a][0], group[b][0])}
 
-    def number(self, places: tuple[ArrayPath, ArrayPath]) -> int:
+    def number(self, places: tuple[Place, Place]) -> int:
         """The number of the cell that stands for two different objects."""
-        (cell, path), _ = places
+        (cell, path, _), _ = places
         if cell in self.owned and not path:
             return cell
         if places not in self._carriers.numbers:

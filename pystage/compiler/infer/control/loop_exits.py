@@ -83,7 +83,7 @@ def finish(
     # A program that raised before the loop, or in its first trip, has not gone through it.
     ran = loop.certain and keys is None and isinstance(error.code, int)
     results = iter(_congruent(op))
-    ends = {merged: cell for (_, (cell, _)), merged in join.objects.merged.items()}
+    ends = {merged: end[0] for (_, end), merged in join.objects.merged.items()}
     after: dict[Slot, Content] = {}
     params = iter(result.body.params)
     begins = {

@@ -498,7 +498,7 @@ def _join(
                 join.slot(slot)
         if not join.objects.add_carriers():
             break
-    for ((a, path), _), merged in join.objects.merged.items():
+    for ((a, path, _), _), merged in join.objects.merged.items():
         if merged not in owned:
             content, outer = before.get(a, cast(Content, MISSING)), owned.get(a)
             joined, on_entry = join.entries[merged][1], _on_entry(engine, templates, before)
@@ -533,7 +533,9 @@ def _entry(
     if content is MISSING and outer is not None:
         content = outer[1]()
     if isinstance(content, MERGEABLE) and isinstance(joined, MERGEABLE):
-        content = replace(seen_through(content, path), aliases=joined.aliases, selector=joined.selector)
+        content = replace(
+            seen_through(content, Ref(0, path)), aliases=joined.aliases, selector=joined.selector
+        )
     return content if content is MISSING else rebuild(content, on_entry)
 
 

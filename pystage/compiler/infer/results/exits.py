@@ -18,7 +18,7 @@ from ...library.numpy.indexing.bounded import refuse
 from ...library.numpy.indexing.bounded_identity import Truth, both, either, refuse_if, same_object
 from ...library.rules.rows import from_first
 from ...library.rules.tables import compacted
-from ...ops import Select, constant
+from ...ops import Compare, Select, constant
 from ...values.boundary import (
     AbsentTemplate,
     Box,
@@ -50,6 +50,7 @@ from ...values.exceptions import ExceptionBuilder
 from ...values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind, tag_of
 from ...values.generators import GENERATORS, handle_of, has_handle, made_by, maker_of, resumed, state_of
 from ...values.host_functions import caused
+from ...values.identity import Identity
 from ...values.lattice import (
     Abstract,
     AnyList,
@@ -87,12 +88,12 @@ from ...values.lattice import (
 )
 from ...values.slots import Slot, Variable
 from ...values.state import ERROR, NOT_YET, OUTPUT
-from ...values.views import View, Window, broadcast
+from ...values.views import View, Window, broadcast, index_value
 from ...values.walk import children, head, keys, nodes
 from ..core.engine import Engine
 from ..diagnostics.describe import describe
 from ..state.merged import MERGEABLE, aliases_of, alone, may_alias_cells, unresolved_of
-from ..state.phi import SELECTOR, DeferredSelect
+from ..state.phi import SELECTOR, DeferredSelect, selector_value
 from .record_templates import RecordTemplates
 from .shared_elements import check_elements
 
@@ -109,6 +110,7 @@ class Exit:
         self._made: dict[int, Template] = {}
         self._opened: set[int] = set()
         self._views: dict[Hashable, int] = {}
+        self._references: dict[Identity, tuple[Ref, Truth]] = {}
         self._exceptions: dict[Abstract, Template] = {}
         self._functions: dict[Abstract, Template] = {}
         self._bound: set[Hashable] = set()
@@ -513,7 +515,27 @@ class Exit:
         """A view: of the caller's array, or of a result."""
         base = self.reference(Ref(ref.cell))
         steps = tuple([self.view_step(view) for view in ref.path])
-        return ViewTemplate(base, steps, self.identity(ref))
+        for other, condition in self._references.values():
+            self.refuse_doubt(ref, other, both(self.engine, self._condition, condition))
+        _, condition = self._references.get(ref.identity, (ref, False))
+        self._references[ref.identity] = ref, either(self.engine, self._condition, condition)
+        return ViewTemplate(base, steps, self.identity(ref.identity))
+
+    def refuse_doubt(self, a: Ref, b: Ref, condition: Truth) -> None:
+        """Refuses two views that are handed back under `condition`, where they may be one object or equal ones."""
+        engine, b_ = self.engine, self.engine.b
+        if engine.same_object(a, b) is not None:
+            return
+        for one, other in zip(a.path, b.path):
+            if isinstance(one, Window) and isinstance(other, Window):
+                for x, y in zip(one.starts, other.starts):
+                    if x != y:
+                        equal = b_.op(Compare("EQ"), index_value(b_, x), index_value(b_, y))
+                        condition = both(engine, condition, equal)
+        if condition is True:
+            what = "a view that may be the same object as another, depending on the path taken,"
+            raise DiagnosticError(CannotReturn(span=b_.span, what=what))
+        refuse_if(engine, condition)
 
     def bounded(self, array: Bounded) -> Template:
         """A bounded array: the elements of its whole that belong to it."""
@@ -592,17 +614,23 @@ class Exit:
         """The object of a merged cell: its own, or one that the caller has, or gets, under another name."""
         if isinstance(cell, MemberCell) or cell.selector == 0 or not self.may_be_visible(cell):
             return own
-        objects: dict[Ref | None, Template] = {None: own}
+        objects: dict[Ref | None, int] = {None: 0}
         selector = self.position(cell, objects, {})
-        options = tuple(objects.values())
-        return (
-            options[selector]
-            if isinstance(selector, int)
-            else ChoiceTemplate(self.output(selector, Form.PYTHON), options)
-        )
+        if selector == 0:
+            return own
+        if isinstance(selector, int):
+            return self.reference(cast(Ref, list(objects)[selector]))
+        options, b, outer = [own], self.engine.b, self._condition
+        for ref, position in objects.items():
+            if ref is not None:
+                here = b.op(Compare("EQ"), selector, selector_value(b, position))
+                self._condition = both(self.engine, outer, here)
+                options.append(self.reference(ref))
+        self._condition = outer
+        return ChoiceTemplate(self.output(selector, Form.PYTHON), tuple(options))
 
     def position(
-        self, cell: Any, objects: dict[Ref | None, Template], found: dict[int, int | Value]
+        self, cell: Any, objects: dict[Ref | None, int], found: dict[int, int | Value]
     ) -> int | Value:
         """Which of `objects`, to which they are added, a merged cell is; `found` by the cells' contents, each once."""
         if id(cell) in found:
@@ -616,9 +644,7 @@ class Exit:
             if alias.stamp is Stamp.UNRESOLVED:
                 pass
             elif alias.cell in initial or alias.cell in self._visible or alias.ref.path:
-                if alias.ref not in objects:
-                    objects[alias.ref] = self.reference(alias.ref)
-                here = list(objects).index(alias.ref)
+                here = objects.setdefault(alias.ref, len(objects))
             elif isinstance(content, MERGEABLE) and content.selector != 0:
                 here = self.position(content, objects, found)
             positions.append(here)

@@ -20,6 +20,7 @@ from ....hlo.types import BFLOAT16, BOOL, INT64, MOST_AXES, DType
 from ....ops import Compare, Select, Slice
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
+from ....values.identity import Identity
 from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple, is_number, through
 from ....values.views import entire, read_path
 from ...context import Context, Raw
@@ -120,7 +121,7 @@ def _check_number(ctx: Context, value: Array, dtype: DType) -> None:
 def _load_ndarray(ctx: Context, obj: Ref, index: Raw) -> Abstract:
     shape = shape_of(ctx, obj)
     indices = parse(ctx, index, shape, jax=False)
-    view = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)))
+    view = Ref(obj.cell, (*obj.path, *basic_views(indices.items, shape)), Identity(ctx.span))
     if indices.masks:
         found = _bounded(ctx, view if indices.is_sliced else ctx.ndarray(ctx.contents(view)), indices)
         return in_order(ctx, found)
@@ -130,7 +131,7 @@ def _load_ndarray(ctx: Context, obj: Ref, index: Raw) -> Abstract:
         return ctx.new(gather(ctx, ctx.contents(view), at))
     if indices.elements or indices.copies:
         return ctx.new(ctx.contents(view))
-    return view if view.path != obj.path else through(obj, (entire(shape),))
+    return view if view.path != obj.path else through(obj, (entire(shape),), view.identity)
 
 
 def _load_jax(ctx: Context, array: Array, index: Raw) -> Abstract:
