@@ -106,7 +106,8 @@ def test_one_view_object_stays_one() -> None:
     apart = row(1)
     new = rebuild(Tuple((view, view, apart)), lambda v: program(v.type.dtype))
     first, second, third = new.items
-    assert first is second and first is not third
+    assert first.identity is second.identity is view.identity
+    assert third.identity is apart.identity is not view.identity
     assert values_of(Tuple((view, view))) == 2 * values_of(view)
 
 

@@ -229,7 +229,14 @@ def test_heads_tell_data_keys_and_counts_apart() -> None:
 def test_notes_are_no_part_of_a_node() -> None:
     noted = [f"{type(x).__name__}.{f.name}" for x in samples() for f in fields(x) if f.metadata == NOTE]  # type: ignore[arg-type]
     objects = {f"{of}.objects" for of in ("ArrayCell", "Bounded", "RowsCell")}
-    assert set(noted) == {*objects, "Gated.reason", "Gated.sides", "Undef.span", "Unknown.reason"}
+    assert set(noted) == {
+        *objects,
+        "Gated.reason",
+        "Gated.sides",
+        "Ref.identity",
+        "Undef.span",
+        "Unknown.reason",
+    }
     source = Alias(Ref(1), ListCell((Ref(2),)))
     assert list(nodes(source)) == [source, source.ref]
 

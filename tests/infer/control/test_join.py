@@ -11,6 +11,7 @@ from pystage.compiler import limits
 from pystage.compiler.diagnostics.codes_control import NeverSettles, NoCommonType
 from pystage.compiler.diagnostics.span import Span
 from pystage.compiler.hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64
+from pystage.compiler.infer.control.joined_objects import place
 from pystage.compiler.infer.state.merged import stamp_versions
 from pystage.compiler.infer.state.phi import Placeholder, placeholders_of
 from pystage.compiler.values.boundary import Form
@@ -225,7 +226,11 @@ def test_the_contents_of_cells_are_joined() -> None:
 def test_two_objects_become_a_merged_cell_that_knows_which_it_is() -> None:
     j = Joined(Ref(1), Ref(2))
     cell = j.value.cell
-    assert cell not in HEAP and cell in j.state.merged and j.join.objects.merged == {((1, ()), (2, ())): cell}
+    assert (
+        cell not in HEAP
+        and cell in j.state.merged
+        and j.join.objects.merged == {(place(Ref(1)), place(Ref(2))): cell}
+    )
     assert {s.cell for s in j.content(cell).aliases} == {1, 2} and isinstance(
         j.content(cell).selector, Placeholder
     )

@@ -154,8 +154,17 @@ def _elsewhere(ref: Ref) -> Ref:
     return Ref(ref.cell, tuple(steps), ref.identity)
 
 
-def joined_aliases(a: Mergeable, b: Mergeable, view: Callable[[Ref, Ref], Identity]) -> tuple[Alias, ...]:
-    """The union of the may-alias sets of two contents of one cell; what is out of date on one side is out of date."""
+def _same_view(a: Ref, b: Ref) -> Identity:
+    return a.identity
+
+
+def joined_aliases(
+    a: Mergeable, b: Mergeable, view: Callable[[Ref, Ref], Identity] = _same_view
+) -> tuple[Alias, ...]:
+    """The union of the may-alias sets of two contents of one cell; what is out of date on one side is out of date.
+
+    `view`: which object a view is that may be either. Of what is no array there are no views.
+    """
     found = by_outline(a.aliases)
     for key, alias in by_outline(b.aliases).items():
         other = found.get(key)

@@ -570,7 +570,7 @@ class Join:
                 return replace(
                     a,
                     items=items,
-                    aliases=joined_aliases(a, b, self.objects.view),
+                    aliases=joined_aliases(a, b),
                     selector=join_selectors(a.selector, b.selector),
                 )
             case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
@@ -581,14 +581,12 @@ class Join:
                     a,
                     entries=entries,
                     factory=self._factory(a, b),
-                    aliases=joined_aliases(a, b, self.objects.view),
+                    aliases=joined_aliases(a, b),
                     selector=join_selectors(a.selector, b.selector),
                 )
             case SetCell(), SetCell() if a.items == b.items:
                 return replace(
-                    a,
-                    aliases=joined_aliases(a, b, self.objects.view),
-                    selector=join_selectors(a.selector, b.selector),
+                    a, aliases=joined_aliases(a, b), selector=join_selectors(a.selector, b.selector)
                 )
             case ((DictCell() | TableCell()), (DictCell() | TableCell())) | (
                 (SetCell() | TableCell()),
@@ -605,7 +603,7 @@ class Join:
                     a.cls,
                     fields,
                     a.origin if a.origin is b.origin else None,
-                    joined_aliases(a, b, self.objects.view),
+                    joined_aliases(a, b),
                     join_selectors(a.selector, b.selector),
                     a.frozen or b.frozen,
                 )
@@ -701,7 +699,7 @@ class Join:
         has_index = any(isinstance(x, TableCell) and x.index is not None for x in (a, b))
         is_indexed = (has_index or rows.site is not None) and has_numbers(keys_in(rows))
         index = Placeholder(index_type(rows.capacity)) if is_indexed else None
-        aliases, factory = joined_aliases(a, b, self.objects.view), self._factory(a, b)
+        aliases, factory = joined_aliases(a, b), self._factory(a, b)
         made = TableCell(class_of_table(a), rows, count, index, None, 0, aliases, selector, factory)
         if not any(isinstance(x, TableCell) and x.slots is not None for x in (a, b)):
             return made
