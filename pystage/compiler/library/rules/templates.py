@@ -195,7 +195,8 @@ def joined(
 ) -> Abstract | None:
     """The common template of two templates; None where there is none. `loop`: bounds are widened."""
     if isinstance(a, Array) and isinstance(b, Array) and (a.shape == b.shape or a.form is not Form.NDARRAY):
-        return _joined_numbers(a, b, loop)
+        numbers = _joined_numbers(a, b, loop)
+        return _joined_alternatives(a, b, loop) if numbers is None and ragged else numbers
     if isinstance(a, Bounded) and isinstance(b, Bounded) and is_view(a) and is_view(b):
         return _joined_views(a, b)
     if isinstance(a, Array | Bounded) and isinstance(b, Array | Bounded):
