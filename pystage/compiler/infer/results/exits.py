@@ -110,7 +110,7 @@ class Exit:
         self._made: dict[int, Template] = {}
         self._opened: set[int] = set()
         self._views: dict[Hashable, int] = {}
-        self._references: dict[Identity, tuple[Ref, Truth]] = {}
+        self._handed_back: dict[Identity, tuple[Ref, Truth]] = {}
         self._exceptions: dict[Abstract, Template] = {}
         self._functions: dict[Abstract, Template] = {}
         self._bound: set[Hashable] = set()
@@ -185,6 +185,7 @@ class Exit:
             case RowsTuple(rows):
                 return replace(self.rows(rows, None), cls=tuple)
             case Ref():
+                self.note_view(value)
                 return self.reference(value)
             case Range(start, stop, step) | SliceObject(start, stop, step):
                 parts = [
@@ -515,11 +516,16 @@ class Exit:
         """A view: of the caller's array, or of a result."""
         base = self.reference(Ref(ref.cell))
         steps = tuple([self.view_step(view) for view in ref.path])
-        for other, condition in self._references.values():
-            self.refuse_doubt(ref, other, both(self.engine, self._condition, condition))
-        _, condition = self._references.get(ref.identity, (ref, False))
-        self._references[ref.identity] = ref, either(self.engine, self._condition, condition)
         return ViewTemplate(base, steps, self.identity(ref.identity))
+
+    def note_view(self, ref: Ref) -> None:
+        """Notes a view that is handed back; refuses it where nothing tells whether it is the same object as another."""
+        if not ref.path:
+            return
+        for other, condition in self._handed_back.values():
+            self.refuse_doubt(ref, other, both(self.engine, self._condition, condition))
+        _, condition = self._handed_back.get(ref.identity, (ref, False))
+        self._handed_back[ref.identity] = ref, either(self.engine, self._condition, condition)
 
     def refuse_doubt(self, a: Ref, b: Ref, condition: Truth) -> None:
         """Refuses two views that are handed back under `condition`, where they may be one object or equal ones."""
@@ -619,13 +625,13 @@ class Exit:
         if selector == 0:
             return own
         if isinstance(selector, int):
-            return self.reference(cast(Ref, list(objects)[selector]))
+            return self.template(cast(Ref, list(objects)[selector]))
         options, b, outer = [own], self.engine.b, self._condition
         for ref, position in objects.items():
             if ref is not None:
                 here = b.op(Compare("EQ"), selector, selector_value(b, position))
                 self._condition = both(self.engine, outer, here)
-                options.append(self.reference(ref))
+                options.append(self.template(ref))
         self._condition = outer
         return ChoiceTemplate(self.output(selector, Form.PYTHON), tuple(options))
 

@@ -139,7 +139,7 @@ class RecordTemplates:
         selectors: list[int | Value] = []
         others: list[list[Ref]] = []
         for content in contents:
-            objects: dict[Ref | None, Template] = {None: own}
+            objects: dict[Ref | None, int] = {None: 0}
             selectors.append(self.leaving.position(content, objects, {}))
             others.append([ref for ref in objects if ref is not None])
         selector = selectors[0]
