@@ -248,6 +248,42 @@ def an_argument_on_one_path(x, k):
     return either(a), a, either(b), b
 
 
+# ---------------------------------------------------------------- structured arrays
+
+RECORDS = np.array([(1, 2.0), (3, 4.0), (5, 6.0)], dtype=[("a", "i4"), ("b", "f8")])
+
+
+@cases(RECORDS, 1)
+@cases(RECORDS, -1)
+def parts_of_records_by_path(x, k):
+    y = z = x[1:]
+    if k > 0:
+        y = z = x[:2]
+    return y, z
+
+
+@cases(RECORDS, 3)
+def elements_of_records(x, n):
+    y = x[0]
+    for i in range(n):
+        y = x[i]
+        z = y
+    return y, z
+
+
+@cases(RECORDS)
+def records_that_calls_hand_back(x):
+    def same(v):
+        return v
+
+    def twice(v):
+        w = v[1:]
+        return w, w
+
+    a, b = x[1:], x[1:]
+    return same(a), a, same(b), b, twice(x), twice(x)
+
+
 # ---------------------------------------------------------------- numbers without a common type
 
 

@@ -92,7 +92,7 @@ class RecordTemplates:
         _, memory = self._known(cells_of(value)[0])
         if value.element:
             steps.append(Subscript(()))
-        return ViewTemplate(memory, tuple(steps), self.leaving.identity(value)) if steps else memory
+        return ViewTemplate(memory, tuple(steps), self.leaving.identity(_object(value))) if steps else memory
 
     def _steps(self, value: Records, part: Abstract) -> list[ViewStep]:
         """The path from the memory of records to those whose first field is `part` and whose fields are those of `value`."""
@@ -165,6 +165,13 @@ class RecordTemplates:
 
     def _refuse(self, what: str) -> NoReturn:
         raise DiagnosticError(CannotReturn(span=self.engine.b.span, what=what))
+
+
+def _object(records: Records) -> Hashable:
+    """Equal for two names of one structured ndarray, or one element, that is a part of another."""
+    first = records.parts[0]
+    identity = first.identity if isinstance(first, Ref) else None
+    return records if identity is None else (records.cls, records.element, identity)
 
 
 def _whole(part: Abstract) -> Ref:
