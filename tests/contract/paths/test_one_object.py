@@ -179,8 +179,17 @@ def made_in_a_loop(x, w, n):
     return y, z
 
 
-@cases(x(), 2, 3, refused="PS504")
-def swapped_in_a_loop(x, n, k):
+@cases(x(6).reshape(2, 3), 2, refused="PS210")
+def one_that_only_a_trip_assigns(x, n):
+    y = x[0]
+    for i in range(n):
+        y = x[i]
+        z = y
+    return y, z
+
+
+@cases(x(), 2, refused="PS504")
+def swapped_in_a_loop(x, n):
     y, z = x[1:], x[1:]
     first = y
     for _ in range(n):
@@ -264,7 +273,7 @@ def parts_of_records_by_path(x, k):
 
 @cases(RECORDS, 3)
 def elements_of_records(x, n):
-    y = x[0]
+    y = z = x[0]
     for i in range(n):
         y = x[i]
         z = y

@@ -88,8 +88,11 @@ class RecordTemplates:
 
     def template(self, value: Records) -> Template:
         """A structured ndarray: the caller's own or a new one, or a part of one; an element of one."""
-        steps = self._steps(value, value.parts[0])
+        first = value.parts[0]
+        steps = self._steps(value, first)
         _, memory = self._known(cells_of(value)[0])
+        if isinstance(first, Ref):
+            self.leaving.note_view(first)
         if value.element:
             steps.append(Subscript(()))
         return ViewTemplate(memory, tuple(steps), self.leaving.identity(_object(value))) if steps else memory
