@@ -82,7 +82,6 @@ from .interpreter import Interpreter
 from .reporting import shape_diagnostic
 from .results.exits import Exit
 from .state.effort import Exhausted
-from .state.frame import StatesInProgram
 from .state.retry import GoOverPlaces, Retry, RetryReason, StatesInProgram, WriteOut
 from .transforms import jax as jaxtransforms  # noqa: F401  (declares meanings)
 from .transforms import (

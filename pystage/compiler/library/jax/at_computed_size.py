@@ -17,8 +17,8 @@ from ...hlo.types import BOOL
 from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, SliceObject, Tuple
 from ..context import Context, Raw
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import abstract
-from ..numpy.composed import run_program
 from ..numpy.indexing.indices import is_index
 
 _UFUNCS = {
