@@ -121,8 +121,8 @@ def index() -> str:
         "# Errors",
         "pystage refuses what it cannot stage with a `pystage.StagingError`, whose `diagnostics` have a stable "
         "code, the place in the source, the reasons, and a rewrite. Each code has a page, which "
-        "`docs/generate_errors.py` makes from the class of the error and from programs that show it. `pystage explain PS301` "
-        "prints the page.",
+        "`docs/generate_errors.py` makes from the class of the error and from programs that show it. "
+        "`pystage explain PS301` prints the page.",
         "A traceback ends at the call of the staged function; `PYSTAGE_TRACEBACK=full` shows pystage's own frames too. "
         "`NO_COLOR` and `FORCE_COLOR` are respected.",
         "[Coming from another tool](coming-from.md) shows the errors that users of JAX, Numba, `torch.compile` and others "
