@@ -42,7 +42,9 @@ def test_pages(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "ps301", "--json"]) == 0
     page = json.loads(capsys.readouterr().out)
     assert (page["code"], page["name"], page["page"][:9]) == ("PS301", "NoCommonType", "# PS301: ")
-    assert all(example.keys() == {"headline", "program", "rewritten"} for example in page["examples"])
+    assert all(
+        example.keys() == {"headline", "advice", "program", "rewritten"} for example in page["examples"]
+    )
 
 
 def test_the_help_has_all_marks(capsys: pytest.CaptureFixture[str]) -> None:

@@ -248,6 +248,20 @@ def test_an_axis_of_which_only_the_type_is_given() -> None:
     assert explanation.staged is not None and dict(explanation.assumed) == {"axis": 1}
 
 
+def bytes_of(x):
+    return x.tobytes()
+
+
+def base_of(x):
+    return x[1:].base is x
+
+
+def test_an_example_is_of_the_same_advice() -> None:
+    """Both attributes are PS603; that of the second is the example."""
+    shown = [as_text(pystage.compile(function).explain(np.ones(3))) for function in (bytes_of, base_of)]
+    assert ["a program like it" in text for text in shown] == [False, True]
+
+
 def odd(n):
     return np.zeros(n)[9]
 
