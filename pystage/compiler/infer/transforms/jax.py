@@ -18,14 +18,15 @@ from ...ad.calculus import CalculusBuilder
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_jax import RefusedByJax
 from ...diagnostics.diagnostic import DiagnosticError
+from ...hlo.ir import Value
 from ...hlo.types import ArrayType, is_complex, is_floating
 from ...library.context import Raw
 from ...library.jax.functions.jit import jitted
 from ...library.jax.lax.control import as_arrays
-from ...library.jax.loop_carries import array_leaf
+from ...library.jax.loop_carries import array_leaf, origin_of
 from ...library.jax.pytrees import exposed, flatten, unflatten
 from ...library.registry import meaning
-from ...library.rules.jax import ints
+from ...library.rules.jax import ints, is_jax
 from ...values.boundary import Form
 from ...values.lattice import FALSE, NONE, Abstract, Array, Const, DictCell, Meaning, Ref, Tuple
 from ..calls.calls import transformed
@@ -66,13 +67,20 @@ class _Flat:
         self._function = function
         self._has_aux = has_aux
         self._trees: dict[int, PyTreeDef] = {}
+        self._converted: set[Value] = set()
         self._result: PyTreeDef | None = None
         self.meaning = Meaning(name, self._call)
 
     def given(self, engine: Engine, position: int, value: Abstract) -> Tuple:
         """The leaves of an argument."""
         leaves, self._trees[position] = flatten(engine, value)
-        return Tuple(tuple([array_leaf(engine, leaf, self._name) for leaf in leaves]))
+        arrays = [array_leaf(engine, leaf, self._name) for leaf in leaves]
+        self._converted |= {made.value for leaf, made in zip(leaves, arrays) if not is_jax(leaf)}
+        return Tuple(tuple(arrays))
+
+    def hands_on(self, leaf: Abstract) -> bool:
+        """True for a leaf of the result that is one of an argument, and there none of JAX's."""
+        return isinstance(leaf, Array) and origin_of(leaf.value) in self._converted
 
     def like(self, engine: Engine, position: int, leaves: Abstract) -> Abstract:
         """The structure of an argument with other leaves, those of a derivative by it."""
@@ -431,6 +439,9 @@ def vmap(
         named = {k: as_arrays(inner, a, "jax.vmap") for k, a in kwargs.items()}
         found = cast(Tuple, mapped(inner, flat.meaning, given, named, each, 0, name))
         assert flat.result_tree is not None
+        if any(map(flat.hands_on, found.items)):
+            why = "JAX hands it back as it is, an ndarray"
+            _refuse(inner, "an ndarray that jax.vmap's function returns", why, "map over a jax.Array")
         moved = [
             _moved(inner, leaf, axis)
             for leaf, axis in zip(

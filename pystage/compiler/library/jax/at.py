@@ -9,9 +9,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+import jax
 import jax.numpy as jnp
 
 from ....records import dataclass
+from ...diagnostics.codes_jax import RefusedByJax
 from ...diagnostics.codes_types import ArgumentNotStaged, ShapeMismatch
 from ...hlo.ir import Value
 from ...hlo.op import HloOp
@@ -26,6 +28,7 @@ from ..numpy.indexing.fancy_indexing import Fancy, as_index_arrays, basic_views,
 from ..numpy.indexing.indices import Indices, IntegerIndex, parse
 from ..numpy.indexing.masks import beside_places, masked_axes, masked_choice, refuse_slices
 from ..numpy.indexing.stores import fit, stored_value
+from ..rules.jax import jax_array
 from .at_computed_size import elements_of_bounded, update_of_bounded
 
 
@@ -134,7 +137,7 @@ def _get(
     return ctx.jax(value if indices.is_basic else gather(ctx, value, fancy(ctx, indices)), array.weak)
 
 
-def _apply(ctx: Context, at: AtIndex, func: Raw) -> Abstract:
+def _apply(ctx: Context, at: AtIndex, func: Abstract) -> Abstract:
     """The elements at the index replaced by `func` of them."""
     array = at.array
     if isinstance(array, Bounded):
@@ -145,14 +148,29 @@ def _apply(ctx: Context, at: AtIndex, func: Raw) -> Abstract:
         extents, joined = masked_axes(ctx, indices, path_type(array.type, views).static_shape)
         views = (*views, *joined)
         target = bounded(ctx, ctx.jax(read_path(ctx.b, array.value, views), array.weak), extents)
-        new = ctx.read(ctx.call(func, [target.whole]))
-        assert isinstance(new, Array)
-        whole = elements(ctx, target)
-        chosen = ctx.op(Select(), where(ctx, target), ctx.convert(new.value, array.dtype), whole)
+        assert isinstance(target.whole, Array)
+        new = _of_each(ctx, func, target.whole)
+        chosen = ctx.op(Select(), where(ctx, target), new.value, elements(ctx, target))
         return ctx.jax(write_path(ctx.b, array.value, views, chosen), array.weak)
     if not indices.is_basic and not fancy(ctx, indices).unique:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="x.at[].apply", argument="index that may repeat"))
-    return ctx.jax(_stored(ctx, array, at.index, ctx.call(func, [_get(ctx, at)]), None), array.weak)
+    old = _get(ctx, at)
+    assert isinstance(old, Array)
+    return ctx.jax(_stored(ctx, array, at.index, _of_each(ctx, func, old), None), array.weak)
+
+
+def _of_each(ctx: Context, func: Abstract, array: Array) -> Array:
+    """`func` of each number of an array, which must give one of the same type, as in JAX's scatter."""
+    if array.rank:
+        flat = ctx.jax(ctx.reshape(array.value, (array.value.type.size,)), array.weak)
+        made = ctx.call(ctx.call(Const(jax.vmap), [func]), [flat])
+    else:
+        made = ctx.call(func, [array])
+    new = jax_array(ctx, made, "x.at[].apply")
+    if new.dtype != array.dtype or new.rank > 1 or new.value.type.size != array.value.type.size:
+        reason = f"x.at[].apply takes a function that makes one {array.dtype} of another"
+        ctx.fail(RefusedByJax(span=ctx.span, reason=reason))
+    return ctx.jax(ctx.reshape(new.value, array.value.type.static_shape), array.weak)
 
 
 def _check_mode(ctx: Context, mode: Raw) -> None:

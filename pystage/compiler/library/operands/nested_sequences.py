@@ -22,7 +22,7 @@ from ..numpy.indexing.indices import known_sequence
 from ..rules.jax import canonical
 from ..rules.rows import row_at
 from .libraries import NUMPY, ArrayArgument, Rules
-from .rows_as_arrays import column
+from .rows_as_arrays import column, refuse_bfloat16
 
 
 def stack_nested(ctx: Context, value: Raw) -> Array:
@@ -99,6 +99,8 @@ def _nested(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgumen
         return ArrayArgument(ctx.constant(known, known.dtype))
     if not items:
         return ArrayArgument(ctx.constant(np.zeros(0), rules.default_float(ctx)))
+    for item in items:
+        refuse_bfloat16(ctx, rules, item, function)
     parts = [_nested(ctx, rules, item, function) for item in items]
     if len({p.shape for p in parts}) > 1:
         raise _Ragged

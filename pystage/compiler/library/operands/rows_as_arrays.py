@@ -16,9 +16,10 @@ import numpy as np
 
 from ....records import dataclass
 from ...diagnostics.codes_constant import NotKnown
+from ...diagnostics.codes_types import ArgumentNotStaged
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
-from ...hlo.types import BOOL, INT64, ArrayType, is_integer
+from ...hlo.types import BFLOAT16, BOOL, INT64, ArrayType, is_integer
 from ...ops import (
     And,
     Broadcast,
@@ -178,6 +179,7 @@ def _of_numbers(ctx: Context, rules: Rules, element: Array, function: str, depth
         return None
     sample = _row_zero(ctx, element, depth)
     assert isinstance(sample, Array)
+    refuse_bfloat16(ctx, rules, sample, function)
     samples = [sample]
     if isinstance(sample, GatedNumber):
         samples = [number_of_kind(ctx.b, sample, at) for at in range(len(sample.kinds))]
@@ -189,6 +191,14 @@ def _of_numbers(ctx: Context, rules: Rules, element: Array, function: str, depth
     mixed = len(types) > 1
     dtype, weak = types.pop()
     return _Column(ArrayArgument(ctx.convert(element.value, dtype), weak), mixed=mixed)
+
+
+def refuse_bfloat16(ctx: Context, rules: Rules, element: Abstract, function: str) -> None:
+    """Refuses a `jax.Array` of bfloat16 without axes in a list: ml_dtypes, which NumPy asks, takes it for no number."""
+    is_jax = isinstance(element, Array) and element.form is Form.JAX and not rules.is_jax
+    if is_jax and element.dtype == BFLOAT16 and not element.shape:
+        name = f"np.{function.removeprefix('np.')}"
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="numbers of bfloat16"))
 
 
 # ---------------------------------------------------------------- lengths

@@ -15,7 +15,6 @@ import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.types import BFLOAT16
-from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
 from ...operands.nested_sequences import samples
@@ -55,31 +54,19 @@ def is_bfloat16(ctx: Context, raw: Raw) -> bool:
     return any(is_bfloat16(ctx, part) for part in samples(ctx, raw) or ())
 
 
-def _without_bfloat16(
-    function: Any, served: Callable[..., Abstract], test: Callable[[Context, Raw], bool]
-) -> Callable[..., Abstract]:
+def _without_bfloat16(function: Any, served: Callable[..., Abstract]) -> Callable[..., Abstract]:
     name = f"np.{'linalg.' * (function.__module__ == 'numpy.linalg')}{function.__name__}"
 
     @functools.wraps(served)
     def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
-        if any(test(ctx, arg) for arg in (*args, *kwargs.values())):
+        if any(is_bfloat16(ctx, arg) for arg in (*args, *kwargs.values())):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="numbers of bfloat16"))
         return served(ctx, *args, **kwargs)
 
     return call
 
 
-def _is_jax_number(ctx: Context, raw: Raw) -> bool:
-    """Whether a list holds a `jax.Array` of bfloat16 without axes, which ml_dtypes takes for no number."""
-    parts = samples(ctx, raw)
-    if parts is None:
-        return False
-    numbers = [part for part in parts if isinstance(part, Array) and part.form is Form.JAX and not part.shape]
-    return any(is_bfloat16(ctx, number) for number in numbers) or any(_is_jax_number(ctx, p) for p in parts)
-
-
-for _functions, _test in ((_FUNCTIONS, is_bfloat16), ([np.array, np.asarray, np.asanyarray], _is_jax_number)):
-    for _function in dict.fromkeys(_functions):
-        _served = declared(_function)
-        if _served is not None:
-            replace_meaning(_function, _without_bfloat16(_function, _served, _test))
+for _function in dict.fromkeys(_FUNCTIONS):
+    _served = declared(_function)
+    if _served is not None:
+        replace_meaning(_function, _without_bfloat16(_function, _served))
