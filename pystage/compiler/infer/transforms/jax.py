@@ -18,7 +18,6 @@ from ...ad.calculus import CalculusBuilder
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_jax import RefusedByJax
 from ...diagnostics.diagnostic import DiagnosticError
-from ...hlo.ir import Value
 from ...hlo.types import ArrayType, is_complex, is_floating
 from ...library.context import Raw
 from ...library.jax.functions.jit import jitted
@@ -67,20 +66,17 @@ class _Flat:
         self._function = function
         self._has_aux = has_aux
         self._trees: dict[int, PyTreeDef] = {}
-        self._converted: set[Value] = set()
+        self._are_numpy: dict[int, list[bool]] = {}
         self._result: PyTreeDef | None = None
+        self.hands_on = False
+        """Whether one of its results is a leaf of an argument that is none of JAX's."""
         self.meaning = Meaning(name, self._call)
 
     def given(self, engine: Engine, position: int, value: Abstract) -> Tuple:
         """The leaves of an argument."""
         leaves, self._trees[position] = flatten(engine, value)
-        arrays = [array_leaf(engine, leaf, self._name) for leaf in leaves]
-        self._converted |= {made.value for leaf, made in zip(leaves, arrays) if not is_jax(leaf)}
-        return Tuple(tuple(arrays))
-
-    def hands_on(self, leaf: Abstract) -> bool:
-        """True for a leaf of the result that is one of an argument, and there none of JAX's."""
-        return isinstance(leaf, Array) and origin_of(leaf.value) in self._converted
+        self._are_numpy[position] = [not is_jax(leaf) for leaf in leaves]
+        return Tuple(tuple([array_leaf(engine, leaf, self._name) for leaf in leaves]))
 
     def like(self, engine: Engine, position: int, leaves: Abstract) -> Abstract:
         """The structure of an argument with other leaves, those of a derivative by it."""
@@ -104,13 +100,21 @@ class _Flat:
         own = [self.like(engine, i, a) if i in self._trees else a for i, a in enumerate(args)]
         result = engine.call(self._function, own, kwargs)
         if not self._has_aux:
-            return self._leaves(engine, result)
+            leaves = self._leaves(engine, result)
+            of_numpy = {
+                leaf.value
+                for i, are_numpy in self._are_numpy.items()
+                for leaf, is_numpy in zip(cast(Tuple, args[i]).items, are_numpy, strict=True)
+                if is_numpy and isinstance(leaf, Array)
+            }
+            self.hands_on = any(isinstance(x, Array) and origin_of(x.value) in of_numpy for x in leaves.items)
+            return leaves
         if not isinstance(result, Tuple) or len(result.items) != 2:
             return result
-        leaves, tree = flatten(engine, result.items[1])  # a copy, with the keys of dicts in JAX's order
-        return Tuple((self._leaves(engine, result.items[0]), unflatten(engine, tree, leaves)))
+        inner, tree = flatten(engine, result.items[1])  # a copy, with the keys of dicts in JAX's order
+        return Tuple((self._leaves(engine, result.items[0]), unflatten(engine, tree, inner)))
 
-    def _leaves(self, engine: Engine, value: Abstract) -> Abstract:
+    def _leaves(self, engine: Engine, value: Abstract) -> Tuple:
         leaves, self._result = flatten(engine, value)
         return Tuple(tuple([array_leaf(engine, leaf, self._name) for leaf in leaves]))
 
@@ -439,7 +443,7 @@ def vmap(
         named = {k: as_arrays(inner, a, "jax.vmap") for k, a in kwargs.items()}
         found = cast(Tuple, mapped(inner, flat.meaning, given, named, each, 0, name))
         assert flat.result_tree is not None
-        if any(map(flat.hands_on, found.items)):
+        if flat.hands_on:
             why = "JAX hands it back as it is, an ndarray"
             _refuse(inner, "an ndarray that jax.vmap's function returns", why, "map over a jax.Array")
         moved = [
