@@ -29,9 +29,10 @@ from ...values.packing import stacked
 from ...values.views import Window
 from ..context import Context, Raw
 from ..interfaces.allocation_checks import check_memory
+from ..kernels.memory import check_memory
 from ..kernels.structures import call_now, cell_of, new_list
 from ..operands.libraries import ArrayArgument, Rules, twins, with_views
-from ..operands.nested_sequences import array_argument, elements, nested
+from ..operands.nested_sequences import array_argument, elements, is_sequence
 from ..rules.jax import axis_of, integer, ints, is_none
 from .indexing.fancy_indexing import Fancy, gather
 from .indexing.stores import cast
@@ -315,7 +316,7 @@ def dsplit(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw) -> Ab
 @twins(np.tile, jnp.tile, delegates=False)
 def tile(ctx: Context, rules: Rules, A: Raw, reps: Raw) -> Abstract:
     """The whole array repeated along its axes."""
-    given = nested(ctx, rules, A, "tile")
+    given = array_argument(ctx, rules, A, "tile")
     counts = ints(ctx, reps, "reps of tile")
     rank = max(given.rank, len(counts))
     shape = (*[1] * (rank - given.rank), *given.shape)
@@ -331,13 +332,15 @@ def tile(ctx: Context, rules: Rules, A: Raw, reps: Raw) -> Abstract:
 @twins(np.repeat, jnp.repeat)
 def repeat(ctx: Context, rules: Rules, a: Raw, repeats: Raw, axis: Raw = None) -> Abstract:
     """Each element repeated, along an axis or flat; the counts must be known."""
-    given = nested(ctx, rules, a, "repeat")
+    given = array_argument(ctx, rules, a, "repeat")
     if is_none(axis):
         given = reshaped_argument(ctx, given, (given.value.type.size,))
         at = 0
     else:
         at = axis_of(ctx, axis, given.rank, "repeat")
     shape = given.shape
+    if rules.is_jax and is_sequence(ctx, repeats):
+        rules.operand(ctx, repeats, "repeat")  # raises
     counts = np.asarray(ctx.known(repeats, "the counts of repeat, and so its size,"))
     if (counts < 0).any():
         rules.mismatch(ctx, "repeats may not contain negative values.")
@@ -365,7 +368,7 @@ def taken(ctx: Context, value: Value, positions: np.ndarray, axis: int) -> Value
 @twins(np.roll, jnp.roll, delegates=False)
 def roll(ctx: Context, rules: Rules, a: Raw, shift: Raw, axis: Raw = None) -> Abstract:
     """The elements shifted cyclically along axes; one shift may be staged."""
-    given = nested(ctx, rules, a, "roll")
+    given = array_argument(ctx, rules, a, "roll")
     value = given.value
     if is_none(axis):
         value = _rolled(ctx, ctx.reshape(value, (value.type.size,)), shift, 0)

@@ -111,7 +111,7 @@ def full(
 ) -> Abstract:
     """An array of one value, or of an array broadcast to the shape."""
     which = order_argument(ctx, rules, order, "full")
-    fill = nested(ctx, rules, fill_value, "full")
+    fill = array_argument(ctx, rules, fill_value, "full")
     wanted = type_argument(ctx, rules, dtype, "full", fill.dtype)
     computed = computed_shape(ctx, shape, "full") if not fill.rank else None
     if computed is not None:
@@ -223,7 +223,7 @@ def full_like(
     """One value in the shape and element type of `a`."""
     which = order_argument(ctx, rules, order, "full_like")
     extent, wanted, weak = _like(ctx, rules, a, dtype, shape, "full_like")
-    fill = nested(ctx, rules, fill_value, "full_like")
+    fill = array_argument(ctx, rules, fill_value, "full_like")
     made = _filled_with(ctx, rules, extent, fill_value, fill, wanted, False)
     return _ordered(ctx, rules, a, rules.operand(ctx, made, "full_like").value, weak, which)
 
@@ -496,7 +496,7 @@ def linspace(
     if count < 0:
         ctx.raise_(ValueError(f"Number of samples, {count}, must be non-negative."))
     closed = bool(ctx.known(endpoint, "endpoint of linspace"))
-    ends = [nested(ctx, rules, e, "linspace") for e in (start, stop)]
+    ends = [array_argument(ctx, rules, e, "linspace") for e in (start, stop)]
     real = rules.inexact(ctx, numpy_common(tuple([NumberKind(e.dtype, e.form) for e in ends])))
     wanted = type_argument(ctx, rules, dtype, "linspace", real)
     shape = np.broadcast_shapes(*[e.shape for e in ends])

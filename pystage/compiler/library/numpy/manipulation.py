@@ -33,7 +33,7 @@ from ..kernels.layout import (
 from ..kernels.structures import new_list
 from ..operands.casting import filling_value
 from ..operands.libraries import NUMPY, Rules, twins, with_views
-from ..operands.nested_sequences import is_sequence, nested
+from ..operands.nested_sequences import array_argument, is_sequence, nested
 from ..registry import meaning
 from ..rules.classes import class_name
 from ..rules.jax import axes_of, axis_of, integer, ints, is_none
@@ -358,7 +358,7 @@ def repeated(ctx: Context, array: Raw, value: Value) -> Abstract:
 @twins(np.broadcast_to, jnp.broadcast_to, delegates=False)
 def broadcast_to(ctx: Context, rules: Rules, array: Raw, shape: Raw) -> Abstract:
     """`array` repeated along axes of one element, and along new axes in front."""
-    given = nested(ctx, rules, array, "broadcast_to")
+    given = array_argument(ctx, rules, array, "broadcast_to")
     wanted = ints(ctx, shape, "the shape of broadcast_to")
     own = given.shape
     if len(own) > len(wanted) or any(n not in (1, m) for n, m in zip(own[::-1], wanted[::-1])):
@@ -380,7 +380,7 @@ def _no_broadcast(own: tuple[int, ...], wanted: tuple[int, ...]) -> str:
 @twins(np.broadcast_arrays, jnp.broadcast_arrays, delegates=False)
 def broadcast_arrays(ctx: Context, rules: Rules, *args: Raw) -> Abstract:
     """All arrays in their common shape."""
-    given = [nested(ctx, rules, a, "broadcast_arrays") for a in args]
+    given = [array_argument(ctx, rules, a, "broadcast_arrays") for a in args]
     try:
         shape = np.broadcast_shapes(*[g.shape for g in given])
     except ValueError as error:

@@ -36,7 +36,7 @@ from ..kernels.arithmetic import any_of
 from ..kernels.python_implementations import composed
 from ..kernels.structures import lift
 from ..operands.libraries import Rules, twins
-from ..operands.nested_sequences import nested
+from ..operands.nested_sequences import array_argument
 from ..rules.jax import integer, is_none
 from .indexing.bounded import first_elements
 from .indexing.computed_shapes import bound_of
@@ -121,7 +121,7 @@ def refuse_rank(ctx: Context, rank: int) -> NoReturn:
 
 def _ordered_pair(ctx: Context, rules: Rules, a: Raw, v: Raw, name: str) -> tuple[Value, Value]:
     """The sorted vector and the needles in their common element type."""
-    given = [nested(ctx, rules, x, name) for x in (a, v)]
+    given = [array_argument(ctx, rules, x, name) for x in (a, v)]
     (values, needles), _ = rules.common(ctx, given)
     if values.type.rank != 1:
         refuse_rank(ctx, values.type.rank)
@@ -140,7 +140,7 @@ def searchsorted(
         return jax_call(ctx, jnp.searchsorted, [a, v], {"side": side, "sorter": sorter})
     values, needles = _ordered_pair(ctx, rules, a, v, "searchsorted")
     if not is_none(sorter):
-        order = nested(ctx, rules, sorter, "searchsorted")
+        order = array_argument(ctx, rules, sorter, "searchsorted")
         if order.dtype.kind not in "iu":
             ctx.raise_(TypeError("sorter must only contain integers"))
         if order.shape != values.type.shape:
@@ -191,7 +191,7 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
 
     The length of the result is one more than the greatest element, or `minlength`.
     """
-    given = nested(ctx, rules, x, "bincount")
+    given = array_argument(ctx, rules, x, "bincount")
     if given.rank != 1:
         refuse_rank(ctx, given.rank)
     if given.dtype.kind not in "biu" and not ctx.is_ndarray(x):  # NumPy converts lists as it likes
@@ -212,7 +212,7 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
     if is_none(weights) or given.shape == (0,):
         parts = ctx.broadcast(ctx.constant(1, INT64), given.shape)
     else:
-        heavy = nested(ctx, rules, weights, "bincount")
+        heavy = array_argument(ctx, rules, weights, "bincount")
         if heavy.rank != 1:
             refuse_rank(ctx, heavy.rank)
         if heavy.shape != given.shape:

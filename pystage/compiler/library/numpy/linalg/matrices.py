@@ -18,11 +18,12 @@ from ....values.views import Diagonal, Reshaped, Strided, read_path, write_path
 from ...context import Context, Raw
 from ...interfaces.allocation_checks import check_memory
 from ...kernels.layout import in_order
+from ...kernels.memory import check_memory
 from ...kernels.structures import lift
 from ...operands.casting import array_value
 from ...operands.contraction import diagonal_views
 from ...operands.libraries import NUMPY, Rules, twins, with_views
-from ...operands.nested_sequences import nested
+from ...operands.nested_sequences import array_argument
 from ...operands.reduction_operands import ReductionOperand, total
 from ...registry import meaning
 from ...rules.jax import axis_of, integer, is_none
@@ -83,7 +84,7 @@ def tri(ctx: Context, rules: Rules, N: Raw, M: Raw = None, k: Raw = 0, dtype: Ra
 
 
 def _triangle(name: str, direction: str, ctx: Context, rules: Rules, m: Raw, k: Raw) -> Abstract:
-    given = nested(ctx, rules, m, name)
+    given = array_argument(ctx, rules, m, name)
     shape = given.shape
     if not shape or (len(shape) == 1 and rules.is_jax):
         ctx.raise_(ValueError(f"Argument to jax.numpy.{name} must be at least 2D"))
@@ -171,7 +172,7 @@ def matrix_of(ctx: Context, value: Value, k: int) -> Value:
 @twins(np.diag, jnp.diag, delegates=False)
 def diag(ctx: Context, rules: Rules, v: Raw, k: Raw = 0) -> Abstract:
     """Of a vector the matrix with this diagonal, of a matrix its diagonal."""
-    given = nested(ctx, rules, v, "diag")
+    given = array_argument(ctx, rules, v, "diag")
     offset = integer(ctx, k, "k of diag")
     if given.rank == 1:
         return rules.array(ctx, matrix_of(ctx, given.value, offset), given.weak)
@@ -183,7 +184,7 @@ def diag(ctx: Context, rules: Rules, v: Raw, k: Raw = 0) -> Abstract:
 @twins(np.diagflat, jnp.diagflat, delegates=False)
 def diagflat(ctx: Context, rules: Rules, v: Raw, k: Raw = 0) -> Abstract:
     """The matrix with all elements of `v` on its `k`-th diagonal."""
-    given = nested(ctx, rules, v, "diagflat")
+    given = array_argument(ctx, rules, v, "diagflat")
     flat = ctx.reshape(given.value, (given.value.type.size,))
     return rules.array(ctx, matrix_of(ctx, flat, integer(ctx, k, "k of diagflat")), given.weak)
 
@@ -236,7 +237,7 @@ def meshgrid(
         ctx.raise_(ValueError("Valid values for `indexing` are 'xy' and 'ij'."))
     if ctx.known(copy, "copy of meshgrid") is not True:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="meshgrid", argument="copy"))
-    given = [nested(ctx, rules, x, "meshgrid") for x in xi]
+    given = [array_argument(ctx, rules, x, "meshgrid") for x in xi]
     axes = list(range(len(given)))
     if which == "xy" and len(given) > 1:
         axes[:2] = [1, 0]
@@ -286,7 +287,7 @@ for _function in (
 @twins(np.vander, None, delegates=False)
 def vander(ctx: Context, rules: Rules, x: Raw, N: Raw = None, increasing: Raw = False) -> Abstract:
     """The matrix of the powers of `x`."""
-    given = nested(ctx, rules, x, "vander")
+    given = array_argument(ctx, rules, x, "vander")
     if given.rank != 1:
         ctx.raise_(ValueError("x must be a one-dimensional array or sequence."))
     (n,) = given.shape

@@ -24,7 +24,7 @@ from ...context import Context, Raw
 from ...kernels.structures import abstract
 from ...operands.contraction import Labelled, Precision, ordered, product
 from ...operands.libraries import JAX, NUMPY, ArrayArgument, Rules, as_jax, as_ndarray, twins
-from ...operands.nested_sequences import nested
+from ...operands.nested_sequences import array_argument, nested
 from ...registry import meaning
 from ...rules.jax import UnservedPrecision, axes_of, axis_of, is_none, precision_name
 from ...rules.promote import broadcast_shape, numpy_loop
@@ -57,7 +57,7 @@ def _autocast(ctx: Context, dtype: Raw) -> Abstract:
 
 def _pair(ctx: Context, rules: Rules, a: Raw, b: Raw, function: str) -> tuple[Value, Value, bool]:
     """Two operands in their common element type."""
-    given: list[ArrayArgument] = [nested(ctx, rules, x, function) for x in (a, b)]
+    given: list[ArrayArgument] = [array_argument(ctx, rules, x, function) for x in (a, b)]
     if rules.is_jax:
         given = [rules.operand(ctx, x, function) for x in (a, b)]
     (left, right), weak = rules.common(ctx, given)
@@ -421,7 +421,7 @@ def multi_dot(ctx: Context, rules: Rules, arrays: Raw) -> Abstract:
         ctx.raise_(ValueError("Expecting at least two arrays."))
     if len(items) == 2:
         return ctx.call(Const(np.dot), items)
-    shapes = [nested(ctx, rules, item, "multi_dot").shape for item in items]
+    shapes = [array_argument(ctx, rules, item, "multi_dot").shape for item in items]
     for place, shape in enumerate(shapes):
         if len(shape) != 2 and not (len(shape) == 1 and place in (0, len(items) - 1)):
             text = f"{len(shape)}-dimensional array given. Array must be two-dimensional"

@@ -38,7 +38,7 @@ from ...context import Context, Raw
 from ...kernels.python_implementations import run_program
 from ...kernels.structures import abstract, lift
 from ...operands.libraries import NUMPY, Rules, twins
-from ...operands.nested_sequences import elements, nested
+from ...operands.nested_sequences import array_argument, elements, nested
 from ...operands.reduction_operands import reduced_shape, wider
 from ...rules.jax import axes_of, is_none
 from ..concatenation import part, taken
@@ -58,7 +58,7 @@ class _SortedLines:
     sorted: Value
 
     def __init__(self, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw, name: str) -> None:
-        given = nested(ctx, rules, a, name)
+        given = array_argument(ctx, rules, a, name)
         self.given = given.value
         self.shape = given.shape
         self.dtype = given.dtype
@@ -161,7 +161,7 @@ def _quantile(
         return _weighted(ctx, a, q, axis, keepdims, weights, name, method)
     wanted, how = _known_shares(ctx, q, name), ctx.known(method, f"the method of np.{name}")
     lines = _SortedLines(ctx, rules, a, axis, keepdims, name)
-    given = None if wanted is not None else nested(ctx, rules, q, name)
+    given = None if wanted is not None else array_argument(ctx, rules, q, name)
     if given is not None:
         shares = given.dtype if name == "quantile" else np.true_divide(np.zeros(0, given.dtype), 100).dtype
         if how != "linear" or shares.kind != "f" or (given.dtype.kind != "f" and shares != FLOAT64):

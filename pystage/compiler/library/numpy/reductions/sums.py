@@ -20,7 +20,7 @@ from ...context import Context, Raw
 from ...kernels.arithmetic import real_dtype
 from ...operands.casting import assigned_value
 from ...operands.libraries import Rules, twins
-from ...operands.nested_sequences import nested
+from ...operands.nested_sequences import array_argument
 from ...operands.reduction_operands import (
     ReductionOperand,
     counted,
@@ -212,7 +212,7 @@ def _given_mean(
     ctx: Context, rules: Rules, mean: Raw, of: ReductionOperand, dtype: DType, name: str
 ) -> Value:
     """The `mean` argument; PS203 where NumPy would compute the distances in another type, or of another shape."""
-    given = nested(ctx, rules, mean, name).value
+    given = array_argument(ctx, rules, mean, name).value
     fits = (
         given.type.dtype == dtype and np.broadcast_shapes(given.type.static_shape, of.extents) == of.extents
     )
