@@ -400,3 +400,53 @@ def test_a_derivative_by_jax_is_compiled_itself(transform):
     wanted, found = transform(loss)(x), pystage.compile(transform(loss))(x)
     for a, b in zip(jax.tree.leaves(wanted), jax.tree.leaves(found), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+def functions_of_each_number(v):
+    by_place = (
+        v.at[0].apply(lambda a: a * 2),
+        v.at[1:].apply(lambda a: a - a.sum() + 1),
+        v.at[:0].apply(jnp.sin),
+    )
+    by_mask = (
+        v.at[v > 0].apply(lambda a: jnp.where(a > 1, a, -a)),
+        v.at[jnp.array([0, 1])].apply(lambda a: 1.0),
+    )
+    return by_place, by_mask
+
+
+def test_apply_calls_its_function_for_each_number():
+    check(functions_of_each_number, V, zeros=True)
+    check(lambda x: x.at[:1].apply(lambda a: a - a.sum()), jnp.arange(6.0).reshape(2, 3))
+
+
+@pytest.mark.parametrize(
+    "function", [lambda a: a > 0, lambda a: 1, lambda a: 1j, lambda a: jnp.ones(2)], ids=range(4)
+)
+@pytest.mark.parametrize("index", [0, slice(2)])
+def test_apply_takes_no_other_type(function, index):
+    with pytest.raises(ValueError, match="Cannot lower|shape"):
+        V.at[index].apply(function)
+    check(lambda v: v.at[index].apply(function), V, refused="PS651")
+
+
+@pytest.mark.parametrize("function", [lambda r: r, lambda r: (r * 2, {"r": r}), jnp.asarray])
+def test_vmap_leaves_ndarrays_that_it_hands_on(function):
+    check(lambda x: jax.vmap(function)(x), np.array(V), refused="PS606")
+    check(lambda x: jax.vmap(function)(x), V)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda v: np.array([v[0], v[1]]),
+        lambda v: np.array([a for a in v if a > 0]),
+        lambda v: np.asarray([[a, a] for a in v if a > 0]),
+        lambda v: np.sum([a for a in v]),
+    ],
+)
+def test_lists_of_bfloat16_numbers_of_jax_are_no_arrays(call):
+    v = jnp.array([1, 0, 2], jnp.bfloat16)
+    with pytest.raises(TypeError, match="expected number"):
+        call(v)
+    check(call, v, refused="PS203")

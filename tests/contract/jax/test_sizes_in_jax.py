@@ -339,6 +339,17 @@ def test_updates_with_more_axes_than_their_places_are_refused(index, update):
         lambda x: jnp.diff(x, append=[1.0]),
         lambda x: jnp.diff(x[x > 1], append=[1.0]),
         lambda x: jnp.dot(x[x > 1], [1, 2, 3]),
+        lambda x: jnp.broadcast_to([1.0, 2.0], (2, 2)),
+        lambda x: jnp.diag([x[0], x[1]]),
+        lambda x: jnp.diagflat((1.0, 2.0)),
+        lambda x: jnp.full_like(x, [1.0]),
+        lambda x: jnp.repeat([1.0, 2.0], 2),
+        lambda x: jnp.repeat(x[:2], [1, 2]),
+        lambda x: jnp.tril([x, x]),
+        lambda x: jnp.triu([[1.0, 2.0]]),
+        lambda x: jnp.isneginf([1.0, 2.0]),
+        lambda x: jnp.isclose(x[:1], 1.0, rtol=[1.0]),
+        lambda x: jnp.allclose(x[:1], 1.0, atol=(1.0,)),
     ],
 )
 def test_lists_that_jax_takes_for_no_arrays_are_refused(call):

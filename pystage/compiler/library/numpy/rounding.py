@@ -137,7 +137,7 @@ def _near(
     ]
     part = a.real_dtype(x.type.dtype)
     relative, absolute = [
-        ctx.broadcast(value_of(ctx, ctx.read(v), part, loop.form), shape) for v in tolerances
+        ctx.broadcast(value_of(ctx, v, part, loop.form), shape) for v in jax_operands(ctx, name, tolerances)
     ]
     limit = ctx.op(Add(), absolute, ctx.op(Multiply(), relative, ctx.op(Abs(), y)))
     close = ctx.op(Compare("LE"), ctx.op(Abs(), ctx.op(Subtract(), x, y)), limit)
@@ -255,7 +255,9 @@ def sinc(ctx: Context, x: Raw) -> Abstract:
 
 def _infinite(sign: float, jax: bool) -> Callable[..., Abstract]:
     def test(ctx: Context, x: Raw, out: Raw = None) -> Abstract:
-        operand = ctx.read(x)
+        (operand,) = jax_operands(ctx, "isposinf or isneginf", (x,)) if jax else (ctx.read(x),)
+        if jax and not is_none(out):
+            ctx.raise_(NotImplementedError("The 'out' argument to isneginf/isposinf is not supported."))
         dtype = kinds_of(operand)[0].dtype
         if is_complex(dtype):
             ctx.fail(no_such(ctx, "isposinf or isneginf", [operand]))
