@@ -141,6 +141,19 @@ def test_an_ndarray_holds_no_tensor() -> None:
     assert "rows[i] = w" in linecache.getline(problem.span.file, problem.span.line)
 
 
+def test_an_ndarray_holds_no_number_of_the_record() -> None:
+    def stored(w: Any) -> Any:
+        sums = np.zeros(2)
+        for i in range(2):
+            sums[i] = (w * eval("1.0")).sum()
+        return sums.sum()
+
+    with pytest.raises(pystage.StagingError, match="PS701") as caught:
+        pystage.grad(stored)(W)
+    (problem,) = caught.value.diagnostics
+    assert "sums[i] = " in linecache.getline(problem.span.file, problem.span.line)
+
+
 def test_arrays_of_jax_are_left_to_jax() -> None:
     with pytest.raises(pystage.StagingError, match="PS701"):
         pystage.grad(lambda x: (x * eval("1.0")).sum())(jnp.ones(3))

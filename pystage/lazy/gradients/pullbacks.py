@@ -94,6 +94,10 @@ def _run(
             result = fun(*given, **kwargs)
             result, aux = result if has_aux else (result, None)
             found = _gradients(result, nodes, recorded)
+    except ValueError as error:
+        if isinstance(error.__cause__, StagingError):  # NumPy's for a number that cannot be stored into an ndarray
+            raise error.__cause__ from None
+        raise
         held += (result, aux)
     finally:
         held = arguments.hand_back(held)
