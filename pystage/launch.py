@@ -109,12 +109,19 @@ def _run_one(options: argparse.Namespace) -> None:
     """Joins the other processes and runs the script; one that fails does not wait for the others."""
     if "JAX_CPU_COLLECTIVES_IMPLEMENTATION" not in os.environ:
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
-    jax.distributed.initialize(
-        options.coordinator,
-        options.processes,
-        options.process,
-        heartbeat_timeout_seconds=options.heartbeat,
-    )
+    try:
+        jax.distributed.initialize(
+            options.coordinator,
+            options.processes,
+            options.process,
+            heartbeat_timeout_seconds=options.heartbeat,
+        )
+    except ValueError as error:
+        sys.exit(
+            f"pystage.launch: nothing says which processes there are: {error} Give --processes N for processes on this "
+            "machine, or --processes, --process and --coordinator; the environment of SLURM, Open MPI, TPUs and Kubernetes "
+            "jobs with an index says it."
+        )
     sys.argv = [str(options.script), *options.arguments]
     if not sys.flags.safe_path:
         sys.path[0] = str(options.script.resolve().parent)

@@ -82,6 +82,14 @@ def test_wrong_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None
         assert text in capsys.readouterr().err
 
 
+def test_where_nothing_says_which_processes_there_are(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("print('ran')")
+    done = run([sys.executable, "-m", "pystage.launch", str(script)])
+    assert done.returncode == 1 and "Give --processes N" in done.stderr
+    assert "Traceback" not in done.stderr and "ran" not in done.stdout
+
+
 @pytest.mark.skipif(not ALL, reason="takes half a minute")
 def test_one_that_raises_ends_the_others(tmp_path: Path) -> None:
     script = tmp_path / "script.py"

@@ -94,11 +94,13 @@ def _run(
             result = fun(*given, **kwargs)
             result, aux = result if has_aux else (result, None)
             found = _gradients(result, nodes, recorded)
+        held += (result, aux)
     except ValueError as error:
-        if isinstance(error.__cause__, StagingError):  # NumPy's for a number that cannot be stored into an ndarray
+        if isinstance(
+            error.__cause__, StagingError
+        ):  # NumPy's for a number that cannot be stored into an ndarray
             raise error.__cause__ from None
         raise
-        held += (result, aux)
     finally:
         held = arguments.hand_back(held)
     result, aux = held[-2:]
