@@ -45,8 +45,8 @@ def in_buckets(segment: Segment) -> tuple[Sequence[np.ndarray[Any, Any]], bool] 
     for node in segment.inputs:
         if node.bucket:
             rules |= node.bucket
-    bounds = {size: size_of(rule, size) for size, rule in rules.items() if size > 1}
-    bounds = {size: bound for size, bound in bounds.items() if bound is not None}
+    found = {size: size_of(rule, size) for size, rule in rules.items() if size > 1}
+    bounds = {size: bound for size, bound in found.items() if bound is not None}
     if not bounds or product_type() or not is_cpu(segment.outputs[0].device):
         return None
     sizes = {size: i for i, size in enumerate(bounds)}

@@ -174,7 +174,8 @@ class StepProgram:
                 return function(*call.args, **call.kwargs)
             for n, number in self._stored:
                 _store(call.owners[n], outputs[number])
-            leaf, made = _Results(call, outputs).leaf, {}
+            leaf = _Results(call, outputs).leaf
+            made: dict[int, tuple[Any, Any]] = {}
             for i, name, value in self._assigned:
                 set_attribute(call.structure.containers[i], name, rebuilt(value, leaf, made))
             return rebuilt(self._result, leaf, made)
