@@ -83,6 +83,41 @@ def _buckets() -> Table:
     return table
 
 
+_LAZY_SIZES = 16
+
+
+def _lazy_buckets() -> Table:
+    table = Table(
+        "Buckets of lazy tensors",
+        f"A step of two layers of 64 on lazy tensors, with its gradient, for batches of {_LAZY_SIZES} sizes above 5,000.",
+        ("", "programs", "first calls, s", "later calls, ms each"),
+    )
+    rng = np.random.default_rng(0)
+    weights = [rng.standard_normal((30, 64)), rng.standard_normal((64, 64))]
+
+    def loss(first: Any, second: Any, x: Any, y: Any) -> Any:
+        return np.mean((np.tanh(np.tanh(x @ first) @ second)[:, 0] - y) ** 2)
+
+    for name, bucket, least in (("a program for each size", None, 5000), ("buckets", {0: "pow2"}, 6000)):
+        sizes = range(least, least + _LAZY_SIZES)
+        batches = [(rng.standard_normal((size, 30)), rng.standard_normal(size)) for size in sizes]
+        parameters = [lazy.asarray(w) for w in weights]
+
+        def epoch(bucket: Any = bucket, batches: Any = batches, parameters: Any = parameters) -> None:
+            for batch in batches:
+                x, y = [lazy.asarray(each, bucket=bucket) for each in batch]
+                _, slopes = pystage.value_and_grad(loss, (0, 1))(*parameters, x, y)
+                for w, slope in zip(parameters, slopes, strict=True):
+                    w -= 0.1 * slope
+                lazy.sync(wait=True)
+
+        lazy.reset_metrics()
+        first = _seconds(epoch)
+        later = min(_seconds(epoch) for _ in range(5)) / len(batches)
+        table.rows.append((name, str(lazy.metrics().compiles), f"{first:.1f}", f"{later * 1e3:.1f}"))
+    return table
+
+
 def measure() -> list[Table]:
     """The tables of loading and of buckets."""
-    return [_loading(), _buckets()]
+    return [_loading(), _buckets(), _lazy_buckets()]

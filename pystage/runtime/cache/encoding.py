@@ -334,7 +334,12 @@ def _dtype_of(described: Any) -> np.dtype[Any]:
         case ["records", bool(is_record), bool(aligned), int(size), list(parts)]:
             names, dtypes, offsets = zip(*parts, strict=True)
             formats = [_dtype_of(each) for each in dtypes]
-            layout: Any = {"names": list(names), "formats": formats, "offsets": list(offsets), "itemsize": size}
+            layout: Any = {
+                "names": list(names),
+                "formats": formats,
+                "offsets": list(offsets),
+                "itemsize": size,
+            }
             made = np.dtype(layout, align=aligned)
             return np.dtype((np.record, made)) if is_record else made
     raise NotFound(f"the element type {described!r}")
