@@ -114,7 +114,7 @@ class Ref(Abstract):
 
     def __post_init__(self) -> None:
         if self.path and self.identity is None:
-            self.identity = Identity()  # type: ignore[misc]
+            self.identity = Identity()
 
 
 def through(ref: Ref, path: tuple[View, ...], identity: Identity | None = None) -> Ref:

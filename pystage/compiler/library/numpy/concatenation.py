@@ -29,7 +29,6 @@ from ...values.packing import stacked
 from ...values.views import Window
 from ..context import Context, Raw
 from ..interfaces.allocation_checks import check_memory
-from ..kernels.memory import check_memory
 from ..kernels.structures import call_now, cell_of, new_list
 from ..operands.libraries import ArrayArgument, Rules, twins, with_views
 from ..operands.nested_sequences import array_argument, elements, is_sequence

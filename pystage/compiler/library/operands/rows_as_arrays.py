@@ -195,8 +195,9 @@ def _of_numbers(ctx: Context, rules: Rules, element: Array, function: str, depth
 
 def refuse_bfloat16(ctx: Context, rules: Rules, element: Abstract, function: str) -> None:
     """Refuses a `jax.Array` of bfloat16 without axes in a list: ml_dtypes, which NumPy asks, takes it for no number."""
-    is_jax = isinstance(element, Array) and element.form is Form.JAX and not rules.is_jax
-    if is_jax and element.dtype == BFLOAT16 and not element.shape:
+    if not isinstance(element, Array) or element.form is not Form.JAX or rules.is_jax:
+        return
+    if element.dtype == BFLOAT16 and not element.shape:
         name = f"np.{function.removeprefix('np.')}"
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="numbers of bfloat16"))
 

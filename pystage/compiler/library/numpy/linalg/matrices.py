@@ -18,7 +18,6 @@ from ....values.views import Diagonal, Reshaped, Strided, read_path, write_path
 from ...context import Context, Raw
 from ...interfaces.allocation_checks import check_memory
 from ...kernels.layout import in_order
-from ...kernels.memory import check_memory
 from ...kernels.structures import lift
 from ...operands.casting import array_value
 from ...operands.contraction import diagonal_views
