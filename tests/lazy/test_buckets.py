@@ -160,6 +160,22 @@ def test_what_is_not_staged_in_buckets_has_a_program_for_each_size() -> None:
     assert lazy.metrics().compiles > 2
 
 
+def test_numbers_that_are_no_literals() -> None:
+    for size in (9, 12):
+        x = RNG.standard_normal(size)
+        x[2] = np.nan
+        t = lazy.asarray(x, bucket={0: "pow2"})
+        found = np.nan_to_num(t, nan=np.inf), np.full_like(t, np.nan), t * np.float32(0.1) + np.float64(0.1)
+        expected = (
+            np.nan_to_num(x, nan=np.inf),
+            np.full_like(x, np.nan),
+            x * np.float32(0.1) + np.float64(0.1),
+        )
+        for ours, theirs in zip(found, expected, strict=True):
+            assert ours.dtype == theirs.dtype
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
 def test_under_autocast_there_are_no_buckets() -> None:
     x, w = np.ones((9, 3), np.float32), np.ones((3, 2), np.float32)
     with pystage.autocast("bfloat16"):

@@ -7,6 +7,7 @@ written as source (`source.py`), whose inputs are padded to their buckets and cu
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -32,6 +33,7 @@ _PROGRAMS = 512
 """So many functions are kept."""
 _functions: OrderedDict[Any, CompiledFunction[..., Any] | None] = OrderedDict()
 """By text and the objects in its scope: the compiled function; None where it is refused."""
+_lock = threading.Lock()
 
 
 def mark(node: Node, rules: Mapping[int, Rule]) -> None:
@@ -58,14 +60,16 @@ def in_buckets(segment: Segment) -> tuple[Sequence[np.ndarray[Any, Any]], bool] 
         source = written(segment, tuple(sizes), [cut_text(each) for each in axes])
     except NotWritten:
         return None
-    key = source.text, *source.scope.values()
-    if key not in _functions:
-        names = frozenset([f"a{i}" for i, each in enumerate(axes) if each])
-        _functions[key] = compiled_text(source.text, dict(source.scope), names, infer_program, segment.name)
-        if len(_functions) > _PROGRAMS:
-            _functions.popitem(last=False)
-    _functions.move_to_end(key)
-    function = _functions[key]
+    key = source.text, *[(type(value), value) for value in source.scope.values()]
+    with _lock:
+        if key not in _functions:
+            names = frozenset([f"a{i}" for i, each in enumerate(axes) if each])
+            scope = dict(source.scope)
+            _functions[key] = compiled_text(source.text, scope, names, infer_program, segment.name)
+            if len(_functions) > _PROGRAMS:
+                _functions.popitem(last=False)
+        _functions.move_to_end(key)
+        function = _functions[key]
     if function is None:
         return None
     arrays = [_argument(*each, bounds) for each in zip(segment.inputs, axes, source.forms, strict=True)]
@@ -74,7 +78,8 @@ def in_buckets(segment: Segment) -> tuple[Sequence[np.ndarray[Any, Any]], bool] 
         with jax.enable_x64(True):
             results = function(np.array(list(sizes)), *arrays)
     except (StagingError, NotInBuckets):
-        _functions[key] = None
+        with _lock:
+            _functions[key] = None
         return None
     for node in segment.outputs:
         node.bucket = {n: rules[n] for n in node.type.static_shape if n in rules} or None

@@ -263,13 +263,17 @@ class _SegmentWriter:
         return self._number(extent)
 
     def _number(self, number: Any) -> str:
-        return self._sizes.get(number, repr(number)) if type(number) is int else repr(number)
+        if type(number) is int:
+            return self._sizes.get(number, repr(number))
+        is_literal = type(number) in (float, complex) and np.isfinite(number)
+        return repr(number) if is_literal else self._constant(number)
 
     def _constant(self, value: Any) -> str:
         """The name of an object in the scope."""
-        name = self._names.get(value)
+        key = type(value), value
+        name = self._names.get(key)
         if name is None:
-            name = self._names[value] = f"c{len(self._names)}"
+            name = self._names[key] = f"c{len(self._names)}"
             self._scope[name] = value
         return name
 
