@@ -39,10 +39,10 @@ CONTRACT = [
 
 @pytest.mark.parametrize("function, args, options", CONTRACT)
 def test_programs_of_the_contract(function, args, options):
-    compiled = pystage.compile(function, fallback="error")
+    compiled, keywords = pystage.compile(function, fallback="error"), options.get("kwargs", {})
     try:
-        compiled(*copy.deepcopy(args))  # by it the capacities are known
-        loaded = pystage.load(compiled.export(*args))
+        compiled(*copy.deepcopy(args), **copy.deepcopy(keywords))  # by it the capacities are known
+        loaded = pystage.load(compiled.export(*args, **keywords))
     except pystage.StagingError as error:
         if error.diagnostics[0].code != "PS817":
             raise
