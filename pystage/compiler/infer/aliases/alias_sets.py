@@ -80,6 +80,7 @@ class AliasSet:
 
     def __init__(self) -> None:
         self._found: dict[tuple[int, tuple[View, ...]], Alias] = {}
+        self._positions: dict[tuple[int, tuple[View, ...]], int] = {}
 
     def leaf(self, ref: Ref, stamp: Cell | Stamp) -> AliasLeaf:
         """The leaf for `ref`, whose alias is added where it is new."""
@@ -87,7 +88,7 @@ class AliasSet:
         found = self._found.get(key)
         if found is None or stamp is Stamp.OUT_OF_DATE or found.stamp is Stamp.UNRESOLVED:
             self._found[key] = Alias(ref if found is None else found.ref, stamp)
-        return AliasLeaf(list(self._found).index(key) + 1, ref)
+        return AliasLeaf(self._positions.setdefault(key, len(self._found)), ref)
 
     def aliases(self, tree: AliasTree, other: AliasTree) -> tuple[Alias, ...]:
         """The aliases as the side of `tree` has them; an alias that only the other side has gets meaningless offsets."""
