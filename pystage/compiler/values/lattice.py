@@ -403,7 +403,7 @@ class Stamp(enum.Enum):
 
     PENDING = "the joined state is not complete yet"
     OUT_OF_DATE = "its cell has changed, and what it held is forgotten"
-    UNRESOLVED = "no selector tells whether it is this one: only stores ask for it"
+    UNRESOLVED = "no selector tells whether it shares memory with this one"
 
 
 @immutable

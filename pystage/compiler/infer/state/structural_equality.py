@@ -10,6 +10,7 @@ from ...hlo.ir import Value
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.gated import assigned_alternatives
+from ...values.identity import Identity
 from ...values.lattice import (
     Abstract,
     Alias,
@@ -35,13 +36,18 @@ from .phi import Placeholder, by_outline
 
 def same_templates(old: dict[Slot, Content], new: dict[Slot, Content]) -> bool:
     """True if the two sets of templates have the same placeholders and the same structure."""
-    return all(slot in old and same_template(old[slot], template) for slot, template in new.items())
+    views: dict[Identity, Identity] = {}
+    return all(slot in old and same_template(old[slot], template, views) for slot, template in new.items())
 
 
-def same_template(old: object, new: object) -> bool:
-    """True if two templates have the same structure and placeholders of the same types."""
-    if old is new:
+def same_template(old: object, new: object, views: dict[Identity, Identity] | None = None) -> bool:
+    """True if two templates have the same structure and types of placeholders: what a loop carries kept its type.
+
+    `views`: by the views of old templates, those of the new ones: what was one object must be one.
+    """
+    if old is new and (views is None or not isinstance(old, TreeNode)):
         return True
+    views = {} if views is None else views
     if type(old) is not type(new):
         return False
     if isinstance(old, Value):
@@ -50,10 +56,14 @@ def same_template(old: object, new: object) -> bool:
         return bool(old == new)
     if not _same_objects(old, cast(TreeNode, new)):
         return False
-    if not _same_aliases(aliases_of(old), aliases_of(new)):
+    if isinstance(old, Ref) and isinstance(new, Ref):
+        if views.setdefault(old.identity, new.identity) is not new.identity:
+            return False
+    if not _same_aliases(aliases_of(old), aliases_of(new), views):
         return False
     a, b = _compared(old), _compared(cast(TreeNode, new))
-    return _equal(head(a), head(b)) and all(map(same_template, children(a), children(b)))
+    pairs = zip(children(a), children(b))
+    return _equal(head(a), head(b)) and all(same_template(x, y, views) for x, y in pairs)
 
 
 def _same_objects(old: TreeNode, new: TreeNode) -> bool:
@@ -82,12 +92,12 @@ def _equal(a: object, b: object) -> bool:
     return a is b or (type(a) is type(b) and bool(a == b))
 
 
-def _same_aliases(old: Sequence[Alias], new: Sequence[Alias]) -> bool:
+def _same_aliases(old: Sequence[Alias], new: Sequence[Alias], views: dict[Identity, Identity]) -> bool:
     """True if merged cells have the same aliases, with the same stamps."""
     first, second = by_outline(old), by_outline(new)
     return first.keys() == second.keys() and all(
         (s.stamp is Stamp.OUT_OF_DATE) == (second[key].stamp is Stamp.OUT_OF_DATE)
-        and same_template(s.ref, second[key].ref)
+        and same_template(s.ref, second[key].ref, views)
         for key, s in first.items()
     )
 
