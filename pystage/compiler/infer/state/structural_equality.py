@@ -54,16 +54,20 @@ def same_template(old: object, new: object, views: dict[Identity, Identity] | No
         return isinstance(old, Placeholder) and old.type == cast(Value, new).type
     if not isinstance(old, TreeNode):
         return bool(old == new)
+    if isinstance(old, Ref) and not _is_one_view(old.identity, cast(Ref, new).identity, views):
+        return False
     if not _same_objects(old, cast(TreeNode, new)):
         return False
-    if isinstance(old, Ref) and isinstance(new, Ref):
-        if views.setdefault(old.identity, new.identity) is not new.identity:
-            return False
     if not _same_aliases(aliases_of(old), aliases_of(new), views):
         return False
     a, b = _compared(old), _compared(cast(TreeNode, new))
     pairs = zip(children(a), children(b))
     return _equal(head(a), head(b)) and all(same_template(x, y, views) for x, y in pairs)
+
+
+def _is_one_view(old: Identity, new: Identity, views: dict[Identity, Identity]) -> bool:
+    """True if all that was one view is one still, as far as `views` say."""
+    return views.setdefault(old, new) is new
 
 
 def _same_objects(old: TreeNode, new: TreeNode) -> bool:
