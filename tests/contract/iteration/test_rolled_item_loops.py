@@ -7,7 +7,6 @@ import pystage
 import pytest
 from checking import Cases, check
 from pystage.compiler import limits
-from pystage.compiler.infer.control import control_flow
 from pystage.compiler.infer.entry import _Entry
 
 cases = Cases()
@@ -365,7 +364,7 @@ def test_a_recursion_that_no_trip_begins_is_refused_at_once(monkeypatch) -> None
     inferences = []
     run = _Entry.run
     monkeypatch.setattr(_Entry, "run", lambda self, *args: (inferences.append(args), run(self, *args))[1])
-    monkeypatch.setattr(control_flow, "MOST_OPERATIONS", 0)
+    monkeypatch.setattr(limits, "WRITTEN_OUT_OPERATIONS", 0)
     with pytest.raises(pystage.StagingError, match="the recursion of grown does not end"):
         pystage.compile(grown_after_numbers, fallback="error")(GRID)
     assert len(inferences) == 2  # once written out in part, once by place
