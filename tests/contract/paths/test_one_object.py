@@ -42,6 +42,30 @@ def taken_under_two_conditions(x, n):
     return y, z, y is z
 
 
+@cases(x(), x(), 3)
+@cases(x(), x(), 1)
+@cases(x(), x() + 1.0, 2)
+def two_names_that_begin_as_one_and_follow_others(a, b, n):
+    c, y, z = a, b, b
+    for _ in range(n):
+        y = a
+        z = c
+        a = b
+    y[0] += 10.0
+    z[1] += 20.0
+    return y, z, y is z, y is b, z is c
+
+
+@cases(x(), x() + 1.0, 2)
+@cases(x(), x() + 1.0, 0)
+def items_that_begin_as_one_and_follow_others(a, b, n):
+    c, d = a, [b, b]
+    for _ in range(n):
+        d = [a, c]
+        a = b
+    return d, d[0] is c, d[0] is d[1]
+
+
 @cases(x(), 5)
 @cases(x(), 2)
 def made_once_and_taken_by_both(x, n):

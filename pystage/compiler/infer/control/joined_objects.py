@@ -285,7 +285,7 @@ class JoinedObjects:
     def number(self, places: tuple[Place, Place]) -> int:
         """The number of the cell that stands for two different objects."""
         (cell, path, _), _ = places
-        if cell in self.owned and not path:
+        if cell in self.owned and not path and cell not in self.merged.values():
             return cell
         if places not in self._carriers.numbers:
             self._carriers.numbers[places] = self._state.cell_number()

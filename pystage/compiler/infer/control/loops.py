@@ -501,8 +501,9 @@ def _join(
     for ((a, path, _), _), merged in join.objects.merged.items():
         if merged not in owned:
             content, outer = before.get(a, cast(Content, MISSING)), owned.get(a)
-            joined, on_entry = join.entries[merged][1], _on_entry(engine, templates, before)
-            owned[merged] = (a, functools.partial(_entry, content, outer, path, joined, on_entry))
+            joined, on_entry = join.entries[merged][1], _on_entry(engine, templates, owned, before)
+            source = a if outer is None or path else outer[0]
+            owned[merged] = (source, functools.partial(_entry, content, outer, path, joined, on_entry))
             engine.state.apart[merged] = loop
     join.objects.note_may_alias()
     return join
@@ -540,7 +541,7 @@ def _entry(
 
 
 def _on_entry(
-    engine: Engine, templates: dict[Slot, Content], before: dict[Slot, Content]
+    engine: Engine, templates: dict[Slot, Content], owned: EntryContents, before: dict[Slot, Content]
 ) -> Callable[[Value], Value]:
     """The map from the placeholders of the templates to their values on entry."""
     found: dict[Value, Value] = {}
@@ -548,11 +549,10 @@ def _on_entry(
     def value(v: Value) -> Value:
         if isinstance(v, Placeholder) and not found:
             for slot, template in templates.items():
-                if slot in before:
+                content = owned[slot][1]() if isinstance(slot, int) and slot in owned else before.get(slot)
+                if content is not None:
                     filled: list[Value] = []
-                    phi_operands(
-                        engine.b, template, unboxed_content(before.get, template, before[slot]), filled
-                    )
+                    phi_operands(engine.b, template, unboxed_content(before.get, template, content), filled)
                     found.update(zip(placeholders_of(template), filled, strict=True))
         return v.mapped(value) if isinstance(v, DeferredRead) else found.get(v, v)
 
