@@ -47,7 +47,7 @@ def _is_same(one: Any, other: Any) -> bool:
         return False
     if type(one) is tuple:
         return len(one) == len(other) and all(map(_is_same, one, other))
-    return type(one) in _VALUES and repr(one) == repr(other)
+    return type(one) in _VALUES and bool(one == other) and repr(one) == repr(other)  # NaN has a sign too
 
 
 def _around(function: types.FunctionType) -> object:

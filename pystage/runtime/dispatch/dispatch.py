@@ -24,7 +24,7 @@ from ...compiler.diagnostics.diagnostic import DiagnosticError
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.diagnostics.span import Span
 from ...compiler.pipeline import Infer, Request, Staged
-from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, Spec, leaf_forms
+from ...compiler.values.boundary import Form, Guard, GuardKind, HiddenInput, Spec, Write, leaf_forms
 from ...compiler.values.capacity import REEXECUTION, reexecution
 from ...compiler.values.demand import no_value
 from ...compiler.values.memory import is_structured
@@ -654,6 +654,8 @@ class Dispatcher:
         family.add(made, leaves)
         if made.host:
             group.read_x64()
+        if any(mutation.kind is Write.CELL for mutation in made.staged.program.mutations):
+            group.tell_functions_apart()
         if not (kwargs or family.demanded or made.pattern or entry.by_types) and group.is_flat(args):
             key = types_of(args)
             host = self._host_way(entry, made) if made.host or made.draws is not None else None

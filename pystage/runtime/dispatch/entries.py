@@ -172,6 +172,7 @@ class Group:
         self.traced = LeafKind.TRACER in kinds
         self.static = [i for i, k in enumerate(kinds) if k is LeafKind.STATIC]
         self._by_value = [i for i in self.static if types[i] in BY_VALUE]
+        self._called = called
         self._by_equality = [i for i in self.static if by_equality(types[i]) or i in called]
         self._by_identity = [
             i for i in self.static if types[i] not in BY_VALUE and i not in self._by_equality
@@ -219,6 +220,14 @@ class Group:
         if len(self._representatives) < _MOST_REPRESENTATIVES:
             self._representatives.append(leaf)
         return leaf
+
+    def tell_functions_apart(self) -> None:
+        """Compares functions by identity: a program assigns variables, which one closes over and its equal does not."""
+        if self._called:
+            self._by_identity += self._called
+            self._by_equality = [i for i in self._by_equality if i not in self._called]
+            self._called = ()
+            self.entries = {}
 
     def read_x64(self) -> None:
         """Makes the user's `jax_enable_x64` part of the key, since an input is not a `jax.Array`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -118,3 +119,34 @@ def test_where_it_shows_which_one_it_is(function: Function) -> None:
 def test_where_it_is_compared() -> None:
     f, g = scaled(2.0), scaled(2.0)
     compiled_and_plain(compared, [(X, f, f), (X, f, g), (X, g, f), (X, g, g)], 4)
+
+
+def test_a_variable_that_the_call_assigns_is_that_of_one_of_them() -> None:
+    def made() -> tuple[Function, Function]:
+        factor = 2.0
+
+        def assign(value: float) -> None:
+            nonlocal factor
+            factor = value
+
+        return (lambda v: v * factor), assign
+
+    def assigning(f: Function, assign: Function) -> Any:
+        assign(10.0)
+        return f(1.0)
+
+    (of_one, assign), (of_other, assign_other) = made(), made()
+    compiled = pystage.compile(assigning, tier="compiled", fallback="error")
+    for f in (of_one, of_other, of_one):
+        assign(2.0)
+        assign_other(2.0)
+        result = compiled(f, assign)
+        assign(2.0)
+        assert result == assigning(f, assign)
+
+
+def test_nans_of_two_signs() -> None:
+    def signed(nan: float) -> Function:
+        return lambda v: math.copysign(v, nan)
+
+    compiled_and_plain(lambda f: f(1.0), [(signed(math.nan),), (signed(-math.nan),)], 2)
