@@ -75,6 +75,19 @@ def values_of_another_size(x):
     return x[x > 0].at[jnp.array([1, 2])].set(jnp.array([1.0, 2.0, 3.0]))
 
 
+@cases(jnp.asarray([5, 16777217, 3]), -2.7)
+@cases(jnp.asarray([5, 16777217, 3]), 1e10)
+@cases(jnp.asarray([1.5, 2.5, 3.5], jnp.float16), np.float32(-2.7))
+def values_of_a_wider_dtype(x, v):
+    y = x[x > 2]
+    first = jnp.array([0])
+    return (
+        (x.at[0].add(v), x.at[first].multiply(v), x.at[x > 4].add(v), x.at[1].set(v), x.at[0].divide(v)),
+        (y.at[0].add(v), y.at[first].multiply(v), y.at[y > 4].add(v), y.at[0].set(v), y.at[:1].subtract(v)),
+    )
+
+
+@pytest.mark.filterwarnings("ignore:scatter inputs have incompatible types")
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_updates(function, args, options):
     check(function, *args, **options)

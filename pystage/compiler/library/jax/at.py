@@ -27,9 +27,9 @@ from ..numpy.indexing.bounded_indices import has_bounded, index_of_wholes
 from ..numpy.indexing.fancy_indexing import Fancy, as_index_arrays, basic_views, fancy, gather, scatter
 from ..numpy.indexing.indices import Indices, IntegerIndex, parse
 from ..numpy.indexing.masks import beside_places, masked_axes, masked_choice, refuse_slices
-from ..numpy.indexing.stores import fit, stored_value
+from ..numpy.indexing.stores import cast, fit, stored_value
 from ..rules.jax import jax_array
-from .at_computed_size import elements_of_bounded, update_of_bounded
+from .at_computed_size import check_combines, elements_of_bounded, promoted, update_of_bounded
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,6 +89,7 @@ def _update(
     array = where.array
     if isinstance(array, Bounded):
         return update_of_bounded(ctx, name, array, where.index, values)
+    check_combines(ctx, name, array, values)
     combine = _COMBINE["add"] if name == "subtract" else _COMBINE.get(name)
     if name == "subtract":
         values = ctx.call(Const(jnp.negative), [values])
@@ -110,6 +111,7 @@ def _through(
     array = where.array
     if isinstance(array, Bounded):
         return update_of_bounded(ctx, name, array, where.index, values)
+    check_combines(ctx, "multiply", array, values)
     ones = Array(ctx.broadcast(ctx.constant(1, array.dtype), array.shape), array.form, array.weak)
     factors = ctx.jax(_stored(ctx, ones, where.index, values, Multiply()), array.weak)
     return ctx.call(Const(_THROUGH[name]), [array, factors])
@@ -180,6 +182,10 @@ def _check_mode(ctx: Context, mode: Raw) -> None:
 
 def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp | None) -> Value:
     """The array after the values are stored, or combined with the elements."""
+    kind = promoted(ctx, array, values)
+    if kind != array.dtype:
+        wide = Array(ctx.convert(array.value, kind), array.form)
+        return cast(ctx, _stored(ctx, wide, index, values, combine), array.dtype, jax=True)
     if has_bounded(index):
         found = index_of_wholes(ctx, array.shape, index, jax=True)
         if found.batch is not None:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...diagnostics.codes_types import ArgumentNotStaged
-from ...hlo.types import BOOL
+from ...hlo.types import BOOL, DType
 from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, SliceObject, Tuple
 from ..context import Context, Raw
@@ -39,6 +39,7 @@ def update_of_bounded(ctx: Context, name: str, array: Bounded, index: Raw, value
             ArgumentNotStaged(span=ctx.span, function=f"x.at[].{name}", argument="array of computed size")
         )
     ufunc = Const(_UFUNCS[name])
+    check_combines(ctx, name, array, values)
     places: list[Abstract] = []
     entries = [abstract(entry) for entry in (index.items if isinstance(index, Tuple) else (index,))]
     dots = [i for i, entry in enumerate(entries) if isinstance(entry, Const) and entry.value is Ellipsis]
@@ -56,6 +57,19 @@ def update_of_bounded(ctx: Context, name: str, array: Bounded, index: Raw, value
 
 
 _ALL = Const(slice(None))
+_OF_NUMBERS = frozenset({"add", "subtract", "multiply", "mul"})
+
+
+def promoted(ctx: Context, array: Array | Bounded, values: Raw) -> DType:
+    """The dtype that an update is computed in, before it is cast to that of the array."""
+    kind: DType = ctx.known(ctx.call(Const(jnp.result_type), [array, values]), "the dtype of x.at[]")
+    return kind
+
+
+def check_combines(ctx: Context, name: str, array: Array | Bounded, values: Raw) -> None:
+    """Refuses sums and products of booleans, for which JAX raises."""
+    if name in _OF_NUMBERS and promoted(ctx, array, values) == BOOL:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"x.at[].{name}", argument="array of booleans"))
 
 
 def elements_of_bounded(ctx: Context, array: Bounded, index: Raw) -> Abstract:
@@ -80,8 +94,9 @@ def _at_array(entry: Abstract) -> Callable[..., Any] | None:
 
 def _at_places(x: Any, index: Any, values: Any, ufunc: Any, places: Any) -> Any:
     """An update at integers and slices; `places` are the axes with integers, and these."""
-    stored = np.array(x)
-    values = np.asarray(jnp.asarray(values, x.dtype))
+    kind = jnp.result_type(x, values)
+    stored = np.array(jnp.asarray(x, kind))
+    values = np.asarray(jnp.asarray(values, kind))
     inside = True
     for axis, place in places:
         if not x.shape[axis]:
@@ -89,13 +104,14 @@ def _at_places(x: Any, index: Any, values: Any, ufunc: Any, places: Any) -> Any:
         inside = inside and -x.shape[axis] <= place < x.shape[axis]
     if inside:
         stored[index] = values if ufunc is None else ufunc(stored[index], values)
-    return jnp.asarray(stored)
+    return jnp.asarray(stored).astype(x.dtype)
 
 
 def _at_indices(x: Any, index: Any, values: Any, ufunc: Any) -> Any:
     """An update at an array of integers, which may repeat."""
-    stored = np.array(x)
-    values = np.asarray(jnp.asarray(values, x.dtype))
+    kind = jnp.result_type(x, values)
+    stored = np.array(jnp.asarray(x, kind))
+    values = np.asarray(jnp.asarray(values, kind))
     inside = (index >= -len(x)) & (index < len(x))
     if values.ndim == x.ndim:
         if len(values) != len(index):
@@ -110,12 +126,13 @@ def _at_indices(x: Any, index: Any, values: Any, ufunc: Any) -> Any:
         stored[index[inside]] = values
     else:
         ufunc.at(stored, np.asarray(index[inside]), values)
-    return jnp.asarray(stored)
+    return jnp.asarray(stored).astype(x.dtype)
 
 
 def _at_mask(x: Any, mask: Any, values: Any, ufunc: Any) -> Any:
     """An update where a mask is true."""
-    stored = np.array(x)
-    values = np.asarray(jnp.asarray(values, x.dtype))
+    kind = jnp.result_type(x, values)
+    stored = np.array(jnp.asarray(x, kind))
+    values = np.asarray(jnp.asarray(values, kind))
     stored[mask] = values if ufunc is None else ufunc(stored[mask], values)
-    return jnp.asarray(stored)
+    return jnp.asarray(stored).astype(x.dtype)
