@@ -66,6 +66,18 @@ def items_that_begin_as_one_and_follow_others(a, b, n):
     return d, d[0] is c, d[0] is d[1]
 
 
+@cases(x(), 3)
+@cases(x(), 1)
+def a_view_first_and_what_trips_make_later(x, n):
+    a, b = x[::-1], x[::-1]
+    for _ in range(n):
+        b *= 2
+        c = a
+        a = c + 1
+        b = c
+    return a, b, x
+
+
 @cases(x(), 5)
 @cases(x(), 2)
 def made_once_and_taken_by_both(x, n):

@@ -74,7 +74,7 @@ def _same_objects(old: TreeNode, new: TreeNode) -> bool:
     """True if two arrays, or the arrays in two lists, may be the same objects; contents of arrays in a list are none."""
     if isinstance(old, Ref):
         other = cast(Ref, new)
-        return not (old.path and other.path) or old.identity.is_like(other.identity)
+        return bool(old.path) == bool(other.path) and (not old.path or old.identity.is_like(other.identity))
     if isinstance(old, Bounded) and isinstance(old.whole, Array) and old.whole.form is Form.NDARRAY:
         return True
     if isinstance(old, ArrayCell) and old.frozen is Frozen.NOT:

@@ -27,7 +27,8 @@ class Add(Binary):
     """The sum; integers wrap around, of booleans the disjunction, as in NumPy. StableHLO: add.
 
     XLA takes `0.0 + x` for `x`, which -0.0 is not, so it is given a choice in place of a sum with zeros. It takes
-    `(x + c) - c` for `x`, although the sum is rounded: the second constant is hidden from it.
+    `(x + c) - c` for `x`, although the sum is rounded: the second constant is hidden from it. Of complex numbers it takes
+    `x + (y - x)` for `y`, so it is given their parts.
     """
 
     opcode = "add"
@@ -51,6 +52,8 @@ class Subtract(Binary):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         type, known = op.results[0].type, known_elements(op.operands[1])
+        if type.dtype in COMPLEXES and known is None:
+            return emit_parts(e, op, operands, lambda a, b, c, d: (a - c, b - d))
         if type.dtype not in _ROUNDED or known is None:
             return e.create(self.opcode, op.results, operands)
         opposite = e.create("negate", op.results, [operands[1]]).results[0]
@@ -141,7 +144,7 @@ def _emit_sum(
     chained: bool,
 ) -> mlir_ir.Operation:
     """The sum of two operands of which the elements may be known; `chained`: the other is itself a sum with a constant."""
-    if type.dtype in COMPLEXES and (known[0] is not None or known[1] is not None):
+    if type.dtype in COMPLEXES:
         part_type = type.with_dtype(FLOAT32 if type.dtype == COMPLEX64 else FLOAT64)
         sums = []
         for name in ("real", "imag"):
