@@ -553,3 +553,15 @@ def test_what_xla_computes_from_constants_keeps_signs(function):
     check(function, -np.zeros(2), zeros=True)
     check(function, np.array([0.0, math.nan]), zeros=True)
     check(function, np.array([1.5, -0.0]), zeros=True)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_constants_are_not_combined(dtype):
+    def scaled(x, y):
+        large, small = np.array([1e200, 1e-200]), 1e-200
+        products = (x * 1e200) * 1e-200, (x * 1e200) * (y * 1e-200), x * large * small, 1e200 * (small * x)
+        return products, x + (y - x), (1.0 - x) + x, (x + y) - y, x - (x - y)
+
+    check(scaled, np.array([1e200, 1e-200], dtype), np.array([1e-200, 1e200], dtype), zeros=True)
+    check(scaled, np.array([1e20, 0.7], dtype), np.array([1.0, 0.1], dtype), zeros=True)

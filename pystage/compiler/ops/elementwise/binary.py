@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import UnionType
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -37,7 +38,7 @@ class Add(Binary):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         known = [known_elements(v) for v in op.operands]
-        return _emit_sum(e, op.results[0].type, operands, known, any(map(_is_sum_with_constant, op.operands)))
+        return _emit_sum(e, op.results[0].type, operands, known, _is_sum_with_constant(*op.operands))
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         return 1, 1
@@ -67,8 +68,9 @@ class Subtract(Binary):
 class Multiply(Binary):
     """The product; integers wrap around, of booleans the conjunction, as in NumPy. StableHLO: multiply.
 
-    XLA takes `1 * z` for `z`, which it is not of infinite parts and of -0.0, and multiplies constants with each other first,
-    so it is given the parts of complex products with constants.
+    XLA takes `1 * z` for `z`, which it is not of infinite parts and of -0.0, so it is given the parts of complex products
+    with constants. Of a product of products with constants it multiplies the constants first, so that
+    `(x * 1e200) * 1e-200` does not overflow: one factor is hidden from it.
     """
 
     opcode = "multiply"
@@ -79,8 +81,11 @@ class Multiply(Binary):
         return (0,) if len(made_by(op, "exponential")) == 2 else ()
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
-        known = [known_elements(v) for v in op.operands]
-        if op.results[0].type.dtype in COMPLEXES and (known[0] is not None or known[1] is not None):
+        known, type = [known_elements(v) for v in op.operands], op.results[0].type
+        scaled = [k is not None or _is_by_constant(v, Multiply | Divide) for k, v in zip(known, op.operands)]
+        if type.dtype in _ROUNDED and all(scaled) and (known[0] is None or known[1] is None):
+            operands = tuple(_with_hidden(e, type, *(operands if known[0] is None else operands[::-1])))
+        if type.dtype in COMPLEXES and (known[0] is not None or known[1] is not None):
             return emit_parts(e, op, operands, lambda a, b, c, d: (a * c - b * d, a * d + b * c))
         return e.create(self.opcode, op.results, operands)
 
@@ -164,11 +169,16 @@ def _emit_sum(
 _ROUNDED = FLOATS | COMPLEXES
 
 
-def _is_sum_with_constant(value: Value) -> bool:
-    """True for a sum or a difference of which one operand is known."""
+def _is_sum_with_constant(*values: Value) -> bool:
+    """True if one of the values is a sum or a difference of which one operand is known."""
+    return any(_is_by_constant(value, Add | Subtract) for value in values)
+
+
+def _is_by_constant(value: Value, kinds: type[HloOp] | UnionType) -> bool:
+    """True for a result of such an operation of which one operand is known."""
     owner = value.owner
-    is_sum = isinstance(owner, Op) and isinstance(owner.kind, Add | Subtract)
-    return is_sum and any(known_elements(operand) is not None for operand in cast(Op, owner).operands)
+    is_one = isinstance(owner, Op) and isinstance(owner.kind, kinds)
+    return is_one and any(known_elements(operand) is not None for operand in cast(Op, owner).operands)
 
 
 def _with_hidden(
