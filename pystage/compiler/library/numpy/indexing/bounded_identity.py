@@ -40,7 +40,7 @@ def refuse_if(ctx: Context, doubt: Truth) -> None:
     span = ctx.span
 
     def refuse_identity() -> None:
-        what = "two arrays whose sizes are not known while compiling"
+        what = "two arrays with the same elements"
         raise StagingError((IdentityNotKnown(span=span, what=what),))
 
     if doubt is not False:
