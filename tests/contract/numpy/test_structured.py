@@ -232,6 +232,22 @@ def selected(a):
 
 
 @of_packed
+def elements_of_a_computed_number(a):
+    b = a[a["x"] > 2]
+    total = 0.0
+    for row in b:
+        total += row["x"]
+    try:
+        first, last = b[0], b[-1]
+        last["x"] = 7.0
+        b[0] = b[1]
+        most = b[np.argmax(b["x"])]
+        return b, total, first["x"], first["n"] + last["n"], most["v"]
+    except IndexError:
+        return b, total, -1
+
+
+@of_packed
 def selected_of_packed(a):
     return a[a["x"] > 2], a[a["n"] > 100], a[np.argsort(a["x"], kind="stable")]
 

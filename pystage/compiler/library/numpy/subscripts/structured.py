@@ -38,7 +38,6 @@ from ....values.views import FieldOf, Permuted, entire
 from ...context import Context, Raw
 from ...kernels.layout import is_contiguous
 from ...kernels.structures import MISSING, abstract, cell_of, known_object, sequence_items
-from ..indexing.bounded_indices import index_of_whole
 from ..indexing.indices import spelled_out
 from ..indexing.stores import check_writable, shape_of
 from ..indexing.stores import dtype_of as dtype_of_array
@@ -192,18 +191,9 @@ def _part(ctx: Context, records: Records, index: Abstract) -> Records:
     """An element, a slice, or what arrays of indices or a mask select."""
     raws, is_element = spelled_out(ctx, index, rank_of(ctx, records))
     at = Tuple((*[abstract(raw) for raw in raws], ALL))
-    parts = _by_field(ctx, records, "this index", lambda part, _: _load(ctx, part, at, is_element))
+    parts = _by_field(ctx, records, "this index", lambda part, _: array_getitem(ctx, part, at))
     spacing = records.spacing if _shares(records.parts[0], parts[0]) else records.dtype.itemsize
     return Records(records.cls, parts, spacing, is_element)
-
-
-def _load(ctx: Context, part: Abstract, at: Tuple, is_element: bool) -> Abstract:
-    """A part of a field; an element is a view, of bounded arrays too."""
-    if is_element and isinstance(part, Bounded):
-        whole, inner, extents, copies = index_of_whole(ctx, part, at)
-        if not extents and not copies:
-            return array_getitem(ctx, whole, Tuple((*inner.items, ALL)))
-    return array_getitem(ctx, part, at)
 
 
 def _whole(part: Abstract) -> Ref:
@@ -254,7 +244,7 @@ def setitem(ctx: Context, records: Records, index: Abstract, value: Abstract) ->
     raws, is_element = spelled_out(ctx, index, rank_of(ctx, records))
     at = Tuple((*[abstract(raw) for raw in raws], ALL))
     if is_element:
-        parts = _by_field(ctx, records, "this index", lambda part, _: _load(ctx, part, at, True))
+        parts = _by_field(ctx, records, "this index", lambda part, _: array_getitem(ctx, part, at))
         return _store_element(ctx, replace(records, parts=parts, element=True), value)
     given = _converted(ctx, records.cls, value)
     for part, new in zip(records.parts, given.parts):
