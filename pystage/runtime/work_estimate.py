@@ -14,6 +14,7 @@ from __future__ import annotations
 import ast
 import collections
 import dis
+import inspect
 import linecache
 import operator
 import sys
@@ -77,7 +78,7 @@ def may_take_long(nesting: Nesting, args: Sequence[Any]) -> bool:
 def _extent(arg: Any) -> Any:
     """How many trips a loop over an argument has, or one that counts to it."""
     if isinstance(arg, int | np.integer):
-        return abs(arg)
+        return abs(int(arg))
     if isinstance(arg, np.ndarray):
         return max(arg.shape, default=0)
     return len(arg) if type(arg) in _SIZED else 0
@@ -148,9 +149,14 @@ def _callee(function: types.FunctionType, name: str) -> Any:
     """What a function calls by this name, if it is of its own module."""
     found = function.__globals__.get(name)
     if not issubclass(type(found), _WITH_CODE) and type(found).__dictoffset__:
-        found = object.__getattribute__(found, "__dict__").get("__wrapped__")
-    is_own = issubclass(type(found), _WITH_CODE) and found.__module__ == function.__module__
-    return found if is_own else None
+        found = inspect.getattr_static(found, "__wrapped__", None)
+    if isinstance(found, types.FunctionType):
+        module = found.__module__
+    elif isinstance(found, type):
+        module = inspect.getattr_static(found, "__module__")
+    else:
+        return None
+    return found if module == function.__module__ else None
 
 
 _WITH_CODE = types.FunctionType, type

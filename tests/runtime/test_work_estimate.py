@@ -164,11 +164,23 @@ class Sized:
         raise AttributeError(name)
 
 
-SIZED = Sized()
+class OfAClass(type):
+    @property
+    def __module__(cls):
+        Sized.asked += 1
+
+
+class Shadowed(metaclass=OfAClass):
+    @property
+    def __dict__(self):
+        Sized.asked += 1
+
+
+SIZED, SHADOWED = Sized(), Shadowed()
 
 
 def with_a_global(n):
-    return SIZED, by_number(n), compiled(n)
+    return SIZED, SHADOWED, Shadowed, by_number(n), compiled(n)
 
 
 def test_no_code_of_the_user_is_run() -> None:
@@ -178,6 +190,12 @@ def test_no_code_of_the_user_is_run() -> None:
         outline_of(function).seconds((Sized(),))
     assert nesting_of(with_a_global)[0] == 2
     assert not Sized.asked
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_least_integers() -> None:
+    assert not may_take_long((1, 0), (np.int8(-128),))
+    assert may_take_long((1, 0), (np.int64(np.iinfo(np.int64).min),))
 
 
 class Account:

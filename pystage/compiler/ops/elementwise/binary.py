@@ -69,8 +69,8 @@ class Multiply(Binary):
     """The product; integers wrap around, of booleans the conjunction, as in NumPy. StableHLO: multiply.
 
     XLA takes `1 * z` for `z`, which it is not of infinite parts and of -0.0, so it is given the parts of complex products
-    with constants. Of a product of products with constants it multiplies the constants first, so that
-    `(x * 1e200) * 1e-200` does not overflow: one factor is hidden from it.
+    with constants. Of products of products with constants it multiplies the constants first, so that
+    `(x * 1e200) * 1e-200` would not overflow: one factor is hidden from it.
     """
 
     opcode = "multiply"
