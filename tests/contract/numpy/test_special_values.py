@@ -561,7 +561,7 @@ def test_constants_are_not_combined(dtype):
     def scaled(x, y):
         large, small = np.array([1e200, 1e-200]), 1e-200
         products = (x * 1e200) * 1e-200, (x * 1e200) * (y * 1e-200), x * large * small, 1e200 * (small * x)
-        return products, x + (y - x), (1.0 - x) + x, (x + y) - y, x - (x - y)
+        return products, (x / 1e-200) / 1e200, x + (y - x), (1.0 - x) + x, (x + y) - y, x - (x - y)
 
     check(scaled, np.array([1e200, 1e-200], dtype), np.array([1e-200, 1e200], dtype), zeros=True)
     check(scaled, np.array([1e20, 0.7], dtype), np.array([1.0, 0.1], dtype), zeros=True)

@@ -117,6 +117,8 @@ class Divide(OfComplex, Binary):
     ) -> mlir_ir.Operation | Sequence[mlir_ir.Value]:
         left, right = op.operands
         if left.type.dtype in COMPLEXES:
+            if known_elements(right) is not None and _is_by_constant(left, Multiply | Divide):
+                operands = tuple(_with_hidden(e, left.type, *operands))
             return super().emit(e, op, *operands)
         if left.type.dtype in INTEGERS:
             missing = np.invert(np.zeros((), left.type.dtype))
