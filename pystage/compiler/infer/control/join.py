@@ -92,6 +92,7 @@ from ..state.phi import (
     SELECTOR,
     Placeholder,
     formatted_alike,
+    from_side,
     is_alike,
     join_selectors,
     joined_path,
@@ -368,8 +369,11 @@ class Join:
         """The template of what one side has; of a loop, for the contents of any trip."""
         loop = self._head.made
         if loop is None:
-            return rebuild(content, value)
-        return rebuild(content, value, object=lambda each: each.after_trips(loop), view=self.objects.left)
+            made = rebuild(content, value)
+        else:
+            made = rebuild(content, value, object=lambda each: each.after_trips(loop), view=self.objects.left)
+        is_gated = any(isinstance(node, Gated) for node in nodes(content))
+        return cast(N, from_side(made, content)) if is_gated else made
 
     def _reach(self, value: Content, lookup: Lookup, alone: bool = False) -> list[int]:
         """The cells that a value reaches, and those that they may stand for.

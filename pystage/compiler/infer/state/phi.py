@@ -37,6 +37,7 @@ from ...values.lattice import (
     IteratorCell,
     ObjectCell,
     PoolCell,
+    Records,
     Ref,
     RowsCell,
     RowsTuple,
@@ -51,7 +52,7 @@ from ...values.lattice import (
 from ...values.node import TreeNode
 from ...values.state import MISSING, Content
 from ...values.views import View, Window, path_type, read_path
-from ...values.walk import children, counterparts, head, inner, rebuild, values_of
+from ...values.walk import children, counterparts, head, inner, rebuild, values_of, with_children
 from .merged import aliases_of
 
 _NOWHERE = Region()
@@ -225,6 +226,16 @@ def _gated_operands(b: Builder, template: Gated, content: Abstract, into: list[V
             into.append(constant(b, position in found))
 
 
+def from_side(template: Any, content: Any) -> Any:
+    """A template made of `content` alone, whose gated φs have the alternatives of those of `content`, in their order."""
+    if template is content or not isinstance(template, TreeNode) or not isinstance(content, TreeNode):
+        return template
+    made = with_children(template, map(from_side, children(template), children(content)))
+    if isinstance(made, Gated) and isinstance(content, Gated):
+        return replace(made, sides=((content, tuple(range(len(content.options)))),))
+    return made
+
+
 def _positions(template: Gated, content: Abstract) -> Sequence[int]:
     """The positions of the alternatives of `content` among the options of a template; those without a meaning follow the
     last.
@@ -264,6 +275,8 @@ def is_alike(a: Abstract, b: Abstract) -> bool:
         return head(a.anew()) == head(b.anew()) and all(
             e.is_like(f) for e, f in zip(a.extents, b.extents, strict=True)
         )
+    if isinstance(a, Records) and isinstance(b, Records):
+        return head(a) == head(b) and all(map(is_alike, a.parts, b.parts))
     return type(a) is type(b) and isinstance(a, Ref | Undef)
 
 
