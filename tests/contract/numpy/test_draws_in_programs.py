@@ -38,6 +38,13 @@ def under_if(rng, x):
     return first, rng.random(2), np.zeros((2, 0)), 0.0
 
 
+@cases.each((generator(4), V), (generator(4, True), V[:4]))
+def shuffled_of_computed_number(rng, v):
+    large = v[v > 3]
+    rng.shuffle(large)
+    return large, rng.random()
+
+
 @cases.each(*[(generator(4), x) for x in (0.0, 0.5, 0.95)])
 def in_while(rng, x):
     count, total = 0, 0.0

@@ -419,7 +419,7 @@ def store(engine: Engine, number: int, new: Contents) -> None:
             pool = pool_at(engine, member.pool)
             template = _common(template_of_pool(pool), [content])
     except _Unpoolable:
-        what = "an object in a list or a dict of computed length, if the others there hold a value of another kind,"
+        what = "an object in a list or a dict of computed length in which others hold a value of another kind"
         raise DiagnosticError(CannotStore(span=b.span, what=what)) from None
     rows = converted(b, pool, template, pool.capacity)
     old = as_objects(b, [object_at(b, rows, member.place)], template, 1)

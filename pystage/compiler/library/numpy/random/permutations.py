@@ -14,6 +14,7 @@ from ....hlo.types import ArrayType
 from ....ops import Reshape, Slice
 from ....ops.host.draw import Action
 from ....values.boundary import Form
+from ....values.bounded import Bounded
 from ....values.lattice import NONE, Abstract, Array, Const, ListCell, Ref
 from ...context import Context, Raw
 from ...kernels.layout import keeps_order
@@ -122,14 +123,14 @@ def shuffle(
     call = ActionBuilder(ctx, title(receiver, cls, name))
     given = bound(ctx, cls, name, args, kwargs)
     x, axis = given["x"], given.get("axis", 0)
-    if ctx.is_ndarray(x):
-        if not isinstance(x, Ref):
-            _refuse_computed(call, handle, "permutes")
+    if isinstance(x, Ref) and ctx.is_ndarray(x):
         if not shape_of(ctx, x):
             ctx.raise_(TypeError("len() of unsized object"))
         places = ctx.ndarray(_permutation(call, cls, handle, name, x, axis))
         array_setitem(ctx, x, Const(...), _taken(ctx, x, places, axis))
         return NONE
+    if isinstance(x, Bounded):
+        _refuse_computed(call, handle, "shuffles")
     cell = cell_of(ctx, x)
     if not isinstance(cell, ListCell) or known_object(ctx, axis) != 0:
         raise call.refusal("it shuffles something else than an array or a list", "make an array of it first")
