@@ -37,7 +37,8 @@ class CannotStore(Diagnostic):
 
 
 _NEW = {
-    "an array that may be": "append a copy (`xs.append(x.copy())`); or store a new array: `xs[i] = xs[i] + 1`",
+    "an array that may be": "append a copy (`xs.append(x.copy())`) if no other name should see the store; else store by "
+    "the name that the array had before",
     "the attribute 'shape' of": "make a new array: `x = x.reshape(shape)`",
     "the attribute 'dtype' of": "make a new array: `x = x.astype(dtype)`, or `x.view(dtype)` for the same bytes",
 }
