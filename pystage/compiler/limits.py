@@ -248,6 +248,8 @@ CONCATENATED_IN_LOOPS = 8
 """Operands: a concatenation of fewer stays in a loop, where XLA fuses it into what reads it."""
 SCRATCH_BYTES = 4096
 """Bytes from which on filling memory takes longer than carrying it through a loop."""
+FOLDED_ELEMENTS = 4096
+"""Elements: an operation that takes or gives more is not folded; what reads its result hides it from XLA."""
 SINGLE_TRIP_ELEMENTS = 64
 """Elements of a result that may be given a value before it has one."""
 FORWARDED_ELEMENTS = 16

@@ -6,7 +6,7 @@ not), and they are emitted so that it does not (`ops/elementwise/binary.py`): th
 computed to be `[-0.0, 1.0, …]` becomes a constant too, since XLA would take it for an iota.
 
 One walk evaluates what constants decide, each operation once, by its own reference (constant folding). What is all the same
-is one element. More than `LIMIT` elements are not evaluated, but hidden from XLA where they are operands.
+is one element. More than `FOLDED_ELEMENTS` elements are not evaluated, but hidden from XLA where they are operands.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import limits
 from ..hlo.interpret import run_op
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
@@ -52,9 +53,6 @@ from ..ops.elementwise.base import Elementwise
 from ..ops.elementwise.binary import known_elements
 from ..ops.operands import COMPLEXES, FLOATS
 from ..ops.structure.shapes import is_signed_iota
-
-LIMIT = 4096
-"""The most elements that an evaluated operation takes and gives."""
 
 _ROUNDED = FLOATS | COMPLEXES
 _SIMPLIFIED = (Add, Subtract, Multiply, Divide, Power, Atan2)
@@ -117,7 +115,9 @@ class _ConstantFolding:
         if isinstance(kind, Constant):
             return [_compressed(kind.data)]
         if isinstance(kind, Iota):  # of a large one XLA computes nothing
-            return [_compressed(kind.reference())] if op.results[0].type.size <= LIMIT else []
+            return (
+                [_compressed(kind.reference())] if op.results[0].type.size <= limits.FOLDED_ELEMENTS else []
+            )
         if not all(v in self.elements or _is_empty(v) for v in operands):
             return self._in_any_case(op)
         if isinstance(kind, _APART) or op.regions or not kind.pure or kind.lowered_by_jax or callees(op):
@@ -131,7 +131,7 @@ class _ConstantFolding:
             isinstance(kind, _MOVING) and _is_one(given[0])
         ):
             return given[:1]
-        if any(v.type.size > LIMIT for v in (*operands, *op.results)):
+        if any(v.type.size > limits.FOLDED_ELEMENTS for v in (*operands, *op.results)):
             return [None] * len(op.results)
         arrays = [np.broadcast_to(e, v.type.static_shape) for e, v in zip(given, operands, strict=True)]
         return [_compressed(np.asarray(r)) for r in run_op(op, arrays)]
