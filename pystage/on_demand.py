@@ -12,6 +12,7 @@ from .runtime.function import Lazily
 infer_program = deferred("pystage.compiler.infer.entry", "infer_program")
 explain = deferred("pystage.explain", "explain")
 offload = deferred("pystage.offload", "Offload")
+continuations_of = deferred("pystage.offload.continuations", "continuations_of")
 LAZILY = Lazily(
     deferred("pystage.lazy.fallback", "run_lazily"), deferred("pystage.lazy.fallback", "run_on_arrays")
 )

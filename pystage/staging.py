@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar, overload
 from .compiler.diagnostics.diagnostic import Diagnostic
 from .config import FALLBACKS, TIERS, config
 from .deferred import deferred
-from .on_demand import LAZILY, explain, infer_program, offload
+from .on_demand import LAZILY, continuations_of, explain, infer_program, offload
 from .runtime.arguments.layouts import Layouts
 from .runtime.arguments.targets import target_of
 from .runtime.function import BoundFunction, CompiledFunction, Fallback, Offloaded
@@ -145,6 +145,7 @@ def compile(
         infer=infer_program,
         lazily=LAZILY,
         offload=_offload,
+        continuations=_continuations,
         explain=explain,
         layouts=Layouts(in_shardings, out_shardings),
         bucket=bucket,
@@ -216,6 +217,10 @@ def _offload(fn: Callable[..., Any], refused: Sequence[Diagnostic] | None = None
     return parts
 
 
+def _continuations(fn: Callable[..., Any]) -> Any:
+    return continuations_of(fn, functools.partial(compile_part, tier="compiled"))
+
+
 def compile_part(
     fn: Callable[..., Any], name: str | None = None, *, tier: Tier = "auto"
 ) -> CompiledFunction[..., Any]:
@@ -228,5 +233,6 @@ def compile_part(
         name=name,
         infer=infer_program,
         lazily=LAZILY,
+        continuations=_continuations,
         explain=explain,
     )

@@ -220,6 +220,10 @@ class Variables:
     def _takes(self, name: str) -> bool:
         return name in self.local or name in self.source.fn.__globals__
 
+    def is_builtin(self, name: str) -> bool:
+        """True if the name means Python's builtin in the function."""
+        return not self._takes(name)
+
     def _private(self, statements: Sequence[ast.stmt]) -> set[str]:
         """The variables that occur in these statements only."""
         inside = set(own_statements(statements))

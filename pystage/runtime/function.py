@@ -153,6 +153,7 @@ class CompiledFunction(Generic[P, R]):
         infer: Infer,
         lazily: Lazily = EAGER,
         offload: Callable[[Callable[..., Any], Sequence[Diagnostic] | None], Offloaded] | None = None,
+        continuations: Callable[[Callable[..., Any]], Any] | None = None,
         explain: Callable[..., Any] | None = None,
         transformed: Callable[..., Any] | None = None,
         again: Callable[[Callable[..., Any]], CompiledFunction[..., Any]] | None = None,
@@ -190,7 +191,7 @@ class CompiledFunction(Generic[P, R]):
         self._made: Dispatcher | None = None
         self._short: dict[Types, Short] = {}
         self._tier = tier
-        self.tiers = Tiers(target.fn)
+        self.tiers = Tiers(target.fn, continuations)
         """What its plain runs and its compilations have cost."""
         self._by_types: dict[Types, Kinds] = {}
         """Positional calls that may run plainly."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import jax
 
+from ..deferred import deferred
 from ..records import dataclass
 from .executables.jax_private import is_tracing
 from .outcomes import Lazy
@@ -25,6 +26,7 @@ from .work_estimate import Nesting, Outline, may_take_long, nesting_of, outline_
 
 if TYPE_CHECKING:
     from .executables.background import Job
+    from .on_stack import LoopHeads
 
 Tier = Literal["auto", "compiled", "plain"]
 
@@ -36,6 +38,8 @@ WORTH = 1.15
 """A program is given up that takes longer than this many times the plain run."""
 TRIALS = 3
 """Calls of a program after which it is known how long it takes."""
+WATCHED = 0.05
+"""A plain run is watched where such calls take longer, in seconds, or none was made yet."""
 LONGER = 4
 """A program that was given up is tried again where plain runs take this many times as long as then."""
 SOON = 1e-3
@@ -43,11 +47,19 @@ SOON = 1e-3
 OFTEN = 1e-2
 """Seconds of plain runs after which it is asked again whether one of the function's programs serves a call."""
 
+LONG = 1.0
+"""Seconds after which a plain run is replaced on the stack at the earliest."""
+EVERY = 0.25
+"""Seconds between two looks at the plain runs."""
+
 _now = time.perf_counter
 
 
 class _Running(threading.local):
     plainly = False
+
+    def __init__(self) -> None:
+        self.in_main = threading.current_thread() is threading.main_thread()
 
 
 class NotReady(Exception):
@@ -147,6 +159,8 @@ class Kind:
         """True where the program is taken, without being timed."""
         self.outgrown = False
         """True where the program has exceeded a capacity, and the next one is not being compiled yet."""
+        self.replaced = False
+        """True where a plain run has been replaced on the stack: how long it would have taken is not known."""
 
     @property
     def given_up(self) -> bool:
@@ -157,6 +171,48 @@ class Kind:
     def mean(self) -> float:
         """The mean time of a plain call."""
         return self.plain / self.plain_calls if self.plain_calls else 0.0
+
+
+class Run:
+    """A plain run in the main thread."""
+
+    __slots__ = ("began", "compiling", "due", "tiers")
+
+    def __init__(self, tiers: Tiers, began: float) -> None:
+        self.tiers = tiers
+        self.began = began
+        self.due = LONG
+        """Seconds after which it is to be replaced."""
+        self.compiling = 0.0
+        """The seconds of it in which its rest was compiled."""
+
+
+class Replaced(BaseException):
+    """Leaves the frame of a run, whose result is what `rest` gives."""
+
+    def __init__(self, run: Run, rest: Callable[[], Any]) -> None:
+        super().__init__()
+        self.run = run
+        self.rest = rest
+
+
+plain_runs: list[Run] = []
+"""The plain runs in the main thread, from the outermost on, that may be replaced."""
+watchers: list[threading.Timer] = []
+"""The thread that looks at them, while there is one."""
+_watch = deferred("pystage.runtime.on_stack", "watch")
+
+
+def _begin(tiers: Tiers) -> Run:
+    """Adds a plain run of the main thread."""
+    run = Run(tiers, _now())
+    plain_runs.append(run)
+    if not watchers:
+        thread = threading.Timer(EVERY, _watch)
+        thread.daemon = True
+        watchers.append(thread)
+        thread.start()
+    return run
 
 
 class Kinds:
@@ -188,6 +244,7 @@ class Tiers:
     """The account of one function: what its plain runs and its compilations have cost, in seconds."""
 
     function: Callable[..., Any]
+    find_continuations: Callable[[Callable[..., Any]], LoopHeads | None] | None = None
     plain: float = 0.0
     """The time of plain runs for which a program was not given up."""
     compiling: float = 0.0
@@ -197,6 +254,9 @@ class Tiers:
     kinds: dict[Any, Kinds] = field(default_factory=dict)
     _outline: Outline | None = None
     _nesting: Nesting | None = None
+    _continuations: list[LoopHeads | None] = field(default_factory=list)
+    replaced: int = 0
+    """How many plain runs have gone on as programs."""
     job: Job | None = None
     """What XLA compiles beside the program."""
     awaiting: Kind | None = None
@@ -227,10 +287,18 @@ class Tiers:
         """The price, or what it is at least while the source has not been read."""
         return self.price if self._outline is not None or self.compilations else max(AT_FIRST, self.least)
 
+    @property
+    def continuations(self) -> LoopHeads | None:
+        """What a run may go on with at the head of a loop."""
+        if not self._continuations:
+            find = self.find_continuations
+            self._continuations.append(None if find is None else find(self.function))
+        return self._continuations[0]
+
     def _may_be_long(self, kind: Kind, args: Sequence[Any]) -> bool:
         """False if the plain run of such a call certainly takes less than compiling does."""
         if kind.plain_calls:
-            return kind.mean >= self.least_price
+            return self.expected(kind, args) >= self.least_price
         if self._nesting is None:
             self._nesting = nesting_of(self.function)
         return may_take_long(self._nesting, args)
@@ -283,6 +351,8 @@ class Tiers:
 
     def expected(self, kind: Kind, args: Sequence[Any]) -> float:
         """The expected time of a plain run of such a call."""
+        if kind.replaced:
+            return max(kind.mean, self.price)
         return kind.mean if kind.plain_calls else self.outline.seconds(args)
 
     def patience(self, kind: Kind, args: Sequence[Any]) -> float:
@@ -353,13 +423,25 @@ class Tiers:
                 kind.settled = True
 
     def run_plainly(self, kind: Kind, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Times a plain run."""
+        """Times a plain run, which may be replaced on the stack."""
         running = self.running
         running.plainly = True
+        watched = running.in_main and (not kind.plain_calls or kind.mean > WATCHED)
+        run = _begin(self) if watched else None
         began = _now()
         try:
             return self.function(*args, **kwargs)
+        except Replaced as replaced:
+            if replaced.run is not run:
+                raise
+            rest = replaced.rest
         finally:
             kind.plain += _now() - began
             running.plainly = False
             kind.plain_calls += 1
+            if run is not None:
+                kind.plain -= run.compiling
+                plain_runs.remove(run)
+        kind.replaced = True
+        self.replaced += 1
+        return rest()

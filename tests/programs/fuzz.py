@@ -29,7 +29,7 @@ from rich.progress import track
 
 from .mixed_kinds import mixed
 from .random_modules import World, worlds
-from .running import differentiate, run, run_in_part, run_on_lazy_tensors, run_world
+from .running import differentiate, run, run_in_part, run_on_lazy_tensors, run_replaced, run_world
 from .sizes import sized
 from .strategy import Program, looped, programs
 
@@ -90,7 +90,12 @@ def explore(
     return outcomes
 
 
-CHECKS: dict[str, Check] = {"lazy": run_on_lazy_tensors, "in part": run_in_part, "slopes": differentiate}
+CHECKS: dict[str, Check] = {
+    "lazy": run_on_lazy_tensors,
+    "in part": run_in_part,
+    "replaced": run_replaced,
+    "slopes": differentiate,
+}
 """What is done with programs beside running them staged."""
 
 KINDS: dict[str, tuple[Callable[[], SearchStrategy[Any]], dict[str, Check]]] = {

@@ -17,6 +17,7 @@ import numpy as np
 import pystage
 from checking import check
 from gradient_checks import check_gradient
+from offload.replacing import Replacing
 from offload.running import compiled_at_once
 from outcomes import Outcome
 from pystage.lazy.fallback import run_lazily
@@ -53,6 +54,11 @@ def run_in_part(program: Program) -> Outcome:
     place = places[len(places) // 2]
     lines.insert(place, f"    {STAYS}")
     return _run(replace(program, lines=(first, *lines)), compiled_at_once)
+
+
+def run_replaced(program: Program) -> Outcome:
+    """The same by a plain run that is replaced the second time that it comes to the head of a loop."""
+    return _run(program, lambda function: Replacing(function, 1))
 
 
 def _is_statement(line: str) -> bool:

@@ -124,8 +124,8 @@ _files: dict[str, _File] = {}
 _MAX_FILES = 64
 _SHOWN = "<shown by pystage>"
 """Marks a text in `linecache` that is there for messages and tracebacks, until another code of the name has another."""
-_given: dict[int, tuple[weakref.ref[CodeType], Definition, list[str], int]] = {}
-"""The definitions that `give_source` was told, with their lines, by the identity of the code object."""
+_given: dict[int, tuple[weakref.ref[CodeType], Definition, Sequence[str], int]] = {}
+"""The definitions that `give_definition` was told, with their lines, by the identity of the code object."""
 
 
 def code_of(function: object) -> CodeType:
@@ -164,16 +164,20 @@ def text_around(function: FunctionType) -> str:
 
 def give_source(code: CodeType, text: str, line: int) -> None:
     """Says what defines a function that stands in no file: a `def` without indentation, as if it began at `line`."""
-    key = id(code)
     node = ast.increment_lineno(ast.parse(text).body[0], line - 1)
     assert isinstance(node, ast.FunctionDef)
-    lines = io.StringIO(text).readlines()
+    give_definition(code, node, io.StringIO(text).readlines(), line)
+
+
+def give_definition(code: CodeType, node: Definition, lines: Sequence[str], line: int) -> None:
+    """Says what defines a function that stands in no file: the tree, with positions in `lines`, which begin at `line`."""
+    key = id(code)
     with _lock:
         _given[key] = weakref.ref(code, lambda _: _given.pop(key, None)), node, lines, line
 
 
 def given_definition(code: CodeType) -> Definition | None:
-    """The definition that `give_source` was told."""
+    """The definition that `give_definition` was told."""
     found = _given.get(id(code))
     return None if found is None else found[1]
 

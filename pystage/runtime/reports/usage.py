@@ -71,6 +71,8 @@ def usage_of(function: CompiledFunction[..., Any], staged: bool) -> Usage:
     calls, seconds = function.tiers.plainly
     if calls:
         why = function.tiers.why if function.now.startswith("plainly") else "before compiling had paid"
+        if replaced := function.tiers.replaced:
+            why = f"{replaced:,} of them went on as a program at the head of a loop; {why}"
         ways.append(Way("plain", calls, seconds, why))
     if staged:
         ways += _staged_ways(function)
