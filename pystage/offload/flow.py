@@ -1,7 +1,7 @@
-"""Liveness and definite assignment of a function's variables, over its syntax tree.
+"""Liveness of a function's variables, over its syntax tree.
 
-In: the body of a function. Out: for each statement the variables that are definitely assigned before it, those that are
-live after it, and those that are live where control goes if it jumps or raises.
+In: the body of a function. Out: for each statement the variables that are live after it, and those that are live where
+control goes if it jumps or raises.
 """
 
 from __future__ import annotations
@@ -105,87 +105,6 @@ class VariableLiveness:
         return self.block(node.body, rest, inside) | handlers
 
 
-class Assignment:
-    """Definite assignment: the variables that are certainly assigned. A state of None is unreachable."""
-
-    def __init__(self) -> None:
-        self.before: dict[ast.stmt, Set | None] = {}
-        self._breaks: list[Set | None] = []
-
-    def block(self, block: Sequence[ast.stmt], state: Set | None) -> Set | None:
-        """Variables that are definitely assigned after a block, given those before it."""
-        for statement in block:
-            self.before[statement] = state
-            state = None if state is None else self._after(statement, state)
-        return state
-
-    def _after(self, node: ast.stmt, state: Set) -> Set | None:
-        match node:
-            case ast.If(body=body, orelse=orelse):
-                state |= _evaluated(node.test)
-                return meet(self.block(body, state), self.block(orelse, state))
-            case ast.For() | ast.AsyncFor() | ast.While():
-                return self._loop(node, state)
-            case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
-                state |= _evaluated(items[0].context_expr)
-                return meet(self.block(body, state | certainly_bound(*items)), state - _deleted(*body))
-            case ast.Try() | ast.TryStar():
-                return self._try(node, state)
-            case ast.Match(subject=subject, cases=cases):
-                state |= _evaluated(subject)
-                after: Set | None = state
-                for case in cases:
-                    after = meet(after, self.block(case.body, state))
-                return after
-            case ast.Return() | ast.Raise() | ast.Continue():
-                return None
-            case ast.Break():
-                if self._breaks:
-                    self._breaks[-1] = meet(self._breaks[-1], state)
-                return None
-            case ast.Delete():
-                return state - _deleted(node)
-            case _:
-                return state | certainly_bound(node) | _evaluated(node)
-
-    def _loop(self, node: ast.For | ast.AsyncFor | ast.While, state: Set) -> Set | None:
-        state |= _evaluated(node.test if isinstance(node, ast.While) else node.iter)
-        head = state - _deleted(*node.body)
-        bound = EMPTY if isinstance(node, ast.While) else certainly_bound(node.target)
-        self._breaks.append(None)
-        self.block(node.body, head | bound)
-        broken = self._breaks.pop()
-        forever = (
-            isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
-        )
-        ended = None if forever else self.block(node.orelse, head)
-        return meet(ended, broken)
-
-    def _try(self, node: ast.Try | ast.TryStar, state: Set) -> Set | None:
-        raised = state - _deleted(*node.body)
-        after = self.block(node.body, state)
-        after = self.block(node.orelse, after)
-        for handler in node.handlers:
-            name = frozenset([handler.name] if handler.name else [])
-            ended = self.block(handler.body, raised | name)
-            after = meet(after, None if ended is None else ended - name)
-        if node.finalbody:
-            every = [*node.body, *node.orelse, *[s for h in node.handlers for s in h.body]]
-            start = state - _deleted(*every)
-            ended = self.block(node.finalbody, start)
-            if ended is None:
-                return None
-            after = None if after is None else (after | (ended - start)) - _deleted(*node.finalbody)
-        return after
-
-
-def meet(a: Set | None, b: Set | None) -> Set | None:
-    """Variables that are definitely assigned where two paths meet."""
-    if a is None or b is None:
-        return b if a is None else a
-    return a & b
-
-
 def certainly_bound(*nodes: ast.AST) -> Set:
     """The variables that a simple statement or a target binds whenever it ends."""
     found: set[str] = set()
@@ -213,36 +132,6 @@ def certainly_bound(*nodes: ast.AST) -> Set:
     return frozenset(found)
 
 
-def _evaluated(node: ast.AST) -> Set:
-    """The variables that are certainly read or bound when this is evaluated without an exception, and so assigned."""
-    match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Assert():
-            return EMPTY
-        case ast.Name(id=name, ctx=ast.Load()):
-            return frozenset([name])
-        case ast.NamedExpr(target=target, value=value):
-            return _evaluated(value) | frozenset([target.id])
-        case ast.BoolOp(values=[first, *_]):
-            return _evaluated(first)
-        case ast.IfExp(test=part) | ast.Compare(left=part):
-            return _evaluated(part)
-        case ast.ListComp(generators=[first, *_]) | ast.SetComp(generators=[first, *_]):
-            return _evaluated(first.iter)
-        case ast.DictComp(generators=[first, *_]) | ast.GeneratorExp(generators=[first, *_]):
-            return _evaluated(first.iter)
-        case ast.Lambda() | ast.AnnAssign(value=None):
-            return EMPTY
-    return EMPTY.union(*[_evaluated(child) for child in ast.iter_child_nodes(node)])
-
-
 def _reads(*nodes: ast.AST) -> Set:
     names = names_in(nodes)
     return frozenset(names.reads | names.captured | names.deleted)
-
-
-def _deleted(*nodes: ast.AST) -> Set:
-    """The variables that these statements may unassign: by `del`, and at the end of an `except … as name`."""
-    found = set(names_in(nodes).deleted)
-    for node in nodes:
-        found |= {h.name for h in ast.walk(node) if isinstance(h, ast.ExceptHandler) and h.name}
-    return frozenset(found)

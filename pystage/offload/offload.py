@@ -154,7 +154,8 @@ class OffloadedFunction:
     ) -> Cutting | None:
         """The cut for calls with such arguments, after these diagnostics.
 
-        None for what has no source, and where it is asked whether two numbers are one object: regions make new ones.
+        None for what has no source or is nested too deep, and where it is asked whether two numbers are one object: regions
+        make new ones.
         """
         if self._source is None or any(map(_tells_numbers_apart, diagnostics)):
             return None
@@ -164,7 +165,10 @@ class OffloadedFunction:
             if found is None:
                 if len(self._cuttings) >= MAX_KINDS:
                     return self._cuttings.setdefault(kinds, next(iter(self._cuttings.values())))
-                found = Cutting(Variables(self._source), self._region, self.shared)
+                try:
+                    found = Cutting(Variables(self._source), self._region, self.shared)
+                except RecursionError:
+                    return None
                 found.refine(diagnostics)
                 self._cuttings[kinds] = found
             return found
@@ -198,7 +202,7 @@ class OffloadedFunction:
 
     def _diagnostics_of(self, reason: Reason) -> tuple[Diagnostic, ...]:
         source = self._source
-        return () if source is None else inner_diagnostics(reason, source.first, source.last, source.file)
+        return () if source is None else inner_diagnostics(reason, *source.lines, source.file)
 
     def residual(self, args: Sequence[Any], kwargs: dict[str, Any]) -> ResidualProgram:
         """The residual program for such arguments, as it is known now."""

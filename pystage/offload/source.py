@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from ..compiler.frontend.build import class_of
 from ..compiler.frontend.code_equality import nested_codes
 from ..compiler.frontend.errors import FrontendError
-from ..compiler.frontend.source import find_source
+from ..compiler.frontend.source import FunctionSource, find_source
 from ..compiler.policy import is_library_file
 from ..records import dataclass
 
@@ -27,22 +27,21 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A function, its definition with the line numbers of its file, and the text of its lines."""
+    """A function, its definition, and the text of its lines."""
 
     fn: FunctionType
     node: Definition
-    first: int
-    lines: Sequence[str]
+    found: FunctionSource
 
     @property
     def file(self) -> str:
         """The file that defines the function."""
-        return self.fn.__code__.co_filename
+        return self.found.file
 
     @property
-    def last(self) -> int:
-        """The last line of the definition."""
-        return self.first + len(self.lines) - 1
+    def lines(self) -> tuple[int, int]:
+        """The first line of the definition, and the last one."""
+        return self.found.line, self.found.line + len(self.found.lines) - 1
 
     @property
     def loops(self) -> bool:
@@ -51,7 +50,7 @@ class Source:
 
     def line(self, number: int) -> bytes:
         """The text of a line of the file, encoded as `ast` counts its columns."""
-        return self.lines[number - self.first].encode()
+        return self.found.lines[number - self.found.line].rstrip("\n").encode()
 
     def make(self, node: Definition, given: Mapping[str, Any]) -> FunctionType:
         """A function of this definition; `given` are variables that it sees besides those of the function."""
@@ -85,17 +84,9 @@ def source_of(fn: Any) -> Source | None:
         return None
     try:
         found = find_source(fn)
-        if isinstance(found.node, ast.Lambda):
-            return None
-        prefix = "if 1:\n" if found.text[:1].isspace() else ""
-        module = ast.parse(prefix + found.text)
-    except (FrontendError, SyntaxError, RecursionError):
+    except (FrontendError, RecursionError):
         return None
-    node: Any = module.body[0]
-    if isinstance(node, ast.If):
-        node = node.body[0]
-    ast.increment_lineno(node, found.line - 1 - bool(prefix))
-    return Source(fn, node, found.line, found.text.removesuffix("\n").split("\n"))
+    return None if isinstance(found.node, ast.Lambda) else Source(fn, found.node, found)
 
 
 def is_users(fn: object) -> bool:

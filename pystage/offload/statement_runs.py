@@ -13,9 +13,11 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from types import FunctionType
 
+from ..compiler.frontend.build import build_by_statement
+from ..compiler.frontend.definite_assignment import Assignment, mark_assigned
 from ..compiler.frontend.source import give_source
 from ..records import dataclass
-from .flow import EMPTY, Assignment, Set, Targets, VariableLiveness
+from .flow import EMPTY, Set, Targets, VariableLiveness
 from .names import CONSUMERS, FUNCTIONS, names_in, parameters
 from .source import LOOPS, Source, parse_definition
 
@@ -137,8 +139,8 @@ class Variables:
         self.shared, self.captured = self._captured(given)
         self.liveness = VariableLiveness(self.captured)
         self.liveness.block(node.body, EMPTY, Targets())
-        self.assignment = Assignment()
-        self.assignment.block(node.body, frozenset(given))
+        function, self._built = build_by_statement(source.found)
+        self._assignment = mark_assigned(function)
         self.global_names, self.nonlocal_names = _declarations(node)
         self._repeated = {
             inner
@@ -164,7 +166,7 @@ class Variables:
     def run(self, statements: Sequence[ast.stmt]) -> StatementRun | str:
         """These statements as a run, or why they cannot be outlined."""
         first, last = statements[0], statements[-1]
-        before = self.assignment.before.get(first)
+        before = self._assignment.before.get(first)
         if before is None:
             return "no path leads here"
         names = names_in(statements)
@@ -176,8 +178,8 @@ class Variables:
         if bound & targets.after_raise:
             return f"`{min(bound & targets.after_raise)}` is read where an exception is handled"
         jumps = tuple(_jumps(statements))
-        inside, own = Assignment(), VariableLiveness()
-        ended = inside.block(statements, EMPTY)
+        inside, own = Assignment(self._assignment.variables), VariableLiveness()
+        ended = inside.block([self._built[statement] for statement in statements], EMPTY)
         exposed = own.block(statements, EMPTY, Targets()) & self.local
         exits: list[tuple[Set, Set]] = [(ended, self.liveness.after[last])] if ended is not None else []
         reached = []
@@ -205,7 +207,7 @@ class Variables:
             tuple(sorted(guards)),
             (*sorted(outs), *flags.values()),
             tuple(reached),
-            {jump: inside.before[jump] or EMPTY for jump in reached},
+            {jump: inside.before[jump] for jump in reached},
             ended,
             any(isinstance(n, LOOPS) for s in statements for n in ast.walk(s)),
             first in self._repeated,

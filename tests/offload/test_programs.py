@@ -108,6 +108,42 @@ def never_assigned(x, n):
     return last
 
 
+@cases(X, raises=UnboundLocalError, regions=0)
+def unassigned_by_a_handler_that_a_break_leaves(x):
+    error = 0.0
+    while True:
+        try:
+            time.time()
+            raise ValueError
+        except ValueError as error:
+            break
+    x[0] += 1.0
+    return x * error
+
+
+@cases(X, regions=1)
+def in_an_elif(x):
+    time.time()
+    if len(x) > 5:
+        return None
+    elif len(x) > 1:
+        time.time()
+        for i in range(len(x)):
+            x[i] += 1.0
+    return x
+
+
+@cases(X, regions=1)
+def handled_in_groups(x):
+    try:
+        time.time()
+        raise ExceptionGroup("all", [ValueError()])
+    except* ValueError:
+        for i in range(len(x)):
+            x[i] += 1.0
+    return None
+
+
 @cases(X, regions=2)
 def computed_keys(x):
     found = {}

@@ -7,6 +7,8 @@ from typing import Any
 
 from ..diagnostics.codes_syntax import (
     AsyncCode,
+    ClassInFunction,
+    ExceptStar,
     GeneratorFunction,
     JumpInFinally,
     UnsupportedImport,
@@ -98,7 +100,8 @@ def if_(b: StageBuilder, node: Any) -> None:
         b.suite(node.body, branch.then)
         b.emit(branch)
         b.block = branch.orelse
-        if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
+        alone = len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
+        if not alone or b.unit.statements is not None:
             break
         node = node.orelse[0]
     b.suite(node.orelse, b.block)
@@ -154,6 +157,13 @@ def with_(b: StageBuilder, node: Any) -> None:
     b.block = outer
 
 
+def class_(b: StageBuilder, node: Any) -> None:
+    """`class name: …`, which is refused; the variable is bound for what is said of the rest."""
+    span = b.word(node.name, start_of(node))
+    b.report(ClassInFunction(name=node.name, span=span))
+    b.store(b.mangle(node.name), b.constant(None, span), span)
+
+
 def raise_(b: StageBuilder, node: Any) -> None:
     """`raise exc from cause`"""
     exc = None if node.exc is None else b.expr(node.exc)
@@ -179,6 +189,9 @@ def assert_(b: StageBuilder, node: Any) -> None:
 
 def try_(b: StageBuilder, node: Any) -> None:
     """`try … except … else … finally`"""
+    if isinstance(node, ast.TryStar):
+        at: Any = node.handlers[0].type
+        b.report(ExceptStar(span=b.span(at)))
     instr = ir.Try(b.span(node), [], [], [], [])
     has_final = bool(node.finalbody)
     with b.inside("try"):

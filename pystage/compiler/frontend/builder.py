@@ -70,6 +70,7 @@ class Unit:
 
     `shadowed`: names that do not mean in this module what they usually do. `generators`: the generator expressions that
     nothing consumes where they stand, which are functions; where the builder finds another one, all is built again.
+    `statements`: gets the instructions of each statement by its node, where these are asked for.
     """
 
     source: FunctionSource
@@ -79,6 +80,7 @@ class Unit:
     shadowed: frozenset[str]
     generators: set[ast.AST] = field(default_factory=set)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    statements: dict[ast.AST, SourceStatement] | None = None
 
 
 _WITHOUT_EFFECT = (ast.Name, ast.Constant)
@@ -93,6 +95,14 @@ class LoopElse(ir.Instr):
 
     loop: ir.For | ir.While
     orelse: ir.Block
+
+
+@dataclass(slots=True, eq=False)
+class SourceStatement(ir.Instr):
+    """The instructions of one statement; only in what `build_by_statement` gives."""
+
+    node: ast.AST
+    body: ir.Block
 
 
 def unstarred(node: ast.expr) -> ast.expr:
@@ -246,10 +256,17 @@ class StageBuilder:
     def statement(self, node: ast.AST) -> None:
         """Builds a statement; a refused one is noted and skipped."""
         entry = self.unit.table.get(type(node))
-        if isinstance(entry, Statement):
-            entry.build(self, node)
+        if self.unit.statements is not None:
+            built = self.unit.statements[node] = SourceStatement(self.span(node), node, [])
+            self.emit(built)
+            block = built.body
         else:
-            self.refuse(node, entry)
+            block = self.block
+        with self.into(block):
+            if isinstance(entry, Statement):
+                entry.build(self, node)
+            else:
+                self.refuse(node, entry)
 
     def pattern(self, node: ast.AST, subject: ir.Temp) -> ir.Temp:
         """Builds the test whether `subject` matches a pattern."""

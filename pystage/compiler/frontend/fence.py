@@ -19,7 +19,6 @@ from . import build_match as match
 from . import build_statements as statements
 from . import build_targets as targets
 from .builder import Entry, Expression, Lexical, PartOfParent, Pattern, RefusedNode, Statement
-from .source import start_of
 
 _STATEMENTS: dict[type[Any], Entry] = {
     ast.AnnAssign: Statement(targets.annotated),
@@ -30,6 +29,7 @@ _STATEMENTS: dict[type[Any], Entry] = {
     ast.AsyncWith: Statement(statements.with_),
     ast.AugAssign: Statement(targets.augmented),
     ast.Break: Statement(statements.break_),
+    ast.ClassDef: Statement(statements.class_),
     ast.Continue: Statement(statements.continue_),
     ast.Delete: Statement(targets.delete),
     ast.Expr: Statement(statements.expression),
@@ -45,6 +45,7 @@ _STATEMENTS: dict[type[Any], Entry] = {
     ast.Raise: Statement(statements.raise_),
     ast.Return: Statement(statements.return_),
     ast.Try: Statement(statements.try_),
+    ast.TryStar: Statement(statements.try_),
     ast.While: Statement(statements.while_),
     ast.With: Statement(statements.with_),
 }
@@ -88,13 +89,6 @@ _PATTERNS: dict[type[Any], Entry] = {
 
 _REFUSED: dict[type[Any], Entry] = {
     ast.Await: RefusedNode(lambda node, span: codes.AsyncCode(keyword="await", span=span)),
-    ast.ClassDef: RefusedNode(
-        lambda node, span: codes.ClassInFunction(name=node.name, span=span),
-        lambda b, node: b.word(node.name, start_of(node)),
-    ),
-    ast.TryStar: RefusedNode(
-        lambda node, span: codes.ExceptStar(span=span), lambda b, node: b.span(node.handlers[0].type)
-    ),
 }
 for _name, _diagnostic in {
     "TemplateStr": lambda node, span: codes.TemplateString(span=span),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Sequence
 
-from ..stage import ir
-from .builder import LoopElse
+from ..stage import ir, walk
+from .builder import LoopElse, SourceStatement
 
 
 class Jump(enum.Enum):
@@ -20,23 +20,14 @@ class Jump(enum.Enum):
 JUMPS: dict[type, Jump] = {ir.Break: Jump.BREAK, ir.Continue: Jump.CONTINUE, ir.Return: Jump.RETURN}
 
 
-def blocks_of(instr: ir.Instr) -> Iterator[ir.Block]:
+def blocks_of(instr: ir.Instr) -> list[ir.Block]:
     """The blocks directly inside an instruction, in the order of execution."""
     match instr:
-        case ir.If(then=then, orelse=orelse):
-            yield from (then, orelse)
-        case ir.While(test=test, body=body):
-            yield from (test, body)
-        case ir.For(body=body) | ir.With(body=body) | ir.Yield(body=body):
-            yield body
         case LoopElse(loop=loop, orelse=orelse):
-            yield from blocks_of(loop)
-            yield orelse
-        case ir.Try(body=body, handlers=handlers, orelse=orelse, final=final):
-            yield body
-            for handler in handlers:
-                yield from (handler.test, handler.body)
-            yield from (orelse, final)
+            return [*walk.blocks_of(loop), orelse]
+        case SourceStatement(body=body):
+            return [body]
+    return walk.blocks_of(instr)
 
 
 def instructions(block: ir.Block) -> Iterator[ir.Instr]:
