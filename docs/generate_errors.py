@@ -1,4 +1,4 @@
-"""Writes `docs/errors/`: a page for each code, from its class and its goldens, and an index; the pages for the package too.
+"""Writes `docs/errors/`: a page for each code, from its class and its goldens, and an index; the rewrites for the package.
 
 In: the registry of diagnostics, and `tests/goldens/`. Out: Markdown. Run it as `python docs/generate_errors.py`
 after a code, its words or its golden changed; a test fails until that is done.
@@ -11,13 +11,12 @@ import json
 import re
 from pathlib import Path
 
-from pystage.compiler.diagnostics.catalogue import REWRITES, is_rewrite
+from pystage.compiler.diagnostics.catalogue import is_rewrite
 from pystage.compiler.diagnostics.diagnostic import REGISTRY, Diagnostic
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "errors"
-IN_PACKAGE = ROOT / "pystage" / "compiler" / "diagnostics" / "pages"
-"""Where an installed package has the pages of the codes (`catalogue.page_of`)."""
+REWRITES = ROOT / "pystage" / "compiler" / "diagnostics" / "rewrites.json"
 GOLDENS = ROOT / "tests" / "goldens"
 
 WRITTEN = {"coming-from.md"}
@@ -165,20 +164,12 @@ def fenced(text: str, language: str) -> str:
 def main() -> None:
     """Writes what changed and removes the pages of codes that are gone."""
     made = pages()
-    for directory in (PAGES, IN_PACKAGE):
-        directory.mkdir(exist_ok=True)
-        wanted = {name: text for name, text in made.items() if belongs(directory, name)}
-        for path in directory.glob("*.md"):
-            if path.name not in wanted and path.name not in WRITTEN:
-                path.unlink()
-        for name, text in wanted.items():
-            (directory / name).write_text(text)
-    (IN_PACKAGE / REWRITES).write_text(rewrites())
-
-
-def belongs(directory: Path, name: str) -> bool:
-    """True for a page that stands in a directory: the package has those of the codes alone."""
-    return directory == PAGES or name.startswith("PS")
+    for path in PAGES.glob("*.md"):
+        if path.name not in made and path.name not in WRITTEN:
+            path.unlink()
+    for name, text in made.items():
+        (PAGES / name).write_text(text)
+    REWRITES.write_text(rewrites())
 
 
 if __name__ == "__main__":

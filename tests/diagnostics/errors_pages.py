@@ -9,7 +9,7 @@ from .goldens import load
 _SCRIPT = load(Path(__file__).parents[2] / "docs" / "generate_errors.py")
 
 PAGES: Path = _SCRIPT.PAGES
-IN_PACKAGE: Path = _SCRIPT.IN_PACKAGE
+REWRITES: Path = _SCRIPT.REWRITES
 WRITTEN: set[str] = _SCRIPT.WRITTEN
 pages = _SCRIPT.pages
 rewrites = _SCRIPT.rewrites

@@ -1,6 +1,6 @@
-"""The pages of the codes, as package data: the meaning of a code, an example with its error, and the rewrite.
+"""The pages of the codes: the meaning of a code, an example with its error, and the rewrite.
 
-`docs/generate_errors.py` writes them, from the same classes and goldens as `docs/errors/`.
+`docs/generate_errors.py` writes them into `docs/errors/`, to which `pages` is a link; a wheel has copies.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from . import (  # noqa: F401  (they enter the registry)
 )
 from .diagnostic import REGISTRY
 
-REWRITES = "rewrites.json"
-"""The file of the rewrites, beside the pages."""
-_PAGES = resources.files(__package__) / "pages"
+_HERE = resources.files(__package__)
+_PAGES = _HERE / "pages"
 
 
 def codes() -> tuple[str, ...]:
@@ -60,7 +59,7 @@ def is_rewrite(source: str) -> bool:
 @functools.cache
 def examples_of(code: str) -> tuple[Example, ...]:
     """The programs with a rewrite that there are for a code; tests run the rewrites."""
-    found = json.loads((_PAGES / REWRITES).read_text(encoding="utf-8"))
+    found = json.loads((_HERE / "rewrites.json").read_text(encoding="utf-8"))
     return tuple([Example(**each) for each in found.get(code, ())])
 
 
