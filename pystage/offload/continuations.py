@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..compiler.diagnostics.errors import StagingError
-from ..compiler.frontend.source import find_source, give_definition, text_around
+from ..compiler.frontend.source import give_definition, text_around
 from ..records import dataclass
 from ..runtime.tiers import NotReady, anything
 from .flow import EMPTY, Targets, VariableLiveness
@@ -102,7 +102,7 @@ class Continuations:
             for part in ast.walk(statement):
                 ast.copy_location(part, source.node)
         made = source.make(node, {})
-        give_definition(made.__code__, node, find_source(source.fn).lines, source.first)
+        give_definition(made.__code__, node, source.found.lines, source.found.line)
         return Continuation(made, taken, self._compile(made, None))
 
 
