@@ -10,6 +10,13 @@ from .array import LazyTensor
 from .control import Loader, dump, eager, sync
 from .counting import Metrics, metrics, report, reset_metrics
 from .devices import DeviceMismatch
+from .meshes.collectives import (
+    all_gather,
+    all_reduce,
+    all_to_all,
+    ppermute,
+    reduce_scatter,
+)
 from .standard.constants import (
     e,
     inf,
@@ -208,6 +215,9 @@ __all__ = [
     "acosh",
     "add",
     "all",
+    "all_gather",
+    "all_reduce",
+    "all_to_all",
     "any",
     "arange",
     "argmax",
@@ -316,10 +326,12 @@ __all__ = [
     "pi",
     "positive",
     "pow",
+    "ppermute",
     "prod",
     "random",
     "real",
     "reciprocal",
+    "reduce_scatter",
     "remainder",
     "repeat",
     "report",

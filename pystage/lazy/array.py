@@ -21,6 +21,7 @@ from .devices import device_named, is_cpu, laid_out, on_device
 from .graph import Node, loans, varies
 from .in_numpy import DEFERRED, at_once, element_at_once, on_host, run_in_numpy, store_at_once, two_at_once
 from .indexing import Basic, basic
+from .meshes.shardings import laying_out, sharding_of_result
 from .recipes import kind_of
 from .recorder import Unrecorded, record
 from .tensor import (
@@ -360,11 +361,24 @@ class LazyTensor(Tensor):
         return self.to(device)
 
     def to(self, device: Any) -> LazyTensor:
-        """A copy on another device, on all devices of a mesh, or with a sharding; itself, where it is there already."""
+        """A copy on another device, on all devices of a mesh, or with a sharding; itself, where it is there already.
+
+        A sharding over the mesh that a pending tensor is on is recorded; else the tensor is computed. ValueError for a
+        sharding that does not divide the shape.
+        """
         chosen = device_named(device)
         sharding = device if isinstance(device, NamedSharding) else None
         if chosen == self._kind.device and sharding is None:
             return self
+        if chosen == self._kind.device and self.ndim:
+            assert sharding is not None
+            sharding.shard_shape(self.shape)  # ValueError
+            node = node_of(self)
+            if node.array is None or varies(node):
+                result = sharding_of_result(sharding.mesh, sharding.spec)
+                made = call(laying_out(result), (self,), {})
+                node_of(made).layout = result
+                return made  # type: ignore[no-any-return]
         if isinstance(chosen, Mesh) or isinstance(self._kind.device, Mesh):
             node = node_of(self)
             value_of(node, "to")
@@ -376,8 +390,14 @@ class LazyTensor(Tensor):
 
     @property
     def sharding(self) -> Any:
-        """The layout of the elements over devices, computed now: as XLA has propagated it from the operands."""
+        """The layout of the elements over devices.
+
+        It is known of what is computed, of results of collectives, and of what `to` lays out; all else is computed now, and
+        lies as XLA has propagated it from the operands.
+        """
         node = node_of(self)
+        if node.array is None and node.layout is not None:
+            return node.layout
         value_of(node, "the sharding")
         return placed(node).sharding
 

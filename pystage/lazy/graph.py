@@ -97,7 +97,7 @@ class Node:
     computed by NumPy. Nobody stores into an array of a node that is an operand.
     """
 
-    __slots__ = ("array", "bucket", "call", "device", "exported", "index", "origin", "type")
+    __slots__ = ("array", "bucket", "call", "device", "exported", "index", "layout", "origin", "type")
 
     def __init__(
         self, type: ArrayType, device: Any, array: Any, call: RecordedCall | None = None, index: int = 0
@@ -107,6 +107,8 @@ class Node:
         self.array = array
         self.bucket: Any = None
         """Which of its sizes are in buckets: a dict of rules by size, or None."""
+        self.layout: Any = None
+        """The sharding over a mesh that a pending node is known to get; None for others."""
         self.call = call
         self.index = index
         self.origin = call if tapes else None

@@ -108,11 +108,11 @@ class Segment:
         hashes: dict[int, int] = {id(n): hash(n.type) for n in self.inputs}
         for call in self.calls:
             operands = [
-                hashes[id(n)] if n.call is None else hash((hashes[id(n.call)], n.index))
+                hashes[id(n)] if (before := self.call_of(n)) is None else hash((hashes[id(before)], n.index))
                 for n in call.operands
             ]
             hashes[id(call)] = hash((call.recipe, *operands))
-        return Segment(sorted(self.outputs, key=lambda o: (hashes[id(o.call)], o.index)))
+        return type(self)(sorted(self.outputs, key=lambda o: (hashes[id(self.call_of(o))], o.index)))
 
 
 class _Inliner(Rewriter):
@@ -195,7 +195,7 @@ def leaves_of(node: Node) -> list[Node]:
 class Executable:
     """A compiled segment; it may overwrite the inputs that it was `donated`."""
 
-    __slots__ = ("_compiled", "_run", "size")
+    __slots__ = ("_compiled", "_run", "_shardings", "size")
 
     def __init__(self, staged: Staged, donated: tuple[int, ...], name: str = "lazy") -> None:
         self.size = sum(1 for _ in staged.function.body.walk())
@@ -208,6 +208,7 @@ class Executable:
         lazy.__name__ = lazy.__qualname__ = name  # profilers show it
         self._run = jax.jit(lazy, donate_argnums=donated, compiler_options=options)
         self._compiled = False
+        self._shardings: dict[tuple[Any, ...], Sequence[Any]] = {}
 
     def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
         """The arrays of the outputs."""
@@ -220,9 +221,16 @@ class Executable:
         """The program as JAX lowers it for these arrays (`jax.stages.Lowered`)."""
         return run_with_x64(self._run.lower, arrays)
 
-    def _compile(self, *arrays: Any) -> None:
+    def shardings(self, arrays: Sequence[jax.ShapeDtypeStruct]) -> Sequence[Any]:
+        """How XLA lays out the outputs for inputs of these types and shardings; nothing runs."""
+        key = tuple([array.sharding for array in arrays])
+        if key not in self._shardings:
+            self._shardings[key] = run_with_x64(self._compile, arrays).output_shardings
+        return self._shardings[key]
+
+    def _compile(self, *arrays: Any) -> Any:
         """Compiles the program, so that an interrupt ends the wait; JAX finds the result when it runs."""
-        interruptible(self._run.lower(*arrays).compile)
+        return interruptible(self._run.lower(*arrays).compile)
 
 
 class Ordered(NamedTuple):

@@ -1,4 +1,4 @@
-"""Lazy tensors on two devices."""
+"""Lazy tensors on several devices."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
-def test_two_devices() -> None:
-    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
-    script = Path(__file__).with_name("two_devices.py")
+
+@pytest.mark.parametrize(("count", "name"), [(2, "two_devices.py"), (8, "eight_devices.py")])
+def test_devices(count: int, name: str) -> None:
+    environment = {**os.environ, "XLA_FLAGS": f"--xla_force_host_platform_device_count={count}"}
+    script = Path(__file__).with_name(name)
     run = subprocess.run(
         [sys.executable, script], env=environment, capture_output=True, text=True, timeout=200
     )

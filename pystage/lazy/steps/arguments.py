@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ...compiler.hlo.types import SHORT_NAMES, ArrayType
 from ...compiler.values.boundary import Form
@@ -21,12 +22,14 @@ from ...runtime.arguments.classification import LeafKind, fields_of, is_plain, r
 from ..array import LazyTensor
 from ..barrier import value_of
 from ..graph import Node
+from ..meshes.shardings import sharding_of
 from ..recipes import TensorKind, kind_of
 from ..recorder import fits, operand_of
 from ..tensor import NUMBERS, Tensor, node_of, owner, owner_of, view_of
 from .number import LazyNumber
 from .recording import Parameter
 
+_BEGINS = "a step begins"
 _BY_VALUE = frozenset({str, bytes, bool, type(None), type(...)})
 _LEAVES = frozenset({*_BY_VALUE, int, float, complex, np.ndarray, LazyTensor})
 
@@ -224,6 +227,8 @@ class Call:
         self.key: list[Any] = self.structure.key
         self._numbers: dict[int, int] = {}
         """The numbers of parameters, by identity."""
+        self._layouts: dict[int, NamedSharding] = {}
+        """The layouts of those that are tensors on a mesh."""
         first: dict[int, int] = {}
         self.places: list[int | None] = [
             self._add(leaf, first.setdefault(id(leaf), number)) for number, leaf in enumerate(self.leaves)
@@ -244,6 +249,8 @@ class Call:
                     self.memory.append(base._host)
             place = self._place(base)
             self.key += (leaf._kind, place, base._kind, leaf is base, leaf._path, first)
+            if isinstance(base._kind.device, Mesh):
+                self.key.append(self._layouts.setdefault(place, _layout_of(base)))
             return place
         if cls is np.ndarray and leaf.dtype in SHORT_NAMES and leaf.dtype.isnative:
             if id(leaf) not in self._numbers:
@@ -299,15 +306,26 @@ class Call:
 
     def _parameter(self, place: int, kind: TensorKind) -> Parameter:
         number = None if isinstance(base := self.owners[place], LazyTensor | np.ndarray) else base
-        return Parameter(kind.type, self.device, place, number)
+        made = Parameter(kind.type, self.device, place, number)
+        if isinstance(self.device, Mesh):
+            whole = NamedSharding(self.device, PartitionSpec())
+            made.layout = self._layouts.get(place, whole)
+        return made
 
     def nodes(self) -> list[Node]:
         """The parameters as computed nodes."""
         found = [node_of(o) if isinstance(o, LazyTensor) else operand_of(o, self.device) for o in self.owners]
         for node in found:
             if node.array is None:
-                value_of(node, "a step begins")
+                value_of(node, _BEGINS)
         return found
+
+
+def _layout_of(base: Any) -> NamedSharding:
+    """The layout of a tensor on a mesh that is a parameter, and must be computed."""
+    node = node_of(base)
+    value_of(node, _BEGINS)
+    return sharding_of(node)
 
 
 def shares_memory(

@@ -1,0 +1,1 @@
+"""Tensors that are spread over the devices of a mesh."""
