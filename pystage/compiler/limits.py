@@ -273,3 +273,11 @@ RECOMPUTED_STATES = 24
 
 NESTED_CONDITIONALS = 32
 """Nested conditionals; beyond, flags guard the rest. XLA fails at a few hundred."""
+
+# ---------------------------------------------------------------- lazy tensors in buckets
+
+PROGRAMS_IN_BUCKETS = 512
+"""Programs for recorded calls on arrays in buckets: the least recently used are evicted first."""
+ENDS_OF_A_SIZE = 2
+"""Elements: an extent that is so many less than a size in a bucket is written as that, as `n - 1`, so that other sizes share
+the program."""

@@ -16,12 +16,13 @@ from ..compiler.hlo.types import ArrayType
 from ..compiler.values.boundary import Form
 from ..runtime.executables.jax_private import register_as_ndarray
 from . import functions
-from .barrier import placed, value_of
+from .barrier import value_of
 from .devices import device_named, is_cpu, laid_out, on_device
-from .graph import Node, loans, varies
+from .graph import Node, loans, placed, varies
 from .in_numpy import DEFERRED, at_once, element_at_once, on_host, run_in_numpy, store_at_once, two_at_once
 from .indexing import Basic, basic
-from .meshes.shardings import laying_out, sharding_of_result
+from .meshes.shardings import laying_out
+from .meshes.specs import sharding_of_result
 from .recipes import kind_of
 from .recorder import Unrecorded, record
 from .tensor import (

@@ -7,7 +7,7 @@ step is one program whatever is read first, and an input without other reference
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,8 +23,7 @@ from ..runtime.results.exceptions import is_out_of_memory
 from .arena import Arena, arena_of
 from .buckets.running import Suggestion, in_buckets
 from .counting import counts, users_frame
-from .devices import put
-from .graph import Node, loans, span_of, varies
+from .graph import Node, loans, placed, span_of, varies
 from .interpreting import Heat, interpreted
 from .liveness import donated_inputs
 from .segment import Cache, Executable, Ordered, Segment, leaves_of, program_of
@@ -89,14 +88,6 @@ def constant_of(node: Node) -> Any:
     return interpret(staged.function, [np.asarray(segment.inputs[i].array) for i in staged.kept])[0]
 
 
-def placed(node: Node) -> Any:
-    """The array of a node on its device, as a program takes it."""
-    array = node.array
-    if type(array) is np.ndarray:
-        array = node.array = put(array, node.device)
-    return array
-
-
 def barrier(arena: Arena, cause: str, wanted: Sequence[Node] = ()) -> None:
     """Computes all live tensors of a device, and the `wanted` nodes. `cause` is the reason."""
     with arena.lock:
@@ -113,33 +104,50 @@ def barrier(arena: Arena, cause: str, wanted: Sequence[Node] = ()) -> None:
 def _compute(segment: Segment, cause: str) -> None:
     """Computes the outputs of a segment. Errors name the lines whose calls it contains."""
     donated = donated_inputs(segment.inputs, segment.outputs, segment.calls)
-    key = (segment.key, donated)
-    program = _cache.find(key)
-    with failures_explained(segment):
-        if program is None and any(node.bucket is not None for node in segment.inputs):
-            began = time.perf_counter()
-            if (found := in_buckets(segment)) is not None:
-                for node, array in zip(segment.outputs, found[0], strict=True):
-                    node.settle(array)
-                _note(cause, segment, made=found[1], began=began)
-                return
-        if program is None and _heat.is_cold(segment):
-            for node, array in zip(segment.outputs, interpreted(segment), strict=True):
-                node.settle(array)
-            counts.interpreted += 1
-            return
-        began = time.perf_counter()
-        program, made = (program, False) if program is not None else program_for(segment, donated)
-        run = program.executable
-        results = () if run is None else run([placed(segment.inputs[i]) for i in program.inputs])
-    if run is None:
+    if not execute(segment, segment.inputs, segment.outputs, donated, cause, _heat.is_cold):
         _compute_in_parts(segment, cause)
-        return
-    for i, array in zip(program.outputs, results, strict=True):
-        segment.outputs[i].settle(array)
+
+
+def execute(
+    segment: Segment,
+    inputs: Sequence[Node],
+    outputs: Sequence[Node],
+    donated: tuple[int, ...],
+    cause: str,
+    is_cold: Callable[[Segment], bool] = lambda _: False,
+) -> bool:
+    """Computes a segment for `inputs` in place of its own, to settle `outputs`; False if it is too large for one program.
+
+    The inputs at `donated` may be overwritten. A program for buckets is preferred; what `is_cold` is interpreted.
+    """
+    program = _cache.find((segment.key, donated))
+    with failures_explained(segment):
+        began = time.perf_counter()
+        results: Sequence[Any]
+        is_bucketed = program is None and any(node.bucket is not None for node in inputs)
+        if is_bucketed and (found := in_buckets(segment, inputs, outputs, donated)) is not None:
+            results, made = found
+            _settle(outputs, results)
+            _note(cause, segment, made, began)
+            return True
+        if program is None and is_cold(segment):
+            _settle(outputs, interpreted(segment))
+            counts.interpreted += 1
+            return True
+        program, made = (program, False) if program is not None else program_for(segment, donated)
+        if program.executable is None:
+            return False
+        results = program.executable([placed(inputs[i]) for i in program.inputs])
+    _settle([outputs[i] for i in program.outputs], results)
     if made and not loans:
         _suggestion.note(segment)
     _note(cause, segment, made, began)
+    return True
+
+
+def _settle(outputs: Sequence[Node], results: Sequence[Any]) -> None:
+    for node, array in zip(outputs, results, strict=True):
+        node.settle(array)
 
 
 def _note(cause: str, segment: Segment, made: bool, began: float) -> None:

@@ -17,9 +17,10 @@ from ..compiler.hlo.printer import print_function
 from ..runtime.buckets import rules_by_axis
 from .arena import arena_of, arenas
 from .array import LazyTensor, from_host
-from .barrier import barrier, placed
+from .barrier import barrier
 from .buckets.running import mark
 from .counting import counts
+from .graph import placed
 from .segment import Executable, Segment, program_of
 from .steps.recording import thread
 from .tensor import node_of

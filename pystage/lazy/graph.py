@@ -11,8 +11,11 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..compiler.diagnostics.span import Span
 from ..compiler.hlo.types import ArrayType
+from .devices import put
 
 if TYPE_CHECKING:
     from .recipes import Recipe
@@ -120,6 +123,14 @@ class Node:
         """Marks the node as computed."""
         self.array = array
         self.call = None
+
+
+def placed(node: Node) -> Any:
+    """The array of a node on its device, as a program takes it."""
+    array = node.array
+    if type(array) is np.ndarray:
+        array = node.array = put(array, node.device)
+    return array
 
 
 class RecordedCall:

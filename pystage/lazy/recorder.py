@@ -32,10 +32,10 @@ from ..compiler.values.memory import stand_in
 from ..compiler.values.views import View, Window
 from ..runtime.results.numpy_private import float_errors
 from .arena import LIMIT, Arena, arena_of, arenas
-from .barrier import barrier, constant_of, elements_of, placed, value_of
+from .barrier import barrier, constant_of, elements_of, value_of
 from .devices import DeviceMismatch, default_device, device_of, on_device
 from .functions import method
-from .graph import CodeLocation, Node, RecordedCall, varies
+from .graph import CodeLocation, Node, RecordedCall, placed, varies
 from .recipes import Recipe, Refused, kind_of, name_of, recipe_for
 from .steps.recording import thread
 from .tensor import NUMBERS, Tensor, assign, node_of, owner, owner_of, to_host, view_of

@@ -105,13 +105,18 @@ def _leave_out_call(error: BaseException) -> None:
             before = frame
 
 
-def compiled_text(
-    text: str, scope: dict[str, Any], padded: frozenset[str], infer: Infer, name: str
-) -> CompiledFunction[..., Any]:
-    """The function `call` of a source text, compiled strictly; it gets these parameters padded, and cuts them itself."""
+def function_of_text(text: str, scope: dict[str, Any]) -> Callable[..., Any]:
+    """The function `call` of a source text; `scope` becomes its globals."""
     file = f"{_FILE} {next(_files)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     exec(compile(text, file, "exec"), scope)
+    return scope["call"]  # type: ignore[no-any-return]
+
+
+def _compiled(
+    function: Callable[..., Any], padded: frozenset[str], infer: Infer, name: str
+) -> CompiledFunction[..., Any]:
+    """A function, compiled strictly; it gets these parameters padded, and cuts them itself."""
 
     def infer_unaliased(*args: Any, **kwargs: Any) -> Program:
         program = infer(*args, **kwargs)
@@ -119,7 +124,7 @@ def compiled_text(
         return program
 
     return CompiledFunction(
-        scope["call"],
+        function,
         fallback=lambda: "error",
         tier=lambda: "compiled",
         donate=frozenset(),
@@ -233,7 +238,7 @@ class Buckets:
         text = f"def call(s, {', '.join(names)}):\n    return function({', '.join(given)})\n"
         scope = {"function": self._fn, "__name__": "buckets"}
         cut = frozenset([names[number] for number in cuts])
-        return compiled_text(text, scope, cut, self._infer, self._name)
+        return _compiled(function_of_text(text, scope), cut, self._infer, self._name)
 
 
 def _refuse_aliases(program: Program, padded: frozenset[str]) -> None:

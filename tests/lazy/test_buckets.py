@@ -136,6 +136,31 @@ def test_batches_of_a_loader() -> None:
     assert lazy.metrics().compiles <= 2  # the first call of a kind keeps its operands
 
 
+def test_steps_share_programs() -> None:
+    def train(w: Any, x: Any, y: Any, rate: float) -> Any:
+        value, slope = pystage.value_and_grad(lambda w: np.mean((np.tanh(x @ w)[:, 0] - y) ** 2))(w)
+        w -= rate * slope
+        return value, np.exp(x[1:])
+
+    step = lazy.step(train)
+    counts = []
+    w, v = lazy.asarray(W), lazy.asarray(W)
+    for size in (9, 12, 16, 12, 9):
+        x, y = RNG.standard_normal((size, 3)), RNG.standard_normal(size)
+        expected, _ = train(v, lazy.asarray(x), lazy.asarray(y), 0.1 * size)
+        lazy.sync()
+        lazy.reset_metrics()
+        buckets = {0: "pow2"}
+        value, rest = step(w, lazy.asarray(x, bucket=buckets), lazy.asarray(y, bucket=buckets), 0.1 * size)
+        np.testing.assert_allclose(value, expected, rtol=1e-12)
+        np.testing.assert_allclose(w, v, rtol=1e-12)
+        assert rest.shape == (size - 1, 3)
+        np.testing.assert_allclose(rest, np.exp(x[1:]), rtol=1e-12)
+        counts.append(lazy.metrics().compiles)
+        assert lazy.metrics().steps.total() == 1
+    assert counts == [1, 0, 0, 0, 0]
+
+
 def test_loops_over_windows() -> None:
     counts = []
     for size in (40, 50, 60):

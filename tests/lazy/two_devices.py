@@ -218,6 +218,54 @@ def batches_are_loaded_ahead() -> None:
     assert next(iter(lazy.Loader([np.float64(2.0), np.ones(())], sharding=ROWS))) == 2.0
 
 
+def sizes_on_a_mesh_share_programs() -> None:
+    columns, pairs = NamedSharding(MESH, P(None, "data")), NamedSharding(MESH, P("data"))
+
+    def loss(w: Any, x: Any) -> Any:
+        return np.mean((np.tanh(x @ w) - 1.0) ** 2)
+
+    def train(w: Any, x: Any) -> Any:
+        value, slope = pystage.value_and_grad(loss)(w, x)
+        w -= 0.1 * slope
+        return value, x[1:] * 2.0
+
+    for place in (columns, pairs):
+        for f in (train, lazy.step(train)):
+            w, v = lazy.asarray(LARGE, device=MESH), LARGE.copy()
+            counts = []
+            for size in (36, 48, 62, 40):
+                lazy.reset_metrics()
+                x = lazy.asarray(LARGE[:size], device=place, bucket={0: "pow2"})
+                value, rest = f(w, x)
+                lazy.sync()
+                counts.append(lazy.metrics().compiles)
+                h = np.tanh(LARGE[:size] @ v)
+                assert np.allclose(value, np.mean((h - 1.0) ** 2), rtol=1e-12)
+                v -= 0.1 * LARGE[:size].T @ (2 * (h - 1.0) * (1 - h**2) / h.size)
+                assert np.allclose(w.numpy(), v, rtol=1e-12) and np.array_equal(rest, LARGE[1:size] * 2.0)
+                assert rest.sharding.mesh == MESH and (place is columns or w.sharding.is_fully_replicated)
+            assert counts[0] <= 1 and counts[1:] == [0, 0, 0], counts
+    counts = []
+    for rule in (64, (37, 64)):  # 37 rows cannot be divided
+        for size in (44, 46, 36, 38):
+            lazy.reset_metrics()
+            x = lazy.asarray(LARGE[:size] * 2, device=pairs, bucket={0: rule})
+            y = np.sin(x)  # alive at the barrier
+            total = y.sum(axis=0)
+            lazy.sync()
+            assert np.allclose(total, np.sin(LARGE[:size] * 2).sum(axis=0))
+            counts.append(lazy.metrics().compiles)
+    assert counts == [1, 0, 0, 0, 0, 0, 1, 0], counts
+
+
+def collectives_do_not_see_buckets() -> None:
+    for size in (8, 12):
+        x = lazy.asarray(LARGE[:size], device=ROWS, bucket={0: 16})
+        total = lazy.all_reduce(x, "data")
+        assert total.shape == (size // 2, 64)
+        assert np.allclose(total, LARGE[: size // 2] + LARGE[size // 2 : size])
+
+
 if __name__ == "__main__":
     for size in (in_numpy.SMALL, 0):  # computed at once, and recorded
         in_numpy.SMALL = size
@@ -233,3 +281,5 @@ if __name__ == "__main__":
     training_on_a_mesh_is_that_on_one_device()
     arrays_of_jax_enter_the_recording()
     batches_are_loaded_ahead()
+    sizes_on_a_mesh_share_programs()
+    collectives_do_not_see_buckets()

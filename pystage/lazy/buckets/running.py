@@ -2,38 +2,28 @@
 
 `asarray(x, bucket={0: "pow2"})` marks a node. A segment with such an input, and axes of the same size in other inputs, is
 written as source (`source.py`), whose inputs are padded to their buckets and cut to their sizes there, as those of
-`compile(bucket=)` are. What is not staged in this way has a program for each size, as without buckets.
+`compile(bucket=)` are. What is padded, and results that have a size in a bucket, go through the host's memory, where no size
+needs a program of its own; all other arrays stay on their devices. What is not staged in this way has a program for each
+size, as without buckets.
 """
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jax
 import numpy as np
+from jax.sharding import Mesh
 
 from ...autocasting import product_type
-from ...compiler.diagnostics.errors import StagingError
-from ...compiler.infer.entry import infer_program
-from ...compiler.values.boundary import Form
-from ...runtime.buckets import NotInBuckets, Rule, compiled_text, cut_text, padded, size_of
+from ...runtime.buckets import Rule, padded, size_of
 from ...runtime.dispatch.eviction import STORM
-from ...runtime.function import CompiledFunction
 from ...runtime.reports.warnings import SpecialisationWarning, warn
-from ..devices import is_cpu
-from ..graph import Node
-from ..interpreting import own
+from ..devices import put
+from ..graph import Node, placed
 from ..segment import Segment
+from .programs import program_of
 from .source import NotWritten, written
-
-_PROGRAMS = 512
-"""So many functions are kept."""
-_functions: OrderedDict[Any, CompiledFunction[..., Any] | None] = OrderedDict()
-"""By text and the objects in its scope: the compiled function; None where it is refused."""
-_lock = threading.Lock()
 
 
 def mark(node: Node, rules: Mapping[int, Rule]) -> None:
@@ -41,61 +31,61 @@ def mark(node: Node, rules: Mapping[int, Rule]) -> None:
     node.bucket = {node.type.static_shape[axis]: rule for axis, rule in rules.items()}
 
 
-def in_buckets(segment: Segment) -> tuple[Sequence[np.ndarray[Any, Any]], bool] | None:
-    """The arrays of the outputs, and whether a program was made; None for a segment that buckets do not serve."""
+def in_buckets(
+    segment: Segment, inputs: Sequence[Node], outputs: Sequence[Node], donated: Sequence[int]
+) -> tuple[Sequence[Any], bool] | None:
+    """The arrays of the outputs, and whether a program was made; None for a segment that buckets do not serve.
+
+    `inputs` and `outputs` are the nodes for those of the segment; the inputs at `donated` may be overwritten.
+    """
     rules: dict[int, Rule] = {}
-    for node in segment.inputs:
+    for node in inputs:
         if node.bucket:
             rules |= node.bucket
     found = {size: size_of(rule, size) for size, rule in rules.items() if size > 1}
     bounds = {size: bound for size, bound in found.items() if bound is not None}
-    if not bounds or product_type() or not is_cpu(segment.outputs[0].device):
+    if not bounds or product_type():
         return None
     sizes = {size: i for i, size in enumerate(bounds)}
     axes = [
-        {axis: sizes[n] for axis, n in enumerate(node.type.static_shape) if n in sizes}
-        for node in segment.inputs
+        {axis: sizes[n] for axis, n in enumerate(node.type.static_shape) if n in sizes} for node in inputs
     ]
+    shapes = [tuple([bounds.get(n, n) for n in node.type.static_shape]) for node in inputs]
+    if not all(map(_is_divided, inputs, shapes)):
+        return None
     try:
-        source = written(segment, tuple(sizes), [cut_text(each) for each in axes])
+        source = written(segment, [node.array for node in inputs], tuple(sizes), axes)
     except NotWritten:
         return None
-    key = source.text, *[(type(value), value) for value in source.scope.values()]
-    with _lock:
-        if key not in _functions:
-            names = frozenset([f"a{i}" for i, each in enumerate(axes) if each])
-            scope = dict(source.scope)
-            _functions[key] = compiled_text(source.text, scope, names, infer_program, segment.name)
-            if len(_functions) > _PROGRAMS:
-                _functions.popitem(last=False)
-        _functions.move_to_end(key)
-        function = _functions[key]
-    if function is None:
+    arrays = [np.array(list(sizes)), *map(_argument, inputs, shapes)]
+    overwritten = [i + 1 for i in donated if not axes[i]]
+    program, made = program_of(source, arrays, overwritten, segment.name)
+    results = None if program is None else program.run(arrays, outputs)
+    if results is None:
         return None
-    arrays = [_argument(*each, bounds) for each in zip(segment.inputs, axes, source.forms, strict=True)]
-    before = function.programs
-    try:
-        with jax.enable_x64(True):
-            results = function(np.array(list(sizes)), *arrays)
-    except (StagingError, NotInBuckets):
-        with _lock:
-            _functions[key] = None
-        return None
-    for node in segment.outputs:
+    for node in outputs:
         node.bucket = {n: rules[n] for n in node.type.static_shape if n in rules} or None
-    return [own(np.asarray(array)) for array in results], function.programs > before
+    return results, made
 
 
-def _argument(node: Node, axes: Mapping[int, int], form: Form, bounds: Mapping[int, int]) -> Any:
-    """The array of an input as an argument, padded along `axes`."""
-    array = np.asarray(node.array)
-    if form is Form.PYTHON:
-        return array.item()
-    if form is Form.SCALAR:
-        return array[()]
-    if not axes:
+def _is_divided(node: Node, shape: tuple[int, ...]) -> bool:
+    """True if an input on a mesh can be spread as it is when it has this shape."""
+    if isinstance(node.device, Mesh) and shape != node.type.static_shape:
+        try:
+            placed(node).sharding.shard_shape(shape)
+        except ValueError:
+            return False
+    return True
+
+
+def _argument(node: Node, shape: tuple[int, ...]) -> Any:
+    """The array of an input, padded to a shape, and laid out as it was."""
+    array = placed(node)
+    if shape == node.type.static_shape:
         return array
-    return padded(array, tuple([bounds[n] if i in axes else n for i, n in enumerate(array.shape)]))
+    return put(
+        padded(np.asarray(array), shape), array.sharding if isinstance(node.device, Mesh) else node.device
+    )
 
 
 class Suggestion:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...compiler.hlo.types import ArrayType
+from ...compiler.limits import ENDS_OF_A_SIZE
 from ...compiler.values.boundary import (
     ContainerTemplate,
     Form,
@@ -27,6 +28,7 @@ from ...compiler.values.boundary import (
 )
 from ...compiler.values.views import Flipped, Permuted, Reshaped, Strided, View, Window
 from ...records import dataclass
+from ...runtime.buckets import cut_text
 from ..graph import Node
 from ..recipes import OPEN, CallSource, PathSource, PullbackSource, Recipe
 from ..segment import Segment
@@ -36,43 +38,54 @@ _NUMBERS = {"b": "False", "i": "1", "u": "1", "f": "1.0", "c": "1j"}
 """Numbers of which only the type counts, by the kind of the type."""
 
 
-_ENDS = 2
-"""So many elements less than a size are written as that."""
-
-
 class NotWritten(Exception):
     """Raised for a segment with a call that has no source."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentSource:
-    """A segment as the function `call(s, a0, a1, …)` of the sizes and of the inputs, which are of these `forms`."""
+    """A segment as the function `call(s, a0, a1, …)` of the sizes and of the inputs, which are of these `forms`.
+
+    `constants`: functions and types with their own types, the globals `c0`, `c1`, …
+    """
 
     text: str
-    scope: dict[str, Any]
+    constants: tuple[tuple[type, Any], ...]
     forms: tuple[Form, ...]
 
+    @property
+    def scope(self) -> dict[str, Any]:
+        """The globals of the function."""
+        named = {f"c{i}": value for i, (_, value) in enumerate(self.constants)}
+        return {"pystage": sys.modules[__name__.partition(".")[0]], "np": np, **named}
 
-def written(segment: Segment, sizes: Sequence[int], cuts: Sequence[str]) -> SegmentSource:
-    """The source of a segment. `sizes` are those in buckets, `cuts` the indices to cut the inputs with, empty for none."""
-    return _SegmentWriter(sizes).function(segment, cuts)
+
+def written(
+    segment: Segment, arrays: Sequence[Any], sizes: Sequence[int], axes: Sequence[Mapping[int, int]]
+) -> SegmentSource:
+    """The source of a segment. `arrays` are those of the inputs, `sizes` those in buckets; of each input `axes` says which
+    of its axes have which size, by its number.
+    """
+    return _SegmentWriter(sizes).function(segment, arrays, axes)
 
 
 class _SegmentWriter:
-    """Writes functions, statement by statement. `scope`: their globals."""
+    """Writes functions, statement by statement."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._sizes = {size: f"n{i}" for i, size in enumerate(sizes)}
-        self._scope: dict[str, Any] = {"pystage": sys.modules[__name__.partition(".")[0]], "np": np}
-        self._names: dict[Any, str] = {}
+        self._constants: dict[tuple[type, Any], str] = {}
         self._lines: list[str] = []
         self._indent = "    "
         self._count = 0
         self._starts: dict[str, int] = {}
         """Where windows begin, by the names of the inputs that say so."""
 
-    def function(self, segment: Segment, cuts: Sequence[str]) -> SegmentSource:
+    def function(
+        self, segment: Segment, arrays: Sequence[Any], axes: Sequence[Mapping[int, int]]
+    ) -> SegmentSource:
         inputs = {id(node): f"a{i}" for i, node in enumerate(segment.inputs)}
+        array_of = dict(zip(inputs, arrays, strict=True))
         forms: dict[int, Form] = {}
         results: dict[int, Mapping[int, str]] = {}
 
@@ -87,15 +100,24 @@ class _SegmentWriter:
         for call in segment.calls:
             for node, form in zip(call.operands, _forms(call.recipe), strict=True):
                 forms.setdefault(id(node), form)
-                if node.array is not None and node.type.rank == 0 and node.type.dtype.kind == "i":
-                    self._starts[inputs[id(node)]] = int(node.array)
+                if id(node) in inputs and node.type.rank == 0 and node.type.dtype.kind == "i":
+                    self._starts[inputs[id(node)]] = int(array_of[id(node)])
             results[id(call)] = self._call(call.recipe, list(map(text_of, call.operands)))
-        outputs = ", ".join(map(text_of, segment.outputs))
+        outputs = ", ".join([f"np.array({text_of(node)})" for node in segment.outputs])
         head = [f"def call({', '.join(['s', *inputs.values()])}):"]
-        head += [f"    {name} = s[{i}]" for i, name in enumerate(self._sizes.values())]
-        head += [f"    {a} = {a}[{cut}]" for a, cut in zip(inputs.values(), cuts, strict=True) if cut]
+        head += [
+            f"    {a} = {a}[{cut_text(each)}]" for a, each in zip(inputs.values(), axes, strict=True) if each
+        ]
+        lengths = {
+            i: f"{a}.shape[{axis}]"  # of which the bucket is known to be the bound
+            for a, each in zip(inputs.values(), axes, strict=True)
+            for axis, i in each.items()
+        }
+        head += [f"    {name} = {lengths[i]}" for i, name in enumerate(self._sizes.values())]
         text = "\n".join([*head, *self._lines, f"    return ({outputs},)", ""])
-        return SegmentSource(text, self._scope, tuple([forms[id(node)] for node in segment.inputs]))
+        return SegmentSource(
+            text, tuple(self._constants), tuple([forms[id(node)] for node in segment.inputs])
+        )
 
     def _call(self, recipe: Recipe, operands: Sequence[str]) -> Mapping[int, str]:
         """Writes a call; the names of its results by their numbers."""
@@ -258,24 +280,26 @@ class _SegmentWriter:
     def _extent(self, extent: int) -> str:
         """An extent: also what a size in a bucket is without some elements at the ends."""
         for size, name in self._sizes.items():
-            if size >= 4 * _ENDS and 0 < size - extent <= _ENDS and extent not in self._sizes:
+            if (
+                size >= 4 * ENDS_OF_A_SIZE
+                and 0 < size - extent <= ENDS_OF_A_SIZE
+                and extent not in self._sizes
+            ):
                 return f"{name} - {size - extent}"
         return self._number(extent)
 
     def _number(self, number: Any) -> str:
         if type(number) is int:
             return self._sizes.get(number, repr(number))
-        is_literal = type(number) in (float, complex) and np.isfinite(number)
-        return repr(number) if is_literal else self._constant(number)
+        if isinstance(number, np.generic):
+            return f"{self._constant(type(number))}({self._number(number.item())})"
+        if isinstance(number, complex):
+            return f"complex({self._number(number.real)}, {self._number(number.imag)})"
+        return repr(number) if np.isfinite(number) else f"float({str(number)!r})"
 
     def _constant(self, value: Any) -> str:
-        """The name of an object in the scope."""
-        key = type(value), value
-        name = self._names.get(key)
-        if name is None:
-            name = self._names[key] = f"c{len(self._names)}"
-            self._scope[name] = value
-        return name
+        """The name of a global: of a function or a type, which are equal where they are the same."""
+        return self._constants.setdefault((type(value), value), f"c{len(self._constants)}")
 
     def _assigned(self, expression: str) -> str:
         name = self._name("v")

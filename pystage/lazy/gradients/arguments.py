@@ -24,8 +24,7 @@ from ...compiler.values.boundary import Form
 from ...compiler.values.instances import instance_fields
 from ...runtime.arguments.classification import LeafKind, rule_of
 from ..array import LazyTensor, from_host
-from ..barrier import placed
-from ..graph import Node, RecordedCall, is_differentiating, varies
+from ..graph import Node, RecordedCall, is_differentiating, placed, varies
 from ..recipes import Recipe, call_of, kind_of
 from ..replacement import Replacement
 from ..steps.arguments import contents_of, is_object, set_attribute

@@ -24,7 +24,8 @@ from ..array import LazyTensor
 from ..standard.data_types import ANY, FLOATING, NUMERIC, REAL, Category
 from ..standard.operands import apply, array
 from ..tensor import node_of
-from .shardings import Axes, names_in, sharding_of, sharding_of_result
+from .shardings import sharding_of
+from .specs import Axes, names_in, sharding_of_result
 
 
 def all_reduce(x: LazyTensor, axis_name: Hashable, /, *, op: str = "sum") -> LazyTensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -17,26 +17,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from ..barrier import placed, program_for, value_of
+from ..barrier import program_for, value_of
 from ..counting import counts
-from ..graph import Node, RecordedCall
+from ..graph import Node, RecordedCall, placed
 from ..segment import Segment
-
-Axes = tuple[Hashable, ...]
-"""Names of axes of a mesh."""
-
-
-def names_in(entry: Any) -> Axes:
-    """The axes of a mesh over which one axis of an array is split, by its entry in a `PartitionSpec`."""
-    return () if entry is None else entry if isinstance(entry, tuple) else (entry,)
-
-
-def sharding_of_result(mesh: Mesh, spec: PartitionSpec) -> NamedSharding:
-    """A layout as JAX writes that of a result: without axes at the end that are not split, on a mesh of untyped axes."""
-    entries = [names[0] if len(names) == 1 else names or None for names in map(names_in, spec)]
-    while entries and entries[-1] is None:
-        entries.pop()
-    return NamedSharding(Mesh(mesh.devices, mesh.axis_names), PartitionSpec(*entries))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -66,9 +50,7 @@ def sharding_of(node: Node) -> NamedSharding:
     """The layout of a node on a mesh. ValueError for one that no `PartitionSpec` says."""
     if node.array is not None:
         return _named(node, placed(node).sharding if hasattr(node.array, "sharding") else None)
-    if node.layout is None:
-        node.layout = _named(node, _derived(node))
-    return node.layout
+    return _named(node, node.layout or _derived(node))
 
 
 def _derived(node: Node) -> Any:

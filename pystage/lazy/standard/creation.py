@@ -37,7 +37,7 @@ def asarray(
     and device are those asked for, unless `copy` is True. ValueError for `copy=False` where a copy is needed.
 
     `bucket`: by axis, which sizes share the programs that are computed from it, as for `pystage.compile`: `{0: "pow2"}`,
-    `{0: 128}`, `{0: (100, 1000)}`. Those of one CPU are padded, and what was added takes part in nothing.
+    `{0: 128}`, `{0: (100, 1000)}`. Programs take arrays that are padded, of which what was added takes part in nothing.
     """
     if bucket is not None:
         rules = rules_by_axis(bucket, "a lazy tensor")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from ...records import dataclass
 from ...runtime.results.objects import view_maker
 from ..arena import arena_of
 from ..array import LazyTensor
-from ..barrier import failures_explained, placed, program_for
+from ..barrier import execute
 from ..counting import counts
 from ..graph import Node
 from ..liveness import donated_inputs
@@ -225,21 +224,10 @@ class StepProgram:
     def _execute(self, inputs: list[Node], computed: Sequence[Node]) -> bool:
         """Computes the nodes; False if that is too large for one program."""
         donated = () if self._checks else donated_inputs(inputs, computed)
-        began = time.perf_counter()
-        with failures_explained(self._segment):
-            program, made = program_for(self._segment, donated)
-            if program.executable is None:
-                return False
-            results = program.executable([placed(inputs[i]) for i in program.inputs])
-        for i, array in zip(program.outputs, results, strict=True):
-            computed[i].settle(array)
-        counts.note_step(self.name)
-        if made:
-            cause = f"the step `{self.name}`"
-            counts.note_compile(cause, len(self._segment.calls), time.perf_counter() - began)
-        else:
-            counts.note_run(time.perf_counter() - began)
-        return True
+        ran = execute(self._segment, inputs, computed, donated, f"the step `{self.name}`")
+        if ran:
+            counts.note_step(self.name)
+        return ran
 
 
 class _NumberCheck:

@@ -177,7 +177,7 @@ class Objects(Evaluator):
 
     def view(self, view: ViewTemplate) -> Make:
         base = of_all_rows(self.make(view.base)) if view.of_all else self.make(view.base)
-        steps = [_view_step(step) for step in view.steps]
+        steps = [view_step(step) for step in view.steps]
         cuts = any(isinstance(step, Cut) for step in view.steps)
         array = new_array(view)
         alone = cuts and array is not None and self._bases[array.identity] == 1
@@ -202,7 +202,7 @@ def new_array(view: ViewTemplate) -> ViewTemplate | RecordsTemplate | None:
     return view if isinstance(view.base, OutputTemplate) else None
 
 
-def _view_step(step: ViewStep) -> Callable[[Any, Execution], Any]:
+def view_step(step: ViewStep) -> Callable[[Any, Evaluation], Any]:
     """One step from an ndarray to a view."""
     if isinstance(step, Box):
         return functools.partial(_box, step)
@@ -248,7 +248,7 @@ def view_maker(view: views.View) -> Callable[[Any], Any]:
     raise AssertionError(f"an unknown view {view!r}")
 
 
-def _box(box: Box, array: Any, run: Execution) -> Any:
+def _box(box: Box, array: Any, run: Evaluation) -> Any:
     """The box, clamped into the array as the program does it."""
     at = [run.values[s.index] if isinstance(s, OutputTemplate) else s for s in box.starts]
     if isinstance(array, jax.Array):
@@ -257,7 +257,7 @@ def _box(box: Box, array: Any, run: Execution) -> Any:
     return array[tuple([slice(s, s + size) for s, size in zip(first, box.sizes)])]
 
 
-def _cut(cut: Cut, array: Any, run: Execution) -> Any:
+def _cut(cut: Cut, array: Any, run: Evaluation) -> Any:
     """The elements of a bounded axis."""
     try:
         start, step, size = [
