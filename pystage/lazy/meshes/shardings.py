@@ -19,7 +19,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ..barrier import program_for, value_of
 from ..counting import counts
-from ..graph import Node, RecordedCall, placed
+from ..graph import Node, RecordedCall
 from ..segment import Segment
 
 
@@ -31,10 +31,6 @@ def laying_out(sharding: NamedSharding) -> Callable[[Any], Any]:
         return np.array(jax.lax.with_sharding_constraint(jnp.asarray(x), sharding))
 
     return to
-
-
-class NoNamedSharding(ValueError):
-    """A tensor is laid out in a way that no `PartitionSpec` says."""
 
 
 class _UnknownLayout(Segment):
@@ -49,7 +45,7 @@ class _UnknownLayout(Segment):
 def sharding_of(node: Node) -> NamedSharding:
     """The layout of a node on a mesh. ValueError for one that no `PartitionSpec` says."""
     if node.array is not None:
-        return _named(node, placed(node).sharding if hasattr(node.array, "sharding") else None)
+        return _named(node, node.array.sharding if isinstance(node.array, jax.Array) else None)
     return _named(node, node.layout or _derived(node))
 
 
@@ -81,7 +77,7 @@ def _named(node: Node, sharding: Any) -> NamedSharding:
         return sharding
     if sharding is None or sharding.is_fully_replicated:
         return NamedSharding(node.device, PartitionSpec())
-    raise NoNamedSharding(
+    raise ValueError(
         f"XLA lays a tensor of shape {node.type.static_shape} out in a way that no PartitionSpec says; "
         "lay it out with `t.to(NamedSharding(mesh, spec))`"
     )
