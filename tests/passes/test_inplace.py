@@ -348,6 +348,17 @@ def test_arms_that_begin_from_different_states_stay() -> None:
     _check_once(function, np.arange(8.0), branches=1, loops=1)
 
 
+def test_arms_that_reshape_the_array_first_stay() -> None:
+    c = Code(FLAG, array(8))
+    flag, x = c.params
+
+    def reshaped(value: float) -> Values:
+        return [c.store(c.b.op(Reshape((8, 1)), x), value, 1, 0)]
+
+    function = c.done(*c.if_(flag, lambda: reshaped(5.0), lambda: reshaped(6.0)))
+    _check_once(function, np.arange(8.0), branches=1, loops=0)
+
+
 def test_an_arm_that_makes_a_new_array_stays() -> None:
     c = Code(FLAG, array(100))
     flag, x = c.params

@@ -57,7 +57,7 @@ class _Looping(Rewriter):
         others = []
         for index, result in enumerate(op.results):
             entries = [self._buffers.entry(region, region.results[index]) for region in op.regions]
-            outside = self._outside(op, entries) if result.type.shape else []
+            outside = [v for v in self._outside(op, entries) if v.type == result.type] if result.type.shape else []
             if outside and entries[0] is entries[1]:
                 stored[index] = outside[0]
             elif result.type.size <= limits.SINGLE_TRIP_ELEMENTS:
@@ -83,7 +83,7 @@ class _Looping(Rewriter):
                 value = before
             else:
                 found.append(value)
-        return [value for value in found if value.type == entries[0].type]
+        return found
 
     def _begins_as(self, value: Value) -> Value | None:
         """The array with which a loop or a branch begins that makes this one."""
@@ -95,7 +95,7 @@ class _Looping(Rewriter):
             return op.operands[value.index]
         if before is None and isinstance(op.kind, If):
             entries = [self._buffers.entry(region, region.results[value.index]) for region in op.regions]
-            return next(iter(self._outside(op, entries)), None)
+            return next((each for each in self._outside(op, entries) if each.type == value.type), None)
         return before
 
     def _loops(self, op: Op, stores: _Stores) -> None:
