@@ -12,6 +12,8 @@ they are started on this machine, and all end when one of them fails.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ipaddress
 import os
 import runpy
 import signal
@@ -25,8 +27,13 @@ from pathlib import Path
 
 import jax
 
+from .runtime.executables import jax_private
+
 GRACE = 5.0
 """Seconds between the request that a process end and its end by force."""
+
+_ELSEWHERE = "192.0.2.1"
+"""An address of no machine (RFC 5737), to which the default route leads."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,6 +47,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, metavar="N", help="how many there are")
     parser.add_argument("--process", type=int, metavar="I", help="which of them this one is, from 0")
     parser.add_argument("--coordinator", metavar="HOST:PORT", help="where the first process listens")
+    parser.add_argument(
+        "--address",
+        metavar="HOST",
+        help="the address of this machine at which the CPUs of other processes reach it (that from which it reaches the "
+        "coordinator)",
+    )
     parser.add_argument(
         "--heartbeat",
         type=int,
@@ -105,6 +118,27 @@ def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
             process.wait()
 
 
+def own_address(coordinator: str) -> str | None:
+    """The address of this machine that other processes reach, if it is known: that from which it reaches the coordinator.
+
+    A name of this machine often stands for a loopback address here (127.0.1.1); then it is that of the default route.
+    """
+    host, _, port = coordinator.rpartition(":")
+    host = host.strip("[]")
+    local = host == "localhost"
+    with contextlib.suppress(ValueError):
+        local = ipaddress.ip_address(host).is_loopback
+    for target in (host, _ELSEWHERE):
+        with contextlib.suppress(OSError):
+            family, kind, _, _, place = socket.getaddrinfo(target, port, type=socket.SOCK_DGRAM)[0]
+            with socket.socket(family, kind) as probe:
+                probe.connect(place)  # sends nothing: it chooses the route
+                address: str = probe.getsockname()[0]
+            if local or not ipaddress.ip_address(address).is_loopback:
+                return address
+    return None
+
+
 def _run_one(options: argparse.Namespace) -> None:
     """Joins the other processes and runs the script; one that fails does not wait for the others."""
     if "JAX_CPU_COLLECTIVES_IMPLEMENTATION" not in os.environ:
@@ -122,6 +156,9 @@ def _run_one(options: argparse.Namespace) -> None:
             "machine, or --processes, --process and --coordinator; the environment of SLURM, Open MPI, TPUs and Kubernetes "
             "jobs with an index says it."
         )
+    address = options.address or own_address(jax_private.coordinator_address() or "")
+    if address is not None and jax.config.jax_cpu_collectives_implementation == "gloo":
+        jax_private.exchange_at(address)
     sys.argv = [str(options.script), *options.arguments]
     if not sys.flags.safe_path:
         sys.path[0] = str(options.script.resolve().parent)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from sampling import ALL
 
-from pystage.launch import main
+from pystage.launch import main, own_address
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "data_parallel.py"
 
@@ -80,6 +83,20 @@ def test_wrong_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None
         with pytest.raises(SystemExit):
             main(arguments)
         assert text in capsys.readouterr().err
+
+
+def test_the_address_that_others_reach(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name of this machine stands for a loopback address in the hosts file of many: no other machine reaches that."""
+    assert own_address("localhost:7000") in ("127.0.0.1", "::1")
+    assert own_address("127.0.0.1:7000") == "127.0.0.1"
+    known = socket.getaddrinfo
+
+    def resolve(host: str, *rest: Any, **options: Any) -> Any:
+        return known("127.0.1.1" if host == "host0" else host, *rest, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    found = own_address("host0:7000")
+    assert found is None or not ipaddress.ip_address(found).is_loopback
 
 
 def test_where_nothing_says_which_processes_there_are(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
+import jaxlib
 import numpy as np
+from jax.extend.backend import register_backend_factory
 
 _X64: Any = jax.enable_x64
 
@@ -81,10 +83,37 @@ def is_tracing() -> bool:
     return not _is_clean()
 
 
+_jaxlib = getattr(jaxlib, "_jax", None)
 _xla_bridge = getattr(getattr(jax, "_src", None), "xla_bridge", None)
 
 has_backend: Callable[[], bool] = getattr(_xla_bridge, "backends_are_initialized", lambda: True)
 """True if XLA has started its threads, which no fork has."""
+
+
+_distributed = getattr(getattr(jax, "_src", None), "distributed", None)
+
+
+def coordinator_address() -> str | None:
+    """HOST:PORT where the processes of `jax.distributed` meet, if JAX tells it."""
+    return getattr(getattr(_distributed, "global_state", None), "coordinator_address", None)
+
+
+def exchange_at(address: str) -> None:
+    """Has the CPUs of other processes reach this one through gloo at an address of this machine; before XLA has started.
+
+    By default, or where JAX has no such API, that is the address that this machine has for its own name, which is often
+    one that no other machine reaches (127.0.1.1).
+    """
+    make_client: Any = getattr(_xla_bridge, "make_cpu_client", None)
+    make_collectives: Any = getattr(_jaxlib, "make_gloo_tcp_collectives", None)
+    client = getattr(getattr(_distributed, "global_state", None), "client", None)
+    if None in (make_client, make_collectives, client):
+        return
+    register_backend_factory(
+        "cpu",
+        lambda: make_client(collectives=make_collectives(distributed_client=client, hostname=address)),
+        fail_quietly=False,
+    )
 
 
 def forget(jitted: Any) -> None:
