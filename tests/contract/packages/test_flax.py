@@ -132,6 +132,59 @@ def test_training(program: Any) -> None:
     jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-6), ours, theirs)
 
 
+def both_modes(network: Any, x: Any) -> Any:
+    """Dropout and batch norm, as `train` and `eval` set them."""
+    network.eval()
+    calm = network(x)
+    network.train()
+    noisy = network(x)
+    network.set_attributes(nnx.Dropout, deterministic=True)
+    names = [(path, type(module).__name__) for path, module in nnx.iter_modules(network)]
+    return calm, noisy, network(x), names, network.noise.deterministic
+
+
+class Parts(nnx.Module):
+    """Attributes of all kinds, which a call assigns."""
+
+    def __init__(self, rngs: Any) -> None:
+        self.heads = nnx.Dict(b=nnx.Linear(3, 2, rngs=rngs), a=nnx.Linear(3, 1, rngs=rngs))
+        self.calls = 0
+        self.last = nnx.data(jnp.zeros(3))
+
+    def __call__(self, x: Any) -> Any:
+        self.calls += 1
+        self.last = x[0] * self.calls
+        self.mean = x.mean()
+        return {name: head(x) for name, head in self.heads.items()}
+
+
+def assigned(network: Any, x: Any) -> Any:
+    first = network(x)
+    network.heads["c"] = network.heads["a"]
+    found = (nnx.is_data(x), nnx.is_data(x.shape), nnx.is_data(network.heads))
+    return first, network(x), network.calls, network.last, network.mean, len(network.heads), found
+
+
+@pytest.mark.parametrize("program, cls", [(both_modes, Noisy), (assigned, Parts)])
+def test_attributes_that_calls_assign(program: Any, cls: Any) -> None:
+    pair = []
+    for run in (pystage.compile(program), program):
+        network = cls(nnx.Rngs(0))
+        pair.append((run(network, X), state(network)))
+    for ours, theirs in zip(*map(jax.tree.leaves, pair), strict=True):
+        assert ours == theirs if isinstance(ours, str) else np.allclose(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_an_array_for_an_attribute_that_is_no_data_is_refused() -> None:
+    def program(network: Any, x: Any) -> None:
+        network.calls = x
+
+    with pytest.raises(ValueError, match="static attribute"):
+        program(Parts(nnx.Rngs(0)), X)
+    with pytest.raises(pystage.StagingError, match="static attribute"):
+        pystage.compile(program)(Parts(nnx.Rngs(0)), X)
+
+
 def with_result(network: Any, x: Any, y: Any) -> Any:
     result = network(x)
     return jnp.mean((result - y) ** 2), result

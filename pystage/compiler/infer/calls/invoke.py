@@ -28,7 +28,7 @@ from ...library.operands.rows_as_arrays import arrays_of_rows, is_of_any_type
 from ...library.registry import accepts, meaning_of, signature_of
 from ...library.rules.classes import class_name, is_generated
 from ...library.rules.jax import AxisProblem
-from ...policy import is_closed, is_of_jax, package_of
+from ...policy import is_built_on_jax, is_closed, is_of_jax, package_of
 from ...values.boundary import CallableMember, Path
 from ...values.gated import Gated
 from ...values.lattice import (
@@ -320,6 +320,9 @@ def _call_constant(engine: Engine, value: Any, args: Args, kwargs: Kwargs) -> Ab
     if isinstance(wrapped, types.FunctionType) and isinstance(value, functools._lru_cache_wrapper):
         return _call_python(engine, wrapped, args, kwargs)
     if callable(value):
+        method = type(value).__call__
+        if is_built_on_jax(value) and isinstance(method, types.FunctionType):
+            return _call_python(engine, method, [Const(value), *args], kwargs)
         raise DiagnosticError(unknown_call(value, engine.b.span, engine.frame))
     engine.raise_(TypeError(f"{type(value).__name__!r} object is not callable"))
 

@@ -41,6 +41,8 @@ _ON_SHELLS = (
     "to_pure_dict", "to_flat_state", "from_flat_state", "replace_by_pure_dict",
 )  # fmt: skip
 """Functions of NNX that take modules apart, or put them together, and compute nothing."""
+_ITERATORS = "iter_children", "iter_graph", "iter_modules"
+"""Generators of NNX that give the parts of a module, as `module.train()` and `module.eval()` go over them."""
 _NOT_SERVED = {
     "clone": "use `nnx.merge(*nnx.split(module))`, or clone outside of the staged function",
     "vmap": "use `pystage.vmap` of a function that calls the module",
@@ -58,6 +60,11 @@ def declare(nnx: types.ModuleType) -> None:
         meaning(getattr(nnx, name))(refused(f"flax.nnx.{name}", why, instead))
     for name in _ON_SHELLS:
         meaning(getattr(nnx, name))(_on_shells(getattr(nnx, name), f"flax.nnx.{name}"))
+    for name in _ITERATORS:
+        meaning(getattr(nnx, name))(_iterator(getattr(nnx, name), f"flax.nnx.{name}"))
+    meaning(nnx.Dict.__iter__)(_iterator(nnx.Dict.__iter__, "flax.nnx.Dict"))
+    meaning(nnx.is_data)(_is_data)
+    meaning(nnx.Pytree._check_value)(_check_value)
     meaning(nnx.grad)(functools.partial(_gradients, with_value=False))
     meaning(nnx.value_and_grad)(functools.partial(_gradients, with_value=True))
     meaning(nnx.jit)(_jit)
@@ -82,6 +89,39 @@ def _on_shells(function: Callable[..., Any], name: str) -> Callable[..., Abstrac
         return call_on_shells(ctx, _STRUCTURE, name, function, args, kwargs)
 
     return call
+
+
+def _iterator(function: Callable[..., Iterator[Any]], name: str) -> Callable[..., Abstract]:
+    """The meaning of a generator of NNX: an iterator over all that it gives."""
+    parts = _on_shells(lambda *args, **kwargs: list(function(*args, **kwargs)), name)
+
+    def call(ctx: Engine, /, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        return ctx.call(Const(iter), [parts(ctx, *args, **kwargs)])
+
+    return call
+
+
+def _is_data(ctx: Engine, value: Abstract) -> Abstract:
+    """`nnx.is_data(value)`: JAX's tracers are none to NNX, so JAX cannot tell."""
+    if isinstance(value, Array):
+        return Const(value.form is Form.JAX)
+    return _on_shells(sys.modules["flax.nnx"].is_data, "flax.nnx.is_data")(ctx, value)
+
+
+def _check_value(
+    ctx: Engine, module: Abstract, name: Abstract, value: Abstract, status: Abstract
+) -> Abstract:
+    """What NNX checks where an attribute of a module is assigned; PS606 where it refuses the value: it names its class."""
+    if isinstance(value, Array) and value.form is not Form.JAX:
+        return NONE  # a number is no data
+
+    def check(*args: Any) -> None:
+        try:
+            sys.modules["flax.nnx"].Pytree._check_value(*args)
+        except ValueError as error:
+            raise TypeError(*error.args) from error
+
+    return _on_shells(check, "an attribute of a flax.nnx module")(ctx, module, name, value, status)
 
 
 def _node_classes() -> tuple[type, ...]:
