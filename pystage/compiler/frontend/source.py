@@ -210,6 +210,10 @@ def _load(code: CodeType, module_globals: dict[str, Any] | None) -> _File:
                 return file
     linecache.checkcache(name)
     lines = linecache.getlines(name, module_globals)
+    if not lines and name.startswith(
+        "<frozen "
+    ):  # a module that is a part of the interpreter says where its text is
+        lines = linecache.getlines((module_globals or {}).get("__file__") or "")
     if not lines:
         reason, remedy = why_no_text(name)
         raise _error(

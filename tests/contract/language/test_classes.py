@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -236,6 +237,34 @@ def plain_object_made_inside(x):
     account.deposit(x)
     account.deposit(x)
     return account, before, len(account), account[0], "deposit" in account, [name for name in account]
+
+
+class Settings(Mapping):
+    """A mapping by Python's own mixins, whose text is that of a module frozen into the interpreter."""
+
+    def __init__(self, entries):
+        self.entries = entries
+
+    def __getitem__(self, key):
+        return self.entries[key]
+
+    def __iter__(self):
+        return iter(self.entries)
+
+    def __len__(self):
+        return len(self.entries)
+
+
+@cases(Settings({"b": np.ones(2), "a": np.zeros(3)}))
+def mixins_of_an_abstract_class(settings):
+    doubled = {key: value * 2 for key, value in settings.items()}
+    return (
+        doubled,
+        list(settings.keys()),
+        [v + 1 for v in settings.values()],
+        "a" in settings,
+        settings.get("c"),
+    )
 
 
 @cases(Savings(1.0))
