@@ -57,7 +57,9 @@ class _Looping(Rewriter):
         others = []
         for index, result in enumerate(op.results):
             entries = [self._buffers.entry(region, region.results[index]) for region in op.regions]
-            outside = [v for v in self._outside(op, entries) if v.type == result.type] if result.type.shape else []
+            outside = (
+                [v for v in self._outside(op, entries) if v.type == result.type] if result.type.shape else []
+            )
             if outside and entries[0] is entries[1]:
                 stored[index] = outside[0]
             elif result.type.size <= limits.SINGLE_TRIP_ELEMENTS:
