@@ -301,16 +301,21 @@ def _text(value: str) -> Row:
     return ["str", value]
 
 
-def _dtype(value: np.dtype[Any]) -> Row:
+def described(value: np.dtype[Any]) -> Any:
+    """A dtype as rows have it, from which `dtype_of` makes it again; `NotEncodable` for one that none can be made from."""
     try:
-        described = _described(value)
-        made = _dtype_of(described)
+        found = _described(value)
+        made = dtype_of(found)
     except TypeError:
         raise NotEncodable(f"the element type {value!r}") from None
     is_same = made == value and made.type is value.type and made.isalignedstruct == value.isalignedstruct
     if not is_same or value.metadata is not None:
         raise NotEncodable(f"the element type {value!r}")
-    return ["dtype", described]
+    return found
+
+
+def _dtype(value: np.dtype[Any]) -> Row:
+    return ["dtype", described(value)]
 
 
 def _described(dtype: np.dtype[Any]) -> Any:
@@ -325,15 +330,16 @@ def _described(dtype: np.dtype[Any]) -> Any:
     return ["records", dtype.type is np.record, dtype.isalignedstruct, dtype.itemsize, parts]
 
 
-def _dtype_of(described: Any) -> np.dtype[Any]:
-    match described:
+def dtype_of(row: Any) -> np.dtype[Any]:
+    """The dtype that `described` gave this for."""
+    match row:
         case str(name):
             return np.dtype(name)
         case ["array", base, list(shape)]:
-            return np.dtype((_dtype_of(base), tuple(shape)))
+            return np.dtype((dtype_of(base), tuple(shape)))
         case ["records", bool(is_record), bool(aligned), int(size), list(parts)]:
             names, dtypes, offsets = zip(*parts, strict=True)
-            formats = [_dtype_of(each) for each in dtypes]
+            formats = [dtype_of(each) for each in dtypes]
             layout: Any = {
                 "names": list(names),
                 "formats": formats,
@@ -342,7 +348,7 @@ def _dtype_of(described: Any) -> np.dtype[Any]:
             }
             made = np.dtype(layout, align=aligned)
             return np.dtype((np.record, made)) if is_record else made
-    raise NotFound(f"the element type {described!r}")
+    raise NotFound(f"the element type {row!r}")
 
 
 class _ByClass(dict[type, Any]):
@@ -530,7 +536,7 @@ _DECODERS: dict[str, Callable[[Decoder, Row], Any]] = {
     "str": lambda d, row: str(row[1]),
     "bytes": lambda d, row: base64.b64decode(row[1]),
     "range": lambda d, row: range(*[int(x, 16) for x in row[1:]]),
-    "dtype": lambda d, row: _dtype_of(row[1]),
+    "dtype": lambda d, row: dtype_of(row[1]),
     "records": lambda d, row: record_class(d.objects[row[1]], np.recarray if row[2] else np.ndarray),
     "outside": Decoder.outside,
     "tuple": lambda d, row: tuple(d._all(row[1:])),

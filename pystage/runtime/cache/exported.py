@@ -43,7 +43,17 @@ from ...compiler.values.instances import slots_of
 from ...records import dataclass
 from ...version import __version__
 from ..arguments.inputs import is_key
-from .encoding import Decoder, Encoder, NotEncodable, NotFound, Row, is_own, is_own_module
+from .encoding import (
+    Decoder,
+    Encoder,
+    NotEncodable,
+    NotFound,
+    Row,
+    described,
+    dtype_of,
+    is_own,
+    is_own_module,
+)
 from .keys import source_digest
 from .names import NAMED, find
 from .store import sealed, unsealed
@@ -126,8 +136,13 @@ class _Names:
             return None
         if isinstance(value, jax.Array):
             return self._jax_array(value)
-        if type(value) is np.ndarray:
-            return ["array", self._array(value), bool(value.flags.writeable)]
+        if type(value) in (np.ndarray, np.recarray):
+            return [
+                "array",
+                self._array(value),
+                bool(value.flags.writeable),
+                type(value) is np.recarray,
+            ]
         if isinstance(value, enum.Enum) and not is_own(type(value)):
             return ["member", *self._place(type(value)), value.name]
         if not isinstance(value, NAMED) and (
@@ -139,8 +154,9 @@ class _Names:
     def _captured(self, path: Path) -> Row | None:
         if isinstance(path.root, Argument):
             return None
-        name, _ = self.paths.setdefault(path.key, (f"{path} #{len(self.paths)}", path))
-        return ["variable", name]
+        owner = path.owner
+        name, _ = self.paths.setdefault(owner.key, (f"{owner} #{len(self.paths)}", owner))
+        return ["variable", name, *[field for _, field in path.steps[len(owner.steps) :]]]
 
     def _is_held(self, path: Path) -> bool:
         return isinstance(path.root, Argument) and path.root.name in self._held
@@ -151,12 +167,9 @@ class _Names:
             lines[span.line] = linecache.getline(span.file, span.line)
 
     def _array(self, value: np.ndarray[Any, Any]) -> int:
-        if (
-            value.dtype.hasobject
-            or value.dtype.fields is not None
-            or np.dtype(value.dtype.name) != value.dtype
-        ):
+        if value.dtype.hasobject:
             raise NotEncodable(f"an array of the element type {value.dtype}")
+        described(value.dtype)
         self.arrays.append(value)
         return len(self.arrays) - 1
 
@@ -185,10 +198,10 @@ class _Names:
     def object(self, name: Row) -> Any:
         """As declared by `Outside`. ImportError for a class that is not loaded."""
         match name:
-            case ["variable", str(variable)]:
-                return Path(Global(self.variables, variable))
-            case ["array", int(number), bool(writeable)]:
-                found = self.arrays[number]
+            case ["variable", str(variable), *fields] if all(isinstance(name, str) for name in fields):
+                return Path(Global(self.variables, variable)).field(fields)
+            case ["array", int(number), bool(writeable), bool(by_attribute)]:
+                found = self.arrays[number].view(np.recarray if by_attribute else np.ndarray)
                 return found.copy() if writeable else found
             case ["jax", int(number)]:
                 with jax.enable_x64(True):
@@ -261,7 +274,7 @@ def exported(program: ExportedProgram, captured: Any) -> bytes:
         "program": number,
         "variables": variables,
         "lines": {file: {str(n): text for n, text in lines.items()} for file, lines in names.lines.items()},
-        "arrays": [[array.dtype.name, list(array.shape), _is_uniform(array)] for array in names.arrays],
+        "arrays": [[described(array.dtype), list(array.shape), _is_uniform(array)] for array in names.arrays],
     }
     text = zlib.compress(json.dumps(header).encode(), 6)
     stored = [array.ravel()[:1] if _is_uniform(array) else array for array in names.arrays]
@@ -352,12 +365,12 @@ def decoded(data: bytes) -> ExportedProgram:
 
 
 def _arrays(
-    types: Sequence[tuple[str, list[int], bool]], data: memoryview[Any]
+    types: Sequence[tuple[Any, list[int], bool]], data: memoryview[Any]
 ) -> list[np.ndarray[Any, Any]]:
     made: list[np.ndarray[Any, Any]] = []
     start = 0
     for name, shape, uniform in types:
-        dtype = np.dtype(name)
+        dtype = dtype_of(name)
         count = 1 if uniform else int(np.prod(shape, dtype=np.int64))
         stored = np.frombuffer(data, dtype, count, start)
         array = np.full(shape, stored[0], dtype) if uniform else stored.reshape(shape).copy()  # aligned

@@ -200,6 +200,22 @@ def test_records(dtype: np.dtype[Any], kind: Any) -> None:
         loaded(made[["n"]], 1)
 
 
+HELD = np.zeros(4, RECORDS[0])
+HELD["n"] = [3, 1, 2, 5]
+HELD_BY_ATTRIBUTE = np.ones(2, RECORDS[1]).view(np.recarray)
+EVEN = np.zeros(3, RECORDS[2])[::2]
+
+
+def with_captured_records(x: Any) -> Any:
+    parts = HELD[HELD["n"] > 2], HELD[1], HELD["p"]["c"], EVEN["n"]
+    return HELD["n"].sum() + x, parts, HELD_BY_ATTRIBUTE.n + x, HELD_BY_ATTRIBUTE[:1]
+
+
+def test_captured_records() -> None:
+    loaded = pystage.load(pystage.compile(with_captured_records, fallback="error").export(2))
+    check(with_captured_records, 2, staged=loaded, interpreted=False)
+
+
 def test_what_changes_the_environment_is_not_exported() -> None:
     with pytest.raises(pystage.StagingError, match=r"PS817.*changes `LOG`"):
         exportable.logged.export(1.0)

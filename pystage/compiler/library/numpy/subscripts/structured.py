@@ -46,9 +46,13 @@ from .subscripts import array_getitem, array_setitem
 ALL = Const(Ellipsis)
 
 
-def refuse(ctx: Context, name: str, instead: str = "do it field by field: `a['x']`") -> NoReturn:
+def refuse(
+    ctx: Context,
+    name: str,
+    instead: str = "do it field by field: `a['x']`",
+    why: str = "of structured arrays fields, elements, slices, copies, stores and comparisons are staged",
+) -> NoReturn:
     """Raises PS606 for what is not supported of structured arrays."""
-    why = "of structured arrays fields, elements, slices, copies, stores and comparisons are staged"
     ctx.fail(NotServed(span=ctx.span, name=f"{name} of a structured array", why=why, instead=instead))
 
 
@@ -525,11 +529,12 @@ def _sort(
 def _argsort(
     ctx: Context, a: Raw, axis: Raw = -1, kind: Raw = None, order: Raw = None, *, stable: Raw = None
 ) -> Abstract:
-    """`np.argsort` that is stable: in which order another one has records that equal, the processor decides."""
+    """`np.argsort` that is stable: in which order another one has records that are equal is NumPy's own."""
     if not isinstance(a, Records) or a.element:
         refuse(ctx, "np.argsort")
     if known_object(ctx, kind) not in ("stable", "mergesort") and known_object(ctx, stable) is not True:
-        refuse(ctx, "an argsort that is not stable,", "give it `kind='stable'`")
+        why = "in which order it has records that are equal is NumPy's own"
+        refuse(ctx, "an argsort that is not stable,", "give it `kind='stable'`", why)
     return _sorted(ctx, a, np.argsort, axis, kind, order, stable)
 
 
