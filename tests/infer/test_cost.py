@@ -129,6 +129,29 @@ def test_aliased_arguments_are_another_callee() -> None:
     check(both_ways, np.zeros(2), np.zeros(2))
 
 
+RATES = [3.0, 1.0, 2.0]
+
+
+def rate_of(x, first):
+    return RATES[int(np.argmax(x)) % 3] + RATES[first % 3]
+
+
+def rates(x, y, z):
+    return rate_of(x, int(y[0])), rate_of(y, int(z[0])), rate_of(z, int(x[0]))
+
+
+def known_rates(x, y):
+    return rate_of(x, int(y[0])), rate_of(x, 1), rate_of(y, int(x[0]))
+
+
+def test_a_callee_that_indexes_by_what_it_computes_is_one_function() -> None:
+    """That its argument is computed in the caller, too, each call of a summary must have in common."""
+    check(rates, np.arange(3.0), np.arange(4.0)[1:], np.arange(5.0)[2:])
+    watch = Watch(rates, np.arange(3.0), np.arange(4.0)[1:], np.arange(5.0)[2:])
+    assert [name for name in watch.callees if name.startswith("rate_of")] == ["rate_of"]
+    check(known_rates, np.arange(3.0), np.arange(4.0)[1:])
+
+
 def ten(x):
     for _ in range(10):
         x = x * 1.5

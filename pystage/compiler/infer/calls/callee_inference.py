@@ -95,6 +95,7 @@ class CalleeInference:
             free=free,
             parameters=dict(cells),
             objects=dict(self._canonical.objects),
+            computed=tuple([i for i, p in enumerate(body.params) if run.scope.computed.get(p)]),
             depends=(*self._depends, *[(c, state.slots[c]) for c in captured if c in state.slots]),
             sites=(first_site, engine.raises.sites.next, len(chain_of(engine)) + 1),
             raises=run.raises,

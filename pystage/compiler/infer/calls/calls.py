@@ -258,6 +258,9 @@ def _is_applicable(engine: Engine, summary: Summary, canonical: Canonical) -> bo
     slots = engine.state.slots
     if not all(slots.get(c) is content for c, content in summary.depends):
         return False
+    given = list(canonical.values) if summary.computed else []
+    if not all(engine.is_value_computed(given[position]) for position in summary.computed):
+        return False
     if not summary.observed:
         return True
     positions = list(canonical.cells)

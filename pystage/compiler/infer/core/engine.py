@@ -53,6 +53,7 @@ from ..state.constants import (
     decided,
     demandable,
     is_computed,
+    is_computed_inside,
     is_unrollable,
     known,
     known_in_every_trip,
@@ -333,17 +334,23 @@ class Engine(Context):
         cell = self.state.slots.get(value.cell) if type(value) is Ref else None
         if isinstance(cell, RowsCell):
             return [self.known(item, what) for item in list_items(self, cell)]
-        before = self.origins.crossings
+        self.origins.crossed.clear()
         result = known(self.state, self.origins, value, what, self.b.span)
-        if self.origins.crossings != before:
-            self.callees.note_crossed()
+        for scope in self.callees.crossed(self.origins.crossed):
+            scope.crossed = True
         return result
 
     def is_computed(self, value: Array) -> bool:
-        before = self.origins.crossings
+        return self.is_value_computed(value.value)
+
+    def is_value_computed(self, value: Value) -> bool:
+        """`is_computed` of a value of the program."""
+        self.origins.crossed.clear()
         result = is_computed(self.origins, value)
-        if self.origins.crossings != before:
-            self.callees.note_crossed()
+        for scope in self.callees.crossed(self.origins.crossed):
+            scope.crossed |= not (
+                result and is_computed_inside(self.origins, value, scope.body, scope.computed)
+            )
         return result
 
     def can_be_unrolled(self, value: Array) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any, ClassVar
 
 from ....records import dataclass
@@ -129,10 +129,9 @@ class Callees:
                 seen = outside or any(slot in body.cells for body in bodies[: scope.try_depth])
                 scope.observed[slot] = seen
 
-    def note_crossed(self) -> None:
-        """Records for the open callees that they depend on their callers."""
-        for scope in self.open:
-            scope.crossed = True
+    def crossed(self, bodies: Set[Region]) -> list[CalleeScope]:
+        """The open callees with these bodies that are not known to depend on their callers."""
+        return [scope for scope in self.open if scope.body in bodies and not scope.crossed] if bodies else []
 
     def fresh_name(self, name: str) -> str:
         """A name for a private function."""

@@ -80,7 +80,7 @@ class ParameterOrigins:
     scalar to its argument leaf, or to its path in the environment, `environment` the latter to their values; `operands` a
     parameter of a callee to the value it was called with; `loops` the body of a rolled loop to its place in the source;
     `entries` a parameter of such a body to the numbers that its slot holds when the loop begins, if there are only such.
-    `crossings` counts how often an evaluation went from a callee to its caller. `ask` gives the values of
+    `crossed` are the bodies of callees from which the latest evaluations went to the caller. `ask` gives the values of
     arguments, `given` holds those that were asked for, `demands` says why. `evaluated` remembers what is known of values
     with what is given, and `at_once` of functions whether they are computed while compiling.
     """
@@ -93,7 +93,7 @@ class ParameterOrigins:
             "operands": Grows("it is about parameters, each of one function"),
             "loops": Grows("it is about regions, each of one pass"),
             "entries": Grows("it is about regions, each of one pass"),
-            "crossings": Grows("it is compared with what it was"),
+            "crossed": Grows("at worst the summary of a callee serves for no other call"),
             "ask": Fixed(),
             "given": Grows("the value of an argument is what it is"),
             "demands": Grows("at worst a call is specialised on an argument without need"),
@@ -108,7 +108,7 @@ class ParameterOrigins:
     operands: dict[Value, Value] = field(default_factory=dict)
     loops: dict[Region, SourceLoop] = field(default_factory=dict)
     entries: dict[Value, tuple[Value, ...]] = field(default_factory=dict)
-    crossings: int = 0
+    crossed: set[Region] = field(default_factory=set)
     ask: Callable[[int], Any] | None = None
     given: dict[Value, np.ndarray] = field(default_factory=dict)
     demands: dict[Value, NeedsConstant] = field(default_factory=dict)
@@ -140,12 +140,15 @@ class ParameterOrigins:
 class Evaluated:
     """The outcome of evaluating a value: its elements, or the `blockers` that keep it from being known.
 
-    `crossed`: they lead from a callee to its caller.
+    `crossed`: the bodies of callees through whose parameters they lead to the caller.
     """
 
     array: np.ndarray | None
     blockers: tuple[Value, ...] = ()
-    crossed: bool = False
+    crossed: frozenset[Region] = frozenset()
+
+
+_NOTHING_CROSSED: frozenset[Region] = frozenset()
 
 
 def evaluate(origins: ParameterOrigins, value: Value) -> tuple[np.ndarray | None, list[Value]]:
@@ -163,7 +166,7 @@ def evaluate(origins: ParameterOrigins, value: Value) -> tuple[np.ndarray | None
         else:
             known[top] = _evaluated(origins, top)
     found = known[value]
-    origins.crossings += found.crossed
+    origins.crossed |= found.crossed
     return found.array, list(found.blockers)
 
 
@@ -183,12 +186,14 @@ def _evaluated(origins: ParameterOrigins, value: Value) -> Evaluated:
     """Evaluates a value whose operands are evaluated."""
     owner, known = value.owner, origins.evaluated
     if value in origins.given:
-        return Evaluated(origins.given[value], crossed=True)
+        return Evaluated(origins.given[value])
     parts = [known[v] for v in reversed(_leads_to(origins, value))]
     if isinstance(owner, Region):
-        return Evaluated(parts[0].array, parts[0].blockers, True) if parts else Evaluated(None, (value,))
+        if not parts:
+            return Evaluated(None, (value,))
+        return Evaluated(parts[0].array, parts[0].blockers, parts[0].crossed | {owner})
     blockers = dict.fromkeys([b for part in parts for b in part.blockers])
-    crossed = any(part.crossed for part in parts)
+    crossed = _NOTHING_CROSSED.union(*[part.crossed for part in parts])
     if isinstance(owner.kind, If):
         array = parts[0].array if _arm_result(value, known[owner.operands[0]].array) is not None else None
     else:
@@ -463,10 +468,55 @@ def is_unrollable(origins: ParameterOrigins, value: Array, by_place: Mapping[sta
     return (loop.trips or 0) < limits.WRITTEN_OUT_TRIPS
 
 
-def is_computed(origins: ParameterOrigins, value: Array) -> bool:
-    """See `Context.is_computed`."""
-    array, blockers = evaluate(origins, value.value)
-    return array is None and not all(b in origins.places and b.type.dtype.kind in "iub" for b in blockers)
+def is_computed(origins: ParameterOrigins, value: Value) -> bool:
+    """True for a value that the program computes: neither known, nor once integers of the call are demanded."""
+    array, blockers = evaluate(origins, value)
+    return array is None and not all(_is_whole_place(origins, b) for b in blockers)
+
+
+def _is_whole_place(origins: ParameterOrigins, parameter: Value) -> bool:
+    return parameter in origins.places and parameter.type.dtype.kind in "iub"
+
+
+def is_computed_inside(
+    origins: ParameterOrigins, value: Value, body: Region, known: dict[Value, bool]
+) -> bool:
+    """True if `value` is computed wherever the callee of this `body` is called with parameters that are.
+
+    `known` remembers the answers, also of which parameters that is said. Where a caller may decide which arm of an `If`
+    gives the value, the answer is False.
+    """
+    seen, stack = {value: None}, [value]
+    while stack:
+        top = stack.pop()
+        found = known.get(top)
+        if found is None:
+            leads, found = _leads_inside(origins, top, body)
+            if found:
+                known[top] = True
+            new = [v for v in leads if v not in seen]
+            seen.update(dict.fromkeys(new))
+            stack += new
+        if found:
+            known[value] = True
+            return True
+    known.update(dict.fromkeys(seen, False))
+    return False
+
+
+def _leads_inside(origins: ParameterOrigins, value: Value, body: Region) -> tuple[Sequence[Value], bool]:
+    """What decides whether a value is computed, and True if it is."""
+    owner = value.owner
+    if isinstance(owner, Region):
+        source = origins.operands.get(value)
+        if owner is body:
+            return (), source is not None and is_computed(origins, source)
+        if source is not None:
+            return (source,), False
+        return (), value not in origins.given and not _is_whole_place(origins, value)
+    if isinstance(owner.kind, If):
+        return owner.operands[:1], False
+    return owner.operands, not _at_once(origins, owner)
 
 
 def decided(origins: ParameterOrigins, value: Array, what: str, span: Span | None) -> Abstract:

@@ -87,7 +87,8 @@ class CalleeScope:
     Cells with greater numbers than `first_cell` are its own.
 
     `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
-    it changes, whether somebody outside of it sees them after a raise.
+    it changes, whether somebody outside of it sees them after a raise. `computed`: of values of it, its
+    parameters among them, whether they are computed in each call that shares it (`is_computed_inside`).
     """
 
     SPECULATION: ClassVar[Declarations] = Declarations(
@@ -98,6 +99,7 @@ class CalleeScope:
             "first_cell": Fixed(),
             "crossed": Grows("at worst the summary of a callee serves for no other call"),
             "observed": Grows("at worst the summary of a callee serves for fewer calls"),
+            "computed": Grows("it is about values, each of which is computed once"),
         }
     )
 
@@ -107,6 +109,7 @@ class CalleeScope:
     first_cell: int
     crossed: bool = False
     observed: dict[Slot, bool] = field(default_factory=dict)
+    computed: dict[Value, bool] = field(default_factory=dict)
 
     def __enter__(self) -> CalleeScope:
         self.open.append(self)

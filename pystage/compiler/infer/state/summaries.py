@@ -43,9 +43,10 @@ class Summary(CalleeEffects):
     """The effects of a callee, and what is needed to apply them at another call.
 
     `parameters` and `objects` number what it was given, as its canonical form does. `free` are the
-    values of the program around it that it uses, which are the last parameters of `function`. `depends`: the outer cells it
-    may have read, with what they held. The codes of its errors are the numbers from
-    `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by that exception.
+    values of the program around it that it uses, which are the last parameters of `function`. `computed`: the positions of
+    parameters that the program computes. `depends`: the outer cells it may have read, with what they held. The codes of its
+    errors are the numbers from `sites[0]` up to `sites[1]`, for a call at depth `sites[2]`. `raises`: it certainly ends by
+    that exception.
     `observed`: of canonical cells that it changes, whether somebody sees them after a raise. `pure`: nothing in it must
     run but for its results. `laid_out`: canonical arrays whose memory is taken to lie in row-major order. `splits`:
     something in it is split over the alternatives of a gated φ. `elements`: the types of the arrays among elements of lists
@@ -56,6 +57,7 @@ class Summary(CalleeEffects):
     free: tuple[Value, ...]
     parameters: dict[int, int]
     objects: dict[Identity, int]
+    computed: tuple[int, ...]
     depends: tuple[tuple[int, Content], ...]
     sites: tuple[int, int, int]
     raises: PythonRaise | None
