@@ -135,6 +135,11 @@ FIRST_BYTES_BY_INPUTS = 1 << 17
 times."""
 SMALL_CAPACITY_BYTES = 1 << 15
 """Bytes that a capacity which did not suffice has at least in the next program."""
+SEQUENTIAL_BYTES = 1 << 9
+"""Bytes of a capacity that does not grow with another one: XLA:CPU executes operations on more between threads."""
+RESERVED_BYTES = 1 << 20
+"""Bytes to which the capacities of other functions grow with one that did not suffice. To write them takes 0.1 ms, and
+another program seconds."""
 LARGE_CAPACITY_BYTES = 1 << 24
 """Bytes up to which a capacity that did not suffice grows sixteenfold, or to what the sizes of inputs suggest; beyond, it
 doubles."""

@@ -62,18 +62,35 @@ def test_what_is_appended_to_together_grows_together() -> None:
     one_more = CapacityExceeded(capacities[0], 17)
     assert next_capacities(one_more, capacities, LIMIT) == {sites[0]: 4096, sites[1]: 2048}
     assert next_capacities(CapacityExceeded(capacities[0], 18), capacities, LIMIT) == {sites[0]: 4096}
-    assert next_capacities(one_more, capacities, 1000) == {sites[0]: 73, sites[1]: 16}
+    assert next_capacities(one_more, capacities, 1000) == {sites[0]: 73}
     assert next_capacities(one_more, capacities, 551) is None
 
 
 def test_the_kind_grows_once_one_of_it_has() -> None:
     sites = [AllocationSite(Span("f.py", line, 0, line, 1), "a slice") for line in range(3)]
     other = AllocationSite(Span("f.py", 9, 0, 9, 1), "a list")
-    exceeded = CapacityExceeded(Capacity(sites[0], 256, 8), 300)
-    same = [Capacity(each, 256, 8) for each in (*sites, other)]
-    assert next_capacities(exceeded, same, LIMIT) == {sites[0]: 4096}
-    one_grown = [*same[:2], Capacity(sites[2], 4096, 8), same[3]]
-    assert next_capacities(exceeded, one_grown, LIMIT) == {sites[0]: 4096, sites[1]: 4096}
+    exceeded = CapacityExceeded(Capacity(sites[0], 256, 1), 300)
+    same = [Capacity(each, 256, 1) for each in (*sites, other)]
+    assert next_capacities(exceeded, same, LIMIT) == {sites[0]: 32_768}
+    one_grown = [*same[:2], Capacity(sites[2], 32_768, 1), same[3]]
+    assert next_capacities(exceeded, one_grown, LIMIT) == {sites[0]: 32_768, sites[1]: 32_768}
+
+
+def test_what_is_not_small_gets_a_reserve_where_another_did_not_suffice() -> None:
+    sites = [AllocationSite(Span("f.py", line, 0, line, 1, f"f{line}"), f"list {line}") for line in range(5)]
+    capacities = [
+        Capacity(sites[0], 8, 8, 20_000),
+        Capacity(sites[1], 256, 8, 20_000),
+        Capacity(sites[2], 8, 20_000, 20_000),
+        Capacity(sites[2], 8, 8, 20_000),
+        Capacity(sites[3], 64, 8, 20_000),
+        Capacity(sites[4], 1 << 17, 8, 20_000),
+    ]
+    found = next_capacities(CapacityExceeded(capacities[0], 9), capacities, LIMIT)
+    assert found == {sites[0]: 32_768, sites[1]: 32_768, sites[2]: (1 << 20) // 20_000}
+    left = 32_768 * 8 + sum(c.bytes for c in capacities[1:]) + 4000
+    found = next_capacities(CapacityExceeded(capacities[0], 9), capacities, left)
+    assert found == {sites[0]: 32_768, sites[1]: 256 + 500}
 
 
 def test_what_another_function_appends_to_does_not_grow_along() -> None:

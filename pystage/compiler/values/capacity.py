@@ -91,6 +91,14 @@ class Capacity:
         )
         return max(needed, min(wanted // self.itemsize, limit))
 
+    @property
+    def with_reserve(self) -> int:
+        """The next size where one of another function did not suffice: what is expected, up to `RESERVED_BYTES`."""
+        if self.bytes <= limits.SEQUENTIAL_BYTES:
+            return self.size
+        expected = max(_power_of_two(self.extent) * self.itemsize, limits.SMALL_CAPACITY_BYTES)
+        return max(self.size, min(expected, limits.RESERVED_BYTES) // self.itemsize)
+
 
 class CapacityExceeded(BaseException):
     """A run ended because it needs `needed` elements, more than the capacity."""
@@ -109,23 +117,32 @@ def next_capacities(
     An element of each of many lists takes what it takes in all of them, which the capacity of their site says.
     Where one element too many was added, others of the same function and size grow along, as what one loop appends to;
     so do others of the same kind and size, as slices, once one of the kind has grown: each would take a program of its own.
+    In other functions, to which the run did not come, the rest gets a reserve.
     """
-    own = [exceeded.capacity, *[c for c in capacities if c.site == exceeded.capacity.site]]
-    capacity = replace(max(own, key=_itemsize), extent=max([c.extent for c in own]))
+    sites: dict[AllocationSite, Capacity] = {}
+    for each in sorted((exceeded.capacity, *capacities), key=_itemsize):
+        known = sites.get(each.site)
+        sites[each.site] = each if known is None else replace(each, extent=max(known.extent, each.extent))
+    capacity = sites.pop(exceeded.capacity.site)
     left = limit - sum(c.bytes for c in capacities if c.site != capacity.site)
     if exceeded.needed > left // capacity.itemsize:
         return None
     found = {capacity.site: capacity.grown(exceeded.needed, left // capacity.itemsize)}
     left -= found[capacity.site] * capacity.itemsize
-    others = [c for c in capacities if c.site != capacity.site]
-    has_grown = any(c.site.what == capacity.site.what and c.size > capacity.size for c in others)
+    has_grown = any(c.site.what == capacity.site.what and c.size > capacity.size for c in sites.values())
     one_too_many = exceeded.needed == capacity.size + 1
-    for other in others:
+    for other in sites.values():
         is_beside = one_too_many and other.site.function == capacity.site.function
         is_of_the_kind = has_grown and other.site.what == capacity.site.what
+        most = (left + other.bytes) // other.itemsize
+        size = other.size
         if (is_beside or is_of_the_kind) and other.size == capacity.size:
-            found[other.site] = other.grown(other.size, (left + other.bytes) // other.itemsize)
-            left -= (found[other.site] - other.size) * other.itemsize
+            size = other.grown(other.size, most)
+        elif other.site.function != capacity.site.function:
+            size = min(other.with_reserve, most)
+        if size > other.size:
+            found[other.site] = size
+            left -= (size - other.size) * other.itemsize
     return found
 
 
