@@ -368,3 +368,15 @@ def up_to_a_word(x):
 
 def test_a_loop_that_is_left_early_is_not_foreseen() -> None:
     check(up_to_a_word, np.ones(3))
+
+
+def of_each_answer(x):
+    for word in WORDS:
+        if len(word) > 2:
+            x = x + len(input(word))
+    return x
+
+
+def test_a_loop_with_a_refused_trip_is_not_written_out_further() -> None:
+    watch = Watch(of_each_answer, np.ones(3), refused="PS601")
+    assert watch.trips == [2]

@@ -223,6 +223,7 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     frame = e.current
 
     taken: list[int] = []
+    refused = len(e.errors.found)
 
     why = e.loops.unrolled.get(i)
     if why is None:
@@ -256,6 +257,8 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
                 )
             ):
                 raise Retry(GoOverPlaces(i))
+        if len(taken) > 1 and len(e.errors.found) > refused:  # further trips would meet it again
+            raise DiagnosticError(e.errors.found[-1])
 
     def broken() -> Abstract:
         return FALSE if i.until is None else cast(Abstract, e.state.get((frame.id, i.until)))
