@@ -231,6 +231,11 @@ class State:
         """True if a slot exists in the innermost fork only."""
         return bool(self.journals) and self.journals[-1].get(slot) is MISSING
 
+    def has_new_cells(self) -> bool:
+        """True if a cell exists in the innermost fork only."""
+        new = self.journals[-1] if self.journals else {}
+        return any(before is MISSING and type(slot) is int for slot, before in new.items())
+
     # -- speculations
 
     def begin(self) -> dict[Slot, Any]:

@@ -124,6 +124,8 @@ def stamped_cell(engine: Engine, cell: Mergeable) -> Mergeable:
 def reconcile_aliases(engine: Engine) -> None:
     """Before a fork is closed, reconciles merged cells with the objects that were allocated in it."""
     state = engine.state
+    if not state.has_new_cells():
+        return
     for number in state.merged_cells():
         aliases = aliases_of(state.slots.get(number))
         state.step(len(aliases) // limits.ALIASES_PER_STEP)

@@ -231,8 +231,9 @@ class JoinedObjects:
         """Adds which of the carried objects may be one at the end of the body; True if the join is to be done again."""
         more = False
         views = {merged for (_, end), merged in self.merged.items() if end[1]}
+        known = AliasPairs(self._state, self._b)
         for cell, group in self._by_end().items():
-            if not self._is_outer(cell) and self._may_alias_pairs(group, self._b):
+            if not self._is_outer(cell) and _may_alias_pairs(group, known):
                 viewed = [m for m, end in group.items() if m in views or self._is(end, cell)[1]]
                 more |= self._carriers.add(cell, group, viewed)
         return more
@@ -248,10 +249,11 @@ class JoinedObjects:
             if a not in self.owned:
                 for cell in may_alias_cells(self._a, a):
                     by_entry.setdefault(cell, {})[merged] = (a, (), None)
+        on_entry, at_end = (AliasPairs(self._state, find) for find in (self._a, self._b))
         for group in by_entry.values():
-            self._state.may_alias |= self._may_alias_pairs(group, self._a)
+            self._state.may_alias |= _may_alias_pairs(group, on_entry)
         for cell, group in self._by_end().items():
-            pairs = self._may_alias_pairs(group, self._b)
+            pairs = _may_alias_pairs(group, at_end)
             self._state.may_alias |= pairs
             if self._is_outer(cell):
                 continue
@@ -275,13 +277,6 @@ class JoinedObjects:
         """True for an object that was there before the loop: `selector` tells whether a carried object is that one."""
         return cell in self._state.slots and cell not in self.owned
 
-    def _may_alias_pairs(self, group: dict[int, Place], find: Lookup) -> set[frozenset[int]]:
-        """The pairs of a group that are not certainly two objects."""
-        if len(group) < 2:
-            return set()
-        known, pairs = AliasPairs(self._state, find), itertools.combinations(group, 2)
-        return {frozenset((a, b)) for a, b in pairs if not known.no_alias(group[a][0], group[b][0])}
-
     def number(self, places: tuple[Place, Place]) -> int:
         """The number of the cell that stands for two different objects."""
         (cell, path, _), _ = places
@@ -298,6 +293,12 @@ class JoinedObjects:
             if isinstance(template, MERGEABLE) and other not in known:
                 template = replace(template, aliases=(*template.aliases, Alias(Ref(other), Stamp.UNRESOLVED)))
                 self._entries[cell] = (template, sides[0], sides[1])
+
+
+def _may_alias_pairs(group: dict[int, Place], known: AliasPairs) -> set[frozenset[int]]:
+    """The pairs of a group that are not certainly two objects."""
+    pairs = itertools.combinations(group, 2)
+    return {frozenset((a, b)) for a, b in pairs if not known.no_alias(group[a][0], group[b][0])}
 
 
 def _with_aliases(content: Mergeable, alias_set: AliasSet, tree: AliasTree, other: AliasTree) -> Mergeable:

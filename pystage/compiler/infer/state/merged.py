@@ -41,9 +41,12 @@ CONTAINERS = (ListCell, DictCell, ObjectCell)
 """Cells whose children are their contents, apart from their aliases."""
 
 
+_HAVE_ALIASES = frozenset(MERGEABLE)
+
+
 def aliases_of(content: Any) -> tuple[Alias, ...]:
     """The may-alias set of a cell with these contents."""
-    return content.aliases if isinstance(content, MERGEABLE) else ()
+    return content.aliases if type(content) in _HAVE_ALIASES else ()
 
 
 def alone(content: C) -> C:
@@ -85,19 +88,16 @@ def is_out_of_date(state: State, alias: Alias) -> bool:
 
 def note_out_of_date(state: State, slots: Iterable[Slot]) -> None:
     """Marks the aliases that are out of date, before their contents are forgotten."""
+    steps, find = 0, state.slots.get
     for slot in slots:
-        content = state.slots.get(slot)
-        if isinstance(content, MERGEABLE) and content.aliases:
-            state.step(len(content.aliases) // limits.ALIASES_PER_STEP)
-            out_of_date = [
-                s.stamp is not Stamp.OUT_OF_DATE and is_out_of_date(state, s) for s in content.aliases
-            ]
-            if any(out_of_date):
-                aliases = [
-                    Alias(s.ref, Stamp.OUT_OF_DATE) if old else s
-                    for s, old in zip(content.aliases, out_of_date)
-                ]
-                state.set(slot, replace(content, aliases=tuple(aliases)))
+        content = find(slot)
+        if known := aliases_of(content):
+            steps += len(known) // limits.ALIASES_PER_STEP
+            changed = [s for s in known if find(s.ref.cell) is not s.stamp]  # most have not
+            if any(s.stamp is not Stamp.OUT_OF_DATE and is_out_of_date(state, s) for s in changed):
+                aliases = [Alias(s.ref, Stamp.OUT_OF_DATE) if is_out_of_date(state, s) else s for s in known]
+                state.set(slot, replace(cast(Mergeable, content), aliases=tuple(aliases)))
+    state.step(steps)
 
 
 def unresolved_of(content: Any) -> set[int]:
@@ -126,9 +126,10 @@ def may_alias_cells(find: Find, number: int) -> set[int]:
     pending = [number]
     for each in pending:
         for alias in aliases_of(find(each)):
-            if alias.cell not in found:
-                found.add(alias.cell)
-                pending.append(alias.cell)
+            cell = alias.ref.cell
+            if cell not in found:
+                found.add(cell)
+                pending.append(cell)
     return found
 
 
