@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
 from typing import Any
 
@@ -11,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import pystage
 from library.harness import Known, check, check_call, refused
 from pystage.compiler.library.context import Context
 from pystage.compiler.library.numpy.reductions import extrema, scans  # noqa: F401
@@ -120,6 +122,21 @@ def test_ties_and_nan_of_argmax() -> None:
     check_call(np.argmax, np.array([False, True, True]))
     check_call(np.argmin, np.full(3, 127, np.int8))
     check_call(np.argmax, np.full(3, -np.inf))
+
+
+def test_argmax_compares_places_of_32_bits_beside_the_values() -> None:
+    text = pystage.compile(lambda x: np.argmax(x, axis=0)).lower(np.ones((4, 3), np.float32)).as_text()
+    assert "stablehlo.iota dim = 0 : tensor<4x3xi32>" in text
+    value = re.search(r"select (%\d+), \S+ \S+ : tensor<i1>, tensor<f32>", text)
+    place = re.search(r"select (%\d+), \S+ \S+ : tensor<i1>, tensor<i32>", text)
+    assert value and place and value[1] != place[1]  # else a value would wait for the places
+
+
+def test_argmax_of_complex_numbers_with_nan() -> None:
+    parts = [0.0, -0.0, 1.0, np.nan]
+    rows = [[complex(a, b), complex(c, d)] for a in parts for b in parts for c in parts for d in parts]
+    check_call(np.argmax, np.array(rows), axis=Known(1))
+    check_call(np.argmin, np.array(rows), axis=Known(1))
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "max", "min"])

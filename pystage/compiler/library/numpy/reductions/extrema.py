@@ -14,7 +14,7 @@ import numpy as np
 from ....diagnostics.codes_types import ArgumentNotStaged, NoSuchOperation
 from ....hlo.ir import Region, Value
 from ....hlo.op import HloOp
-from ....hlo.types import BOOL, INT64, ArrayType, is_complex, is_floating
+from ....hlo.types import BOOL, INT32, INT64, ArrayType, is_complex, is_floating
 from ....ops import And, Compare, Iota, Or, Real, ReduceWith, Select, StopGradient, Subtract
 from ....ops.operands import COMPLEXES, FLOATS
 from ....values.boundary import Form
@@ -234,17 +234,22 @@ def count_nonzero(ctx: Context, rules: Rules, a: Raw, axis: Raw = None, keepdims
 
 
 def _better(ctx: Context, name: str, region: Region) -> tuple[Value, Value]:
-    """The one of two (value, index) pairs that `argmax` or `argmin` keeps."""
+    """The one of two (value, index) pairs that `argmax` or `argmin` keeps.
+
+    The value of real numbers does not wait for the indices: in this form LLVM vectorises the loop.
+    """
     best, best_at, new, new_at = region.params
-    ahead = compare("GT" if name == "max" else "LT")(ctx, Form.NDARRAY, new, best)
-    equal = ctx.op(Compare("EQ"), new, best)
+    ahead = compare("GT" if name == "max" else "LT")(ctx, Form.NDARRAY, best, new)
+    equal = ctx.op(Compare("EQ"), best, new)
     if is_floating(best.type.dtype) or is_complex(best.type.dtype):
-        nan, other_nan = ctx.op(Compare("NE"), new, new), ctx.op(Compare("NE"), best, best)
-        ahead = ctx.op(Or(), ahead, ctx.op(And(), nan, ctx.op(Compare("EQ"), best, best)))
-        equal = ctx.op(Or(), equal, ctx.op(And(), nan, other_nan))
-    earlier = ctx.op(And(), equal, ctx.op(Compare("LT"), new_at, best_at))
-    chosen = ctx.op(Or(), ahead, earlier)
-    return ctx.op(Select(), chosen, new, best), ctx.op(Select(), chosen, new_at, best_at)
+        nan, new_nan = ctx.op(Compare("NE"), best, best), ctx.op(Compare("NE"), new, new)
+        if is_complex(best.type.dtype):  # ordered by its real part, also where the other one is NaN
+            ahead = ctx.op(And(), ahead, ctx.op(Compare("EQ"), new, new))
+        ahead = ctx.op(Or(), ahead, nan)
+        equal = ctx.op(Or(), equal, ctx.op(And(), nan, new_nan))
+    stays = ctx.op(Select(), equal, ctx.op(Compare("LT"), best_at, new_at), ahead)
+    kept = stays if is_complex(best.type.dtype) else ahead
+    return ctx.op(Select(), kept, best, new), ctx.op(Select(), stays, best_at, new_at)
 
 
 def extremum_and_index(
@@ -255,7 +260,8 @@ def extremum_and_index(
     Along several axes or none the index has no meaning. Complex numbers are ordered by their real parts first.
     """
     dtype, shape = value.type.dtype, value.type.static_shape
-    scalar, index = ArrayType(dtype), ArrayType(INT64)
+    narrow = INT32 if max(shape, default=0) <= np.iinfo(np.int32).max else INT64
+    scalar, index = ArrayType(dtype), ArrayType(narrow)
     region = Region((scalar, index, scalar, index))
     with ctx.b.region(region):
         region.results = _better(ctx, name, region)
@@ -265,11 +271,11 @@ def extremum_and_index(
         value = ctx.op(Select(), where, value, ctx.broadcast(ctx.constant(worst, dtype), shape))
     if not axes:
         return value, ctx.broadcast(ctx.constant(0, INT64), shape)
-    positions = ctx.op(Iota(ArrayType(INT64, shape), axes[0]))
-    last = ctx.constant(max(shape[axes[0]] - 1, 0), INT64)  # wins over nothing, and is inside
+    positions = ctx.op(Iota(ArrayType(narrow, shape), axes[0]))
+    last = ctx.constant(max(shape[axes[0]] - 1, 0), narrow)  # wins over nothing, and is inside
     operands = [value, positions, ctx.constant(worst, dtype), last]
     best, place = ctx.b.apply(ReduceWith(axes), operands, [region]).results
-    return best, place
+    return best, ctx.convert(place, INT64)
 
 
 def index_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value:
