@@ -12,6 +12,7 @@ from pystage.compiler.analysis.induction import (
     InductionVariable,
     Recurrence,
     exact_trips,
+    most_trips,
     recurrence,
     recurrences,
     widened,
@@ -21,6 +22,7 @@ from pystage.compiler.analysis.ranges import Interval
 from pystage.compiler.frontend.entry import stage_function
 from pystage.compiler.hlo.ir import Op, Value
 from pystage.compiler.hlo.types import BOOL, INT64, ArrayType
+from pystage.compiler.ops import Select
 from pystage.compiler.stage import ir as stage
 from tests.passes.programs import Code, Operand
 
@@ -54,6 +56,19 @@ def test_exact_trips_are_those_that_the_loop_makes(direction: str, start: int, e
     assert exact_trips(_loop(direction, start, end, lambda c, i: c.sub(i, -step))) == trips
 
 
+def test_a_counter_bounds_the_trips_of_a_loop_that_may_end_early() -> None:
+    c = Code(ArrayType(INT64), ArrayType(BOOL))
+
+    def goes_on(i: Value, other: Value) -> Value:
+        return c.b.op(Select(), other, c.compare("LT", i, 200), c.value(0, BOOL))
+
+    results = c.while_([1, c.params[1]], goes_on, lambda i, other: [c.add(i, 1), other])
+    loop = results[0].owner
+    assert isinstance(loop, Op)
+    assert exact_trips(loop) is None
+    assert most_trips(loop) == 199
+
+
 def test_trips_are_not_exact_where_the_step_differs_or_the_counter_may_go_astray() -> None:
     either = _loop(
         "LT", 0, 9, lambda c, i: c.if_(c.params[1], lambda: [c.add(i, 1)], lambda: [c.add(i, 2)])[0]
@@ -84,7 +99,9 @@ def test_a_recurrence_adds_up_branches_sums_and_inner_loops() -> None:
         return c.if_(c.params[0], lambda: [c.add(x, 5)], lambda: [c.sub(x, 2)])[0]
 
     def inner(trips: int | None) -> Callable[[Code, Value, Value], Value]:
-        return lambda c, i, x: c.for_(3, [c.add(x, 1)], lambda j, y: [c.add(y, 2)], trips)[0]
+        return lambda c, i, x: c.for_(
+            i if trips is None else 3, [c.add(x, 1)], lambda j, y: [c.add(y, 2)], trips
+        )[0]
 
     assert _parts(_found(lambda c, i, x: x)) == (0, 0, 0, 0)
     assert _parts(_found(lambda c, i, x: c.add(c.sub(x, 3), 1))) == (-2, -2, -3, 1)

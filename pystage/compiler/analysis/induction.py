@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from .. import limits
 from ..hlo.ir import Op, Value
 from ..hlo.types import is_integer
-from ..ops import Add, Compare, Constant, If, Select, Subtract, While
+from ..ops import Add, And, Compare, Constant, If, Select, Subtract, While
 from ..stage import ir as stage
 from ..stage.walk import walk
 from .ranges import Interval, full
@@ -162,9 +162,12 @@ class _Additions:
 
 
 def most_trips(loop: Op) -> int | None:
-    """How often a loop runs at most, where that is known."""
+    """How often a loop runs at most, where that is known: by one of the comparisons that must hold for a trip."""
     assert isinstance(loop.kind, While)
-    return loop.kind.trip_count
+    if loop.kind.trip_count is not None:
+        return loop.kind.trip_count
+    found = [_trips(loop, test) for test in _conjuncts(loop.regions[0].results[0])]
+    return min([trips for trips in found if trips is not None], default=None)
 
 
 def exact_trips(loop: Op) -> int | None:
@@ -172,8 +175,31 @@ def exact_trips(loop: Op) -> int | None:
 
     A loop that may end early (`break`, an exception) has a condition that says more.
     """
+    return _trips(loop, loop.regions[0].results[0])
+
+
+def _conjuncts(condition: Value) -> Iterator[Value]:
+    """The values that are all true where a condition is."""
+    owner = condition.owner
+    if isinstance(owner, Op) and isinstance(owner.kind, And):
+        for operand in owner.operands:
+            yield from _conjuncts(operand)
+    elif isinstance(owner, Op) and isinstance(owner.kind, Select) and _is_false(owner.operands[2]):
+        for operand in owner.operands[:2]:
+            yield from _conjuncts(operand)
+    else:
+        yield condition
+
+
+def _is_false(value: Value) -> bool:
+    owner = value.owner
+    return isinstance(owner, Op) and isinstance(owner.kind, Constant) and not owner.kind.data.any()
+
+
+def _trips(loop: Op, tested: Value) -> int | None:
+    """How often a counter passes a test against a constant, which is how often the loop runs if nothing else ends it."""
     condition, body = loop.regions
-    test = condition.results[0].owner
+    test = tested.owner
     if not isinstance(test, Op) or not isinstance(test.kind, Compare):
         return None
     counter, limit = test.operands

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, replace
 from typing import Any
 
-from .ir import BodyContents, Function, Op, Region
+from .ir import BodyContents, Function, Op
 from .op import HloOp
 
 
@@ -111,25 +110,3 @@ def _reached(op: Op) -> Iterator[Op]:
             if function not in seen:
                 seen.add(function)
                 yield from function.body.walk()
-
-
-def work(function: Function) -> float:
-    """About how many numbers one run computes at most; infinity if a loop's number of trips is not known."""
-    counted: dict[Function, float] = {}
-
-    def of(called: Function) -> float:
-        if called not in counted:
-            counted[called] = region(called.body)
-        return counted[called]
-
-    def region(body: Region) -> float:
-        total = 0.0
-        for op in body.ops:
-            total += 1 + sum([result.type.size for result in op.results])
-            inside = sum(map(region, op.regions)) + sum(map(of, callees(op)))
-            if inside:
-                trips = getattr(op.kind, "trip_count", 1)
-                total += math.inf if trips is None else trips and inside * trips
-        return total
-
-    return of(function)

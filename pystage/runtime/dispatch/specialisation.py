@@ -22,7 +22,7 @@ import jax
 from ...autocasting import product_type
 from ...compiler.diagnostics.errors import StagingError
 from ...compiler.hlo.types import ArrayType
-from ...compiler.hlo.walk import kinds, work
+from ...compiler.hlo.walk import kinds
 from ...compiler.infer.state.effort import OutOfTime, ended_after
 from ...compiler.ops import While
 from ...compiler.ops.foreign.named_axes import CURRENT
@@ -53,10 +53,11 @@ from ..results.memory_reserve import keep
 from ..results.results import Plan
 from ..tiers import NotReady, check_ready, is_beside, patience, waits
 
-LONG_WORK = 1e7
-"""A program that may compute more numbers than this in loops runs in a worker: XLA may run it in the calling thread."""
+_longest_run = deferred("pystage.compiler.analysis.running_time", "longest_run")
 LONG_SECONDS = 0.1
-"""A program that was seen to take this long is waited for so that the wait can be interrupted."""
+"""A program that may take longer runs in a worker, if it loops: XLA may run it in the calling thread. One that was seen to
+take this long is waited for so that the wait can be interrupted.
+"""
 _lowering = threading.local()
 _with_kept_executables = deferred("pystage.runtime.cache.executables", "with_kept_executables")
 _bind = deferred("pystage.runtime.executables.primitive", "bind_call")
@@ -546,7 +547,7 @@ def _tracing() -> Iterator[None]:
 
 def _may_run_long(staged: Staged) -> bool:
     """True if XLA may run the program in the calling thread, and it may take long: in loops."""
-    return While in kinds(staged.function) and work(staged.function) > LONG_WORK
+    return While in kinds(staged.function) and _longest_run(staged.function) > LONG_SECONDS
 
 
 def _canonical(value: Any) -> Any:
