@@ -27,11 +27,17 @@ def deferred(module: str, name: str) -> Callable[..., Any]:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """No collection of garbage in the `with` block: what a module makes as it is imported stays."""
+    """No collection of garbage in the `with` block: what a module makes as it is imported stays.
+
+    Nor does the next one search it: leaving the permanent generation, objects join the oldest one.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        if not gc.get_freeze_count():
+            gc.freeze()
+            gc.unfreeze()
         if enabled:
             gc.enable()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from pystage.deferred import deferred
 
 PROGRAM = """
 import json, sys
@@ -64,3 +67,25 @@ def test_the_first_call_generates_code_for_classes_that_it_allocates_alone(
     assert called["generated"] <= 100
     assert len(called["others"]) <= 25
     assert not [name for name in called["others"] if name.startswith(("libcst", "jax.extend", "rich"))]
+
+
+def test_no_collection_searches_what_a_deferred_module_makes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "makes_many.py").write_text(
+        "MANY = [[] for _ in range(100_000)]\ndef called(): return MANY\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    begun: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        begun.append(info["generation"])
+
+    gc.callbacks.append(note)
+    try:
+        many = deferred("makes_many", "called")()
+        kept = [[] for _ in range(100)]
+    finally:
+        gc.callbacks.remove(note)
+    assert len(many) == 100_000 and len(kept) == 100
+    assert not begun
