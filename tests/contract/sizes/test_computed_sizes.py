@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+import pystage
 import pytest
 from checking import Cases, check
 
@@ -283,6 +285,38 @@ def unique_rows(x):
     return np.unique(x, axis=0)
 
 
+@cases(np.arange(12.0).reshape(4, 3), np.array([1, 3, 4]))
+def einsum_of_parts(x, sizes):
+    weights = [np.einsum("ij,j->i", x[:n], x[n - 1]).sum() for n in sizes]
+    return weights, np.einsum("ij,ik->jk", x[: sizes[1]], x[: sizes[1]])
+
+
+@cases(np.ones(4), np.ones(3), np.array([2, 3]), raises=ValueError)
+def einsum_of_parts_of_different_sizes(x, y, sizes):
+    return np.einsum("i,i->", x[: sizes[0]], y[: sizes[1]])
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)
+
+
+def attention(cache, query):
+    """What a token sees of those before it, as in decoding with a cache of keys and values."""
+    total = jnp.zeros(3)
+    for t in range(len(cache)):
+        shares = jax.nn.softmax(jnp.einsum("d,td->t", query, cache[: t + 1]))
+        total = total + jnp.einsum("t,td->d", shares, cache[: t + 1])
+    return total
+
+
+def test_a_loop_over_growing_parts_of_a_cache_rolls():
+    sizes = [
+        pystage.compile(attention, fallback="error")
+        .lower(jnp.ones((n, 3)), jnp.ones(3))
+        .instruction_counts()
+        .total
+        for n in (10, 40)
+    ]
+    assert sizes[0] == sizes[1]
+    check(attention, jnp.arange(30.0).reshape(10, 3) / 30, jnp.ones(3))

@@ -7,6 +7,7 @@ is.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
 import jax.numpy as jnp
@@ -44,22 +45,22 @@ def of_bounded(ctx: Context, function: str, a: Raw, b: Raw) -> Abstract | None:
         refuse(ctx, f"np.{function}", a, b)
     summed = ranks[0] - 1, 0 if ranks[1] == 1 else ranks[1] - 2
     left, right = together(ctx, f"np.{function}", plain, (a, b), summed)
-    parts = [_with_zeros(ctx, o, axis) for o, axis in zip((left, right), summed)]
+    parts = [with_zeros(ctx, o, {axis}) for o, axis in zip((left, right), summed)]
     wholes = [ctx.jax(v, o.weak) if jax else ctx.ndarray(v) for v, o in zip(parts, (left, right))]
     made = ctx.call(Const(plain), wholes)
     free = [axis for o, at in zip((left, right), summed) for i, axis in enumerate(o.axes) if i != at]
     return result_with(ctx, made, free)
 
 
-def _with_zeros(ctx: Context, o: AlignedOperand, axis: int) -> Value:
-    """The elements of an operand, zero where they do not belong to it along the axis that is summed.
+def with_zeros(ctx: Context, o: AlignedOperand, axes: Set[int]) -> Value:
+    """The elements of an operand, zero where they do not belong to it along the axes that are summed.
 
-    And along the other axis, over which the derivative by the other operand sums.
+    And along the other axes, over which the derivative by the other operand sums.
     """
     summed = differentiable(o.value.type)
     shape = o.value.type.static_shape
     extents = [
-        replace(e, axis=at) for at, e in enumerate(o.axes) if isinstance(e, Extent) and (summed or at == axis)
+        replace(e, axis=at) for at, e in enumerate(o.axes) if isinstance(e, Extent) and (summed or at in axes)
     ]
     if not extents:
         return o.value

@@ -113,7 +113,7 @@ def _order(operands: Sequence[Labelled], result: Labels) -> list[tuple[int, ...]
     return [tuple(step) for step in path[1:]]
 
 
-def _described(ctx: Context, first: Raw, rest: tuple[Raw, ...]) -> tuple[str, tuple[Raw, ...]]:
+def described(ctx: Context, first: Raw, rest: tuple[Raw, ...]) -> tuple[str, tuple[Raw, ...]]:
     """The subscripts as a string, and the operands; `einsum(x, [0, 1], y, [1, 2], [0, 2])` is another notation."""
     subscripts = first.value if isinstance(first, Const) else first
     if isinstance(subscripts, Gated | Text):
@@ -172,7 +172,7 @@ def einsum(
     preferred_element_type: Raw = None,
 ) -> Abstract:
     """The sum of products over all labels that the result lacks."""
-    text, operands = _described(ctx, subscripts, operands)
+    text, operands = described(ctx, subscripts, operands)
     if not rules.is_jax and not (is_none(precision) and is_none(preferred_element_type)):
         ctx.raise_(TypeError("einsum() got an unexpected keyword argument 'precision'"))
     if rules.is_jax and not (is_none(dtype) and is_none(out)):
