@@ -31,6 +31,7 @@ BENCHMARKS = (
     "checks",
     "programs",
     "scaling",
+    "by_hand",
     "gradients",
     "models",
     "lazy",
