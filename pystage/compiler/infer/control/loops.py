@@ -56,7 +56,7 @@ from ..exceptions.raising import attempt, error_of
 from ..state.constants import is_decidable
 from ..state.frame import PythonRaise
 from ..state.loop import Active, EntryContents, Loop, Pass, counter_of
-from ..state.merged import MERGEABLE, note_out_of_date, stamp_versions
+from ..state.merged import MERGEABLE, may_alias_cells, note_out_of_date, stamp_versions
 from ..state.phi import DeferredRead, Placeholder, phi_operands, placeholder_for, placeholders_of
 from ..state.retry import Retry, RetryReason, commit_unless_retried
 from ..state.speculate import speculate
@@ -211,7 +211,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
             changing = [
                 s for s, t in known.items() if s not in templates or not same_template(templates[s], t)
             ]
-            templates, guessed = {**templates, **known}, set()
+            templates, guessed = _with_merged(engine, {**templates, **known}), set()
     names = [name for slot in changing if (name := name_of(engine.state, slot)) != "a value"]
     raise DiagnosticError(
         NeverSettles(
@@ -316,12 +316,28 @@ def _guess(engine: Engine, loop: Loop) -> dict[Slot, Content]:
     for name in stored:
         content = slots.get((loop.frame, name))
         if isinstance(content, Ref):
-            cell = slots.get(content.cell)
-            if isinstance(cell, ArrayCell) and not cell.aliases:
-                guess[content.cell] = replace(cell, value=Placeholder(cell.value.type))
+            for each in may_alias_cells(slots.get, content.cell):
+                cell = slots.get(each)
+                if isinstance(cell, ArrayCell):
+                    guess[each] = replace(cell, value=Placeholder(cell.value.type))
     for counter, ends in induction_ranges(engine, loop.instruction, loop.frame).items():
         guess[counter] = with_range(guess[counter], ends)
-    return {**carried_earlier(engine, loop), **guess}
+    return _with_merged(engine, {**carried_earlier(engine, loop), **guess})
+
+
+def _with_merged(engine: Engine, templates: dict[Slot, Content]) -> dict[Slot, Content]:
+    """The carried contents, and the merged arrays that are carried beside one of their aliases.
+
+    Such an array is as up to date at the begin of each trip as before the loop, unless the end of a trip says otherwise.
+    Beside an alias that is carried, one that is not carried itself would be out of date in every trip.
+    """
+    found = dict(templates)
+    for number in engine.state.merged_cells():
+        content = engine.state.slots.get(number)
+        if number not in found and isinstance(content, ArrayCell):
+            if any(alias.cell in templates for alias in content.aliases):
+                found[number] = replace(content, value=Placeholder(content.value.type))
+    return found
 
 
 def _certainly_entered(engine: Engine, loop: Loop) -> bool:
