@@ -118,8 +118,12 @@ def rule_of(value: Any, static_types: tuple[type, ...]) -> Rule:
     return LeafKind.UNSUPPORTED
 
 
+SEQUENCES = (list, tuple)
+"""The classes whose instances are opened as they are: their values have no keys."""
+
+
 def _container(value: Any, cls: type) -> Opener | None:
-    if cls is list or cls is tuple:
+    if cls in SEQUENCES:
         return _open_sequence
     if cls in (dict, collections.OrderedDict, collections.Counter):
         return _open_dict

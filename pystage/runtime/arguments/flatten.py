@@ -8,6 +8,7 @@ costs one look-up however many there are, and shapes are compared by identity.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -29,7 +30,7 @@ from ...compiler.policy import is_closed
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StaticSpec, StructureSpec
 from ...compiler.values.memory import RecordClass, is_structured
 from ..outcomes import Unprepared
-from .classification import LeafKind, Opener, Rule, class_of, dtype_problem, open_records, rule_of
+from .classification import SEQUENCES, LeafKind, Opener, Rule, class_of, dtype_problem, open_records, rule_of
 from .inputs import TypeKey, is_key, key_data_type, type_key
 
 INT64 = range(-(2**63), 2**63)
@@ -48,7 +49,7 @@ _FORMS = {
 class Layout:
     """One container: its class, its keys, and the type of each child."""
 
-    __slots__ = ("cls", "keys", "openers", "types")
+    __slots__ = ("cls", "keys", "openers", "sequences", "types")
 
     def __init__(
         self,
@@ -62,6 +63,9 @@ class Layout:
         self.types = types
         self.openers = openers
         """For each value, what opens it, or None for a leaf; None instead of the tuple if all are leaves."""
+        is_of_one_class = len(set(types)) == 1 and types[0] in SEQUENCES
+        self.sequences = types[0] if is_of_one_class and openers is not None else None
+        """The class of all values, if it is that of a list or a tuple."""
 
 
 class HasRecords(Unprepared):
@@ -131,12 +135,31 @@ class Flattener:
         if openers is None:
             leaves.extend(values)
             return
+        if layout.sequences is not None and self._open_rows(layout.sequences, values, shape, leaves):
+            return
         for value, opener in zip(values, openers, strict=True):
             if opener is None:
                 leaves.append(value)
             else:
                 inner_keys, inner_values = opener(value)
                 self._open(self.class_of(value), inner_keys, inner_values, shape, leaves)
+
+    def _open_rows(
+        self, cls: type, rows: Sequence[Sequence[Any]], shape: list[Layout], leaves: list[Any]
+    ) -> bool:
+        """Opens sequences of one class all at once, if they have as many leaves of the same types; else gives False."""
+        types = tuple(map(self.class_of, rows[0]))
+        layout = self._layouts.get((cls, (), types))
+        if layout is None or layout.openers is not None or len(set(map(len, rows))) > 1:
+            return False
+        found = list(
+            itertools.chain.from_iterable(rows)
+        )  # one list: a container for each row would cost more
+        if any(len(set(map(self.class_of, found[i :: len(types)]))) > 1 for i in range(len(types))):
+            return False
+        shape.extend([layout] * len(rows))
+        leaves += found
+        return True
 
     def _layout(
         self, cls: type, keys: tuple[Any, ...], types: tuple[type, ...], values: Sequence[Any]

@@ -121,6 +121,43 @@ def test_an_integer_that_is_too_large_after_a_good_call() -> None:
     assert staged(-(2**63)) == -(2**63) + 1
 
 
+def total(rows: list[Any]) -> Any:
+    found: Any = 0
+    for a, *rest in rows:
+        found += a
+        for b in rest:
+            found += b * 2
+    return found
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(k, k + 1) for k in range(20)],
+        [(k, k + 0.5) for k in range(20)],
+        [(k, k + 0.5) if k % 2 else (k + 0.5, k) for k in range(20)],
+        [(k,) if k == 7 else (k, 1) for k in range(20)],
+        [[k, True] if k else (k, 2) for k in range(20)],
+        [(k, np.ones(2) if k == 3 else 1) for k in range(20)],
+        [(), (1,)],
+        [((1, 2), 3)],
+    ],
+    ids=lambda rows: str(rows[-1]),
+)
+def test_rows_of_the_same_and_of_other_types_one_after_the_other(rows: list[Any]) -> None:
+    staged = pystage.compile(total, fallback="python")
+    for each in ([(1, 2)] * 20, rows, rows[::-1], [(k, 1) for k in range(20)], rows):
+        try:
+            expected = total(each)
+        except (TypeError, ValueError) as error:
+            with pytest.raises(type(error)):
+                staged(each)
+        else:
+            found = staged(each)
+            assert type(found) is type(expected)
+            np.testing.assert_array_equal(found, expected)
+
+
 @dataclass
 class Settings:
     path: Path
