@@ -178,6 +178,46 @@ def arguments_are_swapped_after_each_store(a, b, n):
     return a
 
 
+def arguments_are_swapped_after_a_loop_of_stores(a, b, n):
+    for _ in range(n):
+        for i in range(1, 3):
+            for _ in range(2):
+                b[i] = (a[i - 1] + a[i + 1]) * 0.5 + b[i]
+        a, b = b, a
+    return a
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 4])
+def test_a_loop_of_stores_selects_no_whole_array(n):
+    check(arguments_are_swapped_after_a_loop_of_stores, X, X * 2, n)
+    text = pystage.compile(arguments_are_swapped_after_a_loop_of_stores).lower(X, X * 2, n).as_text()
+    loops = text[text.index("while") : text.rindex("dynamic_update_slice")]
+    assert not any("select" in line and f"tensor<{X.size}xf64>" in line for line in loops.splitlines())
+
+
+@cases.each((X, X * 2, 3), (X, X * 2, 4))
+def one_of_the_swapped_arguments_is_stored_into_by_its_first_name(a, b, n):
+    first = a
+    for k in range(n):
+        for i in range(3):
+            b[i] = a[i] * 2 + k
+            first[i] += b[i]
+        a, b = b, a
+        b[0] += a[1]
+    return a, b, first
+
+
+@cases.each((X, X * 2, 3), (X, X * 2, 4))
+def one_of_the_swapped_arguments_is_read_by_its_first_name(a, b, n):
+    first, s = a, 0.0
+    for _ in range(n):
+        for i in range(3):
+            b[i] = a[i] + first[2 - i]
+            s += first[i]
+        a, b = b, a
+    return a, b, s
+
+
 @cases.each((X, 3), (X, 4))
 def an_argument_and_a_copy_are_swapped_after_a_loop_of_stores(x, n):
     a = x

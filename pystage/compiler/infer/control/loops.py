@@ -334,9 +334,10 @@ def _with_merged(engine: Engine, templates: dict[Slot, Content]) -> dict[Slot, C
     found = dict(templates)
     for number in engine.state.merged_cells():
         content = engine.state.slots.get(number)
-        if number not in found and isinstance(content, ArrayCell):
-            if any(alias.cell in templates for alias in content.aliases):
-                found[number] = replace(content, value=Placeholder(content.value.type))
+        if number in found or not isinstance(content, ArrayCell):
+            continue
+        if any(alias.cell in templates for alias in content.aliases):
+            found[number] = replace(content, value=Placeholder(content.value.type))
     return found
 
 
