@@ -16,6 +16,7 @@ from ..hlo.ir import Value
 from ..hlo.types import ArrayType, ShapeError, TooLarge
 from ..library.context import ExceptionCase, Raw
 from ..library.rules.pools import Contents
+from ..library.rules.rows import from_first
 from ..ops.host.draw import Action, Draw
 from ..stage import ir as stage
 from ..values.capacity import AllocationSite, Capacity, expected_size, first_size
@@ -226,10 +227,20 @@ class Interpreter(Engine):
 
     def cell(self, ref: Ref) -> Cell:
         """The contents of a cell about to be read."""
-        return coherent.cell(self, ref)
+        return self._in_order(coherent.cell(self, ref))
 
     def settle(self, ref: Ref) -> Cell:
+        return self._in_order(coherent.settle(self, ref))
+
+    def ring(self, ref: Ref) -> Cell:
+        return coherent.cell(self, ref)
+
+    def settle_ring(self, ref: Ref) -> Cell:
         return coherent.settle(self, ref)
+
+    def _in_order(self, content: Cell) -> Cell:
+        """The contents of a cell, rows from the first element on."""
+        return from_first(self.b, content) if isinstance(content, RowsCell) else content
 
     def contents(self, ref: Ref) -> Value:
         cell = self.cell(ref)

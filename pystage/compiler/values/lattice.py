@@ -475,8 +475,7 @@ class RowsCell(Cell):
     The first `length` rows are the elements; those behind mean nothing. `site`: the allocation site whose capacity this is,
     of which a run may need more (`Context.needs_capacity`); None for a list that gets longer as often as that is written,
     and its capacity with it. `shared`: whether elements that are arrays may be one object with others; `objects` are those
-    that they may be, where there are copies of them. `start`: of a deque, the row that comes first; behind the last row
-    comes the first one. Of a list it is 0.
+    that they may be, where there are copies of them. `start`: the row that comes first; behind the last row comes row 0.
     """
 
     element: Abstract

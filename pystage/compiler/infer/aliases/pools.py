@@ -33,6 +33,7 @@ from ...library.rules.pools import (
     unboxed_contents,
     with_objects,
 )
+from ...library.rules.rows import from_first
 from ...ops import Add, Compare, Select
 from ...values.capacity import Capacity
 from ...values.generators import GENERATORS
@@ -219,7 +220,7 @@ def _contents(engine: Engine, number: int) -> Contents:
     match content:
         case ListCell() | DictCell(container=builtins.dict):
             return content
-        case RowsCell() if content.start == 0:
+        case RowsCell():
             return cast(RowsCell, with_contents(engine, content))
         case ObjectCell(cls=cls) if not (
             content.frozen
@@ -404,10 +405,11 @@ def store(engine: Engine, number: int, new: Contents) -> None:
     """Writes `new` into the object of a member; after a raise the store is masked."""
     b = engine.b
     unboxing = _Unboxing(engine, ())
+    own = from_first(b, alone(new)) if isinstance(new, RowsCell) else alone(new)
 
     def unboxed_once() -> Contents:
         like = template_of_pool(pool_at(engine, _member(engine, number).pool))
-        (content,) = unboxed_contents([alone(new)], like, unboxing.unboxed)
+        (content,) = unboxed_contents([own], like, unboxing.unboxed)
         return content
 
     try:

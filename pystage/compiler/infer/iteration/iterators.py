@@ -818,7 +818,7 @@ def _rolled_list(engine: Engine, value: Ref) -> Rolled:
     """A loop over a list of rows, which the body may change: it reads the list at each trip."""
 
     def content() -> RowsCell:
-        cell = engine.cell(value)
+        cell = engine.ring(value)
         if isinstance(cell, ListCell):
             raise DiagnosticError(NotIterable(span=engine.b.span, what="a list that the loop replaces"))
         return cast(RowsCell, cell)

@@ -110,7 +110,7 @@ def _ambiguous(of_jax: bool, empty: bool) -> ValueError:
 
 
 def _cell_truth(engine: Engine, value: Ref) -> Abstract:
-    match engine.cell(value):
+    match engine.ring(value):
         case ArrayCell():
             return _array_truth(engine, cast(Array, engine.read(value)))
         case ListCell(items):

@@ -1,8 +1,6 @@
-"""Operations on deques (`values/deques.py`): rows as a ring, to which elements are added and from which they are taken at
-both ends.
+"""Operations on deques (`values/deques.py`), whose elements are a list: rows to which elements are added at both ends.
 
-In: a reference to a deque; rows, of which the one at `start` comes first. Out: its elements; rows, an element. Other rows
-do not move.
+In: a reference to a deque; rows. Out: its elements; rows. Other rows do not move (`RowsCell.start`).
 """
 
 from __future__ import annotations
@@ -13,15 +11,14 @@ from dataclasses import replace
 from typing import cast
 
 from ...hlo.types import INT64
-from ...ops import Compare, Select, Subtract
+from ...ops import Subtract
 from ...values.deques import BOUND, ITEMS, deque_cell
 from ...values.lattice import Abstract, AnyList, ListCell, ObjectCell, Ref, RowsCell
 from ..context import Context, Raw
-from ..interfaces.operations import Operations
 from ..kernels.structures import cell_of, new_list, new_rows
-from ..rules.rows import from_first
+from ..rules.rows import row_behind
 from . import row_lists
-from .row_lists import Int, added
+from .row_lists import Int
 
 # ---------------------------------------------------------------- parts of a deque
 
@@ -39,8 +36,7 @@ def items_of(ctx: Context, ref: Raw) -> Ref:
 
 def contents(ctx: Context, ref: Raw) -> AnyList:
     """The elements of a deque, rows from the first one on."""
-    cell = ctx.cell(items_of(ctx, ref))
-    return from_first(ctx.b, cell) if isinstance(cell, RowsCell) else cell
+    return cast(AnyList, ctx.cell(items_of(ctx, ref)))
 
 
 def maxlen_of(ctx: Context, ref: Raw) -> int | None:
@@ -65,29 +61,6 @@ def mapped_deque(ctx: Context, ref: Raw, part: Callable[[Abstract], Abstract]) -
 # ---------------------------------------------------------------- rings
 
 
-def row_of(ctx: Operations, rows: RowsCell, place: Int) -> Int:
-    """The row of the element at a position counted from the front, which is less than twice the number of rows."""
-    return _around(ctx, rows, added(ctx, rows.start, place))
-
-
-def _around(ctx: Operations, rows: RowsCell, row: Int) -> Int:
-    """A row, taken modulo the number of rows."""
-    if isinstance(row, int):
-        return row % rows.capacity
-    end = ctx.constant(rows.capacity, INT64)
-    return ctx.op(Select(), ctx.op(Compare("GE"), row, end), ctx.op(Subtract(), row, end), row)
-
-
-def item(ctx: Context, rows: RowsCell, place: Int) -> Abstract:
-    """The element at a position inside."""
-    return row_lists.item(ctx, rows, row_of(ctx, rows, place))
-
-
-def with_item(ctx: Context, rows: RowsCell, place: Int, new: Abstract) -> RowsCell:
-    """The rows with another element at a position inside."""
-    return row_lists.with_item(ctx, rows, row_of(ctx, rows, place), new)
-
-
 def put(ctx: Context, rows: RowsCell, new: Abstract, in_front: bool, maxlen: int | None) -> RowsCell:
     """The rows, which cover `new`, with it added at one end; of `maxlen` elements, the one at the other end is removed."""
     before = rows.length
@@ -101,16 +74,7 @@ def put(ctx: Context, rows: RowsCell, new: Abstract, in_front: bool, maxlen: int
         more = ctx.op(Subtract(), ctx.constant(1, INT64), dropped)
     rows, count = row_lists.with_reserve(ctx, rows, more, 1)
     if in_front:
-        start = row_of(ctx, rows, rows.capacity - 1)
-        return replace(row_lists.with_item(ctx, rows, start, new), start=start, length=count)
-    stored = with_item(ctx, rows, before, new)
-    return replace(stored, start=_around(ctx, rows, added(ctx, rows.start, dropped)), length=count)
-
-
-def taken(ctx: Context, rows: RowsCell, in_front: bool) -> tuple[Abstract, RowsCell]:
-    """The element at one end, and the rows without it; there must be one."""
-    count = added(ctx, rows.length, -1)
-    if not in_front:
-        return item(ctx, rows, count), replace(rows, length=count)
-    first = item(ctx, rows, 0)
-    return first, replace(rows, length=count, start=row_of(ctx, rows, 1))
+        rows = replace(rows, start=row_behind(ctx.b, rows, rows.capacity - 1))
+        return replace(row_lists.with_item(ctx, rows, 0, new), length=count)
+    stored = row_lists.with_item(ctx, rows, before, new)
+    return replace(stored, start=row_behind(ctx.b, rows, dropped), length=count)

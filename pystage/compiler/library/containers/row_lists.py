@@ -76,7 +76,18 @@ from ..numpy.indexing.slices import progression, times
 from ..rules import templates
 from ..rules.numbers import is_of_kind
 from ..rules.promote import PYTHON_DTYPES, python_type
-from ..rules.rows import copied_objects, row_at, rows_from, rows_of, rows_of_list, with_row, with_rows_from
+from ..rules.rows import (
+    copied_objects,
+    from_first,
+    row_at,
+    row_behind,
+    row_of,
+    rows_from,
+    rows_of,
+    rows_of_list,
+    with_row,
+    with_rows_from,
+)
 from ..rules.split import needs_split
 from .unboxing import (
     element_of,
@@ -306,14 +317,15 @@ def item(ctx: Context, cell: RowsCell, place: Int) -> Abstract:
     """The element at a position inside."""
     if isinstance(place, int) and place < cell.capacity:
         return known_item(ctx, cell, place)
-    found = boxed(ctx, row_at(ctx.b, cell.element, int_value(ctx, place)), cell.objects)
+    at = int_value(ctx, row_of(ctx.b, cell, place))
+    found = boxed(ctx, row_at(ctx.b, cell.element, at), cell.objects)
     return part_around(ctx, found).same_as(found) if isinstance(found, Bounded) else found
 
 
 def with_item(ctx: Context, cell: RowsCell, place: Int, new: Abstract) -> RowsCell:
     """The list with another element at a position inside; the template covers `new`."""
     held = held_as(ctx, new, cell.element)
-    element = with_row(ctx.b, cell.element, int_value(ctx, place), held)
+    element = with_row(ctx.b, cell.element, int_value(ctx, row_of(ctx.b, cell, place)), held)
     return replace(cell, element=element, objects=united(cell.objects, (SOME_OBJECT,)))
 
 
@@ -496,13 +508,16 @@ def inserted(ctx: Context, cell: AnyList, index: Abstract, new: Abstract) -> Row
 
 
 def without(ctx: Operations, cell: RowsCell, place: Int) -> RowsCell:
-    """The list without the element at a position inside."""
+    """The list without the element at a position inside.
+
+    Without the first one, the second row comes first; of arrays it is noted in which row each is, so these move.
+    """
     count = _difference(ctx, cell.length, 1)
     if isinstance(count, int) and place == count:
         return replace(cell, length=count)
-    if isinstance(place, int) and place == 0:
-        return replace(cell, element=_shifted(ctx, cell.element, -1), length=count)
-    capacity = cell.capacity
+    if isinstance(place, int) and place == 0 and not has_arrays(cell.element):
+        return replace(cell, length=count, start=row_behind(ctx.b, cell, 1))
+    cell, capacity = from_first(ctx.b, cell), cell.capacity
     behind = ctx.op(Compare("GE"), _places(ctx, capacity), ctx.broadcast(int_value(ctx, place), (capacity,)))
     element = _chosen(ctx, behind, _shifted(ctx, cell.element, -1), cell.element)
     return replace(cell, element=element, length=count)
@@ -523,10 +538,17 @@ def popped(ctx: Context, cell: RowsCell, index: Abstract) -> tuple[Abstract, Row
     """The result of `l.pop(index)`, and the list afterwards."""
     check(ctx, compared(ctx, "EQ", cell.length, 0), IndexError(), pop_empty)
     if isinstance(index, Const) and index.value == -1:
-        last = _difference(ctx, cell.length, 1)
-        return item(ctx, cell, last), replace(cell, length=last)
+        return taken(ctx, cell, in_front=False)
     place = front(ctx, cell, index, pop_outside)
     return item(ctx, cell, place), without(ctx, cell, place)
+
+
+def taken(ctx: Context, cell: RowsCell, in_front: bool) -> tuple[Abstract, RowsCell]:
+    """The element at one end, and the list without it; there must be one. No other row moves."""
+    count = _difference(ctx, cell.length, 1)
+    if not in_front:
+        return item(ctx, cell, count), replace(cell, length=count)
+    return item(ctx, cell, 0), replace(cell, length=count, start=row_behind(ctx.b, cell, 1))
 
 
 def part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
@@ -1045,12 +1067,12 @@ def _unite(ctx: Context, a: Abstract, b: Abstract) -> bool:
 
 def append(ctx: Context, ref: Ref, new: Abstract) -> None:
     """`l.append(new)`."""
-    cell = ctx.settle(ref)
+    cell = ctx.settle_ring(ref)
     if isinstance(cell, ListCell):
         ctx.write(ref.cell, replace(cell, items=(*cell.items, new)))
         return
     held = unboxed(ctx, new, cell.element, views=True)
-    cell = ctx.settle(ref)
+    cell = ctx.settle_ring(ref)
     longer = appended(ctx, cell, held)
     if longer is None:  # its elements are known one by one, or it is refused
         ctx.write(ref.cell, ListCell((*list_items(ctx, cell), new), cell.aliases, cell.selector))

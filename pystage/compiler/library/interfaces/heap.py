@@ -22,11 +22,19 @@ class Heap(Operations):
     state: State
 
     def cell(self, ref: Ref) -> Any:
-        """The contents of a cell, for a read."""
+        """The contents of a cell, for a read; rows in order."""
         return self.state.get(ref.cell)
 
     def settle(self, ref: Ref) -> Any:
-        """The contents of a cell, for a store; PS501 if the may-alias is unresolved."""
+        """The contents of a cell, for a store; rows in order. PS501 if the may-alias is unresolved."""
+        return self.state.get(ref.cell)
+
+    def ring(self, ref: Ref) -> Any:
+        """The contents of a cell, for a read; rows may begin at any row (`RowsCell.start`)."""
+        return self.state.get(ref.cell)
+
+    def settle_ring(self, ref: Ref) -> Any:
+        """The contents of a cell, for a store; rows may begin at any row (`RowsCell.start`)."""
         return self.state.get(ref.cell)
 
     @abc.abstractmethod

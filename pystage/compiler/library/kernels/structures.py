@@ -45,6 +45,7 @@ from ...values.walk import rebuild
 from ..context import Context, Raw
 from ..interfaces.operations import Operations
 from ..rules.promote import python_type
+from ..rules.rows import row_at, row_of
 from ..rules.tables import compacted, count_of
 from ..rules.templates import key_of
 from .array_rows import boxed, copied
@@ -216,7 +217,10 @@ def list_items(ctx: Context, cell: AnyList) -> tuple[Abstract, ...]:
 
 def known_item(ctx: Context, cell: RowsCell, place: int) -> Abstract:
     """The element of a list of rows at a known position."""
-    return boxed(ctx, rebuild(cell.element, lambda rows: row(ctx.b, rows, place)), cell.objects)
+    at = row_of(ctx.b, cell, place)
+    if isinstance(at, int):
+        return boxed(ctx, rebuild(cell.element, lambda rows: row(ctx.b, rows, at)), cell.objects)
+    return boxed(ctx, row_at(ctx.b, cell.element, at), cell.objects)
 
 
 def list_length(cell: AnyList) -> Abstract:

@@ -198,8 +198,9 @@ def _of_rows(ctx: Context, container: Abstract, cell: AnyList, index: Abstract) 
         rows = row_lists.as_rows(ctx, cell)
         return None if rows is None else new_rows(ctx, row_lists.part(ctx, rows, index))
     if isinstance(cell, RowsCell) and is_index(index):
-        place = row_lists.front(ctx, cell, index, row_lists.item_outside)
-        found = row_lists.item(ctx, cell, place)
+        ring = ctx.ring(container) if isinstance(container, Ref) else cell
+        place = row_lists.front(ctx, ring, index, row_lists.item_outside)
+        found = row_lists.item(ctx, ring, place)
         if isinstance(found, Ref) and isinstance(container, Ref):
             ctx.note_element(found, container, place, index)
         return found
@@ -373,7 +374,7 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
         return True
     if isinstance(cell, RowsCell):
         held = unboxed(ctx, new, cell.element, views=True)
-        cell = ctx.settle(container)
+        cell = ctx.settle_ring(container)
         rows = row_lists.as_rows(ctx, cell, held)
     else:
         members = _of_members(ctx, cell, (*cell.items, new))
@@ -413,7 +414,7 @@ def _delete_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract) ->
         return _delete_rows(ctx, container, cell, index)
     if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
         return False
-    rows = row_lists.as_rows(ctx, cell)
+    rows = row_lists.as_rows(ctx, ctx.settle_ring(container))
     if rows is None:
         return False
     place = row_lists.front(ctx, rows, index, row_lists.store_outside)

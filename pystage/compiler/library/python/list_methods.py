@@ -131,7 +131,7 @@ def pop(ctx: Context, self: Raw, index: Raw = -1, /) -> Abstract:
     place = abstract(index)
     cell = _content(ctx, self)
     if isinstance(cell, RowsCell) or is_computed_index(ctx, place):
-        rows = row_lists.as_rows(ctx, cell) if is_index(place) else None
+        rows = row_lists.as_rows(ctx, ctx.settle_ring(self)) if is_index(place) else None
         if rows is not None:
             taken, left = row_lists.popped(ctx, rows, place)
             _replace_rows(ctx, self, left)
@@ -201,7 +201,7 @@ def sort(ctx: Context, self: Raw, /, *, key: Raw = None, reverse: Raw = False) -
 def _stamp(ctx: Context, self: Raw) -> object:
     """A value that changes with a list; of one in a pool, with any of the lists there."""
     cell = ctx.state.get(self.cell)
-    return ctx.state.get(cell.pool) if isinstance(cell, MemberCell) else _content(ctx, self)
+    return ctx.state.get(cell.pool) if isinstance(cell, MemberCell) else ctx.ring(self)
 
 
 def _check_unchanged(ctx: Context, self: Raw, before: object) -> None:

@@ -19,7 +19,9 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, ArrayType, DType
 from ...ops import (
+    Add,
     Broadcast,
+    Compare,
     Concatenate,
     Constant,
     Convert,
@@ -30,6 +32,7 @@ from ...ops import (
     Reshape,
     Select,
     Slice,
+    Subtract,
 )
 from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, alternatives, tag_of
@@ -84,7 +87,7 @@ def _have_one_view(items: Sequence[Abstract]) -> bool:
 
 def from_first(b: Builder, cell: RowsCell) -> RowsCell:
     """The rows in order, beginning with the first."""
-    if isinstance(cell.start, int) and cell.start == 0:
+    if is_in_order(cell):
         return cell
     start = b.op(Constant(np.asarray(cell.start))) if isinstance(cell.start, int) else cell.start
 
@@ -94,6 +97,27 @@ def from_first(b: Builder, cell: RowsCell) -> RowsCell:
         return b.op(DynamicSlice(shape), b.op(Concatenate(0), rows, rows), start, *rest)
 
     return replace(cell, element=rebuild(cell.element, turned), start=0)
+
+
+def is_in_order(cell: RowsCell) -> bool:
+    """True if the first row is the first element."""
+    return isinstance(cell.start, int) and cell.start == 0
+
+
+def row_of(b: Builder, cell: RowsCell, place: int | Value) -> int | Value:
+    """The row of the element at a position inside."""
+    return place if is_in_order(cell) else row_behind(b, cell, place)
+
+
+def row_behind(b: Builder, cell: RowsCell, place: int | Value) -> int | Value:
+    """The row so many places behind the first one, at most as many as there are rows."""
+    if isinstance(cell.start, int) and isinstance(place, int):
+        return (cell.start + place) % cell.capacity
+    start, count = [
+        b.op(Constant(np.asarray(x, INT64))) if isinstance(x, int) else x for x in (cell.start, place)
+    ]
+    row, end = b.op(Add(), start, count), b.op(Constant(np.asarray(cell.capacity, INT64)))
+    return b.op(Select(), b.op(Compare("GE"), row, end), b.op(Subtract(), row, end), row)
 
 
 def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity: int) -> Abstract:

@@ -1,5 +1,4 @@
-"""`collections.deque`: objects whose elements are a list of their own (`values/deques.py`), of rows a ring
-(`containers/deques.py`).
+"""`collections.deque`: objects whose elements are a list of their own (`values/deques.py`).
 
 In: a reference to a deque, and abstract arguments. Out: what the method gives. What has no template in common is known
 element by element, as that of lists.
@@ -57,7 +56,7 @@ from ..operators import compare
 def _set(ctx: Context, ref: Ref, content: AnyList) -> None:
     """Gives a deque these elements."""
     items = items_of(ctx, ref)
-    cell = ctx.settle(items)
+    cell = ctx.settle_ring(items)
     ctx.write(items.cell, replace(content, aliases=cell.aliases, selector=cell.selector))
 
 
@@ -77,7 +76,7 @@ def _note_change(ctx: Context, ref: Ref) -> None:
 
 def _put(ctx: Context, ref: Ref, new: Abstract, in_front: bool) -> None:
     """Puts an element in at one end."""
-    maxlen, cell = maxlen_of(ctx, ref), ctx.settle(items_of(ctx, ref))
+    maxlen, cell = maxlen_of(ctx, ref), ctx.settle_ring(items_of(ctx, ref))
     _note_change(ctx, ref)
     if maxlen == 0:
         return
@@ -100,17 +99,17 @@ def _held(ctx: Context, ref: Ref, cell: AnyList, new: Abstract) -> tuple[AnyList
     if not isinstance(cell, RowsCell):
         return cell, new
     held = unboxed(ctx, new, cell.element)
-    now = ctx.settle(items_of(ctx, ref))
+    now = ctx.settle_ring(items_of(ctx, ref))
     return now if isinstance(now, RowsCell) else cell, held
 
 
 def _taken(ctx: Context, ref: Ref, in_front: bool) -> Abstract:
     """Takes the element at one end out."""
-    cell = ctx.settle(items_of(ctx, ref))
+    cell = ctx.settle_ring(items_of(ctx, ref))
     empty = row_lists.compared(ctx, "EQ", row_lists.length_of(cell), 0)
     row_lists.check(ctx, empty, IndexError(), _pop_empty)
     if isinstance(cell, RowsCell):
-        found, rest = rings.taken(ctx, cell, in_front)
+        found, rest = row_lists.taken(ctx, cell, in_front)
         _set(ctx, ref, rest)
     else:
         found = cell.items[0 if in_front else -1]
@@ -250,7 +249,7 @@ def _place(ctx: Context, cell: AnyList, index: Raw) -> row_lists.Int:
 
 def _at_index(ctx: Context, ref: Raw, index: Raw) -> AnyList:
     """The elements of a deque, as rows where the index is computed."""
-    cell = cast(AnyList, ctx.cell(items_of(ctx, ref)))
+    cell = cast(AnyList, ctx.ring(items_of(ctx, ref)))
     position = abstract(index)
     if isinstance(position, Array) and is_index(position) and ctx.is_computed(position):
         return row_lists.as_rows(ctx, cell) or cell
@@ -263,7 +262,7 @@ def getitem(ctx: Context, self: Raw, index: Raw, /) -> Abstract:
     cell = _at_index(ctx, self, index)
     place = _place(ctx, cell, index)
     if isinstance(cell, RowsCell):
-        return rings.item(ctx, cell, place)
+        return row_lists.item(ctx, cell, place)
     return cell.items[cast(int, place)]
 
 
@@ -275,7 +274,7 @@ def setitem(ctx: Context, self: Raw, index: Raw, value: Raw, /) -> Abstract:
     cell, held = _held(ctx, self, cell, new)
     rows = row_lists.as_rows(ctx, cell, held) if isinstance(cell, RowsCell) else None
     if rows is not None:
-        rows = rings.with_item(ctx, rows, place, held)
+        rows = row_lists.with_item(ctx, rows, place, held)
         _set(ctx, self, with_shared(rows, has_arrays(held) and frozen(ctx, new)))
         return NONE
     items = list(list_items(ctx, contents(ctx, self)))
@@ -287,7 +286,7 @@ def setitem(ctx: Context, self: Raw, index: Raw, value: Raw, /) -> Abstract:
 @meaning(collections.deque.__delitem__)
 def delitem(ctx: Context, self: Raw, index: Raw, /) -> Abstract:
     """`del d[index]`."""
-    _place(ctx, ctx.cell(items_of(ctx, self)), index)
+    _place(ctx, ctx.ring(items_of(ctx, self)), index)
     items = _snapshot(ctx, self)
     ctx.call(ctx.getattr(items, "pop"), [abstract(index)])
     _set(ctx, self, cast(AnyList, cell_of(ctx, items)))
@@ -298,13 +297,13 @@ def delitem(ctx: Context, self: Raw, index: Raw, /) -> Abstract:
 @meaning(collections.deque.__len__)
 def length(ctx: Context, self: Raw, /) -> Abstract:
     """`len(d)`."""
-    return list_length(ctx.cell(items_of(ctx, self)))
+    return list_length(ctx.ring(items_of(ctx, self)))
 
 
 @meaning(collections.deque.clear)
 def clear(ctx: Context, self: Raw, /) -> Abstract:
     """`deque.clear`."""
-    cell = ctx.cell(items_of(ctx, self))
+    cell = ctx.ring(items_of(ctx, self))
     _set(ctx, self, replace(cell, length=0) if isinstance(cell, RowsCell) else ListCell(()))
     _note_change(ctx, self)
     return NONE
@@ -366,7 +365,7 @@ def insert(ctx: Context, self: Raw, index: Raw, x: Raw, /) -> Abstract:
     """`deque.insert`."""
     maxlen = maxlen_of(ctx, self)
     if maxlen is not None:
-        full = row_lists.compared(ctx, "GE", row_lists.length_of(ctx.cell(items_of(ctx, self))), maxlen)
+        full = row_lists.compared(ctx, "GE", row_lists.length_of(ctx.ring(items_of(ctx, self))), maxlen)
         row_lists.check(ctx, full, IndexError(), _insert_full)
     return _of_list("insert", "length")(ctx, self, index, x)
 
@@ -427,9 +426,9 @@ def changes(ctx: Context, ref: Raw) -> row_lists.Int:
 
 def element(ctx: Context, ref: Raw, place: Abstract) -> Abstract:
     """The element that a loop has reached."""
-    cell = ctx.cell(items_of(ctx, ref))
+    cell = ctx.ring(items_of(ctx, ref))
     if isinstance(cell, RowsCell):
-        return rings.item(ctx, cell, row_lists.int_of(place))
+        return row_lists.item(ctx, cell, row_lists.int_of(place))
     if isinstance(place, Const):
         return cast(Abstract, cell.items[place.value])
     ctx.fail(NotKnown(span=ctx.span, what="the place of an element of a deque"))
