@@ -30,28 +30,55 @@ class Pack:
     columns: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The numbers in one tuple or list, `holder`, and in those inside: rows of so many columns.
+
+    Without a holder they are not to be packed.
+    """
+
+    holder: str
+    start: int
+    end: int
+    columns: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.start
+
+    def outside(self) -> _Run:
+        """The same numbers as a part of what holds the holder."""
+        return _Run(self.holder.rpartition("[")[0], self.start, self.end, self.columns)
+
+
 def groups_of(forms: Sequence[Form], path_of: Callable[[int], str]) -> list[Pack]:
-    """The groups among inputs of these forms, by their paths in the arguments."""
+    """The groups among inputs of these forms, by their paths in the arguments.
+
+    Few numbers in a list are packed with those of its neighbours: all lists of as many numbers as one row each, else the
+    rows in them.
+    """
 
     def holder(i: int) -> str:
         return path_of(i).rpartition("[")[0] if forms[i] is Form.PYTHON else ""
 
-    rows = [
-        (name, next(inputs), 1 + sum(1 for _ in inputs))
-        for name, inputs in itertools.groupby(range(len(forms)), holder)
-    ]
+    runs: list[_Run] = []
+    for name, inputs in itertools.groupby(range(len(forms)), holder):
+        start, *others = inputs
+        count = 1 + len(others)
+        runs.append(_Run(name, start, start + count, count if count < MANY else 1))
     found: list[Pack] = []
-    for (outer, columns), alike in itertools.groupby(rows, lambda row: _list_of_rows(row[0], row[2])):
-        first, *others = alike
-        if outer and first[2] * (1 + len(others)) >= MANY:
-            found.append(Pack(first[1], first[1] + first[2] * (1 + len(others)), columns))
-    return found
-
-
-def _list_of_rows(name: str, count: int) -> tuple[str, int]:
-    """The list that the elements of `name` are packed with, and its number of columns: other short ones in the same list."""
-    outer = name.rpartition("[")[0]
-    return (outer, count) if outer and count < MANY else (name, 1)
+    while any(run.holder for run in runs):
+        many = [run for run in runs if run.holder and run.size >= MANY]
+        found += [Pack(run.start, run.end, run.columns) for run in many]
+        outer = [_Run("", run.start, run.end, 1) if run in many else run.outside() for run in runs]
+        runs = []
+        for (name, columns), alike in itertools.groupby(outer, lambda run: (run.holder, run.columns)):
+            first, *rest = alike
+            sizes = {run.size for run in (first, *rest)}
+            runs.append(
+                _Run(name, first.start, (first, *rest)[-1].end, first.size if len(sizes) == 1 else columns)
+            )
+    return sorted(found, key=lambda pack: pack.start)
 
 
 class Packed:

@@ -139,7 +139,7 @@ def a_queue_of_arrays(n):
     return queue[0], sum(queue)
 
 
-@cases(3)
+@cases.each((3,), raises=IndexError)
 def an_empty_queue(n):
     queue = [n]
     while n:

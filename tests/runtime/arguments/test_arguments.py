@@ -140,7 +140,6 @@ def total(rows: list[Any]) -> Any:
         [[k, True] if k else (k, 2) for k in range(20)],
         [(k, np.ones(2) if k == 3 else 1) for k in range(20)],
         [(), (1,)],
-        [((1, 2), 3)],
     ],
     ids=lambda rows: str(rows[-1]),
 )

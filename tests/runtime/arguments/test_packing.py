@@ -39,6 +39,15 @@ def products(rows):
     return sum(row[0] * row[1] for row in rows), rows[3][1]
 
 
+def walk(neighbours):
+    total, node = 0.0, 1
+    for i in range(len(neighbours)):
+        for _, weight in neighbours[node]:
+            total += weight * i
+        node = (node * 5 + 1) % len(neighbours)
+    return total, node
+
+
 def transposed(rows):
     return [list(column) for column in zip(*rows)], np.array(rows)
 
@@ -52,6 +61,8 @@ def transposed(rows):
         (at_computed_places, ([True] * N, [1] * N)),
         (edges, ([(i, i * i, i / 2) for i in range(N)],)),
         (edges, ([(i, i * i, i) for i in range(N)],)),
+        (walk, ([[((i * j) % N, j / 2) for j in range(4)] for i in range(N)],)),
+        (walk, ([[((i * j) % N, j / 2) for j in range(1 + i % 4)] for i in range(N)],)),
     ],
 )
 def test_the_plain_and_the_staged_run_agree(function: Any, args: tuple[Any, ...]) -> None:
@@ -87,6 +98,15 @@ def test_a_number_that_is_too_large_is_told_of_itself() -> None:
         (["n", *[f"rows[{i}][{j}]" for i in range(N) for j in range(3)]], [Pack(1, 1 + 3 * N, 3)]),
         ([f"rows[{i}][{j}]" for i in range(30) for j in range(i % 2 + 1)], []),
         ([f"model.x{i}" for i in range(N)], []),
+        ([f"a[{i}][{j}][{k}]" for i in range(N) for j in range(3) for k in range(2)], [Pack(0, 6 * N, 6)]),
+        (
+            [f"a[{i}][{j}][{k}]" for i in range(N) for j in range(i % 3 + 1) for k in range(2)],
+            [Pack(0, 2 * sum(i % 3 + 1 for i in range(N)), 2)],
+        ),
+        (
+            [*[f"a[0][{i}]" for i in range(N)], "a[1][0]", *[f"b[{i}][0][0]" for i in range(N)]],
+            [Pack(0, N, 1), Pack(N + 1, 2 * N + 1, 1)],
+        ),
     ],
 )
 def test_groups(paths: list[str], groups: list[Pack]) -> None:
