@@ -31,7 +31,7 @@ class Pack:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _AdjacentNumbers:
     """The numbers in one tuple or list, `holder`, and in those inside: rows of so many columns.
 
     Without a holder they are not to be packed.
@@ -46,9 +46,9 @@ class _Run:
     def size(self) -> int:
         return self.end - self.start
 
-    def outside(self) -> _Run:
+    def outside(self) -> _AdjacentNumbers:
         """The same numbers as a part of what holds the holder."""
-        return _Run(self.holder.rpartition("[")[0], self.start, self.end, self.columns)
+        return _AdjacentNumbers(self.holder.rpartition("[")[0], self.start, self.end, self.columns)
 
 
 def groups_of(forms: Sequence[Form], path_of: Callable[[int], str]) -> list[Pack]:
@@ -61,22 +61,26 @@ def groups_of(forms: Sequence[Form], path_of: Callable[[int], str]) -> list[Pack
     def holder(i: int) -> str:
         return path_of(i).rpartition("[")[0] if forms[i] is Form.PYTHON else ""
 
-    runs: list[_Run] = []
+    runs: list[_AdjacentNumbers] = []
     for name, inputs in itertools.groupby(range(len(forms)), holder):
         start, *others = inputs
         count = 1 + len(others)
-        runs.append(_Run(name, start, start + count, count if count < MANY else 1))
+        runs.append(_AdjacentNumbers(name, start, start + count, count if count < MANY else 1))
     found: list[Pack] = []
     while any(run.holder for run in runs):
         many = [run for run in runs if run.holder and run.size >= MANY]
         found += [Pack(run.start, run.end, run.columns) for run in many]
-        outer = [_Run("", run.start, run.end, 1) if run in many else run.outside() for run in runs]
+        outer = [
+            _AdjacentNumbers("", run.start, run.end, 1) if run in many else run.outside() for run in runs
+        ]
         runs = []
         for (name, columns), alike in itertools.groupby(outer, lambda run: (run.holder, run.columns)):
             first, *rest = alike
             sizes = {run.size for run in (first, *rest)}
             runs.append(
-                _Run(name, first.start, (first, *rest)[-1].end, first.size if len(sizes) == 1 else columns)
+                _AdjacentNumbers(
+                    name, first.start, (first, *rest)[-1].end, first.size if len(sizes) == 1 else columns
+                )
             )
     return sorted(found, key=lambda pack: pack.start)
 
