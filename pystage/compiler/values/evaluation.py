@@ -24,6 +24,7 @@ from .boundary import (
     ChoiceTemplate,
     ConstantTemplate,
     ContainerTemplate,
+    Form,
     GeneratorTemplate,
     MemberTemplate,
     OutputTemplate,
@@ -134,6 +135,8 @@ class Evaluator(abc.ABC):
                 return lambda run, count: elements(run.values[index][:count])
             case ContainerTemplate(cls=cls, children=children) if children:
                 columns = [self.column(child) for child in children]
+                if cls is tuple:
+                    return lambda run, count: list(zip(*[column(run, count) for column in columns]))
                 return lambda run, count: [
                     tuple.__new__(cls, parts) for parts in zip(*[column(run, count) for column in columns])
                 ]
@@ -143,10 +146,8 @@ class Evaluator(abc.ABC):
                 make = self.make(template)
                 return lambda run, count: [make(_row(run, {}, row)) for row in range(count)]
             case MemberTemplate(pool=pool, place=OutputTemplate(index=index)):
-                find = self.objects(pool)
-                return lambda run, count: [
-                    find(run, place) for place in np.asarray(run.values[index][:count]).tolist()
-                ]
+                find = self.many_objects(pool)
+                return lambda run, count: find(run, np.asarray(run.values[index][:count]).tolist())
             case _:
                 make = self.make(template)
                 return lambda run, count: [make(run)] * count
@@ -166,19 +167,73 @@ class Evaluator(abc.ABC):
         find, place = self.objects(member.pool), _row_number(member.place)
         return lambda run: find(run, place(run))
 
-    def objects(self, pool: PoolTemplate) -> Callable[[Any, int], Any]:
-        """The function for the object in a row of a pool, which is made the first time."""
-        make, identity = self.make(pool.contents), pool.identity
+    def _objects_so_far(self, pool: PoolTemplate) -> Callable[[Any], dict[Any, Any]]:
+        """The function for the objects of a pool that a run has made, by their rows; those of the caller's at first."""
         known = [
             (_row_number(place), self.make(given))
             for place, given in zip(pool.places, pool.objects, strict=True)
         ]
 
+        def so_far(run: Any) -> dict[Any, Any]:
+            made: dict[Any, Any] | None = run.pools.get(pool.identity)
+            if made is None:
+                made = run.pools[pool.identity] = {at(run): given(run) for at, given in known}
+            return made
+
+        return so_far
+
+    def many_objects(self, pool: PoolTemplate) -> Callable[[Any, list[int]], list[Any]]:
+        """The function for the objects in several rows of a pool: of numbers, all that are new at once."""
+        find, so_far, column = (
+            self.objects(pool),
+            self._objects_so_far(pool),
+            self._new_objects(pool.contents),
+        )
+        if column is None:
+            return lambda run, places: [find(run, place) for place in places]
+        new = column
+
+        def found(run: Any, places: list[int]) -> list[Any]:
+            run = _of_all_rows(run)
+            made = so_far(run)
+            missing = [place for place in places if place not in made]
+            if missing:
+                objects = new(run, max(missing) + 1)
+                made.update({place: objects[place] for place in missing})
+            return [made[place] for place in places]
+
+        return found
+
+    def _new_objects(self, template: Template) -> Column | None:
+        """The function for new objects with contents that are nothing but numbers and constants; None for others."""
+        match template:
+            case ContainerTemplate(cls=cls, keys=keys, children=children, factory=None) if (
+                children and not issubclass(cls, _MADE_WHOLE) and all(map(_is_plain, children))
+            ):
+                columns = [self.column(child) for child in children]
+                return lambda run, count: [
+                    _fill(_empty(cls), keys, parts)
+                    for parts in zip(*[column(run, count) for column in columns])
+                ]
+            case RowsTemplate(
+                element=OutputTemplate(index=index, form=Form.PYTHON), length=length, cls=cls
+            ) if isinstance(length, OutputTemplate) and cls is list:
+                many = length.index
+                return lambda run, count: [
+                    row[:n].tolist()
+                    for row, n in zip(
+                        np.asarray(run.values[index])[:count], np.asarray(run.values[many])[:count].tolist()
+                    )
+                ]
+        return None
+
+    def objects(self, pool: PoolTemplate) -> Callable[[Any, int], Any]:
+        """The function for the object in a row of a pool, which is made the first time."""
+        make, so_far = self.make(pool.contents), self._objects_so_far(pool)
+
         def find(run: Any, place: int) -> Any:
             run = _of_all_rows(run)
-            made = run.pools.get(identity)
-            if made is None:
-                made = run.pools[identity] = {at(run): given(run) for at, given in known}
+            made = so_far(run)
             if place not in made:
                 if _ROWS not in made:
                     made[_ROWS] = {n: np.asarray(run.values[n]) for n in pool.numbers}
@@ -207,7 +262,7 @@ class Evaluator(abc.ABC):
     def _container(self, template: ContainerTemplate) -> Make:
         cls, keys, identity = template.cls, template.keys, template.identity
         children = [self.make(child) for child in template.children]
-        if not issubclass(cls, tuple | slice | range | types.MethodType):
+        if not issubclass(cls, _MADE_WHOLE):
             made = _filled(cls, keys, children, identity)
             return made if template.factory is None else _with_factory(made, self.make(template.factory))
         if cls is tuple:
@@ -287,20 +342,44 @@ def _filled(cls: type, keys: tuple[Any, ...], children: list[Make], identity: in
     def make(run: Evaluation) -> Any:
         if identity in run.made:
             return run.made[identity]
-        made: Any = cls() if issubclass(cls, list | dict) else object.__new__(cls)
-        run.made[identity] = made
-        if cls is list:
-            made += [child(run) for child in children]
-        elif issubclass(cls, dict):
-            dict.update(made, {key: child(run) for key, child in zip(keys, children, strict=True)})
-        else:
-            for key, child in zip(keys, children, strict=True):
-                value = child(run)
-                if not isinstance(value, AbsentTemplate):
-                    object.__setattr__(made, key, value)
-        return made
+        made = run.made[identity] = _empty(cls)
+        return _fill(made, keys, [child(run) for child in children])
 
     return make
+
+
+_MADE_WHOLE = (tuple, slice, range, types.MethodType)
+"""The classes whose instances cannot be made before their contents."""
+
+
+def _empty(cls: type) -> Any:
+    """A new container without contents."""
+    return cls() if issubclass(cls, list | dict) else object.__new__(cls)
+
+
+def _fill(made: Any, keys: tuple[Any, ...], values: Sequence[Any]) -> Any:
+    """The container, with these contents."""
+    if type(made) is list:
+        made += values
+    elif isinstance(made, dict):
+        dict.update(made, zip(keys, values, strict=True))
+    else:
+        for key, value in zip(keys, values, strict=True):
+            if not isinstance(value, AbsentTemplate):
+                object.__setattr__(made, key, value)
+    return made
+
+
+def _is_plain(template: Template) -> bool:
+    """True for numbers, constants that do not change, and tuples of them."""
+    match template:
+        case OutputTemplate(form=form):
+            return form in (Form.PYTHON, Form.SCALAR)
+        case ConstantTemplate(value=value):
+            return type(value) is not set
+        case ContainerTemplate(cls=cls, children=children):
+            return cls is tuple and all(map(_is_plain, children))
+    return False
 
 
 def _with_factory(make: Make, factory: Make) -> Make:
