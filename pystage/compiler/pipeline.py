@@ -33,6 +33,7 @@ from .ops.collectives.base import Collective, Varying
 from .ops.foreign.named_axes import NamedAxes, NamedAxis
 from .passes.branch_folding import fold_branches
 from .passes.cost_model import check_size
+from .passes.equal_loops import share_loops
 from .passes.inplace import in_place
 from .passes.simplify import Simplified, simplify, simplify_again
 from .recursion import deep_recursion
@@ -231,7 +232,7 @@ def finished(
     demands: tuple[Demand, ...] = (),
 ) -> Staged:
     """Runs the stages after inference, all but emission. `StagingError` where XLA would take too long."""
-    program, simplified = _fold_checks(program, simplify(program.function))
+    program, simplified = _fold_checks(program, simplify(share_loops(program.function)))
     simplified = in_place(simplified)
     check_size(simplified.function, program.multiplied)
     function = _with_result(simplified.function)
