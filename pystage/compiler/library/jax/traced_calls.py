@@ -8,6 +8,7 @@ because JAX would execute them.
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
@@ -38,6 +39,7 @@ from ...values.lattice import (
     Super,
 )
 from ..context import Context, Raw
+from ..registry import signed
 from .class_sensitive_calls import leaves_of_own_kinds
 from .placement import CALLS_HOST, beside_arrays
 from .pytrees import exposed, lifted
@@ -86,6 +88,19 @@ def jax_call(
         return _served(ctx, function, name, given, own)
     except NotOfArrays as error:
         ctx.fail(NotForJax(span=ctx.span, function=name, what=str(error)))
+
+
+def jax_meaning(function: Callable[..., Any]) -> Callable[..., Abstract]:
+    """The meaning of a function that is a `JaxCall`, whatever its arguments."""
+
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
+        return jax_call(ctx, function, args, kwargs)
+
+    def signature() -> inspect.Signature:
+        first, *_ = inspect.signature(call).parameters.values()
+        return inspect.Signature([first, *inspect.signature(function).parameters.values()])
+
+    return signed(call, signature)
 
 
 def _served(

@@ -1,7 +1,8 @@
 """`jax.nn`: activations and normalisations, composed of meanings of `jax.numpy` and of operations.
 
 Arguments first become `jax.Array`s, as under the `jax.jit` that JAX puts around these functions, so that Python numbers
-are weakly typed. Rarely used options (masks, weights) become a `JaxCall`.
+are weakly typed. Activations that are composed of a few operations in JAX too, and rarely used options (masks, weights),
+become a `JaxCall`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from ...registry import meaning
 from ...rules.jax import axes_of, axis_of, canonical, integer, is_none, jax_array, known_dtype
 from ..lax.elementwise import like
 from ..lax.reduce import reduced
-from ..traced_calls import jax_call
+from ..traced_calls import jax_call, jax_meaning
 
 
 class Sheet:
@@ -56,6 +57,24 @@ class Sheet:
         return self.ctx.call(Const(function), [a if isinstance(a, Abstract) else Const(a) for a in args])
 
 
+for _function in (
+    jax.nn.celu,
+    jax.nn.elu,
+    jax.nn.hard_sigmoid,
+    jax.nn.hard_silu,
+    jax.nn.hard_tanh,
+    jax.nn.leaky_relu,
+    jax.nn.log_sigmoid,
+    jax.nn.mish,
+    jax.nn.relu6,
+    jax.nn.selu,
+    jax.nn.soft_sign,
+    jax.nn.squareplus,
+    jax.nn.standardize,
+):
+    meaning(_function)(jax_meaning(_function))
+
+
 @meaning(jax.nn.identity)
 def identity(ctx: Context, x: Raw) -> Abstract:
     """`x` as an array."""
@@ -67,15 +86,6 @@ def relu(ctx: Context, x: Raw) -> Abstract:
     """`maximum(x, 0)`, with the slope 0 at 0."""
     f, array = Sheet(ctx), jax_array(ctx, x, "jax.nn.relu")
     return f.where(f.greater(array, 0), array, f(lax.stop_gradient, f.maximum(array, 0)))
-
-
-@meaning(jax.nn.relu6)
-def relu6(ctx: Context, x: Raw) -> Abstract:
-    """`minimum(maximum(x, 0), 6)`, with the slope 0 at 0 and at 6."""
-    f, array = Sheet(ctx), jax_array(ctx, x, "jax.nn.relu6")
-    value = f.minimum(f.maximum(array, 0), 6.0)
-    inside = f.logical_and(f.greater(array, 0), f.less(array, 6))
-    return f.where(inside, array, f(lax.stop_gradient, value))
 
 
 @meaning(jax.nn.sigmoid)
@@ -90,99 +100,11 @@ def softplus(ctx: Context, x: Raw) -> Abstract:
     return Sheet(ctx).logaddexp(jax_array(ctx, x, "jax.nn.softplus"), 0)
 
 
-@meaning(jax.nn.squareplus)
-def squareplus(ctx: Context, x: Raw, b: Raw = 4) -> Abstract:
-    """`(x + sqrt(x² + b)) / 2`."""
-    f = Sheet(ctx)
-    array, other = jax_array(ctx, x, "jax.nn.squareplus"), jax_array(ctx, b, "jax.nn.squareplus")
-    root = f.sqrt(f.add(f.square(array), other))
-    return f.divide(f.add(array, root), 2)
-
-
-@meaning(jax.nn.soft_sign)
-def soft_sign(ctx: Context, x: Raw) -> Abstract:
-    """`x / (|x| + 1)`."""
-    f = Sheet(ctx)
-    array = jax_array(ctx, x, "jax.nn.soft_sign")
-    return f.divide(array, f.add(f.abs(array), 1))
-
-
 @meaning(jax.nn.silu)
 def silu(ctx: Context, x: Raw) -> Abstract:
     """`x * sigmoid(x)`; `swish` is another name of it."""
     array = jax_array(ctx, x, "jax.nn.silu")
     return Sheet(ctx).multiply(array, sigmoid(ctx, array))
-
-
-@meaning(jax.nn.mish)
-def mish(ctx: Context, x: Raw) -> Abstract:
-    """`x * tanh(softplus(x))`."""
-    f = Sheet(ctx)
-    array = jax_array(ctx, x, "jax.nn.mish")
-    return f.multiply(array, f.tanh(softplus(ctx, array)))
-
-
-@meaning(jax.nn.log_sigmoid)
-def log_sigmoid(ctx: Context, x: Raw) -> Abstract:
-    """`-softplus(-x)`."""
-    f = Sheet(ctx)
-    return f.negative(softplus(ctx, f.negative(jax_array(ctx, x, "jax.nn.log_sigmoid"))))
-
-
-@meaning(jax.nn.elu)
-def elu(ctx: Context, x: Raw, alpha: Raw = 1.0) -> Abstract:
-    """`x` where positive, else `alpha * expm1(x)`."""
-    f = Sheet(ctx)
-    array, scale = jax_array(ctx, x, "jax.nn.elu"), jax_array(ctx, alpha, "jax.nn.elu")
-    positive = f.greater(array, 0)
-    below = f.multiply(scale, f.expm1(f.where(positive, 0.0, array)))
-    return f.where(positive, array, below)
-
-
-@meaning(jax.nn.selu)
-def selu(ctx: Context, x: Raw) -> Abstract:
-    """`scale * elu(x, alpha)` with the constants of self-normalising networks (arXiv:1706.02515)."""
-    return Sheet(ctx).multiply(1.0507009873554804934, elu(ctx, x, 1.6732632423543772848))
-
-
-@meaning(jax.nn.celu)
-def celu(ctx: Context, x: Raw, alpha: Raw = 1.0) -> Abstract:
-    """`max(x, 0) + alpha * expm1(min(x, 0) / alpha)`."""
-    f = Sheet(ctx)
-    array, scale = jax_array(ctx, x, "jax.nn.celu"), jax_array(ctx, alpha, "jax.nn.celu")
-    below = f.multiply(scale, f.expm1(f.divide(f.minimum(array, 0.0), scale)))
-    return f.add(f.maximum(array, 0.0), below)
-
-
-@meaning(jax.nn.leaky_relu)
-def leaky_relu(ctx: Context, x: Raw, negative_slope: Raw = 1e-2) -> Abstract:
-    """`x` where not negative, else `negative_slope * x`."""
-    f = Sheet(ctx)
-    array = jax_array(ctx, x, "jax.nn.leaky_relu")
-    slope = jax_array(ctx, negative_slope, "jax.nn.leaky_relu")
-    return f.where(f.greater_equal(array, 0), array, f.multiply(slope, array))
-
-
-@meaning(jax.nn.hard_tanh)
-def hard_tanh(ctx: Context, x: Raw) -> Abstract:
-    """`x` between -1 and 1."""
-    f = Sheet(ctx)
-    array = jax_array(ctx, x, "jax.nn.hard_tanh")
-    return f.where(f.greater(array, 1), 1, f.where(f.less(array, -1), -1, array))
-
-
-@meaning(jax.nn.hard_sigmoid)
-def hard_sigmoid(ctx: Context, x: Raw) -> Abstract:
-    """`relu6(x + 3) / 6`."""
-    f = Sheet(ctx)
-    return f.divide(relu6(ctx, f.add(jax_array(ctx, x, "jax.nn.hard_sigmoid"), 3.0)), 6.0)
-
-
-@meaning(jax.nn.hard_silu)
-def hard_silu(ctx: Context, x: Raw) -> Abstract:
-    """`x * hard_sigmoid(x)`; `hard_swish` is another name of it."""
-    array = jax_array(ctx, x, "jax.nn.hard_silu")
-    return Sheet(ctx).multiply(array, hard_sigmoid(ctx, array))
 
 
 @meaning(jax.nn.gelu)
@@ -327,20 +249,3 @@ def logsumexp(
     if kept:
         value = ctx.reshape(value, tuple([1 if i in axes else n for i, n in enumerate(array.shape)]))
     return ctx.jax(value)
-
-
-@meaning(jax.nn.standardize)
-def standardize(
-    ctx: Context,
-    x: Raw,
-    axis: Raw = -1,
-    mean: Raw = None,
-    variance: Raw = None,
-    epsilon: Raw = 1e-5,
-    where: Raw = None,
-    *,
-    algorithm: Raw = "fast",
-) -> Abstract:
-    """`(x - mean) / sqrt(variance + epsilon)`, mean and variance along `axis` where they are not given."""
-    options = {"axis": axis, "mean": mean, "variance": variance, "where": where, "algorithm": algorithm}
-    return jax_call(ctx, jax.nn.standardize, [x], {"epsilon": epsilon, **options})
