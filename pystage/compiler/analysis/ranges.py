@@ -23,12 +23,6 @@ EITHER: Interval = (0, 1)
 ANY: Interval = (-math.inf, math.inf)
 
 
-def known_integer(interval: Interval) -> int | None:
-    """The one integer that an interval holds, if it is one."""
-    low, high = interval
-    return int(low) if low == high else None
-
-
 def is_bounded(interval: Interval) -> bool:
     """True if both ends are known."""
     return interval[0] > -math.inf and interval[1] < math.inf

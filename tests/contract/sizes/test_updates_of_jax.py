@@ -29,6 +29,11 @@ def at_an_array_that_repeats(x):
     return y.at[places].add(values), y.at[places].max(3.0), y.at[places].subtract(values)
 
 
+@cases.each((X, jnp.uint8(1)), (jnp.arange(3), jnp.int8(-128)))
+def less_numbers_of_fewer_bits(x, v):
+    return x.at[0].subtract(v), x[x > 0].at[0].subtract(v)
+
+
 @cases.each((X,), (NONE,))
 def at_computed_places(x):
     y = x[x > 0]

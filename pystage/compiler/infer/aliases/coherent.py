@@ -15,7 +15,7 @@ from ... import limits
 from ...diagnostics.codes_mutation import CannotStore, UncertainAlias
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
-from ...ops import And, Compare, Not, Or, Select
+from ...ops import And, Compare, Or, Select
 from ...values.boundary import Form
 from ...values.identity import Identity
 from ...values.lattice import (
@@ -393,11 +393,6 @@ def _is_one(engine: Engine, a: Ref, b: Ref) -> bool | None:
     if a.identity is b.identity or not a.identity.may_be(b.identity):
         return a.identity is b.identity
     return None if may_be_one(a.path, b.path) else False
-
-
-def negated(engine: Engine, truth: Truth) -> Truth:
-    """`not truth`."""
-    return not truth if isinstance(truth, bool) else engine.b.op(Not(), truth)
 
 
 def cell(engine: Engine, ref: Ref) -> Cell:

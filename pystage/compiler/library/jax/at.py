@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ....records import dataclass
 from ...diagnostics.codes_jax import RefusedByJax
@@ -29,7 +30,13 @@ from ..numpy.indexing.indices import Indices, IntegerIndex, parse
 from ..numpy.indexing.masks import beside_places, masked_axes, masked_choice, refuse_slices
 from ..numpy.indexing.stores import cast, fit, stored_value
 from ..rules.jax import jax_array
-from .at_computed_size import check_combines, elements_of_bounded, promoted, update_of_bounded
+from .at_computed_size import (
+    check_combines,
+    elements_of_bounded,
+    promoted,
+    refuse_bounded,
+    update_of_bounded,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,13 +54,16 @@ class AtIndex(Selection):
     index: Abstract
 
 
-_COMBINE: dict[str, HloOp] = {
-    "add": Add(),
-    "multiply": Multiply(),
-    "mul": Multiply(),
-    "min": Minimum(),
-    "max": Maximum(),
+_COMBINE: dict[str, tuple[HloOp | None, np.ufunc | None]] = {
+    "set": (None, None),
+    "add": (Add(), np.add),
+    "subtract": (Add(), np.add),  # of the negated values
+    "multiply": (Multiply(), np.multiply),
+    "mul": (Multiply(), np.multiply),
+    "min": (Minimum(), np.minimum),
+    "max": (Maximum(), np.maximum),
 }
+"""What combines the elements with the values, for arrays and for arrays of computed size."""
 _THROUGH = {"divide": jnp.divide, "power": jnp.power}
 """Updates that JAX makes of products of the updates, so that places that occur twice count twice."""
 
@@ -61,7 +71,7 @@ _THROUGH = {"divide": jnp.divide, "power": jnp.power}
 def at_attribute(value: AtIndex, name: str) -> Abstract | None:
     """`x.at[index].name`, or None where there is no such update."""
     call: Callable[..., Abstract]
-    if name in _COMBINE or name in ("set", "subtract"):
+    if name in _COMBINE:
         call = functools.partial(_update, name)
     elif name in _THROUGH:
         call = functools.partial(_through, name)
@@ -87,12 +97,13 @@ def _update(
     """set, add, subtract, multiply, min, max."""
     _check_mode(ctx, mode)
     array = where.array
-    if isinstance(array, Bounded):
-        return update_of_bounded(ctx, name, array, where.index, values)
     check_combines(ctx, name, array, values)
-    combine = _COMBINE["add"] if name == "subtract" else _COMBINE.get(name)
     if name == "subtract":
-        values = ctx.call(Const(jnp.negative), [values])
+        kind = Const(promoted(ctx, array, values))
+        values = ctx.call(Const(jnp.negative), [ctx.call(Const(jnp.asarray), [values, kind])])
+    combine, ufunc = _COMBINE[name]
+    if isinstance(array, Bounded):
+        return update_of_bounded(ctx, name, array, where.index, values, ufunc)
     return ctx.jax(_stored(ctx, array, where.index, values, combine), array.weak)
 
 
@@ -110,7 +121,7 @@ def _through(
     _check_mode(ctx, mode)
     array = where.array
     if isinstance(array, Bounded):
-        return update_of_bounded(ctx, name, array, where.index, values)
+        refuse_bounded(ctx, name)
     check_combines(ctx, "multiply", array, values)
     ones = Array(ctx.broadcast(ctx.constant(1, array.dtype), array.shape), array.form, array.weak)
     factors = ctx.jax(_stored(ctx, ones, where.index, values, Multiply()), array.weak)

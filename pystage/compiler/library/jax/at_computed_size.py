@@ -7,7 +7,7 @@ the forms for which that is a test of its own: integers and slices, or one array
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import jax.numpy as jnp
 import numpy as np
@@ -21,25 +21,19 @@ from ..kernels.python_implementations import run_program
 from ..kernels.structures import abstract
 from ..numpy.indexing.indices import is_index
 
-_UFUNCS = {
-    "set": None,
-    "add": np.add,
-    "subtract": np.subtract,
-    "multiply": np.multiply,
-    "mul": np.multiply,
-    "min": np.minimum,
-    "max": np.maximum,
-}
+
+def refuse_bounded(ctx: Context, name: str) -> NoReturn:
+    """Refuses an update of an array of computed size."""
+    ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"x.at[].{name}", argument="array of computed size"))
 
 
-def update_of_bounded(ctx: Context, name: str, array: Bounded, index: Raw, values: Raw) -> Abstract:
-    """`array.at[index].name(values)`."""
-    if name not in _UFUNCS or array.weak:
-        ctx.fail(
-            ArgumentNotStaged(span=ctx.span, function=f"x.at[].{name}", argument="array of computed size")
-        )
-    ufunc = Const(_UFUNCS[name])
-    check_combines(ctx, name, array, values)
+def update_of_bounded(
+    ctx: Context, name: str, array: Bounded, index: Raw, values: Raw, combine: np.ufunc | None = None
+) -> Abstract:
+    """`array.at[index].name(values)`, which stores values, or `combine`s the elements with them."""
+    if array.weak:
+        refuse_bounded(ctx, name)
+    ufunc = Const(combine)
     places: list[Abstract] = []
     entries = [abstract(entry) for entry in (index.items if isinstance(index, Tuple) else (index,))]
     dots = [i for i, entry in enumerate(entries) if isinstance(entry, Const) and entry.value is Ellipsis]
