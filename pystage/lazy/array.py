@@ -139,7 +139,86 @@ def _attribute(name: str, settable: bool = False) -> property:
     return property(get, put if settable else None, doc=f"As `numpy.ndarray.{name}`.")
 
 
-class LazyTensor(Tensor):
+class Operated(Tensor):
+    """What an array and a number of a step have in common: operators, and conversions to what Python shows."""
+
+    __slots__ = ()
+    __array_priority__ = 50.0
+
+    def _shown(self, cause: str) -> Any:
+        """The value as NumPy or Python has it, which is needed for this cause."""
+        raise NotImplementedError
+
+    def _number(self, cause: str) -> Any:
+        """The value for a conversion to a Python number."""
+        return self._shown(cause)
+
+    def __bool__(self) -> bool:
+        return bool(self._number("bool"))
+
+    def __int__(self) -> int:
+        return int(self._number("int"))
+
+    def __float__(self) -> float:
+        return float(self._number("float"))
+
+    def __complex__(self) -> complex:
+        return complex(self._number("complex"))
+
+    def __index__(self) -> int:
+        return operator.index(self._number("an index"))
+
+    def __repr__(self) -> str:
+        return repr(self._shown("repr"))
+
+    def __str__(self) -> str:
+        return str(self._shown("print"))
+
+    def __format__(self, spec: str) -> str:
+        return format(self._shown("format"), spec)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
+        return call(func, tuple(args), dict(kwargs))
+
+    __add__ = binary(operator.add)
+    __radd__ = binary(operator.add, turned=True)
+    __sub__ = binary(operator.sub)
+    __rsub__ = binary(operator.sub, turned=True)
+    __mul__ = binary(operator.mul)
+    __rmul__ = binary(operator.mul, turned=True)
+    __truediv__ = binary(operator.truediv)
+    __rtruediv__ = binary(operator.truediv, turned=True)
+    __floordiv__ = binary(operator.floordiv)
+    __rfloordiv__ = binary(operator.floordiv, turned=True)
+    __mod__ = binary(operator.mod)
+    __rmod__ = binary(operator.mod, turned=True)
+    __pow__ = binary(operator.pow)
+    __rpow__ = binary(operator.pow, turned=True)
+    __matmul__ = binary(operator.matmul)
+    __rmatmul__ = binary(operator.matmul, turned=True)
+    __lshift__ = binary(operator.lshift)
+    __rlshift__ = binary(operator.lshift, turned=True)
+    __rshift__ = binary(operator.rshift)
+    __rrshift__ = binary(operator.rshift, turned=True)
+    __and__ = binary(operator.and_)
+    __rand__ = binary(operator.and_, turned=True)
+    __or__ = binary(operator.or_)
+    __ror__ = binary(operator.or_, turned=True)
+    __xor__ = binary(operator.xor)
+    __rxor__ = binary(operator.xor, turned=True)
+    __eq__ = binary(operator.eq)
+    __ne__ = binary(operator.ne)
+    __lt__ = binary(operator.lt)
+    __le__ = binary(operator.le)
+    __gt__ = binary(operator.gt)
+    __ge__ = binary(operator.ge)
+    __neg__ = unary(operator.neg)
+    __pos__ = unary(operator.pos)
+    __abs__ = unary(operator.abs)
+    __invert__ = unary(operator.invert)
+
+
+class LazyTensor(Operated):
     """An array with NumPy's own API that records operations on it, and computes when a value is needed.
 
     Made by `pystage.lazy.asarray` and the other factories of `pystage.lazy`, and by calls on lazy tensors. Shapes and
@@ -147,7 +226,6 @@ class LazyTensor(Tensor):
     """
 
     __slots__ = ()
-    __array_priority__ = 50.0
 
     # -- what is known without computing
 
@@ -241,21 +319,6 @@ class LazyTensor(Tensor):
         """The tensor as NumPy's array, or its scalar."""
         return self._stub() if self.size != 1 else self._shown(cause)
 
-    def __bool__(self) -> bool:
-        return bool(self._number("bool"))
-
-    def __int__(self) -> int:
-        return int(self._number("int"))
-
-    def __float__(self) -> float:
-        return float(self._number("float"))
-
-    def __complex__(self) -> complex:
-        return complex(self._number("complex"))
-
-    def __index__(self) -> int:
-        return operator.index(self._number("an index"))
-
     def __round__(self, *digits: Any) -> Any:
         return (
             call(round, (self, *digits), {})
@@ -292,15 +355,6 @@ class LazyTensor(Tensor):
     def numpy(self) -> np.ndarray[Any, Any]:
         """A new ndarray with the elements."""
         return to_host(self, "numpy")
-
-    def __repr__(self) -> str:
-        return repr(self._shown("repr"))
-
-    def __str__(self) -> str:
-        return str(self._shown("print"))
-
-    def __format__(self, spec: str) -> str:
-        return format(self._shown("format"), spec)
 
     def _shown(self, cause: str) -> Any:
         array = host_view(self, cause)
@@ -471,62 +525,23 @@ class LazyTensor(Tensor):
             return _deferred(function, inputs, kwargs, 3)
         return call(function, inputs, kwargs)
 
-    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Mapping[str, Any]) -> Any:
-        return call(func, tuple(args), dict(kwargs))
-
     # -- operators
 
-    __add__ = binary(operator.add)
-    __radd__ = binary(operator.add, turned=True)
     __iadd__ = binary(operator.iadd)
-    __sub__ = binary(operator.sub)
-    __rsub__ = binary(operator.sub, turned=True)
     __isub__ = binary(operator.isub)
-    __mul__ = binary(operator.mul)
-    __rmul__ = binary(operator.mul, turned=True)
     __imul__ = binary(operator.imul)
-    __truediv__ = binary(operator.truediv)
-    __rtruediv__ = binary(operator.truediv, turned=True)
     __itruediv__ = binary(operator.itruediv)
-    __floordiv__ = binary(operator.floordiv)
-    __rfloordiv__ = binary(operator.floordiv, turned=True)
     __ifloordiv__ = binary(operator.ifloordiv)
-    __mod__ = binary(operator.mod)
-    __rmod__ = binary(operator.mod, turned=True)
     __imod__ = binary(operator.imod)
-    __pow__ = binary(operator.pow)
-    __rpow__ = binary(operator.pow, turned=True)
     __ipow__ = binary(operator.ipow)
-    __matmul__ = binary(operator.matmul)
-    __rmatmul__ = binary(operator.matmul, turned=True)
     __imatmul__ = binary(operator.imatmul)
-    __lshift__ = binary(operator.lshift)
-    __rlshift__ = binary(operator.lshift, turned=True)
     __ilshift__ = binary(operator.ilshift)
-    __rshift__ = binary(operator.rshift)
-    __rrshift__ = binary(operator.rshift, turned=True)
     __irshift__ = binary(operator.irshift)
-    __and__ = binary(operator.and_)
-    __rand__ = binary(operator.and_, turned=True)
     __iand__ = binary(operator.iand)
-    __or__ = binary(operator.or_)
-    __ror__ = binary(operator.or_, turned=True)
     __ior__ = binary(operator.ior)
-    __xor__ = binary(operator.xor)
-    __rxor__ = binary(operator.xor, turned=True)
     __ixor__ = binary(operator.ixor)
     __divmod__ = binary(np.divmod)
     __rdivmod__ = binary(np.divmod, turned=True)
-    __eq__ = binary(operator.eq)
-    __ne__ = binary(operator.ne)
-    __lt__ = binary(operator.lt)
-    __le__ = binary(operator.le)
-    __gt__ = binary(operator.gt)
-    __ge__ = binary(operator.ge)
-    __neg__ = unary(operator.neg)
-    __pos__ = unary(operator.pos)
-    __abs__ = unary(operator.abs)
-    __invert__ = unary(operator.invert)
 
     # -- methods and attributes that are NumPy's
 
