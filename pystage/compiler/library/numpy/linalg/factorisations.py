@@ -9,7 +9,7 @@ program: a zero pivot marks it as singular.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -21,10 +21,8 @@ from ....diagnostics.codes_calls import WrongArguments
 from ....diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ....hlo.ir import Value
 from ....hlo.types import (
-    BFLOAT16,
     COMPLEX64,
     COMPLEX128,
-    FLOAT16,
     FLOAT32,
     FLOAT64,
     INT32,
@@ -32,42 +30,34 @@ from ....hlo.types import (
     is_complex,
     is_floating,
 )
-from ....ops import And, Cholesky, Imag, IsFinite, Not, Real
-from ....values.lattice import Abstract, Tuple, Unknown
+from ....ops import And, Cholesky, Imag, IsFinite, Maximum, Minimum, Multiply, Not, Real
+from ....values.lattice import Abstract, Array, Const, Tuple, Unknown
 from ....values.views import Window
 from ...context import Context, Raw
 from ...kernels.arithmetic import any_of, is_nan
 from ...kernels.python_implementations import composed, run_program
 from ...operands.libraries import NUMPY
-from ...operands.nested_sequences import nested
 from ...registry import meaning
+from ...rules.jax import is_none
+from ...rules.promote import value_of
+from ..indexing.bounded import refuse
 from ..jax_twin import twin
-from .array_api import check_square
+from .matrix_operands import (
+    Matrices,
+    Size,
+    check_equal,
+    common_dtype,
+    first,
+    fitted,
+    integer_of,
+    known_matrices,
+    matrices,
+    operand,
+)
 
 _ONE = np.eye(1)
 _SLOGDET, _EIGH, _EIG = type(np.linalg.slogdet(_ONE)), type(np.linalg.eigh(_ONE)), type(np.linalg.eig(_ONE))
 _SVD, _QR = type(np.linalg.svd(_ONE)), type(np.linalg.qr(_ONE))
-
-
-def common_dtype(ctx: Context, *dtypes: DType) -> DType:
-    """The element type of the result for operands of these types."""
-    for dtype in dtypes:
-        if dtype in (FLOAT16, BFLOAT16):
-            ctx.raise_(TypeError(f"array type {dtype} is unsupported in linalg"))
-    wide = [d if is_floating(d) or is_complex(d) else FLOAT64 for d in dtypes]
-    common: DType = np.result_type(*wide)
-    return common
-
-
-def _matrices(ctx: Context, a: Raw, name: str, square: bool = False) -> Value:
-    """An argument as matrices of the result's type; LinAlgError for other ranks and shapes."""
-    given = nested(ctx, NUMPY, a, f"np.linalg.{name}")
-    if square:
-        check_square(ctx, given.shape)
-    if given.rank < 2:
-        text = f"{given.rank}-dimensional array given. Array must be at least two-dimensional"
-        ctx.raise_(np.linalg.LinAlgError(text))
-    return ctx.convert(given.value, common_dtype(ctx, given.dtype))
 
 
 def widened(ctx: Context, value: Value) -> Value:
@@ -151,47 +141,78 @@ _SINGULAR = "Singular matrix"
 @meaning(np.linalg.solve)
 def solve(ctx: Context, a: Raw, b: Raw) -> Abstract:
     """The `x` of `a @ x = b`; `b` is one vector if it has one axis, else matrices."""
-    matrices = _matrices(ctx, a, "solve", square=True)
-    right = nested(ctx, NUMPY, b, "np.linalg.solve")
-    dtype = common_dtype(ctx, matrices.type.dtype, right.dtype)
-    count = matrices.type.static_shape[-1]
+    left, right = matrices(ctx, a, "solve", square=True), operand(ctx, b, "solve")
+    dtype = common_dtype(ctx, left.value.type.dtype, right.value.type.dtype)
     vector = right.rank == 1
-    if right.rank == 0 or right.shape[-1 if vector else -2] != count:
-        kind, core = ("solve1", "(m,m),(m)->(m)") if vector else ("solve", "(m,m),(m,n)->(m,n)")
-        found = right.shape[-1 if vector else -2] if right.rank else 0
-        text = f"{kind}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {core}"
-        ctx.raise_(ValueError(f"{text} (size {found} is different from {count})"))
-    own, other = matrices.type.static_shape[:-2], () if vector else right.shape[:-2]
+    kind, core = ("solve1", "(m,m),(m)->(m)") if vector else ("solve", "(m,m),(m,n)->(m,n)")
+    rows = right.sizes[-1 if vector else -2] if right.rank else 0
+    text = f"{kind}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {core}"
+    error = ValueError(f"{text} (size {rows} is different from {left.sizes[-1]})")
+    check_equal(ctx, left.sizes[-1], rows, error, np.linalg.solve, left, right)
+    own, other = left.value.type.static_shape[:-2], () if vector else right.value.type.static_shape[:-2]
     try:
         batch = np.broadcast_shapes(own, other)
     except ValueError as error:
         ctx.raise_(error)
-    matrices = ctx.broadcast(ctx.convert(matrices, dtype), (*batch, count, count))
-    columns = (count, 1) if vector else right.shape[-2:]
-    values = ctx.reshape(ctx.convert(right.value, dtype), (*other, *columns))
-    x, singular = lapack(ctx, _solved, matrices, ctx.broadcast(values, (*batch, *columns)))
+    count = left.value.type.static_shape[-1]
+    columns = 1 if vector else right.value.type.static_shape[-1]
+    factors = ctx.broadcast(ctx.convert(left.value, dtype), (*batch, count, count))
+    values = fitted(ctx, right.value, (*other, count) if vector else (*other, count, columns))
+    values = ctx.reshape(ctx.convert(values, dtype), (*other, count, columns))
+    x, singular = lapack(ctx, _solved, factors, ctx.broadcast(values, (*batch, count, columns)))
     refuse_if(ctx, singular, _SINGULAR)
-    return ctx.ndarray(ctx.reshape(x, (*batch, count)) if vector else x)
+    x = ctx.reshape(x, (*batch, count)) if vector else x
+    return first(ctx, x, (*batch, *(right.sizes if vector else right.sizes[-2:])))
 
 
 @meaning(np.linalg.inv)
 def inv(ctx: Context, a: Raw) -> Abstract:
     """The inverse of square matrices."""
-    inverse, singular = lapack(ctx, _inverse, _matrices(ctx, a, "inv", square=True))
+    given = matrices(ctx, a, "inv", square=True)
+    inverse, singular = lapack(ctx, _inverse, given.value)
     refuse_if(ctx, singular, _SINGULAR)
-    return ctx.ndarray(inverse)
+    return first(ctx, inverse, given.sizes)
 
 
 @meaning(np.linalg.det)
 def det(ctx: Context, a: Raw) -> Abstract:
     """The determinant of square matrices."""
-    return ctx.new(*lapack(ctx, jnp.linalg.det, _matrices(ctx, a, "det", square=True)))
+    return ctx.new(*lapack(ctx, jnp.linalg.det, matrices(ctx, a, "det", square=True).value))
 
 
 @meaning(np.linalg.slogdet)
 def slogdet(ctx: Context, a: Raw) -> Abstract:
     """The sign of the determinant, and the logarithm of its absolute value."""
-    return _named(ctx, _SLOGDET, lapack(ctx, jnp.linalg.slogdet, _matrices(ctx, a, "slogdet", square=True)))
+    given = matrices(ctx, a, "slogdet", square=True)
+    return _named(ctx, _SLOGDET, lapack(ctx, jnp.linalg.slogdet, given.value))
+
+
+def _itself(a: jax.Array) -> jax.Array:
+    return a
+
+
+def _refuse_derivative(primals: Any, tangents: Any) -> Any:
+    raise TypeError("a matrix of a computed number of columns has no derivative of its singular vectors here")
+
+
+_of_bounded_columns = jax.custom_jvp(_itself)
+"""The matrix itself. Columns of zeros have equal singular values, so that the vectors have no derivative."""
+_of_bounded_columns.defjvp(_refuse_derivative)
+
+
+def _with_columns(ctx: Context, matrix: Matrices) -> Value:
+    """The value, whose singular vectors have no derivative where the number of columns is computed."""
+    known = isinstance(matrix.sizes[-1], int)
+    return matrix.value if known else twin(ctx, _of_bounded_columns, matrix.value)[0]
+
+
+def _least_squares(a: jax.Array, b: jax.Array, share: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    x, _, rank, values = jnp.linalg.lstsq(a, b, rcond=share)
+    return x, rank, values
+
+
+def _lstsq(a: Any, b: Any) -> None:
+    np.linalg.lstsq(a, b, rcond=None)
 
 
 @meaning(np.linalg.lstsq)
@@ -201,31 +222,45 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
     There are residuals only where the rank, which the values decide, is that of the columns: with more rows
     than columns, staged code cannot read them.
     """
-    matrix = _matrices(ctx, a, "lstsq")
-    right = nested(ctx, NUMPY, b, "np.linalg.lstsq")
-    if matrix.type.rank != 2:
-        text = f"{matrix.type.rank}-dimensional array given. Array must be two-dimensional"
+    matrix, right = matrices(ctx, a, "lstsq"), operand(ctx, b, "lstsq")
+    if matrix.rank != 2:
+        text = f"{matrix.rank}-dimensional array given. Array must be two-dimensional"
         ctx.raise_(np.linalg.LinAlgError(text))
-    rows, columns = matrix.type.static_shape
-    if right.rank not in (1, 2) or right.shape[0] != rows:
-        ctx.raise_(np.linalg.LinAlgError("Incompatible dimensions"))
-    dtype = common_dtype(ctx, matrix.type.dtype, right.dtype)
-    share = ctx.known(rcond, "rcond of np.linalg.lstsq")
-    precision = np.finfo(dtype)  # type: ignore[type-var]
-    share = float(np.finfo(np.float64).eps) * max(rows, columns) if share is None else share
-    operands = ctx.convert(matrix, dtype), ctx.convert(right.value, dtype)
-    x, _, rank, singular = lapack(ctx, jnp.linalg.lstsq, *operands, rcond=share)
+    rows, columns = matrix.sizes
+    incompatible = np.linalg.LinAlgError("Incompatible dimensions")
+    if right.rank not in (1, 2):
+        ctx.raise_(incompatible)
+    check_equal(ctx, rows, right.sizes[0], incompatible, _lstsq, matrix, right)
+    dtype = common_dtype(ctx, matrix.value.type.dtype, right.value.type.dtype)
+    (most, width), others = matrix.value.type.static_shape, right.value.type.static_shape
+    left = fitted(ctx, ctx.convert(_with_columns(ctx, matrix), dtype), (max(most, others[0]), width))
+    values = fitted(ctx, ctx.convert(right.value, dtype), (max(most, others[0]), *others[1:]))
+    if is_none(rcond):
+        longest = ctx.convert(ctx.op(Maximum(), *[integer_of(ctx, n).value for n in matrix.sizes]), FLOAT64)
+        share = ctx.op(Multiply(), longest, ctx.constant(np.finfo(np.float64).eps, FLOAT64))
+    else:
+        share = ctx.convert(value_of(ctx, ctx.read(rcond), FLOAT64), FLOAT64)
+    x, rank, singular = lapack(ctx, _least_squares, left, values, share)
     residuals: Abstract
-    if rows <= columns:
-        empty = np.zeros(0, precision.dtype)
+    if isinstance(rows, int) and isinstance(columns, int) and rows <= columns:
+        empty = np.zeros(0, np.finfo(dtype).dtype)  # type: ignore[type-var]
         residuals = ctx.ndarray(ctx.constant(empty, empty.dtype))
     else:
         rewrite = "compute them with `((a @ x - b) ** 2).sum(0)`"
         why = SizeDependsOnValues(span=ctx.span, what="the residuals of np.linalg.lstsq", rewrite=rewrite)
         residuals = Unknown(why)
     _converged(ctx, singular, "SVD did not converge in Linear Least Squares")
+    solution = first(ctx, x, (columns, *right.sizes[1:]))
     number = ctx.new(ctx.convert(rank, INT32))
-    return Tuple((ctx.ndarray(x), residuals, number, ctx.ndarray(singular)))
+    return Tuple((solution, residuals, number, first(ctx, singular, [_least(ctx, matrix.sizes)])))
+
+
+def _least(ctx: Context, sizes: Sequence[Size]) -> Size:
+    """The minimum of two sizes."""
+    one, other = sizes
+    if isinstance(one, int) and isinstance(other, int):
+        return min(one, other)
+    return ctx.python(ctx.op(Minimum(), *[integer_of(ctx, n).value for n in sizes]))
 
 
 # ---------------------------------------------------------------- factors
@@ -235,11 +270,11 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
 def cholesky(ctx: Context, a: Raw, /, *, upper: Raw = False) -> Abstract:
     """The triangular factor of positive-definite matrices."""
     lower = not ctx.known(upper, "upper of np.linalg.cholesky")
-    matrices = _matrices(ctx, a, "cholesky", square=True)
-    wide = widened(ctx, matrices)
+    given = matrices(ctx, a, "cholesky", square=True)
+    wide = widened(ctx, given.value)
     factor = ctx.op(Cholesky(lower), wide)
     require_positive(ctx, wide, factor, "Matrix is not positive definite")
-    return ctx.ndarray(rounded(ctx, factor, matrices.type.dtype))
+    return first(ctx, rounded(ctx, factor, given.value.type.dtype), given.sizes)
 
 
 @meaning(np.linalg.qr)
@@ -250,7 +285,7 @@ def qr(ctx: Context, a: Raw, mode: Raw = "reduced") -> Abstract:
         if which in ("raw", "f", "full", "e", "economic"):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.linalg.qr", argument=f"mode {which!r}"))
         ctx.raise_(ValueError(f"Unrecognized mode '{which}'"))
-    made = lapack(ctx, jnp.linalg.qr, _matrices(ctx, a, "qr"), mode=which)
+    made = lapack(ctx, jnp.linalg.qr, known_matrices(ctx, a, "qr"), mode=which)
     return ctx.ndarray(made[0]) if which == "r" else _named(ctx, _QR, made)
 
 
@@ -280,9 +315,14 @@ def svd(
         "full_matrices": bool(ctx.known(full_matrices, "full_matrices of np.linalg.svd")),
         "compute_uv": bool(ctx.known(compute_uv, "compute_uv of np.linalg.svd")),
     }
-    made = lapack(ctx, jnp.linalg.svd, _matrices(ctx, a, "svd"), **options)
+    given = matrices(ctx, a, "svd")
+    if options["compute_uv"] and given.is_bounded:
+        refuse(ctx, "np.linalg.svd with vectors", a)
+    made = lapack(ctx, jnp.linalg.svd, given.value, **options)
     _converged(ctx, made[1] if options["compute_uv"] else made[0], "SVD did not converge")
-    return _named(ctx, _SVD, made) if options["compute_uv"] else ctx.ndarray(made[0])
+    if options["compute_uv"]:
+        return _named(ctx, _SVD, made)
+    return first(ctx, made[0], (*given.sizes[:-2], _least(ctx, given.sizes[-2:])))
 
 
 @meaning(np.linalg.svdvals)
@@ -299,7 +339,7 @@ def _symmetric(ctx: Context, function: Callable[..., Any], a: Raw, uplo: Raw, na
     which = str(ctx.known(uplo, f"UPLO of np.linalg.{name}")).upper()
     if which not in ("L", "U"):
         ctx.raise_(ValueError("UPLO argument must be 'L' or 'U'"))
-    matrices = _matrices(ctx, a, name, square=True)
+    matrices = known_matrices(ctx, a, name, square=True)
     return lapack(ctx, function, matrices, UPLO=which, symmetrize_input=False)
 
 
@@ -317,7 +357,7 @@ def eigvalsh(ctx: Context, a: Raw, UPLO: Raw = "L") -> Abstract:
 
 def _general(ctx: Context, function: Callable[..., Any], a: Raw, name: str) -> list[Value]:
     """A spectrum of complex matrices; that of real ones is real or complex, depending on the values."""
-    matrices = _matrices(ctx, a, name, square=True)
+    matrices = known_matrices(ctx, a, name, square=True)
     if not is_complex(matrices.type.dtype):
         why = "of a real matrix it is real or complex, which the values decide"
         instead = f"convert the matrix to complex first: `np.linalg.{name}(a.astype(complex))`"
@@ -343,18 +383,29 @@ def eigvals(ctx: Context, a: Raw) -> Abstract:
 # ---------------------------------------------------------------- programs over these
 
 
-@composed(np.linalg.pinv)
-def pinv(a: Any, rcond: Any = None, hermitian: Any = False, *, rtol: Any = ...) -> Any:
+@meaning(np.linalg.pinv)
+def pinv(
+    ctx: Context, a: Raw, rcond: Raw = None, hermitian: Raw = False, *, rtol: Raw = np._NoValue
+) -> Abstract:
     """The pseudo-inverse: singular values below a share of the greatest count as 0."""
-    matrices = np.asarray(a)
-    if rcond is not None and rtol is not ...:
+    given = matrices(ctx, a, "pinv")
+    if given.is_bounded and ctx.known(hermitian, "hermitian of np.linalg.pinv"):
+        refuse(ctx, "np.linalg.pinv of a Hermitian matrix", a)
+    sizes = [n if isinstance(n, Array) else Const(n) for n in given.sizes[-2:]]
+    made = run_program(ctx, _pinv, [ctx.ndarray(_with_columns(ctx, given)), *sizes, rcond, hermitian, rtol])
+    value = NUMPY.operand(ctx, made, "pinv").value
+    return first(ctx, value, (*given.sizes[:-2], given.sizes[-1], given.sizes[-2]))
+
+
+def _pinv(matrices: Any, rows: Any, columns: Any, rcond: Any, hermitian: Any, rtol: Any) -> Any:
+    if rcond is not None and rtol is not np._NoValue:
         raise ValueError("`rtol` and `rcond` can't be both set.")
     share = rcond
     if rcond is None:
-        share = 1e-15 if rtol is ... else rtol
+        share = 1e-15 if rtol is np._NoValue else rtol
     u, values, vh = np.linalg.svd(np.conj(matrices), full_matrices=False, hermitian=hermitian)
     if share is None:
-        share = max(matrices.shape[-2:]) * np.finfo(values.dtype).eps
+        share = max(rows, columns) * np.finfo(values.dtype).eps
     limit = np.asarray(share)[..., None] * np.max(values, axis=-1, keepdims=True, initial=0)
     kept = values > limit
     shares = np.where(kept, 1 / np.where(kept, values, 1), 0).astype(values.dtype)
@@ -386,7 +437,7 @@ def _inverse_or_nan(a: Any) -> Any:
 @meaning(_inverse_or_nan)
 def inverse_or_nan(ctx: Context, a: Raw) -> Abstract:
     """The inverse in double precision, NaN where a matrix has none."""
-    return ctx.ndarray(*twin(ctx, jnp.linalg.inv, widened(ctx, _matrices(ctx, a, "cond", square=True))))
+    return ctx.ndarray(*twin(ctx, jnp.linalg.inv, widened(ctx, known_matrices(ctx, a, "cond", square=True))))
 
 
 @composed(np.linalg.cond)
