@@ -88,6 +88,14 @@ def extent_of(progression: Progression, axis: int, bounds: tuple[Array, ...] = (
     return Extent(axis, start=progression.start, step=progression.step, size=progression.count, bounds=bounds)
 
 
+def axes_with(shape: tuple[int, ...], extents: tuple[Extent, ...]) -> tuple[Extent | int, ...]:
+    """The axes of an array of `shape` of which some are bounded."""
+    found: list[Extent | int] = list(shape)
+    for extent in extents:
+        found[extent.axis] = extent
+    return tuple(found)
+
+
 class Selection(Abstract):
     """A value between an array and its elements: a bounded array, `x.at`, `x.at[i]`. Indexing and attributes of arrays
     handle it.
@@ -126,10 +134,7 @@ class Bounded(Selection):
     @property
     def axes(self) -> tuple[Extent | int, ...]:
         """The axes: bounded ones, and the extents of the others."""
-        found: list[Extent | int] = list(self.type.static_shape)
-        for extent in self.extents:
-            found[extent.axis] = extent
-        return tuple(found)
+        return axes_with(self.type.static_shape, self.extents)
 
     @property
     def outline(self) -> Hashable:

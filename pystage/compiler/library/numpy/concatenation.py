@@ -2,46 +2,128 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
+from ....records import dataclass
 from ...diagnostics.codes_types import ArgumentNotStaged, NotNumeric
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType, DType
-from ...ops import Add, Broadcast, Compare, Concatenate, DynamicSlice, Negate, Remainder, Select
+from ...ops import (
+    Add,
+    Broadcast,
+    Compare,
+    Concatenate,
+    DynamicSlice,
+    DynamicUpdateSlice,
+    Maximum,
+    Multiply,
+    Negate,
+    Remainder,
+    Select,
+    Slice,
+    Transpose,
+)
 from ...values.boundary import Form
+from ...values.bounded import Bounded, Extent, Progression, axes_with, extent_of
 from ...values.lattice import (
     Abstract,
     Array,
+    Const,
     DictView,
     Enumerate,
     IteratorCell,
     Mapped,
     Reversed,
     SetCell,
+    Tuple,
     Zip,
 )
 from ...values.packing import stacked
 from ...values.views import Window
 from ..context import Context, Raw
 from ..interfaces.allocation_checks import check_memory
+from ..kernels.python_implementations import run_program
 from ..kernels.structures import call_now, cell_of, new_list
+from ..operands.bounded_arguments import (
+    Axis,
+    as_array,
+    compact_argument,
+    compacted,
+    decided,
+    flattened,
+    placed_argument,
+    size_along,
+    value_of_size,
+    with_axes,
+    with_ones,
+)
+from ..operands.known_calls import is_computed
 from ..operands.libraries import ArrayArgument, Rules, twins, with_views
 from ..operands.nested_sequences import array_argument, elements, is_sequence
+from ..operands.rows_as_arrays import arrays_of_rows, chained, rank_of_rows
 from ..rules.jax import axis_of, integer, ints, is_none
+from ..rules.promote import value_of
+from .indexing.bounded import count, refuse
+from .indexing.bounded import shape as shape_of_bounded
+from .indexing.bounded_operands import elementwise, placed
 from .indexing.fancy_indexing import Fancy, gather
 from .indexing.stores import cast
-from .manipulation import as_array, shape_known
+from .manipulation import as_array as as_known_array
+from .manipulation import places_of_ones, rank_of, shape_known
 
 
-def arrays_of(ctx: Context, rules: Rules, raw: Raw, function: str) -> list[ArrayArgument]:
-    """The arrays of a sequence argument (of an array, its rows)."""
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """Arrays to join; with `are_lines`, the lines of the only part along its first axis, of computed number."""
+
+    parts: Sequence[ArrayArgument]
+    are_lines: bool = False
+
+    @property
+    def rank(self) -> int:
+        """The rank of the first array."""
+        return self.parts[0].rank - self.are_lines
+
+    def with_ones(self, ctx: Context, places: Callable[[int], Sequence[int]]) -> Arrays:
+        """The arrays with axes of one element at the places that are those of their rank."""
+        by = int(self.are_lines)
+        parts = [with_ones(ctx, g, [at + by for at in places(g.rank - by)]) for g in self.parts]
+        return Arrays(parts, self.are_lines)
+
+
+def arrays_of(
+    ctx: Context,
+    rules: Rules,
+    raw: Raw,
+    function: str,
+    axis: Raw = 0,
+    chains: Callable[[int], bool] = lambda rank: False,
+) -> Arrays:
+    """The arrays of a sequence argument (of an array, its rows).
+
+    Of a list of computed length those of a rank that the function `chains` need not be of one length where it joins them
+    along their first axis.
+    """
     if not rules.is_jax and _is_no_sequence(ctx, raw):
         call_now(ctx, getattr(np, function), iter(()))  # NumPy takes no iterator, whatever it gives
+    called = getattr(rules.module, function)
+    raw = decided(ctx, raw)
+    rank, at = rank_of_rows(ctx, rules, raw), axis.value if isinstance(axis, Const) else axis
+    chain = None
+    if rank is not None and chains(rank) and at in (None, 0, -rank):
+        chain = chained(ctx, rules, raw, called)
+    raw = arrays_of_rows(ctx, raw, called, rules=rules) if chain is None else Tuple((chain,))
+    if isinstance(raw, Bounded) and isinstance(raw.axes[0], Extent):
+        none = ctx.op(Compare("EQ"), count(ctx, raw, raw.axes[0]).value, ctx.constant(0, INT64))
+        ctx.check(none, ValueError(), called, [Const(())])
+        return Arrays([compact_argument(ctx, rules, raw, function)], True)
     items = elements(ctx, raw)
     if items is None:
         items = ctx.iterate(raw) if isinstance(raw, Abstract) else None
@@ -49,7 +131,7 @@ def arrays_of(ctx: Context, rules: Rules, raw: Raw, function: str) -> list[Array
         ctx.fail(NotNumeric(span=ctx.span, what=function, kind="something other than a list of arrays"))
     if not items:
         rules.mismatch(ctx, "need at least one array to concatenate")
-    return [array_argument(ctx, rules, item, function) for item in items]
+    return Arrays([placed_argument(ctx, rules, item, function) for item in items])
 
 
 def _is_no_sequence(ctx: Context, raw: Raw) -> bool:
@@ -58,39 +140,136 @@ def _is_no_sequence(ctx: Context, raw: Raw) -> bool:
     return lazy or isinstance(cell_of(ctx, raw), IteratorCell | SetCell)
 
 
+_MISMATCH = "all the input array dimensions except for the concatenation axis must match exactly"
+
+
 def joined(
     ctx: Context,
     rules: Rules,
-    given: Sequence[ArrayArgument],
+    arrays: Arrays,
     axis: int,
     dtype: Raw,
     function: str,
     casting: Raw = "same_kind",
 ) -> Abstract:
     """Arrays one after another along an axis that all have, cast to a type by a rule of NumPy's."""
-    first = given[0].shape
+    given = arrays.parts
+    rank = given[0].rank
     for i, other in enumerate(given):
-        if len(other.shape) != len(first):
-            text = "all the input array dimensions except for the concatenation axis must match exactly"
-            if not rules.is_jax:
-                text = (
-                    "all the input arrays must have same number of dimensions, but the array at index 0 has "
-                    f"{len(first)} dimension(s) and the array at index {i} has {len(other.shape)} dimension(s)"
-                )
-            rules.mismatch(ctx, text)
-        if any(n != m for k, (n, m) in enumerate(zip(first, other.shape)) if k != axis):
-            rules.mismatch(
-                ctx,
-                "all the input array dimensions except for the concatenation axis must match exactly",
+        if other.rank != rank:
+            text = (
+                "all the input arrays must have same number of dimensions, but the array at index 0 has "
+                f"{rank} dimension(s) and the array at index {i} has {other.rank} dimension(s)"
             )
+            rules.mismatch(ctx, _MISMATCH if rules.is_jax else text)
+        sizes = [(n, m) for k, (n, m) in enumerate(zip(given[0].axes, other.axes)) if k != axis]
+        if not arrays.are_lines and any(_differ(n, m) for n, m in sizes):
+            rules.mismatch(ctx, _MISMATCH)
+    along = arrays.are_lines or any(isinstance(g.axes[axis], Extent) for g in given)
+    extents: Sequence[Extent] = []
+    if not arrays.are_lines and any(e.axis != axis for g in given for e in g.extents):
+
+        def plain(*samples: Any) -> Any:
+            return rules.module.concatenate(samples, axis)
+
+        if not along:
+
+            def whole(*wholes: Raw) -> Abstract:
+                parts = [array_argument(ctx, rules, each, function) for each in wholes]
+                return joined(ctx, rules, Arrays(parts), axis, dtype, function, casting)
+
+            operands = [as_array(ctx, rules, g) for g in given]
+            return elementwise(ctx, f"{rules.name}.{function}", plain, whole, *operands, apart=axis)
+        given, extents = _side_by_side(ctx, rules, given, axis, f"{rules.name}.{function}", plain)
     common, weak = rules.common_dtype(ctx, given)
     if not is_none(dtype):
         common, weak = rules.dtype(ctx, dtype, function), False
     if not rules.is_jax:
         check_casts(ctx, given, common, ctx.known(casting, f"casting of {function}"))
-    values = [cast(ctx, g.value, common) for g in given]
+    if along:
+        given = [compacted(ctx, rules, g) for g in given]
+    cast_to = [replace(g, value=cast(ctx, g.value, common)) for g in given]
+    if arrays.are_lines:
+        return _merged(ctx, rules, cast_to[0], axis, weak, function)
+    if along:
+        value, extent = _one_after_another(ctx, cast_to, axis)
+        axes = axes_with(value.type.static_shape, (extent, *extents))
+        return with_axes(ctx, rules.array(ctx, value, weak), axes)
+    values = [g.value for g in cast_to]
     values = [v for v in values if v.type.static_shape[axis]] or values[:1]
     return rules.array(ctx, ctx.op(Concatenate(axis), *values) if len(values) > 1 else values[0], weak)
+
+
+def _differ(one: Axis, other: Axis) -> bool:
+    return isinstance(one, int) and isinstance(other, int) and one != other
+
+
+def _side_by_side(
+    ctx: Context,
+    rules: Rules,
+    given: Sequence[ArrayArgument],
+    axis: int,
+    name: str,
+    plain: Callable[..., Any],
+) -> tuple[list[ArrayArgument], list[Extent]]:
+    """Arrays bounded along the axis that joins them, aligned along the others, and the bounded axes among those."""
+    given = [compacted(ctx, rules, g) for g in given]
+    across = [replace(g, extents=tuple([e for e in g.extents if e.axis != axis])) for g in given]
+    wholes, extents = placed(ctx, name, plain, [as_array(ctx, rules, g) for g in across], axis)
+    aligned = [
+        replace(
+            array_argument(ctx, rules, whole, name), extents=tuple([e for e in g.extents if e.axis == axis])
+        )
+        for g, whole in zip(given, wholes, strict=True)
+    ]
+    return aligned, [e.moved(given[0].rank) for e in extents]
+
+
+def _one_after_another(ctx: Context, given: Sequence[ArrayArgument], at: int) -> tuple[Value, Extent]:
+    """Arrays of which some are bounded along the axis that joins them: each is written where the last ended.
+
+    Where the first is bounded by a capacity, so is the result.
+    """
+    values = [g.value for g in given]
+    joined = ctx.op(Concatenate(at), *values) if len(values) > 1 else values[0]
+    along = given[0].axes[at]
+    capacity = along.capacity if isinstance(along, Extent) else None
+    begins: list[Value] = [ctx.constant(0, INT64)]
+    for each in given:
+        begins.append(ctx.op(Add(), begins[-1], value_of_size(ctx, size_along(ctx, each, at))))
+    if capacity is not None:
+        ctx.needs_capacity(capacity, begins[-1])
+    within = capacity is not None and not any(g.extents for g in given[1:])
+    value = values[0] if within else joined
+    computed = [isinstance(g.axes[at], Extent) for g in given]
+    stay = 1 + next((i for i, c in enumerate(computed) if c), len(given))  # so many stand where they belong
+    for begin, each_value in list(zip(begins, values))[stay:]:
+        starts = [begin if axis == at else begins[0] for axis in range(value.type.rank)]
+        if each_value.type.size:
+            value = ctx.op(DynamicUpdateSlice(), value, each_value, *starts)
+    if capacity is not None and not within:
+        limits = tuple([capacity.size if axis == at else n for axis, n in enumerate(value.type.static_shape)])
+        value = ctx.op(Slice((0,) * len(limits), limits, (1,) * len(limits)), value)
+    return value, replace(extent_of(Progression(begins[0], 1, begins[-1]), at), capacity=capacity)
+
+
+def _merged(ctx: Context, rules: Rules, lines: ArrayArgument, at: int, weak: bool, function: str) -> Abstract:
+    """The lines of an array along its first axis, one after another along their axis `at`."""
+    order = (*range(1, at + 1), 0, *range(at + 1, lines.rank))
+    value = ctx.op(Transpose(order), lines.value) if at else lines.value
+    axes = [lines.axes[i] for i in order]
+    extents = tuple([replace(axis, axis=i) for i, axis in enumerate(axes) if isinstance(axis, Extent)])
+    moved = ArrayArgument(value, weak, lines.form, extents)
+    each = axes[at + 1]
+    if isinstance(each, Extent):
+        if lines.rank > 2:
+            refuse(ctx, f"{rules.name}.{function}", as_array(ctx, rules, moved))
+        return as_array(ctx, rules, flattened(ctx, rules, moved))
+    size = ctx.op(Multiply(), value_of_size(ctx, size_along(ctx, moved, at)), ctx.constant(each, INT64))
+    shape = value.type.static_shape
+    merged = ctx.reshape(value, (*shape[:at], shape[at] * each, *shape[at + 2 :]))
+    axes[at : at + 2] = [extent_of(Progression(ctx.constant(0, INT64), 1, size), at)]
+    return with_axes(ctx, rules.array(ctx, merged, weak), axes)
 
 
 def check_casts(ctx: Context, given: Sequence[ArrayArgument], dtype: DType, casting: Any) -> None:
@@ -101,12 +280,7 @@ def check_casts(ctx: Context, given: Sequence[ArrayArgument], dtype: DType, cast
             ctx.raise_(TypeError(f"Cannot cast array data {pair} according to the rule {casting!r}"))
 
 
-def reshaped_argument(ctx: Context, argument: ArrayArgument, shape: tuple[int, ...]) -> ArrayArgument:
-    """An array argument in another shape."""
-    return argument.of(ctx.reshape(argument.value, shape))
-
-
-@twins(np.concatenate, jnp.concatenate, delegates=False)
+@twins(np.concatenate, jnp.concatenate, delegates=False, joins_rows=True)
 def concatenate(
     ctx: Context,
     rules: Rules,
@@ -118,15 +292,16 @@ def concatenate(
     casting: Raw = "same_kind",
 ) -> Abstract:
     """The arrays one after another along `axis`, or all elements where it is None."""
-    given = arrays_of(ctx, rules, arrays, "concatenate")
+    given = arrays_of(ctx, rules, arrays, "concatenate", axis, lambda rank: True)
     if is_none(axis):
+        parts = given.parts
         if not rules.is_jax and is_none(dtype):
-            given = _with_weak_numbers(ctx, given)
-        given = [reshaped_argument(ctx, g, (g.value.type.size,)) for g in given]
+            parts = _with_weak_numbers(ctx, parts)
+        given = Arrays([flattened(ctx, rules, g) for g in parts])
         return joined(ctx, rules, given, 0, dtype, "concatenate", casting)
-    if not given[0].rank:
+    if not given.rank:
         rules.mismatch(ctx, "zero-dimensional arrays cannot be concatenated")
-    at = axis_of(ctx, axis, given[0].rank, "concatenate")
+    at = axis_of(ctx, axis, given.rank, "concatenate")
     return joined(ctx, rules, given, at, dtype, "concatenate", casting)
 
 
@@ -143,10 +318,10 @@ def _with_weak_numbers(ctx: Context, given: Sequence[ArrayArgument]) -> list[Arr
 
 
 if np.concat is not np.concatenate:
-    twins(np.concat, jnp.concat, delegates=False)(concatenate)
+    twins(np.concat, jnp.concat, delegates=False, joins_rows=True)(concatenate)
 
 
-@twins(np.stack, jnp.stack, delegates=False)
+@twins(np.stack, jnp.stack, delegates=False, joins_rows=True)
 def stack(
     ctx: Context,
     rules: Rules,
@@ -157,117 +332,118 @@ def stack(
     dtype: Raw = None,
     casting: Raw = "same_kind",
 ) -> Abstract:
-    """The arrays, all of one shape, along a new axis."""
+    """The arrays, all of one shape, along a new axis; those of a list of computed length are the rows of one."""
     given = arrays_of(ctx, rules, arrays, "stack")
-    shape = given[0].shape
-    if any(g.shape != shape for g in given):
-        rules.mismatch(ctx, "all input arrays must have the same shape")
-    at = axis_of(ctx, axis, len(shape) + 1, "stack")
-    if at == 0 and is_none(dtype) and casting == "same_kind":
-        values, weak = rules.common(ctx, given)
+    first = given.parts[0]
+    for other in given.parts:
+        if other.rank != first.rank or any(map(_differ, first.axes, other.axes)):
+            rules.mismatch(ctx, "all input arrays must have the same shape")
+    at = axis_of(ctx, axis, given.rank + 1, "stack")
+    is_static = not any(g.extents for g in given.parts)
+    if at == 0 and is_none(dtype) and casting == "same_kind" and is_static:
+        values, weak = rules.common(ctx, given.parts)
         return rules.array(ctx, stacked(ctx.b, values), weak)
-    wide = (*shape[:at], 1, *shape[at:])
-    return joined(ctx, rules, [reshaped_argument(ctx, g, wide) for g in given], at, dtype, "stack", casting)
+    return joined(ctx, rules, given.with_ones(ctx, lambda rank: [at]), at, dtype, "stack", casting)
 
 
-def _raised(ctx: Context, given: Sequence[ArrayArgument], rank: int) -> list[ArrayArgument]:
-    """The arrays with at least `rank` axes, as `atleast_nd` gives them."""
-    made = []
-    for g in given:
-        shape = g.shape
-        if len(shape) == 0:
-            shape = (1,) * rank
-        elif len(shape) == 1 and rank > 1:
-            shape = (1, *shape) if rank == 2 else (1, *shape, 1)
-        elif len(shape) == 2 and rank == 3:
-            shape = (*shape, 1)
-        made.append(reshaped_argument(ctx, g, shape))
-    return made
-
-
-@twins(np.hstack, jnp.hstack, delegates=False)
+@twins(np.hstack, jnp.hstack, delegates=False, joins_rows=True)
 def hstack(
     ctx: Context, rules: Rules, tup: Raw, *, dtype: Raw = None, casting: Raw = "same_kind"
 ) -> Abstract:
     """Side by side: along the second axis, vectors along their only one."""
-    given = _raised(ctx, arrays_of(ctx, rules, tup, "hstack"), 1)
-    return joined(ctx, rules, given, 0 if given[0].rank == 1 else 1, dtype, "hstack", casting)
+    given = arrays_of(ctx, rules, tup, "hstack", chains=lambda rank: rank == 1)
+    given = given.with_ones(ctx, functools.partial(places_of_ones, 1))
+    return joined(ctx, rules, given, 0 if given.rank == 1 else 1, dtype, "hstack", casting)
 
 
-@twins(np.vstack, jnp.vstack, delegates=False)
+@twins(np.vstack, jnp.vstack, delegates=False, joins_rows=True)
 def vstack(
     ctx: Context, rules: Rules, tup: Raw, *, dtype: Raw = None, casting: Raw = "same_kind"
 ) -> Abstract:
     """One below the other: along the first axis, vectors as rows."""
-    given = _raised(ctx, arrays_of(ctx, rules, tup, "vstack"), 2)
+    given = arrays_of(ctx, rules, tup, "vstack", chains=lambda rank: rank > 1)
+    given = given.with_ones(ctx, functools.partial(places_of_ones, 2))
     return joined(ctx, rules, given, 0, dtype, "vstack", casting)
 
 
-@twins(np.dstack, jnp.dstack, delegates=False)
+@twins(np.dstack, jnp.dstack, delegates=False, joins_rows=True)
 def dstack(ctx: Context, rules: Rules, tup: Raw) -> Abstract:
     """One behind the other: along the third axis."""
-    return joined(ctx, rules, _raised(ctx, arrays_of(ctx, rules, tup, "dstack"), 3), 2, None, "dstack")
+    given = arrays_of(ctx, rules, tup, "dstack").with_ones(ctx, functools.partial(places_of_ones, 3))
+    return joined(ctx, rules, given, 2, None, "dstack")
 
 
-@twins(np.column_stack, jnp.column_stack, delegates=False)
+@twins(np.column_stack, jnp.column_stack, delegates=False, joins_rows=True)
 def column_stack(ctx: Context, rules: Rules, tup: Raw) -> Abstract:
     """Vectors as the columns of a matrix."""
-    given = [
-        g if g.rank > 1 else reshaped_argument(ctx, g, (g.value.type.size, 1))
-        for g in arrays_of(ctx, rules, tup, "column_stack")
-    ]
+    given = arrays_of(ctx, rules, tup, "column_stack").with_ones(ctx, _places_of_column)
     return joined(ctx, rules, given, 1, None, "column_stack")
+
+
+def _places_of_column(rank: int) -> Sequence[int]:
+    """Where a number, or a vector, gets axes that make it a column."""
+    return (0, 1)[rank:]
 
 
 @twins(np.append, jnp.append, delegates=False)
 def append(ctx: Context, rules: Rules, arr: Raw, values: Raw, axis: Raw = None) -> Abstract:
     """A new array: the second after the first, both flat where there is no `axis`."""
-    given = [array_argument(ctx, rules, a, "append") for a in (arr, values)]
+    given = [placed_argument(ctx, rules, a, "append") for a in (arr, values)]
     if is_none(axis):
-        given = [reshaped_argument(ctx, g, (g.value.type.size,)) for g in given]
-        return joined(ctx, rules, given, 0, None, "append")
-    return joined(ctx, rules, given, axis_of(ctx, axis, given[0].rank, "append"), None, "append")
+        given = [flattened(ctx, rules, g) for g in given]
+        return joined(ctx, rules, Arrays(given), 0, None, "append")
+    return joined(ctx, rules, Arrays(given), axis_of(ctx, axis, given[0].rank, "append"), None, "append")
 
 
 # ---------------------------------------------------------------- splitting
 
 
-def _pieces(
-    ctx: Context, rules: Rules, ary: Raw, sections: Raw, axis: int, function: str, equal: bool
-) -> Abstract:
-    shape = shape_known(ctx, rules, ary, function)
-    extent = shape[axis]
-    given = ctx.known(sections, f"the sections of {function}")
-    if np.ndim(given) == 0:
-        count = int(given)
-        if count == 0 and equal:
-            rules.mismatch(ctx, "integer modulo by zero", ZeroDivisionError)
-        if count <= 0:
-            rules.mismatch(ctx, "number sections must be larger than 0.")
-        if equal and extent % count:
-            rules.mismatch(ctx, "array split does not result in an equal division")
-        each, more = divmod(extent, count)
-        sizes = [each + 1] * more + [each] * (count - more)
-        bounds = [0, *np.cumsum(sizes).tolist()]
-    else:
-        bounds = [0, *[int(i) for i in given], extent]
-        if rules.is_jax and sorted(bounds) != bounds:
-            rules.mismatch(ctx, "sizes passed to split must be nonnegative")
-    made: list[Abstract] = []
-    for first, last in itertools.pairwise(bounds):
-        start, stop, _ = slice(first, last).indices(extent)
-        starts = tuple([start if i == axis else 0 for i in range(len(shape))])
-        wanted = tuple([max(stop - start, 0) if i == axis else n for i, n in enumerate(shape)])
-        made.append(with_views(ctx, rules, ary, (Window(starts, wanted),), function))
-    return new_list(ctx, made)
+def _cuts(n: Any, sections: Any, equal: Any) -> Any:
+    """The places between the parts of `n` elements: so many of about the same size, or those that are named."""
+    if np.ndim(sections) > 0:
+        places = np.asarray(sections)
+        if places.dtype.kind not in "iu" and len(places) > 0:
+            raise TypeError("slice indices must be integers or None or have an __index__ method")
+        return [0, *[int(place) for place in places], n]
+    if sections == 0 and equal:
+        raise ZeroDivisionError("integer modulo by zero")
+    if sections <= 0:
+        raise ValueError("number sections must be larger than 0.")
+    if equal and n % sections:
+        raise ValueError("array split does not result in an equal division")
+    each, longer = n // sections, n % sections
+    return [i * each + min(i, longer) for i in range(sections + 1)]
+
+
+def _parts(ary: Any, sections: Any, axis: Any, equal: Any) -> Any:
+    """The parts of an array at computed places."""
+    cuts = _cuts(ary.shape[axis], sections, equal)
+    lines = np.moveaxis(ary, axis, 0)
+    return [np.moveaxis(lines[cuts[i] : cuts[i + 1]], 0, axis) for i in range(len(cuts) - 1)]
 
 
 def _split(
     ctx: Context, rules: Rules, ary: Raw, sections: Raw, axis: Raw, function: str, equal: bool
 ) -> Abstract:
-    made = as_array(ctx, rules, ary, function)
-    at = axis_of(ctx, axis, len(shape_known(ctx, rules, made, function)), function)
-    return _pieces(ctx, rules, made, sections, at, function, equal)
+    made = as_known_array(ctx, rules, ary, function)
+    at = axis_of(ctx, axis, rank_of(ctx, rules, made, function), function)
+    if isinstance(made, Bounded) or is_computed(ctx, sections):
+        return run_program(ctx, _parts, [made, sections, at, equal])
+    shape = shape_known(ctx, rules, made, function)
+    given = ctx.known(sections, f"the sections of {function}")
+    try:
+        bounds = _cuts(shape[at], given, equal)
+    except (TypeError, ValueError, ZeroDivisionError) as error:
+        rules.mismatch(ctx, str(error), type(error))
+    if rules.is_jax and sorted(bounds) != bounds:
+        rules.mismatch(ctx, "sizes passed to split must be nonnegative")
+    parts: list[Abstract] = []
+    for first, last in itertools.pairwise(bounds):
+        start, stop, _ = slice(first, last).indices(shape[at])
+        starts = tuple([start if i == at else 0 for i in range(len(shape))])
+        wanted = tuple([max(stop - start, 0) if i == at else n for i, n in enumerate(shape)])
+        parts.append(with_views(ctx, rules, made, (Window(starts, wanted),), function))
+    return new_list(ctx, parts)
 
 
 @twins(np.split, jnp.split)
@@ -284,7 +460,7 @@ def array_split(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw, 
 
 def _check_rank(ctx: Context, rules: Rules, ary: Raw, least: int, name: str) -> None:
     """The error for an array of fewer axes than a function splits."""
-    if len(shape_known(ctx, rules, ary, name)) < least:
+    if rank_of(ctx, rules, ary, name) < least:
         rules.mismatch(ctx, f"{name} only works on arrays of {least} or more dimensions")
 
 
@@ -298,7 +474,7 @@ def vsplit(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw) -> Ab
 @twins(np.hsplit, jnp.hsplit)
 def hsplit(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw) -> Abstract:
     """Split along the second axis, of a vector along its only one."""
-    axis = 1 if len(shape_known(ctx, rules, ary, "hsplit")) > 1 else 0
+    axis = 1 if rank_of(ctx, rules, ary, "hsplit") > 1 else 0
     return _split(ctx, rules, ary, indices_or_sections, axis, "hsplit", True)
 
 
@@ -315,17 +491,39 @@ def dsplit(ctx: Context, rules: Rules, ary: Raw, indices_or_sections: Raw) -> Ab
 @twins(np.tile, jnp.tile, delegates=False)
 def tile(ctx: Context, rules: Rules, A: Raw, reps: Raw) -> Abstract:
     """The whole array repeated along its axes."""
-    given = array_argument(ctx, rules, A, "tile")
-    counts = ints(ctx, reps, "reps of tile")
-    rank = max(given.rank, len(counts))
-    shape = (*[1] * (rank - given.rank), *given.shape)
-    counts = (*[1] * (rank - len(counts)), *counts)
-    spread = tuple([n for pair in zip(counts, shape) for n in pair])
-    value = ctx.reshape(given.value, shape)
-    if any(c != 1 for c in counts):
-        value = ctx.op(Broadcast(spread, tuple([2 * i + 1 for i in range(rank)])), value)
-    whole = tuple([c * n for c, n in zip(counts, shape)])
-    return rules.array(ctx, ctx.reshape(value, whole), given.weak)
+    given = placed_argument(ctx, rules, A, "tile")
+    counts = list(_counts(ctx, reps))
+    given = with_ones(ctx, given, range(len(counts) - given.rank))
+    counts = [*[1] * (given.rank - len(counts)), *counts]
+    known = [isinstance(n, int) and isinstance(axis, int) for n, axis in zip(counts, given.axes)]
+    times = [int(n) if is_known else 1 for n, is_known in zip(counts, known)]
+    if any(n != 1 for n in times):
+        spread = tuple([n for pair in zip(times, given.shape) for n in pair])
+        value = ctx.op(Broadcast(spread, tuple([2 * i + 1 for i in range(given.rank)])), given.value)
+        shape = tuple([n * m for n, m in zip(times, given.shape)])
+        given = replace(given, value=ctx.reshape(value, shape))
+    made = as_array(ctx, rules, given)
+    for axis, n in enumerate(counts):
+        if not known[axis]:
+            made = run_program(ctx, _tiled, [made, n, axis])
+    return made
+
+
+def _counts(ctx: Context, reps: Raw) -> Sequence[Any]:
+    """The counts of `np.tile`, known or computed."""
+    if not is_computed(ctx, reps):
+        return ints(ctx, reps, "reps of tile")
+    items = ctx.iterate(reps) if is_sequence(ctx, reps) or ctx.is_ndarray(reps) else [reps]
+    if items is None:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="tile", argument="reps of computed number"))
+    return [item if is_computed(ctx, item) else integer(ctx, item, "reps of tile") for item in items]
+
+
+def _tiled(a: Any, times: Any, axis: Any) -> Any:
+    """The elements of an array again and again along one axis."""
+    n = a.shape[axis]
+    places = np.arange(n * max(int(times), 0)) % max(n, 1)
+    return np.moveaxis(np.moveaxis(a, axis, 0)[places], 0, axis)
 
 
 @twins(np.repeat, jnp.repeat)
@@ -333,7 +531,7 @@ def repeat(ctx: Context, rules: Rules, a: Raw, repeats: Raw, axis: Raw = None) -
     """Each element repeated, along an axis or flat; the counts must be known."""
     given = array_argument(ctx, rules, a, "repeat")
     if is_none(axis):
-        given = reshaped_argument(ctx, given, (given.value.type.size,))
+        given = flattened(ctx, rules, given)
         at = 0
     else:
         at = axis_of(ctx, axis, given.rank, "repeat")
@@ -367,11 +565,13 @@ def taken(ctx: Context, value: Value, positions: np.ndarray, axis: int) -> Value
 @twins(np.roll, jnp.roll, delegates=False)
 def roll(ctx: Context, rules: Rules, a: Raw, shift: Raw, axis: Raw = None) -> Abstract:
     """The elements shifted cyclically along axes; one shift may be staged."""
-    given = array_argument(ctx, rules, a, "roll")
-    value = given.value
+    given = placed_argument(ctx, rules, a, "roll")
     if is_none(axis):
-        value = _rolled(ctx, ctx.reshape(value, (value.type.size,)), shift, 0)
-        return rules.array(ctx, ctx.reshape(value, given.shape), given.weak)
+        flat = _rolled(ctx, rules, flattened(ctx, rules, given), shift, 0)
+        if not isinstance(a, Bounded):
+            return as_array(ctx, rules, replace(flat, value=ctx.reshape(flat.value, given.shape)))
+        own = Tuple(tuple(shape_of_bounded(ctx, a)))
+        return ctx.call(Const(rules.module.reshape), [as_array(ctx, rules, flat), own])
     axes = ints(ctx, axis, "the axis of roll")
     shifts = elements(ctx, shift)
     if shifts is None:
@@ -381,35 +581,39 @@ def roll(ctx: Context, rules: Rules, a: Raw, shift: Raw, axis: Raw = None) -> Ab
     if len(shifts) != len(axes):
         rules.mismatch(ctx, "'shift' and 'axis' should be scalars or 1D sequences")
     for each, by in zip(axes, shifts):
-        value = _rolled(ctx, value, by, axis_of(ctx, each, given.rank, "roll"))
-    return rules.array(ctx, value, given.weak)
+        given = _rolled(ctx, rules, given, by, axis_of(ctx, each, given.rank, "roll"))
+    return as_array(ctx, rules, given)
 
 
-def _rolled(ctx: Context, value: Value, shift: Raw, axis: int) -> Value:
-    shape = value.type.static_shape
+def _rolled(ctx: Context, rules: Rules, given: ArrayArgument, shift: Raw, axis: int) -> ArrayArgument:
+    shape, value = given.shape, given.value
     extent = shape[axis]
-    if extent <= 1 or value.type.size == 0:
-        return value
-    if isinstance(shift, Array):
-        twice = ctx.op(Concatenate(axis), value, value)
-        start = _modulo(ctx, ctx.op(Negate(), ctx.convert(ctx.reshape(shift.value, ()), INT64)), extent)
+    bounded = isinstance(given.axes[axis], Extent)
+    if value.type.size == 0 or (extent == 1 and not bounded):
+        return given
+    given_shift = ctx.read(shift)
+    if bounded or isinstance(given_shift, Array):
+        given = compacted(ctx, rules, given)
+        twice, _ = _one_after_another(ctx, [given, given], axis)
+        size = value_of_size(ctx, size_along(ctx, given, axis))
+        size = ctx.op(Maximum(), size, ctx.constant(1, INT64)) if bounded else size
+        by = ctx.reshape(value_of(ctx, given_shift, INT64), ())
+        start = _modulo(ctx, ctx.op(Negate(), ctx.convert(by, INT64)), size)
         zero = ctx.constant(0, INT64)
-        return ctx.op(DynamicSlice(shape), twice, *[start if i == axis else zero for i in range(len(shape))])
-    by = integer(ctx, shift, "the shift of roll") % extent
-    if by == 0:
-        return value
-    return ctx.op(
-        Concatenate(axis),
-        part(ctx, value, axis, extent - by, extent),
-        part(ctx, value, axis, 0, extent - by),
-    )
+        starts = [start if i == axis else zero for i in range(len(shape))]
+        return replace(given, value=ctx.op(DynamicSlice(shape), twice, *starts))
+    cut = -integer(ctx, shift, "the shift of roll") % extent
+    if cut == 0:
+        return given
+    parts = part(ctx, value, axis, cut, extent), part(ctx, value, axis, 0, cut)
+    return replace(given, value=ctx.op(Concatenate(axis), *parts))
 
 
-def _modulo(ctx: Context, value: Value, extent: int) -> Value:
+def _modulo(ctx: Context, value: Value, extent: Value) -> Value:
     """`value % extent`, from 0 on."""
-    rest = ctx.op(Remainder(), value, ctx.constant(extent, INT64))
+    rest = ctx.op(Remainder(), value, extent)
     negative = ctx.op(Compare("LT"), rest, ctx.constant(0, INT64))
-    return ctx.op(Select(), negative, ctx.op(Add(), rest, ctx.constant(extent, INT64)), rest)
+    return ctx.op(Select(), negative, ctx.op(Add(), rest, extent), rest)
 
 
 def part(ctx: Context, value: Value, axis: int, start: int, stop: int) -> Value:

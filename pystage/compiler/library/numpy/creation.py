@@ -17,8 +17,22 @@ from ... import limits
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuchOperation
 from ...hlo.ir import Value
-from ...hlo.types import MOST_AXES, SHORT_NAMES, ArrayType, DType, is_complex, is_integer
-from ...ops import Add, Concatenate, Divide, Floor, Iota, Multiply, Slice, Subtract, Transpose
+from ...hlo.types import INT64, MOST_AXES, SHORT_NAMES, ArrayType, DType, is_complex, is_integer
+from ...ops import (
+    Add,
+    And,
+    Compare,
+    Concatenate,
+    Divide,
+    Floor,
+    Iota,
+    Maximum,
+    Multiply,
+    Select,
+    Slice,
+    Subtract,
+    Transpose,
+)
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
@@ -34,6 +48,7 @@ from ..kernels.layout import (
 )
 from ..kernels.structures import abstract, known_object
 from ..operands.casting import array_value, filling_value
+from ..operands.known_calls import is_computed
 from ..operands.libraries import ArrayArgument, Rules, twins, with_views
 from ..operands.nested_sequences import array_argument, is_sequence, nested
 from ..python.operators import binary
@@ -492,37 +507,70 @@ def linspace(
     axis: Raw = 0,
 ) -> Abstract:
     """`num` numbers at equal distances; the ends may be staged and may be arrays."""
-    count = integer(ctx, num, "num of linspace")
-    if count < 0:
-        ctx.raise_(ValueError(f"Number of samples, {count}, must be non-negative."))
+    size, count = _samples(ctx, num)
     closed = bool(ctx.known(endpoint, "endpoint of linspace"))
     ends = [array_argument(ctx, rules, e, "linspace") for e in (start, stop)]
     real = rules.inexact(ctx, numpy_common(tuple([NumberKind(e.dtype, e.form) for e in ends])))
     wanted = type_argument(ctx, rules, dtype, "linspace", real)
     shape = np.broadcast_shapes(*[e.shape for e in ends])
     first, last = [ctx.broadcast(ctx.convert(e.value, real), shape) for e in ends]
-    parts = count - 1 if closed else count
-    step = ctx.op(Divide(), ctx.op(Subtract(), last, first), filled(ctx, parts or np.nan, shape, real))
-    whole = (count, *shape)
-    positions = ctx.constant(np.arange(count).reshape(-1, *[1] * len(shape)), real)
-    by = step if parts else ctx.op(Subtract(), last, first)
+    width, whole = ctx.op(Subtract(), last, first), (count, *shape)
+    parts = size - closed if isinstance(size, int) else ctx.op(Subtract(), size, ctx.constant(closed, INT64))
+    if isinstance(parts, int):
+        step = ctx.op(Divide(), width, filled(ctx, parts or np.nan, shape, real))
+        by = step if parts else width
+        positions = ctx.constant(np.arange(count).reshape(-1, *[1] * len(shape)), real)
+    else:
+        least = ctx.op(Maximum(), parts, ctx.constant(1, INT64))
+        step = by = ctx.op(Divide(), width, ctx.broadcast(ctx.convert(least, real), shape))
+        positions = ctx.op(Iota(ArrayType(real, whole), 0))
     value = multiples(ctx, ctx.broadcast(by, whole), ctx.broadcast(positions, whole), count)
     value = ctx.op(Add(), value, ctx.broadcast(first, whole))
     if closed and count > 1:
-        value = _with_last(ctx, value, last)
+        value = _with_last(ctx, value, parts, last)
     if wanted.kind in "iu" and not is_complex(real):
         value = ctx.op(Floor(), value)
-    result = _moved(ctx, cast(ctx, value, wanted), axis)
-    if ctx.known(retstep, "retstep of linspace"):
-        return Tuple((rules.array(ctx, result), rules.result(ctx, step)))
-    return rules.array(ctx, result)
+    result = rules.array(ctx, _moved(ctx, cast(ctx, value, wanted), axis))
+    if not isinstance(size, int):
+        assert isinstance(result, Ref | Array)
+        result = first_elements(ctx, result, {axis_of(ctx, axis, len(whole), "linspace"): size})
+    if not ctx.known(retstep, "retstep of linspace"):
+        return result
+    if not isinstance(size, int):
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.linspace", argument="retstep here"))
+    return Tuple((result, rules.result(ctx, step)))
 
 
-def _with_last(ctx: Context, value: Value, last: Value) -> Value:
-    """`value` with its last row replaced by the exact end."""
+def _samples(ctx: Context, num: Raw) -> tuple[int | Value, int]:
+    """The number of samples of `np.linspace`, and a bound of it; ValueError where it is negative."""
+    if not is_computed(ctx, num):
+        count = integer(ctx, num, "num of linspace")
+        if count < 0:
+            ctx.raise_(ValueError(f"Number of samples, {count}, must be non-negative."))
+        return count, count
+    number = ctx.read(num)
+    if not isinstance(number, Array) or not is_integer(number.dtype):
+        ctx.raise_(TypeError("'float' object cannot be interpreted as an integer"))
+    size = ctx.convert(number.value, INT64)
+    if ctx.range_of(number)[0] < 0:
+        negative = ctx.op(Compare("LT"), size, ctx.constant(0, INT64))
+        ctx.check(negative, ValueError(), _refuse_samples, [number])
+    return size, bound_of(ctx, number, "np.linspace")
+
+
+def _refuse_samples(num: int) -> None:
+    np.linspace(0, 1, num)
+
+
+def _with_last(ctx: Context, value: Value, place: int | Value, last: Value) -> Value:
+    """`value` with the exact end in its row at this place, unless that is the first; a known one is the last."""
     shape = value.type.static_shape
-    kept = ctx.op(Slice((0,) * len(shape), (shape[0] - 1, *shape[1:]), (1,) * len(shape)), value)
-    return ctx.op(Concatenate(0), kept, ctx.reshape(last, (1, *shape[1:])))
+    if isinstance(place, int):
+        kept = ctx.op(Slice((0,) * len(shape), (shape[0] - 1, *shape[1:]), (1,) * len(shape)), value)
+        return ctx.op(Concatenate(0), kept, ctx.reshape(last, (1, *shape[1:])))
+    at = ctx.op(Compare("EQ"), ctx.op(Iota(ArrayType(INT64, shape), 0)), ctx.broadcast(place, shape))
+    several = ctx.broadcast(ctx.op(Compare("GT"), place, ctx.constant(0, INT64)), shape)
+    return ctx.op(Select(), ctx.op(And(), at, several), ctx.broadcast(last, shape), value)
 
 
 def _moved(ctx: Context, value: Value, axis: Raw) -> Value:

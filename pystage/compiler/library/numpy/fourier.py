@@ -2,25 +2,40 @@
 
 In: arrays of any type; float32 and complex64 are transformed in 32 bits, all others in 64. Out: arrays. A length `n`
 truncates the axis or pads it with zeros.
+
+XLA transforms a known number of elements. A transform of a computed number, `n`, is a convolution with a chirp,
+exp(πi k²/n), which may be any longer than `2n` elements: so it is made of three transforms whose lengths are known (L.
+Bluestein, "A linear filtering approach to the computation of discrete Fourier transform", 1970).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
-from ...hlo.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, DType, is_complex
-from ...ops import Complex, Fft, Imag, Multiply, Pad, Real, Slice, Transpose
-from ...values.lattice import Abstract
+from ...hlo.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT64, DType, is_complex
+from ...ops import Compare, Complex, Fft, Imag, Multiply, Pad, Real, Slice, Transpose
+from ...values.bounded import Extent, Progression, extent_of
+from ...values.lattice import Abstract, Array, Const
 from ..context import Context, Raw
-from ..kernels.python_implementations import composed
-from ..operands.libraries import NUMPY
-from ..operands.nested_sequences import nested
+from ..kernels.python_implementations import composed, run_program
+from ..operands.bounded_arguments import (
+    as_array,
+    compact_argument,
+    filled_up,
+    size_along,
+    value_of_size,
+    with_axes,
+)
+from ..operands.known_calls import is_computed
+from ..operands.libraries import NUMPY, ArrayArgument
 from ..registry import meaning
 from ..rules.jax import axis_of, integer, is_none
+from ..rules.promote import value_of
 from .indexing.stores import shape_of
 from .ufuncs.elementwise import result_into
 
@@ -70,14 +85,16 @@ def _times(ctx: Context, value: Value, factor: float) -> Value:
 
 def _transform(ctx: Context, kind: str, a: Raw, n: Raw, axis: Raw, norm: Raw, name: str) -> Abstract:
     """One of HLO's transforms along one axis."""
-    given = nested(ctx, NUMPY, a, f"np.fft.{name}")
+    given = compact_argument(ctx, NUMPY, a, f"np.fft.{name}")
     if is_none(n) and not -given.rank <= integer(ctx, axis, f"the axis of np.fft.{name}") < given.rank:
         ctx.raise_(IndexError("tuple index out of range"))  # NumPy reads the length off the shape
     at = axis_of(ctx, axis, given.rank, f"np.fft.{name}")
     narrow = given.dtype in (FLOAT32, COMPLEX64, FLOAT16)
+    if kind == "RFFT" and given.dtype.kind == "c":
+        ctx.raise_(TypeError(f"ufunc '{name}' did not contain a loop with signature matching types"))
+    if isinstance(given.axes[at], Extent) or is_computed(ctx, n):
+        return _of_computed_length(ctx, kind, given, n, at, norm, name)
     if kind == "RFFT":
-        if given.dtype.kind == "c":
-            ctx.raise_(TypeError(f"ufunc '{name}' did not contain a loop with signature matching types"))
         dtype = FLOAT32 if narrow else FLOAT64
     else:
         dtype = COMPLEX64 if narrow else COMPLEX128
@@ -99,7 +116,113 @@ def _transform(ctx: Context, kind: str, a: Raw, n: Raw, axis: Raw, norm: Raw, na
         value = ctx.convert(value, FLOAT16)
     if at != given.rank - 1:
         value = ctx.op(Transpose((*range(at), given.rank - 1, *range(at, given.rank - 1))), value)
-    return ctx.ndarray(value)
+    axes = [value.type.static_shape[at] if i == at else axis for i, axis in enumerate(given.axes)]
+    return with_axes(ctx, ctx.ndarray(value), axes)
+
+
+# ---------------------------------------------------------------- transforms of computed length
+
+
+def _of_computed_length(
+    ctx: Context, kind: str, given: ArrayArgument, n: Raw, at: int, norm: Raw, name: str
+) -> Abstract:
+    """A transform along an axis of computed length; other axes are transformed as those of wholes."""
+    if is_none(n):
+        own = ctx.python(value_of_size(ctx, size_along(ctx, given, at)), (0, given.shape[at]))
+        length = _number(ctx, _double, own) if kind == "IRFFT" else own
+    else:
+        kept = _number(ctx, _half, n) if kind == "IRFFT" else n
+        cut = run_program(ctx, _first, [as_array(ctx, NUMPY, given), kept, at])
+        given = compact_argument(ctx, NUMPY, cut, name)
+        length = ctx.python(value_of(ctx, ctx.read(n), INT64))
+    bad = ctx.op(Compare("LT"), ctx.convert(length.value, INT64), ctx.constant(1, INT64))
+    function = getattr(np.fft, name)
+    ctx.check(bad, ValueError(), _refuse, [Const(function), length])
+    whole = ctx.ndarray(ctx.convert(filled_up(ctx, given, 0), COMPLEX128))
+    made = run_program(ctx, _PROGRAMS[kind], [whole, length, at, norm, 2 * given.shape[at] - 1])
+    found = NUMPY.operand(ctx, made, name).value
+    if given.dtype in (FLOAT16, FLOAT32, COMPLEX64):
+        found = ctx.convert(found, FLOAT32 if kind == "IRFFT" else COMPLEX64)
+    size = _number(ctx, _half, length) if kind == "RFFT" else length
+    axes = [*given.axes]
+    axes[at] = extent_of(Progression(ctx.constant(0, INT64), 1, ctx.convert(size.value, INT64)), at)
+    return with_axes(ctx, ctx.ndarray(found), axes)
+
+
+def _number(ctx: Context, program: Callable[..., Any], *args: Raw) -> Array:
+    found = ctx.read(run_program(ctx, program, args))
+    assert isinstance(found, Array)
+    return found
+
+
+def _refuse(function: Callable[..., Any], length: int) -> None:
+    function([0.0], length)
+
+
+def _chirped(x: Any, n: Any, direction: float) -> Any:
+    """The transform of the first `n` numbers of the last axis, followed by zeros (Bluestein's algorithm)."""
+    bound = x.shape[-1]
+    length = 1 << (2 * bound - 1).bit_length()
+    places = np.arange(length)
+    apart = np.minimum(places, length - places)
+    chirp = np.exp(direction * 1j * np.pi * (apart * apart % (2 * n)) / n)
+    given = np.concatenate((x * chirp[:bound], np.zeros((*x.shape[:-1], length - bound))), axis=-1)
+    kernel = np.where(apart < n, np.conj(chirp), 0.0)
+    return np.fft.ifft(np.fft.fft(given) * np.fft.fft(kernel))[..., :bound] * chirp[:bound]
+
+
+def _forwards(x: Any, n: Any, axis: Any, norm: Any, _: Any) -> Any:
+    made = _chirped(np.moveaxis(x, axis, -1), n, -1.0) * _factor(n, norm, False)
+    return np.moveaxis(made, -1, axis)
+
+
+def _backwards(x: Any, n: Any, axis: Any, norm: Any, _: Any) -> Any:
+    made = _chirped(np.moveaxis(x, axis, -1), n, 1.0) / n * _factor(n, norm, True)
+    return np.moveaxis(made, -1, axis)
+
+
+def _backwards_to_real(x: Any, n: Any, axis: Any, norm: Any, bound: Any) -> Any:
+    """The numbers with this half spectrum of `n // 2 + 1` elements; `n` is at most `bound`."""
+    half = np.moveaxis(x, axis, -1)
+    places = np.arange(bound)
+    first = half[..., np.minimum(places, half.shape[-1] - 1)]
+    others = np.conj(half[..., np.clip(n - places, 0, half.shape[-1] - 1)])
+    first = np.where((places == 0) | (2 * places == n), np.real(first), first)
+    whole = np.where(2 * places <= n, first, np.where(places < n, others, 0.0))
+    made = np.real(_chirped(whole, n, 1.0)) / n * _factor(n, norm, True)
+    return np.moveaxis(made, -1, axis)
+
+
+def _first(x: Any, n: Any, axis: Any) -> Any:
+    """The first `n` elements of an axis, zeros where there are fewer."""
+    first = np.moveaxis(x, axis, 0)[: max(n, 0)]
+    zeros = np.zeros((max(n - len(first), 0), *first.shape[1:]), first.dtype)
+    return np.moveaxis(np.concatenate((first, zeros)), 0, axis)
+
+
+def _factor(n: Any, norm: Any, inverse: Any) -> Any:
+    """The factor of a transform, of which the inverse is otherwise divided by `n`."""
+    if norm is None or norm == "backward":
+        return 1.0
+    if norm == "ortho":
+        return np.sqrt(n) if inverse else 1.0 / np.sqrt(n)
+    if norm == "forward":
+        return n if inverse else 1.0 / n
+    raise ValueError(f'Invalid norm value {norm}; should be "backward","ortho" or "forward".')
+
+
+def _half(n: Any) -> Any:
+    return n // 2 + 1
+
+
+def _double(m: Any) -> Any:
+    return 2 * (m - 1)
+
+
+_PROGRAMS = {"FFT": _forwards, "IFFT": _backwards, "RFFT": _forwards, "IRFFT": _backwards_to_real}
+
+
+# ---------------------------------------------------------------- declarations
 
 
 def _declare(function: Any, kind: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -38,7 +39,7 @@ from ..registry import meaning
 from ..rules.classes import class_name
 from ..rules.jax import axes_of, axis_of, integer, ints, is_none
 from ..rules.promote import python_type
-from .indexing.bounded import bounded_attribute, flipped
+from .indexing.bounded import bounded, bounded_attribute, flipped, viewed
 from .indexing.stores import cast, dtype_of, fit, shape_of, shape_text, store_through
 
 
@@ -176,31 +177,46 @@ def squeeze(ctx: Context, rules: Rules, a: Raw, axis: Raw = None) -> Abstract:
 def expand_dims(ctx: Context, rules: Rules, a: Raw, axis: Raw) -> Abstract:
     """With new axes of one element at these indices of the result."""
     made = as_array(ctx, rules, a, "expand_dims")
-    shape = list(shape_known(ctx, rules, made, "expand_dims"))
-    count = len(ints(ctx, axis, "the axis of expand_dims"))
-    for at in sorted(axes_of(ctx, axis, len(shape) + count, "expand_dims")):
+    rank = rank_of(ctx, rules, made, "expand_dims") + len(ints(ctx, axis, "the axis of expand_dims"))
+    places = sorted(axes_of(ctx, axis, rank, "expand_dims"))
+    return _with_ones(ctx, rules, made, places, "expand_dims")
+
+
+def rank_of(ctx: Context, rules: Rules, a: Raw, function: str) -> int:
+    """The number of axes of an array argument."""
+    return a.rank if isinstance(a, Bounded) else len(shape_known(ctx, rules, a, function))
+
+
+def _with_ones(ctx: Context, rules: Rules, a: Raw, places: Sequence[int], function: str) -> Abstract:
+    """`a` with axes of one element at these ascending places of the result: a view of an ndarray."""
+    shape = list(a.type.static_shape if isinstance(a, Bounded) else shape_known(ctx, rules, a, function))
+    for at in places:
         shape.insert(at, 1)
-    if ctx.is_ndarray(made):
-        return with_views(ctx, rules, made, (Reshaped(tuple(shape)),), "expand_dims")
-    given = rules.operand(ctx, made, "expand_dims")
-    return rules.array(ctx, ctx.reshape(given.value, tuple(shape)), given.weak)
+    view = Reshaped(tuple(shape))
+    if isinstance(a, Bounded):
+        kept = [i for i in range(len(shape)) if i not in places]
+        extents = [replace(e, axis=kept[e.axis]) for e in a.extents]
+        return bounded(ctx, viewed(ctx, a.whole, view), extents)
+    if ctx.is_ndarray(a):
+        return with_views(ctx, rules, a, (view,), function)
+    given = rules.operand(ctx, a, function)
+    return rules.array(ctx, ctx.reshape(given.value, view.new_shape), given.weak)
 
 
-def _at_least(ctx: Context, rules: Rules, arrays: tuple[Raw, ...], rank: int) -> Abstract:
+def places_of_ones(least: int, rank: int) -> Sequence[int]:
+    """Where an array of `rank` axes gets axes of one element, so that there are at least so many."""
+    if rank >= least:
+        return ()
+    return (0, 2) if (least, rank) == (3, 1) else (2,) if least == 3 and rank else range(least - rank)
+
+
+def _at_least(ctx: Context, rules: Rules, arrays: tuple[Raw, ...], least: int) -> Abstract:
     made: list[Abstract] = []
     for a in arrays:
-        array = as_array(ctx, rules, a, f"atleast_{rank}d")
-        own = shape_known(ctx, rules, array, f"atleast_{rank}d")
-        shape = own
-        if len(own) < rank:
-            shape = {0: (1,) * rank, 1: (1, *own) if rank == 2 else (1, *own, 1), 2: (*own, 1)}[len(own)]
-        if ctx.is_ndarray(array) and not rules.is_jax:
-            made.append(
-                with_views(ctx, rules, array, (Reshaped(shape),), "atleast") if shape != own else array
-            )
-        else:
-            given = rules.operand(ctx, array, "atleast")
-            made.append(rules.array(ctx, ctx.reshape(given.value, shape), given.weak))
+        array = as_array(ctx, rules, a, f"atleast_{least}d")
+        places = places_of_ones(least, rank_of(ctx, rules, array, f"atleast_{least}d"))
+        same = not places and (isinstance(array, Bounded) or (ctx.is_ndarray(array) and not rules.is_jax))
+        made.append(array if same else _with_ones(ctx, rules, array, places, f"atleast_{least}d"))
     if len(made) == 1:
         return made[0]
     return new_list(ctx, made) if rules.is_jax else Tuple(tuple(made))

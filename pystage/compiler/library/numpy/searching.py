@@ -5,14 +5,17 @@ A binary search runs for all needles at once: its size grows with the logarithm 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import jax.numpy as jnp
 import numpy as np
 
 from ... import limits
+from ...diagnostics.codes_constant import NotKnown
+from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
-from ...hlo.types import BOOL, FLOAT64, INT64, is_complex, is_floating, is_integer
+from ...hlo.types import BOOL, FLOAT64, INT32, INT64, is_complex, is_floating, is_integer
 from ...ops import (
     Add,
     And,
@@ -29,18 +32,29 @@ from ...ops import (
     ShiftRightLogical,
 )
 from ...values.boundary import Form
+from ...values.bounded import Bounded, Extent
 from ...values.lattice import Abstract, Array
 from ..context import Context, Raw
 from ..jax.traced_calls import jax_call
 from ..kernels.arithmetic import any_of
+from ..kernels.number_checks import refuse as refuse_number
 from ..kernels.python_implementations import composed
 from ..kernels.structures import lift
+from ..operands.bounded_arguments import (
+    compact_argument,
+    placed_argument,
+    size_along,
+    value_of_size,
+    with_axes,
+)
 from ..operands.libraries import Rules, twins
 from ..operands.nested_sequences import array_argument
 from ..rules.jax import integer, is_none
-from .indexing.bounded import first_elements
+from .indexing.bounded import first_elements, same_number, where_of
+from .indexing.bounded_operands import placed
 from .indexing.computed_shapes import bound_of
 from .indexing.stores import cast, known_array
+from .subscripts.subscripts import array_getitem
 
 
 def _precedes(ctx: Context, x: Value, y: Value) -> Value:
@@ -77,23 +91,29 @@ def _at(ctx: Context, values: Value, positions: Value) -> Value:
 
 def count_preceding(ctx: Context, values: Value, needles: Value, side: str) -> Value:
     """The number of sorted `values` before each needle (with equal ones for `right`), as int64."""
-    return _bisect(ctx, values, needles, side)[0]
+    return _bisect(ctx, values, needles, side, values.type.static_shape[0])[0]
 
 
 def _bisect(
-    ctx: Context, values: Value, needles: Value, side: str, sorter: Value | None = None
+    ctx: Context,
+    values: Value,
+    needles: Value,
+    side: str,
+    count: int | Value,
+    sorter: Value | None = None,
 ) -> tuple[Value, Value]:
-    """Bisection in `values[sorter]`; and whether `sorter` (int64) contained an index out of range.
+    """Bisection in the first `count` of `values[sorter]`; and whether `sorter` (int64) contained an index out of range.
 
     It probes the places that NumPy probes, whose answer for values that are not in order depends on them.
     """
     (size,) = values.type.static_shape
     shape = needles.type.static_shape
+    end = ctx.broadcast(value_of_size(ctx, count), shape)
 
     def number(n: int) -> Value:
         return ctx.broadcast(ctx.constant(n, INT64), shape)
 
-    low, high = number(0), number(size)
+    low, high = number(0), end
     outside = ctx.broadcast(ctx.constant(False, BOOL), shape)
     for _ in range(size.bit_length()):
         middle = ctx.op(ShiftRightLogical(), ctx.op(Add(), low, high), number(1))
@@ -102,7 +122,7 @@ def _bisect(
         ahead = _precedes(ctx, element, needles) if side == "left" else _not_after(ctx, element, needles)
         is_open = ctx.op(Compare("LT"), low, high)
         if sorter is not None:
-            beyond = [ctx.op(Compare(how), place, number(end)) for how, end in (("LT", 0), ("GE", size))]
+            beyond = [ctx.op(Compare("LT"), place, number(0)), ctx.op(Compare("GE"), place, end)]
             outside = ctx.op(Or(), outside, ctx.op(And(), is_open, ctx.op(Or(), *beyond)))
         ahead = ctx.op(And(), is_open, ahead)
         high = ctx.op(Select(), ctx.op(Or(), ahead, ctx.op(Not(), is_open)), high, middle)
@@ -119,15 +139,6 @@ def refuse_rank(ctx: Context, rank: int) -> NoReturn:
     ctx.raise_(ValueError(f"object {'too deep' if rank else 'of too small depth'} for desired array"))
 
 
-def _ordered_pair(ctx: Context, rules: Rules, a: Raw, v: Raw, name: str) -> tuple[Value, Value]:
-    """The sorted vector and the needles in their common element type."""
-    given = [array_argument(ctx, rules, x, name) for x in (a, v)]
-    (values, needles), _ = rules.common(ctx, given)
-    if values.type.rank != 1:
-        refuse_rank(ctx, values.type.rank)
-    return values, needles
-
-
 @twins(np.searchsorted, None)
 def searchsorted(
     ctx: Context, rules: Rules, a: Raw, v: Raw, side: Raw = "left", sorter: Raw = None
@@ -136,19 +147,45 @@ def searchsorted(
     which = ctx.known(side, "side of searchsorted")
     if which not in ("left", "right"):
         ctx.raise_(ValueError(f"search side must be 'left' or 'right' (got {which!r})"))
-    if rules.is_jax:
+    if rules.is_jax and not any(isinstance(x, Bounded) for x in (a, v, sorter)):
         return jax_call(ctx, jnp.searchsorted, [a, v], {"side": side, "sorter": sorter})
-    values, needles = _ordered_pair(ctx, rules, a, v, "searchsorted")
+    if rules.is_jax and not is_none(sorter):  # which takes the nearest index inside
+        a, sorter = array_getitem(ctx, a, sorter), None
+    given, sought = (
+        compact_argument(ctx, rules, a, "searchsorted"),
+        placed_argument(ctx, rules, v, "searchsorted"),
+    )
+    if given.rank != 1:
+        refuse_rank(ctx, given.rank)
+    (values, needles), _ = rules.common(ctx, [given, sought])
+    count, order = size_along(ctx, given, 0), None
     if not is_none(sorter):
-        order = array_argument(ctx, rules, sorter, "searchsorted")
-        if order.dtype.kind not in "iu":
+        listed = compact_argument(ctx, rules, sorter, "searchsorted")
+        if listed.dtype.kind not in "iu":
             ctx.raise_(TypeError("sorter must only contain integers"))
-        if order.shape != values.type.shape:
-            ctx.raise_(ValueError("sorter.size must equal len(array)"))
-        found, outside = _bisect(ctx, values, needles, which, ctx.convert(order.value, INT64))
+        order = ctx.convert(listed.value, INT64)
+        check_same_size(
+            ctx,
+            count,
+            size_along(ctx, listed, 0) if listed.rank == 1 else -1,
+            "sorter.size must equal len(array)",
+        )
+    found, outside = _bisect(ctx, values, needles, which, count, order)
+    if order is not None:
         ctx.check(any_of(ctx, outside), ValueError(_NO_SORTER), _refuse, [_NO_SORTER])
-        return rules.result(ctx, found)
-    return rules.result(ctx, count_preceding(ctx, values, needles, which))
+    return with_axes(
+        ctx, rules.result(ctx, ctx.convert(found, INT32 if rules.is_jax else INT64)), sought.axes
+    )
+
+
+def check_same_size(ctx: Context, one: int | Value, other: int | Value, text: str) -> None:
+    """Makes the program raise ValueError where two sizes differ."""
+    if isinstance(one, int) and isinstance(other, int):
+        if one != other:
+            ctx.raise_(ValueError(text))
+    elif not same_number(ctx, *[value_of_size(ctx, n) for n in (one, other)]):
+        unequal = ctx.op(Compare("NE"), *[value_of_size(ctx, n) for n in (one, other)])
+        ctx.check(unequal, ValueError(text), _refuse, [text])
 
 
 _NO_SORTER = "Sorter index out of range."
@@ -191,10 +228,14 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
 
     The length of the result is one more than the greatest element, or `minlength`.
     """
-    given = array_argument(ctx, rules, x, "bincount")
+    operands: Sequence[Raw] = [x] if is_none(weights) else [x, weights]
+    extents: list[Extent] = []
+    if any(isinstance(each, Bounded) for each in operands):
+        operands, extents = placed(ctx, "np.bincount", _sized, operands)
+    given = array_argument(ctx, rules, operands[0], "bincount")
     if given.rank != 1:
         refuse_rank(ctx, given.rank)
-    if given.dtype.kind not in "biu" and not ctx.is_ndarray(x):  # NumPy converts lists as it likes
+    if given.dtype.kind not in "biu" and not ctx.is_ndarray(operands[0]):  # NumPy converts lists as it likes
         given = given.of(cast(ctx, given.value, INT64))
     elif given.dtype.kind not in "biu":
         ctx.raise_(
@@ -202,8 +243,9 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
                 f"Cannot cast array data from {given.dtype!r} to dtype('int64') according to the rule 'safe'"
             )
         )
+    inside = where_of(ctx, given.shape, [e.moved(1) for e in extents]) if extents else None
     least = least_length(ctx, minlength)
-    known = known_array(given.value)
+    known = None if extents else known_array(given.value)
     if known is not None and isinstance(least, int) and is_none(weights):
         try:
             return lift(ctx, np.bincount(known, minlength=least))
@@ -212,7 +254,7 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
     if is_none(weights) or given.shape == (0,):
         parts = ctx.broadcast(ctx.constant(1, INT64), given.shape)
     else:
-        heavy = array_argument(ctx, rules, weights, "bincount")
+        heavy = array_argument(ctx, rules, operands[1], "bincount")
         if heavy.rank != 1:
             refuse_rank(ctx, heavy.rank)
         if heavy.shape != given.shape:
@@ -221,7 +263,17 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
             what = f"from {heavy.dtype!r} to dtype('float64')"
             ctx.raise_(TypeError(f"Cannot cast array data {what} according to the rule 'safe'"))
         parts = ctx.convert(heavy.value, FLOAT64)
-    return occurrences(ctx, given.value, parts, least)
+        if inside is not None:
+            reason = NotKnown(
+                span=ctx.span, what="the element type of np.bincount of no elements with weights"
+            )
+            none = ctx.op(Not(), any_of(ctx, inside))
+            ctx.check(none, StagingError(()), refuse_number, [lambda: reason])
+    return occurrences(ctx, given.value, parts, least, inside)
+
+
+def _sized(x: Any, weights: Any = None) -> None:
+    np.bincount(np.zeros(x.shape, int), weights)
 
 
 def least_length(ctx: Context, minlength: Raw) -> int | Array:

@@ -10,6 +10,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
@@ -23,13 +24,14 @@ from ..context import Context, Raw
 from ..kernels.arithmetic import select
 from ..kernels.structures import abstract
 from ..operands.casting import array_value
+from ..operands.known_calls import folded
 from ..operands.libraries import NUMPY, ArrayArgument, as_ndarray, delegated
 from ..operands.nested_sequences import elements, nested
 from ..registry import meaning
 from ..rules.classes import c_name, class_of
 from ..rules.jax import axis_of, is_none
 from ..rules.promote import numpy_common
-from .concatenation import joined, part, taken
+from .concatenation import Arrays, joined, part, taken
 from .creation import filled
 from .indexing.bounds_checks import check_inside, outside_of_axis
 from .indexing.fancy_indexing import Fancy, gather, scatter
@@ -304,21 +306,40 @@ def _known_indices(ctx: Context, obj: Raw, what: str) -> Any:
     return ctx.known(obj, what)
 
 
-@meaning(np.delete)
-def delete(ctx: Context, arr: Raw, obj: Raw, axis: Raw = None) -> Abstract:
-    """A copy without the slices at known indices."""
-    value = nested(ctx, NUMPY, arr, "delete").value
-    at = 0
-    if is_none(axis):
-        value = ctx.reshape(value, (value.type.size,))
+@folded(np.delete, "obj")
+def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+    """A copy without some elements along an axis."""
+    a = np.asarray(arr)
+    if axis is None:
+        a, axis = np.ravel(a), 0
+    axis = normalize_axis_index(axis, a.ndim)
+    return np.take(a, _left(a.shape[axis], obj, axis), axis=axis)
+
+
+def _left(n: Any, obj: Any, axis: Any) -> Any:
+    return np.ravel(np.delete(np.arange(n).reshape((*[1] * axis, n)), obj, axis=axis))
+
+
+@folded(_left)
+def _places_left(n: Any, obj: Any, axis: Any) -> Any:
+    """The places of an axis of `n` elements without some."""
+    kept = np.ones(n, bool)
+    if isinstance(obj, slice):
+        kept[obj] = False
+        return np.flatnonzero(kept)
+    places = np.asarray(obj)
+    if places.ndim == 0:
+        if places < -n or places >= n:
+            raise IndexError(f"index {places} is out of bounds for axis {axis} with size {n}")
+        kept[int(places)] = False
+    elif places.dtype == bool:
+        if len(places) != n:
+            text = "boolean array argument obj to delete must be one dimensional and match the axis length of"
+            raise ValueError(f"{text} {n}")
+        kept = ~places
     else:
-        at = axis_of(ctx, axis, value.type.rank, "delete")
-    which = _known_indices(ctx, obj, "the places of delete, and so its size,")
-    try:
-        kept = np.delete(np.arange(value.type.static_shape[at]), which)
-    except (IndexError, ValueError) as error:
-        ctx.raise_(error)
-    return ctx.ndarray(taken(ctx, value, kept, at))
+        kept[places] = False
+    return np.flatnonzero(kept)
 
 
 @meaning(np.insert)
@@ -344,7 +365,7 @@ def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> A
     if places.size == 1:
         where = places.item()
         pieces = [part(ctx, value, at, 0, where), new, part(ctx, value, at, where, shape[at])]
-        return joined(ctx, NUMPY, [ArrayArgument(p) for p in pieces], at, None, "insert")
+        return joined(ctx, NUMPY, Arrays([ArrayArgument(p) for p in pieces]), at, None, "insert")
     order = np.insert(np.arange(shape[at]), places, np.arange(shape[at], shape[at] + count))
     return ctx.ndarray(taken(ctx, ctx.op(Concatenate(at), value, new), order, at))
 

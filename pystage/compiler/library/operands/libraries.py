@@ -29,7 +29,7 @@ from ...diagnostics.codes_types import (
 from ...hlo.ir import Value
 from ...hlo.types import FLOAT64, INT64, SHORT_NAMES, DType, is_complex, is_floating
 from ...values.boundary import Form
-from ...values.bounded import Bounded
+from ...values.bounded import Bounded, Extent, axes_with
 from ...values.gated import GatedNumber
 from ...values.lattice import Abstract, Array, ArrayCell, Const, ListCell, NumberKind, Ref, Tuple
 from ...values.views import View, read_path
@@ -49,11 +49,12 @@ MISSING: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class ArrayArgument:
-    """An array argument: its value, JAX's weak type, and the kind of object that it was."""
+    """An array argument: its value, JAX's weak type, the kind of object that it was, and its bounded axes."""
 
     value: Value
     weak: bool = False
     form: Form = Form.NDARRAY
+    extents: tuple[Extent, ...] = ()
 
     @property
     def dtype(self) -> DType:
@@ -62,8 +63,13 @@ class ArrayArgument:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape; known integers."""
+        """Shape of the value; known integers."""
         return self.value.type.static_shape
+
+    @property
+    def axes(self) -> tuple[Extent | int, ...]:
+        """The axes: bounded ones, and the extents of the others."""
+        return axes_with(self.shape, self.extents)
 
     @property
     def rank(self) -> int:
@@ -71,7 +77,7 @@ class ArrayArgument:
         return len(self.value.type.shape)
 
     def of(self, value: Value) -> ArrayArgument:
-        """Another value with the weak type and form of this one."""
+        """Another value without bounded axes, with the weak type and form of this one."""
         return ArrayArgument(value, self.weak, self.form)
 
 
@@ -235,7 +241,7 @@ def delegated(ctx: Context, owner: Raw, *others: Raw) -> bool:
     So it is where that is a `jax.Array`. But a method of it raises TypeError where one of the `others`, which it takes
     for arrays, is a list: then NumPy's function does without the method, and converts `owner` to an ndarray.
     """
-    is_jax = isinstance(owner, Array) and owner.form is Form.JAX
+    is_jax = isinstance(owner, Array | Bounded) and owner.form is Form.JAX
     return is_jax and not any(is_list(ctx, other) for other in others)
 
 
@@ -336,13 +342,14 @@ def under(
     delegates: bool = False,
     fold: bool = False,
     accumulates: bool = False,
+    joins_rows: bool = False,
 ) -> Body:
     """`function(ctx, rules, …)` as the meaning `(ctx, …)` of the function `real`.
 
     Of the parameters it serves those that the real function has. `delegates`: NumPy's function uses a method or
     the operators of its first argument, see `delegated`; otherwise it converts all of them by `np.asarray`. `fold`:
     the real function is called where all arguments are known numbers. `accumulates`: NumPy computes in the element
-    type of `out`.
+    type of `out`. `joins_rows`: the function takes lists whose length only the program knows as they are.
     """
     name = getattr(real, "__name__", "?")
     signature = functools.cache(lambda: _restricted(function, real))
@@ -384,6 +391,7 @@ def under(
     call.__name__ = name
     call.__doc__ = function.__doc__
     call.converts = not delegates and not rules.is_jax  # type: ignore[attr-defined]
+    call.joins_rows = joins_rows  # type: ignore[attr-defined]
     return signed(call, signature)
 
 
@@ -464,15 +472,16 @@ def twins(
     delegates: bool = True,
     fold: bool = False,
     accumulates: bool = False,
+    joins_rows: bool = False,
 ) -> Callable[[Body], Body]:
     """Declares `(ctx, rules, …)` as the meaning of a NumPy function and of its twin in `jax.numpy`.
 
-    Either may be None. See `under` for `delegates`, `fold` and `accumulates`.
+    Either may be None. See `under` for the options.
     """
 
     def declare(function: Body) -> Body:
         if numpy_function is not None:
-            made = under(NUMPY, function, numpy_function, delegates, fold, accumulates)
+            made = under(NUMPY, function, numpy_function, delegates, fold, accumulates, joins_rows)
             meaning(numpy_function)(made)
         if jax_function is not None:
             meaning(jax_function)(under(JAX, function, jax_function))

@@ -15,7 +15,6 @@ from ...hlo.ir import Value
 from ...hlo.op import HloOp
 from ...hlo.types import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT64, DType, is_floating
 from ...ops import Add, And, Broadcast, Compare, Maximum, Minimum, Multiply, Or, Reduce, Select
-from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
@@ -24,7 +23,7 @@ from ..numpy.indexing.bounded import belonging, bounded, with_masks
 from ..numpy.indexing.bounded import where as mask_of
 from ..numpy.indexing.bounded_operands import beside
 from ..rules.jax import axes_of, is_none
-from .libraries import JAX, NUMPY, Rules
+from .libraries import Rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +60,6 @@ class ReductionOperand:
     def of(self, value: Value) -> ReductionOperand:
         """The same reduction of other elements of the same shape."""
         return replace(self, value=value)
-
-
-def rules_for(rules: Rules, a: Raw) -> Rules:
-    """The rules that a reduction of `a` follows: those of the mask's array where `a` is a selection."""
-    if isinstance(a, Bounded):
-        return JAX if a.form is Form.JAX else NUMPY
-    return rules
 
 
 def source(

@@ -1,8 +1,7 @@
 """Size rules for results with bounded dimensions, and the treatment of functions that have none.
 
-A function works elementwise (`by_element`), or its leading results depend on leading elements only (`from_front`): then
-it is called with wholes, and its result is bounded as its operands are. Others have a meaning of their own for bounded
-operands (`for_bounded`). A function without a rule refuses them.
+A function works elementwise (`by_element`): then it is called with wholes, and its result is bounded as its operands are.
+Others have a meaning of their own for bounded operands (`for_bounded`). A function without a rule refuses them.
 """
 
 from __future__ import annotations
@@ -14,21 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from ....ad.calculus import differentiable
-from ....hlo.ir import Value
-from ....ops import Select
 from ....policy import is_of_jax
 from ....values.boundary import Form
 from ....values.bounded import Bounded
-from ....values.gated import Gated, alternatives, narrow
-from ....values.lattice import Abstract, Array, Const, ListCell, Ref, SliceObject, Tuple
+from ....values.lattice import Abstract, Array, Const, ListCell, Ref, Tuple
 from ...context import Context, Raw
 from ...kernels.python_implementations import meaning_by
-from ...kernels.structures import sequence_items
+from ...operands.bounded_arguments import decided
+from ...operands.known_calls import is_computed
 from ...operands.libraries import JAX, NUMPY, Rules, as_jax, as_ndarray
 from ...registry import meaning_of, replace_meaning, signed, whole_signature
-from ...rules.jax import axis_of, is_none
-from ...rules.split import needs_split
+from ...rules.jax import is_none
 from .. import (  # noqa: F401
     concatenation,
     creation,
@@ -42,9 +37,8 @@ from .. import (  # noqa: F401
     take_and_put,
 )
 from ..indexing import grids  # noqa: F401
-from ..indexing.bounded import compact, elements, raveled, refuse, where
-from ..indexing.bounded_operands import elementwise, result_with
-from ..indexing.stores import known_array
+from ..indexing.bounded import refuse
+from ..indexing.bounded_operands import elementwise
 from ..linalg import array_api as linalg_names  # noqa: F401
 from ..linalg import einsum, matrices, norms, products  # noqa: F401
 from ..reductions import nan_order, quantiles, scans, sorting, statistics, sums  # noqa: F401
@@ -68,27 +62,6 @@ def is_bounded(ctx: Context, raw: Raw) -> bool:
     return False
 
 
-def _decided(ctx: Context, raw: Raw) -> Raw:
-    """A list or tuple with the selected arrays in place of items of which an alternative is bounded."""
-    content = ctx.state.get(raw.cell) if isinstance(raw, Ref) and not raw.path else raw
-    if not isinstance(content, Tuple | ListCell):
-        return raw
-    if not any(map(_may_be_bounded, content.items)):
-        return raw
-    found = [
-        narrow(ctx.b, ctx.intervals, i) if isinstance(i, Gated) and _may_be_bounded(i) else i
-        for i in content.items
-    ]
-    for item in found:
-        if isinstance(item, Gated) and _may_be_bounded(item):
-            raise needs_split(item)
-    return Tuple(tuple(found))
-
-
-def _may_be_bounded(value: Abstract) -> bool:
-    return isinstance(value, Gated) and any(isinstance(each, Bounded) for each in alternatives(value))
-
-
 def for_bounded(*functions: Any) -> Callable[[Meaning], Meaning]:
     """Declares the meaning of functions where some argument is bounded: `(ctx, …)` with the parameters of the function."""
 
@@ -105,7 +78,7 @@ def twins_for_bounded(
 ) -> Callable[[Meaning], Meaning]:
     """The same for a function of NumPy's and its twin in `jax.numpy`: `(ctx, rules, …)`.
 
-    Of functions that join arrays, `rows` gives what they take in place of a list whose length only the program knows.
+    `rows` gives what it takes in place of a list whose length only the program knows.
     """
 
     def declare(made: Meaning) -> Meaning:
@@ -142,7 +115,7 @@ def composed_for_bounded(*functions: Any) -> Callable[[Callable[..., Any]], Call
 
 
 def composed_twins(
-    numpy_function: Any, jax_function: Any, *, rows: Rows | None = None
+    numpy_function: Any, jax_function: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The same as `twins_for_bounded`, by a plain Python function `(xp, …)`, staged with the library's module."""
 
@@ -153,7 +126,7 @@ def composed_twins(
             return staged(ctx, Const(rules.module), *args, **kwargs)
 
         signed(made, lambda: whole_signature(staged))
-        twins_for_bounded(numpy_function, jax_function, rows=rows)(made)
+        twins_for_bounded(numpy_function, jax_function)(made)
         return program
 
     return declare
@@ -167,18 +140,6 @@ def composed_for_computed(function: Any, *names: str) -> Callable[[Callable[...,
         return program
 
     return declare
-
-
-def is_computed(ctx: Context, raw: Raw) -> bool:
-    """True for integers, or a slice, of which only the run knows some."""
-    if isinstance(raw, Ref) and ctx.is_ndarray(raw):
-        return known_array(ctx.contents(raw)) is None
-    if isinstance(raw, SliceObject):
-        return any(is_computed(ctx, part) for part in (raw.start, raw.stop, raw.step))
-    if isinstance(raw, Array):
-        return raw.form is not Form.JAX and not ctx.can_be_known(raw)
-    items = sequence_items(ctx, raw)
-    return items is not None and any(is_computed(ctx, item) for item in items)
 
 
 def serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Meaning | None = None) -> None:
@@ -203,7 +164,7 @@ def serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Mean
 
     @functools.wraps(unbounded)
     def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
-        args = tuple([_decided(ctx, a) for a in args])
+        args = tuple([decided(ctx, a) for a in args])
         if rows is not None and args:
             args = (rows(ctx, *args, **kwargs), *args[1:])
         if any(is_bounded(ctx, a) for a in (*args, *kwargs.values())):
@@ -214,7 +175,7 @@ def serve(function: Any, made: Meaning, computed: Sequence[str] = (), rows: Mean
                 return served(ctx, *args, **kwargs)
         return unbounded(ctx, *args, **kwargs)
 
-    call.joins_rows = rows is not None  # type: ignore[attr-defined]
+    call.joins_rows = rows is not None or getattr(unbounded, "joins_rows", False)  # type: ignore[attr-defined]
     replace_meaning(function, call)
 
 
@@ -261,46 +222,6 @@ def _by_element(
         return np.nditer(samples, ["zerosize_ok"]) if len(samples) > 1 else samples  # raises as ufuncs do
 
     return elementwise(ctx, f"np.{function.__name__}", plain, whole, *[call.get(name) for name in given])
-
-
-def from_front(functions: Sequence[Any], name: str) -> None:
-    """Declares that the first results along `axis` (or of all elements, for None) depend on the first elements only."""
-    for function in functions:
-        unbounded = meaning_of(function)
-        if unbounded is not None:
-            serve(function, functools.partial(_from_front, unbounded, name))
-
-
-def _from_front(unbounded: Meaning, name: str, ctx: Context, *args: Raw, **kwargs: Raw) -> Abstract:
-    call = _Call(unbounded, ctx, args, kwargs)
-    array = call.get(name)
-    assert isinstance(array, Bounded)
-    axis: Raw = call.get("axis")
-    if is_none(axis):
-        array, axis = raveled(ctx, array), 0
-    array = compact(ctx, array)
-    axis_of(ctx, axis, array.rank, "a scan")
-    made = call.with_(**{name: whole_like(ctx, array, with_ones(ctx, array)), "axis": axis})
-    return result_with(ctx, made, array.axes)
-
-
-def with_ones(ctx: Context, array: Bounded) -> Value:
-    """The elements of the whole, ones where they do not belong to the array, if derivatives are made of them.
-
-    What stands behind may be infinite or no number, and so would be the products in the derivatives.
-    """
-    value = elements(ctx, array)
-    if not differentiable(value.type):
-        return value
-    ones = ctx.broadcast(ctx.constant(1, value.type.dtype), value.type.static_shape)
-    return ctx.op(Select(), where(ctx, array), value, ones)
-
-
-def as_whole(ctx: Context, value: Abstract) -> Array:
-    """A result read as an array."""
-    read = ctx.read(value)
-    assert isinstance(read, Array)
-    return read
 
 
 def whole_like(ctx: Context, array: Bounded, value: Any) -> Ref | Array:

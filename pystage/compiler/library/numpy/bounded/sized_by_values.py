@@ -13,14 +13,12 @@ from numpy.lib.array_utils import normalize_axis_index
 from ....diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
 from ....values.boundary import Form
 from ....values.bounded import Bounded
-from ....values.lattice import Abstract, Array, Const, Ref
+from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
 from ...kernels.python_implementations import run_program, size_depends
-from ...kernels.structures import is_sequence, lift
-from ...operands.libraries import MISSING, plain
+from ...kernels.structures import is_sequence
+from ...operands.known_calls import called_now, known_argument
 from ...registry import meaning, whole_signature
-from ..indexing.indices import known_sequence
-from ..indexing.stores import known_array
 
 
 def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -42,18 +40,13 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                 rewrite = "use the mask itself, or convert the array first: `np.asarray(x)`"
                 what = f"np.{function.__name__} of a jax.Array"
                 ctx.fail(SizeDependsOnValues(span=ctx.span, what=what, rewrite=rewrite))
-            known = [_known(ctx, a) for a in args]
-            named = {key: _known(ctx, a) for key, a in kwargs.items()}
-            if function is np.trim_zeros and is_sequence(ctx, args[0]) and not isinstance(known[0], tuple):
+            is_trimmed = function is np.trim_zeros and is_sequence(ctx, args[0])
+            if is_trimmed and not isinstance(known_argument(ctx, args[0]), tuple):
                 rewrite = "make it an array first: `np.asarray(xs)`"
                 what = "np.trim_zeros of a list"
                 ctx.fail(SizeDependsOnValues(span=ctx.span, what=what, rewrite=rewrite))
-            if any(x is MISSING for x in (*known, *named.values())):
-                return run_program(ctx, program, args, kwargs)
-            try:
-                return lift(ctx, function(*known, **named))
-            except (TypeError, ValueError) as error:
-                ctx.raise_(error)
+            made = called_now(ctx, function, args, kwargs)
+            return run_program(ctx, program, args, kwargs) if made is None else made
 
         call.__name__ = program.__name__
         call.__doc__ = program.__doc__
@@ -69,19 +62,6 @@ _DELEGATING = (np.argwhere, np.compress, np.trim_zeros)
 
 def _is_jax(raw: Raw) -> bool:
     return isinstance(raw, Array | Bounded) and raw.form is Form.JAX
-
-
-def _known(ctx: Context, raw: Raw) -> Any:
-    """The elements of an array that is a constant of the program, or a known number; else `MISSING`."""
-    if isinstance(raw, Bounded):
-        return MISSING
-    if isinstance(raw, Ref):
-        listed = known_sequence(ctx, raw)
-        if listed is not None:
-            return listed
-        elements = known_array(ctx.contents(raw)) if ctx.is_ndarray(raw) else None
-        return MISSING if elements is None else elements
-    return plain(ctx, raw)
 
 
 @found(np.flatnonzero)

@@ -20,8 +20,8 @@ from ..indexing.bounded import refuse
 from ..indexing.bounded_operands import result_with, together
 from ..indexing.size_checks import AlignedOperand, operand
 from ..linalg import norms  # noqa: F401  (declares the meaning of what is served here)
-from ..linalg.bounded_products import with_zeros
 from ..linalg.einsum import described, parse
+from ..linalg.product_operands import with_zeros
 from .size_rules import for_bounded, twins_for_bounded
 
 

@@ -13,35 +13,38 @@ from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, ArrayType, DType
 from ....ops import Add, Broadcast, Compare, Concatenate, Iota, Multiply, Select
-from ....values.lattice import Abstract, ListCell, Ref, Tuple
+from ....values.lattice import Abstract, Const, ListCell, Ref, Tuple
 from ....values.views import Diagonal, Reshaped, Strided, read_path, write_path
 from ...context import Context, Raw
 from ...interfaces.allocation_checks import check_memory
 from ...kernels.layout import in_order
-from ...kernels.structures import lift
+from ...kernels.structures import abstract, lift
 from ...operands.casting import array_value
 from ...operands.contraction import diagonal_views
+from ...operands.known_calls import folded, is_computed
 from ...operands.libraries import NUMPY, Rules, twins, with_views
 from ...operands.nested_sequences import array_argument
 from ...operands.reduction_operands import ReductionOperand, total
 from ...registry import meaning
 from ...rules.jax import axis_of, integer, is_none
-from ..creation import filled, order_argument, type_argument
+from ..creation import filled, known_shape, order_argument, type_argument
+from ..indexing.computed_shapes import computed_shape
 from ..indexing.flat_stores import refuse_own_memory
 from ..indexing.stores import cast, dtype_of, fit, shape_of, store_through
 from ..manipulation import as_array
 from ..reductions.sums import accumulator
 
 
-def band(ctx: Context, rows: int, columns: int, k: int, direction: str) -> Value:
+def band(ctx: Context, rows: int, columns: int, k: int | Value, direction: str) -> Value:
     """Where `column - row` compares to `k` as `direction` says: EQ for a diagonal, LE for a triangle below it."""
-    if rows * columns <= limits.CONSTANT_ELEMENTS:
+    if rows * columns <= limits.CONSTANT_ELEMENTS and isinstance(k, int):
         distance = np.arange(columns) - np.arange(rows)[:, None]
         compare = {"EQ": np.equal, "LE": np.less_equal, "GE": np.greater_equal}[direction]
         return ctx.constant(compare(distance, k), BOOL)
     at = ArrayType(INT64, (rows, columns))
     row, column = ctx.op(Iota(at, 0)), ctx.op(Iota(at, 1))
-    shifted = ctx.op(Add(), row, filled(ctx, k, (rows, columns), INT64)) if k else row
+    by = ctx.constant(k, INT64) if isinstance(k, int) else k
+    shifted = row if k == 0 else ctx.op(Add(), row, ctx.broadcast(by, (rows, columns)))
     return ctx.op(Compare(direction), column, shifted)
 
 
@@ -49,10 +52,22 @@ def _pattern(
     name: str, direction: str, ctx: Context, rules: Rules, rows: Raw, columns: Raw, k: Raw, dtype: Raw
 ) -> Abstract:
     wanted = type_argument(ctx, rules, dtype, name, rules.default_float(ctx))
-    n = max(integer(ctx, rows, f"the size of {name}"), 0)
-    m = n if is_none(columns) else max(integer(ctx, columns, f"the size of {name}"), 0)
-    mask = band(ctx, n, m, integer(ctx, k, f"k of {name}"), direction)
-    return rules.array(ctx, ctx.convert(mask, wanted))
+    sizes = [abstract(rows), abstract(rows if is_none(columns) else columns)]
+    if name == "tri":  # which has no row where there would be less than none
+        sizes = [
+            ctx.call(Const(max), [n, Const(0)]) if is_computed(ctx, n) else _none_less(ctx, n) for n in sizes
+        ]
+    shape = Tuple(tuple(sizes))
+    computed = computed_shape(ctx, shape, name)
+    extents = known_shape(ctx, shape, name) if computed is None else computed.extents
+    offset = ctx.convert(ctx.read(k).value, INT64) if is_computed(ctx, k) else integer(ctx, k, f"k of {name}")
+    n, m = extents
+    made = rules.array(ctx, ctx.convert(band(ctx, n, m, offset, direction), wanted))
+    return made if computed is None else computed.of(ctx, made)
+
+
+def _none_less(ctx: Context, size: Raw) -> Abstract:
+    return Const(max(integer(ctx, size, "the size of tri"), 0))
 
 
 @twins(np.eye, jnp.eye, delegates=False)
@@ -253,6 +268,24 @@ def meshgrid(
     return Ref(ctx.state.new_cell(ListCell(tuple(made)))) if rules.is_jax else Tuple(tuple(made))
 
 
+@folded(np.diag_indices, "n", "ndim")
+def diag_indices(n: Any, ndim: Any = 2) -> Any:
+    """The indices of a main diagonal."""
+    return (np.arange(n),) * ndim
+
+
+@folded(np.tril_indices, "n", "k", "m")
+def tril_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    """The indices of what stands at and below a diagonal."""
+    return np.nonzero(np.tri(n, m, k, bool))
+
+
+@folded(np.triu_indices, "n", "k", "m")
+def triu_indices(n: Any, k: Any = 0, m: Any = None) -> Any:
+    """The indices of what stands at and above a diagonal."""
+    return np.nonzero(~np.tri(n, m, k - 1, bool))
+
+
 def _known_only(function: Any) -> None:
     """Declares a function of sizes, all of which must be known: it is called while compiling."""
 
@@ -269,15 +302,8 @@ def _known_only(function: Any) -> None:
 
 for _function in (
     np.indices,
-    np.tril_indices,
-    np.triu_indices,
-    np.diag_indices,
     np.logspace,
     np.geomspace,
-    np.hanning,
-    np.hamming,
-    np.blackman,
-    np.bartlett,
     np.broadcast_shapes,
 ):
     _known_only(_function)

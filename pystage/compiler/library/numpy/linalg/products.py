@@ -18,10 +18,11 @@ from ....hlo.ir import Value
 from ....hlo.types import DType, is_complex
 from ....ops import Complex, Imag, Multiply, Negate, Real, Subtract
 from ....values.boundary import Form
-from ....values.bounded import Bounded
+from ....values.bounded import Bounded, Extent
 from ....values.lattice import Abstract, Const, NumberKind, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import abstract
+from ...operands.bounded_arguments import with_axes
 from ...operands.contraction import Labelled, Precision, ordered, product
 from ...operands.libraries import JAX, NUMPY, ArrayArgument, Rules, as_jax, as_ndarray, twins
 from ...operands.nested_sequences import array_argument, nested
@@ -29,9 +30,10 @@ from ...registry import meaning
 from ...rules.jax import UnservedPrecision, axes_of, axis_of, is_none, precision_name
 from ...rules.promote import broadcast_shape, numpy_loop
 from ..concatenation import part
+from ..indexing.bounded import refuse
 from ..indexing.stores import broadcasts, shape_of, store_out
 from ..ufuncs.elementwise import arrays_of, wants_arrays
-from .bounded_products import of_bounded
+from .product_operands import factors, flat_factors
 
 
 def precision_of(ctx: Context, rules: Rules, precision: Raw, preferred: Raw, function: str) -> Precision:
@@ -57,11 +59,17 @@ def _autocast(ctx: Context, dtype: Raw) -> Abstract:
 
 def _pair(ctx: Context, rules: Rules, a: Raw, b: Raw, function: str) -> tuple[Value, Value, bool]:
     """Two operands in their common element type."""
-    given: list[ArrayArgument] = [array_argument(ctx, rules, x, function) for x in (a, b)]
-    if rules.is_jax:
-        given = [rules.operand(ctx, x, function) for x in (a, b)]
-    (left, right), weak = rules.common(ctx, given)
+    (left, right), weak = rules.common(ctx, [array_argument(ctx, rules, x, function) for x in (a, b)])
     return left, right, weak
+
+
+def _rows_by_columns(left: int, right: int) -> tuple[int, int]:
+    """The axes of two arrays over which `@` sums."""
+    return left - 1, 0 if right == 1 else right - 2
+
+
+def _last_axes(left: int, right: int) -> tuple[int, int]:
+    return left - 1, right - 1
 
 
 def _matmul(ctx: Context, rules: Rules, left: Value, right: Value, precision: Precision) -> Value:
@@ -131,12 +139,9 @@ def numpy_matmul(
     if wants_arrays(out):
         return arrays_of(ctx, numpy_matmul(ctx, x1, x2, None, dtype, axes))
     x1, x2 = as_ndarray(ctx, x1), as_ndarray(ctx, x2)
-    selected = of_bounded(ctx, "matmul", x1, x2)
-    if selected is not None:
-        return selected if is_none(out) else _into_output(ctx, out, ctx.read(selected).value, x1, x2)
-    given = [nested(ctx, NUMPY, x, "matmul") for x in (x1, x2)]
-    core = [_MATRIX[2 - min(o.rank, 2) :] for o in given]
-    last = _MATRIX[2 - sum(o.rank > 1 for o in given) :]
+    ranks = [_rank(ctx, x) for x in (x1, x2)]
+    core = [_MATRIX[2 - min(rank, 2) :] for rank in ranks]
+    last = _MATRIX[2 - sum(rank > 1 for rank in ranks) :]
     places = places_of(ctx, axes, "matmul")
     if places is not None and places != [*core, last]:
         moved = [
@@ -147,12 +152,17 @@ def numpy_matmul(
             made = ctx.call(Const(np.moveaxis), [made, Const(last), Const(places[2])])
         value = NUMPY.operand(ctx, made, "matmul").value
         return NUMPY.result(ctx, value) if is_none(out) else stored_out(ctx, out, value, "matmul")
+    *given, free = factors(ctx, NUMPY, x1, x2, "matmul", _rows_by_columns)
     left, right = [ctx.convert(x.value, product_dtype(ctx, np.matmul, *given)) for x in given]
     if not is_none(dtype):
         wanted = NUMPY.dtype(ctx, dtype, "matmul")
         left, right = ctx.convert(left, wanted), ctx.convert(right, wanted)
     value = _matmul(ctx, NUMPY, left, right, Precision(from_zero=True))
-    return NUMPY.result(ctx, value) if is_none(out) else _into_output(ctx, out, value, x1, x2)
+    if is_none(out):
+        return with_axes(ctx, NUMPY.result(ctx, value), free)
+    if any(isinstance(axis, Extent) for axis in free):
+        refuse(ctx, "np.matmul with out", x1, x2)
+    return _into_output(ctx, out, value, x1, x2)
 
 
 def places_of(ctx: Context, axes: Raw, name: str) -> list[Any] | None:
@@ -201,12 +211,12 @@ def jax_matmul(
     ctx: Context, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
 ) -> Abstract:
     """`jnp.matmul`."""
-    selected = of_bounded(ctx, "matmul", as_jax(ctx, a, "matmul"), as_jax(ctx, b, "matmul"))
-    if selected is not None:
-        return selected
-    left, right, weak = _pair(ctx, JAX, a, b, "matmul")
+    a, b = [as_jax(ctx, x, "matmul") if isinstance(x, Bounded) else x for x in (a, b)]
+    *given, free = factors(ctx, JAX, a, b, "matmul", _rows_by_columns)
+    (left, right), weak = JAX.common(ctx, given)
     how = precision_of(ctx, JAX, precision, preferred_element_type, "matmul")
-    return JAX.result(ctx, _matmul(ctx, JAX, left, right, how), weak and how.preferred is None)
+    made = JAX.result(ctx, _matmul(ctx, JAX, left, right, how), weak and how.preferred is None)
+    return with_axes(ctx, made, free)
 
 
 def stored_out(ctx: Context, out: Raw, value: Value, function: str) -> Abstract:
@@ -270,16 +280,14 @@ def dot(
     preferred_element_type: Raw = None,
 ) -> Abstract:
     """The inner product over the last axis of `a` and the last but one of `b`."""
-    selected = of_bounded(ctx, "dot", a, b)
-    if selected is not None:
-        return selected
-    left, right, weak = _pair(ctx, rules, a, b, "dot")
+    *given, free = factors(ctx, rules, a, b, "dot", _rows_by_columns)
+    (left, right), weak = rules.common(ctx, given)
     how = precision_of(ctx, rules, precision, preferred_element_type, "dot")
     pairs = []
     if left.type.rank and right.type.rank:
         pairs = [(left.type.rank - 1, max(right.type.rank - 2, 0))]
     value = _contract(ctx, rules, left, right, pairs, how, "dot")
-    return rules.result(ctx, value, weak and how.preferred is None)
+    return with_axes(ctx, rules.result(ctx, value, weak and how.preferred is None), free)
 
 
 @twins(np.inner, jnp.inner, delegates=False)
@@ -287,13 +295,12 @@ def inner(
     ctx: Context, rules: Rules, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
 ) -> Abstract:
     """The inner product over the last axes."""
-    selected = of_bounded(ctx, "inner", a, b)
-    if selected is not None:
-        return selected
-    left, right, weak = _pair(ctx, rules, a, b, "inner")
+    *given, free = factors(ctx, rules, a, b, "inner", _last_axes)
+    (left, right), weak = rules.common(ctx, given)
     how = precision_of(ctx, rules, precision, preferred_element_type, "inner")
     pairs = [(left.type.rank - 1, right.type.rank - 1)] if left.type.rank and right.type.rank else []
-    return rules.result(ctx, _contract(ctx, rules, left, right, pairs, how, "inner"), weak)
+    made = rules.result(ctx, _contract(ctx, rules, left, right, pairs, how, "inner"), weak)
+    return with_axes(ctx, made, free)
 
 
 def conjugate(ctx: Context, value: Value) -> Value:
@@ -308,10 +315,8 @@ def vdot(
     ctx: Context, rules: Rules, a: Raw, b: Raw, *, precision: Raw = None, preferred_element_type: Raw = None
 ) -> Abstract:
     """The inner product of all elements, the first operand conjugated."""
-    selected = of_bounded(ctx, "vdot", a, b)
-    if selected is not None:
-        return selected
-    left, right, weak = _pair(ctx, rules, a, b, "vdot")
+    *given, _ = factors(ctx, rules, a, b, "vdot", _last_axes, most=1)
+    (left, right), weak = rules.common(ctx, given)
     how = precision_of(ctx, rules, precision, preferred_element_type, "vdot")
     flat = [ctx.reshape(v, (v.type.size,)) for v in (conjugate(ctx, left), right)]
     if flat[0].type != flat[1].type:
@@ -324,9 +329,10 @@ def vdot(
 @twins(np.outer, jnp.outer, delegates=False)
 def outer(ctx: Context, rules: Rules, a: Raw, b: Raw, out: Raw = None) -> Abstract:
     """The products of all pairs of elements."""
-    left, right, weak = _pair(ctx, rules, a, b, "outer")
-    flat = [ctx.reshape(v, (v.type.size,)) for v in (left, right)]
-    return rules.array(ctx, _contract(ctx, rules, flat[0], flat[1], [], Precision(), "outer"), weak)
+    *given, free = flat_factors(ctx, rules, a, b, "outer")
+    (left, right), weak = rules.common(ctx, given)
+    made = rules.array(ctx, _contract(ctx, rules, left, right, [], Precision(), "outer"), weak)
+    return with_axes(ctx, made, free)
 
 
 @twins(np.tensordot, jnp.tensordot, delegates=False)

@@ -18,10 +18,11 @@ from ....hlo.types import BOOL, INT32, INT64, ArrayType, is_complex, is_floating
 from ....ops import And, Compare, Iota, Or, Real, ReduceWith, Select, StopGradient, Subtract
 from ....ops.operands import COMPLEXES, FLOATS
 from ....values.boundary import Form
-from ....values.bounded import Bounded
+from ....values.bounded import Bounded, Extent
 from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...kernels.arithmetic import compare, extremum
+from ...operands.bounded_arguments import Axis, lines_of, size_along, value_of_size, with_axes
 from ...operands.libraries import Rules, twins
 from ...operands.reduction_operands import (
     EXTREMA,
@@ -32,13 +33,12 @@ from ...operands.reduction_operands import (
     reduce,
     reduced,
     reduced_shape,
-    rules_for,
     source,
     total,
     without_nan,
 )
-from ...rules.jax import axis_of, is_none
-from ..indexing.bounded import compact, count, is_known_false, raveled, refuse
+from ...rules.jax import is_none
+from ..indexing.bounded import count, is_known_false, where_of
 from .sums import initial_value
 
 _COUNT_IS_PYTHON = isinstance(np.count_nonzero(np.zeros(1)), int)
@@ -56,7 +56,6 @@ def _extremum(
     where: Raw,
 ) -> Abstract:
     """max and min."""
-    rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, name, where)
     if is_none(initial):
         check_identity(ctx, of, a, name if rules.is_jax else _LONG[name])
@@ -120,7 +119,6 @@ def _nan_extremum(
     where: Raw,
 ) -> Abstract:
     """The extremum of what is not NaN; NaN where there is nothing else."""
-    rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, name, where)
     numbers = without_nan(ctx, of)
     if is_none(initial):
@@ -173,7 +171,6 @@ def ptp(
     ctx: Context, rules: Rules, a: Raw, axis: Raw = None, out: Raw = None, keepdims: Raw = False
 ) -> Abstract:
     """The distance between the greatest and the least element."""
-    rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "ptp")
     if of.dtype == BOOL:
         ctx.fail(NoSuchOperation(span=ctx.span, operation=f"{rules.name}.ptp", types="bool"))
@@ -206,7 +203,6 @@ def _declare_quantifier(name: str, combine: HloOp, what: str) -> None:
         *,
         where: Raw = True,
     ) -> Abstract:
-        rules = rules_for(rules, a)
         of = source(ctx, rules, a, axis, keepdims, name, where)
         return reduced(ctx, rules, of, reduce(ctx, combine, of.of(_truth(ctx, rules, of))))
 
@@ -221,7 +217,6 @@ _declare_quantifier("all", And(), "Whether all elements are true.")
 @twins(np.count_nonzero, jnp.count_nonzero, delegates=False, fold=True)
 def count_nonzero(ctx: Context, rules: Rules, a: Raw, axis: Raw = None, keepdims: Raw = False) -> Abstract:
     """How many elements are not zero; without `axis`, NumPy before 2.4 gives a Python int."""
-    rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "count_nonzero")
     dtype = rules.index_dtype(ctx)
     count = total(ctx, of.of(ctx.convert(not_zero(ctx, of.value), dtype)))
@@ -278,54 +273,34 @@ def extremum_and_index(
     return best, ctx.convert(place, INT64)
 
 
-def index_of_extremum(ctx: Context, name: str, value: Value, axis: int) -> Value:
+def index_of_extremum(ctx: Context, name: str, value: Value, axis: int, where: Value | None = None) -> Value:
     """The index along `axis` of the extremum of `argmax` or `argmin`, as int64; it has no derivative."""
     fixed = ctx.op(StopGradient(), value) if value.type.dtype in FLOATS | COMPLEXES else value
-    return extremum_and_index(ctx, name[3:], fixed, (axis,))[1]
+    return extremum_and_index(ctx, name[3:], fixed, (axis,), where)[1]
 
 
 def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw) -> Abstract:
-    if isinstance(a, Bounded):
-        return _arg_extremum_of_bounded(name, ctx, rules, a, axis, keepdims)
-    value = rules.operand(ctx, a, name).value
-    shape = value.type.static_shape
-    if rules.is_jax and is_complex(value.type.dtype):
-        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"jnp.{name}", types=str(value.type.dtype)))
+    """Elements that do not belong to a bounded array come last, and so lose ties."""
+    lines = lines_of(ctx, rules, a, axis, name)
+    given, at = lines.given, lines.axis
+    if rules.is_jax and is_complex(given.dtype):
+        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"jnp.{name}", types=str(given.dtype)))
     keep = bool(ctx.known(keepdims, f"keepdims of {name}"))
-    if is_none(axis) or ctx.known(axis, f"the axis of {name}") is None:
-        at, result_shape = 0, reduced_shape(shape, tuple(range(len(shape))), keep)
-        value = ctx.reshape(value, (value.type.size,))
-    else:
-        at = axis_of(ctx, axis, max(len(shape), 1), name)
-        result_shape = reduced_shape(shape, (at,), keep)
-        value = value if shape else ctx.reshape(value, (1,))
-    if value.type.static_shape[at] == 0:
-        ctx.raise_(ValueError(f"attempt to get {name} of an empty sequence"))
-    place = ctx.reshape(index_of_extremum(ctx, name, value, at), result_shape)
-    return rules.result(ctx, ctx.convert(place, rules.index_dtype(ctx)))
-
-
-def _arg_extremum_of_bounded(
-    name: str, ctx: Context, rules: Rules, a: Bounded, axis: Raw, keepdims: Raw
-) -> Abstract:
-    """The same as `_arg_extremum`; elements that do not belong to the array come last, and so lose ties."""
-    rules = rules_for(rules, a)
-    if is_none(axis):
-        if ctx.known(keepdims, f"keepdims of {name}") and a.rank > 1:
-            refuse(ctx, f"{name} with keepdims", a)
-        a, axis = raveled(ctx, a), 0
-    a = compact(ctx, a)
-    of = source(ctx, rules, a, axis, keepdims, name, ordered=True)
-    if is_complex(of.dtype) and rules.is_jax:
-        ctx.fail(NoSuchOperation(span=ctx.span, operation=f"jnp.{name}", types=str(of.dtype)))
-    for extent in a.extents:
-        if extent.axis in of.axes:
-            empty = ctx.op(Compare("EQ"), count(ctx, a, extent).value, ctx.constant(0, INT64))
-            text = f"attempt to get {name} of an empty sequence"
-            ctx.check(empty, ValueError(text), _raise, [text])
-    value = ctx.op(StopGradient(), of.value) if of.dtype in FLOATS | COMPLEXES else of.value
-    place = ctx.reshape(extremum_and_index(ctx, name[3:], value, of.axes, of.where)[1], of.shape)
-    return reduced(ctx, rules, of, ctx.convert(place, rules.index_dtype(ctx)))
+    kept: list[Axis] = [1] * lines.rank if keep else []
+    if lines.rank and not lines.is_flat:
+        kept = [*given.axes[:at], *([1] if keep else []), *given.axes[at + 1 :]]
+    along, where = given.axes[at], None
+    text = f"attempt to get {name} of an empty sequence"
+    if isinstance(along, Extent):
+        where = where_of(ctx, given.shape, [along])
+        none = ctx.op(Compare("EQ"), value_of_size(ctx, size_along(ctx, given, at)), ctx.constant(0, INT64))
+        ctx.check(none, ValueError(text), _raise, [text])
+    elif along == 0:
+        ctx.raise_(ValueError(text))
+    place = index_of_extremum(ctx, name, given.value, at, where)
+    shape = reduced_shape(given.shape, (at,), keep) if not lines.is_flat and lines.rank else (1,) * len(kept)
+    made = rules.result(ctx, ctx.convert(ctx.reshape(place, shape), rules.index_dtype(ctx)))
+    return with_axes(ctx, made, kept)
 
 
 @twins(np.argmax, jnp.argmax, fold=True)

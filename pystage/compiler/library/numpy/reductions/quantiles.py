@@ -21,7 +21,9 @@ from ....ops import (
     Broadcast,
     Compare,
     Divide,
+    DynamicSlice,
     Floor,
+    Maximum,
     Minimum,
     Multiply,
     Not,
@@ -33,18 +35,29 @@ from ....ops import (
     Transpose,
 )
 from ....values.boundary import Form
+from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
 from ...kernels.python_implementations import run_program
 from ...kernels.structures import abstract, lift
+from ...operands.bounded_arguments import (
+    Axis,
+    compact_argument,
+    filled_up,
+    size_along,
+    value_of_size,
+    with_axes,
+)
 from ...operands.libraries import NUMPY, Rules, twins
 from ...operands.nested_sequences import array_argument, elements, nested
-from ...operands.reduction_operands import reduced_shape, wider
+from ...operands.reduction_operands import wider
 from ...rules.jax import axes_of, is_none
 from ..concatenation import part, taken
+from ..indexing.bounded import raveled, refuse
 from ..indexing.fancy_indexing import Fancy, gather
 from ..indexing.stores import known_array
 from .nan_order import weighted_percentile, weighted_quantile
+from .sorting import last_of
 
 _EXACT_IN_FLOAT16 = 2048
 
@@ -58,38 +71,60 @@ class _SortedLines:
     sorted: Value
 
     def __init__(self, ctx: Context, rules: Rules, a: Raw, axis: Raw, keepdims: Raw, name: str) -> None:
-        given = array_argument(ctx, rules, a, name)
-        self.given = given.value
+        flat = raveled(ctx, a) if isinstance(a, Bounded) and is_none(axis) else a
+        given = compact_argument(ctx, rules, flat, name)
         self.shape = given.shape
         self.dtype = given.dtype
         axes = tuple(range(given.rank)) if is_none(axis) else axes_of(ctx, axis, given.rank, name)
         self.axes = tuple(sorted(axes))
         kept = [i for i in range(given.rank) if i not in self.axes]
-        self.count = math.prod([self.shape[i] for i in self.axes])
+        self.most = math.prod([self.shape[i] for i in self.axes])
+        self.count: int | Value = self.most
+        if any(e.axis in self.axes for e in given.extents):
+            if len(self.axes) > 1:
+                refuse(ctx, f"np.{name} along several axes", a)
+            self.count = size_along(ctx, given, *self.axes)
         self.rest = tuple([self.shape[i] for i in kept])
         self.keep = bool(ctx.known(keepdims, f"keepdims of {name}"))
-        self.result = reduced_shape(self.shape, self.axes, self.keep)
+        rank = a.rank if isinstance(a, Bounded) else given.rank
+        self.result_axes: list[Axis] = [given.axes[i] for i in kept]
+        if self.keep:
+            kept_axes = [1 if i in self.axes else axis for i, axis in enumerate(given.axes)]
+            self.result_axes = kept_axes if given.rank == rank else [1] * rank
+        self.result = tuple(
+            [axis if isinstance(axis, int) else self.shape[axis.axis] for axis in self.result_axes]
+        )
+        value = filled_up(ctx, given, last_of(given.dtype), self.axes)
         order = (*self.axes, *kept)
-        moved = self.given if order == tuple(range(given.rank)) else ctx.op(Transpose(order), self.given)
-        self.lines = ctx.reshape(moved, (self.count, *self.rest))
+        moved = value if order == tuple(range(given.rank)) else ctx.op(Transpose(order), value)
+        self.lines = ctx.reshape(moved, (self.most, *self.rest))
 
     def order(self, ctx: Context, positions: Iterable[int] = ()) -> None:
         """Sorts, so that the elements at these indices are in place, or all; the last one is, since NaN sorts last."""
         wanted = {int(p) for p in positions}
-        kth = tuple(sorted({*wanted, self.count - 1})) if wanted else ()
+        kth = tuple(sorted({*wanted, self.most - 1})) if wanted else ()
         self.sorted = ctx.op(Sort(0, kth=kth), self.lines)
 
     def given_back(self, ctx: Context, rules: Rules, value: Value) -> Abstract:
         """The result; with `keepdims` an ndarray of any rank."""
-        return rules.array(ctx, value) if self.keep else rules.result(ctx, value)
+        made = rules.array(ctx, value) if self.keep else rules.result(ctx, value)
+        return with_axes(ctx, made, self.result_axes)
+
+    def element(self, ctx: Context, position: int | Value) -> Value:
+        """The elements in order at this position, known or computed."""
+        if isinstance(position, int):
+            found = part(ctx, self.sorted, 0, position, position + 1)
+        else:
+            zeros = [ctx.constant(0, INT64) for _ in self.rest]
+            found = ctx.op(DynamicSlice((1, *self.rest)), self.sorted, position, *zeros)
+        return ctx.reshape(found, self.rest)
 
     def with_nan(self, ctx: Context, value: Value) -> Value:
         """`value` (shape `(…, *rest)`), NaN where the elements have one: it is sorted last."""
         if not (is_floating(self.dtype) or is_complex(self.dtype)):
             return value
         shape = value.type.static_shape
-        last = part(ctx, self.sorted, 0, self.count - 1, self.count)
-        last = ctx.broadcast(ctx.reshape(last, self.rest), shape)
+        last = ctx.broadcast(self.element(ctx, _last(ctx, self.count)), shape)
         is_nan = ctx.op(Compare("NE"), last, last)
         return ctx.op(Select(), is_nan, ctx.convert(last, value.type.dtype), value)
 
@@ -116,20 +151,37 @@ def median(
     """The middle element, or the mean of the two in the middle."""
     lines = _SortedLines(ctx, rules, a, axis, keepdims, "median")
     dtype = rules.inexact(ctx, lines.dtype)
-    if lines.count == 0:
-        return lines.given_back(ctx, rules, ctx.broadcast(ctx.constant(np.nan, dtype), lines.result))
-    middle = lines.count // 2
-    lines.order(ctx, range((lines.count - 1) // 2, middle + 1))
+    none = ctx.broadcast(ctx.constant(np.nan, dtype), lines.result)
+    if lines.most == 0:
+        return lines.given_back(ctx, rules, none)
+    count, at = lines.count, [_half(ctx, n) for n in (_last(ctx, lines.count), lines.count)]
+    lines.order(ctx, [i for i in at if isinstance(i, int)])
     wide = wider(dtype)
-    value = ctx.convert(part(ctx, lines.sorted, 0, middle, middle + 1), wide)
-    if lines.count % 2 == 0:
-        before = ctx.convert(part(ctx, lines.sorted, 0, middle - 1, middle), wide)
-        two = ctx.broadcast(ctx.constant(2, wide), value.type.static_shape)
-        value = ctx.op(Divide(), ctx.op(Add(), before, value), two)
+    before, value = [ctx.convert(lines.element(ctx, i), wide) for i in at]
+    mean = ctx.op(Divide(), ctx.op(Add(), before, value), ctx.broadcast(ctx.constant(2, wide), lines.rest))
+    if isinstance(count, int):
+        value = value if count % 2 else mean
+    else:
+        odd = ctx.op(Compare("EQ"), *[value_of_size(ctx, i) for i in at])
+        value = ctx.op(Select(), ctx.broadcast(odd, lines.rest), value, mean)
     if not rules.is_jax:  # a mean, whose sum begins with 0.0
-        value = ctx.op(Add(), ctx.broadcast(ctx.constant(0, wide), value.type.static_shape), value)
-    value = lines.with_nan(ctx, ctx.convert(ctx.reshape(value, lines.rest), dtype))
-    return lines.given_back(ctx, rules, ctx.reshape(value, lines.result))
+        value = ctx.op(Add(), ctx.broadcast(ctx.constant(0, wide), lines.rest), value)
+    value = ctx.reshape(lines.with_nan(ctx, ctx.convert(value, dtype)), lines.result)
+    if not isinstance(count, int):
+        empty = ctx.op(Compare("EQ"), count, ctx.constant(0, INT64))
+        value = ctx.op(Select(), ctx.broadcast(empty, lines.result), none, value)
+    return lines.given_back(ctx, rules, value)
+
+
+def _half(ctx: Context, count: int | Value) -> int | Value:
+    return count // 2 if isinstance(count, int) else ctx.op(Divide(), count, ctx.constant(2, INT64))
+
+
+def _last(ctx: Context, count: int | Value) -> int | Value:
+    """The last position of so many elements; 0 of none where the number is computed."""
+    if isinstance(count, int):
+        return count - 1
+    return ctx.op(Maximum(), ctx.op(Subtract(), count, ctx.constant(1, INT64)), ctx.constant(0, INT64))
 
 
 def _known_shares(ctx: Context, q: Raw, name: str) -> Any:
@@ -168,12 +220,12 @@ def _quantile(
             what = "method" if how != "linear" else f"q of {given.dtype}"
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument=what))
     sample = np.full(given.shape, 0.5, given.dtype) if given is not None else wanted
-    if lines.count == 0 or is_complex(lines.dtype):
+    if lines.most == 0 or is_complex(lines.dtype):
         zeros = np.zeros(lines.shape, lines.dtype)
         return _now(ctx, lambda: function(zeros, sample, axis=lines.axes, method=how, keepdims=lines.keep))
     try:
         dtype: DType = np.asarray(function(np.zeros(2, lines.dtype), sample, method=how)).dtype
-        positions = np.asarray(function(_ramp(lines.count, lines.dtype), sample, method=how))
+        positions = np.asarray(function(_ramp(lines.most, lines.dtype), sample, method=how))
         of_integers = np.asarray(function(np.arange(2), sample, method=how))
     except (ValueError, IndexError, TypeError) as error:
         ctx.raise_(error)
@@ -202,7 +254,7 @@ def _weighted(
     one = not lines.result and not shares.shape
     served = ctx.known(method, f"the method of np.{name}") == "inverted_cdf"
     by_nan = one and is_floating(lines.dtype)
-    if served and (lines.count == 0 or is_complex(lines.dtype) or by_nan):
+    if served and (lines.most == 0 or is_complex(lines.dtype) or by_nan):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"np.{name}", argument="weights here"))
     given = ctx.call(Const(np.asarray), [abstract(a)])
     program = weighted_quantile if name == "quantile" else weighted_percentile
@@ -220,7 +272,7 @@ def _at_ends(
     quantile: Callable[[np.ndarray], Any], positions: np.ndarray, lines: _SortedLines
 ) -> tuple[np.ndarray, np.ndarray]:
     """The quantiles made of the first or the last element alone, and those of them that keep the sign of -0.0."""
-    count, dtype = lines.count, lines.dtype
+    count, dtype = lines.most, lines.dtype
     if dtype.kind != "f" or not np.isin(positions, (0, count - 1)).any():
         return np.zeros(positions.size, bool), np.zeros(positions.size, bool)
     probes = np.zeros((count, 3), dtype)
@@ -244,8 +296,8 @@ def _interpolated(
     """
     alone, keeps = ends
     below = np.ceil(positions) - 1 if from_above else np.floor(positions)
-    below = np.clip(below, 0, lines.count - 1).astype(np.int64)
-    above = np.ceil(positions).astype(np.int64) if from_above else np.minimum(below + 1, lines.count - 1)
+    below = np.clip(below, 0, lines.most - 1).astype(np.int64)
+    above = np.ceil(positions).astype(np.int64) if from_above else np.minimum(below + 1, lines.most - 1)
     below, above = (
         np.where(alone, positions, below).astype(np.int64),
         np.where(alone, positions, above).astype(np.int64),
@@ -284,10 +336,10 @@ def _computed(ctx: Context, lines: _SortedLines, shares: Value, scale: int) -> V
     name = "Percentiles" if scale == 100 else "Quantiles"
     text = f"{name} must be in the range [0, {scale}]"
     ctx.check(some, ValueError(text), _refuse, [text])
-    at = ctx.op(Multiply(), shares, number(lines.count - 1, dtype))
+    at = ctx.op(Multiply(), shares, number(lines.most - 1, dtype))
     below = ctx.convert(ctx.op(Floor(), at), INT64)
-    floor = ctx.convert(below, dtype) if lines.count > 1 else number(-1, dtype)
-    above = ctx.op(Minimum(), ctx.op(Add(), below, number(1, INT64)), number(lines.count - 1, INT64))
+    floor = ctx.convert(below, dtype) if lines.most > 1 else number(-1, dtype)
+    above = ctx.op(Minimum(), ctx.op(Add(), below, number(1, INT64)), number(lines.most - 1, INT64))
     low, high = [gather(ctx, lines.sorted, Fancy((0,), (i,), shape, 0, False)) for i in (below, above)]
     return _between(ctx, low, high, ctx.op(Subtract(), at, floor))
 

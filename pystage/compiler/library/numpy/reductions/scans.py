@@ -5,22 +5,27 @@ A scan is one `reduce_window` whose window extends to the beginning; XLA rewrite
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 
 from ....hlo.ir import Value
 from ....hlo.op import HloOp
 from ....hlo.types import BOOL, is_complex, is_floating
-from ....ops import Add, Compare, Multiply, ReduceWindow, Select, Slice, Subtract, Xor
-from ....values.lattice import Abstract, Const
+from ....ops import Add, Compare, Multiply, ReduceWindow, Select
+from ....values.bounded import Bounded
+from ....values.lattice import NONE, Abstract, Const, SliceObject, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import abstract
-from ...operands.libraries import Rules, twins
-from ...operands.nested_sequences import array_argument
+from ...operands.bounded_arguments import filled_up, lines_of, placed_argument, with_axes
+from ...operands.libraries import ArrayArgument, Rules, twins
 from ...operands.reduction_operands import neutral, wider
+from ...python.operators import binary
 from ...rules.jax import axis_of, integer, is_none
-from ..concatenation import joined
+from ..concatenation import Arrays, joined
 from ..indexing.stores import cast
+from ..subscripts.subscripts import array_getitem
 from .sums import accumulator
 
 
@@ -42,21 +47,18 @@ def running(ctx: Context, combine: HloOp, value: Value, axis: int, jax: bool = F
 def _scan(
     name: str, combine: HloOp, ctx: Context, rules: Rules, a: Raw, axis: Raw, dtype: Raw, skip_nan: bool
 ) -> Abstract:
-    operand = rules.operand(ctx, a, name)
-    value = operand.value
-    if is_none(axis) or ctx.known(axis, f"the axis of {name}") is None:
-        value, at = ctx.reshape(value, (value.type.size,)), 0
-    else:
-        value = value if operand.rank else ctx.reshape(value, (1,))
-        at = axis_of(ctx, axis, max(operand.rank, 1), name)
-    if skip_nan and (is_floating(operand.dtype) or is_complex(operand.dtype)):
+    lines = lines_of(ctx, rules, a, axis, name)
+    given = lines.given
+    value = filled_up(ctx, given, neutral(combine, given.dtype))
+    if skip_nan and (is_floating(given.dtype) or is_complex(given.dtype)):
         number = ctx.op(Compare("EQ"), value, value)
-        unit = ctx.constant(neutral(combine, operand.dtype), operand.dtype)
+        unit = ctx.constant(neutral(combine, given.dtype), given.dtype)
         value = ctx.op(Select(), number, value, ctx.broadcast(unit, value.type.static_shape))
-    default = accumulator(ctx, rules, operand.dtype, promote=False)
+    default = accumulator(ctx, rules, given.dtype, promote=False)
     wanted = default if is_none(dtype) else rules.dtype(ctx, dtype, name)
     wide = cast(ctx, value, wider(wanted))
-    return rules.array(ctx, ctx.convert(running(ctx, combine, wide, at, rules.is_jax), wanted))
+    found = ctx.convert(running(ctx, combine, wide, lines.axis, rules.is_jax), wanted)
+    return with_axes(ctx, rules.array(ctx, found), given.axes)
 
 
 def _declare_scan(name: str, combine: HloOp, what: str, **options: bool) -> None:
@@ -94,7 +96,7 @@ def diff(
     append: Raw = np._NoValue,
 ) -> Abstract:
     """Differences of neighbours along `axis`, `n` times, of an array with others before and behind it."""
-    operand = rules.operand(ctx, a, "diff")
+    operand = placed_argument(ctx, rules, a, "diff")
     if not operand.rank:
         ctx.raise_(ValueError("diff requires input that is at least one dimensional"))
     times = integer(ctx, n, "n of diff")
@@ -104,19 +106,23 @@ def diff(
         return abstract(a)
     at = axis_of(ctx, axis, operand.rank, "diff")
     given = [end for end in (prepend, a, append) if not _is_absent(rules, end)]
+    made: Abstract
     if len(given) > 1:
-        parts = [array_argument(ctx, rules, part, "diff") for part in given]
+        parts = [placed_argument(ctx, rules, part, "diff") for part in given]
+        one = ArrayArgument(operand.value, extents=tuple([e for e in operand.extents if e.axis != at]))
         shape = tuple([1 if i == at else m for i, m in enumerate(operand.shape)])
-        same_rank = [part if part.rank else part.of(ctx.broadcast(part.value, shape)) for part in parts]
-        a = joined(ctx, rules, same_rank, axis_of(ctx, at, same_rank[0].rank, "concatenate"), None, "diff")
-        operand = rules.operand(ctx, a, "diff")
-    value = operand.value
-    for _ in range(min(times, value.type.static_shape[at])):  # then nothing is left
-        shape = value.type.static_shape
-        ends = tuple([max(m - 1, 0) if i == at else m for i, m in enumerate(shape)])
-        starts = tuple([min(1, m) if i == at else 0 for i, m in enumerate(shape)])
-        ones = (1,) * len(shape)
-        before = ctx.op(Slice((0,) * len(shape), ends, ones), value)
-        after = ctx.op(Slice(starts, shape, ones), value)
-        value = ctx.op(Xor() if value.type.dtype == BOOL else Subtract(), after, before)
-    return rules.array(ctx, value, operand.weak)
+        same_rank = [
+            part if part.rank else replace(one, value=ctx.broadcast(part.value, shape), weak=part.weak)
+            for part in parts
+        ]
+        along = axis_of(ctx, at, same_rank[0].rank, "concatenate")
+        made = joined(ctx, rules, Arrays(same_rank), along, None, "diff")
+    else:
+        made = a if isinstance(a, Bounded) else rules.array(ctx, operand.value, operand.weak)
+    whole = placed_argument(ctx, rules, made, "diff")
+    operation, full = "!=" if whole.dtype == BOOL else "-", SliceObject(NONE, NONE, NONE)
+    for _ in range(min(times, whole.shape[at])):  # then nothing is left
+        ends = SliceObject(Const(1), NONE, NONE), SliceObject(NONE, Const(-1), NONE)
+        after, before = [array_getitem(ctx, made, Tuple((*[full] * at, end))) for end in ends]
+        made = binary(ctx, operation, after, before)
+    return made

@@ -7,7 +7,7 @@ elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -15,14 +15,20 @@ import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
-from ....hlo.types import ArrayType
-from ....ops import Iota, Reverse, Sort
-from ....values.lattice import Abstract
+from ....hlo.types import BOOL, ArrayType, DType, is_complex, is_floating
+from ....ops import Iota, Not, Reverse, Sort
+from ....values.bounded import Bounded, Extent, axes_with
+from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
 from ...kernels.structures import call_now
+from ...operands.bounded_arguments import Lines, filled_up, lines_of, with_axes
 from ...operands.libraries import ArrayArgument, Rules, twins
-from ...operands.nested_sequences import array_argument, elements, nested
+from ...operands.nested_sequences import elements, nested
+from ...rules.bounds import ends_of
 from ...rules.jax import axis_of, integer, ints, is_none
+from ..indexing.bounded import compact, refuse, where_of
+from ..indexing.bounded_operands import placed
+from ..subscripts.subscripts import array_getitem
 
 _JAX_KINDS = (None, "quicksort", "heapsort", "mergesort", "stable")
 
@@ -38,24 +44,46 @@ def _sorted_positions(ctx: Context, rules: Rules, keys: list[Value], sort: Sort)
     return ctx.b.ops(sort, *keys, where)[-1]
 
 
-def _sort(ctx: Context, rules: Rules, axis: int, kind: Raw, stable: Raw) -> Sort:
-    """The order of `sort` and `argsort`: NumPy's quicksort leaves the order of equal elements open."""
+def _sort(ctx: Context, rules: Rules, lines: Lines, kind: Raw, stable: Raw) -> Sort:
+    """The order of `sort` and `argsort`: NumPy's quicksort leaves the order of equal elements open.
+
+    What does not belong to lines of computed length is last, and stays there among its equals.
+    """
     given = ctx.known(kind, "the kind of a sort")
     quick = not rules.is_jax and (given is None or given[:1] in ("q", "Q", b"q", b"Q"))
-    return Sort(axis, any_order=quick and not ctx.known(stable, "stable of a sort"))
+    any_order = quick and not ctx.known(stable, "stable of a sort") and not lines.is_bounded
+    return Sort(lines.axis, any_order=any_order)
 
 
-def _along(ctx: Context, rules: Rules, a: Raw, axis: Raw, name: str) -> tuple[ArrayArgument, int]:
-    """The array to sort and the axis: the flat array where `axis` is None."""
-    given = array_argument(ctx, rules, a, name)
-    if is_none(axis) or ctx.known(axis, f"the axis of {name}") is None:
-        return given.of(ctx.reshape(given.value, (given.value.type.size,))), 0
-    if not given.rank:
-        if name not in ("argsort", "argpartition") or rules.is_jax:
-            text = "axis -1 is out of bounds for array of dimension 0"
-            rules.mismatch(ctx, text, np.exceptions.AxisError)
-        given = given.of(ctx.reshape(given.value, (1,)))
-    return given, axis_of(ctx, axis, given.rank, name)
+def _along(ctx: Context, rules: Rules, a: Raw, axis: Raw, name: str) -> Lines:
+    """The lines to sort: the flat array where `axis` is None."""
+    lines = lines_of(ctx, rules, a, axis, name)
+    if not lines.rank and not lines.is_flat and (name not in ("argsort", "argpartition") or rules.is_jax):
+        text = "axis -1 is out of bounds for array of dimension 0"
+        rules.mismatch(ctx, text, np.exceptions.AxisError)
+    return lines
+
+
+def last_of(dtype: DType) -> object:
+    """A value after which no other is sorted."""
+    if is_complex(dtype):
+        return complex(np.nan, np.nan)
+    if is_floating(dtype):
+        return np.nan
+    return True if dtype == BOOL else ends_of(dtype)[1]
+
+
+def _with_last(ctx: Context, lines: Lines) -> Value:
+    """The elements of lines, followed by values after which no other is sorted."""
+    return filled_up(ctx, lines.given, last_of(lines.given.dtype), (lines.axis,))
+
+
+def _descends(ctx: Context, a: Raw, lines: Lines, descending: Raw, name: str) -> bool:
+    """Whether the order is reversed, which is refused for lines of computed length."""
+    turned = bool(ctx.known(descending, f"descending of {name}"))
+    if turned and lines.is_bounded:
+        refuse(ctx, f"{name} with descending", a)
+    return turned
 
 
 def check_kind(ctx: Context, function: Callable[..., Any], kind: Raw, *options: Any) -> None:
@@ -91,11 +119,11 @@ def sort(
 ) -> Abstract:
     """The elements in order along `axis`, or of the flat array."""
     _check_options(ctx, rules, np.sort, order, kind)
-    given, at = _along(ctx, rules, a, axis, "sort")
-    value = ctx.op(_sort(ctx, rules, at, kind, stable), given.value)
-    if ctx.known(descending, "descending of sort"):
-        value = ctx.op(Reverse((at,)), value)
-    return rules.array(ctx, value, given.weak)
+    lines = _along(ctx, rules, a, axis, "sort")
+    value = ctx.op(_sort(ctx, rules, lines, kind, stable), _with_last(ctx, lines))
+    if _descends(ctx, a, lines, descending, "sort"):
+        value = ctx.op(Reverse((lines.axis,)), value)
+    return with_axes(ctx, rules.array(ctx, value, lines.given.weak), lines.given.axes)
 
 
 @twins(np.argsort, jnp.argsort, delegates=False)
@@ -113,27 +141,38 @@ def argsort(
 ) -> Abstract:
     """The indices that sort the array; equal elements keep their order."""
     _check_options(ctx, rules, np.argsort, order, kind)
-    given, at = _along(ctx, rules, a, axis, "argsort")
-    if ctx.known(descending, "descending of argsort"):
+    lines = _along(ctx, rules, a, axis, "argsort")
+    given, at = lines.given, lines.axis
+    if _descends(ctx, a, lines, descending, "argsort"):
         turned = Reverse((at,))
         where = ctx.op(turned, _positions(ctx, rules, given.shape, at))
         found = ctx.op(turned, ctx.b.ops(Sort(at), ctx.op(turned, given.value), where)[-1])
     else:
-        found = _sorted_positions(ctx, rules, [given.value], _sort(ctx, rules, at, kind, stable))
+        order = _sort(ctx, rules, lines, kind, stable)
+        found = _sorted_positions(ctx, rules, [_with_last(ctx, lines)], order)
     if not is_none(dtype):
         found = ctx.convert(found, rules.dtype(ctx, dtype, "argsort"))
-    return rules.array(ctx, found)
+    return with_axes(ctx, rules.array(ctx, found), given.axes)
 
 
 @twins(np.lexsort, jnp.lexsort, delegates=False)
 def lexsort(ctx: Context, rules: Rules, keys: Raw, axis: Raw = -1) -> Abstract:
     """The indices that sort by the last key, then the last but one, and so on."""
-    listed = elements(ctx, keys)
-    items = ctx.iterate(keys) if listed is None else listed
+    items = _keys(ctx, keys)
     if not items:
         rules.mismatch(ctx, "need sequence of keys with len > 0 in lexsort", TypeError)
+    extents: list[Extent] = []
+    if any(isinstance(key, Bounded) for key in items):
+        compacted = [compact(ctx, key) if isinstance(key, Bounded) else key for key in items]
+        items, extents = placed(ctx, "np.lexsort", _same_size, compacted)
     read = [nested(ctx, rules, k, "lexsort") for k in items]
     shape = read[0].shape
+    axes = axes_with(shape, tuple([e.moved(len(shape)) for e in extents]))
+    if extents:
+        if len(shape) != 1:
+            refuse(ctx, "np.lexsort of matrices", keys)
+        beside = ctx.op(Not(), where_of(ctx, shape, [e for e in axes if isinstance(e, Extent)]))
+        read.append(ArrayArgument(beside))  # what does not belong to them stands last
     if any(k.shape != shape for k in read):
         rules.mismatch(ctx, "all keys need to be the same shape")
     if not shape:
@@ -142,10 +181,33 @@ def lexsort(ctx: Context, rules: Rules, keys: Raw, axis: Raw = -1) -> Abstract:
         return rules.result(ctx, ctx.constant(0, rules.index_dtype(ctx)))
     at = axis_of(ctx, axis, len(shape), "lexsort")
     sort = Sort(at, keys=len(read))
-    return rules.array(ctx, _sorted_positions(ctx, rules, [k.value for k in reversed(read)], sort))
+    found = _sorted_positions(ctx, rules, [k.value for k in reversed(read)], sort)
+    return with_axes(ctx, rules.array(ctx, found), axes)
+
+
+def _keys(ctx: Context, keys: Raw) -> Sequence[Raw] | None:
+    """The keys of `lexsort`: the items of a sequence, or the rows of an array."""
+    listed = elements(ctx, keys)
+    if listed is not None:
+        return listed
+    if not isinstance(keys, Bounded):
+        return ctx.iterate(keys)
+    if not isinstance(rows := keys.axes[0], int):
+        refuse(ctx, "np.lexsort of so many keys", keys)
+    return [array_getitem(ctx, keys, Const(row)) for row in range(rows)]
+
+
+def _same_size(*keys: Any) -> None:
+    np.lexsort([np.zeros(key.shape) for key in keys])
 
 
 # ---------------------------------------------------------------- partitions
+
+
+def _static_lines(ctx: Context, rules: Rules, a: Raw, axis: Raw, name: str) -> tuple[ArrayArgument, int]:
+    """The array to sort in part, of known size, and the axis."""
+    lines = _along(ctx, rules, a, axis, name)
+    return lines.given, lines.axis
 
 
 def _partial(ctx: Context, kth: Raw, given: ArrayArgument, axis: int, name: str) -> Sort:
@@ -164,7 +226,7 @@ def partition(
 ) -> Abstract:
     """The elements with the `kth` at its sorted position, lesser ones before it and greater ones after it."""
     _check_options(ctx, rules, np.partition, order, kind, 0)
-    given, at = _along(ctx, rules, a, axis, "partition")
+    given, at = _static_lines(ctx, rules, a, axis, "partition")
     return rules.array(ctx, ctx.op(_partial(ctx, kth, given, at, "partition"), given.value))
 
 
@@ -174,6 +236,6 @@ def argpartition(
 ) -> Abstract:
     """The indices of the elements in the order of `partition`."""
     _check_options(ctx, rules, np.argpartition, order, kind, 0)
-    given, at = _along(ctx, rules, a, axis, "argpartition")
+    given, at = _static_lines(ctx, rules, a, axis, "argpartition")
     sort = _partial(ctx, kth, given, at, "argpartition")
     return rules.array(ctx, _sorted_positions(ctx, rules, [given.value], sort))

@@ -26,7 +26,6 @@ from ...operands.reduction_operands import (
     counted,
     product,
     reduced,
-    rules_for,
     source,
     spread_back,
     total,
@@ -81,7 +80,6 @@ def _declare_sum(name: str, combine: Callable[..., Value], what: str, **options:
         initial: Raw = None,
         where: Raw = True,
     ) -> Abstract:
-        rules = rules_for(rules, a)
         of = source(ctx, rules, a, axis, keepdims, name, where)
         of = without_nan(ctx, of) if name.startswith("nan") else of
         of = in_type(ctx, rules, of, dtype, name, accumulator(ctx, rules, of.dtype))
@@ -136,7 +134,6 @@ def mean(
     where: Raw = True,
 ) -> Abstract:
     """The arithmetic mean; of integers in the default floating-point type."""
-    rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "mean", where)
     wanted = _mean_type(ctx, rules, of, axis, dtype, "mean")
     if wanted.kind not in "biu":
@@ -159,7 +156,6 @@ def nanmean(
     where: Raw = True,
 ) -> Abstract:
     """The mean of what is not NaN."""
-    rules = rules_for(rules, a)
     of = source(ctx, rules, a, axis, keepdims, "nanmean", where)
     wanted = _mean_type(ctx, rules, of, axis, dtype, "nanmean")
     rounded = not rules.is_jax and is_floating(of.dtype)
@@ -239,7 +235,6 @@ def _declare_spread(name: str, what: str, **options: bool) -> None:
         mean: Raw = None,
         correction: Raw = None,
     ) -> Abstract:
-        rules = rules_for(rules, a)
         of = source(ctx, rules, a, axis, keepdims, name, where)
         wanted = _mean_type(ctx, rules, of, axis, dtype, name)
         explicit = not is_none(dtype) and is_complex(wanted)

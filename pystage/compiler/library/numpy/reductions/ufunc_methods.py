@@ -22,16 +22,15 @@ from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
 from ...kernels.python_implementations import run_program
 from ...kernels.structures import MISSING, abstract, known_object
+from ...operands.bounded_arguments import compact_argument, with_axes
 from ...operands.casting import cast_number
 from ...operands.libraries import NUMPY, as_ndarray
 from ...operands.nested_sequences import is_sequence, nested
-from ...operands.reduction_operands import reduced_shape, source
+from ...operands.reduction_operands import reduced, source
 from ...registry import method_meaning
 from ...rules.jax import is_none
-from ..indexing.bounded import compact, elements, refuse
-from ..indexing.bounded import where as where_belongs
+from ..indexing.bounded import refuse
 from ..indexing.bounded_indices import has_bounded, index_of_whole
-from ..indexing.bounded_operands import result_with
 from ..indexing.fancy_indexing import basic_views, fancy, scatter
 from ..indexing.indices import parse
 from ..indexing.stores import broadcasts, dtype_of, fit, shape_of, store_through
@@ -112,38 +111,33 @@ def reduce(
         if not is_none(value):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=_name(ufunc, "reduce"), argument=argument))
     if ufunc in _BITS:
-        if isinstance(array, Bounded) and array.rank == 1:
-            array = _with_identity(ctx, ufunc, array)
-        return _of_bits(ctx, ufunc, array, axis, keepdims)
+        return _of_bits(ctx, ufunc, array, axis, keepdims, where)
     if not _is_true(where):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=_name(ufunc, "reduce"), argument="where"))
     return run_program(ctx, folded, [Const(ufunc), array, axis, keepdims])
 
 
-def _of_bits(ctx: Context, ufunc: np.ufunc, array: Raw, axis: Raw, keepdims: Raw) -> Abstract:
+def _of_bits(ctx: Context, ufunc: np.ufunc, array: Raw, axis: Raw, keepdims: Raw, where: Raw) -> Abstract:
     """A reduction by a bitwise function, as one operation."""
-    value = nested(ctx, NUMPY, array, _name(ufunc, "reduce")).value
-    of = source(ctx, NUMPY, NUMPY.array(ctx, value), axis, keepdims, _name(ufunc, "reduce"))
+    name = _name(ufunc, "reduce")
+    if not isinstance(array, Bounded):
+        array = NUMPY.array(ctx, nested(ctx, NUMPY, array, name).value)
+    of = source(ctx, NUMPY, array, axis, keepdims, name, where)
     if of.dtype.kind not in "biu":
         ctx.raise_(TypeError(f"ufunc '{ufunc.__name__}' not supported for the input types"))
-    made = ctx.op(Reduce(_BITS[ufunc], of.axes), of.value, _identity(ctx, ufunc, of.dtype))
-    return NUMPY.result(
-        ctx, ctx.reshape(made, reduced_shape(of.extents, of.axes, of.shape != made.type.shape))
+    unit = _identity(ctx, ufunc, of.dtype)
+    value = (
+        of.value
+        if of.where is None
+        else ctx.op(Select(), of.where, of.value, ctx.broadcast(unit, of.extents))
     )
+    return reduced(ctx, NUMPY, of, ctx.reshape(ctx.op(Reduce(_BITS[ufunc], of.axes), value, unit), of.shape))
 
 
 def _identity(ctx: Context, ufunc: np.ufunc, dtype: DType) -> Value:
     """The neutral element of a bitwise function."""
     first = -1 if ufunc is np.bitwise_and and dtype != BOOL else ufunc is np.bitwise_and
     return ctx.constant(np.asarray(first).astype(dtype), dtype)
-
-
-def _with_identity(ctx: Context, ufunc: np.ufunc, array: Bounded) -> Raw:
-    """The whole of a vector, with the neutral element where elements do not belong to it."""
-    if array.type.dtype.kind not in "biu":
-        ctx.raise_(TypeError(f"ufunc '{ufunc.__name__}' not supported for the input types"))
-    neutral = ctx.broadcast(_identity(ctx, ufunc, array.type.dtype), array.type.static_shape)
-    return ctx.ndarray(ctx.op(Select(), where_belongs(ctx, array), elements(ctx, array), neutral))
 
 
 def folded(ufunc: Any, array: Any, axis: Any, keepdims: Any) -> Any:
@@ -186,16 +180,16 @@ def accumulate(
         if not is_none(value):
             name = _name(ufunc, "accumulate")
             ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument=argument))
-    if isinstance(array, Bounded):
-        array = compact(ctx, array)
-        return result_with(ctx, accumulate(ctx, ufunc, array.whole, axis), array.axes)
-    given = nested(ctx, NUMPY, array, _name(ufunc, "accumulate"))
+    given = compact_argument(ctx, NUMPY, array, _name(ufunc, "accumulate"))
     if given.rank == 0:
         ctx.raise_(TypeError("cannot accumulate on a scalar"))
+    whole = NUMPY.array(ctx, given.value)
     if ufunc in (np.maximum, np.minimum) and given.dtype.kind != "c":
-        (at,) = source(ctx, NUMPY, NUMPY.array(ctx, given.value), axis, False, "accumulate").axes
-        return NUMPY.array(ctx, running(ctx, _COMBINING[ufunc], given.value, at))
-    return run_program(ctx, accumulated, [Const(ufunc), NUMPY.array(ctx, given.value), axis])
+        (at,) = source(ctx, NUMPY, whole, axis, False, "accumulate").axes
+        made = NUMPY.array(ctx, running(ctx, _COMBINING[ufunc], given.value, at))
+    else:
+        made = run_program(ctx, accumulated, [Const(ufunc), whole, axis])
+    return with_axes(ctx, made, given.axes)
 
 
 def accumulated(ufunc: Any, array: Any, axis: Any) -> Any:

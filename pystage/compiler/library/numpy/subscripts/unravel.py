@@ -7,61 +7,37 @@ from typing import Any
 
 import numpy as np
 
-from ....hlo.ir import Value
-from ....hlo.types import INT64, is_integer
-from ....ops import Divide, Remainder
-from ....values.boundary import Form
-from ....values.lattice import Abstract, Array, Const, Tuple
-from ...context import Context, Raw
-from ...kernels.arithmetic import like
 from ...kernels.python_implementations import composed
-from ...kernels.structures import lift
-from ...operands.libraries import NUMPY
-from ...operands.nested_sequences import elements, nested
-from ...registry import meaning
-from ...rules.jax import ints
-from ..indexing.bounds_checks import check_inside
+from ...operands.known_calls import folded
 
 _LARGEST = np.iinfo(np.intp).max
-_OUTSIDE = ValueError("index is out of bounds for array")
+_TOO_LARGE = (
+    "dimensions are too large; arrays and shapes with a total size greater than 'intp' are not supported."
+)
 
 
-@meaning(np.unravel_index)
-def unravel_index(ctx: Context, indices: Raw, shape: Raw, order: Raw = "C") -> Abstract:
+@folded(np.unravel_index, "shape")
+def unravel_index(indices: Any, shape: Any, order: Any = "C") -> Any:
     """The index along each axis of elements counted in C order or, with "F", in Fortran order."""
-    extents = ints(ctx, shape, "the shape of unravel_index")
-    how = ctx.known(order, "the order of unravel_index")
-    given = indices if elements(ctx, indices) is not None else ctx.read(indices)
-    if isinstance(given, Const) or (isinstance(given, Array) and not is_integer(given.dtype)):
-        known = ctx.known(indices, "the indices of unravel_index")
-        try:
-            return lift(ctx, np.unravel_index(known, extents, how))
-        except (TypeError, ValueError) as error:
-            ctx.raise_(error)
-    argument = nested(ctx, NUMPY, indices, "unravel_index")
-    flat = ctx.convert(argument.value, INT64)
+    extents = (shape,) if np.ndim(shape) == 0 else tuple(shape)
+    flat = np.asarray(indices)
+    if flat.dtype.kind not in "biu":
+        raise TypeError("only int indices permitted")
     size = math.prod(extents)
     if size > _LARGEST:
-        too_large = "arrays and shapes with a total size greater than 'intp' are not supported"
-        ctx.raise_(ValueError(f"dimensions are too large; {too_large}."))
-
-    def outside(at: Any) -> None:
-        np.unravel_index(at, extents, how)
-
-    read = given if isinstance(given, Array) else Array(argument.value, Form.NDARRAY)
-    check_inside(ctx, read, flat, size, outside, fallback=_OUTSIDE)
-    if not extents and argument.rank:
-        ctx.raise_(ValueError("multiple indices are not supported for 0d arrays"))
-    return Tuple(tuple([ctx.new(place) for place in _indices(ctx, flat, extents, how == "F")]))
-
-
-def _indices(ctx: Context, flat: Value, extents: tuple[int, ...], fortran: bool) -> list[Value]:
-    """The indices along the axes, of which the last moves fastest, or in Fortran order the first."""
-    found: list[Value] = []
-    for extent in extents if fortran else reversed(extents):
-        found.append(ctx.op(Remainder(), flat, like(ctx, flat, max(extent, 1))))
-        flat = ctx.op(Divide(), flat, like(ctx, flat, max(extent, 1)))
-    return found if fortran else found[::-1]
+        raise ValueError(_TOO_LARGE)
+    outside = (flat < 0) | (flat >= size)
+    if np.any(outside):
+        raise ValueError(
+            f"index {int(np.ravel(flat)[np.ravel(outside)][0])} is out of bounds for array with size {size}"
+        )
+    if len(extents) == 0 and flat.ndim > 0:
+        raise ValueError("multiple indices are not supported for 0d arrays")
+    found, rest = [], flat.astype(np.intp)
+    for extent in extents if order == "F" else extents[::-1]:
+        found.append(rest % max(extent, 1))
+        rest = rest // max(extent, 1)
+    return tuple(found if order == "F" else found[::-1])
 
 
 @composed(np.ravel_multi_index)

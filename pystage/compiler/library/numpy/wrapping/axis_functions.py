@@ -18,6 +18,7 @@ from ....values.lattice import Abstract, Const, Meaning
 from ...context import Context, Raw
 from ...kernels.python_implementations import composed, run_program
 from ...kernels.structures import abstract
+from ...operands.known_calls import folded
 from ...registry import instance_meaning, meaning
 from ...rules.jax import is_none
 from .bfloat16 import is_bfloat16
@@ -152,10 +153,10 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
 def isin(
     element: Any, test_elements: Any, assume_unique: Any = False, invert: Any = False, *, kind: Any = None
 ) -> Any:
-    """Which elements are among the others; one comparison for each pair."""
-    others = np.ravel(np.asarray(test_elements))
+    """Which elements are among the others: each is compared with the one at its place among those in order."""
+    element, others = np.asarray(element), np.ravel(np.asarray(test_elements))
     if kind == "table":
-        if others.dtype.kind not in "biu" or np.asarray(element).dtype.kind not in "biu":
+        if others.dtype.kind not in "biu" or element.dtype.kind not in "biu":
             raise ValueError(
                 "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind."
             )
@@ -168,24 +169,29 @@ def isin(
                 )
     elif kind not in (None, "sort"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
-    found = np.any(np.asarray(element)[..., None] == others, axis=-1)
+    n = len(others)
+    if n == 0:
+        found = np.zeros(element.shape, bool)
+    else:
+        ordered = np.sort(others)
+        found = ordered[np.minimum(np.searchsorted(ordered, element), n - 1)] == element
     return np.asarray(~found if invert else found)
 
 
-@composed(np.resize)
+@folded(np.resize, "new_shape")
 def resize(a: Any, new_shape: Any) -> Any:
     """The elements, repeated cyclically to fill the new shape."""
-    shape = (new_shape,) if isinstance(new_shape, int | np.integer) else tuple(new_shape)
-    flat = np.ravel(a)
+    extents = (new_shape,) if np.ndim(new_shape) == 0 else new_shape
     size = 1
-    for n in shape:
-        size *= n
+    for n in extents:
+        size = size * n
         if n < 0:
             raise ValueError("all elements of `new_shape` must be non-negative")
-    if size == 0 or len(flat) == 0:
-        return np.zeros(shape, flat.dtype)
-    repeats = (size + len(flat) - 1) // len(flat)
-    return np.concatenate((flat,) * repeats)[:size].reshape(shape)
+    flat = np.ravel(a)
+    n = len(flat)
+    if n == 0:
+        return np.zeros(new_shape, flat.dtype)
+    return flat[np.arange(size) % n].reshape(new_shape)
 
 
 def _place(arrays: Any, place: Any) -> Any:
