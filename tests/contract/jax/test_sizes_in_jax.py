@@ -57,6 +57,20 @@ def used_further(x):
     return x[at] * 2, at.shape[0], x[at].sum(), jnp.zeros(len(at)), jnp.arange(at.size)
 
 
+@cases.each((X,), (NAN,), (X[:2],))
+def joined_and_moved(x):
+    y = x[x > 0.4]
+    return (
+        jnp.hstack((y, x)),
+        jnp.column_stack((y, y)),
+        jnp.dstack((y, y)),
+        jnp.roll(y, 1),
+        jnp.diff(y, append=1.0),
+        jnp.array_split(y, 2),
+        jnp.lexsort((y,)),
+    )
+
+
 @cases([1.0, 0.0], refused="PS651")
 def of_a_list(x):
     return jnp.nonzero(x)

@@ -260,6 +260,16 @@ def one_hot(labels):
     return np.eye(classes)[labels]
 
 
+@cases(np.array([2, 0]), raises=ValueError)
+def identity_of_negative_size(labels):
+    return np.eye(labels[1] - 3)
+
+
+@cases(raises=ValueError)
+def identity_of_known_negative_size():
+    return np.eye(-1)
+
+
 @cases(np.arange(2.0), np.array([2, 2]))
 def repeat_by_counts(x, counts):
     return np.repeat(x, counts)

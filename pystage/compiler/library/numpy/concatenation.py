@@ -33,6 +33,7 @@ from ...ops import (
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent, Progression, axes_with, extent_of
 from ...values.lattice import (
+    NONE,
     Abstract,
     Array,
     Const,
@@ -42,6 +43,7 @@ from ...values.lattice import (
     Mapped,
     Reversed,
     SetCell,
+    SliceObject,
     Tuple,
     Zip,
 )
@@ -77,6 +79,7 @@ from .indexing.fancy_indexing import Fancy, gather
 from .indexing.stores import cast
 from .manipulation import as_array as as_known_array
 from .manipulation import places_of_ones, rank_of, shape_known
+from .subscripts.subscripts import array_getitem
 
 
 @dataclass(frozen=True, slots=True)
@@ -528,16 +531,22 @@ def _tiled(a: Any, times: Any, axis: Any) -> Any:
 
 @twins(np.repeat, jnp.repeat)
 def repeat(ctx: Context, rules: Rules, a: Raw, repeats: Raw, axis: Raw = None) -> Abstract:
-    """Each element repeated, along an axis or flat; the counts must be known."""
-    given = array_argument(ctx, rules, a, "repeat")
-    if is_none(axis):
-        given = flattened(ctx, rules, given)
-        at = 0
-    else:
-        at = axis_of(ctx, axis, given.rank, "repeat")
-    shape = given.shape
+    """Each element repeated, along an axis or flat."""
+    given = placed_argument(ctx, rules, a, "repeat")
+    given = flattened(ctx, rules, given) if is_none(axis) else given
+    at = 0 if is_none(axis) else axis_of(ctx, axis, given.rank, "repeat")
     if rules.is_jax and is_sequence(ctx, repeats):
         rules.operand(ctx, repeats, "repeat")  # raises
+    along, shape = given.axes[at], given.shape
+    if isinstance(along, Extent) or is_computed(ctx, repeats):
+        n = (
+            Const(along)
+            if isinstance(along, int)
+            else ctx.python(value_of_size(ctx, size_along(ctx, given, at)))
+        )
+        places = run_program(ctx, _repeated, [n, repeats])
+        index = (*[SliceObject(NONE, NONE, NONE)] * at, places)
+        return array_getitem(ctx, as_array(ctx, rules, given), Tuple(index))
     counts = np.asarray(ctx.known(repeats, "the counts of repeat, and so its size,"))
     if (counts < 0).any():
         rules.mismatch(ctx, "repeats may not contain negative values.")
@@ -545,15 +554,34 @@ def repeat(ctx: Context, rules: Rules, a: Raw, repeats: Raw, axis: Raw = None) -
         times = int(counts.reshape(()))
         spread = (*shape[: at + 1], times, *shape[at + 1 :])
         axes = (*range(at + 1), *range(at + 2, len(shape) + 1))
-        whole = (*shape[:at], shape[at] * times, *shape[at + 1 :])
+        whole = (*shape[:at], along * times, *shape[at + 1 :])
         value = ctx.reshape(ctx.op(Broadcast(spread, axes), given.value), whole)
-        return rules.array(ctx, value, given.weak)
-    if counts.shape != (shape[at],):
-        text = f"operands could not be broadcast together with shape ({shape[at]},) {counts.shape}"
+        return as_array(ctx, rules, replace(given, value=value))
+    if counts.shape != (along,):
+        text = f"operands could not be broadcast together with shape ({along},) {counts.shape}"
         rules.mismatch(ctx, text)
     check_memory(ArrayType(INT64, (sum(map(int, counts)),)))
-    positions = np.repeat(np.arange(shape[at]), counts)
-    return rules.array(ctx, taken(ctx, given.value, positions, at), given.weak)
+    positions = np.repeat(np.arange(along), counts)
+    return as_array(ctx, rules, replace(given, value=taken(ctx, given.value, positions, at)))
+
+
+def _repeated(n: Any, repeats: Any) -> Any:
+    """The place of each of `n` elements, as often as it is repeated."""
+    counts = np.asarray(repeats)
+    if counts.ndim == 0:
+        if counts < 0:
+            raise ValueError("repeats may not contain negative values.")
+        times = int(counts)
+        return np.arange(n * times) // max(times, 1)
+    if len(counts) != n and len(counts) != 1:
+        raise ValueError(f"operands could not be broadcast together with shape ({n},) ({len(counts)},)")
+    if (counts < 0).any():
+        raise ValueError("repeats may not contain negative values.")
+    ends = np.cumsum(counts + np.zeros(n, np.intp))
+    total = int(ends[-1]) if n > 0 else 0
+    if total < 0:  # the sum has wrapped around
+        raise ValueError("negative dimensions are not allowed")
+    return np.searchsorted(ends, np.arange(total), side="right")
 
 
 def taken(ctx: Context, value: Value, positions: np.ndarray, axis: int) -> Value:

@@ -10,19 +10,27 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, UINT64, ArrayType
-from ...ops import Clamp, Compare, Concatenate, Iota, Remainder, Select, Transpose
+from ...ops import And, Clamp, Compare, Concatenate, Iota, Maximum, Remainder, Select, Subtract, Transpose
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, SliceObject, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
-from ..kernels.arithmetic import select
+from ..kernels.arithmetic import any_of, select
 from ..kernels.structures import abstract
+from ..operands.bounded_arguments import (
+    as_array,
+    compact_argument,
+    flattened,
+    placed_argument,
+    size_along,
+    value_of_size,
+    with_axes,
+)
 from ..operands.casting import array_value
 from ..operands.known_calls import folded
 from ..operands.libraries import NUMPY, ArrayArgument, as_ndarray, delegated
@@ -33,23 +41,28 @@ from ..rules.jax import axis_of, is_none
 from ..rules.promote import numpy_common
 from .concatenation import Arrays, joined, part, taken
 from .creation import filled
+from .indexing.bounded import refuse, where_of
 from .indexing.bounds_checks import check_inside, outside_of_axis
 from .indexing.fancy_indexing import Fancy, gather, scatter
 from .indexing.flat_stores import store_repeated, store_until_outside
 from .indexing.indices import from_front
 from .indexing.stores import check_writable, dtype_of, mismatch, returned_out, shape_of, store_through
-from .manipulation import as_array
+from .manipulation import as_array as as_known_array
 from .subscripts.subscripts import IMMUTABLE
 
 
 def indices_of(
-    ctx: Context, raw: Raw, extent: int, mode: Raw, function: str, check: Callable[[Array, Value], None]
+    ctx: Context,
+    given: ArrayArgument,
+    extent: int | Value,
+    mode: Raw,
+    function: str,
+    check: Callable[[Array, Value], None],
 ) -> Value:
     """Integers as int64 indices along an axis of `extent` elements, by NumPy's `mode`.
 
     For the mode `raise`, `check` is called with the integers, and with the indices that they are.
     """
-    given = nested(ctx, NUMPY, raw, function)
     if given.dtype.kind not in "iub" and given.form is Form.PYTHON and not given.rank:
         given = ArrayArgument(ctx.convert(given.value, INT64))
     if given.dtype == UINT64 and function == "take":  # the same bits
@@ -69,10 +82,17 @@ def indices_of(
     value = ctx.convert(given.value, INT64)
     shape = value.type.static_shape
     if how == "clip":
-        return ctx.op(Clamp(), ctx.constant(0, INT64), value, ctx.constant(extent - 1, INT64))
+        zero = ctx.constant(0, INT64)
+        if isinstance(extent, int):
+            last = ctx.constant(extent - 1, INT64)
+        else:
+            last = ctx.op(Maximum(), ctx.op(Subtract(), extent, ctx.constant(1, INT64)), zero)
+        return ctx.op(Clamp(), zero, value, last)
     if how != "wrap":
         ctx.raise_(ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{how}')"))
-    rest = ctx.op(Remainder(), value, filled(ctx, extent, shape, INT64))
+    if not isinstance(extent, int):
+        extent = ctx.op(Maximum(), extent, ctx.constant(1, INT64))
+    rest = ctx.op(Remainder(), value, ctx.broadcast(value_of_size(ctx, extent), shape))
     return from_front(ctx, Array(rest, Form.NDARRAY), extent)
 
 
@@ -81,27 +101,43 @@ def take(
     ctx: Context, a: Raw, indices: Raw, axis: Raw = None, out: Raw = None, mode: Raw = "raise"
 ) -> Abstract:
     """The slices at the indices, along an axis or from the flat array."""
-    if delegated(ctx, a, indices):  # its method refuses the mode "raise"
-        how = ctx.known(mode, "the mode of take")
-        if not is_none(out) or how == "raise":
-            ctx.raise_(NotImplementedError("The 'raise' mode to jnp.take is not supported."))
+    is_jax = delegated(ctx, a, indices)
+    bounded = isinstance(a, Bounded) or isinstance(indices, Bounded)
+    how = ctx.known(mode, "the mode of take")
+    if is_jax and (not is_none(out) or how == "raise"):  # its method refuses the mode "raise"
+        ctx.raise_(NotImplementedError("The 'raise' mode to jnp.take is not supported."))
+    if bounded and not is_none(out):
+        refuse(ctx, "np.take with out", a, indices)
+    if is_jax and not bounded:
         keywords = {"axis": axis if isinstance(axis, Abstract) else Const(axis), "mode": Const(how)}
         return ctx.call(Const(jnp.take), [a, indices], keywords)
-    given = nested(ctx, NUMPY, a, "take")
-    value, at = given.value, 0
-    if is_none(axis):
-        value = ctx.reshape(value, (value.type.size,))
-    else:
-        at = axis_of(ctx, axis, given.rank, "take")
-    shape = value.type.static_shape
+    given = compact_argument(ctx, NUMPY, a, "take")
+    given = flattened(ctx, NUMPY, given) if is_none(axis) else given
+    at = 0 if is_none(axis) else axis_of(ctx, axis, given.rank, "take")
+    places = placed_argument(ctx, NUMPY, indices, "take")
+    size, members = size_along(ctx, given, at), None
+    if places.extents:
+        members = where_of(ctx, places.shape, places.extents)
 
-    def outside(index: Any) -> None:
-        np.take(np.broadcast_to(np.int8(0), shape), index, axis=at)
+    def outside(index: Any, *extents: int) -> None:
+        np.take(np.broadcast_to(np.int8(0), extents), index, axis=at)
 
-    positions = indices_of(
-        ctx, indices, shape[at], mode, "take", lambda i, p: check_inside(ctx, i, p, shape[at], outside)
-    )
-    found = gather(ctx, value, Fancy((at,), (positions,), positions.type.static_shape, at, False))
+    shape = [
+        Const(n) if i != at or isinstance(size, int) else ctx.python(size) for i, n in enumerate(given.shape)
+    ]
+
+    def check(index: Array, front: Value) -> None:
+        check_inside(ctx, index, front, size, outside, members=members, more=shape)
+
+    positions = indices_of(ctx, places, size, how, "take", check)
+    if not isinstance(size, int) and how != "raise":
+        none = ctx.op(Compare("EQ"), size, ctx.constant(0, INT64))
+        some = ctx.constant(bool(places.value.type.size), BOOL) if members is None else any_of(ctx, members)
+        ctx.check(ctx.op(And(), none, some), IndexError(), outside, [Const(0), *shape])
+    found = gather(ctx, given.value, Fancy((at,), (positions,), positions.type.static_shape, at, False))
+    axes = (*given.axes[:at], *places.axes, *given.axes[at + 1 :])
+    if bounded:
+        return with_axes(ctx, ctx.jax(found) if is_jax else ctx.new(found), axes)
     return _into(ctx, a, out, found, ValueError("output array does not match result of ndarray.take"))
 
 
@@ -210,7 +246,8 @@ def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract
     shape = shape_of(ctx, target)
     checked: list[Array] = []
     size = int(np.prod(shape))
-    positions = indices_of(ctx, ind, size, mode, "put", lambda given, front: checked.append(given))
+    places = nested(ctx, NUMPY, ind, "put")
+    positions = indices_of(ctx, places, size, mode, "put", lambda given, front: checked.append(given))
     new = array_value(ctx, v, dtype_of(ctx, target), "the stored value")
     if checked:
         store_until_outside(
@@ -283,7 +320,7 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
             ctx, index, front, len(values), outside, fallback=ValueError("invalid entry in choice array")
         )
 
-    which = indices_of(ctx, a, len(values), mode, "choose", check)
+    which = indices_of(ctx, nested(ctx, NUMPY, a, "choose"), len(values), mode, "choose", check)
     try:
         shape = np.broadcast_shapes(which.type.static_shape, *[v.type.static_shape for v in values])
     except ValueError:
@@ -306,21 +343,23 @@ def _known_indices(ctx: Context, obj: Raw, what: str) -> Any:
     return ctx.known(obj, what)
 
 
-@folded(np.delete, "obj")
-def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+@meaning(np.delete)
+def delete(ctx: Context, arr: Raw, obj: Raw, axis: Raw = None) -> Abstract:
     """A copy without some elements along an axis."""
-    a = np.asarray(arr)
-    if axis is None:
-        a, axis = np.ravel(a), 0
-    axis = normalize_axis_index(axis, a.ndim)
-    return np.take(a, _left(a.shape[axis], obj, axis), axis=axis)
+    given = placed_argument(ctx, NUMPY, arr, "delete")
+    given = flattened(ctx, NUMPY, given) if is_none(axis) else given
+    at = 0 if is_none(axis) else axis_of(ctx, axis, given.rank, "delete")
+    size = size_along(ctx, given, at)
+    count = Const(size) if isinstance(size, int) else ctx.python(size, (0, given.shape[at]))
+    left = ctx.call(Const(_left), [count, abstract(obj), Const(at)])
+    return ctx.call(Const(np.take), [as_array(ctx, NUMPY, given), left], {"axis": Const(at)})
 
 
 def _left(n: Any, obj: Any, axis: Any) -> Any:
     return np.ravel(np.delete(np.arange(n).reshape((*[1] * axis, n)), obj, axis=axis))
 
 
-@folded(_left)
+@folded(_left, "obj")
 def _places_left(n: Any, obj: Any, axis: Any) -> Any:
     """The places of an axis of `n` elements without some."""
     kept = np.ones(n, bool)
@@ -385,7 +424,7 @@ def _insertions(ctx: Context, which: Any, extent: int) -> np.ndarray:
 
 def _places_along(ctx: Context, a: Raw) -> Abstract:
     """An argument of `np.ix_` as a vector of integers."""
-    array: Abstract = as_ndarray(ctx, as_array(ctx, NUMPY, a, "ix_"))
+    array: Abstract = as_ndarray(ctx, as_known_array(ctx, NUMPY, a, "ix_"))
     operand = NUMPY.operand(ctx, array, "ix_")
     if operand.rank != 1:
         ctx.raise_(ValueError("Cross index must be 1 dimensional"))

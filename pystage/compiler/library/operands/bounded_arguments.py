@@ -17,7 +17,7 @@ from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated, alternatives, narrow
 from ...values.lattice import Abstract, Array, ListCell, Ref, Tuple
 from ..context import Context, Raw
-from ..numpy.indexing.bounded import bounded, compact, elements, is_compact, raveled, where_of
+from ..numpy.indexing.bounded import bounded, compact, count, elements, is_compact, raveled, where_of
 from ..numpy.indexing.bounded_operands import result_with
 from ..rules.jax import axis_of, is_none
 from ..rules.split import needs_split
@@ -103,8 +103,8 @@ def size_along(ctx: Context, given: ArrayArgument, axis: int) -> int | Value:
     extent = given.axes[axis]
     if isinstance(extent, int):
         return extent
-    assert extent.size is not None
-    return extent.size
+    array = Bounded(ctx.jax(given.value), given.value.type, given.extents)
+    return count(ctx, array, extent).value
 
 
 def value_of_size(ctx: Context, size: int | Value) -> Value:

@@ -43,6 +43,7 @@ def bits(x: Any) -> Any:
         np.bitwise_and.reduce(x, axis=0),
         np.bitwise_or.reduce(x, axis=None),
         np.bitwise_and.reduce(x, axis=1, keepdims=True),
+        np.bitwise_or.reduce(x, axis=0, where=x != x[0, 0]),
         np.logical_xor.reduce(x),
     )
 

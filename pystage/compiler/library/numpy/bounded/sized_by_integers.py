@@ -4,42 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from ...kernels.python_implementations import size_depends
 from .size_rules import composed_for_computed
-
-
-@composed_for_computed(np.repeat, "repeats")
-def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
-    """Each element repeated, along an axis or flat; of a `jax.Array` by its method."""
-    a = a if isinstance(a, jax.Array) and not isinstance(repeats, list) else np.asarray(a)
-    if axis is None:
-        a, axis = a.reshape(-1), 0
-    axis = normalize_axis_index(axis, a.ndim)
-    n = a.shape[axis]
-    counts = np.asarray(repeats)
-    if counts.ndim == 0:
-        if counts < 0:
-            raise ValueError("repeats may not contain negative values.")
-        times = int(counts)
-        return _at(a, np.arange(n * times) // max(times, 1), axis)
-    if len(counts) != n and len(counts) != 1:
-        raise ValueError(f"operands could not be broadcast together with shape ({n},) ({len(counts)},)")
-    if (counts < 0).any():
-        raise ValueError("repeats may not contain negative values.")
-    ends = np.cumsum(counts + np.zeros(n, np.intp))
-    total = int(ends[-1]) if n > 0 else 0
-    if total < 0:  # the sum has wrapped around
-        raise ValueError("negative dimensions are not allowed")
-    return _at(a, np.searchsorted(ends, np.arange(total), side="right"), axis)
-
-
-def _at(a: Any, indices: Any, axis: int) -> Any:
-    return np.moveaxis(np.moveaxis(a, axis, 0)[indices], 0, axis)
-
 
 # ---------------------------------------------------------------- positions
 

@@ -6,7 +6,7 @@ redundant. It raises with NumPy's text, for the first index out of bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,9 +14,9 @@ import numpy as np
 
 from ....hlo.ir import Value
 from ....hlo.types import INT64, UINT64, ArrayType
-from ....ops import BitcastConvert, Compare, DynamicSlice, Iota, Minimum, Reduce, Select, Slice
+from ....ops import And, BitcastConvert, Compare, DynamicSlice, Iota, Minimum, Reduce, Select, Slice
 from ....values.boundary import Form
-from ....values.lattice import Array
+from ....values.lattice import Abstract, Array
 from ...context import Context, ExceptionCase
 from ...kernels.arithmetic import like
 
@@ -38,15 +38,18 @@ def check_inside(
     ctx: Context,
     given: Array,
     front: Value,
-    extent: int,
-    outside: Callable[[Any], None],
+    extent: int | Value,
+    outside: Callable[..., None],
     too_large: BaseException | None = None,
     fallback: BaseException = _OUTSIDE,
+    members: Value | None = None,
+    more: Sequence[Abstract] = (),
 ) -> None:
     """Makes the program call `outside` with the first index that is not inside of an axis of `extent`.
 
     `front` are the same indices as int64, the negative ones moved by `extent`. `too_large`: what is raised instead
-    for one integer that 64 bits with a sign do not hold. `fallback`: as `Context.check` takes it.
+    for one integer that 64 bits with a sign do not hold. `fallback`: as `Context.check` takes it. `members`: which of the
+    indices count, by default all. `more`: other arguments of `outside`.
     """
     shape = front.type.static_shape
     if 0 in shape:
@@ -54,10 +57,11 @@ def check_inside(
     if shape and given.dtype == UINT64:  # to NumPy an array of int64 with the same bits
         given = replace(given, value=ctx.convert(given.value, INT64))
     form = Form.SCALAR if given.form is Form.NDARRAY else given.form
-    if not extent:
+    if isinstance(extent, int) and not extent and members is None:
         first = ctx.op(Slice((0,), (1,), (1,)), ctx.reshape(given.value, (given.type.size,)))
-        ctx.check(None, fallback, outside, [Array(ctx.reshape(first, ()), form)])
+        ctx.check(None, fallback, outside, [Array(ctx.reshape(first, ()), form), *more])
     bad = _bad(ctx, front, extent)
+    bad = bad if members is None else ctx.op(And(), bad, members)
     if ctx.intervals.decides(bad) is False or not ctx.checks_bounds():
         return
     first = given.value
@@ -69,13 +73,16 @@ def check_inside(
             ExceptionCase(None, fallback, outside, args),
         ]
         ctx.check_first(bad, cases)
-        ctx.intervals.assume_range(given.value, (0, extent - 1))
+        if isinstance(extent, int):
+            ctx.intervals.assume_range(given.value, (0, extent - 1))
         return
     if shape:
         at, bad = _first(ctx, bad)
         element = ctx.op(DynamicSlice((1,)), ctx.reshape(first, (first.type.size,)), at)
         first = ctx.reshape(element, ())
-    ctx.check(bad, fallback, outside, [Array(first, form)])
+    ctx.check(bad, fallback, outside, [Array(first, form), *more])
+    if not isinstance(extent, int) or members is not None:
+        return
     ctx.intervals.assume_range(given.value, (0 if given.dtype.kind == "u" else -extent, extent - 1))
 
 
@@ -98,10 +105,14 @@ def until_outside(ctx: Context, positions: Value, extent: int) -> Value:
     return ctx.op(Select(), early, positions, like(ctx, positions, extent))
 
 
-def _bad(ctx: Context, front: Value, extent: int) -> Value:
+def _bad(ctx: Context, front: Value, extent: int | Value) -> Value:
     """Which indices are out of bounds."""
     bits = ctx.op(BitcastConvert(UINT64), front)  # so that one comparison finds what is negative too
-    return ctx.op(Compare("GE"), bits, like(ctx, bits, extent))
+    if isinstance(extent, int):
+        end = like(ctx, bits, extent)
+    else:
+        end = ctx.broadcast(ctx.op(BitcastConvert(UINT64), extent), bits.type.static_shape)
+    return ctx.op(Compare("GE"), bits, end)
 
 
 def _first(ctx: Context, bad: Value) -> tuple[Value, Value]:

@@ -420,7 +420,7 @@ def _out_of_bounds(ctx: Context, index: int, axis: int, extent: int) -> None:
     ctx.raise_(IndexError(f"index {index} is out of bounds for axis {axis} with size {extent}"))
 
 
-def from_front(ctx: Context, index: Array, extent: int) -> Value:
+def from_front(ctx: Context, index: Array, extent: int | Value) -> Value:
     """Staged indices as int64, negative ones counted from the end; no operation where none is negative.
 
     An array of uint64 is one of int64 with the same bits to NumPy; a single one of 2**63 or more is an error.
@@ -431,7 +431,8 @@ def from_front(ctx: Context, index: Array, extent: int) -> Value:
     if (index.dtype.kind == "u" or low >= 0) and not wraps:
         return value
     shape = value.type.static_shape
-    moved = ctx.op(Add(), value, ctx.broadcast(ctx.constant(extent, INT64), shape))
+    size = ctx.constant(extent, INT64) if isinstance(extent, int) else extent
+    moved = ctx.op(Add(), value, ctx.broadcast(size, shape))
     if high < 0:
         return moved
     negative = ctx.op(Compare("LT"), value, ctx.broadcast(ctx.constant(0, INT64), shape))

@@ -7,37 +7,91 @@ from typing import Any
 
 import numpy as np
 
+from ....hlo.ir import Value
+from ....hlo.types import INT64, is_integer
+from ....ops import Divide, Maximum, Multiply, Remainder
+from ....values.boundary import Form
+from ....values.bounded import Bounded
+from ....values.lattice import Abstract, Array, Const, Tuple
+from ...context import Context, Raw
+from ...kernels.arithmetic import like
 from ...kernels.python_implementations import composed
-from ...operands.known_calls import folded
+from ...kernels.structures import abstract, lift, sequence_items
+from ...operands.bounded_arguments import placed_argument, value_of_size, with_axes
+from ...operands.known_calls import is_computed
+from ...operands.libraries import NUMPY
+from ...operands.nested_sequences import elements
+from ...registry import meaning
+from ...rules.jax import ints
+from ..indexing.bounded import where_of
+from ..indexing.bounds_checks import check_inside
 
 _LARGEST = np.iinfo(np.intp).max
-_TOO_LARGE = (
-    "dimensions are too large; arrays and shapes with a total size greater than 'intp' are not supported."
-)
+_OUTSIDE = ValueError("index is out of bounds for array")
 
 
-@folded(np.unravel_index, "shape")
-def unravel_index(indices: Any, shape: Any, order: Any = "C") -> Any:
+@meaning(np.unravel_index)
+def unravel_index(ctx: Context, indices: Raw, shape: Raw, order: Raw = "C") -> Abstract:
     """The index along each axis of elements counted in C order or, with "F", in Fortran order."""
-    extents = (shape,) if np.ndim(shape) == 0 else tuple(shape)
-    flat = np.asarray(indices)
-    if flat.dtype.kind not in "biu":
-        raise TypeError("only int indices permitted")
-    size = math.prod(extents)
-    if size > _LARGEST:
-        raise ValueError(_TOO_LARGE)
-    outside = (flat < 0) | (flat >= size)
-    if np.any(outside):
-        raise ValueError(
-            f"index {int(np.ravel(flat)[np.ravel(outside)][0])} is out of bounds for array with size {size}"
-        )
-    if len(extents) == 0 and flat.ndim > 0:
-        raise ValueError("multiple indices are not supported for 0d arrays")
-    found, rest = [], flat.astype(np.intp)
-    for extent in extents if order == "F" else extents[::-1]:
-        found.append(rest % max(extent, 1))
-        rest = rest // max(extent, 1)
-    return tuple(found if order == "F" else found[::-1])
+    extents = _extents(ctx, shape)
+    known = [n for n in extents if isinstance(n, int)]
+    how = ctx.known(order, "the order of unravel_index")
+    is_array = isinstance(indices, Bounded) or elements(ctx, indices) is not None
+    given = indices if is_array else ctx.read(indices)
+    if isinstance(given, Const) or (isinstance(given, Array) and not is_integer(given.dtype)):
+        number = ctx.known(indices, "the indices of unravel_index")
+        try:
+            return lift(ctx, np.unravel_index(number, ints(ctx, shape, "the shape of unravel_index"), how))
+        except (TypeError, ValueError) as error:
+            ctx.raise_(error)
+    argument = placed_argument(ctx, NUMPY, indices, "unravel_index")
+    if argument.dtype.kind not in "biu" and argument.extents:
+        ctx.raise_(TypeError("only int indices permitted"))
+    flat = ctx.convert(argument.value, INT64)
+    size: int | Value = math.prod(known)
+    for n in extents:
+        if not isinstance(n, int):
+            size = ctx.op(Multiply(), value_of_size(ctx, size), n.value)
+    if isinstance(size, int) and size > _LARGEST:
+        too_large = "arrays and shapes with a total size greater than 'intp' are not supported"
+        ctx.raise_(ValueError(f"dimensions are too large; {too_large}."))
+
+    def outside(at: Any, *sizes: int) -> None:
+        np.unravel_index(at, sizes, how)
+
+    read = given if isinstance(given, Array) else Array(argument.value, Form.NDARRAY)
+    members = where_of(ctx, argument.shape, argument.extents) if argument.extents else None
+    check_inside(ctx, read, flat, size, outside, None, _OUTSIDE, members, [abstract(n) for n in extents])
+    if not extents and argument.rank:
+        ctx.raise_(ValueError("multiple indices are not supported for 0d arrays"))
+    places = _indices(ctx, flat, extents, how == "F")
+    return Tuple(tuple([with_axes(ctx, ctx.new(place), argument.axes) for place in places]))
+
+
+def _extents(ctx: Context, shape: Raw) -> tuple[int | Array, ...]:
+    """The extents of a shape, known or computed."""
+    if not is_computed(ctx, shape):
+        return ints(ctx, shape, "the shape of unravel_index")
+    items = sequence_items(ctx, shape)
+    found: list[int | Array] = []
+    for item in (shape,) if items is None else items:
+        read = ctx.read(item)
+        found.append(read if isinstance(read, Array) else int(read.value))
+    return tuple(found)
+
+
+def _indices(ctx: Context, flat: Value, extents: tuple[int | Array, ...], fortran: bool) -> list[Value]:
+    """The indices along the axes, of which the last moves fastest, or in Fortran order the first."""
+    found: list[Value] = []
+    for extent in extents if fortran else reversed(extents):
+        if isinstance(extent, int):
+            divisor = like(ctx, flat, max(extent, 1))
+        else:
+            least = ctx.op(Maximum(), ctx.convert(extent.value, INT64), ctx.constant(1, INT64))
+            divisor = ctx.broadcast(least, flat.type.static_shape)
+        found.append(ctx.op(Remainder(), flat, divisor))
+        flat = ctx.op(Divide(), flat, divisor)
+    return found if fortran else found[::-1]
 
 
 @composed(np.ravel_multi_index)

@@ -191,7 +191,17 @@ def resize(a: Any, new_shape: Any) -> Any:
     n = len(flat)
     if n == 0:
         return np.zeros(new_shape, flat.dtype)
-    return flat[np.arange(size) % n].reshape(new_shape)
+    return flat[_cycle(size, n)].reshape(new_shape)
+
+
+def _cycle(size: Any, n: Any) -> Any:
+    return np.arange(size) % n
+
+
+@folded(_cycle)
+def _computed_cycle(size: Any, n: Any) -> Any:
+    """The numbers from 0 to before `n`, again and again."""
+    return np.arange(size) % n
 
 
 def _place(arrays: Any, place: Any) -> Any:
