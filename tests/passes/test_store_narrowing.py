@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from checking import check
 
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.ir import Function
@@ -70,3 +71,13 @@ def test_other_stores_stay(options: dict[str, int]) -> None:
     narrowed = simplify(narrow_stores(simplify(function).function)).function
     assert (1, 1) not in _stored(narrowed)[-1:]
     _check_equal(function, narrowed)
+
+
+def test_a_row_that_becomes_a_column_is_written_whole() -> None:
+    def f(a: np.ndarray, i: int, k: int, v: float) -> np.ndarray:
+        row = a[i, 0].copy()
+        row[k] = v
+        a[i, :, 0] = row
+        return a
+
+    check(f, np.arange(48.0).reshape(3, 4, 4), 2, 3, -1.0)

@@ -37,12 +37,12 @@ class _Narrowing(Rewriter):
 
     def _narrowed(self, array: Value, update: Value, starts: tuple[Value, ...]) -> _Store | None:
         """The store that writes less and has the same result."""
-        update = _without_views(update)
+        written, update = update.type.static_shape, _without_views(update)
         op = update.owner
         if not isinstance(op, Op):
             return None
         if isinstance(op.kind, DynamicUpdateSlice):
-            return self._part(array, op, starts)
+            return self._part(array, op, starts, written)
         if isinstance(op.kind, Select):
             condition, new, old = op.operands
             inner = _without_views(new).owner
@@ -51,7 +51,7 @@ class _Narrowing(Rewriter):
                 return None
             if not isinstance(inner, Op) or not isinstance(inner.kind, DynamicUpdateSlice):
                 return None
-            stored = self._part(array, inner, starts)
+            stored = self._part(array, inner, starts, written)
             if stored is None:
                 return None
             part, places = stored
@@ -60,11 +60,13 @@ class _Narrowing(Rewriter):
             return self.b.op(Select(), self.b.op(Broadcast(shape, ()), holds), part, before), places
         return None
 
-    def _part(self, array: Value, inner: Op, starts: tuple[Value, ...]) -> _Store | None:
-        """A store into the block of `array` at `starts`, as a store into `array`."""
+    def _part(
+        self, array: Value, inner: Op, starts: tuple[Value, ...], written: tuple[int, ...]
+    ) -> _Store | None:
+        """A store into the block of `array` at `starts`, of the shape that is written there, as a store into `array`."""
         row, part, *inner_starts = inner.operands
         block = _block_of(row)
-        if block is None or not _is_block(row, array, starts):
+        if block is None or block != written or not _is_block(row, array, starts):
             return None
         wide = [axis for axis, size in enumerate(block) if size > 1]
         own = [axis for axis, size in enumerate(row.type.static_shape) if size > 1]
