@@ -50,6 +50,7 @@ TABLES = {
     "library/numpy/fourier.py": "a row for each transform",
     "library/numpy/take_and_put.py": "functions whose result has a size that the values decide: called while compiling",
     "library/numpy/type_queries.py": "functions of element types, which are called while compiling",
+    "library/numpy/linalg/array_api.py": "products of stacked vectors and matrices",
     "library/numpy/linalg/matrices.py": "functions that make constants, which are called while compiling",
     "library/numpy/rounding.py": "a row for each sign of infinity",
     "library/numpy/random/generators.py": "NumPy's own lists of methods of generators",

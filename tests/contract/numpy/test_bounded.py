@@ -543,6 +543,58 @@ def flattened_as_a_view(m, k):
     return m, flat.sum()
 
 
+@cases.each((X, K[2]), (X, K[3]))
+def made_arrays(x, k):
+    y, z = x[x > 1], x[: k[0]]
+    rows = np.array([y, y], np.float32), np.array(y, ndmin=2), np.ascontiguousarray(z[::2])
+    own, same, kept = np.asarray(z, copy=True), np.array(z, copy=False), z.astype(float, copy=False)
+    own[:1], same[1:2], kept[2:3] = 50.0, 60.0, 70.0
+    return rows, own, same, kept, x
+
+
+@cases(X, K[2], refused="PS606")
+def copied_if_it_is_not_contiguous(x, k):
+    packed = np.ascontiguousarray(x[: k[0] : 2])
+    packed[:1] = 80.0
+    return x
+
+
+@cases(M, K[2], refused="PS221")
+def reshaped_with_a_copy(m, k):
+    made = np.reshape(m[: k[0]], -1, copy=True)
+    made[:1] = 90.0
+    return m
+
+
+@cases.each((M, K[2]), (M, K[1]))
+def options_of_arrays_without_bounded_axes(m, k):
+    r, y = m[: k[0]], m[m[:, 0] > 1][:, 1]
+    norms = np.linalg.norm(r, axis=1, keepdims=True), np.linalg.vector_norm(y, keepdims=True)
+    products = np.tensordot(r, m, ([1], [1])), np.tensordot(m[:, :1], r[:, 0], 0), np.vecdot(r, m[0])
+    order = np.partition(y, 0, kind="introselect"), np.nanquantile(y, [0.2, 0.5], method="lower")
+    shapes = np.moveaxis(r, (0, 1), (1, 0)), np.diagflat(y), np.trace(r, 1, dtype=np.float32)
+    of_jax = jnp.trace(jnp.asarray(r)), jnp.tril(r), jnp.diag(y), jnp.select([jnp.asarray(y) > 3], [y], 0)
+    return norms, products, order, shapes, of_jax
+
+
+@cases.each((M, K[2]), (M, K[1]))
+def einsum_with_options(m, k):
+    r = m[: k[0]]
+    across = np.einsum("ij->ji", r)
+    across[0, 0] = 7.0
+    sums = np.einsum("ij,ij->i", r, r, optimize=True), np.einsum("ij->", r, dtype=np.float32)
+    products = np.einsum("ij,kj->ik", r, m), jnp.einsum("ij,j->i", jnp.asarray(r), m[0])
+    return m, across, sums, products
+
+
+@cases(M, K[2])
+def tensordot_of_sizes_that_differ(m, k):
+    try:
+        return np.tensordot(m[: k[0]], m[: k[0] + 1], ([0], [0]))
+    except ValueError as error:
+        return str(error)
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

@@ -54,6 +54,34 @@ def interpolation_at_complex_places(x: Any) -> Any:
     return np.interp(x, [0.0, 1.0], [2.0, 3.0])
 
 
+@cases(np.array([-1, 0, 0.5, 1, 2.5, 3, 4, 9]))
+def interpolation(x: Any) -> Any:
+    bins, values = np.array([0.0, 1, 2.5, 4]), np.array([1.0, -1, 3, 7])
+    narrow = np.interp(x.astype(np.float32), bins, values, left=-5.0, right=9)
+    return (
+        np.interp(x, bins, values),
+        np.interp(2.0, bins, values),
+        narrow,
+        np.interp(x, bins[:1], values[:1]),
+    )
+
+
+@cases(np.array([0.0, 1, 2.5, 4]), raises=ValueError)
+def interpolation_between_vectors_of_two_lengths(x: Any) -> Any:
+    return np.interp(x, x, x[:2])
+
+
+@cases.each(
+    *[
+        (np.array([1.0, 2.0, np.nan, np.inf]), y)
+        for y in (np.array([1.0, 2.0, np.nan, np.inf]), np.ones(4), 2.0)
+    ]
+)
+def equal_arrays(x: Any, y: Any) -> Any:
+    whole = np.array_equal(np.array([1, 2]), np.array([1, 2], np.float32)), np.array_equal(np.float64(1), 1.0)
+    return np.array_equal(x, y), np.array_equal(x, y, equal_nan=True), np.array_equal(x[:2], [1, 2]), whole
+
+
 @cases(np.array([True, False]), raises=np._core._exceptions._UFuncOutputCastingError)
 def bools_rounded_to_decimals(x: Any) -> Any:
     return np.round(x, 1)

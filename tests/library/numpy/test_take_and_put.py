@@ -124,16 +124,6 @@ def test_convolve(mode: str, sizes: tuple[int, int]) -> None:
     check_call(np.convolve, x.astype(np.float32), y, mode=Known(mode))
 
 
-def test_interpolation() -> None:
-    bins, fp = np.array([0.0, 1, 2.5, 4]), np.array([1.0, -1, 3, 7])
-    x = np.array([-1, 0, 0.5, 1, 2.5, 3, 4, 9])
-    check_call(np.interp, x, bins, fp)
-    check_call(np.interp, 2.0, bins, fp)
-    check_call(np.interp, x.astype(np.float32), bins, fp, left=-5.0, right=Known(9))
-    check_call(np.interp, x, bins[:1], fp[:1])
-    check_call(np.interp, x, bins, fp[:2])
-
-
 def test_polynomials() -> None:
     y = np.array([1.0, 3, 2, 5])
     check_call(np.polyval, y, 2.0)

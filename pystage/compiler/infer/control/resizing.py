@@ -19,8 +19,7 @@ from ...analysis.induction import recurrence
 from ...analysis.variables import of_trips
 from ...hlo.ir import Op, Value
 from ...hlo.types import INT64, ArrayType
-from ...library.numpy.bounded.size_rules import whole_like
-from ...library.numpy.indexing.bounded import bounded, compact, count, elements, widened
+from ...library.numpy.indexing.bounded import bounded, compact, count, elements, whole_like, widened
 from ...ops import Constant, Pad, Slice, constant
 from ...stage import ir as stage
 from ...stage.walk import walk

@@ -30,7 +30,6 @@ from ..operands.nested_sequences import nested
 from ..python.numbers.number_methods import python_attribute, scalar_attribute
 from ..rules.split import of_one_kind
 from .array_methods import JAX_METHODS, NUMPY_METHODS
-from .bounded_methods import BOUNDED_METHODS
 from .indexing.bounded import bounded, bounded_attribute
 from .indexing.stores import dtype_of, shape_of, store_through
 from .subscripts.flat import flat_assign, new_flat
@@ -174,9 +173,7 @@ def _attribute_of_bounded(ctx: Context, value: Bounded, name: str) -> Abstract |
         return _part_of_bounded(ctx, value, name)
     if name == "at" and value.form is Form.JAX:
         return At(value)
-    methods = JAX_METHODS if value.form is Form.JAX else NUMPY_METHODS
-    of_bounded = name in BOUNDED_METHODS and name in methods
-    return _method(BOUNDED_METHODS if of_bounded else methods, value, name)
+    return _method(JAX_METHODS if value.form is Form.JAX else NUMPY_METHODS, value, name)
 
 
 def _part_of_bounded(ctx: Context, value: Bounded, name: str) -> Abstract:

@@ -6,6 +6,7 @@ that differ from it, or have none, are defined here.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,10 +16,10 @@ import numpy as np
 
 from ... import limits
 from ...diagnostics.codes_types import ArgumentNotStaged
-from ...hlo.ir import Value
 from ...hlo.types import BFLOAT16, DType, is_complex
 from ...ops import BitcastConvert, Transpose
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import NONE, Abstract, Array, Const, Ref, Tuple
 from ...values.views import Reshaped
 from ..containers import row_lists
@@ -26,14 +27,17 @@ from ..context import Context, Raw
 from ..kernels.layout import in_order, keep_order
 from ..kernels.python_implementations import run_program
 from ..kernels.structures import abstract, new_list, new_rows, sequence_items, type_name
+from ..operands.bounded_arguments import whole_of
 from ..operands.casting import assigned_value
 from ..operands.libraries import JAX, NUMPY, Rules, refuse_forgotten
 from ..operands.nested_sequences import is_sequence
 from ..rules.jax import is_jax, is_none
 from ..rules.promote import python_type
+from .indexing.bounded import own_copy, raveled, refuse
+from .indexing.bounded_operands import elementwise, only_element
 from .indexing.stores import cast, dtype_of, shape_of, store_through
-from .manipulation import order_of
-from .subscripts.subscripts import array_getitem
+from .manipulation import order_of, rank_of
+from .subscripts.subscripts import array_getitem, store_selected
 
 Methods = dict[str, Callable[..., Abstract]]
 
@@ -79,6 +83,10 @@ def _flatten(ctx: Context, self: Raw, order: Raw = "C") -> Abstract:
     """A copy in one axis."""
     rules = _rules(self)
     which = order_of(ctx, order, "flatten", self)
+    if isinstance(self, Bounded):
+        if self.rank > 1 and which == "F":
+            refuse(ctx, "flatten in another order", self)
+        return own_copy(ctx, self) if self.rank == 1 else raveled(ctx, self)
     operand = rules.operand(ctx, self, "flatten")
     value = operand.value
     if which == "F" and operand.rank > 1:
@@ -111,6 +119,13 @@ def _astype(
 ) -> Abstract:
     """The elements in another type; `copy=False` gives an ndarray of that type itself."""
     wanted = NUMPY.dtype(ctx, dtype, "astype")
+    if isinstance(self, Bounded):
+        if wanted == self.type.dtype and not ctx.known(copy, "copy of astype"):
+            return self
+        each = functools.partial(
+            _astype, ctx, dtype=dtype, order=order, casting=casting, subok=subok, copy=copy
+        )
+        return elementwise(ctx, "the method astype", np.copy, each, self)
     rule = ctx.known(casting, "casting of astype")
     operand = NUMPY.operand(ctx, self, "astype")
     if not np.can_cast(operand.dtype, wanted, rule):
@@ -130,6 +145,9 @@ def _jax_astype(ctx: Context, self: Raw, dtype: Raw, copy: Raw = False, device: 
     if not is_none(device):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="astype", argument="device"))
     wanted = JAX.dtype(ctx, dtype, "astype")
+    if isinstance(self, Bounded):
+        each = functools.partial(_jax_astype, ctx, dtype=dtype)
+        return elementwise(ctx, "the method astype", np.copy, each, self)
     return ctx.jax(cast(ctx, JAX.operand(ctx, self, "astype").value, wanted, jax=True))
 
 
@@ -142,6 +160,8 @@ def _jax_sum(ctx: Context, /, self: Raw, *args: Raw, **options: Raw) -> Abstract
 
 def _copy(ctx: Context, self: Raw, order: Raw = "C") -> Abstract:
     """New memory with the same elements."""
+    if isinstance(self, Bounded):
+        return own_copy(ctx, self)
     rules = _rules(self)
     operand = rules.operand(ctx, self, "copy")
     made = rules.like(ctx, operand, operand.value)
@@ -180,7 +200,8 @@ def _view(ctx: Context, self: Raw, dtype: Raw = None) -> Abstract:
 def _conjugate(ctx: Context, /, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     """The conjugate; NumPy returns what is not complex itself."""
     if not is_jax(self) and not args and not kwargs:
-        dtype = dtype_of(ctx, self) if ctx.is_ndarray(self) else self.dtype
+        whole = whole_of(self)
+        dtype = dtype_of(ctx, whole) if ctx.is_ndarray(whole) else whole.dtype
         if not is_complex(dtype) and dtype != BFLOAT16:
             return self  # type: ignore[no-any-return]
     return ctx.call(Const(jnp.conjugate if is_jax(self) else np.conjugate), [self, *args], kwargs)
@@ -211,19 +232,24 @@ def _put(ctx: Context, self: Raw, indices: Raw, values: Raw, mode: Raw = "raise"
     return ctx.call(Const(np.put), [abstract(self), abstract(indices), abstract(values)], options)
 
 
-def _stored(ctx: Context, self: Raw, new: Value, memory: str = "assignment destination") -> Abstract:
-    assert isinstance(self, Ref)
-    store_through(ctx, self, new, memory=memory)
+def _stored(ctx: Context, self: Raw, new: Raw, memory: str = "assignment destination") -> Abstract:
+    """Stores an array of the same shape and element type, or the number that all elements become."""
+    if isinstance(self, Bounded):
+        store_selected(ctx, self, new)
+    else:
+        assert isinstance(self, Ref)
+        store_through(ctx, self, NUMPY.operand(ctx, new, "a method").value, memory=memory)
     return NONE
 
 
 def _fill(ctx: Context, self: Raw, value: Raw) -> Abstract:
     """All elements are `value`; a NumPy scalar stays what it is, as in NumPy."""
-    if not ctx.is_ndarray(self):
+    if not ctx.is_ndarray(whole_of(self)):
         return NONE
-    dtype = dtype_of(ctx, self)
-    new = assigned_value(ctx, _filling(ctx, value, dtype), dtype, "the filling value")
-    return _stored(ctx, self, new)
+    dtype = dtype_of(ctx, whole_of(self))
+    return _stored(
+        ctx, self, ctx.new(assigned_value(ctx, _filling(ctx, value, dtype), dtype, "the filling value"))
+    )
 
 
 def _filling(ctx: Context, value: Raw, dtype: DType) -> Raw:
@@ -249,13 +275,13 @@ def _filling(ctx: Context, value: Raw, dtype: DType) -> Raw:
 def _sort(ctx: Context, /, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     """Sorts the memory of an ndarray."""
     made = ctx.call(Const(np.sort), [self, *args], kwargs)
-    return _stored(ctx, self, NUMPY.operand(ctx, made, "sort").value, "sort array")
+    return _stored(ctx, self, made, "sort array")
 
 
 def _partition(ctx: Context, /, self: Raw, *args: Raw, **kwargs: Raw) -> Abstract:
     """Brings the memory of an ndarray into an order in which the `kth` element is in its place."""
     made = ctx.call(Const(np.partition), [self, *args], kwargs)
-    return _stored(ctx, self, NUMPY.operand(ctx, made, "partition").value, "partition array")
+    return _stored(ctx, self, made, "partition array")
 
 
 # ---------------------------------------------------------------- Python objects
@@ -270,10 +296,17 @@ def _to_python(ctx: Context, element: Abstract) -> Abstract:
 
 def _item(ctx: Context, self: Raw, *args: Raw) -> Abstract:
     """One element as a Python number: the only one, that at a flat index, or that at an index of all axes."""
+    index = (sequence_items(ctx, args[0]) if len(args) == 1 else None) or args
+    if isinstance(self, Bounded):
+        if not index:
+            return _to_python(ctx, ctx.new(only_element(ctx, self, _the_item).value))
+        if len(index) not in (1, self.rank):
+            ctx.raise_(ValueError("incorrect number of indices for array"))
+        array = raveled(ctx, self) if len(index) == 1 else self
+        return _to_python(ctx, array_getitem(ctx, array, Tuple(tuple([abstract(i) for i in index]))))
     rules = _rules(self)
     operand = rules.operand(ctx, self, "item")
     size = operand.value.type.size
-    index = (sequence_items(ctx, args[0]) if len(args) == 1 else None) or args
     if not index:
         if size != 1:
             ctx.raise_(ValueError("can only convert an array of size 1 to a Python scalar"))
@@ -284,15 +317,20 @@ def _item(ctx: Context, self: Raw, *args: Raw) -> Abstract:
     return _to_python(ctx, array_getitem(ctx, NUMPY.array(ctx, flat), Tuple(tuple(index))))
 
 
+def _the_item(array: Any) -> object:
+    return array.item()
+
+
 def _tolist(ctx: Context, self: Raw) -> Abstract:
     """Nested lists of Python numbers; a number for an array without axes."""
     rules = _rules(self)
-    operand = rules.operand(ctx, self, "tolist")
-    rows = (
-        row_lists.of_array(ctx, rules.array(ctx, operand.value), Form.PYTHON) if operand.rank == 1 else None
-    )
+    rank = rank_of(ctx, rules, self, "tolist")
+    rows = row_lists.of_array(ctx, self, Form.PYTHON) if rank == 1 else None
     if rows is not None:
         return new_rows(ctx, rows)
+    if isinstance(self, Bounded) and rank > 1:
+        return run_program(ctx, nested_lists, (self,))
+    operand = rules.operand(ctx, self, "tolist")
     if operand.value.type.size > limits.LISTED_ARRAY_ELEMENTS:
         if operand.rank > 1:
             return run_program(ctx, nested_lists, (self,))

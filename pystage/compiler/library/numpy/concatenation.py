@@ -54,16 +54,14 @@ from ..interfaces.allocation_checks import check_memory
 from ..kernels.python_implementations import run_program
 from ..kernels.structures import call_now, cell_of, new_list
 from ..operands.bounded_arguments import (
-    Axis,
-    as_array,
+    array_of,
     compact_argument,
     compacted,
     decided,
-    flattened,
+    flat_argument,
     placed_argument,
     size_along,
     value_of_size,
-    with_axes,
     with_ones,
 )
 from ..operands.known_calls import is_computed
@@ -74,11 +72,11 @@ from ..rules.jax import axis_of, integer, ints, is_none
 from ..rules.promote import value_of
 from .indexing.bounded import count, refuse
 from .indexing.bounded import shape as shape_of_bounded
-from .indexing.bounded_operands import elementwise, placed
+from .indexing.bounded_operands import elementwise, placed, result_with
 from .indexing.fancy_indexing import Fancy, gather
+from .indexing.size_checks import Axis
 from .indexing.stores import cast
-from .manipulation import as_array as as_known_array
-from .manipulation import places_of_ones, rank_of, shape_known
+from .manipulation import as_array, places_of_ones, rank_of, shape_known
 from .subscripts.subscripts import array_getitem
 
 
@@ -181,7 +179,7 @@ def joined(
                 parts = [array_argument(ctx, rules, each, function) for each in wholes]
                 return joined(ctx, rules, Arrays(parts), axis, dtype, function, casting)
 
-            operands = [as_array(ctx, rules, g) for g in given]
+            operands = [array_of(ctx, rules, g) for g in given]
             return elementwise(ctx, f"{rules.name}.{function}", plain, whole, *operands, apart=axis)
         given, extents = _side_by_side(ctx, rules, given, axis, f"{rules.name}.{function}", plain)
     common, weak = rules.common_dtype(ctx, given)
@@ -197,7 +195,7 @@ def joined(
     if along:
         value, extent = _one_after_another(ctx, cast_to, axis)
         axes = axes_with(value.type.static_shape, (extent, *extents))
-        return with_axes(ctx, rules.array(ctx, value, weak), axes)
+        return result_with(ctx, rules.array(ctx, value, weak), axes)
     values = [g.value for g in cast_to]
     values = [v for v in values if v.type.static_shape[axis]] or values[:1]
     return rules.array(ctx, ctx.op(Concatenate(axis), *values) if len(values) > 1 else values[0], weak)
@@ -218,7 +216,7 @@ def _side_by_side(
     """Arrays bounded along the axis that joins them, aligned along the others, and the bounded axes among those."""
     given = [compacted(ctx, rules, g) for g in given]
     across = [replace(g, extents=tuple([e for e in g.extents if e.axis != axis])) for g in given]
-    wholes, extents = placed(ctx, name, plain, [as_array(ctx, rules, g) for g in across], axis)
+    wholes, extents = placed(ctx, name, plain, [array_of(ctx, rules, g) for g in across], axis)
     aligned = [
         replace(
             array_argument(ctx, rules, whole, name), extents=tuple([e for e in g.extents if e.axis == axis])
@@ -266,13 +264,13 @@ def _merged(ctx: Context, rules: Rules, lines: ArrayArgument, at: int, weak: boo
     each = axes[at + 1]
     if isinstance(each, Extent):
         if lines.rank > 2:
-            refuse(ctx, f"{rules.name}.{function}", as_array(ctx, rules, moved))
-        return as_array(ctx, rules, flattened(ctx, rules, moved))
+            refuse(ctx, f"{rules.name}.{function}", array_of(ctx, rules, moved))
+        return array_of(ctx, rules, flat_argument(ctx, rules, moved))
     size = ctx.op(Multiply(), value_of_size(ctx, size_along(ctx, moved, at)), ctx.constant(each, INT64))
     shape = value.type.static_shape
     merged = ctx.reshape(value, (*shape[:at], shape[at] * each, *shape[at + 2 :]))
     axes[at : at + 2] = [extent_of(Progression(ctx.constant(0, INT64), 1, size), at)]
-    return with_axes(ctx, rules.array(ctx, merged, weak), axes)
+    return result_with(ctx, rules.array(ctx, merged, weak), axes)
 
 
 def check_casts(ctx: Context, given: Sequence[ArrayArgument], dtype: DType, casting: Any) -> None:
@@ -300,7 +298,7 @@ def concatenate(
         parts = given.parts
         if not rules.is_jax and is_none(dtype):
             parts = _with_weak_numbers(ctx, parts)
-        given = Arrays([flattened(ctx, rules, g) for g in parts])
+        given = Arrays([flat_argument(ctx, rules, g) for g in parts])
         return joined(ctx, rules, given, 0, dtype, "concatenate", casting)
     if not given.rank:
         rules.mismatch(ctx, "zero-dimensional arrays cannot be concatenated")
@@ -393,7 +391,7 @@ def append(ctx: Context, rules: Rules, arr: Raw, values: Raw, axis: Raw = None) 
     """A new array: the second after the first, both flat where there is no `axis`."""
     given = [placed_argument(ctx, rules, a, "append") for a in (arr, values)]
     if is_none(axis):
-        given = [flattened(ctx, rules, g) for g in given]
+        given = [flat_argument(ctx, rules, g) for g in given]
         return joined(ctx, rules, Arrays(given), 0, None, "append")
     return joined(ctx, rules, Arrays(given), axis_of(ctx, axis, given[0].rank, "append"), None, "append")
 
@@ -428,7 +426,7 @@ def _parts(ary: Any, sections: Any, axis: Any, equal: Any) -> Any:
 def _split(
     ctx: Context, rules: Rules, ary: Raw, sections: Raw, axis: Raw, function: str, equal: bool
 ) -> Abstract:
-    made = as_known_array(ctx, rules, ary, function)
+    made = as_array(ctx, rules, ary, function)
     at = axis_of(ctx, axis, rank_of(ctx, rules, made, function), function)
     if isinstance(made, Bounded) or is_computed(ctx, sections):
         return run_program(ctx, _parts, [made, sections, at, equal])
@@ -505,7 +503,7 @@ def tile(ctx: Context, rules: Rules, A: Raw, reps: Raw) -> Abstract:
         value = ctx.op(Broadcast(spread, tuple([2 * i + 1 for i in range(given.rank)])), given.value)
         shape = tuple([n * m for n, m in zip(times, given.shape)])
         given = replace(given, value=ctx.reshape(value, shape))
-    made = as_array(ctx, rules, given)
+    made = array_of(ctx, rules, given)
     for axis, n in enumerate(counts):
         if not known[axis]:
             made = run_program(ctx, _tiled, [made, n, axis])
@@ -533,7 +531,7 @@ def _tiled(a: Any, times: Any, axis: Any) -> Any:
 def repeat(ctx: Context, rules: Rules, a: Raw, repeats: Raw, axis: Raw = None) -> Abstract:
     """Each element repeated, along an axis or flat."""
     given = placed_argument(ctx, rules, a, "repeat")
-    given = flattened(ctx, rules, given) if is_none(axis) else given
+    given = flat_argument(ctx, rules, given) if is_none(axis) else given
     at = 0 if is_none(axis) else axis_of(ctx, axis, given.rank, "repeat")
     if rules.is_jax and is_sequence(ctx, repeats):
         rules.operand(ctx, repeats, "repeat")  # raises
@@ -546,7 +544,7 @@ def repeat(ctx: Context, rules: Rules, a: Raw, repeats: Raw, axis: Raw = None) -
         )
         places = run_program(ctx, _repeated, [n, repeats])
         index = (*[SliceObject(NONE, NONE, NONE)] * at, places)
-        return array_getitem(ctx, as_array(ctx, rules, given), Tuple(index))
+        return array_getitem(ctx, array_of(ctx, rules, given), Tuple(index))
     counts = np.asarray(ctx.known(repeats, "the counts of repeat, and so its size,"))
     if (counts < 0).any():
         rules.mismatch(ctx, "repeats may not contain negative values.")
@@ -556,13 +554,13 @@ def repeat(ctx: Context, rules: Rules, a: Raw, repeats: Raw, axis: Raw = None) -
         axes = (*range(at + 1), *range(at + 2, len(shape) + 1))
         whole = (*shape[:at], along * times, *shape[at + 1 :])
         value = ctx.reshape(ctx.op(Broadcast(spread, axes), given.value), whole)
-        return as_array(ctx, rules, replace(given, value=value))
+        return array_of(ctx, rules, replace(given, value=value))
     if counts.shape != (along,):
         text = f"operands could not be broadcast together with shape ({along},) {counts.shape}"
         rules.mismatch(ctx, text)
     check_memory(ArrayType(INT64, (sum(map(int, counts)),)))
     positions = np.repeat(np.arange(along), counts)
-    return as_array(ctx, rules, replace(given, value=taken(ctx, given.value, positions, at)))
+    return array_of(ctx, rules, replace(given, value=taken(ctx, given.value, positions, at)))
 
 
 def _repeated(n: Any, repeats: Any) -> Any:
@@ -595,11 +593,11 @@ def roll(ctx: Context, rules: Rules, a: Raw, shift: Raw, axis: Raw = None) -> Ab
     """The elements shifted cyclically along axes; one shift may be staged."""
     given = placed_argument(ctx, rules, a, "roll")
     if is_none(axis):
-        flat = _rolled(ctx, rules, flattened(ctx, rules, given), shift, 0)
+        flat = _rolled(ctx, rules, flat_argument(ctx, rules, given), shift, 0)
         if not isinstance(a, Bounded):
-            return as_array(ctx, rules, replace(flat, value=ctx.reshape(flat.value, given.shape)))
+            return array_of(ctx, rules, replace(flat, value=ctx.reshape(flat.value, given.shape)))
         own = Tuple(tuple(shape_of_bounded(ctx, a)))
-        return ctx.call(Const(rules.module.reshape), [as_array(ctx, rules, flat), own])
+        return ctx.call(Const(rules.module.reshape), [array_of(ctx, rules, flat), own])
     axes = ints(ctx, axis, "the axis of roll")
     shifts = elements(ctx, shift)
     if shifts is None:
@@ -610,7 +608,7 @@ def roll(ctx: Context, rules: Rules, a: Raw, shift: Raw, axis: Raw = None) -> Ab
         rules.mismatch(ctx, "'shift' and 'axis' should be scalars or 1D sequences")
     for each, by in zip(axes, shifts):
         given = _rolled(ctx, rules, given, by, axis_of(ctx, each, given.rank, "roll"))
-    return as_array(ctx, rules, given)
+    return array_of(ctx, rules, given)
 
 
 def _rolled(ctx: Context, rules: Rules, given: ArrayArgument, shift: Raw, axis: int) -> ArrayArgument:

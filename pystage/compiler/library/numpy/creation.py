@@ -33,7 +33,8 @@ from ...ops import (
     Subtract,
     Transpose,
 )
-from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, Tuple
+from ...values.bounded import Bounded
+from ...values.lattice import NONE, Abstract, Array, Const, NumberKind, Ref, Tuple
 from ...values.views import Reshaped
 from ..context import Context, Raw
 from ..kernels.exact_numbers import multiples
@@ -45,19 +46,24 @@ from ..kernels.layout import (
     keeps_order,
     note_copy,
     note_given_back,
+    note_possible_copy,
 )
 from ..kernels.structures import abstract, known_object
+from ..operands.bounded_arguments import decided, is_bounded
 from ..operands.casting import array_value, filling_value
 from ..operands.known_calls import is_computed
 from ..operands.libraries import ArrayArgument, Rules, twins, with_views
 from ..operands.nested_sequences import array_argument, is_sequence, nested
+from ..operands.rows_as_arrays import arrays_of_rows
 from ..python.operators import binary
 from ..rules.jax import axis_of, canonical, integer, is_none
 from ..rules.promote import kinds_of, numpy_common
-from .indexing.bounded import first_elements
+from .bounded_shapes import lies_in_order
+from .indexing.bounded import first_elements, refuse
 from .indexing.computed_shapes import bound_of, computed_shape, size_of
 from .indexing.stores import cast, dtype_of, fit, stored_value
 from .subscripts.flat import flat_of
+from .subscripts.subscripts import array_getitem
 
 
 def known_shape(ctx: Context, raw: Raw, function: str) -> tuple[int, ...]:
@@ -281,14 +287,18 @@ def array(
 ) -> Abstract:
     """A new array of numbers, nested sequences or another array."""
     which = order_argument(ctx, rules, order, "array")
+    object = _as_one(ctx, rules, object, dtype)
     if not is_none(ndmax):
         most = integer(ctx, ndmax, "ndmax of array")
         if not 0 <= most <= MOST_AXES:
             ctx.raise_(ValueError(f"ndmax must be in the range [0, NPY_MAXDIMS ({MOST_AXES})] "))
-        if nested(ctx, rules, object, "array").rank > most:
+        rank = object.rank if isinstance(object, Bounded) else nested(ctx, rules, object, "array").rank
+        if rank > most:
             ctx.fail(ArgumentNotStaged(span=ctx.span, function="array", argument="a smaller `ndmax`"))
     if _copies(ctx, copy, "array") is not True:
         return _shared(ctx, rules, object, dtype, copy, "array", which, ndmin)
+    if isinstance(object, Bounded):
+        return _copied(ctx, rules, object, dtype, which, ndmin)
     value, weak = converted(ctx, rules, object, dtype, "array")
     return in_order(ctx, rules.array(ctx, _order_and_rank(ctx, value, ndmin), weak), which)
 
@@ -307,8 +317,38 @@ def _copies(ctx: Context, copy: Raw, function: str) -> bool | None:
     return None if given is None or given is np._CopyMode.IF_NEEDED else bool(given)
 
 
-def _contiguous(ctx: Context, a: Ref, order: str) -> Abstract:
+def _as_one(ctx: Context, rules: Rules, raw: Raw, dtype: Raw) -> Raw:
+    """A sequence of bounded arrays, or one of computed length, as one array; anything else as it is."""
+    if rules.is_jax:
+        raw = arrays_of_rows(ctx, raw, jnp.array, not is_none(dtype), rules)
+    raw = decided(ctx, raw)
+    if isinstance(raw, Bounded) or not is_bounded(ctx, raw):
+        return raw
+    return ctx.call(Const(rules.module.stack), [abstract(raw)])
+
+
+def _copied(ctx: Context, rules: Rules, a: Bounded, dtype: Raw, order: str | None, ndmin: Raw) -> Abstract:
+    """A new array of the elements of a bounded array."""
+    if order == "F" and a.rank > 1:
+        refuse(ctx, f"{rules.name}.array in another order", a)
+    converts = not is_none(dtype) and (a.weak or rules.dtype(ctx, dtype, "array") != a.type.dtype)
+    name, args = ("astype", [abstract(dtype)]) if converts else ("copy", [])
+    made = ctx.call(ctx.getattr(a, name), args)
+    missing = integer(ctx, ndmin, "ndmin") - a.rank
+    return array_getitem(ctx, made, Tuple((*[NONE] * missing, Const(...)))) if missing > 0 else made
+
+
+def _contiguous(ctx: Context, a: Ref | Bounded, order: str) -> Abstract:
     """An ndarray itself where its elements lie in an order, C or F, else a copy."""
+    if isinstance(a, Bounded):
+        if a.rank > 1 and order == "F":
+            refuse(ctx, "an array in another order", a)
+        if lies_in_order(ctx, a):
+            return a
+        made = ctx.call(ctx.getattr(a, "copy"), [])
+        assert isinstance(a.whole, Ref) and isinstance(made, Bounded)
+        note_possible_copy(ctx, a.whole, made.whole)
+        return made
     shared = is_contiguous(ctx, a, order)
     if shared is False or is_doubtful(ctx, a):
         made = in_order(ctx, ctx.ndarray(ctx.contents(a)), order)
@@ -336,26 +376,33 @@ def _shared(
 ) -> Abstract:
     """The ndarray itself where nothing needs to be converted, else a new array."""
     wanted = _copies(ctx, copy, function)
+    a = _as_one(ctx, rules, a, dtype)
+    if isinstance(a, Bounded) and rules.is_jax and is_none(dtype):
+        return a
     if not rules.is_jax and flat_of(ctx, a) is not None:
         why = "whether it is a copy, and may be stored to, depends on how the array lies in memory"
         instead = "make a copy, `x.flat.copy()`, or a view, `x.reshape(-1)`"
         name = f"np.{function} of x.flat"
         ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
-    if not rules.is_jax and wanted is not True and ctx.is_ndarray(a):
-        own = dtype_of(ctx, a)
+    if not rules.is_jax and wanted is not True and (isinstance(a, Bounded) or ctx.is_ndarray(a)):
+        own = a.type.dtype if isinstance(a, Bounded) else dtype_of(ctx, a)
         same = is_none(dtype) or rules.dtype(ctx, dtype, function) == own
         if same and _is_another_object(ctx, dtype, own):
             why = "whether it is the array itself depends on which object the element type is"
             name, instead = f"np.{function} with an equal `np.dtype`", f"write `np.{own}`"
             ctx.fail(NotServed(span=ctx.span, name=name, why=why, instead=instead))
         if same and integer(ctx, ndmin, "ndmin") == 0:
-            ordered = a if order in ("C", "F") and isinstance(a, Ref) else None
+            ordered = a if order in ("C", "F") and isinstance(a, Ref | Bounded) else None
             if wanted is None and ordered is not None:
                 return _contiguous(ctx, ordered, str(order))
+            if isinstance(ordered, Bounded):
+                refuse(ctx, f"np.{function} without a copy in this order", ordered)
             if ordered is None or keeps_order(ctx, ordered, str(order)):
                 return a  # type: ignore[no-any-return]
     if wanted is False:
         ctx.raise_(ValueError(_NO_COPY))
+    if isinstance(a, Bounded):
+        return _copied(ctx, rules, a, dtype, order, ndmin)
     value, weak = converted(ctx, rules, a, dtype, function)
     return _ordered(ctx, rules, a, _order_and_rank(ctx, value, ndmin), weak, order)
 
@@ -380,6 +427,8 @@ def asanyarray(
 def ascontiguousarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> Abstract:
     """`a` in row-major order, with at least one axis."""
     made = _shared(ctx, rules, a, dtype, None, "ascontiguousarray", "C")
+    if isinstance(made, Bounded):
+        return made
     if rules.operand(ctx, made, "ascontiguousarray").rank:
         return made
     return with_views(ctx, rules, made, (Reshaped((1,)),), "ascontiguousarray")
@@ -389,6 +438,8 @@ def ascontiguousarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> 
 def asfortranarray(ctx: Context, rules: Rules, a: Raw, dtype: Raw = None) -> Abstract:
     """`a` in column-major order, with at least one axis."""
     made = _shared(ctx, rules, a, dtype, None, "asfortranarray", "F")
+    if isinstance(made, Bounded):
+        return made
     if rules.operand(ctx, made, "asfortranarray").rank:
         return made
     return with_views(ctx, rules, made, (Reshaped((1,)),), "asfortranarray")

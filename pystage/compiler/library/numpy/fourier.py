@@ -23,19 +23,13 @@ from ...values.bounded import Extent, Progression, extent_of
 from ...values.lattice import Abstract, Array, Const
 from ..context import Context, Raw
 from ..kernels.python_implementations import composed, run_program
-from ..operands.bounded_arguments import (
-    as_array,
-    compact_argument,
-    filled_up,
-    size_along,
-    value_of_size,
-    with_axes,
-)
+from ..operands.bounded_arguments import array_of, compact_argument, filled_up, size_along, value_of_size
 from ..operands.known_calls import is_computed
 from ..operands.libraries import NUMPY, ArrayArgument
 from ..registry import meaning
 from ..rules.jax import axis_of, integer, is_none
 from ..rules.promote import value_of
+from .indexing.bounded_operands import result_with
 from .indexing.stores import shape_of
 from .ufuncs.elementwise import result_into
 
@@ -117,7 +111,7 @@ def _transform(ctx: Context, kind: str, a: Raw, n: Raw, axis: Raw, norm: Raw, na
     if at != given.rank - 1:
         value = ctx.op(Transpose((*range(at), given.rank - 1, *range(at, given.rank - 1))), value)
     axes = [value.type.static_shape[at] if i == at else axis for i, axis in enumerate(given.axes)]
-    return with_axes(ctx, ctx.ndarray(value), axes)
+    return result_with(ctx, ctx.ndarray(value), axes)
 
 
 # ---------------------------------------------------------------- transforms of computed length
@@ -132,7 +126,7 @@ def _of_computed_length(
         length = _number(ctx, _double, own) if kind == "IRFFT" else own
     else:
         kept = _number(ctx, _half, n) if kind == "IRFFT" else n
-        cut = run_program(ctx, _first, [as_array(ctx, NUMPY, given), kept, at])
+        cut = run_program(ctx, _first, [array_of(ctx, NUMPY, given), kept, at])
         given = compact_argument(ctx, NUMPY, cut, name)
         length = ctx.python(value_of(ctx, ctx.read(n), INT64))
     bad = ctx.op(Compare("LT"), ctx.convert(length.value, INT64), ctx.constant(1, INT64))
@@ -146,7 +140,7 @@ def _of_computed_length(
     size = _number(ctx, _half, length) if kind == "RFFT" else length
     axes = [*given.axes]
     axes[at] = extent_of(Progression(ctx.constant(0, INT64), 1, ctx.convert(size.value, INT64)), at)
-    return with_axes(ctx, ctx.ndarray(found), axes)
+    return result_with(ctx, ctx.ndarray(found), axes)
 
 
 def _number(ctx: Context, program: Callable[..., Any], *args: Raw) -> Array:

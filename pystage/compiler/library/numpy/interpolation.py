@@ -6,74 +6,61 @@ from typing import Any
 
 import numpy as np
 
-from ...hlo.ir import Value
-from ...hlo.types import FLOAT64, INT64, is_complex
 from ...ops import (
     Add,
-    And,
-    Compare,
-    Divide,
-    IsFinite,
-    Maximum,
-    Minimum,
     Multiply,
-    Negate,
-    Or,
-    Select,
-    Subtract,
 )
-from ...values.boundary import Form
 from ...values.lattice import Abstract
 from ..context import Context, Raw
-from ..kernels.arithmetic import is_nan, select, signbit
-from ..kernels.python_implementations import composed, run_program
+from ..kernels.python_implementations import composed
 from ..operands.libraries import NUMPY
 from ..operands.nested_sequences import nested
 from ..registry import meaning
-from ..rules.jax import is_none
 from .concatenation import part
 from .creation import filled
-from .indexing.fancy_indexing import Fancy, gather
-from .searching import count_preceding
 
 
-@meaning(np.interp)
-def interp(
-    ctx: Context, x: Raw, xp: Raw, fp: Raw, left: Raw = None, right: Raw = None, period: Raw = None
-) -> Abstract:
+@composed(np.interp)
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """Linear interpolation between the points (`xp`, `fp`), of which `xp` ascends; float64 or complex128."""
-    if not is_none(period):
-        return run_program(ctx, periodic, [x, xp, fp, period])
-    given = [nested(ctx, NUMPY, a, "interp") for a in (x, xp, fp)]
-    for each in given[:2]:
-        if is_complex(each.dtype):
-            source = f"Cannot cast array data from {each.dtype!r} to dtype('float64')"
-            ctx.raise_(TypeError(f"{source} according to the rule 'safe'"))
-    if is_complex(given[2].dtype):
-        return run_program(ctx, by_parts, [x, xp, fp, left, right])
-    at, positions, values = [ctx.convert(each.value, FLOAT64) for each in given]
-    if positions.type.shape != values.type.shape or positions.type.rank != 1:
-        ctx.raise_(ValueError("fp and xp are not of the same length."))
-    (size,) = positions.type.static_shape
-    shape = at.type.static_shape
-    if size == 0:
-        ctx.raise_(ValueError("array of sample points is empty"))
-    result, slope = _between(ctx, at, positions, values)
-    for edge, outside, direction in ((0, left, "LT"), (size - 1, right, "GT")):
-        bound = ctx.broadcast(ctx.reshape(part(ctx, positions, 0, edge, edge + 1), ()), shape)
-        own = ctx.reshape(part(ctx, values, 0, edge, edge + 1), ())
-        if direction == "GT":
-            # The value of the last point itself, with the slope of the line that ends there.
-            exact = ctx.broadcast(own, shape)
-            on_line = _line(ctx, slope, at, bound, exact)
-            exact = ctx.op(Select(), ctx.op(IsFinite(), slope), on_line, exact)
-            result = ctx.op(Select(), ctx.op(Compare("EQ"), at, bound), exact, result)
-        beyond = (
-            own if is_none(outside) else ctx.convert(nested(ctx, NUMPY, outside, "interp").value, FLOAT64)
-        )
-        beyond = ctx.broadcast(beyond, shape)
-        result = ctx.op(Select(), ctx.op(Compare(direction), at, bound), beyond, result)
-    return ctx.new(select(ctx, is_nan(ctx, at), at, result) if size > 1 else result)
+    if period is not None:
+        return periodic(x, xp, fp, period)
+    for given in (x, xp):
+        if np.iscomplexobj(given):
+            pair = f"from {np.asarray(given).dtype!r} to dtype('float64')"
+            raise TypeError(f"Cannot cast array data {pair} according to the rule 'safe'")
+    if np.iscomplexobj(fp):
+        return by_parts(x, xp, fp, left, right)
+    positions, values = np.asarray(xp, float), np.asarray(fp, float)
+    n = len(positions)
+    if n == 0:
+        raise ValueError("array of sample points is empty")
+    if positions.ndim != 1 or values.ndim != 1 or len(values) != n:
+        raise ValueError("fp and xp are not of the same length.")
+    at = np.asarray(x, float)
+    low = np.clip(np.searchsorted(positions, at, side="right") - 1, 0, max(n - 2, 0))
+    high = np.minimum(low + 1, n - 1)
+    slope = (values[high] - values[low]) / (positions[high] - positions[low])
+    found = _line(slope, at, positions[low], values[low])
+    behind = _line(slope, at, positions[high], values[high])
+    found = np.where(np.isnan(found), behind, found)  # between points that are not finite
+    level = (values[low] == values[high]) | (at == positions[low])
+    found = np.where(np.isnan(found) & level, values[low], found)
+    end, last = (
+        positions[-1],
+        values[-1],
+    )  # of the last point itself, with the slope of the line that ends there
+    on_line = np.where(np.signbit(slope), slope * (at - end + 0.0), -(slope * (end - at + 0.0))) + last
+    found = np.where(at == end, np.where(np.isfinite(slope), on_line, last), found)
+    found = np.where(at < positions[0], values[0] if left is None else left, found)
+    found = np.where(at > end, last if right is None else right, found)
+    return np.where(np.isnan(at) & (n > 1), at, found)[()]
+
+
+def _line(slope: Any, at: Any, x: Any, y: Any) -> Any:
+    """The line through a point. At the point it is `y`, -0.0 too: -0.0 is added there."""
+    on, back = at - x + 0.0, x - at + 0.0
+    return np.where(np.signbit(slope), slope * on, -(slope * back)) + y
 
 
 def periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:
@@ -111,37 +98,6 @@ def by_parts(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
     result.real = real
     result.imag = np.where(np.isnan(x) & (np.size(xp) > 1), 0.0, imaginary)
     return result[()]
-
-
-def _line(ctx: Context, slope: Value, at: Value, x: Value, y: Value) -> Value:
-    """The line through a point. At the point it is `y`, -0.0 too: -0.0 is added there."""
-    zero = ctx.broadcast(ctx.constant(0, FLOAT64), slope.type.static_shape)
-    on, back = [
-        ctx.op(Add(), ctx.op(Subtract(), p, q), zero) for p, q in ((at, x), (x, at))
-    ]  # 0.0 at the point
-    falling, rising = ctx.op(Multiply(), slope, on), ctx.op(Negate(), ctx.op(Multiply(), slope, back))
-    return ctx.op(Add(), ctx.op(Select(), signbit(ctx, Form.NDARRAY, slope), falling, rising), y)
-
-
-def _between(ctx: Context, at: Value, positions: Value, values: Value) -> tuple[Value, Value]:
-    """The line through the two points around each index, and its slope."""
-    (size,) = positions.type.static_shape
-    shape = at.type.static_shape
-    one = filled(ctx, 1, shape, INT64)
-    found = ctx.op(Subtract(), count_preceding(ctx, positions, at, "right"), one)
-    low = ctx.op(Maximum(), found, filled(ctx, 0, shape, INT64))
-    low = ctx.op(Minimum(), low, filled(ctx, max(size - 2, 0), shape, INT64))
-    high = ctx.op(Minimum(), ctx.op(Add(), low, one), filled(ctx, size - 1, shape, INT64))
-    x0, x1, y0, y1 = [
-        gather(ctx, line, Fancy((0,), (i,), shape, 0, False))
-        for line in (positions, values)
-        for i in (low, high)
-    ]
-    slope = ctx.op(Divide(), ctx.op(Subtract(), y1, y0), ctx.op(Subtract(), x1, x0))
-    line, behind = [_line(ctx, slope, at, x, y) for x, y in ((x0, y0), (x1, y1))]
-    line = select(ctx, is_nan(ctx, line), behind, line)  # between points that are not finite
-    level = ctx.op(Or(), ctx.op(Compare("EQ"), y0, y1), ctx.op(Compare("EQ"), at, x0))
-    return select(ctx, ctx.op(And(), is_nan(ctx, line), level), y0, line), slope
 
 
 @composed(np.trapezoid)

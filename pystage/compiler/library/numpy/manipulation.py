@@ -20,7 +20,7 @@ from ...hlo.types import BOOL
 from ...ops import Select
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.lattice import Abstract, ArrayCell, Const, Ref, Tuple, through
+from ...values.lattice import NONE, Abstract, ArrayCell, Const, Ref, Tuple, through
 from ...values.views import Flipped, Permuted, Repeated, Reshaped, View, entire, read_path
 from ..context import Context, Raw
 from ..kernels.layout import (
@@ -31,7 +31,8 @@ from ..kernels.layout import (
     note_order_matters,
     reshapes_as_view,
 )
-from ..kernels.structures import new_list
+from ..kernels.structures import abstract, new_list
+from ..operands.bounded_arguments import whole_of
 from ..operands.casting import filling_value
 from ..operands.libraries import NUMPY, Rules, twins, with_views
 from ..operands.nested_sequences import array_argument, is_sequence, nested
@@ -39,8 +40,11 @@ from ..registry import meaning
 from ..rules.classes import class_name
 from ..rules.jax import axes_of, axis_of, integer, ints, is_none
 from ..rules.promote import python_type
-from .indexing.bounded import bounded, bounded_attribute, flipped, viewed
+from .bounded_shapes import flattened, in_shape, without_axes
+from .indexing.bounded import bounded, bounded_attribute, flipped, number_of, refuse, transposed, viewed
+from .indexing.size_checks import Axis
 from .indexing.stores import cast, dtype_of, fit, shape_of, shape_text, store_through
+from .subscripts.subscripts import array_setitem
 
 
 def shape_known(ctx: Context, rules: Rules, a: Raw, function: str) -> tuple[int, ...]:
@@ -49,6 +53,16 @@ def shape_known(ctx: Context, rules: Rules, a: Raw, function: str) -> tuple[int,
         assert isinstance(a, Ref)
         return shape_of(ctx, a)
     return rules.operand(ctx, a, function).shape
+
+
+def axes_known(ctx: Context, rules: Rules, a: Raw, function: str) -> tuple[Axis, ...]:
+    """The axes of an array argument: known extents and bounded ones, without reading an ndarray."""
+    return a.axes if isinstance(a, Bounded) else shape_known(ctx, rules, a, function)
+
+
+def rank_of(ctx: Context, rules: Rules, a: Raw, function: str) -> int:
+    """The number of axes of an array argument."""
+    return len(axes_known(ctx, rules, a, function))
 
 
 def as_array(ctx: Context, rules: Rules, a: Raw, function: str) -> Raw:
@@ -119,10 +133,14 @@ def reshape(
     ctx: Context, rules: Rules, a: Raw, shape: Raw, order: Raw = "C", *, copy: Raw = None
 ) -> Abstract:
     """The same elements in another shape; one extent may be -1."""
-    extents = ints(ctx, shape, "the shape of reshape")
     copies = None if rules.is_jax else ctx.known(copy, "copy of reshape")
     made = as_array(ctx, rules, a, "reshape")
-    given = reshaped(ctx, rules, made, extents, order_of(ctx, order, "reshape", made), "reshape")
+    which = order_of(ctx, order, "reshape", made)
+    if isinstance(made, Bounded):
+        if which != "C" or copies is not None:
+            refuse(ctx, "np.reshape in another order, or with `copy`,", made)
+        return in_shape(ctx, made, shape)
+    given = reshaped(ctx, rules, made, ints(ctx, shape, "the shape of reshape"), which, "reshape")
     if copies is None or not isinstance(given, Ref) or not isinstance(made, Ref):
         return given
     note_order_matters(ctx, made)
@@ -138,6 +156,10 @@ def ravel(ctx: Context, rules: Rules, a: Raw, order: Raw = "C") -> Abstract:
     """All elements along one axis."""
     made = as_array(ctx, rules, a, "ravel")
     which = order_of(ctx, order, "ravel", made)
+    if isinstance(made, Bounded):
+        if which != "C" and made.rank > 1:
+            refuse(ctx, "np.ravel in another order", made)
+        return flattened(ctx, made)
     size = math.prod(shape_known(ctx, rules, made, "ravel"))
     if isinstance(made, Ref) and not rules.is_jax:
         shared = is_contiguous(ctx, made, which)
@@ -160,15 +182,17 @@ def detached(ctx: Context, view: Abstract) -> Abstract:
 def squeeze(ctx: Context, rules: Rules, a: Raw, axis: Raw = None) -> Abstract:
     """Without axes of one element: all, or those named."""
     made = as_array(ctx, rules, a, "squeeze")
-    shape = shape_known(ctx, rules, made, "squeeze")
+    shape = axes_known(ctx, rules, made, "squeeze")
     if is_none(axis):
         axes = tuple([i for i, n in enumerate(shape) if n == 1])
     else:
         axes = axes_of(ctx, axis, len(shape), "squeeze", repeated="duplicate value in 'axis'")
-        if any(shape[i] != 1 for i in axes):
+        if any(isinstance(n := shape[i], int) and n != 1 for i in axes):
             text = "cannot select an axis to squeeze out which has size not equal to one"
             rules.mismatch(ctx, text)
-    kept = tuple([n for i, n in enumerate(shape) if i not in axes])
+    if isinstance(made, Bounded):
+        return without_axes(ctx, made, axes, named=not is_none(axis))
+    kept = tuple([n for i, n in enumerate(shape_known(ctx, rules, made, "squeeze")) if i not in axes])
     views = (Reshaped(kept),) if axes else ()  # NumPy gives the array itself where nothing goes
     return with_views(ctx, rules, made, views, "squeeze")
 
@@ -180,11 +204,6 @@ def expand_dims(ctx: Context, rules: Rules, a: Raw, axis: Raw) -> Abstract:
     rank = rank_of(ctx, rules, made, "expand_dims") + len(ints(ctx, axis, "the axis of expand_dims"))
     places = sorted(axes_of(ctx, axis, rank, "expand_dims"))
     return _with_ones(ctx, rules, made, places, "expand_dims")
-
-
-def rank_of(ctx: Context, rules: Rules, a: Raw, function: str) -> int:
-    """The number of axes of an array argument."""
-    return a.rank if isinstance(a, Bounded) else len(shape_known(ctx, rules, a, function))
 
 
 def _with_ones(ctx: Context, rules: Rules, a: Raw, places: Sequence[int], function: str) -> Abstract:
@@ -245,6 +264,8 @@ def atleast_3d(ctx: Context, rules: Rules, *arys: Raw) -> Abstract:
 
 def permuted(ctx: Context, rules: Rules, a: Raw, order: Sequence[int], function: str) -> Abstract:
     """`a` with its axes in another order."""
+    if isinstance(a, Bounded):
+        return transposed(ctx, a, order)
     return with_views(ctx, rules, a, (Permuted(tuple(order)),), function)
 
 
@@ -252,7 +273,7 @@ def permuted(ctx: Context, rules: Rules, a: Raw, order: Sequence[int], function:
 def transpose(ctx: Context, rules: Rules, a: Raw, axes: Raw = None) -> Abstract:
     """The axes in the order named, or reversed."""
     made = as_array(ctx, rules, a, "transpose")
-    rank = len(shape_known(ctx, rules, made, "transpose"))
+    rank = rank_of(ctx, rules, made, "transpose")
     if is_none(axes):
         return permuted(ctx, rules, made, range(rank)[::-1], "transpose")
     order = axes_of(ctx, axes, rank, "transpose", repeated="repeated axis in transpose")
@@ -269,7 +290,7 @@ if hasattr(np, "permute_dims") and np.permute_dims is not np.transpose:
 def swapaxes(ctx: Context, rules: Rules, a: Raw, axis1: Raw, axis2: Raw) -> Abstract:
     """Two axes, swapped."""
     made = as_array(ctx, rules, a, "swapaxes")
-    rank = len(shape_known(ctx, rules, made, "swapaxes"))
+    rank = rank_of(ctx, rules, made, "swapaxes")
     one = axis_of(ctx, axis1, rank, "swapaxes", "axis1")
     two = axis_of(ctx, axis2, rank, "swapaxes", "axis2")
     order = list(range(rank))
@@ -281,7 +302,7 @@ def swapaxes(ctx: Context, rules: Rules, a: Raw, axis1: Raw, axis2: Raw) -> Abst
 def moveaxis(ctx: Context, rules: Rules, a: Raw, source: Raw, destination: Raw) -> Abstract:
     """Some axes at other positions; the others keep their order."""
     made = as_array(ctx, rules, a, "moveaxis")
-    rank = len(shape_known(ctx, rules, made, "moveaxis"))
+    rank = rank_of(ctx, rules, made, "moveaxis")
     here = axes_of(ctx, source, rank, "moveaxis", "source", "repeated axis in `source` argument")
     there = axes_of(
         ctx, destination, rank, "moveaxis", "destination", "repeated axis in `destination` argument"
@@ -298,7 +319,7 @@ def moveaxis(ctx: Context, rules: Rules, a: Raw, source: Raw, destination: Raw) 
 @twins(np.matrix_transpose, jnp.matrix_transpose, delegates=False)
 def matrix_transpose(ctx: Context, rules: Rules, x: Raw) -> Abstract:
     """The last two axes, swapped."""
-    rank = len(shape_known(ctx, rules, x, "matrix_transpose"))
+    rank = rank_of(ctx, rules, x, "matrix_transpose")
     if rank < 2:
         rules.mismatch(ctx, f"Input array must be at least 2-dimensional, but it is {rank}")
     return permuted(ctx, rules, x, [*range(rank - 2), rank - 1, rank - 2], "matrix_transpose")
@@ -428,33 +449,42 @@ def shape_(ctx: Context, rules: Rules, a: Raw) -> Abstract:
 @twins(np.ndim, jnp.ndim, delegates=False)
 def ndim(ctx: Context, rules: Rules, a: Raw) -> Abstract:
     """The number of axes."""
-    return Const(len(shape_known(ctx, rules, as_array(ctx, rules, a, "ndim"), "ndim")))
+    return Const(len(axes_known(ctx, rules, as_array(ctx, rules, a, "ndim"), "ndim")))
 
 
 @twins(np.size, jnp.size, delegates=False)
 def size(ctx: Context, rules: Rules, a: Raw, axis: Raw = None) -> Abstract:
     """The number of elements, or the extent of one axis."""
-    shape = shape_known(ctx, rules, as_array(ctx, rules, a, "size"), "size")
-    if is_none(axis):
-        return Const(math.prod(shape))
-    return Const(math.prod([shape[i] for i in axes_of(ctx, axis, len(shape), "size")]))
+    made = as_array(ctx, rules, a, "size")
+    shape = axes_known(ctx, rules, made, "size")
+    if not is_none(axis):
+        shape = tuple([shape[i] for i in axes_of(ctx, axis, len(shape), "size")])
+    if isinstance(made, Bounded):
+        return number_of(ctx, made, shape)
+    return Const(math.prod([n for n in shape if isinstance(n, int)]))
 
 
 @meaning(np.copyto)
 def copyto(ctx: Context, dst: Raw, src: Raw, casting: Raw = "same_kind", where: Raw = True) -> Abstract:
     """Stores `src` into the ndarray `dst`, where `where` holds."""
-    if not ctx.is_ndarray(dst):
+    computed = any(isinstance(x, Bounded) for x in (dst, src, where))
+    if not ctx.is_ndarray(whole_of(dst)):
         name = class_name(ctx, dst)
         ctx.raise_(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {name}"))
     everywhere = where is True or (isinstance(where, Const) and where.value is True)
     if isinstance(src, Ref) and src == dst and everywhere:
         return Const(None)  # NumPy does not even look whether the memory is read-only
-    target = dtype_of(ctx, dst)
-    given = nested(ctx, NUMPY, src, "copyto")
+    target = dtype_of(ctx, whole_of(dst))
+    given = nested(ctx, NUMPY, whole_of(src), "copyto")
     rule = ctx.known(casting, "casting of copyto")
     source = np.result_type(target, python_type(given.dtype)(0)) if given.form is Form.PYTHON else given.dtype
     if not np.can_cast(source, target, rule):
         ctx.fail(NoCast(span=ctx.span, operation="np.copyto", source=str(given.dtype), target=str(target)))
+    if computed:
+        if not everywhere:
+            refuse(ctx, "np.copyto with where", dst, src, where)
+        array_setitem(ctx, abstract(dst), Const(...), src)
+        return NONE
     shape = shape_of(ctx, dst)
     number = given.value if is_sequence(ctx, src) else filling_value(ctx, ctx.read(src), target, "np.copyto")
     value = fit(ctx, cast(ctx, number, target), shape)

@@ -13,11 +13,14 @@ from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, DType, is_integer
 from ...ops import Add, Concatenate, Pad, Reverse, Select, Subtract
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const
 from ..context import Context, Raw
+from ..kernels.python_implementations import run_program, size_depends
 from ..kernels.structures import call_now
 from ..operands.casting import element_value
 from ..operands.contraction import Labelled, product
+from ..operands.known_calls import is_computed
 from ..operands.libraries import NUMPY
 from ..operands.nested_sequences import nested
 from ..registry import meaning
@@ -163,9 +166,47 @@ _OPTIONS = {
 """The option that a mode takes."""
 
 
+def joined_around(array: Any, pad_width: Any, mode: Any, constant_values: Any = 0, **options: Any) -> Any:
+    """As `np.pad`, where the run knows the size of the result: a constant, or the outermost elements."""
+    if mode not in ("constant", "edge") or np.ndim(constant_values) or len(options) > 0:
+        size_depends(
+            f"np.pad of mode {mode!r}, or with several constants", "join the parts with `np.concatenate`"
+        )
+    array = np.asarray(array)
+    if np.ndim(pad_width) == 0:
+        widths = [(pad_width, pad_width)] * array.ndim
+    elif np.ndim(pad_width) == 1:
+        widths = [tuple(np.broadcast_to(pad_width, (2,)))] * array.ndim
+    elif isinstance(pad_width, tuple) and len(pad_width) == array.ndim and {*map(len, pad_width)} == {2}:
+        widths = list(pad_width)
+    else:
+        widths = [tuple(pair) for pair in np.broadcast_to(pad_width, (array.ndim, 2))]
+    made = array
+    for axis in tuple(range(array.ndim)):
+        before, after = widths[axis]
+        if mode == "constant":
+            ends = [
+                np.full((*made.shape[:axis], n, *made.shape[axis + 1 :]), constant_values, array.dtype)
+                for n in (before, after)
+            ]
+        else:
+            if made.shape[axis] == 0 and before + after > 0:
+                raise ValueError(
+                    f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+                )
+            one = [
+                np.moveaxis(np.moveaxis(made, axis, 0)[part], 0, axis) for part in (slice(1), slice(-1, None))
+            ]
+            ends = [np.repeat(part, n, axis=axis) for part, n in zip(one, (before, after))]
+        made = np.concatenate((ends[0], made, ends[1]), axis=axis)
+    return made
+
+
 @meaning(np.pad)
 def pad(ctx: Context, /, array: Raw, pad_width: Raw, mode: Raw = "constant", **options: Raw) -> Abstract:
     """More elements around the array: constants, ramps, statistics of its own, or its own repeated in some order."""
+    if isinstance(array, Bounded) or is_computed(ctx, pad_width):
+        return run_program(ctx, joined_around, (array, pad_width, mode), options)
     given = nested(ctx, NUMPY, array, "pad")
     how = ctx.known(mode, "the mode of pad")
     widths = _widths(ctx, pad_width, given.rank)
@@ -247,9 +288,34 @@ def _mode_name(ctx: Context, mode: Raw) -> Abstract:
     return call_now(ctx, mode_name, ctx.known(mode, "the mode of convolve"))
 
 
+def convolved(a: Any, v: Any, mode: Any) -> Any:
+    """As `np.convolve`, of vectors of which the run knows the sizes."""
+    first, second = np.asarray(a), np.asarray(v)
+    n, m = len(first), len(second)
+    if n == 0:
+        raise ValueError("a cannot be empty")
+    if m == 0:
+        raise ValueError("v cannot be empty")
+    mode = mode_name(mode)
+    kind = np.result_type(first, second)
+    wide = np.dtype(np.float32) if kind == np.float16 else kind  # as NumPy sums
+    first, second, found = first.astype(wide), second.astype(wide), np.zeros(n + m - 1, wide)
+    for i in range(m):
+        found[i : i + n] += first * second[i]
+    found = found.astype(kind)
+    short, long = min(n, m), max(n, m)
+    if mode == "full":
+        return found
+    if mode == "same":
+        return found[(short - 1) // 2 : (short - 1) // 2 + long].copy()
+    return found[short - 1 : long].copy()
+
+
 @meaning(np.convolve)
 def convolve(ctx: Context, a: Raw, v: Raw, mode: Raw = "full") -> Abstract:
     """The convolution of two vectors."""
+    if isinstance(a, Bounded) or isinstance(v, Bounded):
+        return run_program(ctx, convolved, (a, v, mode))
     (one, two), _ = NUMPY.common(ctx, [nested(ctx, NUMPY, x, "convolve") for x in (a, v)])
     which = ctx.known(_mode_name(ctx, mode), "the mode of convolve")
     for value in (one, two):

@@ -170,28 +170,33 @@ def jax_allclose(
     return ctx.jax(all_of(ctx, _near(ctx, "allclose", a, b, (rtol, atol), equal_nan)))
 
 
-@meaning(np.array_equal)
-def array_equal(ctx: Context, a1: Raw, a2: Raw, equal_nan: Raw = False) -> Abstract:
-    """`np.array_equal`."""
-    return ctx.python(_equal_arrays(ctx, a1, a2, equal_nan, False))
+@composed(np.array_equal)
+def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> Any:
+    """Whether two arrays have one shape and the same elements."""
+    a, b = np.asarray(a1), np.asarray(a2)
+    if a.ndim != b.ndim:
+        return False
+    for axis in tuple(range(a.ndim)):
+        if a.shape[axis] != b.shape[axis]:
+            return False
+    same = a == b
+    if equal_nan and np.issubdtype(a.dtype, np.inexact) and np.issubdtype(b.dtype, np.inexact):
+        same = same | (np.isnan(a) & np.isnan(b))
+    return bool(same.all())
 
 
 @meaning(jnp.array_equal)
 def jax_array_equal(ctx: Context, a1: Raw, a2: Raw, equal_nan: Raw = False) -> Abstract:
     """`jnp.array_equal`."""
-    return ctx.jax(_equal_arrays(ctx, a1, a2, equal_nan, True))
-
-
-def _equal_arrays(ctx: Context, first: Raw, second: Raw, equal_nan: Raw, jax: bool) -> Value:
-    operands = [ctx.read(first), ctx.read(second)]
+    operands = [ctx.read(a1), ctx.read(a2)]
     if shape_of(operands[0]) != shape_of(operands[1]):
-        return ctx.constant(False, BOOL)
-    loop = common_loop(ctx, "array_equal", operands, jax)
+        return ctx.jax(ctx.constant(False, BOOL))
+    loop = common_loop(ctx, "array_equal", operands, True)
     x, y = [value_of(ctx, o, loop.outputs[0], loop.form) for o in operands]
     same = ctx.op(Compare("EQ"), x, y)
     if ctx.known(equal_nan, "equal_nan of array_equal"):
         same = ctx.op(Or(), same, ctx.op(And(), a.is_nan(ctx, x), a.is_nan(ctx, y)))
-    return all_of(ctx, same)
+    return ctx.jax(all_of(ctx, same))
 
 
 # ---------------------------------------------------------------- parts of complex numbers

@@ -40,18 +40,12 @@ from ..kernels.arithmetic import any_of
 from ..kernels.number_checks import refuse as refuse_number
 from ..kernels.python_implementations import composed
 from ..kernels.structures import lift
-from ..operands.bounded_arguments import (
-    compact_argument,
-    placed_argument,
-    size_along,
-    value_of_size,
-    with_axes,
-)
+from ..operands.bounded_arguments import compact_argument, placed_argument, size_along, value_of_size
 from ..operands.libraries import Rules, twins
 from ..operands.nested_sequences import array_argument
 from ..rules.jax import integer, is_none
 from .indexing.bounded import first_elements, same_number, where_of
-from .indexing.bounded_operands import placed
+from .indexing.bounded_operands import placed, result_with
 from .indexing.computed_shapes import bound_of
 from .indexing.stores import cast, known_array
 from .subscripts.subscripts import array_getitem
@@ -87,11 +81,6 @@ def _at(ctx: Context, values: Value, positions: Value) -> Value:
     """The elements of a vector at computed indices; those out of bounds are clamped."""
     kind = Gather((), (0,), (0,), positions.type.rank, (1,))
     return ctx.op(kind, values, positions)
-
-
-def count_preceding(ctx: Context, values: Value, needles: Value, side: str) -> Value:
-    """The number of sorted `values` before each needle (with equal ones for `right`), as int64."""
-    return _bisect(ctx, values, needles, side, values.type.static_shape[0])[0]
 
 
 def _bisect(
@@ -173,7 +162,7 @@ def searchsorted(
     found, outside = _bisect(ctx, values, needles, which, count, order)
     if order is not None:
         ctx.check(any_of(ctx, outside), ValueError(_NO_SORTER), _refuse, [_NO_SORTER])
-    return with_axes(
+    return result_with(
         ctx, rules.result(ctx, ctx.convert(found, INT32 if rules.is_jax else INT64)), sought.axes
     )
 

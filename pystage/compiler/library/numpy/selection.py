@@ -22,6 +22,7 @@ from ...values.lattice import Abstract, Array, Const, NumberKind
 from ..context import Context, Raw
 from ..kernels import arithmetic as a
 from ..kernels.structures import abstract
+from ..operands.bounded_arguments import decided, whole_of
 from ..operands.casting import cast_number
 from ..operands.libraries import Rules, twins
 from ..python.builtins import listed
@@ -42,6 +43,7 @@ from ..rules.promote import (
     shape_of,
     value_of,
 )
+from .indexing.bounded_operands import broadcasting, elementwise
 from .ufuncs import ufuncs as u
 from .ufuncs.elementwise import apply_jax, jax_operands, result_into
 
@@ -104,14 +106,18 @@ def where(
     if is_none(x) or is_none(y) or not is_none(size):
         text = "one of two arrays" if is_none(size) else "`size`"
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.where", argument=text))
-    value, loop = choose(ctx, "where", [condition], [x], y, rules.is_jax)
-    return rules.array(ctx, value, loop.weak)
+
+    def chosen(condition: Raw, x: Raw, y: Raw) -> Abstract:
+        value, loop = choose(ctx, "where", [condition], [x], y, rules.is_jax)
+        return rules.array(ctx, value, loop.weak)
+
+    return elementwise(ctx, "np.where", broadcasting, chosen, condition, x, y)
 
 
 def _select(jax: bool) -> Callable[..., Abstract]:
     def select(ctx: Context, condlist: Raw, choicelist: Raw, default: Raw = 0) -> Abstract:
-        conditions = listed(ctx, condlist, "the conditions of select")
-        choices = listed(ctx, choicelist, "the choices of select")
+        conditions = listed(ctx, decided(ctx, condlist), "the conditions of select")
+        choices = listed(ctx, decided(ctx, choicelist), "the choices of select")
         if len(conditions) != len(choices) or not choices:
             text = f"select takes as many choices as conditions, not {len(choices)} and {len(conditions)}"
             if not jax:
@@ -119,13 +125,18 @@ def _select(jax: bool) -> Callable[..., Abstract]:
             ctx.fail(ShapeMismatch(span=ctx.span, text=text))
         if not jax:
             for i, condition in enumerate(conditions):
-                if kinds_of(ctx.read(condition))[0].dtype != BOOL:
+                if kinds_of(ctx.read(whole_of(condition)))[0].dtype != BOOL:
                     text = f"invalid entry {i} in condlist: should be boolean ndarray"
                     ctx.raise_(TypeError(text))
-        value, loop = choose(ctx, "select", conditions, choices, default, jax)
-        if not jax:
-            _check_choices(ctx, [ctx.read(x) for x in (*choices, default)], loop.outputs[0])
-        return ctx.jax(value, loop.weak) if jax else ctx.ndarray(value)
+
+        def chosen(*operands: Raw) -> Abstract:
+            flags, values = operands[: len(conditions)], operands[len(conditions) :]
+            value, loop = choose(ctx, "select", flags, values[:-1], values[-1], jax)
+            if not jax:
+                _check_choices(ctx, [ctx.read(x) for x in values], loop.outputs[0])
+            return ctx.jax(value, loop.weak) if jax else ctx.ndarray(value)
+
+        return elementwise(ctx, "np.select", broadcasting, chosen, *conditions, *choices, default)
 
     return select
 

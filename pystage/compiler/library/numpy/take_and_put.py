@@ -17,19 +17,19 @@ from ...hlo.types import BOOL, INT64, UINT64, ArrayType
 from ...ops import And, Clamp, Compare, Concatenate, Iota, Maximum, Remainder, Select, Subtract, Transpose
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.lattice import Abstract, Array, Const, NumberKind, Ref, SliceObject, Tuple
-from ...values.views import Reshaped
+from ...values.lattice import NONE, Abstract, Array, Const, NumberKind, Ref, SliceObject, Tuple
 from ..context import Context, Raw
 from ..kernels.arithmetic import any_of, select
 from ..kernels.structures import abstract
 from ..operands.bounded_arguments import (
-    as_array,
+    array_of,
     compact_argument,
-    flattened,
+    flat_argument,
+    is_bounded,
     placed_argument,
     size_along,
     value_of_size,
-    with_axes,
+    whole_of,
 )
 from ..operands.casting import array_value
 from ..operands.known_calls import folded
@@ -42,13 +42,14 @@ from ..rules.promote import numpy_common
 from .concatenation import Arrays, joined, part, taken
 from .creation import filled
 from .indexing.bounded import refuse, where_of
+from .indexing.bounded_operands import result_with
 from .indexing.bounds_checks import check_inside, outside_of_axis
 from .indexing.fancy_indexing import Fancy, gather, scatter
 from .indexing.flat_stores import store_repeated, store_until_outside
 from .indexing.indices import from_front
 from .indexing.stores import check_writable, dtype_of, mismatch, returned_out, shape_of, store_through
-from .manipulation import as_array as as_known_array
-from .subscripts.subscripts import IMMUTABLE
+from .manipulation import as_array, axes_known, rank_of
+from .subscripts.subscripts import IMMUTABLE, array_getitem, array_setitem
 
 
 def indices_of(
@@ -112,7 +113,7 @@ def take(
         keywords = {"axis": axis if isinstance(axis, Abstract) else Const(axis), "mode": Const(how)}
         return ctx.call(Const(jnp.take), [a, indices], keywords)
     given = compact_argument(ctx, NUMPY, a, "take")
-    given = flattened(ctx, NUMPY, given) if is_none(axis) else given
+    given = flat_argument(ctx, NUMPY, given) if is_none(axis) else given
     at = 0 if is_none(axis) else axis_of(ctx, axis, given.rank, "take")
     places = placed_argument(ctx, NUMPY, indices, "take")
     size, members = size_along(ctx, given, at), None
@@ -137,7 +138,7 @@ def take(
     found = gather(ctx, given.value, Fancy((at,), (positions,), positions.type.static_shape, at, False))
     axes = (*given.axes[:at], *places.axes, *given.axes[at + 1 :])
     if bounded:
-        return with_axes(ctx, ctx.jax(found) if is_jax else ctx.new(found), axes)
+        return result_with(ctx, ctx.jax(found) if is_jax else ctx.new(found), axes)
     return _into(ctx, a, out, found, ValueError("output array does not match result of ndarray.take"))
 
 
@@ -187,11 +188,14 @@ def _along(
 @meaning(np.take_along_axis)
 def take_along_axis(ctx: Context, arr: Raw, indices: Raw, axis: Raw = -1) -> Abstract:
     """One element of each line along `axis` for each index of that line."""
-    value = nested(ctx, NUMPY, arr, "take_along_axis").value
+    arr = as_array(ctx, NUMPY, arr, "take_along_axis")
     if is_none(axis):
-        value, at = ctx.reshape(value, (value.type.size,)), 0
-    else:
-        at = axis_of(ctx, axis, value.type.rank, "take_along_axis")
+        arr, axis = ctx.call(Const(np.ravel), [abstract(arr)]), 0
+    rank = rank_of(ctx, NUMPY, arr, "take_along_axis")
+    at = axis_of(ctx, axis, rank, "take_along_axis")
+    if rank == 1:
+        return array_getitem(ctx, abstract(arr), _along_vector(ctx, indices, "take_along_axis"))
+    value = nested(ctx, NUMPY, arr, "take_along_axis").value
     positions, check = _along(ctx, value, indices, at, "take_along_axis")
     if delegated(ctx, arr):  # an index outside is the nearest that is inside
         return ctx.jax(gather(ctx, value, positions), arr.weak)
@@ -199,8 +203,20 @@ def take_along_axis(ctx: Context, arr: Raw, indices: Raw, axis: Raw = -1) -> Abs
     return ctx.ndarray(gather(ctx, value, positions))
 
 
-def _target(ctx: Context, array: Raw, text: str) -> Ref:
+def _along_vector(ctx: Context, indices: Raw, function: str) -> Abstract:
+    """Indices of `take_along_axis` of a vector, which are the index of its elements."""
+    given: Abstract = abstract(as_array(ctx, NUMPY, indices, function))
+    if rank_of(ctx, NUMPY, given, function) != 1:
+        ctx.raise_(ValueError("`indices` and `arr` must have the same number of dimensions"))
+    if NUMPY.operand(ctx, whole_of(given), function).dtype.kind not in "iu":
+        ctx.raise_(IndexError("`indices` must be an integer array"))
+    return given
+
+
+def _target(ctx: Context, array: Raw, text: str) -> Ref | Bounded:
     """The ndarray that a function stores into; TypeError(text) where it is none."""
+    if isinstance(array, Bounded) and isinstance(array.whole, Ref):
+        return array
     if not ctx.is_ndarray(array):
         ctx.raise_(TypeError(text))
     assert isinstance(array, Ref)
@@ -211,12 +227,17 @@ def _target(ctx: Context, array: Raw, text: str) -> Ref:
 def put_along_axis(ctx: Context, arr: Raw, indices: Raw, values: Raw, axis: Raw) -> Abstract:
     """Stores at the indices of `take_along_axis`, in place."""
     target = _target(ctx, arr, IMMUTABLE)
+    rank = rank_of(ctx, NUMPY, target, "put_along_axis")
+    at = 0 if is_none(axis) else axis_of(ctx, axis, rank, "put_along_axis")
+    if rank == 1:
+        array_setitem(ctx, target, _along_vector(ctx, indices, "put_along_axis"), values)
+        return NONE
+    if isinstance(target, Bounded):
+        refuse(ctx, "np.put_along_axis of several axes", target)
     shape = shape_of(ctx, target)
     value = ctx.contents(target)
     if is_none(axis):
-        value, at = ctx.reshape(value, (value.type.size,)), 0
-    else:
-        at = axis_of(ctx, axis, len(shape), "put_along_axis")
+        value = ctx.reshape(value, (value.type.size,))
     positions, check = _along(ctx, value, indices, at, "put_along_axis")
     new = array_value(ctx, values, value.type.dtype, "the stored value")
     new = _broadcast(ctx, new, positions.batch)
@@ -235,6 +256,12 @@ def _broadcast(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
 @meaning(np.put)
 def put(ctx: Context, a: Raw, ind: Raw, v: Raw, mode: Raw = "raise") -> Abstract:
     """Stores at indices of the flat array, in place; values are repeated as needed."""
+    if is_bounded(ctx, a) or is_bounded(ctx, ind) or is_bounded(ctx, v):
+        known = ctx.known(mode, "the mode of put")
+        if known != "raise" or any(rank_of(ctx, NUMPY, x, "put") != n for x, n in ((a, 1), (v, 0))):
+            refuse(ctx, "np.put of several values or axes", a, ind, v)
+        array_setitem(ctx, abstract(a), ind, v)
+        return NONE
     if not ctx.is_ndarray(a):
         cls = class_of(ctx, a)[0]
         error = TypeError(f"argument 1 must be numpy.ndarray, not {cls}")
@@ -269,6 +296,12 @@ def _outside_of_put(shape: tuple[int, ...]) -> Callable[[Any], None]:
 def putmask(ctx: Context, a: Raw, mask: Raw, values: Raw) -> Abstract:
     """Stores where the mask holds, in place; values have the array's shape, or are one number."""
     target = _target(ctx, a, "putmask: first argument must be an array")
+    if any(isinstance(x, Bounded) for x in (target, mask, values)):
+        if rank_of(ctx, NUMPY, values, "putmask"):
+            refuse(ctx, "np.putmask of several values", target, mask, values)
+        array_setitem(ctx, target, mask, values)
+        return NONE
+    assert isinstance(target, Ref)
     shape = shape_of(ctx, target)
     where = ctx.convert(nested(ctx, NUMPY, mask, "putmask").value, BOOL)
     if where.type.size != int(np.prod(shape)):
@@ -347,12 +380,12 @@ def _known_indices(ctx: Context, obj: Raw, what: str) -> Any:
 def delete(ctx: Context, arr: Raw, obj: Raw, axis: Raw = None) -> Abstract:
     """A copy without some elements along an axis."""
     given = placed_argument(ctx, NUMPY, arr, "delete")
-    given = flattened(ctx, NUMPY, given) if is_none(axis) else given
+    given = flat_argument(ctx, NUMPY, given) if is_none(axis) else given
     at = 0 if is_none(axis) else axis_of(ctx, axis, given.rank, "delete")
     size = size_along(ctx, given, at)
     count = Const(size) if isinstance(size, int) else ctx.python(size, (0, given.shape[at]))
     left = ctx.call(Const(_left), [count, abstract(obj), Const(at)])
-    return ctx.call(Const(np.take), [as_array(ctx, NUMPY, given), left], {"axis": Const(at)})
+    return ctx.call(Const(np.take), [array_of(ctx, NUMPY, given), left], {"axis": Const(at)})
 
 
 def _left(n: Any, obj: Any, axis: Any) -> Any:
@@ -424,13 +457,13 @@ def _insertions(ctx: Context, which: Any, extent: int) -> np.ndarray:
 
 def _places_along(ctx: Context, a: Raw) -> Abstract:
     """An argument of `np.ix_` as a vector of integers."""
-    array: Abstract = as_ndarray(ctx, as_known_array(ctx, NUMPY, a, "ix_"))
-    operand = NUMPY.operand(ctx, array, "ix_")
-    if operand.rank != 1:
+    array: Abstract = as_ndarray(ctx, as_array(ctx, NUMPY, a, "ix_"))
+    axes = axes_known(ctx, NUMPY, array, "ix_")
+    if len(axes) != 1:
         ctx.raise_(ValueError("Cross index must be 1 dimensional"))
-    if operand.dtype == BOOL:
+    if NUMPY.operand(ctx, whole_of(array), "ix_").dtype == BOOL:
         return ctx.call(Const(np.flatnonzero), [array])
-    if operand.shape == (0,) and not ctx.is_ndarray(a):  # NumPy takes an empty list for one of integers
+    if axes == (0,) and not ctx.is_ndarray(a):  # NumPy takes an empty list for one of integers
         array = NUMPY.array(ctx, ctx.constant(np.zeros(0, np.int64), INT64))
     return array
 
@@ -438,13 +471,9 @@ def _places_along(ctx: Context, a: Raw) -> Abstract:
 @meaning(np.ix_)
 def ix_(ctx: Context, *args: Raw) -> Abstract:
     """Vectors along axes of their own, as an index of all their combinations; of bools the places of those that are true."""
-    places = [_places_along(ctx, a) for a in args]
-    if any(isinstance(each, Bounded) for each in places):
-        return ctx.call(Const(np.ix_), places)
-    made: list[Abstract] = []
-    for i, each in enumerate(places):
-        (count,) = NUMPY.operand(ctx, each, "ix_").shape
-        wide = tuple([count if k == i else 1 for k in range(len(args))])
-        assert isinstance(each, Ref)
-        made.append(Ref(each.cell, (*each.path, Reshaped(wide))))
+    full = SliceObject(NONE, NONE, NONE)
+    made = []
+    for i, each in enumerate(args):
+        index = Tuple(tuple([full if k == i else NONE for k in range(len(args))]))
+        made.append(array_getitem(ctx, _places_along(ctx, each), index))
     return Tuple(tuple(made))

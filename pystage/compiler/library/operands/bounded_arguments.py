@@ -1,7 +1,7 @@
-"""Array arguments whose extents the program may compute: their elements come first along each axis.
+"""Array arguments whose extents the program may compute.
 
-In: an argument, static or bounded. Out: an `ArrayArgument` with its bounded axes. `with_axes` makes the result of values and
-axes; without bounded axes that is the array.
+In: an argument, static or bounded. Out: an `ArrayArgument` with its bounded axes. `result_with`
+(`indexing/bounded_operands.py`) makes the result of values and axes; without bounded axes that is the array.
 """
 
 from __future__ import annotations
@@ -18,13 +18,10 @@ from ...values.gated import Gated, alternatives, narrow
 from ...values.lattice import Abstract, Array, ListCell, Ref, Tuple
 from ..context import Context, Raw
 from ..numpy.indexing.bounded import bounded, compact, count, elements, is_compact, raveled, where_of
-from ..numpy.indexing.bounded_operands import result_with
 from ..rules.jax import axis_of, is_none
 from ..rules.split import needs_split
 from .libraries import ArrayArgument, Rules, as_jax
 from .nested_sequences import array_argument
-
-Axis = Extent | int
 
 
 def compact_argument(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument:
@@ -40,7 +37,7 @@ def placed_argument(ctx: Context, rules: Rules, raw: Raw, function: str) -> Arra
     return ArrayArgument(elements(ctx, array), array.weak, array.form, array.extents)
 
 
-def as_array(ctx: Context, rules: Rules, given: ArrayArgument) -> Abstract:
+def array_of(ctx: Context, rules: Rules, given: ArrayArgument) -> Abstract:
     """An argument as an array of its own."""
     made = rules.array(ctx, given.value, given.weak)
     assert isinstance(made, Ref | Array)
@@ -51,14 +48,14 @@ def compacted(ctx: Context, rules: Rules, given: ArrayArgument) -> ArrayArgument
     """An argument whose elements come first."""
     if all(map(is_compact, given.extents)):
         return given
-    return compact_argument(ctx, rules, as_array(ctx, rules, given), "compact")
+    return compact_argument(ctx, rules, array_of(ctx, rules, given), "compact")
 
 
-def flattened(ctx: Context, rules: Rules, given: ArrayArgument) -> ArrayArgument:
+def flat_argument(ctx: Context, rules: Rules, given: ArrayArgument) -> ArrayArgument:
     """All elements along one axis."""
     if not given.extents:
         return given.of(ctx.reshape(given.value, (given.value.type.size,)))
-    array = as_array(ctx, rules, given)
+    array = array_of(ctx, rules, given)
     assert isinstance(array, Bounded)
     return placed_argument(ctx, rules, raveled(ctx, array), "ravel")
 
@@ -70,6 +67,23 @@ def with_ones(ctx: Context, given: ArrayArgument, places: Sequence[int]) -> Arra
         shape.insert(at, 1)
         extents = tuple([replace(e, axis=e.axis + 1) if e.axis >= at else e for e in extents])
     return replace(given, value=ctx.reshape(given.value, tuple(shape)), extents=extents)
+
+
+def whole_of(raw: Raw) -> Raw:
+    """The whole of a bounded array, which has its element type; anything else as it is."""
+    return raw.whole if isinstance(raw, Bounded) else raw
+
+
+def is_bounded(ctx: Context, raw: Raw) -> bool:
+    """True for a bounded array, and for a list or tuple with one in it."""
+    if isinstance(raw, Bounded):
+        return True
+    if isinstance(raw, Tuple):
+        return any(isinstance(item, Bounded) for item in raw.items)
+    if isinstance(raw, Ref) and not raw.path:
+        content = ctx.state.get(raw.cell)
+        return isinstance(content, ListCell) and any(isinstance(item, Bounded) for item in content.items)
+    return False
 
 
 def decided(ctx: Context, raw: Raw) -> Raw:
@@ -91,11 +105,6 @@ def decided(ctx: Context, raw: Raw) -> Raw:
 
 def _may_be_bounded(value: Abstract) -> bool:
     return isinstance(value, Gated) and any(isinstance(each, Bounded) for each in alternatives(value))
-
-
-def with_axes(ctx: Context, made: Abstract, axes: Sequence[Axis]) -> Abstract:
-    """A result with these axes, of which some may be bounded."""
-    return result_with(ctx, made, axes)
 
 
 def size_along(ctx: Context, given: ArrayArgument, axis: int) -> int | Value:

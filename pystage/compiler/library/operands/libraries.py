@@ -40,7 +40,7 @@ from ..kernels.structures import lift
 from ..numpy.indexing.bounded import refuse
 from ..numpy.indexing.stores import dtype_of, returned_out, store_out
 from ..registry import meaning, signed
-from ..rules.jax import AxisProblem, canonical, index_dtype, is_list, is_none, jax_array, known_dtype
+from ..rules.jax import AxisProblem, canonical, index_dtype, is_jax, is_list, is_none, jax_array, known_dtype
 from ..rules.promote import inexact, jax_common
 
 MISSING: Any = object()
@@ -241,8 +241,7 @@ def delegated(ctx: Context, owner: Raw, *others: Raw) -> bool:
     So it is where that is a `jax.Array`. But a method of it raises TypeError where one of the `others`, which it takes
     for arrays, is a list: then NumPy's function does without the method, and converts `owner` to an ndarray.
     """
-    is_jax = isinstance(owner, Array | Bounded) and owner.form is Form.JAX
-    return is_jax and not any(is_list(ctx, other) for other in others)
+    return is_jax(owner) and not any(is_list(ctx, other) for other in others)
 
 
 _FORGOTTEN = {"sum": "initial"}

@@ -34,6 +34,7 @@ from ...hlo.types import (
     TooLarge,
 )
 from ...values.boundary import Form
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract, Array, Const, Tuple
 from ..context import Context, Raw
 from ..interfaces.operations import Operations
@@ -131,8 +132,8 @@ def integer(ctx: Context, raw: Raw, what: str) -> int:
 
 
 def is_jax(raw: Raw) -> bool:
-    """True for a `jax.Array` of the program."""
-    return isinstance(raw, Array) and raw.form is Form.JAX
+    """True for a `jax.Array` of the program, which may be bounded."""
+    return isinstance(raw, Array | Bounded) and raw.form is Form.JAX
 
 
 def is_none(raw: Raw) -> bool:

@@ -229,16 +229,6 @@ def test_round(decimals: int) -> None:
             check_call(jnp.round, jnp.asarray(x), Known(decimals))
 
 
-def test_equal_arrays() -> None:
-    near = np.array([1.0, 2.0 + 1e-9, np.nan, np.inf])
-    x = np.array([1.0, 2.0, np.nan, np.inf])
-    for other in (near, x, np.ones(4), 2.0):
-        check_call(np.array_equal, x, other)
-        check_call(np.array_equal, x, other, equal_nan=Known(True))
-    check_call(np.array_equal, np.array([1, 2]), np.array([1, 2], np.float32))
-    check_call(np.array_equal, np.float64(1), 1.0)
-
-
 @pytest.mark.parametrize("function", [jnp.isclose, jnp.allclose, jnp.array_equal])
 def test_nearness(function: Any) -> None:
     check_call(function, jnp.asarray([1.0, 2.0]), jnp.asarray([1.0, 2.0 + 1e-7]))

@@ -15,9 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ....hlo.ir import Value
-from ....hlo.op import HloOp
-from ....hlo.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, ArrayType, is_floating, is_integer
+from ....hlo.types import FLOAT32, FLOAT64, ArrayType, DType, is_floating, is_integer
 from ....ops import (
     Abs,
     Add,
@@ -33,12 +31,17 @@ from ....ops import (
     StopGradient,
     Subtract,
 )
+from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
+from ...numpy.indexing.bounded import with_masks
+from ...numpy.indexing.bounded_operands import result_with
+from ...numpy.indexing.size_checks import Axis
+from ...operands.libraries import JAX, as_jax
+from ...operands.reduction_operands import ReductionOperand, reduce, reduced, source, spread_back, total
 from ...registry import meaning
 from ...rules.jax import axes_of, axis_of, canonical, integer, is_none, jax_array, known_dtype
 from ..lax.elementwise import like
-from ..lax.reduce import reduced
 from ..traced_calls import jax_call, jax_meaning
 
 
@@ -154,7 +157,8 @@ def glu(ctx: Context, x: Raw, axis: Raw = -1) -> Abstract:
 @meaning(jax.nn.one_hot)
 def one_hot(ctx: Context, x: Raw, num_classes: Raw, *, dtype: Raw = None, axis: Raw = -1) -> Abstract:
     """1 where an element is the index along the new axis, else 0."""
-    array = jax_array(ctx, x, "jax.nn.one_hot")
+    given, axes = _given(ctx, x, "jax.nn.one_hot")
+    array = jax_array(ctx, given.whole, "jax.nn.one_hot") if isinstance(given, Bounded) else given
     count = integer(ctx, num_classes, "num_classes of jax.nn.one_hot")
     at = axis_of(ctx, axis, array.rank + 1, "jax.nn.one_hot")
     wanted = canonical(FLOAT64, ctx.x64)
@@ -164,62 +168,63 @@ def one_hot(ctx: Context, x: Raw, num_classes: Raw, *, dtype: Raw = None, axis: 
     kept = tuple([i for i in range(len(shape)) if i != at])
     spread = ctx.op(Broadcast(shape, kept), array.value)
     classes = ctx.op(Iota(ArrayType(array.dtype, shape), at))
-    return ctx.jax(ctx.convert(ctx.op(Compare("EQ"), spread, classes), wanted))
+    made = ctx.jax(ctx.convert(ctx.op(Compare("EQ"), spread, classes), wanted))
+    return result_with(ctx, made, (*axes[:at], count, *axes[at:]))
+
+
+def _given(ctx: Context, x: Raw, function: str) -> tuple[Array | Bounded, tuple[Axis, ...]]:
+    """An argument as a `jax.Array`, which may be bounded; and its axes."""
+    if not isinstance(x, Bounded):
+        array = jax_array(ctx, x, function)
+        return array, array.shape
+    made = with_masks(ctx, as_jax(ctx, x, function))
+    return made, made.axes
 
 
 # ---------------------------------------------------------------- along axes
 
 
-def _axes(ctx: Context, axis: Raw, array: Array, function: str) -> tuple[int, ...]:
-    return tuple(range(array.rank)) if is_none(axis) else axes_of(ctx, axis, array.rank, function)
+def _reduction(
+    ctx: Context, array: Array | Bounded, axis: Raw, keepdims: bool, function: str
+) -> ReductionOperand:
+    """The elements of an array along the axes, or of all."""
+    axes = None if is_none(axis) else axes_of(ctx, axis, array.rank, function)
+    return source(ctx, JAX, array, axes, keepdims, function)
 
 
-def _reduce(ctx: Context, op: HloOp, value: Value, axes: tuple[int, ...]) -> Value:
-    """A reduction; sums of narrow floats are made in float32, as JAX makes them."""
-    narrow = isinstance(op, Add) and value.type.dtype in (FLOAT16, BFLOAT16)
-    wide = ctx.convert(value, FLOAT32) if narrow else value
-    return ctx.convert(reduced(ctx, op, ctx.jax(wide), axes), value.type.dtype)
-
-
-def _spread(ctx: Context, value: Value, shape: tuple[int, ...], axes: tuple[int, ...]) -> Value:
-    """A reduced value back in the shape that it was reduced from."""
-    return ctx.op(Broadcast(shape, tuple([a for a in range(len(shape)) if a not in axes])), value)
-
-
-def _shifted(ctx: Context, array: Array, axes: tuple[int, ...]) -> Value:
-    """The array less its greatest elements along `axes`, as floats. What is made of it does not depend on them:
+def _shifted(ctx: Context, of: ReductionOperand) -> ReductionOperand:
+    """The elements less the greatest of those that are reduced, as floats. What is made of it does not depend on them:
     no derivative goes through them."""
-    greatest = ctx.op(StopGradient(), _reduce(ctx, Maximum(), array.value, axes))
-    shifted = ctx.op(Subtract(), array.value, _spread(ctx, greatest, array.shape, axes))
-    return _inexact(ctx, ctx.jax(shifted)).value
+    greatest = ctx.op(StopGradient(), reduce(ctx, Maximum(), of))
+    shifted = ctx.op(Subtract(), of.value, spread_back(ctx, greatest, of))
+    return of.of(_inexact(ctx, ctx.jax(shifted)).value)
 
 
-def _is_real(array: Array) -> bool:
-    return is_floating(array.dtype) or is_integer(array.dtype)
+def _is_real(dtype: DType) -> bool:
+    return is_floating(dtype) or is_integer(dtype)
 
 
 @meaning(jax.nn.softmax)
 def softmax(ctx: Context, x: Raw, axis: Raw = -1, where: Raw = None) -> Abstract:
     """`exp(x) / sum(exp(x))` along `axis`, of `x` less its maximum."""
-    array = jax_array(ctx, x, "jax.nn.softmax")
-    if not is_none(where) or not _is_real(array):
+    array, axes = _given(ctx, x, "jax.nn.softmax")
+    if not is_none(where) or not _is_real(array.type.dtype):
         return jax_call(ctx, jax.nn.softmax, [array, axis], {"where": where})
-    axes = _axes(ctx, axis, array, "jax.nn.softmax")
-    powers = ctx.op(Exponential(), _shifted(ctx, array, axes))
-    total = _reduce(ctx, Add(), powers, axes)
-    return ctx.jax(ctx.op(Divide(), powers, _spread(ctx, total, array.shape, axes)))
+    of = _shifted(ctx, _reduction(ctx, array, axis, False, "jax.nn.softmax"))
+    powers = of.of(ctx.op(Exponential(), of.value))
+    made = ctx.op(Divide(), powers.value, spread_back(ctx, total(ctx, powers), of))
+    return result_with(ctx, ctx.jax(made), axes)
 
 
 @meaning(jax.nn.log_softmax)
 def log_softmax(ctx: Context, x: Raw, axis: Raw = -1, where: Raw = None) -> Abstract:
     """`x - log(sum(exp(x)))` along `axis`, of `x` less its maximum."""
-    array = jax_array(ctx, x, "jax.nn.log_softmax")
-    if not is_none(where) or not _is_real(array):
+    array, axes = _given(ctx, x, "jax.nn.log_softmax")
+    if not is_none(where) or not _is_real(array.type.dtype):
         return jax_call(ctx, jax.nn.log_softmax, [array, axis], {"where": where})
-    axes = _axes(ctx, axis, array, "jax.nn.log_softmax")
-    shifted = _shifted(ctx, array, axes)
-    total = ctx.op(Log(), _reduce(ctx, Add(), ctx.op(Exponential(), shifted), axes))
-    return ctx.jax(ctx.op(Subtract(), shifted, _spread(ctx, total, array.shape, axes)))
+    of = _shifted(ctx, _reduction(ctx, array, axis, False, "jax.nn.log_softmax"))
+    sums = ctx.op(Log(), total(ctx, of.of(ctx.op(Exponential(), of.value))))
+    return result_with(ctx, ctx.jax(ctx.op(Subtract(), of.value, spread_back(ctx, sums, of))), axes)
 
 
 @meaning(jax.nn.logsumexp)
@@ -233,19 +238,16 @@ def logsumexp(
     where: Raw = None,
 ) -> Abstract:
     """`log(sum(exp(a)))` along `axis`, of `a` less its maximum where that is finite."""
-    array = jax_array(ctx, a, "jax.nn.logsumexp")
+    array, _ = _given(ctx, a, "jax.nn.logsumexp")
     signed = bool(ctx.known(return_sign, "return_sign of jax.nn.logsumexp"))
     kept = bool(ctx.known(keepdims, "keepdims of jax.nn.logsumexp"))
-    if signed or not is_none(b) or not is_none(where) or not is_floating(array.dtype):
+    if signed or not is_none(b) or not is_none(where) or not is_floating(array.type.dtype):
         options = {"axis": axis, "b": b, "keepdims": kept, "return_sign": signed, "where": where}
         return jax_call(ctx, jax.nn.logsumexp, [array], options)
-    axes = _axes(ctx, axis, array, "jax.nn.logsumexp")
-    greatest = ctx.jax(ctx.op(StopGradient(), _reduce(ctx, Maximum(), array.value, axes)))
+    of = _reduction(ctx, array, axis, kept, "jax.nn.logsumexp")
+    greatest = ctx.jax(ctx.op(StopGradient(), reduce(ctx, Maximum(), of)))
     finite = ctx.op(IsFinite(), greatest.value)
     offset = ctx.op(Select(), finite, greatest.value, like(ctx, greatest, 0))
-    shifted = ctx.op(Subtract(), array.value, _spread(ctx, offset, array.shape, axes))
-    total = ctx.op(Abs(), _reduce(ctx, Add(), ctx.op(Exponential(), shifted), axes))
-    value = ctx.op(Add(), ctx.op(Log(), total), offset)
-    if kept:
-        value = ctx.reshape(value, tuple([1 if i in axes else n for i, n in enumerate(array.shape)]))
-    return ctx.jax(value)
+    shifted = ctx.op(Subtract(), of.value, spread_back(ctx, offset, of))
+    sums = ctx.op(Abs(), total(ctx, of.of(ctx.op(Exponential(), shifted))))
+    return reduced(ctx, JAX, of, ctx.op(Add(), ctx.op(Log(), sums), offset))

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from ....diagnostics.codes_types import ArgumentNotStaged, SizeDependsOnValues
-from ....values.boundary import Form
-from ....values.bounded import Bounded
-from ....values.lattice import Abstract, Array, Const
+from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
 from ...kernels.python_implementations import run_program, size_depends
 from ...kernels.structures import is_sequence
 from ...operands.known_calls import called_now, known_argument
 from ...registry import meaning, whole_signature
+from ...rules.jax import is_jax
 
 
 def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -34,9 +33,9 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
                         span=ctx.span, function=f"np.{function.__name__}", argument="these arguments"
                     )
                 )
-            if function is np.nonzero and _is_jax(args[0]):
+            if function is np.nonzero and is_jax(args[0]):
                 return ctx.call(Const(jnp.nonzero), [args[0]])
-            if function in _DELEGATING and any(map(_is_jax, args)):
+            if function in _DELEGATING and any(map(is_jax, args)):
                 rewrite = "use the mask itself, or convert the array first: `np.asarray(x)`"
                 what = f"np.{function.__name__} of a jax.Array"
                 ctx.fail(SizeDependsOnValues(span=ctx.span, what=what, rewrite=rewrite))
@@ -58,10 +57,6 @@ def found(function: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 _DELEGATING = (np.argwhere, np.compress, np.trim_zeros)
 """Functions that NumPy has a method of the argument compute, so that a `jax.Array` gives `jax.Array`s."""
-
-
-def _is_jax(raw: Raw) -> bool:
-    return isinstance(raw, Array | Bounded) and raw.form is Form.JAX
 
 
 @found(np.flatnonzero)

@@ -162,9 +162,22 @@ def first_elements(ctx: Context, whole: Ref | Array, sizes: dict[int, Value]) ->
     return bounded(ctx, whole, [extent_of(Progression(zero, 1, n), axis) for axis, n in sizes.items()])
 
 
+def longer(ctx: Context, axis: Extent | int, by: int) -> Extent | int:
+    """An axis of a compact array with so many more elements."""
+    if isinstance(axis, int) or not by:
+        return axis + by if isinstance(axis, int) else axis
+    assert axis.size is not None
+    return replace(axis, size=ctx.op(Add(), axis.size, ctx.constant(by, INT64)))
+
+
 def from_zero(ctx: Context, count: int) -> Progression:
     """The extent of all positions of an axis of `count` elements."""
     return Progression(ctx.constant(0, INT64), 1, ctx.constant(count, INT64))
+
+
+def whole_like(ctx: Context, array: Bounded, value: Value) -> Ref | Array:
+    """A whole of the kind of another's."""
+    return ctx.jax(value, array.weak) if array.form is Form.JAX else ctx.ndarray(value)
 
 
 # ---------------------------------------------------------------- what is known of them
@@ -240,15 +253,23 @@ def shape(ctx: Context, array: Bounded) -> list[Abstract]:
 
 def size(ctx: Context, array: Bounded) -> Array:
     """The number of elements of the array, as a Python int."""
+    found = number_of(ctx, array, array.axes)
+    assert isinstance(found, Array)
+    return found
+
+
+def number_of(ctx: Context, array: Bounded, axes: Sequence[Extent | int]) -> Array | Const:
+    """The product of the extents of these axes of the array, as a Python int."""
     known, most, found = 1, 1, None
-    for axis in array.axes:
+    for axis in axes:
         if isinstance(axis, int):
             known *= axis
             continue
         most *= array.bound(axis)
         each = count(ctx, array, axis).value
         found = each if found is None else ctx.op(Multiply(), found, each)
-    assert found is not None
+    if found is None:
+        return Const(known)
     if known != 1:
         found = ctx.op(Multiply(), found, ctx.constant(known, INT64))
     return ctx.python(found, (0, known * most))
@@ -322,6 +343,13 @@ def is_compact(extent: Extent) -> bool:
     return is_known_false(places.start)
 
 
+def own_copy(ctx: Context, array: Bounded) -> Bounded:
+    """The same elements in memory of their own; a `jax.Array` itself."""
+    if isinstance(array.whole, Array):
+        return array
+    return bounded(ctx, ctx.ndarray(elements(ctx, array)), array.extents)
+
+
 def compact(ctx: Context, array: Bounded) -> Bounded:
     """The same elements as the first ones of an array of its own; the array itself if it is compact.
 
@@ -339,8 +367,7 @@ def compact(ctx: Context, array: Bounded) -> Bounded:
             value = taken(ctx, value, extent.axis, places_in_order(ctx, array, extent))
         zero = ctx.constant(0, INT64)
         extents.append(extent_of(Progression(zero, 1, own.value), extent.axis, extent.bounds))
-    whole = ctx.jax(value, array.weak) if array.form is Form.JAX else ctx.ndarray(value)
-    return bounded(ctx, whole, extents)
+    return bounded(ctx, whole_like(ctx, array, value), extents)
 
 
 def compress(ctx: Context, value: Value, mask: Value, axis: int, size: Value) -> Value:
@@ -364,8 +391,7 @@ def with_masks(ctx: Context, array: Bounded) -> Bounded:
     if not isinstance(along, Extent) or not is_compact(along) or not same_number(ctx, along.size, found.size):
         return array  # a part of them
     extents = [Extent(e.axis, found.mask) if e.axis == found.axis else e for e in array.extents]
-    form = array.form is Form.JAX
-    return bounded(ctx, ctx.jax(found.whole, array.weak) if form else ctx.ndarray(found.whole), extents)
+    return bounded(ctx, whole_like(ctx, array, found.whole), extents)
 
 
 def in_order(ctx: Context, array: Bounded) -> Bounded:
@@ -524,5 +550,4 @@ def raveled(ctx: Context, array: Bounded) -> Bounded:
     size = array.type.size
     flat = ctx.reshape(elements(ctx, array), (size,))
     mask = ctx.reshape(where(ctx, array), (size,))
-    whole = ctx.jax(flat, array.weak) if array.form is Form.JAX else ctx.ndarray(flat)
-    return in_order(ctx, bounded(ctx, whole, [Extent(0, mask)]))
+    return in_order(ctx, bounded(ctx, whole_like(ctx, array, flat), [Extent(0, mask)]))

@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from .....records import dataclass
 from ....hlo.ir import Value
 from ....hlo.types import INT64, ArrayType
@@ -100,6 +102,8 @@ def elementwise(
     `plain` is the function that the plain run calls. `apart`: an axis along which the elements of one operand do not meet
     those of another, and which none has bounded.
     """
+    if not any(isinstance(arg, Bounded) for arg in args):
+        return function(*args)
     masked = [with_masks(ctx, arg) if isinstance(arg, Bounded) else arg for arg in args]
     found = _anchored(ctx, masked, apart, compacted=False) or _anchored(ctx, args, apart)
     assert found is not None
@@ -107,6 +111,11 @@ def elementwise(
     with computing_for(ctx, anchors):
         made = function(*wholes)
     return result(ctx, made, anchors)
+
+
+def broadcasting(*samples: Any) -> Any:
+    """A function of arrays that raises what ufuncs raise for shapes that do not broadcast."""
+    return np.nditer(samples, ["zerosize_ok"]) if len(samples) > 1 else samples
 
 
 def computing_for(ctx: Context, anchors: Mapping[int, Anchor]) -> AbstractContextManager[None]:

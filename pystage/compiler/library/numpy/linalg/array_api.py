@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged
-from ....hlo.types import BFLOAT16, is_complex
+from ....hlo.types import is_complex
+from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Const, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import abstract
@@ -20,9 +21,9 @@ from ...operands.nested_sequences import nested
 from ...registry import meaning
 from ...rules.jax import integer, is_none
 from ..indexing.stores import cast
-from ..manipulation import shape_known
+from ..manipulation import as_array, axes_known, rank_of
 from ..ufuncs.elementwise import result_into
-from .products import conjugate, places_of, product_dtype
+from .products import places_of
 
 _LAST_TWO = {"axis1": Const(-2), "axis2": Const(-1)}
 
@@ -31,22 +32,28 @@ _LAST_TWO = {"axis1": Const(-2), "axis2": Const(-1)}
 
 
 def _product(
-    ctx: Context, name: str, subscripts: str, x1: Raw, x2: Raw, core: tuple[int, int], conjugated: bool
+    ctx: Context, name: str, x1: Raw, x2: Raw, ranks: tuple[int, int, int], conjugated: bool
 ) -> Abstract:
-    """`einsum` of two operands whose summed axes, `core` of each, must be equal."""
-    left, right = [nested(ctx, NUMPY, x, name) for x in (x1, x2)]
-    for which, (x, axis) in enumerate(((left, core[0]), (right, core[1]))):
-        if x.rank < -axis:
+    """`matmul` of two operands with these numbers of core axes, of which those that are summed must be equal."""
+    x1, x2 = [abstract(as_array(ctx, NUMPY, x, name)) for x in (x1, x2)]
+    left, right = [axes_known(ctx, NUMPY, x, name) for x in (x1, x2)]
+    for which, (axes, core) in enumerate(((left, ranks[0]), (right, ranks[1]))):
+        if len(axes) < core:
             ctx.raise_(ValueError(f"{name}: Input operand {which} does not have enough dimensions"))
-    if left.shape[core[0]] != right.shape[core[1]]:
-        sizes = f"size {right.shape[core[1]]} is different from {left.shape[core[0]]}"
+    ours, theirs = left[-1], right[-ranks[1]]
+    if isinstance(ours, int) and isinstance(theirs, int) and ours != theirs:
+        sizes = f"size {theirs} is different from {ours}"
         ctx.raise_(ValueError(f"{name}: Input operand 1 has a mismatch in its core dimension 0 ({sizes})"))
-    if conjugated and is_complex(left.dtype):
-        x1 = NUMPY.array(ctx, conjugate(ctx, left.value))
-    dtype = product_dtype(ctx, np.matmul, left, right)
-    if BFLOAT16 in (left.dtype, right.dtype):  # which `einsum` does not know
-        x1, x2 = [NUMPY.array(ctx, ctx.convert(x.value, dtype)) for x in (left, right)]
-    return ctx.call(Const(np.einsum), [Const(subscripts), x1, x2])
+    dtype = x1.type.dtype if isinstance(x1, Bounded) else NUMPY.operand(ctx, x1, name).dtype
+    if conjugated and is_complex(dtype):
+        x1 = ctx.call(Const(np.conjugate), [x1])
+    added = []
+    if ranks[1] == 1 and len(right) > 1:  # a stack of columns
+        x2, added = ctx.call(Const(np.expand_dims), [x2, Const(-1)]), [-1]
+    if ranks[0] == 1 and len(left) > 1 and len(right) > 1:  # a stack of rows
+        x1, added = ctx.call(Const(np.expand_dims), [x1, Const(-2)]), [-2, *added]
+    made = ctx.call(Const(np.matmul), [x1, x2])
+    return ctx.call(Const(np.squeeze), [made, Const(tuple(added))]) if added else made
 
 
 def _since_2_2(name: str) -> list[Any]:
@@ -54,9 +61,7 @@ def _since_2_2(name: str) -> list[Any]:
     return [getattr(np, name)] if hasattr(np, name) else []
 
 
-def _stacked_product(
-    function: Any, subscripts: str, core: tuple[int, int], ranks: tuple[int, int, int], conjugated: bool
-) -> Callable[..., Abstract]:
+def _stacked_product(function: Any, ranks: tuple[int, int, int], conjugated: bool) -> Callable[..., Abstract]:
     """The meaning of a product of stacks of vectors and matrices, with these numbers of core axes (`ranks`)."""
     name = function.__name__
 
@@ -82,7 +87,7 @@ def _stacked_product(
             and is_none(dtype)
             and not ctx.known(keepdims, f"keepdims of {name}")
         ):
-            return _product(ctx, name, subscripts, x1, x2, core, conjugated)
+            return _product(ctx, name, x1, x2, ranks, conjugated)
         x1, x2 = as_ndarray(ctx, x1), as_ndarray(ctx, x2)
         last = [_CORE[2 - rank :] for rank in ranks]
         if places is not None:
@@ -95,7 +100,7 @@ def _stacked_product(
                 NUMPY.array(ctx, cast(ctx, nested(ctx, NUMPY, x, name).value, NUMPY.dtype(ctx, dtype, name)))
                 for x in (x1, x2)
             ]
-        made = _product(ctx, name, subscripts, x1, x2, core, conjugated)
+        made = _product(ctx, name, x1, x2, ranks, conjugated)
         if ctx.known(keepdims, f"keepdims of {name}"):
             at = places[0] if places is not None else -1
             made = ctx.call(Const(np.expand_dims), [made, Const(at)])
@@ -111,12 +116,12 @@ def _stacked_product(
 _CORE = (-2, -1)
 """The core axes of a matrix; of a vector it is the last one."""
 
-_VECDOT = _stacked_product(np.vecdot, "...i,...i->...", (-1, -1), (1, 1, 0), True)
+_VECDOT = _stacked_product(np.vecdot, (1, 1, 0), True)
 meaning(np.vecdot)(_VECDOT)
 for _function in _since_2_2("matvec"):
-    meaning(_function)(_stacked_product(_function, "...ij,...j->...i", (-1, -1), (2, 1, 1), False))
+    meaning(_function)(_stacked_product(_function, (2, 1, 1), False))
 for _function in _since_2_2("vecmat"):
-    meaning(_function)(_stacked_product(_function, "...i,...ij->...j", (-1, -2), (1, 2, 1), True))
+    meaning(_function)(_stacked_product(_function, (1, 2, 1), True))
 
 
 @meaning(np.linalg.vecdot)
@@ -194,7 +199,7 @@ def vector_norm(
         if not isinstance(ctx.known(axis, "the axis of vector_norm"), int):
             ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.linalg.vector_norm", argument="axis"))
         return _norm(ctx, x, abstract(ord), abstract(axis), keepdims)
-    rank = len(shape_known(ctx, NUMPY, x, "vector_norm"))
+    rank = rank_of(ctx, NUMPY, x, "vector_norm")
     flat = ctx.call(Const(np.ravel), [x])
     made = _norm(ctx, flat, abstract(ord), Const(0), False)
     if not ctx.known(keepdims, "keepdims of vector_norm"):

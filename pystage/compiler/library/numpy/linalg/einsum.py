@@ -9,6 +9,7 @@ import itertools
 import operator
 import string
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -16,10 +17,12 @@ import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
+from ....values.bounded import Bounded, Extent
 from ....values.gated import Gated
 from ....values.lattice import Abstract, Const, Text
 from ....values.views import Permuted, View
 from ...context import Context, Raw
+from ...operands.bounded_arguments import array_of, placed_argument
 from ...operands.contraction import (
     Labelled,
     Labels,
@@ -31,14 +34,17 @@ from ...operands.contraction import (
     without_repeats,
 )
 from ...operands.libraries import ArrayArgument, Rules, twins, with_views
-from ...operands.nested_sequences import array_argument, elements
+from ...operands.nested_sequences import elements
 from ...rules.jax import is_none
 from ..concatenation import check_casts
+from ..indexing.bounded import bounded, refuse, viewed
+from ..indexing.bounded_operands import result_with
 from ..indexing.stores import cast
+from .product_operands import aligned_operands, with_zeros
 from .products import precision_of, stored_out
 
 
-def parse(ctx: Context, rules: Rules, subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
+def _parsed(ctx: Context, rules: Rules, subscripts: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
     """The labels of the operands' axes and of the result's; `...` stands for numbered labels."""
     text = subscripts.replace(" ", "")
     left, arrow, right = text.partition("->")
@@ -113,7 +119,7 @@ def _order(operands: Sequence[Labelled], result: Labels) -> list[tuple[int, ...]
     return [tuple(step) for step in path[1:]]
 
 
-def described(ctx: Context, first: Raw, rest: tuple[Raw, ...]) -> tuple[str, tuple[Raw, ...]]:
+def _described(ctx: Context, first: Raw, rest: tuple[Raw, ...]) -> tuple[str, tuple[Raw, ...]]:
     """The subscripts as a string, and the operands; `einsum(x, [0, 1], y, [1, 2], [0, 2])` is another notation."""
     subscripts = first.value if isinstance(first, Const) else first
     if isinstance(subscripts, Gated | Text):
@@ -157,6 +163,20 @@ def _arranged(ctx: Context, rules: Rules, given: ArrayArgument, labels: Labels, 
     return [*views, Permuted(tuple([labels.index(label) for label in result]))]
 
 
+def _rearranged(
+    ctx: Context, rules: Rules, raw: Raw, given: ArrayArgument, labels: Labels, result: Labels
+) -> Abstract:
+    """One operand that is not summed: views of it."""
+    views = _arranged(ctx, rules, given, labels, result)
+    if not isinstance(raw, Bounded):
+        array = raw if elements(ctx, raw) is None else rules.array(ctx, given.value)
+        return with_views(ctx, rules, array, views, "einsum")
+    whole = raw.whole
+    for view in views:
+        whole = viewed(ctx, whole, view)
+    return bounded(ctx, whole, [replace(e, axis=result.index(labels[e.axis])) for e in raw.extents])
+
+
 @twins(np.einsum, jnp.einsum, delegates=False)
 def einsum(
     ctx: Context,
@@ -172,18 +192,24 @@ def einsum(
     preferred_element_type: Raw = None,
 ) -> Abstract:
     """The sum of products over all labels that the result lacks."""
-    text, operands = described(ctx, subscripts, operands)
+    text, operands = _described(ctx, subscripts, operands)
     if not rules.is_jax and not (is_none(precision) and is_none(preferred_element_type)):
         ctx.raise_(TypeError("einsum() got an unexpected keyword argument 'precision'"))
     if rules.is_jax and not (is_none(dtype) and is_none(out)):
         argument = "dtype" if is_none(out) else "out"
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="jnp.einsum", argument=argument))
-    given: list[ArrayArgument] = [array_argument(ctx, rules, x, "einsum") for x in operands]
-    labelled, result = parse(ctx, rules, text, [g.rank for g in given])
+    given: list[ArrayArgument] = [placed_argument(ctx, rules, x, "einsum") for x in operands]
+    labelled, result = _parsed(ctx, rules, text, [g.rank for g in given])
+    computed = {label for labels, g in zip(labelled, given) for label in [labels[e.axis] for e in g.extents]}
+    if any(labels.count(label) > 1 for labels in labelled for label in computed):
+        refuse(ctx, "einsum along a diagonal", *operands)
     if len(given) == 1 and set(labelled[0]) == set(result) and is_none(out):
-        views = _arranged(ctx, rules, given[0], labelled[0], result)
-        raw = operands[0] if elements(ctx, operands[0]) is None else rules.array(ctx, given[0].value)
-        return with_views(ctx, rules, raw, views, "einsum")
+        return _rearranged(ctx, rules, operands[0], given[0], labelled[0], result)
+    extents: dict[str, Extent] = {}
+    if computed:
+        given, extents = _aligned(ctx, rules, text, operands, given, labelled, result)
+        if not is_none(out):
+            refuse(ctx, "einsum with out", *operands)
     how = precision_of(ctx, rules, precision, preferred_element_type, "einsum")
     steps = None if rules.is_jax else _numpy_path(text, given, ctx.known(optimize, "optimize of einsum"))
     of_several = steps is not None and is_none(dtype) and len({g.dtype for g in given}) > 1
@@ -213,7 +239,36 @@ def einsum(
         return stored_out(ctx, out, value, "einsum")
     if steps is not None and not value.type.shape and _gives_array(text, given, steps):
         return rules.array(ctx, value)
-    return rules.result(ctx, value, weak and how.preferred is None)
+    made_array = rules.result(ctx, value, weak and how.preferred is None)
+    return result_with(ctx, made_array, [extents.get(label, 0) for label in result])
+
+
+def _aligned(
+    ctx: Context,
+    rules: Rules,
+    text: str,
+    operands: Sequence[Raw],
+    given: Sequence[ArrayArgument],
+    labelled: Sequence[Labels],
+    result: Labels,
+) -> tuple[list[ArrayArgument], dict[str, Extent]]:
+    """At most two operands, which share at most one computed axis: zero beyond what is summed; and the computed axes."""
+    if len(given) > 2:
+        refuse(ctx, "einsum of these operands", *operands)
+    arrays = [x if isinstance(x, Bounded) else array_of(ctx, rules, g) for x, g in zip(operands, given)]
+    both = [label for label in labelled[0] if label in labelled[-1]] if len(given) == 2 else []
+    pairs = [(labelled[0].index(label), labelled[1].index(label)) for label in both]
+
+    def plain(*args: Any) -> Any:
+        return rules.module.einsum(text, *args)
+
+    aligned = aligned_operands(ctx, f"{rules.name}.einsum", plain, arrays, pairs)
+    extents: dict[str, Extent] = {}
+    made: list[ArrayArgument] = []
+    for labels, o in zip(labelled, aligned):
+        extents |= {label: axis for label, axis in zip(labels, o.axes) if isinstance(axis, Extent)}
+        made.append(with_zeros(ctx, o, {i for i, label in enumerate(labels) if label not in result}))
+    return made, extents
 
 
 def _numpy_path(text: str, given: Sequence[ArrayArgument], optimize: Any) -> list[tuple[int, ...]] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -13,26 +14,32 @@ from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, INT64, ArrayType, DType
 from ....ops import Add, Broadcast, Compare, Concatenate, Iota, Multiply, Select
+from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Const, ListCell, Ref, Tuple
 from ....values.views import Diagonal, Reshaped, Strided, read_path, write_path
 from ...context import Context, Raw
 from ...interfaces.allocation_checks import check_memory
 from ...kernels.layout import in_order
+from ...kernels.python_implementations import run_program, size_depends
 from ...kernels.structures import abstract, lift
+from ...operands.bounded_arguments import compact_argument, filled_up, whole_of
 from ...operands.casting import array_value
 from ...operands.contraction import diagonal_views
 from ...operands.known_calls import folded, is_computed
 from ...operands.libraries import NUMPY, Rules, twins, with_views
-from ...operands.nested_sequences import array_argument
-from ...operands.reduction_operands import ReductionOperand, total
+from ...operands.reduction_operands import reduced, source, total
 from ...registry import meaning
 from ...rules.jax import axis_of, integer, is_none
+from ..bounded_shapes import diagonal_of, flattened
 from ..creation import filled, known_shape, order_argument, type_argument
+from ..indexing.bounded import longer, refuse
+from ..indexing.bounded_operands import result_with
 from ..indexing.computed_shapes import computed_shape
 from ..indexing.flat_stores import refuse_own_memory
-from ..indexing.stores import cast, dtype_of, fit, shape_of, store_through
-from ..manipulation import as_array
-from ..reductions.sums import accumulator
+from ..indexing.size_checks import Axis
+from ..indexing.stores import dtype_of, fit, shape_of, store_through
+from ..manipulation import as_array, rank_of
+from ..reductions.sums import accumulator, in_type
 
 
 def band(ctx: Context, rows: int, columns: int, k: int | Value, direction: str) -> Value:
@@ -98,17 +105,18 @@ def tri(ctx: Context, rules: Rules, N: Raw, M: Raw = None, k: Raw = 0, dtype: Ra
 
 
 def _triangle(name: str, direction: str, ctx: Context, rules: Rules, m: Raw, k: Raw) -> Abstract:
-    given = array_argument(ctx, rules, m, name)
+    given = compact_argument(ctx, rules, m, name)
     shape = given.shape
     if not shape or (len(shape) == 1 and rules.is_jax):
         ctx.raise_(ValueError(f"Argument to jax.numpy.{name} must be at least 2D"))
     rows, columns = (shape[0], shape[0]) if len(shape) == 1 else shape[-2:]
+    axes = given.axes * 2 if len(shape) == 1 else given.axes
     mask = band(ctx, rows, columns, integer(ctx, k, f"k of {name}"), direction)
     whole = (*shape[:-2], rows, columns)
-    axes = (len(whole) - 2, len(whole) - 1)
-    mask = mask if len(whole) == 2 else ctx.op(Broadcast(whole, axes), mask)
-    value = ctx.broadcast(given.value, whole)
-    return rules.array(ctx, ctx.op(Select(), mask, value, filled(ctx, 0, whole, given.dtype)), given.weak)
+    last = (len(whole) - 2, len(whole) - 1)
+    mask = mask if len(whole) == 2 else ctx.op(Broadcast(whole, last), mask)
+    value = ctx.op(Select(), mask, ctx.broadcast(given.value, whole), filled(ctx, 0, whole, given.dtype))
+    return result_with(ctx, rules.array(ctx, value, given.weak), axes)
 
 
 @twins(np.tril, jnp.tril, delegates=False)
@@ -136,20 +144,23 @@ def two_axes(ctx: Context, rank: int, first: Raw, second: Raw, name: str) -> tup
     return one, two
 
 
-def _shape(ctx: Context, rules: Rules, a: Raw, function: str) -> tuple[int, ...]:
-    """The shape of an array argument, without reading an ndarray."""
-    return shape_of(ctx, a) if ctx.is_ndarray(a) else rules.operand(ctx, a, function).shape
-
-
 @twins(np.diagonal, jnp.diagonal, delegates=False)
 def diagonal(ctx: Context, rules: Rules, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw = 1) -> Abstract:
     """A diagonal of two axes, as a read-only view of an ndarray."""
-    a = as_array(ctx, rules, a, "diagonal")
-    shape = _shape(ctx, rules, a, "diagonal")
-    axes = two_axes(ctx, len(shape), axis1, axis2, "diagonal")
-    at = integer(ctx, offset, "the offset of diagonal")
-    views = diagonal_views(len(shape), at, *axes, frozen=True)
-    return with_views(ctx, rules, a, views, "diagonal")
+    return _diagonal(ctx, rules, a, offset, axis1, axis2, "diagonal")
+
+
+def _diagonal(
+    ctx: Context, rules: Rules, a: Raw, offset: Raw, axis1: Raw, axis2: Raw, name: str, is_read: bool = False
+) -> Abstract:
+    """A diagonal of two axes; `is_read`: the caller reads its elements only."""
+    a = as_array(ctx, rules, a, name)
+    rank = rank_of(ctx, rules, a, name)
+    first, second = two_axes(ctx, rank, axis1, axis2, name)
+    at = integer(ctx, offset, f"the offset of {name}")
+    if isinstance(a, Bounded):
+        return diagonal_of(ctx, a, at, first, second, is_read)
+    return with_views(ctx, rules, a, diagonal_views(rank, at, first, second, frozen=not is_read), name)
 
 
 @twins(np.trace, jnp.trace, delegates=False)
@@ -164,15 +175,10 @@ def trace(
     out: Raw = None,
 ) -> Abstract:
     """The sum of a diagonal."""
-    given = rules.operand(ctx, a, "trace")
-    axes = two_axes(ctx, given.rank, axis1, axis2, "trace")
-    views = diagonal_views(given.rank, integer(ctx, offset, "the offset of trace"), *axes)
-    value = read_path(ctx.b, given.value, views)
-    wanted = type_argument(ctx, rules, dtype, "trace", accumulator(ctx, rules, given.dtype))
-    value = cast(ctx, value, wanted)
-    shape = value.type.static_shape
-    of = ReductionOperand(value, (len(shape) - 1,), None, shape[:-1], from_zero=not rules.is_jax)
-    return rules.result(ctx, total(ctx, of))
+    on = _diagonal(ctx, rules, a, offset, axis1, axis2, "trace", is_read=True)
+    of = source(ctx, rules, on, -1, False, "trace")
+    of = in_type(ctx, rules, of, dtype, "trace", accumulator(ctx, rules, of.dtype))
+    return reduced(ctx, rules, of, total(ctx, of))
 
 
 def matrix_of(ctx: Context, value: Value, k: int) -> Value:
@@ -186,26 +192,33 @@ def matrix_of(ctx: Context, value: Value, k: int) -> Value:
 @twins(np.diag, jnp.diag, delegates=False)
 def diag(ctx: Context, rules: Rules, v: Raw, k: Raw = 0) -> Abstract:
     """Of a vector the matrix with this diagonal, of a matrix its diagonal."""
-    given = array_argument(ctx, rules, v, "diag")
+    v = as_array(ctx, rules, v, "diag")
+    rank = rank_of(ctx, rules, v, "diag")
     offset = integer(ctx, k, "k of diag")
-    if given.rank == 1:
-        return rules.array(ctx, matrix_of(ctx, given.value, offset), given.weak)
-    if given.rank != 2:
+    if rank == 2:
+        return diagonal(ctx, rules, v, offset)
+    if rank != 1:
         ctx.raise_(ValueError("Input must be 1- or 2-d."))
-    return diagonal(ctx, rules, v if ctx.is_ndarray(v) else rules.array(ctx, given.value, given.weak), offset)
+    given = compact_argument(ctx, rules, v, "diag")
+    square = [longer(ctx, given.axes[0], abs(offset))] * 2
+    return result_with(ctx, rules.array(ctx, matrix_of(ctx, given.value, offset), given.weak), square)
 
 
 @twins(np.diagflat, jnp.diagflat, delegates=False)
 def diagflat(ctx: Context, rules: Rules, v: Raw, k: Raw = 0) -> Abstract:
     """The matrix with all elements of `v` on its `k`-th diagonal."""
-    given = array_argument(ctx, rules, v, "diagflat")
-    flat = ctx.reshape(given.value, (given.value.type.size,))
-    return rules.array(ctx, matrix_of(ctx, flat, integer(ctx, k, "k of diagflat")), given.weak)
+    vector = ctx.call(Const(rules.module.ravel), [abstract(v)])
+    return diag(ctx, rules, vector, k)
 
 
 @meaning(np.fill_diagonal)
 def fill_diagonal(ctx: Context, a: Raw, val: Raw, wrap: Raw = False) -> Abstract:
     """Stores into the main diagonal of an ndarray, in place."""
+    if isinstance(a, Bounded) or isinstance(val, Bounded):
+        array = whole_of(a)
+        if isinstance(array, Ref):
+            refuse_own_memory(ctx, val, array, "np.fill_diagonal")
+        return run_program(ctx, filled_diagonal, (a, val, wrap))
     if not ctx.is_ndarray(a):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.fill_diagonal", argument="array"))
     shape = shape_of(ctx, a)
@@ -230,6 +243,24 @@ def fill_diagonal(ctx: Context, a: Raw, val: Raw, wrap: Raw = False) -> Abstract
     return lift(ctx, None)
 
 
+def filled_diagonal(a: Any, val: Any, wrap: Any) -> None:
+    """As `np.fill_diagonal`, where the run knows the size of the array or of the values."""
+    if isinstance(a, jax.Array) or wrap:
+        size_depends("np.fill_diagonal of a jax.Array, or with wrap", "store at the indices")
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    count = a.shape[0]
+    for extent in a.shape[1:]:
+        if a.ndim > 2 and extent != count:
+            raise ValueError("All dimensions of input must be of equal length")
+        count = min(count, extent)
+    places, values = np.arange(count), np.asarray(val, a.dtype)
+    if values.ndim == 0:
+        a[(places,) * a.ndim] = values
+    elif values.size > 0:
+        a[(places,) * a.ndim] = np.ravel(values)[places % values.size]
+
+
 def _recycled(ctx: Context, value: Value, size: int) -> Value:
     """A vector repeated or cut to `size` elements."""
     (own,) = value.type.static_shape
@@ -251,20 +282,25 @@ def meshgrid(
         ctx.raise_(ValueError("Valid values for `indexing` are 'xy' and 'ij'."))
     if ctx.known(copy, "copy of meshgrid") is not True:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="meshgrid", argument="copy"))
-    given = [array_argument(ctx, rules, x, "meshgrid") for x in xi]
+    vectors = [flattened(ctx, x) if isinstance(x, Bounded) else x for x in xi]
+    given = [compact_argument(ctx, rules, x, "meshgrid") for x in vectors]
     axes = list(range(len(given)))
     if which == "xy" and len(given) > 1:
         axes[:2] = [1, 0]
-    sizes = [g.value.type.size for g in given]
     whole = [0] * len(given)
-    for axis, size in zip(axes, sizes):
-        whole[axis] = size
+    extents: list[Axis] = [*axes]
+    for axis, grid in zip(axes, given):
+        whole[axis] = grid.value.type.size
+        extents[axis] = grid.axes[0] if grid.extents else whole[axis]
     thin = ctx.known(sparse, "sparse of meshgrid")
     made: list[Abstract] = []
     for grid, axis in zip(given, axes):
         own = tuple([n if i == axis else 1 for i, n in enumerate(whole)])
         value = ctx.reshape(grid.value, own)
-        made.append(rules.array(ctx, value if thin else ctx.broadcast(value, tuple(whole)), grid.weak))
+        array = rules.array(ctx, value if thin else ctx.broadcast(value, tuple(whole)), grid.weak)
+        made.append(
+            result_with(ctx, array, [n if i == axis or not thin else 1 for i, n in enumerate(extents)])
+        )
     return Ref(ctx.state.new_cell(ListCell(tuple(made)))) if rules.is_jax else Tuple(tuple(made))
 
 
@@ -312,14 +348,18 @@ for _function in (
 @twins(np.vander, None, delegates=False)
 def vander(ctx: Context, rules: Rules, x: Raw, N: Raw = None, increasing: Raw = False) -> Abstract:
     """The matrix of the powers of `x`."""
-    given = array_argument(ctx, rules, x, "vander")
+    given = compact_argument(ctx, rules, x, "vander")
     if given.rank != 1:
         ctx.raise_(ValueError("x must be a one-dimensional array or sequence."))
     (n,) = given.shape
+    if is_none(N) and isinstance(x, Bounded):
+        refuse(ctx, "np.vander of as many columns as elements", x)
     columns = n if is_none(N) else integer(ctx, N, "N of vander")
     dtype: DType = np.promote_types(given.dtype, np.int64)
     check_memory(ArrayType(dtype, (n, max(columns, 0))))
-    base = ctx.convert(given.value, dtype)
+    base = ctx.convert(
+        filled_up(ctx, given, 1), dtype
+    )  # powers of what does not belong to it may be infinite
     powers = [filled(ctx, 1, (n,), dtype), base]
     while len(powers) < columns:
         powers.append(ctx.op(Multiply(), powers[-1], base))
@@ -327,5 +367,7 @@ def vander(ctx: Context, rules: Rules, x: Raw, N: Raw = None, increasing: Raw = 
     if not ctx.known(increasing, "increasing of vander"):
         powers.reverse()
     if not powers:
-        return NUMPY.array(ctx, filled(ctx, 0, (n, 0), dtype))
-    return NUMPY.array(ctx, ctx.op(Concatenate(1), *[ctx.reshape(p, (n, 1)) for p in powers]))
+        value = filled(ctx, 0, (n, 0), dtype)
+    else:
+        value = ctx.op(Concatenate(1), *[ctx.reshape(p, (n, 1)) for p in powers])
+    return result_with(ctx, NUMPY.array(ctx, value), [given.axes[0], columns])

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 
 from ....hlo.ir import Value
 from ....hlo.types import is_complex
 from ....ops import Abs, Add, Imag, Maximum, Minimum, Multiply, Power, Real, Sqrt, Transpose
+from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
 from ...jax.traced_calls import jax_call
 from ...operands.libraries import Rules, twins
-from ...operands.nested_sequences import array_argument
-from ...operands.reduction_operands import ReductionOperand, not_zero, reduce, reduced_shape, total
+from ...operands.reduction_operands import (
+    ReductionOperand,
+    not_zero,
+    reduce,
+    reduced,
+    reduced_shape,
+    source,
+    total,
+)
 from ...rules.jax import axes_of, is_none
+from ..indexing.bounded import refuse
+from ..manipulation import as_array, rank_of
 from ..reductions.extrema import check_elements
 
 _BY_SUMS = (1, -1, np.inf, -np.inf)
@@ -33,24 +45,26 @@ def norm(
     ctx: Context, rules: Rules, x: Raw, ord: Raw = None, axis: Raw = None, keepdims: Raw = False
 ) -> Abstract:
     """The 2-norm of all elements, or the norm of this order along one axis or two."""
-    given = array_argument(ctx, rules, x, "norm")
-    value = ctx.convert(given.value, rules.inexact(ctx, given.dtype))
+    x = as_array(ctx, rules, x, "norm")
+    rank = rank_of(ctx, rules, x, "norm")
     order = ctx.known(ord, "the order of norm")
-    keep = bool(ctx.known(keepdims, "keepdims of norm"))
-    axes = tuple(range(given.rank)) if is_none(axis) else axes_of(ctx, axis, given.rank, "norm")
+    axes = tuple(range(rank)) if is_none(axis) else axes_of(ctx, axis, rank, "norm")
     of_all = is_none(axis) and order is None
     if not of_all and len(axes) not in (1, 2):
         rules.mismatch(ctx, "Improper number of dimensions to norm.")
     if rules.is_jax and len(axes) == 2 and order not in (None, "fro", *_BY_SUMS):
         return jax_call(ctx, jnp.linalg.norm, [x, ord], {"axis": axis, "keepdims": keepdims})
-    shape = reduced_shape(value.type.static_shape, axes, keep)
+    of = source(ctx, rules, x, tuple(sorted(axes)), keepdims, "norm")
+    of = replace(of, value=ctx.convert(of.value, rules.inexact(ctx, of.dtype)), from_zero=False)
     if order is None or (len(axes) == 2 and order in ("fro", "f")) or (len(axes) == 1 and order == 2):
-        return rules.result(
-            ctx, ctx.op(Sqrt(), total(ctx, ReductionOperand(squares(ctx, value), axes, None, shape)))
-        )
-    if len(axes) == 1:
-        return rules.result(ctx, _vector_norm(ctx, rules, ReductionOperand(value, axes, None, shape), order))
-    return rules.result(ctx, ctx.reshape(_matrix_norm(ctx, rules, value, axes, order), shape))
+        found = ctx.op(Sqrt(), total(ctx, of.of(squares(ctx, of.value))))
+    elif len(axes) == 1:
+        found = _vector_norm(ctx, rules, of, order)
+    elif isinstance(x, Bounded):
+        refuse(ctx, "the norm of a matrix", x)
+    else:
+        found = ctx.reshape(_matrix_norm(ctx, rules, of.value, axes, order), of.shape)
+    return reduced(ctx, rules, of, found)
 
 
 def _vector_norm(ctx: Context, rules: Rules, of: ReductionOperand, order: object) -> Value:

@@ -15,23 +15,27 @@ import numpy as np
 from .....autocasting import autocast
 from ....diagnostics.codes_types import ArgumentNotStaged, NoSuchOperation
 from ....hlo.ir import Value
-from ....hlo.types import DType, is_complex
+from ....hlo.types import MOST_AXES, DType, is_complex
 from ....ops import Complex, Imag, Multiply, Negate, Real, Subtract
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent
-from ....values.lattice import Abstract, Const, NumberKind, Tuple
+from ....values.lattice import NONE, Abstract, Const, NumberKind, SliceObject, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import abstract
-from ...operands.bounded_arguments import with_axes
 from ...operands.contraction import Labelled, Precision, ordered, product
 from ...operands.libraries import JAX, NUMPY, ArrayArgument, Rules, as_jax, as_ndarray, twins
 from ...operands.nested_sequences import array_argument, nested
+from ...python.operators import binary
 from ...registry import meaning
 from ...rules.jax import UnservedPrecision, axes_of, axis_of, is_none, precision_name
 from ...rules.promote import broadcast_shape, numpy_loop
 from ..concatenation import part
 from ..indexing.bounded import refuse
+from ..indexing.bounded import shape as extents_of
+from ..indexing.bounded_operands import result_with
 from ..indexing.stores import broadcasts, shape_of, store_out
+from ..manipulation import as_array, axes_known, rank_of
+from ..subscripts.subscripts import array_getitem
 from ..ufuncs.elementwise import arrays_of, wants_arrays
 from .product_operands import factors, flat_factors
 
@@ -63,13 +67,13 @@ def _pair(ctx: Context, rules: Rules, a: Raw, b: Raw, function: str) -> tuple[Va
     return left, right, weak
 
 
-def _rows_by_columns(left: int, right: int) -> tuple[int, int]:
+def _rows_by_columns(left: int, right: int) -> list[tuple[int, int]]:
     """The axes of two arrays over which `@` sums."""
-    return left - 1, 0 if right == 1 else right - 2
+    return [(left - 1, 0 if right == 1 else right - 2)]
 
 
-def _last_axes(left: int, right: int) -> tuple[int, int]:
-    return left - 1, right - 1
+def _last_axes(left: int, right: int) -> list[tuple[int, int]]:
+    return [(left - 1, right - 1)]
 
 
 def _matmul(ctx: Context, rules: Rules, left: Value, right: Value, precision: Precision) -> Value:
@@ -159,7 +163,7 @@ def numpy_matmul(
         left, right = ctx.convert(left, wanted), ctx.convert(right, wanted)
     value = _matmul(ctx, NUMPY, left, right, Precision(from_zero=True))
     if is_none(out):
-        return with_axes(ctx, NUMPY.result(ctx, value), free)
+        return result_with(ctx, NUMPY.result(ctx, value), free)
     if any(isinstance(axis, Extent) for axis in free):
         refuse(ctx, "np.matmul with out", x1, x2)
     return _into_output(ctx, out, value, x1, x2)
@@ -216,7 +220,7 @@ def jax_matmul(
     (left, right), weak = JAX.common(ctx, given)
     how = precision_of(ctx, JAX, precision, preferred_element_type, "matmul")
     made = JAX.result(ctx, _matmul(ctx, JAX, left, right, how), weak and how.preferred is None)
-    return with_axes(ctx, made, free)
+    return result_with(ctx, made, free)
 
 
 def stored_out(ctx: Context, out: Raw, value: Value, function: str) -> Abstract:
@@ -287,7 +291,7 @@ def dot(
     if left.type.rank and right.type.rank:
         pairs = [(left.type.rank - 1, max(right.type.rank - 2, 0))]
     value = _contract(ctx, rules, left, right, pairs, how, "dot")
-    return with_axes(ctx, rules.result(ctx, value, weak and how.preferred is None), free)
+    return result_with(ctx, rules.result(ctx, value, weak and how.preferred is None), free)
 
 
 @twins(np.inner, jnp.inner, delegates=False)
@@ -300,7 +304,7 @@ def inner(
     how = precision_of(ctx, rules, precision, preferred_element_type, "inner")
     pairs = [(left.type.rank - 1, right.type.rank - 1)] if left.type.rank and right.type.rank else []
     made = rules.result(ctx, _contract(ctx, rules, left, right, pairs, how, "inner"), weak)
-    return with_axes(ctx, made, free)
+    return result_with(ctx, made, free)
 
 
 def conjugate(ctx: Context, value: Value) -> Value:
@@ -332,7 +336,7 @@ def outer(ctx: Context, rules: Rules, a: Raw, b: Raw, out: Raw = None) -> Abstra
     *given, free = flat_factors(ctx, rules, a, b, "outer")
     (left, right), weak = rules.common(ctx, given)
     made = rules.array(ctx, _contract(ctx, rules, left, right, [], Precision(), "outer"), weak)
-    return with_axes(ctx, made, free)
+    return result_with(ctx, made, free)
 
 
 @twins(np.tensordot, jnp.tensordot, delegates=False)
@@ -347,37 +351,50 @@ def tensordot(
     preferred_element_type: Raw = None,
 ) -> Abstract:
     """The sum of products over pairs of axes, or over so many last and first axes."""
-    left, right, weak = _pair(ctx, rules, a, b, "tensordot")
-    how = precision_of(ctx, rules, precision, preferred_element_type, "tensordot")
+    a, b = [as_array(ctx, rules, x, "tensordot") for x in (a, b)]
+    ranks = [rank_of(ctx, rules, x, "tensordot") for x in (a, b)]
     given = ctx.known(axes, "the axes of tensordot")
     if not isinstance(given, tuple | list):
         count = int(given)
-        if count > min(left.type.rank, right.type.rank):
+        if count > min(ranks):
             rules.mismatch(ctx, "tuple index out of range", IndexError)
-        pairs = [(left.type.rank - count + i, i) for i in range(count)]
+        pairs = [(ranks[0] - count + i, i) for i in range(count)]
     else:
-        one, two = [
-            axes_of(ctx, g, v.type.rank, "tensordot") for g, v in zip(given, (left, right), strict=True)
-        ]
+        one, two = [axes_of(ctx, g, rank, "tensordot") for g, rank in zip(given, ranks, strict=True)]
         if len(one) != len(two):
             rules.mismatch(ctx, "shape-mismatch for sum")
         pairs = list(zip(one, two))
+    *both, free = factors(ctx, rules, a, b, "tensordot", lambda *_: pairs, MOST_AXES, axes=given)
+    (left, right), weak = rules.common(ctx, both)
+    how = precision_of(ctx, rules, precision, preferred_element_type, "tensordot")
     value = _contract(ctx, rules, left, right, pairs, how, "tensordot")
-    return rules.array(ctx, value, weak and how.preferred is None)
+    return result_with(ctx, rules.array(ctx, value, weak and how.preferred is None), free)
 
 
 @twins(np.kron, jnp.kron, delegates=False)
 def kron(ctx: Context, rules: Rules, a: Raw, b: Raw) -> Abstract:
     """The Kronecker product: each element of `a` times all of `b`."""
-    left, right, weak = _pair(ctx, rules, a, b, "kron")
-    rank = max(left.type.rank, right.type.rank)
-    shapes = [(*[1] * (rank - v.type.rank), *v.type.static_shape) for v in (left, right)]
-    spread = tuple([n for pair in zip(*shapes) for n in pair])
-    one = ctx.reshape(left, tuple([m for n in shapes[0] for m in (n, 1)]))
-    two = ctx.reshape(right, tuple([m for n in shapes[1] for m in (1, n)]))
-    value = ctx.op(Multiply(), ctx.broadcast(one, spread), ctx.broadcast(two, spread))
-    whole = tuple([n * m for n, m in zip(*shapes)])
-    return rules.result(ctx, ctx.reshape(value, whole), weak)
+    (one, ours), (two, theirs) = [_spread(ctx, rules, x, which) for which, x in enumerate((a, b))]
+    made = ctx.call(Const(rules.module.multiply), [one, two])
+    rank = max(len(ours), len(theirs))
+    if rank < 2:
+        return ctx.call(Const(rules.module.ravel), [made]) if rank else made
+    shapes = [(*[Const(1)] * (rank - len(s)), *s) for s in (ours, theirs)]
+    whole = [binary(ctx, "*", n, m) for n, m in zip(*shapes)]
+    return ctx.call(Const(rules.module.reshape), [made, Tuple(tuple(whole))])
+
+
+def _spread(ctx: Context, rules: Rules, x: Raw, which: int) -> tuple[Abstract, list[Abstract]]:
+    """An operand of `kron`, with an axis for the other behind (or before) each of its own; and its shape."""
+    array = ctx.call(Const(rules.module.asarray), [abstract(x)])
+    axes = axes_known(ctx, rules, array, "kron")
+    shape: list[Abstract] = (
+        extents_of(ctx, array)
+        if isinstance(array, Bounded)
+        else [Const(n) for n in axes if isinstance(n, int)]
+    )
+    each = (NONE, SliceObject(NONE, NONE, NONE))[:: 1 if which else -1]
+    return (array_getitem(ctx, array, Tuple(each * len(shape))) if shape else array), shape
 
 
 @twins(np.cross, None, delegates=False)

@@ -22,7 +22,7 @@ from ....values.bounded import Bounded, Extent
 from ....values.lattice import Abstract
 from ...context import Context, Raw
 from ...kernels.arithmetic import compare, extremum
-from ...operands.bounded_arguments import Axis, lines_of, size_along, value_of_size, with_axes
+from ...operands.bounded_arguments import lines_of, size_along, value_of_size
 from ...operands.libraries import Rules, twins
 from ...operands.reduction_operands import (
     EXTREMA,
@@ -39,6 +39,8 @@ from ...operands.reduction_operands import (
 )
 from ...rules.jax import is_none
 from ..indexing.bounded import count, is_known_false, where_of
+from ..indexing.bounded_operands import result_with
+from ..indexing.size_checks import Axis
 from .sums import initial_value
 
 _COUNT_IS_PYTHON = isinstance(np.count_nonzero(np.zeros(1)), int)
@@ -300,7 +302,7 @@ def _arg_extremum(name: str, ctx: Context, rules: Rules, a: Raw, axis: Raw, keep
     place = index_of_extremum(ctx, name, given.value, at, where)
     shape = reduced_shape(given.shape, (at,), keep) if not lines.is_flat and lines.rank else (1,) * len(kept)
     made = rules.result(ctx, ctx.convert(ctx.reshape(place, shape), rules.index_dtype(ctx)))
-    return with_axes(ctx, made, kept)
+    return result_with(ctx, made, kept)
 
 
 @twins(np.argmax, jnp.argmax, fold=True)

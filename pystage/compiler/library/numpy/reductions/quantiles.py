@@ -40,21 +40,16 @@ from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
 from ...kernels.python_implementations import run_program
 from ...kernels.structures import abstract, lift
-from ...operands.bounded_arguments import (
-    Axis,
-    compact_argument,
-    filled_up,
-    size_along,
-    value_of_size,
-    with_axes,
-)
+from ...operands.bounded_arguments import compact_argument, filled_up, size_along, value_of_size
 from ...operands.libraries import NUMPY, Rules, twins
 from ...operands.nested_sequences import array_argument, elements, nested
 from ...operands.reduction_operands import wider
 from ...rules.jax import axes_of, is_none
 from ..concatenation import part, taken
 from ..indexing.bounded import raveled, refuse
+from ..indexing.bounded_operands import result_with
 from ..indexing.fancy_indexing import Fancy, gather
+from ..indexing.size_checks import Axis
 from ..indexing.stores import known_array
 from .nan_order import weighted_percentile, weighted_quantile
 from .sorting import last_of
@@ -108,7 +103,7 @@ class _SortedLines:
     def given_back(self, ctx: Context, rules: Rules, value: Value) -> Abstract:
         """The result; with `keepdims` an ndarray of any rank."""
         made = rules.array(ctx, value) if self.keep else rules.result(ctx, value)
-        return with_axes(ctx, made, self.result_axes)
+        return result_with(ctx, made, self.result_axes)
 
     def element(self, ctx: Context, position: int | Value) -> Value:
         """The elements in order at this position, known or computed."""

@@ -18,12 +18,13 @@ from ....values.bounded import Bounded
 from ....values.lattice import NONE, Abstract, Const, SliceObject, Tuple
 from ...context import Context, Raw
 from ...kernels.structures import abstract
-from ...operands.bounded_arguments import filled_up, lines_of, placed_argument, with_axes
+from ...operands.bounded_arguments import filled_up, lines_of, placed_argument
 from ...operands.libraries import ArrayArgument, Rules, twins
 from ...operands.reduction_operands import neutral, wider
 from ...python.operators import binary
 from ...rules.jax import axis_of, integer, is_none
 from ..concatenation import Arrays, joined
+from ..indexing.bounded_operands import result_with
 from ..indexing.stores import cast
 from ..subscripts.subscripts import array_getitem
 from .sums import accumulator
@@ -58,7 +59,7 @@ def _scan(
     wanted = default if is_none(dtype) else rules.dtype(ctx, dtype, name)
     wide = cast(ctx, value, wider(wanted))
     found = ctx.convert(running(ctx, combine, wide, lines.axis, rules.is_jax), wanted)
-    return with_axes(ctx, rules.array(ctx, found), given.axes)
+    return result_with(ctx, rules.array(ctx, found), given.axes)
 
 
 def _declare_scan(name: str, combine: HloOp, what: str, **options: bool) -> None:

@@ -20,14 +20,16 @@ from ....ops import Iota, Not, Reverse, Sort
 from ....values.bounded import Bounded, Extent, axes_with
 from ....values.lattice import Abstract, Const
 from ...context import Context, Raw
-from ...kernels.structures import call_now
-from ...operands.bounded_arguments import Lines, filled_up, lines_of, with_axes
+from ...kernels.python_implementations import run_program
+from ...kernels.structures import abstract, call_now
+from ...operands.bounded_arguments import Lines, filled_up, lines_of
+from ...operands.known_calls import is_computed
 from ...operands.libraries import ArrayArgument, Rules, twins
 from ...operands.nested_sequences import elements, nested
 from ...rules.bounds import ends_of
 from ...rules.jax import axis_of, integer, ints, is_none
 from ..indexing.bounded import compact, refuse, where_of
-from ..indexing.bounded_operands import placed
+from ..indexing.bounded_operands import placed, result_with
 from ..subscripts.subscripts import array_getitem
 
 _JAX_KINDS = (None, "quicksort", "heapsort", "mergesort", "stable")
@@ -123,7 +125,7 @@ def sort(
     value = ctx.op(_sort(ctx, rules, lines, kind, stable), _with_last(ctx, lines))
     if _descends(ctx, a, lines, descending, "sort"):
         value = ctx.op(Reverse((lines.axis,)), value)
-    return with_axes(ctx, rules.array(ctx, value, lines.given.weak), lines.given.axes)
+    return result_with(ctx, rules.array(ctx, value, lines.given.weak), lines.given.axes)
 
 
 @twins(np.argsort, jnp.argsort, delegates=False)
@@ -152,7 +154,7 @@ def argsort(
         found = _sorted_positions(ctx, rules, [_with_last(ctx, lines)], order)
     if not is_none(dtype):
         found = ctx.convert(found, rules.dtype(ctx, dtype, "argsort"))
-    return with_axes(ctx, rules.array(ctx, found), given.axes)
+    return result_with(ctx, rules.array(ctx, found), given.axes)
 
 
 @twins(np.lexsort, jnp.lexsort, delegates=False)
@@ -182,7 +184,7 @@ def lexsort(ctx: Context, rules: Rules, keys: Raw, axis: Raw = -1) -> Abstract:
     at = axis_of(ctx, axis, len(shape), "lexsort")
     sort = Sort(at, keys=len(read))
     found = _sorted_positions(ctx, rules, [k.value for k in reversed(read)], sort)
-    return with_axes(ctx, rules.array(ctx, found), axes)
+    return result_with(ctx, rules.array(ctx, found), axes)
 
 
 def _keys(ctx: Context, keys: Raw) -> Sequence[Raw] | None:
@@ -204,12 +206,6 @@ def _same_size(*keys: Any) -> None:
 # ---------------------------------------------------------------- partitions
 
 
-def _static_lines(ctx: Context, rules: Rules, a: Raw, axis: Raw, name: str) -> tuple[ArrayArgument, int]:
-    """The array to sort in part, of known size, and the axis."""
-    lines = _along(ctx, rules, a, axis, name)
-    return lines.given, lines.axis
-
-
 def _partial(ctx: Context, kth: Raw, given: ArrayArgument, axis: int, name: str) -> Sort:
     """The sort that puts the `kth` elements to their positions."""
     size = given.shape[axis]
@@ -220,13 +216,32 @@ def _partial(ctx: Context, kth: Raw, given: ArrayArgument, axis: int, name: str)
     return Sort(axis, kth=wanted if given.value.type.size else ())
 
 
+def _check_kth(kth: Any, a: Any, axis: Any) -> None:
+    """Raises what NumPy raises for places that are not in an array, of which the run knows the size or the places."""
+    a = np.asarray(a)
+    n = a.size if axis is None else a.shape[axis]
+    places = np.ravel(np.asarray(kth))
+    if places.dtype == bool:
+        raise ValueError("Booleans unacceptable as partition index")
+    if not np.issubdtype(places.dtype, np.integer):
+        raise TypeError("Partition index must be integer")
+    places = np.where(places < 0, places + n, places)
+    outside = (places < 0) | (places >= n)
+    if a.size > 0 and outside.any():
+        raise ValueError(f"kth(={places[np.argmax(outside)]}) out of bounds ({n})")
+
+
 @twins(np.partition, None, delegates=False)
 def partition(
     ctx: Context, rules: Rules, a: Raw, kth: Raw, axis: Raw = -1, kind: Raw = "introselect", order: Raw = None
 ) -> Abstract:
     """The elements with the `kth` at its sorted position, lesser ones before it and greater ones after it."""
     _check_options(ctx, rules, np.partition, order, kind, 0)
-    given, at = _static_lines(ctx, rules, a, axis, "partition")
+    if isinstance(a, Bounded) or is_computed(ctx, kth):
+        run_program(ctx, _check_kth, (kth, a, axis))
+        return ctx.call(Const(np.sort), [abstract(a), abstract(axis)])
+    lines = _along(ctx, rules, a, axis, "partition")
+    given, at = lines.given, lines.axis
     return rules.array(ctx, ctx.op(_partial(ctx, kth, given, at, "partition"), given.value))
 
 
@@ -236,6 +251,10 @@ def argpartition(
 ) -> Abstract:
     """The indices of the elements in the order of `partition`."""
     _check_options(ctx, rules, np.argpartition, order, kind, 0)
-    given, at = _static_lines(ctx, rules, a, axis, "argpartition")
+    if isinstance(a, Bounded) or is_computed(ctx, kth):
+        run_program(ctx, _check_kth, (kth, a, axis))
+        return ctx.call(Const(np.argsort), [abstract(a), abstract(axis)])
+    lines = _along(ctx, rules, a, axis, "argpartition")
+    given, at = lines.given, lines.axis
     sort = _partial(ctx, kth, given, at, "argpartition")
     return rules.array(ctx, _sorted_positions(ctx, rules, [given.value], sort))

@@ -22,7 +22,7 @@ from ....values.lattice import Abstract, Array, Const, Ref
 from ...context import Context, Raw
 from ...kernels.python_implementations import run_program
 from ...kernels.structures import MISSING, abstract, known_object
-from ...operands.bounded_arguments import compact_argument, with_axes
+from ...operands.bounded_arguments import compact_argument
 from ...operands.casting import cast_number
 from ...operands.libraries import NUMPY, as_ndarray
 from ...operands.nested_sequences import is_sequence, nested
@@ -31,6 +31,7 @@ from ...registry import method_meaning
 from ...rules.jax import is_none
 from ..indexing.bounded import refuse
 from ..indexing.bounded_indices import has_bounded, index_of_whole
+from ..indexing.bounded_operands import result_with
 from ..indexing.fancy_indexing import basic_views, fancy, scatter
 from ..indexing.indices import parse
 from ..indexing.stores import broadcasts, dtype_of, fit, shape_of, store_through
@@ -189,7 +190,7 @@ def accumulate(
         made = NUMPY.array(ctx, running(ctx, _COMBINING[ufunc], given.value, at))
     else:
         made = run_program(ctx, accumulated, [Const(ufunc), whole, axis])
-    return with_axes(ctx, made, given.axes)
+    return result_with(ctx, made, given.axes)
 
 
 def accumulated(ufunc: Any, array: Any, axis: Any) -> Any:

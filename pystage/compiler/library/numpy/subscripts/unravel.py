@@ -17,13 +17,14 @@ from ...context import Context, Raw
 from ...kernels.arithmetic import like
 from ...kernels.python_implementations import composed
 from ...kernels.structures import abstract, lift, sequence_items
-from ...operands.bounded_arguments import placed_argument, value_of_size, with_axes
+from ...operands.bounded_arguments import placed_argument, value_of_size
 from ...operands.known_calls import is_computed
 from ...operands.libraries import NUMPY
 from ...operands.nested_sequences import elements
 from ...registry import meaning
 from ...rules.jax import ints
 from ..indexing.bounded import where_of
+from ..indexing.bounded_operands import result_with
 from ..indexing.bounds_checks import check_inside
 
 _LARGEST = np.iinfo(np.intp).max
@@ -65,7 +66,7 @@ def unravel_index(ctx: Context, indices: Raw, shape: Raw, order: Raw = "C") -> A
     if not extents and argument.rank:
         ctx.raise_(ValueError("multiple indices are not supported for 0d arrays"))
     places = _indices(ctx, flat, extents, how == "F")
-    return Tuple(tuple([with_axes(ctx, ctx.new(place), argument.axes) for place in places]))
+    return Tuple(tuple([result_with(ctx, ctx.new(place), argument.axes) for place in places]))
 
 
 def _extents(ctx: Context, shape: Raw) -> tuple[int | Array, ...]:

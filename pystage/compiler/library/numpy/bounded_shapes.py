@@ -1,4 +1,4 @@
-"""Arrays of computed size: `np.arange(n)`, `np.zeros(n)`; and bounded arrays in other shapes."""
+"""Views and copies of bounded arrays in other shapes: diagonals, flat arrays, rows, and without axes of one element."""
 
 from __future__ import annotations
 
@@ -7,32 +7,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-import jax.numpy as jnp
 import numpy as np
 
-from ....diagnostics.codes_constant import NotKnown
-from ....diagnostics.codes_types import MaskedUse
-from ....diagnostics.errors import StagingError
-from ....hlo.ir import Op, Value
-from ....hlo.types import BOOL, INT64
-from ....ops import And, Compare, Divide, Multiply, Or, Pad, Remainder, Select, Slice, Subtract
-from ....values.bounded import Bounded, Extent, Progression, extent_of
-from ....values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
-from ....values.state import References
-from ....values.views import Reshaped
-from ...containers import row_lists
-from ...context import Context, Raw
-from ...kernels.layout import is_contiguous, note_possible_copy, strides_of
-from ...kernels.python_implementations import run_program
-from ...kernels.structures import abstract
-from ...operands.contraction import diagonal_views
-from ...operands.libraries import NUMPY, Rules
-from ...operands.rows_as_arrays import arrays_of_rows, is_of_any_type
-from ...registry import meaning_of
-from ...rules.jax import axes_of, axis_of, integer, is_none
-from ..indexing.bounded import (
+from ...diagnostics.codes_types import MaskedUse
+from ...diagnostics.errors import StagingError
+from ...hlo.ir import Op, Value
+from ...hlo.types import BOOL, INT64
+from ...ops import And, Compare, Divide, Multiply, Or, Pad, Remainder, Select, Slice, Subtract
+from ...values.bounded import Bounded, Extent, Progression, extent_of
+from ...values.lattice import NONE, Abstract, Array, Const, Ref, SliceObject, Tuple
+from ...values.state import References
+from ...values.views import Reshaped
+from ..context import Context, Raw
+from ..kernels.layout import is_contiguous, note_possible_copy, strides_of
+from ..kernels.python_implementations import run_program
+from ..kernels.structures import abstract
+from ..operands.contraction import diagonal_views
+from .indexing.bounded import (
     bounded,
-    bounded_attribute,
     compact,
     count,
     elements,
@@ -43,169 +35,28 @@ from ..indexing.bounded import (
     refuse,
     same_number,
     size,
-    transposed,
     viewed,
+    whole_like,
 )
-from ..indexing.bounded import (
+from .indexing.bounded import (
     shape as extents_of,
 )
-from ..indexing.slices import times
-from ..linalg.matrices import two_axes
-from ..subscripts.subscripts import array_getitem
-from .size_rules import by_element, for_bounded, twins_for_bounded, whole_like
+from .indexing.slices import times
+from .subscripts.subscripts import array_getitem
 
-_LIBRARY = str(Path(__file__).parents[2])
+_LIBRARY = str(Path(__file__).parents[1])
 """Programs of the library, which do not store into flat arrays that they are given."""
 
-by_element((np.where, jnp.where), "condition", "x", "y")
-by_element((np.clip, jnp.clip), "a", "arr", "a_min", "a_max", "min", "max")
-by_element((np.round, np.around, jnp.round), "a")
-by_element((np.angle,), "z")
-by_element((np.nan_to_num, np.sinc, np.isreal, np.iscomplex, np.isposinf, np.isneginf, np.i0), "x")
-by_element((np.power, np.float_power), "x1", "x2")
-by_element((np.isclose, jnp.isclose), "a", "b")
-by_element((np.zeros_like, np.ones_like, np.full_like, np.copy), "a")
-by_element((jnp.zeros_like, jnp.ones_like, jnp.full_like, jnp.copy), "a")
-by_element((np.empty_like, jnp.empty_like), "prototype")
 
+def diagonal_of(ctx: Context, a: Bounded, at: int, first: int, second: int, is_read: bool = False) -> Bounded:
+    """A diagonal of two axes as the last axis: a read-only view, or of a new array what it shows.
 
-@for_bounded(np.real, jnp.real)
-def real(ctx: Context, val: Raw) -> Abstract:
-    """The real parts."""
-    return ctx.getattr(abstract(val), "real")
-
-
-@for_bounded(np.imag, jnp.imag)
-def imag(ctx: Context, val: Raw) -> Abstract:
-    """The imaginary parts."""
-    return ctx.getattr(abstract(val), "imag")
-
-
-_chosen = {module: meaning_of(module.where) for module in (np, jnp)}
-
-
-@twins_for_bounded(np.where, jnp.where)
-def where(ctx: Context, rules: Rules, condition: Raw, x: Raw = None, y: Raw = None, /) -> Abstract:
-    """The elements of `x` or `y`; the places where the condition holds, where there are none."""
-    if is_none(x) and is_none(y):
-        return ctx.call(Const(rules.module.nonzero), [abstract(condition)])
-    chosen = _chosen[rules.module]
-    assert chosen is not None
-    return chosen(ctx, condition, x, y)
-
-
-def _made_of(rules: Rules, function: Any) -> Any:
-    """The arrays that JAX makes of a list of computed length; calls give NumPy's."""
-
-    def rows(ctx: Context, /, a: Raw, *args: Raw, **kwargs: Raw) -> Raw:
-        return arrays_of_rows(ctx, a, jnp.array, is_of_any_type(function, (a, *args), kwargs), rules)
-
-    return rows if rules.is_jax else None
-
-
-def _asarray(ctx: Context, /, rules: Rules, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
-    if not isinstance(a, Bounded):
-        return array(ctx, rules, a, dtype)
-    if is_none(dtype) or ctx.known(dtype, "the dtype of asarray") == a.type.dtype:
-        return a
-    return ctx.call(ctx.getattr(a, "astype"), [dtype])
-
-
-@twins_for_bounded(np.asarray, jnp.asarray, rows=_made_of)
-def asarray(ctx: Context, /, rules: Rules, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
-    """The array itself, or its elements in another type; a new one of a list of bounded arrays."""
-    return _asarray(ctx, rules, a, dtype)
-
-
-@for_bounded(np.asanyarray, np.ascontiguousarray)
-def asanyarray(ctx: Context, /, a: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
-    """As `asarray`."""
-    return _asarray(ctx, NUMPY, a, dtype)
-
-
-@twins_for_bounded(np.array, jnp.array, rows=_made_of)
-def array(ctx: Context, /, rules: Rules, object: Raw, dtype: Raw = None, **options: Raw) -> Abstract:
-    """A copy; of a list of bounded arrays, they as its rows."""
-    if not isinstance(object, Bounded):
-        return ctx.call(Const(rules.module.stack), [object])
-    made = ctx.call(ctx.getattr(object, "copy"), [])
-    return made if is_none(dtype) else ctx.call(ctx.getattr(made, "astype"), [dtype])
-
-
-@for_bounded(np.shape, jnp.shape)
-def shape_(ctx: Context, a: Raw) -> Abstract:
-    """The shape."""
-    assert isinstance(a, Bounded)
-    return bounded_attribute(ctx, a, "shape") or Const(None)
-
-
-@for_bounded(np.ndim, jnp.ndim)
-def ndim(ctx: Context, a: Raw) -> Abstract:
-    """The number of axes."""
-    assert isinstance(a, Bounded)
-    return Const(a.rank)
-
-
-@for_bounded(np.size, jnp.size)
-def size_(ctx: Context, a: Raw, axis: Raw = None) -> Abstract:
-    """The number of elements, or the extent of one axis."""
-    assert isinstance(a, Bounded)
-    if is_none(axis):
-        return size(ctx, a)
-    along = a.axes[axis_of(ctx, axis, a.rank, "size")]
-    return count(ctx, a, along) if isinstance(along, Extent) else Const(along)
-
-
-# ---------------------------------------------------------------- other shapes
-
-
-@for_bounded(np.transpose, jnp.transpose)
-def transpose(ctx: Context, a: Raw, axes: Raw = None) -> Abstract:
-    """The axes in the order named, or reversed."""
-    if not isinstance(a, Bounded):  # then the axes are
-        ctx.fail(NotKnown(span=ctx.span, what="the axes of transpose"))
-    if is_none(axes):
-        return transposed(ctx, a, range(a.rank)[::-1])
-    order = axes_of(ctx, axes, a.rank, "transpose", repeated="repeated axis in transpose")
-    if len(order) != a.rank:
-        ctx.raise_(ValueError("axes don't match array"))
-    return transposed(ctx, a, order)
-
-
-@for_bounded(np.swapaxes, jnp.swapaxes)
-def swapaxes(ctx: Context, a: Raw, axis1: Raw, axis2: Raw) -> Abstract:
-    """Two axes in each other's place."""
-    assert isinstance(a, Bounded)
-    one, two = (
-        axis_of(ctx, axis1, a.rank, "swapaxes", "axis1"),
-        axis_of(ctx, axis2, a.rank, "swapaxes", "axis2"),
-    )
-    order = list(range(a.rank))
-    order[one], order[two] = two, one
-    return transposed(ctx, a, order)
-
-
-@for_bounded(np.moveaxis, jnp.moveaxis)
-def moveaxis(ctx: Context, a: Raw, source: Raw, destination: Raw) -> Abstract:
-    """One axis at another place."""
-    assert isinstance(a, Bounded)
-    here = axis_of(ctx, source, a.rank, "moveaxis", "source")
-    there = axis_of(ctx, destination, a.rank, "moveaxis", "destination")
-    order = [axis for axis in range(a.rank) if axis != here]
-    order.insert(there, here)
-    return transposed(ctx, a, order)
-
-
-@for_bounded(np.diagonal, jnp.diagonal)
-def diagonal(ctx: Context, a: Raw, offset: Raw = 0, axis1: Raw = 0, axis2: Raw = 1) -> Abstract:
-    """A diagonal of two axes as the last axis: a read-only view, or of a new array what it shows."""
-    assert isinstance(a, Bounded)
-    first, second = two_axes(ctx, a.rank, axis1, axis2, "diagonal")
-    at = integer(ctx, offset, "the offset of diagonal")
+    `is_read`: the caller reads its elements only.
+    """
     places = _both_places(ctx, a, first, second)
     made = a
     if places is None:
-        if _is_held(ctx, a):
+        if not is_read and _is_held(ctx, a):
             refuse(ctx, "the diagonal of a part whose rows and columns begin at two places", a)
         made, places = compact(ctx, a), from_zero(ctx, 0)
     lengths = extents_of(ctx, made)
@@ -240,15 +91,9 @@ def _on_diagonal(rows: Any, columns: Any, offset: Any) -> Any:
     return max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
 
 
-@for_bounded(np.squeeze, jnp.squeeze)
-def squeeze(ctx: Context, a: Raw, axis: Raw = None) -> Abstract:
-    """Without axes of one element; the run ends (PS221) where it finds one element along an axis that is not named."""
-    assert isinstance(a, Bounded)
-    span = ctx.span
-    named = (
-        None if is_none(axis) else axes_of(ctx, axis, a.rank, "squeeze", repeated="duplicate value in 'axis'")
-    )
-    axes = [i for i, n in enumerate(a.axes) if n == 1] if named is None else named
+def without_axes(ctx: Context, a: Bounded, axes: Sequence[int], named: bool) -> Abstract:
+    """Without axes of one element; the run ends (PS221) where it finds one element along an axis that is not `named`."""
+    span, one = ctx.span, ctx.constant(1, INT64)
     if len(axes) == a.rank:
         refuse(ctx, "np.squeeze of all axes", a)
 
@@ -257,14 +102,12 @@ def squeeze(ctx: Context, a: Raw, axis: Raw = None) -> Abstract:
             (MaskedUse(span=span, what="np.squeeze of an array with one element along an axis"),)
         )
 
-    for at, along in enumerate(a.axes):
-        own = count(ctx, a, along) if isinstance(along, Extent) else Const(along)
-        if at in axes and own != Const(1):
-            differs = row_lists.compared(ctx, "NE", own.value, 1)
-            row_lists.check(ctx, differs, ValueError(), _no_squeeze, [own])
-        elif at not in axes and named is None and isinstance(along, Extent):
-            one = row_lists.compared(ctx, "EQ", own.value, 1)
-            row_lists.check(ctx, one, StagingError(()), refuse_axis, [own])
+    for extent in a.extents:
+        own = count(ctx, a, extent)
+        if extent.axis in axes:
+            ctx.check(ctx.op(Compare("NE"), own.value, one), ValueError(), _no_squeeze, [own])
+        elif not named:
+            ctx.check(ctx.op(Compare("EQ"), own.value, one), StagingError(()), refuse_axis, [own])
     if not axes:
         return a
     full = SliceObject(NONE, NONE, NONE)
@@ -275,13 +118,9 @@ def _no_squeeze(n: int) -> None:
     np.squeeze(np.broadcast_to(np.int8(0), (n,)), 0)
 
 
-@for_bounded(np.ravel, jnp.ravel)
-def ravel(ctx: Context, a: Raw, order: Raw = "C") -> Abstract:
+def flattened(ctx: Context, a: Bounded) -> Bounded:
     """All elements along one axis; a vector is given back itself."""
-    assert isinstance(a, Bounded)
-    if ctx.known(order, "the order of ravel") not in ("C", "A", "K"):
-        refuse(ctx, "np.ravel in another order", a)
-    if a.rank > 1 and _is_view(ctx, a):
+    if a.rank > 1 and lies_in_order(ctx, a):
         return _flat_view(ctx, a)
     made = raveled(ctx, a)
     if a.rank > 1 and isinstance(a.whole, Ref):
@@ -336,7 +175,7 @@ def _equally_far(ctx: Context, array: Bounded, strides: Sequence[int]) -> Value:
     return holds
 
 
-def _is_view(ctx: Context, array: Bounded) -> bool:
+def lies_in_order(ctx: Context, array: Bounded) -> bool:
     """True if NumPy gives other shapes of the array as views: its elements are contiguous."""
     first, *others = array.axes
     if not isinstance(first, Extent) or first.progression is None or first.step != 1:
@@ -351,30 +190,24 @@ def _flat_view(ctx: Context, array: Bounded) -> Bounded:
     (extent,) = array.extents
     places = extent.progression
     assert places is not None
-    flat = viewed(ctx, array.whole, Reshaped((array.type.size,)))
+    line = viewed(ctx, array.whole, Reshaped((array.type.size,)))
     row = ctx.constant(array.type.size // max(array.bound(extent), 1), INT64)
     start, own = [ctx.op(Multiply(), n, row) for n in (places.start, places.count)]
-    return bounded(ctx, flat, [extent_of(Progression(start, 1, own), 0, extent.bounds)])
+    return bounded(ctx, line, [extent_of(Progression(start, 1, own), 0, extent.bounds)])
 
 
-@for_bounded(np.reshape, jnp.reshape)
-def reshape(ctx: Context, a: Raw, shape: Raw, order: Raw = "C", copy: Raw = None) -> Abstract:
+def in_shape(ctx: Context, a: Bounded, shape: Raw) -> Abstract:
     """The same elements in another shape, of which the first axis may have as many as there are."""
-    if not isinstance(a, Bounded):
-        refuse(ctx, "np.reshape", shape)
-    if ctx.known(order, "the order of reshape") != "C":
-        refuse(ctx, "np.reshape in another order", a)
     wanted = _extents(ctx, shape)
-    flat = a if a.rank == 1 else ravel(ctx, a)
-    assert isinstance(flat, Bounded)
+    line = a if a.rank == 1 else flattened(ctx, a)
     open_ = [i for i, n in enumerate(wanted) if not isinstance(n, int) or n == -1]
     before = wanted[: open_[0]] if open_ else ()
     if len(open_) != 1 or any(n != 1 for n in before):
-        return _exactly(ctx, flat, wanted)
+        return _exactly(ctx, line, wanted)
     (at,) = open_
     others = [n for i, n in enumerate(wanted) if i != at and isinstance(n, int)]
     rest = int(np.prod(others, dtype=np.int64))
-    return _in_rows(ctx, flat, wanted[at], at, [*others[:at]], [*others[at:]], rest)
+    return _in_rows(ctx, line, wanted[at], at, [*others[:at]], [*others[at:]], rest)
 
 
 def _extents(ctx: Context, shape: Raw) -> list[Any]:
