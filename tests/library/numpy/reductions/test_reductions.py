@@ -132,6 +132,14 @@ def test_argmax_compares_places_of_32_bits_beside_the_values() -> None:
     assert value and place and value[1] != place[1]  # else a value would wait for the places
 
 
+def test_extrema_of_complex_numbers_along_several_axes_keep_the_first_nan() -> None:
+    x = np.ones((2, 3), complex)
+    x[0, 0], x[0, 2] = complex(np.nan, 1), complex(5, np.nan)
+    for function in (np.max, np.min):
+        check_call(function, x)
+        check_call(function, x, axis=Known((0, 1)))
+
+
 def test_argmax_of_complex_numbers_with_nan() -> None:
     parts = [0.0, -0.0, 1.0, np.nan]
     rows = [[complex(a, b), complex(c, d)] for a in parts for b in parts for c in parts for d in parts]

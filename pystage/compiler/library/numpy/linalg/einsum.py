@@ -96,7 +96,7 @@ def _check_sizes(ctx: Context, rules: Rules, operands: Sequence[Labelled]) -> di
                 rules.mismatch(
                     ctx, f"operands could not be broadcast together: label {label} has {n} and {sizes[label]}"
                 )
-            sizes[label] = max(n, sizes.get(label, n)) if n != 0 else 0
+            sizes[label] = sizes.get(label, 1) if n == 1 else n
     return sizes
 
 

@@ -244,7 +244,7 @@ def _better(ctx: Context, name: str, region: Region) -> tuple[Value, Value]:
             ahead = ctx.op(And(), ahead, ctx.op(Compare("EQ"), new, new))
         ahead = ctx.op(Or(), ahead, nan)
         equal = ctx.op(Or(), equal, ctx.op(And(), nan, new_nan))
-    stays = ctx.op(Select(), equal, ctx.op(Compare("LT"), best_at, new_at), ahead)
+    stays = ctx.op(Select(), equal, ctx.op(Compare("LE"), best_at, new_at), ahead)
     kept = stays if is_complex(best.type.dtype) else ahead
     return ctx.op(Select(), kept, best, new), ctx.op(Select(), stays, best_at, new_at)
 
