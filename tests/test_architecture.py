@@ -10,9 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from pystage.compiler.library import declarations  # noqa: F401  (declares all meanings)
-from pystage.compiler.library.numpy.bounded import size_rules
-
 ROOT = Path(__file__).resolve().parent.parent / "pystage"
 
 LAYERS = [
@@ -305,15 +302,3 @@ def test_bridges_use_the_interface_of_inference_alone() -> None:
         if isinstance(node, ast.ImportFrom)
     ]
     assert not [".".join(m) for m in modules if "infer" in m and m != ["infer", "interface"]]
-
-
-TWO_MEANINGS = {"numpy": "insert percentile polyval quantile"}
-"""The functions with a second meaning, for bounded operands, which are to become none."""
-
-
-def test_functions_have_one_meaning() -> None:
-    """A new function has one meaning, for arrays with and without bounded axes; one that has become such leaves the list."""
-    found: dict[str, set[str]] = {}
-    for function in size_rules.TWO_MEANINGS:
-        found.setdefault(function.__module__, set()).add(function.__name__)
-    assert found == {module: set(names.split()) for module, names in TWO_MEANINGS.items()}

@@ -6,18 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from ...ops import (
-    Add,
-    Multiply,
-)
+from ...diagnostics.codes_constant import NotKnown
+from ...diagnostics.errors import StagingError
+from ...hlo.types import INT64
+from ...ops import Add, Compare, Multiply
+from ...values.bounded import Bounded
 from ...values.lattice import Abstract
 from ..context import Context, Raw
-from ..kernels.python_implementations import composed
+from ..kernels.number_checks import refuse as refuse_number
+from ..kernels.python_implementations import composed, run_program
+from ..operands.bounded_arguments import is_bounded
 from ..operands.libraries import NUMPY
 from ..operands.nested_sequences import nested
 from ..registry import meaning
 from .concatenation import part
 from .creation import filled
+from .indexing.bounded import refuse, size
 
 
 @composed(np.interp)
@@ -115,7 +119,15 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 
 @meaning(np.polyval)
 def polyval(ctx: Context, p: Raw, x: Raw) -> Abstract:
-    """A polynomial with coefficients from the highest power down, by Horner's rule."""
+    """A polynomial with coefficients from the highest power down, by Horner's rule; the run ends where there are none."""
+    if is_bounded(ctx, p) or is_bounded(ctx, x):
+        if isinstance(p, Bounded):
+            if p.rank != 1:
+                refuse(ctx, "np.polyval of several polynomials", p)
+            none = ctx.op(Compare("EQ"), size(ctx, p).value, ctx.constant(0, INT64))
+            reason = NotKnown(span=ctx.span, what="the element type of np.polyval of no coefficients")
+            ctx.check(none, StagingError(()), refuse_number, [lambda: reason])
+        return run_program(ctx, _polyval, (p, x))
     given = [nested(ctx, NUMPY, a, "polyval") for a in (p, x)]
     (coefficients, at), _ = NUMPY.common(ctx, given)
     if not coefficients.type.rank:
@@ -132,3 +144,11 @@ def polyval(ctx: Context, p: Raw, x: Raw) -> Abstract:
         term = ctx.broadcast(ctx.reshape(part(ctx, coefficients, 0, i, i + 1), tuple(rest)), shape)
         value = ctx.op(Add(), ctx.op(Multiply(), value, at), term)
     return ctx.new(value)
+
+
+def _polyval(p: Any, x: Any) -> Any:
+    coefficients, at = np.asarray(p), np.asarray(x)
+    found = np.zeros_like(at).astype(np.result_type(coefficients, at))
+    for coefficient in coefficients:
+        found = found * at + coefficient
+    return found[()]

@@ -10,6 +10,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...hlo.ir import Value
@@ -20,6 +21,7 @@ from ...values.bounded import Bounded
 from ...values.lattice import NONE, Abstract, Array, Const, NumberKind, Ref, SliceObject, Tuple
 from ..context import Context, Raw
 from ..kernels.arithmetic import any_of, select
+from ..kernels.python_implementations import run_program, size_depends
 from ..kernels.structures import abstract
 from ..operands.bounded_arguments import (
     array_of,
@@ -32,7 +34,7 @@ from ..operands.bounded_arguments import (
     whole_of,
 )
 from ..operands.casting import array_value
-from ..operands.known_calls import folded
+from ..operands.known_calls import folded, is_computed
 from ..operands.libraries import NUMPY, ArrayArgument, as_ndarray, delegated
 from ..operands.nested_sequences import elements, nested
 from ..registry import meaning
@@ -416,7 +418,9 @@ def _places_left(n: Any, obj: Any, axis: Any) -> Any:
 
 @meaning(np.insert)
 def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> Abstract:
-    """A copy with values before known indices."""
+    """A copy with values before some indices."""
+    if any(is_bounded(ctx, x) for x in (arr, obj, values)) or is_computed(ctx, obj):
+        return run_program(ctx, _inserted, (arr, obj, values, axis))
     value = nested(ctx, NUMPY, arr, "insert").value
     at = 0
     if is_none(axis):
@@ -453,6 +457,60 @@ def _insertions(ctx: Context, which: Any, extent: int) -> np.ndarray:
         places = np.flatnonzero(places)
     places = places.astype(np.intp)
     return np.where(places < 0, places + extent, places)
+
+
+def _inserted(arr: Any, obj: Any, values: Any, axis: Any) -> Any:
+    """As `np.insert`, where the run knows the size or the positions."""
+    a = np.asarray(arr)
+    if axis is None:
+        a, axis = np.ravel(a), 0
+    axis = normalize_axis_index(axis, a.ndim)
+    n = a.shape[axis]
+    new = np.asarray(values).astype(a.dtype)
+    if a.ndim > 1 and new.ndim:
+        size_depends("np.insert of arrays", "join the parts with `np.concatenate`")
+    if isinstance(obj, slice):
+        places = np.arange(n)[obj]
+    else:
+        places = np.asarray(obj)
+    if places.dtype == bool:
+        places = np.flatnonzero(places)
+    if places.ndim == 0:
+        if places < -n or places > n:
+            raise IndexError(f"index {places} is out of bounds for axis {axis} with size {n}")
+        places = np.reshape(places, 1)
+    if places.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    flat = np.ravel(new)
+    given = len(flat)
+    several = len(places)
+    if np.ndim(obj) == 1 and several == 1 and not -n <= places[0] <= n:
+        raise IndexError(f"index [{int(places[0])}] is out of bounds for axis {axis} with size {n}")
+    places = np.where(places < 0, places + n, places)
+    count = given if several == 1 else several
+    if given != 1 and given != count:
+        text = (
+            f"value array of shape ({given},) could not be broadcast to indexing result of shape ({count},)"
+        )
+        raise ValueError(f"shape mismatch: {text}")
+    places = places[np.minimum(np.arange(count), several - 1)]
+    order = np.argsort(places, kind="stable")
+    target = np.zeros(count, np.intp)
+    target[order] = places[order] + np.arange(count)
+    kept = np.ones(n + count, bool)
+    kept[target] = False
+    source = np.cumsum(kept) - 1
+    own = np.take(a, np.clip(source, 0, max(n - 1, 0)), axis=axis) if n > 0 else _nothing(a, axis, count)
+    moved = np.moveaxis(own, axis, 0)
+    moved[target] = flat[np.minimum(np.arange(count), given - 1)] if new.ndim else new
+    return np.moveaxis(moved, 0, axis)
+
+
+def _nothing(a: Any, axis: Any, count: Any) -> Any:
+    """Zeros of the type of `a`, of this size along an axis."""
+    extents = list(a.shape)
+    extents[axis] = count
+    return np.zeros(tuple(extents), a.dtype)
 
 
 def _places_along(ctx: Context, a: Raw) -> Abstract:

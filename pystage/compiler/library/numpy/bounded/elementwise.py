@@ -1,13 +1,64 @@
-"""Functions of NumPy and JAX that work elementwise, beside ufuncs."""
+"""Functions of NumPy and JAX that work elementwise, beside ufuncs: they are called with the wholes of bounded arrays."""
 
 from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...jax.functions import nn  # noqa: F401  (declares the meanings of the rules here)
-from .size_rules import by_element
+from ....policy import is_of_jax
+from ....values.lattice import Abstract
+from ...context import Context, Raw
+from ...jax.functions import nn  # noqa: F401  (declares meanings of the rules here, as do the next ones)
+from ...operands.bounded_arguments import decided, is_bounded
+from ...operands.libraries import as_jax, as_ndarray
+from ...registry import meaning_of, replace_meaning, whole_signature
+from ...rules.jax import is_none
+from .. import creation, rounding, selection, series  # noqa: F401
+from ..indexing.bounded_operands import broadcasting, elementwise
+from ..ufuncs import powers  # noqa: F401
+
+
+def by_element(functions: Sequence[Any], *names: str) -> None:
+    """Declares that functions combine the elements of these parameters elementwise."""
+    for function in functions:
+        unbounded = meaning_of(function)
+        if unbounded is None:
+            raise TypeError(f"{function!r} has no meaning")
+        replace_meaning(function, _by_element(function, unbounded, names))
+
+
+def _by_element(
+    function: Any, unbounded: Callable[..., Abstract], names: Sequence[str]
+) -> Callable[..., Abstract]:
+    def converted(ctx: Context, raw: Raw) -> Raw:
+        made = as_ndarray(ctx, raw) if getattr(unbounded, "converts", False) else raw
+        return as_jax(ctx, made, function.__name__) if is_of_jax(function) else made
+
+    @functools.wraps(unbounded)
+    def call(ctx: Context, /, *args: Raw, **kwargs: Raw) -> Abstract:
+        args = tuple([decided(ctx, a) for a in args])
+        if not any(is_bounded(ctx, a) for a in (*args, *kwargs.values())):
+            return unbounded(ctx, *args, **kwargs)
+        args = tuple([converted(ctx, a) for a in args])
+        kwargs = {key: converted(ctx, a) for key, a in kwargs.items()}
+        bound = whole_signature(unbounded).bind(ctx, *args, **kwargs)
+        given = {name: raw for name in names if not is_none(raw := bound.arguments.get(name))}
+        if not any(is_bounded(ctx, raw) for raw in given.values()):
+            return unbounded(ctx, *args, **kwargs)
+
+        def whole(*wholes: Raw) -> Abstract:
+            bound.arguments |= dict(zip(given, wholes))
+            return unbounded(*bound.args, **bound.kwargs)
+
+        return elementwise(ctx, f"np.{function.__name__}", broadcasting, whole, *given.values())
+
+    return call
+
 
 by_element((np.clip, jnp.clip), "a", "arr", "a_min", "a_max", "min", "max")
 by_element((np.round, np.around, jnp.round), "a")

@@ -1,4 +1,4 @@
-"""NumPy's order statistics that skip NaN, and quantiles with weights, composed of simpler functions.
+"""NumPy's order statistics that skip NaN, quantiles with weights and of computed sizes, composed of simpler functions.
 
 Signatures are NumPy's. Lines have different numbers of elements that count, so that the place of a quantile is computed
 for each line: by the methods of Hyndman and Fan, "Sample Quantiles in Statistical Packages" (1996).
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ...kernels.python_implementations import composed
+from ...kernels.python_implementations import NO_SUBTRACTION, composed
 from .statistics import weights_along
 
 _LARGE = 1_000
@@ -229,6 +229,68 @@ def weighted_percentile(
     if not ((shares >= 0) & (shares <= 1)).all():
         raise ValueError("Percentiles must be in the range [0, 100]")
     return weighted_quantile(a, shares, axis, keepdims, weights, skips_nan, method)
+
+
+# ---------------------------------------------------------------- quantiles of arrays of computed size
+
+
+def sized_quantile(a: Any, q: Any, axis: Any) -> Any:
+    """The value at a share `q` of the way through the sorted elements, interpolated between two of them."""
+    return _at_shares(a, _checked_shares(a, q, "Quantiles", 1), _is_weak(q), axis)
+
+
+def sized_percentile(a: Any, q: Any, axis: Any) -> Any:
+    """As `sized_quantile`, of a hundred."""
+    return _at_shares(a, _checked_shares(a, np.true_divide(q, 100), "Percentiles", 100), _is_weak(q), axis)
+
+
+def _is_weak(q: Any) -> Any:
+    """True for a Python number, which leaves the element type as it is."""
+    return type(q) in (int, float)
+
+
+def _checked_shares(a: Any, q: Any, name: Any, whole: Any) -> Any:
+    """Shares from 0 to 1 as an array, of real numbers."""
+    if a.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    shares = np.asarray(q)
+    if not ((shares >= 0) & (shares <= 1)).all():
+        raise ValueError(f"{name} must be in the range [0, {whole}]")
+    return shares
+
+
+def _at_shares(a: Any, shares: Any, weak: Any, axis: Any) -> Any:
+    """The values at shares of the way through the sorted elements; interpolated as in NumPy."""
+    if axis is None:
+        a, axis = np.ravel(a), 0
+    ordered = np.moveaxis(np.sort(a, axis=axis), axis, 0)
+    n = len(ordered)
+    inexact = np.issubdtype(ordered.dtype, np.inexact)
+    place = np.asarray((n - 1) * shares)
+    is_place = np.issubdtype(place.dtype, np.integer)
+    if n == 0:
+        if is_place and not inexact:
+            raise IndexError("cannot do a non-empty take from an empty axes.")
+        first = 0 if not inexact and np.ravel(shares)[0] > 0 else -1
+        raise IndexError(f"index {first} is out of bounds for axis 0 with size 0")
+    if is_place:
+        found = ordered[place[()]]
+    else:
+        if ordered.dtype == bool:
+            raise TypeError(NO_SUBTRACTION)
+        at_end = place >= n - 1
+        below = np.where(at_end, n - 1, np.floor(place)).astype(np.intp)[()]
+        part: Any = (place - np.where(at_end, -1, below)).astype(place.dtype)
+        part = float(part) if weak else np.reshape(part, part.shape + (1,) * (ordered.ndim - 1))
+        low, high = ordered[below], ordered[np.minimum(below + 1, n - 1)]
+        step = high - low
+        found = np.where(part >= 0.5, high - step * (1 - part), low + step * part)[()]
+    if inexact:
+        last = ordered[n - 1]
+        if np.ndim(found) == 0 and found.dtype != last.dtype:
+            return last if np.isnan(last) else found
+        found = np.where(np.isnan(last), last, found)[()]
+    return found
 
 
 # ---------------------------------------------------------------- places of extrema

@@ -40,7 +40,7 @@ from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
 from ...kernels.python_implementations import run_program
 from ...kernels.structures import abstract, lift
-from ...operands.bounded_arguments import compact_argument, filled_up, size_along, value_of_size
+from ...operands.bounded_arguments import compact_argument, filled_up, is_bounded, size_along, value_of_size
 from ...operands.libraries import NUMPY, Rules, twins
 from ...operands.nested_sequences import array_argument, elements, nested
 from ...operands.reduction_operands import wider
@@ -51,7 +51,7 @@ from ..indexing.bounded_operands import result_with
 from ..indexing.fancy_indexing import Fancy, gather
 from ..indexing.size_checks import Axis
 from ..indexing.stores import known_array
-from .nan_order import weighted_percentile, weighted_quantile
+from .nan_order import sized_percentile, sized_quantile, weighted_percentile, weighted_quantile
 from .sorting import last_of
 
 _EXACT_IN_FLOAT16 = 2048
@@ -205,8 +205,15 @@ def _quantile(
     """`np.quantile` or `np.percentile`, which differ in the scale of `q`."""
     name = function.__name__
     if not is_none(weights):
+        if any(is_bounded(ctx, x) for x in (a, q, weights)):
+            refuse(ctx, f"np.{name} with weights", a, q, weights)
         return _weighted(ctx, a, q, axis, keepdims, weights, name, method)
-    wanted, how = _known_shares(ctx, q, name), ctx.known(method, f"the method of np.{name}")
+    how = ctx.known(method, f"the method of np.{name}")
+    if is_bounded(ctx, a) or is_bounded(ctx, q):
+        if how != "linear" or ctx.known(keepdims, f"keepdims of np.{name}"):
+            refuse(ctx, f"np.{name} with these arguments", a, q)
+        return run_program(ctx, sized_quantile if name == "quantile" else sized_percentile, (a, q, axis))
+    wanted = _known_shares(ctx, q, name)
     lines = _SortedLines(ctx, rules, a, axis, keepdims, name)
     given = None if wanted is not None else array_argument(ctx, rules, q, name)
     if given is not None:
