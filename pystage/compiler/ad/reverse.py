@@ -23,6 +23,7 @@ import numpy as np
 
 from ...config import config
 from ...records import dataclass
+from .. import ops
 from ..analysis.dependence import Mask
 from ..analysis.induction import exact_trips
 from ..diagnostics.codes_differentiation import NoRuleFor, OutsideOfRule
@@ -30,22 +31,6 @@ from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.builder import Builder
 from ..hlo.ir import Function, Region, Value
 from ..hlo.types import INT64, ArrayType
-from ..ops import (
-    Add,
-    AllReduce,
-    Call,
-    Case,
-    Compare,
-    If,
-    MatchVarying,
-    OptimizationBarrier,
-    Reshape,
-    ShardMap,
-    Subtract,
-    VjpRule,
-    While,
-    constant,
-)
 from ..ops.collectives.shard_map import named_in
 from .activity import Activity
 from .calculus import CalculusBuilder, accumulated, differentiable
@@ -160,7 +145,7 @@ class Pullback:
         if value in self.varied and contribution is not None:
             if self._owner.checked:
                 own = accumulated(self.c, None, contribution, value.type)
-                contribution = None if own is None else self.c.op(MatchVarying(), own, value)
+                contribution = None if own is None else self.c.op(ops.MatchVarying(), own, value)
             made = accumulated(self.c, cotangents.get(value), contribution, value.type)
             assert made is not None
             cotangents[value] = made
@@ -175,17 +160,17 @@ class Pullback:
 
     def _entry(self, entry: TapeEntry, given: Sequence[Value | None], cotangents: CotangentMap) -> None:
         match entry.op.kind:
-            case If() | Case():
+            case ops.If() | ops.Case():
                 self._branch(entry, given, cotangents)
-            case While():
+            case ops.While():
                 self._loop(entry, given, cotangents)
-            case Call() if isinstance(kind := entry.old.kind, Call) and kind.rule is not None:
+            case ops.Call() if isinstance(kind := entry.old.kind, ops.Call) and kind.rule is not None:
                 self._call_with_rule(entry, kind.rule, given, cotangents)
-            case Call(recompute=True):
+            case ops.Call(recompute=True):
                 self._recompute(entry, given, cotangents)
-            case Call(function=function):
+            case ops.Call(function=function):
                 self._call(entry, function, given, cotangents)
-            case ShardMap():
+            case ops.ShardMap():
                 self._shard_map(entry, entry.op.kind, given, cotangents)
             case _:
                 found = contributions(self.c, entry.op, given)
@@ -204,9 +189,9 @@ class Pullback:
             if not any(flags):
                 continue
             match entry.op.kind:
-                case If() | Case():
+                case ops.If() | ops.Case():
                     reached = self._captured(entry, flags)
-                case While():
+                case ops.While():
                     carried, reached = self.carried(entry, flags)
                     reached.update((entry.op.operands[i], None) for i in carried)
                 case _:
@@ -290,7 +275,7 @@ class Pullback:
 
     def _loop(self, entry: TapeEntry, given: Sequence[Value | None], cotangents: CotangentMap) -> None:
         kind = entry.op.kind
-        assert isinstance(kind, While)
+        assert isinstance(kind, ops.While)
         if kind.trip_count is None:
             checkpointed(self, entry, given, cotangents)
             return
@@ -306,18 +291,18 @@ class Pullback:
         types = (index, *[v.type for v in operands])
         tests, steps = Region(types), Region(types)
         with self.b.region(tests):
-            zero = constant(self.b, 0, INT64)
-            tests.results = (self.b.op(Compare("GE"), tests.params[0], zero),)
+            zero = ops.constant(self.b, 0, INT64)
+            tests.results = (self.b.op(ops.Compare("GE"), tests.params[0], zero),)
         with self.b.region(steps):
             trip, *rest = steps.params
             local: CotangentMap = dict(zip(captured, rest[len(carried) :], strict=True))
             for i, ct in zip(carried, rest):
                 self.send(local, body.region.results[i], ct)
             self.tape(body, local)
-            one = constant(self.b, 1, INT64)
+            one = ops.constant(self.b, 1, INT64)
             ends = [body.region.params[i] for i in carried]
             steps.results = (
-                self.b.op(Subtract(), trip, one),
+                self.b.op(ops.Subtract(), trip, one),
                 *[local[v] if v in local else self.c.zeros(v.type) for v in (*ends, *captured)],
             )
         needed = residuals(steps, RegionValues(body.region))
@@ -326,12 +311,12 @@ class Pullback:
             checkpointed(self, entry, given, cotangents)
             return
         trips = exact_trips(entry.op)
-        last: Value | None = None if trips is None else constant(self.b, trips - 1, INT64)
+        last: Value | None = None if trips is None else ops.constant(self.b, trips - 1, INT64)
         if needed or last is None:
             counter, count = self._counted(entry)
             self._stack_residuals(entry, steps, kind.trip_count, needed, counter)
-            last = last or self.b.op(Subtract(), count, constant(self.b, 1, INT64))
-        made = self.b.apply(While(kind.trip_count), [last, *operands], (tests, steps))
+            last = last or self.b.op(ops.Subtract(), count, ops.constant(self.b, 1, INT64))
+        made = self.b.apply(ops.While(kind.trip_count), [last, *operands], (tests, steps))
         found = made.results[1:]
         self.after(captured, found[len(carried) :], cotangents)
         for i, ct in zip(carried, found):
@@ -343,8 +328,8 @@ class Pullback:
         preheader = Preheader(entry)
         counter = preheader.carry(condition, body, preheader.constant(np.asarray(0, INT64)))
         inside = Builder(body)
-        one = constant(inside, 1, INT64)
-        body.results = (*body.results, inside.op(Add(), counter, one))
+        one = ops.constant(inside, 1, INT64)
+        body.results = (*body.results, inside.op(ops.Add(), counter, one))
         (count,) = extend(entry.op, [counter.type])
         return counter, count
 
@@ -361,32 +346,32 @@ class Pullback:
             shape = value.type.static_shape
             stack = preheader.carry(condition, body, preheader.zeros(value.type.with_shape((trips, *shape))))
             c = CalculusBuilder(inside)
-            zero = constant(inside, 0, INT64)
+            zero = ops.constant(inside, 0, INT64)
             part = c.reshape(value, (1, *shape))
             body.results = (*body.results, c.update(stack, part, [counter, *[zero] * len(shape)]))
             (whole,) = extend(entry.op, [stack.type])
-            none = constant(b, 0, INT64)
+            none = ops.constant(b, 0, INT64)
             row = CalculusBuilder(b).dynamic_slice(whole, [back.params[0], *[none] * len(shape)], (1, *shape))
-            found[value] = b.op(Reshape(shape), row)
+            found[value] = b.op(ops.Reshape(shape), row)
         substitute(back, found)
         back.ops[:0] = reading.ops
 
     def _recompute(self, entry: TapeEntry, given: Sequence[Value | None], cotangents: CotangentMap) -> None:
         """A callee without residuals (`checkpoint`): recomputed from its operands, then pulled back."""
-        assert isinstance(entry.op.kind, Call)
+        assert isinstance(entry.op.kind, ops.Call)
         function, operands = self._owner.io_stripper.function(entry.op.kind.function), entry.op.operands
         params = tuple([v in self.varied for v in operands])
         flags = tuple([ct is not None for ct in given])
         made = self._owner.function(function, params, flags, self._strict)
         # The barrier keeps XLA's CSE from merging it with the primal pass.
-        apart = self.b.apply(OptimizationBarrier(), operands).results
+        apart = self.b.apply(ops.OptimizationBarrier(), operands).results
         seeds = [ct for ct in given if ct is not None]
-        found = self.b.apply(Call(made), (*apart, *seeds)).results[len(given) :]
+        found = self.b.apply(ops.Call(made), (*apart, *seeds)).results[len(given) :]
         for operand, ct in zip([v for v, p in zip(operands, params) if p], found, strict=True):
             self.send(cotangents, operand, ct)
 
     def _call_with_rule(
-        self, entry: TapeEntry, rule: VjpRule, given: Sequence[Value | None], cotangents: CotangentMap
+        self, entry: TapeEntry, rule: ops.VjpRule, given: Sequence[Value | None], cotangents: CotangentMap
     ) -> None:
         """A callee with a custom VJP rule: its backward function, on the residuals of its forward function."""
         op, vjp = entry.op, rule.vjp
@@ -400,7 +385,7 @@ class Pullback:
             raise DiagnosticError(NoRuleFor(span=op.span, name=rule.name, what=what))
         count = len(entry.old.results)
         seeds = [self.c.zeros(op.results[i].type) if (ct := given[i]) is None else ct for i in vjp.seeds]
-        made = self.b.apply(Call(vjp.backward), (*op.operands, *op.results[count:], *seeds))
+        made = self.b.apply(ops.Call(vjp.backward), (*op.operands, *op.results[count:], *seeds))
         sent = unless_all_zero(self.c, seeds, made.results) if self._strict else made.results
         for i, contribution in zip(vjp.wrt, sent, strict=True):
             self.send(cotangents, op.operands[i], contribution)
@@ -414,16 +399,16 @@ class Pullback:
             function, params, tuple([ct is not None for ct in given]), self._strict
         )
         if pullback.forward is not function:
-            op.kind = Call(pullback.forward)
+            op.kind = ops.Call(pullback.forward)
             extend(op, pullback.forward.result_types[len(op.results) :])
         seeds = [ct for ct in given if ct is not None]
         kept = pullback.residuals_of(op.operands, op.results)
-        made = self.b.apply(Call(pullback.backward), (*seeds, *kept))
+        made = self.b.apply(ops.Call(pullback.backward), (*seeds, *kept))
         for operand, ct in zip([v for v, p in zip(op.operands, params) if p], made.results, strict=True):
             self.send(cotangents, operand, ct)
 
     def _shard_map(
-        self, entry: TapeEntry, kind: ShardMap, given: Sequence[Value | None], cotangents: CotangentMap
+        self, entry: TapeEntry, kind: ops.ShardMap, given: Sequence[Value | None], cotangents: CotangentMap
     ) -> None:
         """The pullback on every device, which recomputes the function."""
         operands = entry.op.operands
@@ -435,7 +420,7 @@ class Pullback:
             self.send(cotangents, operand, ct)
 
 
-def sharded_pullback(kind: ShardMap, params: Mask, results: Mask, strict: bool) -> ShardMap:
+def sharded_pullback(kind: ops.ShardMap, params: Mask, results: Mask, strict: bool) -> ops.ShardMap:
     """The pullback of a function that runs on every device, from these of its results to these of its parameters.
 
     The cotangent of what is the same on all devices is one number for all. Where JAX does not check what varies, each
@@ -453,11 +438,11 @@ def sharded_pullback(kind: ShardMap, params: Mask, results: Mask, strict: bool) 
     if not kind.checked:
         shares = [math.prod([axis.size for axis in kind.others(s)]) for s in outs]
         seeds = [c.times(ct, 1 / n) if n > 1 else ct for ct, n in zip(seeds, shares, strict=True)]
-    found = c.apply(Call(made), [*operands, *seeds]).results[len(results) :]
+    found = c.apply(ops.Call(made), [*operands, *seeds]).results[len(results) :]
     if not kind.checked:
         alike = [kind.others(s) for s in ins]
         found = tuple(
-            [c.op(AllReduce(Add(), a), ct) if a else ct for ct, a in zip(found, alike, strict=True)]
+            [c.op(ops.AllReduce(ops.Add(), a), ct) if a else ct for ct, a in zip(found, alike, strict=True)]
         )
     body.results = tuple(found)
     return replace(

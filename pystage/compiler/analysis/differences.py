@@ -16,23 +16,9 @@ import itertools
 import math
 from collections.abc import Callable
 
-from .. import limits
+from .. import limits, ops
 from ..hlo.ir import Op, Value
 from ..hlo.types import INT64, DType, is_integer
-from ..ops import (
-    Add,
-    Compare,
-    Constant,
-    Convert,
-    Divide,
-    If,
-    Maximum,
-    Minimum,
-    Multiply,
-    Negate,
-    Select,
-    Subtract,
-)
 from . import ranges as r
 from .ranges import Interval, hull, maximum, meet, minimum, within
 
@@ -110,21 +96,21 @@ class _Expansion:
         self._left -= 1
         if isinstance(op, Op) and depth and self._left > 0:
             match op.kind:
-                case Constant(data=data):
+                case ops.Constant(data=data):
                     return {(): int(data)}
-                case Convert() if _keeps(op, self._ranges):
+                case ops.Convert() if _keeps(op, self._ranges):
                     return self.of(op.operands[0], depth - 1)
-                case Negate() if self._expands(op, r.negate):
+                case ops.Negate() if self._expands(op, r.negate):
                     return {term: -factor for term, factor in self.of(op.operands[0], depth - 1).items()}
-                case Add() if self._expands(op, r.add):
+                case ops.Add() if self._expands(op, r.add):
                     return self._sum(op, depth, 1)
-                case Subtract() if self._expands(op, r.subtract):
+                case ops.Subtract() if self._expands(op, r.subtract):
                     return self._sum(op, depth, -1)
-                case Multiply() if self._expands(op, r.multiply):
+                case ops.Multiply() if self._expands(op, r.multiply):
                     left, right = [self.of(v, depth - 1) for v in op.operands]
                     if len(left) * len(right) <= limits.DIFFERENCE_TERMS:
                         return _product(left, right)
-                case If():
+                case ops.If():
                     first, *others = [
                         self.of(region.results[value.index], depth - 1) for region in op.regions
                     ]
@@ -230,13 +216,13 @@ def _options(value: Value) -> tuple[_Join, tuple[Value, ...]] | None:
     if not isinstance(op, Op):
         return None
     match op.kind:
-        case Minimum():
+        case ops.Minimum():
             return minimum, op.operands
-        case Maximum():
+        case ops.Maximum():
             return maximum, op.operands
-        case Select():
+        case ops.Select():
             return _selected(*op.operands)
-        case If():
+        case ops.If():
             return _selected(op.operands[0], *[region.results[value.index] for region in op.regions])
     return None
 
@@ -255,10 +241,18 @@ def _clipped_alike(a: Value, b: Value) -> tuple[Value, Value] | None:
 def _quotient(value: Value) -> tuple[Value, int] | None:
     """The number of which `value` is a known, positive part, and the divisor."""
     op = value.owner
-    if not isinstance(op, Op) or not isinstance(op.kind, Divide) or not is_integer(op.results[0].type.dtype):
+    if (
+        not isinstance(op, Op)
+        or not isinstance(op.kind, ops.Divide)
+        or not is_integer(op.results[0].type.dtype)
+    ):
         return None
     divisor = op.operands[1].owner
-    if not isinstance(divisor, Op) or not isinstance(divisor.kind, Constant) or int(divisor.kind.data) < 1:
+    if (
+        not isinstance(divisor, Op)
+        or not isinstance(divisor.kind, ops.Constant)
+        or int(divisor.kind.data) < 1
+    ):
         return None
     return op.operands[0], int(divisor.kind.data)
 
@@ -271,7 +265,7 @@ def _truncated(end: float, divisor: int) -> float:
 def _selected(condition: Value, *options: Value) -> tuple[_Join, tuple[Value, ...]]:
     """A choice, which is a minimum or a maximum where its condition compares what it selects."""
     test = condition.owner
-    if isinstance(test, Op) and isinstance(test.kind, Compare) and set(test.operands) == set(options):
+    if isinstance(test, Op) and isinstance(test.kind, ops.Compare) and set(test.operands) == set(options):
         less = test.kind.direction in ("LT", "LE")
         if less or test.kind.direction in ("GT", "GE"):
             return (minimum if less == (options[0] is test.operands[0]) else maximum), options

@@ -11,51 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from .. import limits
+from .. import limits, ops
 from ..hlo.ir import Op
 from ..hlo.types import BOOL, is_complex, is_floating, is_integer, is_unsigned
-from ..ops import (
-    Abs,
-    Add,
-    And,
-    BitcastConvert,
-    Broadcast,
-    Clamp,
-    Compare,
-    Concatenate,
-    Constant,
-    Convert,
-    Divide,
-    DynamicSlice,
-    DynamicUpdateSlice,
-    Exponential,
-    Gather,
-    Iota,
-    MaskPlaces,
-    Maximum,
-    Minimum,
-    Multiply,
-    Negate,
-    Not,
-    OptimizationBarrier,
-    Or,
-    Pad,
-    Reduce,
-    Remainder,
-    Reshape,
-    Reverse,
-    Scatter,
-    ShiftLeft,
-    ShiftRightArithmetic,
-    ShiftRightLogical,
-    Sign,
-    Slice,
-    Sort,
-    Sqrt,
-    Subtract,
-    Transpose,
-    Xor,
-)
 from . import ranges as r
 from .ranges import ANY, EITHER, FALSE, TRUE, Interval, full, hull, within
 
@@ -172,13 +130,13 @@ def _shift_left(op: Op, x: Interval, y: Interval) -> Interval:
 
 def _shift_right(op: Op, x: Interval, y: Interval) -> Interval:
     width = int(op.results[0].type.dtype.itemsize) * 8
-    if not 0 <= y[0] <= y[1] < width or (x[0] < 0 and isinstance(op.kind, ShiftRightLogical)):
+    if not 0 <= y[0] <= y[1] < width or (x[0] < 0 and isinstance(op.kind, ops.ShiftRightLogical)):
         return ANY
     return r.corners(lambda a, b: a >> b, x, y)
 
 
 def _compare(op: Op, x: Interval, y: Interval) -> Interval:
-    assert isinstance(op.kind, Compare)
+    assert isinstance(op.kind, ops.Compare)
     dtype, direction = op.operands[0].type.dtype, op.kind.direction
     if is_complex(dtype):
         return EITHER
@@ -207,7 +165,7 @@ def _stored(op: Op, x: Interval, new: Interval, *places: Interval) -> Interval:
 
 
 def _scattered(op: Op, x: Interval, places: Interval, new: Interval) -> Interval:
-    assert isinstance(op.kind, Scatter)
+    assert isinstance(op.kind, ops.Scatter)
     return hull(x, new) if op.kind.combine is None else ANY
 
 
@@ -220,7 +178,7 @@ def _convert(op: Op, x: Interval) -> Interval:
     if target == BOOL:
         return FALSE if x == (0, 0) and not is_floating(source) else TRUE if x[0] > 0 or x[1] < 0 else EITHER
     if is_floating(source) and is_integer(target):
-        assert isinstance(op.kind, Convert)
+        assert isinstance(op.kind, ops.Convert)
         whole, nan = full(target), op.kind.of_nan()
         if not op.kind.by_xla and not whole[0] <= x[0] <= x[1] <= whole[1]:
             return whole
@@ -248,7 +206,7 @@ def _bitcast(op: Op, x: Interval) -> Interval:
 
 
 def _constant(op: Op) -> Interval:
-    assert isinstance(op.kind, Constant)
+    assert isinstance(op.kind, ops.Constant)
     data = op.kind.data
     if not 0 < data.size <= limits.INTERVAL_CONSTANT or data.dtype.kind not in "biuf":
         return full(op.results[0].type.dtype)
@@ -257,7 +215,7 @@ def _constant(op: Op) -> Interval:
 
 
 def _iota(op: Op) -> Interval:
-    assert isinstance(op.kind, Iota)
+    assert isinstance(op.kind, ops.Iota)
     extent = op.results[0].type.static_shape[op.kind.axis]
     return 0, max(extent - 1, 0)
 
@@ -268,12 +226,12 @@ def _mask_places(op: Op, mask: Interval) -> Interval:
 
 def _reduced(op: Op, x: Interval, start: Interval) -> Interval:
     """Elements combined; of a sum, as many as are combined into one."""
-    assert isinstance(op.kind, Reduce)
+    assert isinstance(op.kind, ops.Reduce)
     combine = op.kind.combine
-    if isinstance(combine, Maximum | Minimum) or op.results[0].type.dtype == BOOL:
+    if isinstance(combine, ops.Maximum | ops.Minimum) or op.results[0].type.dtype == BOOL:
         return hull(x, start)
     count = op.operands[0].type.size // max(op.results[0].type.size, 1)
-    if isinstance(combine, Add):
+    if isinstance(combine, ops.Add):
         return _signed(op, (start[0] + r.product(count, x[0]), start[1] + r.product(count, x[1])))
     return ANY
 
@@ -291,45 +249,45 @@ def _sign(op: Op, x: Interval) -> Interval:
 
 
 RULES: dict[type, Callable[..., Interval]] = {
-    Constant: _constant,
-    Iota: _iota,
-    MaskPlaces: _mask_places,
-    Add: _add,
-    Subtract: _subtract,
-    Multiply: _multiply,
-    Negate: _negate,
-    Abs: _abs,
-    Divide: _divide,
-    Remainder: _remainder,
-    Maximum: _maximum,
-    Minimum: _minimum,
-    Clamp: _clamp,
-    Sign: _sign,
-    And: _and,
-    Or: _or,
-    Xor: _xor,
-    Not: _not,
-    ShiftLeft: _shift_left,
-    ShiftRightArithmetic: _shift_right,
-    ShiftRightLogical: _shift_right,
-    Compare: _compare,
-    Convert: _convert,
-    BitcastConvert: _bitcast,
-    Exponential: _exponential,
-    Sqrt: _sqrt,
-    Reduce: _reduced,
-    Concatenate: _any_of,
-    Pad: _any_of,
-    DynamicUpdateSlice: _stored,
-    Scatter: _scattered,
+    ops.Constant: _constant,
+    ops.Iota: _iota,
+    ops.MaskPlaces: _mask_places,
+    ops.Add: _add,
+    ops.Subtract: _subtract,
+    ops.Multiply: _multiply,
+    ops.Negate: _negate,
+    ops.Abs: _abs,
+    ops.Divide: _divide,
+    ops.Remainder: _remainder,
+    ops.Maximum: _maximum,
+    ops.Minimum: _minimum,
+    ops.Clamp: _clamp,
+    ops.Sign: _sign,
+    ops.And: _and,
+    ops.Or: _or,
+    ops.Xor: _xor,
+    ops.Not: _not,
+    ops.ShiftLeft: _shift_left,
+    ops.ShiftRightArithmetic: _shift_right,
+    ops.ShiftRightLogical: _shift_right,
+    ops.Compare: _compare,
+    ops.Convert: _convert,
+    ops.BitcastConvert: _bitcast,
+    ops.Exponential: _exponential,
+    ops.Sqrt: _sqrt,
+    ops.Reduce: _reduced,
+    ops.Concatenate: _any_of,
+    ops.Pad: _any_of,
+    ops.DynamicUpdateSlice: _stored,
+    ops.Scatter: _scattered,
     **dict.fromkeys(
-        (Broadcast, Reshape, Transpose, Reverse, Slice, DynamicSlice, Gather),
+        (ops.Broadcast, ops.Reshape, ops.Transpose, ops.Reverse, ops.Slice, ops.DynamicSlice, ops.Gather),
         _same,
     ),
 }
 """The rule of every operation with one result that has one."""
 
-BY_POSITION = (Sort, OptimizationBarrier)
+BY_POSITION = (ops.Sort, ops.OptimizationBarrier)
 """Operations each result of which has the elements of one operand."""
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
 from ...records import dataclass
+from .. import ops
 from ..ad.calculus import CalculusBuilder
 from ..analysis.dependence import Dependence, Mask
 from ..diagnostics.span import Span
@@ -21,25 +22,6 @@ from ..hlo.builder import Builder
 from ..hlo.calculus import NotBatched
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.types import BOOL, INT32, INT64, ArrayType
-from ..ops import (
-    Add,
-    AllReduce,
-    And,
-    AxisIndex,
-    Call,
-    Case,
-    Compare,
-    If,
-    JaxCall,
-    Not,
-    Or,
-    Reduce,
-    ReduceWith,
-    ShardMap,
-    VjpRule,
-    While,
-    constant,
-)
 from ..ops.batching import broadcast_to_batch, shifted
 from ..ops.collectives.base import Collective
 from .custom_rules import batched_call
@@ -87,7 +69,7 @@ class Batch:
         self.once = once
         self.name = name
         self.batched_values = Dependence() if name is None else _Batched(name)
-        self.rules: dict[tuple[VjpRule, Mask, bool], VjpRule] = {}
+        self.rules: dict[tuple[ops.VjpRule, Mask, bool], ops.VjpRule] = {}
         """Batched VJP rules, by rule, batched operands and masking."""
         self._made: dict[_Key, Function] = {}
 
@@ -155,8 +137,8 @@ class _BatchedFunction:
         )
 
     def _any(self, flags: Value) -> Value:
-        start = constant(self._b, False)
-        return self._b.op(Reduce(Or(), (0,)), flags, start)
+        start = ops.constant(self._b, False)
+        return self._b.op(ops.Reduce(ops.Or(), (0,)), flags, start)
 
     # -- operations
 
@@ -170,13 +152,13 @@ class _BatchedFunction:
             self._new.update((r, self._c.zeros(self._type(r, True))) for r in op.results)
             return
         match op.kind:
-            case While():
+            case ops.While():
                 self._loop(op)
-            case If() | Case():
+            case ops.If() | ops.Case():
                 self._branch(op)
-            case Call(function):
+            case ops.Call(function):
                 self._call(op, function)
-            case ShardMap():
+            case ops.ShardMap():
                 self._shard_map(op, op.kind)
             case Collective() if self._owner.is_among(op):
                 self._collective(op, op.kind)
@@ -188,9 +170,9 @@ class _BatchedFunction:
         if self._active is not None:
             raise NotMapped(f"`{kind.opcode}` where elements of the batch go different ways", op.span)
         others = [axis for axis in kind.axes if axis.name != self._owner.name]
-        if isinstance(kind, AxisIndex):
+        if isinstance(kind, ops.AxisIndex):
             made = self._c.iota(INT32, (self._batch_size,), 0)
-        elif others and not isinstance(kind, AllReduce):
+        elif others and not isinstance(kind, ops.AllReduce):
             raise NotMapped(f"`{kind.opcode}` over the axis of a map together with others", op.span)
         else:
             made = kind.over(set(kind.axes) - set(others)).collected(self._c, self._full(op.operands[0]))
@@ -198,7 +180,7 @@ class _BatchedFunction:
                 made = self._c.op(kind.over(others), made)
         self._define(op, (made,))
 
-    def _shard_map(self, op: Op, kind: ShardMap) -> None:
+    def _shard_map(self, op: Op, kind: ops.ShardMap) -> None:
         """The batched function on every device; the batch is not split."""
         if self._active is not None and _may_run_on(kind.function.body):
             raise NotMapped(
@@ -220,7 +202,7 @@ class _BatchedFunction:
 
     def _plain(self, op: Op) -> None:
         inner = [v for region in op.regions for o in region.walk() for v in o.operands]
-        if not op.kind.pure and not isinstance(op.kind, JaxCall) and not self._owner.once:
+        if not op.kind.pure and not isinstance(op.kind, ops.JaxCall) and not self._owner.once:
             raise NotMapped(f"`{op.kind.opcode}`", op.span)
         if not any(v in self._batched_values for v in (*op.operands, *inner)):
             made = self._b.apply(op.kind, self._values(op.operands), [self._copy(r, {}) for r in op.regions])
@@ -238,10 +220,10 @@ class _BatchedFunction:
         if not op.regions:
             return op.kind.batch(self._c, op, operands, flags, self._batch_size)
         count = len(operands) // 2
-        if not isinstance(op.kind, ReduceWith) or inside or any(flags[count:]):
+        if not isinstance(op.kind, ops.ReduceWith) or inside or any(flags[count:]):
             raise NotBatched(f"`{op.kind.opcode}`")
         arrays = [self._full(v) for v in op.operands[:count]]
-        kind = ReduceWith(shifted(op.kind.axes))
+        kind = ops.ReduceWith(shifted(op.kind.axes))
         return self._b.apply(kind, (*arrays, *operands[count:]), [self._copy(op.regions[0], {})]).results
 
     def _copy(self, region: Region, by: dict[Value, Value]) -> Region:
@@ -259,12 +241,12 @@ class _BatchedFunction:
     def _one_by_one(self, op: Op, captured: Sequence[Value]) -> Sequence[Value]:
         """The operation in a loop over the elements of the batch."""
         b, c = self._b, self._c
-        zero, limit = (constant(b, n, INT64) for n in (0, self._batch_size))
+        zero, limit = (ops.constant(b, n, INT64) for n in (0, self._batch_size))
         starts = [c.zeros(self._type(r, True)) for r in op.results]
         types = (ArrayType(INT64), *[s.type for s in starts])
         tests, steps = Region(types), Region(types)
         with b.region(tests):
-            tests.results = (b.op(Compare("LT"), tests.params[0], limit),)
+            tests.results = (b.op(ops.Compare("LT"), tests.params[0], limit),)
         with b.region(steps):
             index, *buffers = steps.params
 
@@ -283,14 +265,14 @@ class _BatchedFunction:
                 c.update(buffer, c.reshape(r, (1, *r.type.static_shape)), [index, *[zero] * r.type.rank])
                 for buffer, r in zip(buffers, made, strict=True)
             ]
-            steps.results = (b.op(Add(), index, constant(b, 1, INT64)), *stored)
-        return b.apply(While(self._batch_size), (zero, *starts), (tests, steps)).results[1:]
+            steps.results = (b.op(ops.Add(), index, ops.constant(b, 1, INT64)), *stored)
+        return b.apply(ops.While(self._batch_size), (zero, *starts), (tests, steps)).results[1:]
 
     # -- control flow
 
     def _call(self, op: Op, function: Function) -> None:
         params = tuple(self._flags(op.operands))
-        assert isinstance(op.kind, Call)
+        assert isinstance(op.kind, ops.Call)
         has_rule = op.kind.rule is not None
         among = _any_op(function.body, self._owner.is_among)
         masked = self._active is not None and (among or _may_run_on(function.body))
@@ -312,9 +294,9 @@ class _BatchedFunction:
         self._define(op, self._b.apply(kind, operands).results)
 
     def _plain_call(self, op: Op) -> None:
-        assert isinstance(op.kind, Call)
+        assert isinstance(op.kind, ops.Call)
         effects = [
-            o for o in op.kind.function.body.walk() if not o.kind.pure and not isinstance(o.kind, JaxCall)
+            o for o in op.kind.function.body.walk() if not o.kind.pure and not isinstance(o.kind, ops.JaxCall)
         ]
         if effects and not self._owner.once:
             raise NotMapped(f"`{op.kind.function.name}`", op.span)
@@ -350,21 +332,21 @@ class _BatchedFunction:
     def _taken(self, op: Op, selector: Value) -> list[Value]:
         """The mask of the elements that take each arm; an index out of range takes the last."""
         b, c = self._b, self._c
-        if isinstance(op.kind, If):
-            return [selector, b.op(Not(), selector)]
+        if isinstance(op.kind, ops.If):
+            return [selector, b.op(ops.Not(), selector)]
         count = len(op.regions)
         equal = [c.compare("EQ", selector, c.filled(selector.type, n)) for n in range(count - 1)]
         rest = equal[0] if equal else None
         for flags in equal[1:]:
             assert rest is not None
-            rest = b.op(Or(), rest, flags)
-        last = b.op(Not(), rest) if rest is not None else c.compare("EQ", selector, selector)
+            rest = b.op(ops.Or(), rest, flags)
+        last = b.op(ops.Not(), rest) if rest is not None else c.compare("EQ", selector, selector)
         return [*equal, last]
 
     def _arm(self, region: Region, taken: Value) -> list[Value]:
         """The results of one arm; an arm that holds loops runs only if an element is active."""
         outer = self._active
-        active = taken if outer is None else self._b.op(And(), outer, taken)
+        active = taken if outer is None else self._b.op(ops.And(), outer, taken)
         self._active = active
         try:
             if not _holds_loops(region):
@@ -376,7 +358,7 @@ class _BatchedFunction:
                 run.results = tuple([self._full(v) for v in region.results])
             with self._b.region(skip):
                 skip.results = tuple([self._c.zeros(r.type) for r in run.results])
-            return list(self._b.apply(If(), (self._any(active),), (run, skip)).results)
+            return list(self._b.apply(ops.If(), (self._any(active),), (run, skip)).results)
         finally:
             self._active = outer
 
@@ -385,7 +367,7 @@ class _BatchedFunction:
         if condition.results[0] in self._batched_values:
             self._divergent_loop(op)
             return
-        assert isinstance(op.kind, While)
+        assert isinstance(op.kind, ops.While)
         flags = self._flags(op.results)
         operands = [self._full(v, f) for v, f in zip(op.operands, flags)]
         types = tuple([v.type for v in operands])
@@ -396,7 +378,7 @@ class _BatchedFunction:
             self._ops(condition)
             (going,) = self._values(condition.results)
             if outer is not None and op.kind.trip_count is None:
-                going = self._b.op(And(), going, self._any(outer))
+                going = self._b.op(ops.And(), going, self._any(outer))
             tests.results = (going,)
         self._new.update(zip(body.params, steps.params))
         with self._b.region(steps):
@@ -414,7 +396,7 @@ class _BatchedFunction:
             self._new.update(zip(condition.params, state))
             self._ops(condition)
             flags = self._full(condition.results[0])
-            return flags if before is None else self._b.op(And(), before, flags)
+            return flags if before is None else self._b.op(ops.And(), before, flags)
 
         first = going(operands, outer)
         types = (first.type, *[v.type for v in operands])
@@ -434,21 +416,21 @@ class _BatchedFunction:
                 steps.results = (going(after, running), *after)
             finally:
                 self._active = outer
-        self._define(op, self._b.apply(While(), (first, *operands), (tests, steps)).results[1:])
+        self._define(op, self._b.apply(ops.While(), (first, *operands), (tests, steps)).results[1:])
 
 
 def _any_op(region: Region, holds: Callable[[Op], bool]) -> bool:
     """True if it holds for an operation of a region, or of a function that is called in it."""
     return any(
-        holds(op) or (isinstance(op.kind, Call) and _any_op(op.kind.function.body, holds))
+        holds(op) or (isinstance(op.kind, ops.Call) and _any_op(op.kind.function.body, holds))
         for op in region.walk()
     )
 
 
 def _holds_loops(region: Region) -> bool:
-    return _any_op(region, lambda op: isinstance(op.kind, While))
+    return _any_op(region, lambda op: isinstance(op.kind, ops.While))
 
 
 def _may_run_on(region: Region) -> bool:
     """True if a region holds a loop that might not end for inactive elements."""
-    return _any_op(region, lambda op: isinstance(op.kind, While) and op.kind.trip_count is None)
+    return _any_op(region, lambda op: isinstance(op.kind, ops.While) and op.kind.trip_count is None)

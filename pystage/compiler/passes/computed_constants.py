@@ -15,60 +15,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .. import limits
+from .. import limits, ops
 from ..hlo.interpret import run_op
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import is_integer
 from ..hlo.walk import callees, functions, kinds
-from ..ops import (
-    Add,
-    And,
-    Atan2,
-    Broadcast,
-    Clamp,
-    Compare,
-    Concatenate,
-    Constant,
-    Convert,
-    CustomCall,
-    Divide,
-    DynamicSlice,
-    Gather,
-    Iota,
-    Multiply,
-    OptimizationBarrier,
-    Pad,
-    Power,
-    Reshape,
-    Reverse,
-    RngBitGenerator,
-    Select,
-    Slice,
-    Subtract,
-    Transpose,
-    Xor,
-)
 from ..ops.elementwise.base import Elementwise
 from ..ops.elementwise.binary import known_elements
 from ..ops.operands import COMPLEXES, FLOATS
 from ..ops.structure.shapes import is_signed_iota
 
 _ROUNDED = FLOATS | COMPLEXES
-_SIMPLIFIED = (Add, Subtract, Multiply, Divide, Power, Atan2)
+_SIMPLIFIED = (ops.Add, ops.Subtract, ops.Multiply, ops.Divide, ops.Power, ops.Atan2)
 """What XLA simplifies by constants, of floats or complex numbers; `arctan2(0.0, 0.0)` is NaN to it while it compiles."""
-_MOVING = (Broadcast, Reshape, Transpose, Reverse, Slice, DynamicSlice, Gather)
+_MOVING = (ops.Broadcast, ops.Reshape, ops.Transpose, ops.Reverse, ops.Slice, ops.DynamicSlice, ops.Gather)
 """What gives elements of its first operand."""
-_JOINING = (Concatenate, Pad)
-_BY_ELEMENT = (Elementwise, Select, Compare, Convert, Clamp)
-_INTEGER = (Multiply, And, Subtract, Xor)
-_APART = (CustomCall, OptimizationBarrier, RngBitGenerator)
+_JOINING = (ops.Concatenate, ops.Pad)
+_BY_ELEMENT = (Elementwise, ops.Select, ops.Compare, ops.Convert, ops.Clamp)
+_INTEGER = (ops.Multiply, ops.And, ops.Subtract, ops.Xor)
+_APART = (ops.CustomCall, ops.OptimizationBarrier, ops.RngBitGenerator)
 """What XLA does not look into."""
 
 
 def show_constants(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    if not kinds(function) & {*_SIMPLIFIED, Constant}:
+    if not kinds(function) & {*_SIMPLIFIED, ops.Constant}:
         return function
     folding = _ConstantFolding()
     for each in functions(function):
@@ -103,7 +75,7 @@ class _ConstantFolding:
         known = self.known(op.results)
         if isinstance(op.kind, _SIMPLIFIED) and op.results[0].type.dtype in _ROUNDED:
             return bool(known) or any(map(self.is_computed, op.operands))
-        return any(map(is_signed_iota, known)) and not isinstance(op.kind, Constant)
+        return any(map(is_signed_iota, known)) and not isinstance(op.kind, ops.Constant)
 
     def known(self, values: Sequence[Value]) -> list[np.ndarray]:
         """The elements of those values of which they are known."""
@@ -112,9 +84,9 @@ class _ConstantFolding:
     def _results(self, op: Op) -> Sequence[np.ndarray | None]:
         """The elements of the results; nothing where more than constants decides them."""
         kind, operands = op.kind, op.operands
-        if isinstance(kind, Constant):
+        if isinstance(kind, ops.Constant):
             return [_compressed(kind.data)]
-        if isinstance(kind, Iota):  # of a large one XLA computes nothing
+        if isinstance(kind, ops.Iota):  # of a large one XLA computes nothing
             return (
                 [_compressed(kind.reference())] if op.results[0].type.size <= limits.FOLDED_ELEMENTS else []
             )
@@ -148,11 +120,11 @@ class _ConstantFolding:
         kind, operands = op.kind, op.operands
         if isinstance(kind, _INTEGER) and is_integer(op.results[0].type.dtype):
             return self._of_integers(op)
-        if isinstance(kind, Select):
+        if isinstance(kind, ops.Select):
             chosen = [self.elements.get(v) for v in operands[1:]]
             return chosen[:1] if _are_one(chosen) else []
         if isinstance(kind, _MOVING):
-            piece = _piece(op) if isinstance(kind, Slice) else operands[0]
+            piece = _piece(op) if isinstance(kind, ops.Slice) else operands[0]
             elements = None if piece is None else self.elements.get(piece)
             return [elements] if _is_one(elements) and not _is_empty(op.results[0]) else []
         return []
@@ -160,7 +132,7 @@ class _ConstantFolding:
     def _of_integers(self, op: Op) -> Sequence[np.ndarray]:
         """Zero, of a product with it or a difference of what is the same."""
         dtype = op.results[0].type.dtype
-        if isinstance(op.kind, Subtract | Xor):
+        if isinstance(op.kind, ops.Subtract | ops.Xor):
             return [np.zeros((), dtype)] if op.operands[0] is op.operands[1] else []
         return [e for e in self.known(op.operands) if _is_one(e) and not e][:1]
 
@@ -168,18 +140,18 @@ class _ConstantFolding:
 def _piece(part: Op) -> Value | None:
     """Which of those that are joined a slice lies in, or what they are padded with."""
     whole, kind = part.operands[0].owner, part.kind
-    if not isinstance(whole, Op) or not isinstance(kind, Slice) or _is_empty(part.results[0]):
+    if not isinstance(whole, Op) or not isinstance(kind, ops.Slice) or _is_empty(part.results[0]):
         return None
     shape, joining = part.operands[0].type.static_shape, whole.kind
     places = [
         range(start, start + (n - 1) * stride + 1)
         for start, stride, n in zip(kind.starts, kind.strides, part.results[0].type.static_shape, strict=True)
     ]
-    if isinstance(joining, Pad):
+    if isinstance(joining, ops.Pad):
         ends = zip(places, shape, joining.low, joining.high, strict=True)
         outside = any(place[-1] < low or place[0] >= n - high for place, n, low, high in ends)
         return whole.operands[1] if outside else None
-    if isinstance(joining, Concatenate):
+    if isinstance(joining, ops.Concatenate):
         place, end = places[joining.axis], 0
         for operand in whole.operands:
             begin, end = end, end + operand.type.static_shape[joining.axis]
@@ -234,8 +206,10 @@ class _ShowConstants(Rewriter):
         elements = self._folding.elements[old]
         if elements is not None:
             return self._constant(elements, old)
-        return self.b.op(Select(), self.b.op(Compare("EQ"), other, other), new, other)
+        return self.b.op(ops.Select(), self.b.op(ops.Compare("EQ"), other, other), new, other)
 
     def _constant(self, elements: np.ndarray, like: Value) -> Value:
-        made = self.b.op(Constant(elements))
-        return made if elements.shape == like.type.shape else self.b.op(Broadcast(like.type.shape, ()), made)
+        made = self.b.op(ops.Constant(elements))
+        return (
+            made if elements.shape == like.type.shape else self.b.op(ops.Broadcast(like.type.shape, ()), made)
+        )

@@ -13,77 +13,32 @@ import itertools
 from collections import Counter
 
 from ...config import config
-from .. import limits
+from .. import limits, ops
 from ..diagnostics.errors import StagingError
 from ..diagnostics.span import Span
 from ..hlo.ir import Function, Op, Region, Value, type_of
 from ..hlo.op import HloOp
 from ..hlo.types import is_integer
 from ..hlo.walk import callees, structured
-from ..ops import (
-    Atan2,
-    BitcastConvert,
-    Broadcast,
-    Call,
-    Case,
-    Cholesky,
-    Concatenate,
-    Constant,
-    Convert,
-    Convolution,
-    Cosine,
-    CustomCall,
-    Divide,
-    DotGeneral,
-    DynamicSlice,
-    DynamicUpdateSlice,
-    Exponential,
-    ExponentialMinusOne,
-    Fft,
-    Gather,
-    If,
-    Iota,
-    JaxCall,
-    Log,
-    Logistic,
-    LogPlusOne,
-    Pad,
-    Power,
-    Print,
-    Reduce,
-    ReduceWindow,
-    ReduceWith,
-    Remainder,
-    Reshape,
-    Reverse,
-    RngBitGenerator,
-    Scatter,
-    SelectAndScatter,
-    Sine,
-    Slice,
-    Sort,
-    Tan,
-    Transpose,
-    TriangularSolve,
-    While,
-)
 from ..values.program_growth import Multiplied, too_large
 from .outlining import plan_of
 
-_FREE = (Constant, Reshape, Broadcast, Iota, Call, BitcastConvert, Convert)
+_FREE = (ops.Constant, ops.Reshape, ops.Broadcast, ops.Iota, ops.Call, ops.BitcastConvert, ops.Convert)
 _KERNELS: dict[type[HloOp], float] = {
-    **dict.fromkeys((DynamicUpdateSlice, DynamicSlice, Concatenate, RngBitGenerator, Print), 2.0),
-    DotGeneral: 0.5,
-    **dict.fromkeys((Gather, Fft, CustomCall, ReduceWindow), 4.0),
-    **dict.fromkeys((While, Convolution), 8.0),
-    **dict.fromkeys((If, Case, Sort, JaxCall), 22.0),
-    **dict.fromkeys((Scatter, SelectAndScatter, Cholesky, TriangularSolve), 40.0),
+    **dict.fromkeys(
+        (ops.DynamicUpdateSlice, ops.DynamicSlice, ops.Concatenate, ops.RngBitGenerator, ops.Print), 2.0
+    ),
+    ops.DotGeneral: 0.5,
+    **dict.fromkeys((ops.Gather, ops.Fft, ops.CustomCall, ops.ReduceWindow), 4.0),
+    **dict.fromkeys((ops.While, ops.Convolution), 8.0),
+    **dict.fromkeys((ops.If, ops.Case, ops.Sort, ops.JaxCall), 22.0),
+    **dict.fromkeys((ops.Scatter, ops.SelectAndScatter, ops.Cholesky, ops.TriangularSolve), 40.0),
 }
 """Milliseconds for what is not computed where it is used."""
 _FUSED: dict[type[HloOp], float] = {
     **dict.fromkeys(_FREE, 0.05),
-    **dict.fromkeys((Slice, Reverse, Transpose), 0.5),
-    Pad: 1.5,
+    **dict.fromkeys((ops.Slice, ops.Reverse, ops.Transpose), 0.5),
+    ops.Pad: 1.5,
 }
 """Milliseconds for what is computed where it is used, and no arithmetic."""
 _NUMBER, _ARRAY = 0.3, 0.5
@@ -96,10 +51,21 @@ _CROWD = 0.02
 """Milliseconds for the arithmetic on arrays in one region, to the power of three halves of its operations."""
 _CONE = 0.6
 """Milliseconds for an operation that is computed once more."""
-_BY_SERIES = (Sine, Cosine, Tan, Exponential, ExponentialMinusOne, Log, LogPlusOne, Logistic, Power, Atan2)
-_STORED = (*_BY_SERIES, Divide)
+_BY_SERIES = (
+    ops.Sine,
+    ops.Cosine,
+    ops.Tan,
+    ops.Exponential,
+    ops.ExponentialMinusOne,
+    ops.Log,
+    ops.LogPlusOne,
+    ops.Logistic,
+    ops.Power,
+    ops.Atan2,
+)
+_STORED = (*_BY_SERIES, ops.Divide)
 """Operations that XLA computes once for several users."""
-_REDUCTIONS, _DIVISIONS = (Reduce, ReduceWith), (Divide, Remainder)
+_REDUCTIONS, _DIVISIONS = (ops.Reduce, ops.ReduceWith), (ops.Divide, ops.Remainder)
 _SERIES, _DIVISION = 3, 15
 """How many additions a function that is computed by a series is worth, and a division of integers."""
 _FEW = 10
@@ -161,7 +127,7 @@ class _Estimate:
                 cost += kernel + _CONE * min(cone, limits.RECOMPUTED_OPERATIONS)
             elif cls in _FUSED:
                 cost += _FUSED[cls]
-                if cls is not Broadcast:
+                if cls is not ops.Broadcast:
                     cones[op.results[0]] = min(cone, limits.RECOMPUTED_OPERATIONS)
             else:
                 is_array = op.results[0].type.size > 1
@@ -188,13 +154,13 @@ class _Estimate:
     def _kernel(self, op: Op, uses: Counter[Value], cone: float) -> float | None:
         """The cost of an operation that is computed once for all its users; None for any other."""
         kind = op.kind
-        if isinstance(kind, DynamicUpdateSlice):
+        if isinstance(kind, ops.DynamicUpdateSlice):
             before = op.operands[0].owner
-            if isinstance(before, Op) and isinstance(before.kind, DynamicUpdateSlice):
+            if isinstance(before, Op) and isinstance(before.kind, ops.DynamicUpdateSlice):
                 return _CHAINED if op.results[0].type.size > _SMALL else _SMALL_CHAINED
         if isinstance(kind, _REDUCTIONS):
             key = self._computations.key(op)
-            if isinstance(kind, Reduce) and cone < _FEW and key in self._reductions:
+            if isinstance(kind, ops.Reduce) and cone < _FEW and key in self._reductions:
                 return _AGAIN
             self._reductions.add(key)
             return _TO_ARRAY if op.results[0].type.size > 1 else _TO_NUMBER
@@ -245,7 +211,7 @@ class _Computations:
 
     def add(self, op: Op) -> None:
         """Takes in an operation with one result that is computed where it is used."""
-        if isinstance(op.kind, Constant) and op.results[0].type.size > 1:
+        if isinstance(op.kind, ops.Constant) and op.results[0].type.size > 1:
             return
         self._of[op.results[0]] = self._numbers.setdefault(self.key(op), len(self._numbers))
 

@@ -13,65 +13,37 @@ has no uses, and would end the process.
 
 from __future__ import annotations
 
-from .. import limits
+from .. import limits, ops
 from ..analysis.def_use import captured
 from ..hlo.ir import Function, Op, Region
 from ..hlo.rewrite import Rewriter
-from ..ops import (
-    BitcastConvert,
-    Broadcast,
-    Call,
-    Case,
-    Clamp,
-    Compare,
-    Concatenate,
-    Constant,
-    Convert,
-    DotGeneral,
-    DynamicSlice,
-    DynamicUpdateSlice,
-    Gather,
-    If,
-    Iota,
-    OptimizationBarrier,
-    Pad,
-    Reduce,
-    ReduceWith,
-    Reshape,
-    Reverse,
-    Select,
-    Slice,
-    StopGradient,
-    Transpose,
-    While,
-)
 from ..ops.elementwise.base import Elementwise
 
-_HOLDERS = (Call, Case, If, While)
-_PARTS = (DynamicSlice, Gather, Slice)
+_HOLDERS = (ops.Call, ops.Case, ops.If, ops.While)
+_PARTS = (ops.DynamicSlice, ops.Gather, ops.Slice)
 _CODE = (
     *_HOLDERS,
     *_PARTS,
-    BitcastConvert,
-    Broadcast,
-    Clamp,
-    Compare,
-    Concatenate,
-    Constant,
-    Convert,
-    DotGeneral,
-    DynamicUpdateSlice,
+    ops.BitcastConvert,
+    ops.Broadcast,
+    ops.Clamp,
+    ops.Compare,
+    ops.Concatenate,
+    ops.Constant,
+    ops.Convert,
+    ops.DotGeneral,
+    ops.DynamicUpdateSlice,
     Elementwise,
-    Iota,
-    OptimizationBarrier,
-    Pad,
-    Reduce,
-    ReduceWith,
-    Reshape,
-    Reverse,
-    Select,
-    StopGradient,
-    Transpose,
+    ops.Iota,
+    ops.OptimizationBarrier,
+    ops.Pad,
+    ops.Reduce,
+    ops.ReduceWith,
+    ops.Reshape,
+    ops.Reverse,
+    ops.Select,
+    ops.StopGradient,
+    ops.Transpose,
 )
 """Operations that XLA:CPU compiles to machine code, whatever the operands."""
 
@@ -95,7 +67,7 @@ class _Kernels(Rewriter):
             self._inside = outer
 
     def op(self, op: Op) -> None:
-        if self._inside or not isinstance(op.kind, While) or not self._chosen(op):
+        if self._inside or not isinstance(op.kind, ops.While) or not self._chosen(op):
             self.copy(op)
             return
         self._inside = True
@@ -109,14 +81,14 @@ class _Kernels(Rewriter):
         touched = self._touched([*condition.ops, *body.ops])
         return touched is not None and touched >= limits.KERNEL_TRIP_BYTES
 
-    def _touched(self, ops: list[Op]) -> int | None:
+    def _touched(self, code: list[Op]) -> int | None:
         """Bytes that operations touch, those of inner loops once; None if one of them is for no kernel."""
         total = 0
-        for op in ops:
+        for op in code:
             if not isinstance(op.kind, _CODE) or _is_library_call(op):
                 return None
             inner: list[int | None] = [self._touched(region.ops) for region in op.regions]
-            if isinstance(op.kind, Call):
+            if isinstance(op.kind, ops.Call):
                 inner.append(self._of_function(op.kind.function))
             elif not op.regions:
                 inner.append(_bytes(op))
@@ -134,7 +106,7 @@ class _Kernels(Rewriter):
     def _outline(self, op: Op) -> None:
         """The loop as a call of a kernel, which takes what the loop carries and what it uses from outside."""
         used = captured(*op.regions)
-        constants = [v for v in used if isinstance(v.owner, Op) and isinstance(v.owner.kind, Constant)]
+        constants = [v for v in used if isinstance(v.owner, Op) and isinstance(v.owner.kind, ops.Constant)]
         outside = [v for v in used if v not in constants]
         operands = self.new_all([*op.operands, *outside])
         count = len(op.operands)
@@ -151,15 +123,15 @@ class _Kernels(Rewriter):
             made = self.append(op, op.kind, tuple(body.params[:count]), regions)
         self.values = outer
         body.results = (*made.results, body.params[kept])
-        results = self.b.ops(Call(Function("loop", body, op.span, fence=True, kernel=True)), *operands)
+        results = self.b.ops(ops.Call(Function("loop", body, op.span, fence=True, kernel=True)), *operands)
         self.values.update(zip(op.results, results, strict=False))
 
 
 def _is_library_call(op: Op) -> bool:
     """True for what XLA:CPU may give to a library: large reductions, and products but inner ones of 64-bit numbers."""
-    if isinstance(op.kind, Reduce | ReduceWith):
+    if isinstance(op.kind, ops.Reduce | ops.ReduceWith):
         return op.operands[0].type.size >= limits.LIBRARY_REDUCTION
-    return isinstance(op.kind, DotGeneral) and any(
+    return isinstance(op.kind, ops.DotGeneral) and any(
         len(v.type.shape) > 1 or v.type.dtype.itemsize < 8 for v in op.operands
     )
 
@@ -168,9 +140,9 @@ def _bytes(op: Op) -> int | None:
     """Bytes that an operation reads and writes; None if XLA may divide it among threads."""
     if isinstance(op.kind, _PARTS):
         touched = [*op.results, *op.results, *op.operands[1:]]
-    elif isinstance(op.kind, DynamicUpdateSlice):
+    elif isinstance(op.kind, ops.DynamicUpdateSlice):
         touched = [*op.operands[1:], op.operands[1]]
-    elif isinstance(op.kind, Reshape | Constant):
+    elif isinstance(op.kind, ops.Reshape | ops.Constant):
         touched = []
     else:
         touched = [*op.results, *op.operands]

@@ -10,35 +10,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import ops
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import INT64, UINT8, UINT64
 from ..hlo.walk import kinds
-from ..ops import (
-    Add,
-    BitcastConvert,
-    Broadcast,
-    Compare,
-    Constant,
-    Convert,
-    DynamicSlice,
-    DynamicUpdateSlice,
-    MaskPlaces,
-    Maximum,
-    Multiply,
-    Pad,
-    PopulationCount,
-    Reduce,
-    Reshape,
-    ShiftRightLogical,
-    Subtract,
-    While,
-)
 
 
 def mask_loops(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
-    return _Loops().function(function) if MaskPlaces in kinds(function) else function
+    return _Loops().function(function) if ops.MaskPlaces in kinds(function) else function
 
 
 WORD = 8
@@ -68,7 +49,7 @@ class _Loops(Rewriter):
 
     def ops(self, old: Region) -> None:
         masks, found = self._masks, dict(self._found)
-        self._masks = {op.operands[0] for op in old.ops if isinstance(op.kind, MaskPlaces)}
+        self._masks = {op.operands[0] for op in old.ops if isinstance(op.kind, ops.MaskPlaces)}
         super().ops(old)
         self._masks, self._found = masks, found
 
@@ -83,12 +64,12 @@ class _Loops(Rewriter):
 
     def _of_mask(self, op: Op) -> tuple[int, Value | None]:
         """The mask of which an operation is the places (0) or, in a region that also asks for these, the count (1)."""
-        if isinstance(op.kind, MaskPlaces):
+        if isinstance(op.kind, ops.MaskPlaces):
             return 0, op.operands[0]
-        maker = op.operands[0].owner if op.kind == Reduce(Add(), (0,)) else None
-        if isinstance(maker, Op) and maker.kind == Convert(INT64) and maker.operands[0] in self._masks:
+        maker = op.operands[0].owner if op.kind == ops.Reduce(ops.Add(), (0,)) else None
+        if isinstance(maker, Op) and maker.kind == ops.Convert(INT64) and maker.operands[0] in self._masks:
             start = op.operands[1].owner
-            if isinstance(start, Op) and isinstance(start.kind, Constant) and not start.kind.data.any():
+            if isinstance(start, Op) and isinstance(start.kind, ops.Constant) and not start.kind.data.any():
                 return 1, maker.operands[0]
         return 0, None
 
@@ -96,23 +77,23 @@ class _Loops(Rewriter):
         """The places and their number: a loop over the words of the mask, before which false ones fill up the first."""
         b, (most,) = self.b, mask.type.static_shape
         zero = self._number(0)
-        carried: Sequence[Value] = (zero, zero, b.op(Broadcast((most,), ()), zero))
+        carried: Sequence[Value] = (zero, zero, b.op(ops.Broadcast((most,), ()), zero))
         if most < WORD:
             for _ in range(most):
                 carried = self._element(mask, carried)
             return carried[2], carried[1]
         words, before = -(-most // WORD), -most % WORD
-        bytes = b.op(Convert(UINT8), mask)
+        bytes = b.op(ops.Convert(UINT8), mask)
         if before:
-            bytes = b.op(Pad((before,), (0,), (0,)), bytes, b.op(Constant(np.zeros((), np.uint8))))
-        read = b.op(BitcastConvert(UINT64), b.op(Reshape((words, WORD)), bytes))
+            bytes = b.op(ops.Pad((before,), (0,), (0,)), bytes, b.op(ops.Constant(np.zeros((), np.uint8))))
+        read = b.op(ops.BitcastConvert(UINT64), b.op(ops.Reshape((words, WORD)), bytes))
         types = tuple([v.type for v in carried])
         condition, body = Region(types), Region(types)
         with b.region(condition):
-            condition.results = (b.op(Compare("LT"), condition.params[0], self._number(words)),)
+            condition.results = (b.op(ops.Compare("LT"), condition.params[0], self._number(words)),)
         with b.region(body):
             body.results = self._word(read, before, body.params)
-        _, count, places = b.apply(While(words), tuple(carried), (condition, body)).results
+        _, count, places = b.apply(ops.While(words), tuple(carried), (condition, body)).results
         return places, count
 
     def _word(self, words: Value, before: int, carried: Sequence[Value]) -> tuple[Value, ...]:
@@ -121,30 +102,35 @@ class _Loops(Rewriter):
         There is room for them: the words so far have at most eight each, the first one `before` less.
         """
         b, (at, count, places) = self.b, carried
-        word = b.op(Reshape(()), b.op(DynamicSlice((1,)), words, at))
-        bits = b.op(Multiply(), word, b.op(Constant(_GATHER_BITS)))
-        bits = b.op(ShiftRightLogical(), bits, b.op(Constant(np.full((), 64 - WORD, np.uint64))))
+        word = b.op(ops.Reshape(()), b.op(ops.DynamicSlice((1,)), words, at))
+        bits = b.op(ops.Multiply(), word, b.op(ops.Constant(_GATHER_BITS)))
+        bits = b.op(ops.ShiftRightLogical(), bits, b.op(ops.Constant(np.full((), 64 - WORD, np.uint64))))
         row = b.op(
-            DynamicSlice((1, WORD)), b.op(Constant(PLACES)), b.op(Convert(INT64), bits), self._number(0)
+            ops.DynamicSlice((1, WORD)),
+            b.op(ops.Constant(PLACES)),
+            b.op(ops.Convert(INT64), bits),
+            self._number(0),
         )
-        begin = b.op(Multiply(), at, self._number(WORD))
+        begin = b.op(ops.Multiply(), at, self._number(WORD))
         if before:
-            begin = b.op(Subtract(), begin, self._number(before))
+            begin = b.op(ops.Subtract(), begin, self._number(before))
         found = b.op(
-            Add(), b.op(Convert(INT64), b.op(Reshape((WORD,)), row)), b.op(Broadcast((WORD,), ()), begin)
+            ops.Add(),
+            b.op(ops.Convert(INT64), b.op(ops.Reshape((WORD,)), row)),
+            b.op(ops.Broadcast((WORD,), ()), begin),
         )
         if before:
-            found = b.op(Maximum(), found, b.op(Broadcast((WORD,), ()), self._number(0)))
-        places = b.op(DynamicUpdateSlice(), places, found, count)
-        count = b.op(Add(), count, b.op(Convert(INT64), b.op(PopulationCount(), word)))
-        return b.op(Add(), at, self._number(1)), count, places
+            found = b.op(ops.Maximum(), found, b.op(ops.Broadcast((WORD,), ()), self._number(0)))
+        places = b.op(ops.DynamicUpdateSlice(), places, found, count)
+        count = b.op(ops.Add(), count, b.op(ops.Convert(INT64), b.op(ops.PopulationCount(), word)))
+        return b.op(ops.Add(), at, self._number(1)), count, places
 
     def _element(self, mask: Value, carried: Sequence[Value]) -> tuple[Value, ...]:
         """One more element: its place is stored where the next true one goes, which is there also if it is not."""
         b, (at, count, places) = self.b, carried
-        places = b.op(DynamicUpdateSlice(), places, b.op(Reshape((1,)), at), count)
-        chosen = b.op(Convert(INT64), b.op(Reshape(()), b.op(DynamicSlice((1,)), mask, at)))
-        return b.op(Add(), at, self._number(1)), b.op(Add(), count, chosen), places
+        places = b.op(ops.DynamicUpdateSlice(), places, b.op(ops.Reshape((1,)), at), count)
+        chosen = b.op(ops.Convert(INT64), b.op(ops.Reshape(()), b.op(ops.DynamicSlice((1,)), mask, at)))
+        return b.op(ops.Add(), at, self._number(1)), b.op(ops.Add(), count, chosen), places
 
     def _number(self, number: int) -> Value:
-        return self.b.op(Constant(np.full((), number, np.int64)))
+        return self.b.op(ops.Constant(np.full((), number, np.int64)))

@@ -13,30 +13,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 
-from .. import limits
+from .. import limits, ops
 from ..analysis.def_use import last_uses
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import ArrayType
 from ..hlo.walk import functions
-from ..ops import (
-    Broadcast,
-    Call,
-    Case,
-    Constant,
-    DynamicUpdateSlice,
-    If,
-    Iota,
-    Reduce,
-    ReduceWith,
-    Reshape,
-    Scatter,
-)
 
-ENDS = (Case, DynamicUpdateSlice, If, Reduce, ReduceWith, Scatter)
+ENDS = (ops.Case, ops.DynamicUpdateSlice, ops.If, ops.Reduce, ops.ReduceWith, ops.Scatter)
 """Operations that XLA fuses their operands into, and that are never fused into two users."""
 
-CHEAP = (*ENDS, Broadcast, Call, Constant, Iota)
+CHEAP = (*ENDS, ops.Broadcast, ops.Call, ops.Constant, ops.Iota)
 """Operations whose results are kept anyway, or cost less to rematerialise than to keep."""
 
 
@@ -90,10 +77,10 @@ def plan_of(region: Region) -> dict[int, list[Value]]:
     last = last_uses(region)
     start = 0
     for end in places:
-        ops = [op for op in region.ops[start : end + 1] if not _is_cheap(op)]
+        kept = [op for op in region.ops[start : end + 1] if not _is_cheap(op)]
         live = [
             r
-            for op in ops
+            for op in kept
             for r in op.results
             if r.type.size <= limits.SEGMENT_ELEMENTS and last.get(r, -1) > end
         ]
@@ -105,7 +92,7 @@ def plan_of(region: Region) -> dict[int, list[Value]]:
 
 def _is_cheap(op: Op) -> bool:
     """True for what is not kept: also a parameter in another shape, which is no code."""
-    if isinstance(op.kind, Reshape):
+    if isinstance(op.kind, ops.Reshape):
         return not isinstance(op.operands[0].owner, Op)
     return isinstance(op.kind, CHEAP)
 
@@ -139,6 +126,6 @@ class _Outlining(Rewriter):
             body = Region(types)
             body.results = tuple(body.params)
             fence = self._fences[types] = Function("segment", body, fence=True)
-        after = dict(zip(values, self.b.ops(Call(fence), *values), strict=True))
+        after = dict(zip(values, self.b.ops(ops.Call(fence), *values), strict=True))
         for value in live:
             self.values[value] = after[self.values[value]]

@@ -12,35 +12,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from .. import ops
 from ..analysis.buffers import Buffers
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.walk import functions, kinds
-from ..ops import (
-    Broadcast,
-    Call,
-    Constant,
-    DynamicSlice,
-    DynamicUpdateSlice,
-    Gather,
-    Iota,
-    Reshape,
-    Slice,
-    Transpose,
-)
 
-_RESHAPES = {Reshape, Transpose}
-_LOADS = {DynamicSlice, Slice, Gather}
-_FILLING = {Broadcast, Constant, Iota}
+_RESHAPES = {ops.Reshape, ops.Transpose}
+_LOADS = {ops.DynamicSlice, ops.Slice, ops.Gather}
+_FILLING = {ops.Broadcast, ops.Constant, ops.Iota}
 
 
 def fence_stores(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
     found = kinds(function)
-    if DynamicUpdateSlice not in found or not found & _LOADS:
+    if ops.DynamicUpdateSlice not in found or not found & _LOADS:
         return function
     unsafe = _UnsafeStores(function)
-    stores = {op for op in unsafe.ops if isinstance(op.kind, DynamicUpdateSlice) and unsafe.holds(op)}
+    stores = {op for op in unsafe.ops if isinstance(op.kind, ops.DynamicUpdateSlice) and unsafe.holds(op)}
     return _StoreFencing(stores).function(function) if stores else function
 
 
@@ -58,7 +47,7 @@ class _UnsafeStores:
         self._sites: defaultdict[Region, list[Op]] = defaultdict(list)
         """The operations that run a region."""
         for op in self.ops:
-            for region in (op.kind.function.body,) if isinstance(op.kind, Call) else op.regions:
+            for region in (op.kind.function.body,) if isinstance(op.kind, ops.Call) else op.regions:
                 self._sites[region].append(op)
 
     def holds(self, store: Op) -> bool:
@@ -74,7 +63,7 @@ class _UnsafeStores:
         pending, seen = [stored], {stored}
         while pending:
             op = pending.pop().owner
-            if not isinstance(op, Op) or op.regions or isinstance(op.kind, Call):
+            if not isinstance(op, Op) or op.regions or isinstance(op.kind, ops.Call):
                 continue
             for value in op.operands:
                 if type(op.kind) in _LOADS and self._buffers(value) is home:
@@ -122,4 +111,4 @@ class _StoreFencing(Rewriter):
             body = Region((stored.type,))
             body.results = (body.params[0],)
             fence = self._fences[stored.type] = Function("stored", body, fence=True)
-        self.define(op, self.append(op, op.kind, (array, self.b.op(Call(fence), stored), *starts)))
+        self.define(op, self.append(op, op.kind, (array, self.b.op(ops.Call(fence), stored), *starts)))

@@ -9,24 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...records import dataclass
+from .. import ops
 from ..hlo.builder import Builder
 from ..hlo.ir import Value
 from ..hlo.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT64, ArrayType, DType
-from ..ops import (
-    Broadcast,
-    Complex,
-    DynamicSlice,
-    DynamicUpdateSlice,
-    Imag,
-    Pad,
-    Real,
-    Reshape,
-    Reverse,
-    Select,
-    Slice,
-    Transpose,
-    constant,
-)
 from .node import TreeNode
 
 Index = int | Value
@@ -35,7 +21,7 @@ Index = int | Value
 
 def index_value(b: Builder, index: Index) -> Value:
     """An index as a scalar of the program."""
-    return constant(b, index, INT64) if isinstance(index, int) else index
+    return ops.constant(b, index, INT64) if isinstance(index, int) else index
 
 
 def broadcast(b: Builder, value: Value, shape: tuple[int, ...]) -> Value:
@@ -46,8 +32,8 @@ def broadcast(b: Builder, value: Value, shape: tuple[int, ...]) -> Value:
     offset = len(shape) - len(own)
     kept = [i for i, n in enumerate(own) if n == shape[offset + i]]
     if len(kept) != len(own):
-        value = b.op(Reshape(tuple([own[i] for i in kept])), value)
-    return b.op(Broadcast(shape, tuple([offset + i for i in kept])), value)
+        value = b.op(ops.Reshape(tuple([own[i] for i in kept])), value)
+    return b.op(ops.Broadcast(shape, tuple([offset + i for i in kept])), value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +80,15 @@ class Window(View):
         if self.static:
             starts = tuple([int(s) for s in self.starts])  # type: ignore[arg-type]
             limits = tuple([s + n for s, n in zip(starts, self.sizes)])
-            return b.op(Slice(starts, limits, (1,) * len(starts)), base)
-        return b.op(DynamicSlice(self.sizes), base, *[index_value(b, s) for s in self.starts])
+            return b.op(ops.Slice(starts, limits, (1,) * len(starts)), base)
+        return b.op(ops.DynamicSlice(self.sizes), base, *[index_value(b, s) for s in self.starts])
 
     def write(self, b: Builder, base: Value, new: Value) -> Value:
         if self.sizes == base.type.shape:
             return new
         if 0 in self.sizes:
             return base
-        return b.op(DynamicUpdateSlice(), base, new, *[index_value(b, s) for s in self.starts])
+        return b.op(ops.DynamicUpdateSlice(), base, new, *[index_value(b, s) for s in self.starts])
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
         return self.sizes
@@ -127,7 +113,7 @@ class Strided(View):
     strides: tuple[int, ...]
 
     def read(self, b: Builder, base: Value) -> Value:
-        return b.op(Slice(self.starts, self.limits, self.strides), base)
+        return b.op(ops.Slice(self.starts, self.limits, self.strides), base)
 
     def write(self, b: Builder, base: Value, new: Value) -> Value:
         if new.type.size == 0:
@@ -135,11 +121,11 @@ class Strided(View):
         interior = tuple([s - 1 for s in self.strides])
         spread = [(n - 1) * s + 1 for n, s in zip(new.type.static_shape, self.strides)]
         high = tuple([n - a - e for n, a, e in zip(base.type.static_shape, self.starts, spread)])
-        pad = Pad(self.starts, high, interior)
-        here = constant(b, np.ones(new.type.static_shape, BOOL))
-        mask = b.op(pad, here, constant(b, False, BOOL))
-        values = b.op(pad, new, constant(b, 0, new.type.dtype))
-        return b.op(Select(), mask, values, base)
+        pad = ops.Pad(self.starts, high, interior)
+        here = ops.constant(b, np.ones(new.type.static_shape, BOOL))
+        mask = b.op(pad, here, ops.constant(b, False, BOOL))
+        values = b.op(pad, new, ops.constant(b, 0, new.type.dtype))
+        return b.op(ops.Select(), mask, values, base)
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
         return tuple([len(range(a, e, s)) for a, e, s in zip(self.starts, self.limits, self.strides)])
@@ -152,10 +138,10 @@ class Flipped(View):
     axes: tuple[int, ...]
 
     def read(self, b: Builder, base: Value) -> Value:
-        return b.op(Reverse(self.axes), base)
+        return b.op(ops.Reverse(self.axes), base)
 
     def write(self, b: Builder, base: Value, new: Value) -> Value:
-        return b.op(Reverse(self.axes), new)
+        return b.op(ops.Reverse(self.axes), new)
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
         return base.static_shape
@@ -168,11 +154,11 @@ class Permuted(View):
     permutation: tuple[int, ...]
 
     def read(self, b: Builder, base: Value) -> Value:
-        return b.op(Transpose(self.permutation), base)
+        return b.op(ops.Transpose(self.permutation), base)
 
     def write(self, b: Builder, base: Value, new: Value) -> Value:
         inverse = tuple([int(i) for i in np.argsort(self.permutation)])
-        return b.op(Transpose(inverse), new)
+        return b.op(ops.Transpose(inverse), new)
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
         return tuple([base.static_shape[i] for i in self.permutation])
@@ -189,10 +175,10 @@ class Reshaped(View):
     packed: bool = False
 
     def read(self, b: Builder, base: Value) -> Value:
-        return b.op(Reshape(self.new_shape), base)
+        return b.op(ops.Reshape(self.new_shape), base)
 
     def write(self, b: Builder, base: Value, new: Value) -> Value:
-        return b.op(Reshape(base.type.shape), new)
+        return b.op(ops.Reshape(base.type.shape), new)
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
         return self.new_shape
@@ -209,12 +195,12 @@ class RealOrImaginary(View):
     imaginary: bool
 
     def read(self, b: Builder, base: Value) -> Value:
-        return b.op(Imag() if self.imaginary else Real(), base)
+        return b.op(ops.Imag() if self.imaginary else ops.Real(), base)
 
     def write(self, b: Builder, base: Value, new: Value) -> Value:
         if self.imaginary:
-            return b.op(Complex(), b.op(Real(), base), new)
-        return b.op(Complex(), new, b.op(Imag(), base))
+            return b.op(ops.Complex(), b.op(ops.Real(), base), new)
+        return b.op(ops.Complex(), new, b.op(ops.Imag(), base))
 
     def dtype(self, base: DType) -> DType:
         return _PARTS.get(base, base)
@@ -288,7 +274,7 @@ class SlidingWindows(View):
 
     def read(self, b: Builder, base: Value) -> Value:
         if 0 in self.shape(base.type):
-            return broadcast(b, constant(b, 0, base.type.dtype), self.shape(base.type))
+            return broadcast(b, ops.constant(b, 0, base.type.dtype), self.shape(base.type))
         for size, axis in zip(self.sizes, self.axes):
             base = self._windows(b, base, size, axis)
         return base
@@ -304,17 +290,17 @@ class SlidingWindows(View):
         """The windows along one axis, by copies of it in a row, in which rows of `count + 1` elements are shifted by one."""
         rank = base.type.rank
         others = [at for at in range(rank) if at != axis]
-        line = b.op(Transpose((*others, axis)), base)
+        line = b.op(ops.Transpose((*others, axis)), base)
         *outer, count = line.type.static_shape
-        copies = b.op(Broadcast((*outer, size + 1, count), (*range(rank - 1), rank)), line)
-        flat = b.op(Reshape((*outer, (size + 1) * count)), copies)
+        copies = b.op(ops.Broadcast((*outer, size + 1, count), (*range(rank - 1), rank)), line)
+        flat = b.op(ops.Reshape((*outer, (size + 1) * count)), copies)
         start, steps = (0,) * rank, (1,) * (rank + 1)
-        flat = b.op(Slice(start, (*outer, size * (count + 1)), steps[1:]), flat)
-        shifted = b.op(Reshape((*outer, size, count + 1)), flat)
-        found = b.op(Slice((*start, 0), (*outer, size, count - size + 1), steps), shifted)
+        flat = b.op(ops.Slice(start, (*outer, size * (count + 1)), steps[1:]), flat)
+        shifted = b.op(ops.Reshape((*outer, size, count + 1)), flat)
+        found = b.op(ops.Slice((*start, 0), (*outer, size, count - size + 1), steps), shifted)
         order = list(range(rank - 1))
         order.insert(axis, rank)
-        return b.op(Transpose((*order, rank - 1)), found)
+        return b.op(ops.Transpose((*order, rank - 1)), found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import ops
 from ...hlo.ir import Region, Value
 from ...hlo.op import HloOp
 from ...hlo.types import (
@@ -24,39 +25,6 @@ from ...hlo.types import (
     is_floating,
     is_integer,
     is_unsigned,
-)
-from ...ops import (
-    Abs,
-    Add,
-    And,
-    BitcastConvert,
-    Broadcast,
-    Compare,
-    Complex,
-    Constant,
-    Divide,
-    Floor,
-    Imag,
-    Maximum,
-    Minimum,
-    Multiply,
-    Negate,
-    Not,
-    Or,
-    Power,
-    Real,
-    Reduce,
-    Remainder,
-    RoundNearestAfz,
-    RoundNearestEven,
-    Select,
-    ShiftRightArithmetic,
-    ShiftRightLogical,
-    Sign,
-    Sqrt,
-    StopGradient,
-    Subtract,
-    While,
 )
 from ...ops.elementwise.base import OfComplex
 from ...values.boundary import Form
@@ -97,16 +65,16 @@ def like(ctx: Operations, value: Value, number: object) -> Value:
 
 def select(ctx: Operations, condition: Value, on_true: Value, on_false: Value) -> Value:
     """`on_true` where the condition holds."""
-    return ctx.op(Select(), condition, on_true, on_false)
+    return ctx.op(ops.Select(), condition, on_true, on_false)
 
 
 def known_number(value: Value) -> Any:
     """The number that every element of `value` certainly is, or None."""
     kind = getattr(value.owner, "kind", None)
-    while isinstance(kind, Broadcast):
+    while isinstance(kind, ops.Broadcast):
         value = value.owner.operands[0]  # type: ignore[union-attr]
         kind = getattr(value.owner, "kind", None)
-    if isinstance(kind, Constant) and kind.data.size == 1:
+    if isinstance(kind, ops.Constant) and kind.data.size == 1:
         return kind.data.item()
     return None
 
@@ -119,12 +87,12 @@ def nonzero(value: Value) -> bool:
 
 def zero_at(ctx: Operations, value: Value) -> Value:
     """Where `value` is 0."""
-    return ctx.op(Compare("EQ"), value, like(ctx, value, 0))
+    return ctx.op(ops.Compare("EQ"), value, like(ctx, value, 0))
 
 
 def is_nan(ctx: Operations, value: Value) -> Value:
     """Where `value` is NaN (of a complex number, either part)."""
-    return ctx.op(Compare("NE"), value, value)
+    return ctx.op(ops.Compare("NE"), value, value)
 
 
 def signbit(ctx: Operations, form: Form, x: Value) -> Value:
@@ -133,14 +101,14 @@ def signbit(ctx: Operations, form: Form, x: Value) -> Value:
     if dtype == BOOL or is_unsigned(dtype):
         return ctx.broadcast(ctx.constant(False, BOOL), x.type.static_shape)
     if not is_integer(dtype):
-        x = ctx.op(BitcastConvert(np.dtype(f"i{dtype.itemsize}")), x)
-    return ctx.op(Compare("LT"), x, like(ctx, x, 0))
+        x = ctx.op(ops.BitcastConvert(np.dtype(f"i{dtype.itemsize}")), x)
+    return ctx.op(ops.Compare("LT"), x, like(ctx, x, 0))
 
 
 def copysign(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """`|x|` with the sign of `y`."""
-    size = ctx.op(Abs(), x)
-    return select(ctx, signbit(ctx, form, y), ctx.op(Negate(), size), size)
+    size = ctx.op(ops.Abs(), x)
+    return select(ctx, signbit(ctx, form, y), ctx.op(ops.Negate(), size), size)
 
 
 # ---------------------------------------------------------------- division
@@ -148,7 +116,7 @@ def copysign(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
 
 def true_divide(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """`x / y` of floating-point or complex numbers."""
-    return ctx.op(by_form(Divide(), form, x.type.dtype), x, y)
+    return ctx.op(by_form(ops.Divide(), form, x.type.dtype), x, y)
 
 
 def floor_divide(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
@@ -161,10 +129,10 @@ def remainder(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     if is_floating(x.type.dtype):
         return _float_remainder(ctx, form, x, y)
     divisor = _without_zero(ctx, y)
-    rest = ctx.op(Remainder(), x, divisor)
+    rest = ctx.op(ops.Remainder(), x, divisor)
     if is_unsigned(x.type.dtype):
         return rest
-    return select(ctx, _needs_step(ctx, rest, divisor), ctx.op(Add(), rest, divisor), rest)
+    return select(ctx, _needs_step(ctx, rest, divisor), ctx.op(ops.Add(), rest, divisor), rest)
 
 
 def divmod_(ctx: Operations, form: Form, x: Value, y: Value) -> tuple[Value, Value]:
@@ -173,14 +141,14 @@ def divmod_(ctx: Operations, form: Form, x: Value, y: Value) -> tuple[Value, Val
         return floor_divide(ctx, form, x, y), remainder(ctx, form, x, y)
     if form is Form.JAX:
         return _jax_float_divmod(ctx, x, y)
-    rest = ctx.op(Remainder(), x, y)
+    rest = ctx.op(ops.Remainder(), x, y)
     step = _needs_step(ctx, rest, y)
-    whole = ctx.op(Divide(), ctx.op(Subtract(), x, rest), y)
-    whole = select(ctx, step, ctx.op(Subtract(), whole, like(ctx, whole, 1)), whole)
-    floor = ctx.op(Floor(), whole)
-    beyond = ctx.op(Compare("GT"), ctx.op(Subtract(), whole, floor), like(ctx, whole, 0.5))
-    floor = select(ctx, beyond, ctx.op(Add(), floor, like(ctx, whole, 1)), floor)
-    plain = ctx.op(Divide(), x, y)
+    whole = ctx.op(ops.Divide(), ctx.op(ops.Subtract(), x, rest), y)
+    whole = select(ctx, step, ctx.op(ops.Subtract(), whole, like(ctx, whole, 1)), whole)
+    floor = ctx.op(ops.Floor(), whole)
+    beyond = ctx.op(ops.Compare("GT"), ctx.op(ops.Subtract(), whole, floor), like(ctx, whole, 0.5))
+    floor = select(ctx, beyond, ctx.op(ops.Add(), floor, like(ctx, whole, 1)), floor)
+    plain = ctx.op(ops.Divide(), x, y)
     floor = select(ctx, zero_at(ctx, whole), copysign(ctx, form, like(ctx, whole, 0), plain), floor)
     if not nonzero(y):
         floor = select(ctx, zero_at(ctx, y), plain, floor)
@@ -188,41 +156,43 @@ def divmod_(ctx: Operations, form: Form, x: Value, y: Value) -> tuple[Value, Val
 
 
 def _float_remainder(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
-    rest = ctx.op(Remainder(), x, y)
+    rest = ctx.op(ops.Remainder(), x, y)
     step = _needs_step(ctx, rest, y)
     if form is Form.JAX:
-        return select(ctx, step, ctx.op(Add(), rest, y), rest)
+        return select(ctx, step, ctx.op(ops.Add(), rest, y), rest)
     return _signed_remainder(ctx, form, rest, step, y)
 
 
 def _signed_remainder(ctx: Operations, form: Form, rest: Value, step: Value, y: Value) -> Value:
     """The remainder with the sign of the divisor, its zeros included; these vary as the remainder does."""
-    moved = select(ctx, step, ctx.op(Add(), rest, y), rest)
-    fixed = ctx.op(StopGradient(), rest)
-    zero = ctx.op(Subtract(), copysign(ctx, form, fixed, y), ctx.op(Subtract(), fixed, rest))
+    moved = select(ctx, step, ctx.op(ops.Add(), rest, y), rest)
+    fixed = ctx.op(ops.StopGradient(), rest)
+    zero = ctx.op(ops.Subtract(), copysign(ctx, form, fixed, y), ctx.op(ops.Subtract(), fixed, rest))
     return select(ctx, zero_at(ctx, rest), zero, moved)
 
 
 def _jax_float_divmod(ctx: Operations, x: Value, y: Value) -> tuple[Value, Value]:
-    rest = ctx.op(Remainder(), x, y)
-    reduced = select(ctx, zero_at(ctx, y), x, ctx.op(Subtract(), x, rest))
-    whole = ctx.op(Divide(), reduced, y)
-    signs = ctx.op(Compare("NE"), ctx.op(Sign(), y), ctx.op(Sign(), rest))
-    step = ctx.op(And(), ctx.op(Compare("NE"), rest, like(ctx, rest, 0)), signs)
-    whole = select(ctx, step, ctx.op(Subtract(), whole, like(ctx, whole, 1)), whole)
-    return round_half_away(ctx, whole), select(ctx, step, ctx.op(Add(), rest, y), rest)
+    rest = ctx.op(ops.Remainder(), x, y)
+    reduced = select(ctx, zero_at(ctx, y), x, ctx.op(ops.Subtract(), x, rest))
+    whole = ctx.op(ops.Divide(), reduced, y)
+    signs = ctx.op(ops.Compare("NE"), ctx.op(ops.Sign(), y), ctx.op(ops.Sign(), rest))
+    step = ctx.op(ops.And(), ctx.op(ops.Compare("NE"), rest, like(ctx, rest, 0)), signs)
+    whole = select(ctx, step, ctx.op(ops.Subtract(), whole, like(ctx, whole, 1)), whole)
+    return round_half_away(ctx, whole), select(ctx, step, ctx.op(ops.Add(), rest, y), rest)
 
 
 def round_half_away(ctx: Operations, x: Value) -> Value:
     """The nearest integer, halves away from zero."""
-    return ctx.op(RoundNearestAfz(), x)
+    return ctx.op(ops.RoundNearestAfz(), x)
 
 
 def _needs_step(ctx: Operations, rest: Value, y: Value) -> Value:
     """Where a truncated remainder and the divisor differ in sign."""
     zero = like(ctx, rest, 0)
-    differ = ctx.op(Compare("NE"), ctx.op(Compare("LT"), rest, zero), ctx.op(Compare("LT"), y, zero))
-    return ctx.op(And(), ctx.op(Compare("NE"), rest, zero), differ)
+    differ = ctx.op(
+        ops.Compare("NE"), ctx.op(ops.Compare("LT"), rest, zero), ctx.op(ops.Compare("LT"), y, zero)
+    )
+    return ctx.op(ops.And(), ctx.op(ops.Compare("NE"), rest, zero), differ)
 
 
 def _without_zero(ctx: Operations, y: Value) -> Value:
@@ -230,15 +200,15 @@ def _without_zero(ctx: Operations, y: Value) -> Value:
 
 
 def _integer_quotient(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
-    quotient = ctx.op(Divide(), x, y)
+    quotient = ctx.op(ops.Divide(), x, y)
     if not is_unsigned(x.type.dtype):
-        rest = ctx.op(Remainder(), x, y)
+        rest = ctx.op(ops.Remainder(), x, y)
         if form is Form.JAX:
-            differ = ctx.op(Compare("NE"), ctx.op(Sign(), x), ctx.op(Sign(), y))
-            step = ctx.op(And(), differ, ctx.op(Compare("NE"), rest, like(ctx, rest, 0)))
+            differ = ctx.op(ops.Compare("NE"), ctx.op(ops.Sign(), x), ctx.op(ops.Sign(), y))
+            step = ctx.op(ops.And(), differ, ctx.op(ops.Compare("NE"), rest, like(ctx, rest, 0)))
         else:
             step = _needs_step(ctx, rest, y)
-        quotient = select(ctx, step, ctx.op(Subtract(), quotient, like(ctx, quotient, 1)), quotient)
+        quotient = select(ctx, step, ctx.op(ops.Subtract(), quotient, like(ctx, quotient, 1)), quotient)
     if form is Form.JAX or nonzero(y):
         return quotient
     return select(ctx, zero_at(ctx, y), like(ctx, quotient, 0), quotient)
@@ -246,7 +216,7 @@ def _integer_quotient(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
 
 def fmod(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """The remainder with the sign of `x`. Integers by zero: 0."""
-    return ctx.op(Remainder(), x, y if is_floating(x.type.dtype) else _without_zero(ctx, y))
+    return ctx.op(ops.Remainder(), x, y if is_floating(x.type.dtype) else _without_zero(ctx, y))
 
 
 # ---------------------------------------------------------------- powers and shifts
@@ -255,14 +225,14 @@ def fmod(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
 def power(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """`x ** y`; small known integral exponents are written as products."""
     if is_complex(x.type.dtype):
-        return ctx.op(by_form(Power(), form, x.type.dtype), x, y)
+        return ctx.op(by_form(ops.Power(), form, x.type.dtype), x, y)
     exponent = known_number(y)
     if exponent is not None:
         number = float(exponent)
         if number.is_integer() and abs(number) <= CHAIN_LIMIT:
             return integer_power(ctx, x, int(number))
     if not is_integer(x.type.dtype):
-        return ctx.op(Power(), x, y)
+        return ctx.op(ops.Power(), x, y)
     return _jax_integer_power(ctx, x, y) if form is Form.JAX else _numpy_integer_power(ctx, x, y)
 
 
@@ -272,10 +242,10 @@ def power_of_one(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     if x.type.dtype not in (FLOAT32, FLOAT64) or (exponent is not None and exponent != 0.5):
         return power(ctx, form, x, y)
     if exponent is not None:
-        return ctx.op(Sqrt(), x)
-    half, one = ctx.op(Compare("EQ"), y, like(ctx, y, 0.5)), like(ctx, x, 1)
-    root = ctx.op(Sqrt(), select(ctx, half, x, one))
-    return select(ctx, half, root, ctx.op(Power(), select(ctx, half, one, x), y))
+        return ctx.op(ops.Sqrt(), x)
+    half, one = ctx.op(ops.Compare("EQ"), y, like(ctx, y, 0.5)), like(ctx, x, 1)
+    root = ctx.op(ops.Sqrt(), select(ctx, half, x, one))
+    return select(ctx, half, root, ctx.op(ops.Power(), select(ctx, half, one, x), y))
 
 
 def integer_power(ctx: Operations, x: Value, exponent: int) -> Value:
@@ -285,10 +255,10 @@ def integer_power(ctx: Operations, x: Value, exponent: int) -> Value:
     rest = abs(exponent)
     while rest:
         if rest & 1:
-            result = square if result is None else ctx.op(Multiply(), result, square)
+            result = square if result is None else ctx.op(ops.Multiply(), result, square)
         rest >>= 1
         if rest:
-            square = ctx.op(Multiply(), square, square)
+            square = ctx.op(ops.Multiply(), square, square)
     if result is None:
         return like(ctx, x, 1)
     return true_divide(ctx, Form.JAX, like(ctx, x, 1), result) if exponent < 0 else result
@@ -299,17 +269,17 @@ def _numpy_integer_power(ctx: Operations, x: Value, y: Value) -> Value:
     types = (x.type, x.type, x.type)
     condition, body = Region(types), Region(types)
     with ctx.b.region(condition):
-        condition.results = (any_of(ctx, ctx.op(Compare("GT"), condition.params[2], like(ctx, y, 0))),)
+        condition.results = (any_of(ctx, ctx.op(ops.Compare("GT"), condition.params[2], like(ctx, y, 0))),)
     with ctx.b.region(body):
         body.results = _power_step(ctx, *body.params)
-    return ctx.b.apply(While(), (like(ctx, x, 1), x, y), (condition, body)).results[0]
+    return ctx.b.apply(ops.While(), (like(ctx, x, 1), x, y), (condition, body)).results[0]
 
 
 def _jax_integer_power(ctx: Operations, x: Value, y: Value) -> Value:
     """JAX looks at six bits of the exponent; 0 to a power that is not 0 is 0 from the beginning."""
     result = select(
         ctx,
-        ctx.op(And(), zero_at(ctx, x), ctx.op(Compare("NE"), y, like(ctx, y, 0))),
+        ctx.op(ops.And(), zero_at(ctx, x), ctx.op(ops.Compare("NE"), y, like(ctx, y, 0))),
         like(ctx, x, 0),
         like(ctx, x, 1),
     )
@@ -320,20 +290,20 @@ def _jax_integer_power(ctx: Operations, x: Value, y: Value) -> Value:
 
 def _power_step(ctx: Operations, result: Value, square: Value, rest: Value) -> tuple[Value, Value, Value]:
     one = like(ctx, rest, 1)
-    odd = ctx.op(Compare("NE"), ctx.op(And(), rest, one), like(ctx, rest, 0))
-    result = select(ctx, odd, ctx.op(Multiply(), result, square), result)
-    return result, ctx.op(Multiply(), square, square), ctx.op(ShiftRightLogical(), rest, one)
+    odd = ctx.op(ops.Compare("NE"), ctx.op(ops.And(), rest, one), like(ctx, rest, 0))
+    result = select(ctx, odd, ctx.op(ops.Multiply(), result, square), result)
+    return result, ctx.op(ops.Multiply(), square, square), ctx.op(ops.ShiftRightLogical(), rest, one)
 
 
 def any_of(ctx: Operations, flags: Value) -> Value:
     """Whether any of the booleans is true, as a scalar."""
     axes = tuple(range(flags.type.rank))
-    return ctx.op(Reduce(Or(), axes), flags, ctx.constant(False, BOOL)) if axes else flags
+    return ctx.op(ops.Reduce(ops.Or(), axes), flags, ctx.constant(False, BOOL)) if axes else flags
 
 
 def right_shift(ctx: Operations, form: Form, x: Value, y: Value) -> Value:
     """`x >> y`: the sign is moved in, zeros for unsigned integers."""
-    return ctx.op(ShiftRightLogical() if is_unsigned(x.type.dtype) else ShiftRightArithmetic(), x, y)
+    return ctx.op(ops.ShiftRightLogical() if is_unsigned(x.type.dtype) else ops.ShiftRightArithmetic(), x, y)
 
 
 # ---------------------------------------------------------------- comparison, minimum, maximum
@@ -349,15 +319,15 @@ def compare(direction: str) -> Kernel:
         if x.type.dtype != y.type.dtype:
             return _mixed_signs(ctx, direction, x, y)
         if is_complex(x.type.dtype) and direction not in ("EQ", "NE"):
-            parts = [ctx.op(part, v) for part in (Real(), Imag()) for v in (x, y)]
-            real = ctx.op(Compare(direction), parts[0], parts[1])
-            imaginary = ctx.op(Compare(direction), parts[2], parts[3])
-            ordered = select(ctx, ctx.op(Compare("EQ"), parts[0], parts[1]), imaginary, real)
+            parts = [ctx.op(part, v) for part in (ops.Real(), ops.Imag()) for v in (x, y)]
+            real = ctx.op(ops.Compare(direction), parts[0], parts[1])
+            imaginary = ctx.op(ops.Compare(direction), parts[2], parts[3])
+            ordered = select(ctx, ctx.op(ops.Compare("EQ"), parts[0], parts[1]), imaginary, real)
             if form is Form.JAX:
                 return ordered
-            numbers = [ctx.op(Compare("EQ"), v, v) for v in (x, y)]
-            return ctx.op(And(), ordered, ctx.op(And(), *numbers))
-        return ctx.op(Compare(direction), x, y)
+            numbers = [ctx.op(ops.Compare("EQ"), v, v) for v in (x, y)]
+            return ctx.op(ops.And(), ordered, ctx.op(ops.And(), *numbers))
+        return ctx.op(ops.Compare(direction), x, y)
 
     return kernel
 
@@ -366,11 +336,11 @@ def _mixed_signs(ctx: Operations, direction: str, x: Value, y: Value) -> Value:
     """A comparison of signed with unsigned 64-bit integers, exact."""
     if is_unsigned(x.type.dtype):
         return _mixed_signs(ctx, _SWAPPED[direction], y, x)
-    negative = ctx.op(Compare("LT"), x, like(ctx, x, 0))
-    inside = ctx.op(Compare(direction), ctx.convert(x, UINT64), y)
+    negative = ctx.op(ops.Compare("LT"), x, like(ctx, x, 0))
+    inside = ctx.op(ops.Compare(direction), ctx.convert(x, UINT64), y)
     if direction in ("LT", "LE", "NE"):
-        return ctx.op(Or(), negative, inside)
-    return ctx.op(And(), ctx.op(Not(), negative), inside)
+        return ctx.op(ops.Or(), negative, inside)
+    return ctx.op(ops.And(), ctx.op(ops.Not(), negative), inside)
 
 
 def extremum(kind: HloOp) -> Kernel:
@@ -385,7 +355,7 @@ def extremum(kind: HloOp) -> Kernel:
     return kernel
 
 
-maximum, minimum = op(Maximum()), op(Minimum())
+maximum, minimum = op(ops.Maximum()), op(ops.Minimum())
 
 
 # ---------------------------------------------------------------- rounding, parts
@@ -397,7 +367,9 @@ def by_parts(kernel: Kernel) -> Kernel:
     def both(ctx: Operations, form: Form, x: Value) -> Value:
         if not is_complex(x.type.dtype):
             return kernel(ctx, form, x)
-        return ctx.op(Complex(), kernel(ctx, form, ctx.op(Real(), x)), kernel(ctx, form, ctx.op(Imag(), x)))
+        return ctx.op(
+            ops.Complex(), kernel(ctx, form, ctx.op(ops.Real(), x)), kernel(ctx, form, ctx.op(ops.Imag(), x))
+        )
 
     return both
 
@@ -411,44 +383,44 @@ def real_only(kernel: Kernel) -> Kernel:
     return kernel_or_same
 
 
-rint = by_parts(real_only(op(RoundNearestEven())))
+rint = by_parts(real_only(op(ops.RoundNearestEven())))
 
 
 def real(ctx: Operations, form: Form, x: Value) -> Value:
     """The real part; of real numbers themselves."""
-    return ctx.op(Real(), x) if is_complex(x.type.dtype) else x
+    return ctx.op(ops.Real(), x) if is_complex(x.type.dtype) else x
 
 
 def imag(ctx: Operations, form: Form, x: Value) -> Value:
     """The imaginary part; of real numbers 0."""
-    return ctx.op(Imag(), x) if is_complex(x.type.dtype) else like(ctx, x, 0)
+    return ctx.op(ops.Imag(), x) if is_complex(x.type.dtype) else like(ctx, x, 0)
 
 
 def conjugate(ctx: Operations, form: Form, x: Value) -> Value:
     """The complex conjugate; of real numbers themselves."""
     if not is_complex(x.type.dtype):
         return x
-    return ctx.op(Complex(), ctx.op(Real(), x), ctx.op(Negate(), ctx.op(Imag(), x)))
+    return ctx.op(ops.Complex(), ctx.op(ops.Real(), x), ctx.op(ops.Negate(), ctx.op(ops.Imag(), x)))
 
 
 def absolute(ctx: Operations, form: Form, x: Value) -> Value:
     """The absolute value; booleans and unsigned integers stay."""
     if x.type.dtype == BOOL or is_unsigned(x.type.dtype):
         return x
-    size = ctx.op(Abs(), x)
+    size = ctx.op(ops.Abs(), x)
     if not is_complex(x.type.dtype) or form is Form.JAX:
         return size
     infinite = like(ctx, size, np.inf)
-    parts = [ctx.op(Abs(), ctx.op(part, x)) for part in (Real(), Imag())]
-    ends = [ctx.op(Compare("EQ"), part, infinite) for part in parts]
-    return select(ctx, ctx.op(Or(), *ends), infinite, size)  # also where the other part is NaN
+    parts = [ctx.op(ops.Abs(), ctx.op(part, x)) for part in (ops.Real(), ops.Imag())]
+    ends = [ctx.op(ops.Compare("EQ"), part, infinite) for part in parts]
+    return select(ctx, ctx.op(ops.Or(), *ends), infinite, size)  # also where the other part is NaN
 
 
 def sign(ctx: Operations, form: Form, x: Value) -> Value:
     """-1, 0 or 1; of complex numbers `x / |x|`. Of -0.0 it is 0.0 in NumPy and -0.0 in JAX."""
     if is_unsigned(x.type.dtype):
-        return ctx.op(Minimum(), x, like(ctx, x, 1))
-    signs = ctx.op(by_form(Sign(), form, x.type.dtype), x)
+        return ctx.op(ops.Minimum(), x, like(ctx, x, 1))
+    signs = ctx.op(by_form(ops.Sign(), form, x.type.dtype), x)
     if form is Form.JAX or not is_floating(x.type.dtype):
         return signs
     return select(ctx, zero_at(ctx, x), like(ctx, x, 0), signs)

@@ -11,24 +11,10 @@ import math
 
 import numpy as np
 
+from ... import ops
 from ...diagnostics.codes_calls import WrongArguments
 from ...hlo.ir import Value
 from ...hlo.types import FLOAT32, FLOAT64, INT32, INT64
-from ...ops import (
-    Abs,
-    Add,
-    And,
-    BitcastConvert,
-    Compare,
-    Divide,
-    IsFinite,
-    Multiply,
-    Negate,
-    Or,
-    Remainder,
-    RoundNearestEven,
-    Subtract,
-)
 from ...values.boundary import Form
 from ..interfaces.operations import Operations
 from .arithmetic import copysign, like, remainder, select
@@ -73,14 +59,14 @@ def compare_integer(ctx: Operations, direction: str, integer: Value, number: Val
     Rounding keeps the order, so that only an integer that rounds to `number` needs a second look: `number` is
     an integer then, and one of 64 bits unless it is 2**63.
     """
-    rounded = ctx.op(Compare(direction), ctx.convert(integer, FLOAT64), number)
-    same = ctx.op(Compare("EQ"), ctx.convert(integer, FLOAT64), number)
-    exact = ctx.op(Compare(direction), integer, ctx.convert(number, INT64))
-    beyond = ctx.op(Compare("GE"), number, like(ctx, number, 2.0**63))
+    rounded = ctx.op(ops.Compare(direction), ctx.convert(integer, FLOAT64), number)
+    same = ctx.op(ops.Compare("EQ"), ctx.convert(integer, FLOAT64), number)
+    exact = ctx.op(ops.Compare(direction), integer, ctx.convert(number, INT64))
+    beyond = ctx.op(ops.Compare("GE"), number, like(ctx, number, 2.0**63))
     if direction in ("LT", "LE", "NE"):
-        exact = ctx.op(Or(), beyond, exact)
+        exact = ctx.op(ops.Or(), beyond, exact)
     else:
-        exact = ctx.op(And(), ctx.op(Compare("LT"), number, like(ctx, number, 2.0**63)), exact)
+        exact = ctx.op(ops.And(), ctx.op(ops.Compare("LT"), number, like(ctx, number, 2.0**63)), exact)
     return select(ctx, same, exact, rounded)
 
 
@@ -92,31 +78,31 @@ def round_float(ctx: Operations, x: Value, digits: int) -> Value:
     if digits > MOST_DIGITS:
         return x
     if digits < LEAST_DIGITS:
-        return select(ctx, ctx.op(IsFinite(), x), copysign(ctx, Form.PYTHON, like(ctx, x, 0), x), x)
+        return select(ctx, ctx.op(ops.IsFinite(), x), copysign(ctx, Form.PYTHON, like(ctx, x, 0), x), x)
     if abs(digits) > EXACT_POWER:
         return _round_scaled(ctx, x, digits)
     scale = like(ctx, x, 10.0 ** abs(digits))
     if digits < 0:
-        scaled = ctx.op(Divide(), x, scale)
+        scaled = ctx.op(ops.Divide(), x, scale)
         half = copysign(ctx, Form.PYTHON, like(ctx, x, 10.0**-digits / 2), x)
-        lost = ctx.op(Subtract(), ctx.op(Remainder(), x, scale), half)
-        return _unless_whole(ctx, x, scaled, ctx.op(Multiply(), _nearest(ctx, scaled, lost), scale))
-    scaled = ctx.op(Multiply(), x, scale)
+        lost = ctx.op(ops.Subtract(), ctx.op(ops.Remainder(), x, scale), half)
+        return _unless_whole(ctx, x, scaled, ctx.op(ops.Multiply(), _nearest(ctx, scaled, lost), scale))
+    scaled = ctx.op(ops.Multiply(), x, scale)
     lost = _product_error(ctx, x, 10.0**digits, scaled)
-    return _unless_whole(ctx, x, scaled, ctx.op(Divide(), _nearest(ctx, scaled, lost), scale))
+    return _unless_whole(ctx, x, scaled, ctx.op(ops.Divide(), _nearest(ctx, scaled, lost), scale))
 
 
 def _product_error(ctx: Operations, x: Value, factor: float, product: Value) -> Value:
     """`x * factor - product` for the rounded product (Dekker 1971), by halves whose products are exact."""
     known = np.float64(factor)
     known_high = (known.view(np.int64) & ~_LOW_HALF).view(np.float64)
-    high = ctx.op(And(), ctx.op(BitcastConvert(INT64), x), ctx.constant(~_LOW_HALF, INT64))
-    x_high = ctx.op(BitcastConvert(FLOAT64), high)
-    x_low = ctx.op(Subtract(), x, x_high)
-    error = ctx.op(Negate(), product)
+    high = ctx.op(ops.And(), ctx.op(ops.BitcastConvert(INT64), x), ctx.constant(~_LOW_HALF, INT64))
+    x_high = ctx.op(ops.BitcastConvert(FLOAT64), high)
+    x_low = ctx.op(ops.Subtract(), x, x_high)
+    error = ctx.op(ops.Negate(), product)
     for part in (known_high, known - known_high):
         for half in (x_high, x_low):
-            error = ctx.op(Add(), ctx.op(Multiply(), half, like(ctx, x, part)), error)
+            error = ctx.op(ops.Add(), ctx.op(ops.Multiply(), half, like(ctx, x, part)), error)
     return error
 
 
@@ -125,17 +111,19 @@ def multiples(ctx: Operations, x: Value, integers: Value, largest: int) -> Value
 
     The integers, of the type of `x`, are not above `largest`; both halves of `x` times such a number are exact.
     """
-    plain = ctx.op(Multiply(), x, integers)
+    plain = ctx.op(ops.Multiply(), x, integers)
     dtype = x.type.dtype
     half = {FLOAT64: 27, FLOAT32: 12}.get(dtype)
     if half is None or largest >= 1 << (half - 1):
         return plain
     bits = INT64 if dtype == FLOAT64 else INT32
     mask = ctx.broadcast(ctx.constant(~((1 << half) - 1), bits), x.type.static_shape)
-    high = ctx.op(BitcastConvert(dtype), ctx.op(And(), ctx.op(BitcastConvert(bits), x), mask))
-    parts = [ctx.op(Multiply(), each, integers) for each in (high, ctx.op(Subtract(), x, high))]
-    halved = ctx.op(And(), ctx.op(IsFinite(), x), ctx.op(Compare("NE"), plain, like(ctx, plain, 0)))
-    return select(ctx, halved, ctx.op(Add(), *parts), plain)  # zeros keep their signs
+    high = ctx.op(ops.BitcastConvert(dtype), ctx.op(ops.And(), ctx.op(ops.BitcastConvert(bits), x), mask))
+    parts = [ctx.op(ops.Multiply(), each, integers) for each in (high, ctx.op(ops.Subtract(), x, high))]
+    halved = ctx.op(
+        ops.And(), ctx.op(ops.IsFinite(), x), ctx.op(ops.Compare("NE"), plain, like(ctx, plain, 0))
+    )
+    return select(ctx, halved, ctx.op(ops.Add(), *parts), plain)  # zeros keep their signs
 
 
 def _nearest(ctx: Operations, scaled: Value, lost: Value) -> Value:
@@ -143,31 +131,33 @@ def _nearest(ctx: Operations, scaled: Value, lost: Value) -> Value:
 
     What was lost is less than half a unit in the last place, so that it decides only between halves.
     """
-    whole = ctx.op(RoundNearestEven(), scaled)
-    rest = ctx.op(Subtract(), scaled, whole)
+    whole = ctx.op(ops.RoundNearestEven(), scaled)
+    rest = ctx.op(ops.Subtract(), scaled, whole)
     zero, one, half = (like(ctx, scaled, n) for n in (0.0, 1.0, 0.5))
-    up = ctx.op(And(), ctx.op(Compare("EQ"), rest, half), ctx.op(Compare("GT"), lost, zero))
+    up = ctx.op(ops.And(), ctx.op(ops.Compare("EQ"), rest, half), ctx.op(ops.Compare("GT"), lost, zero))
     down = ctx.op(
-        And(), ctx.op(Compare("EQ"), rest, ctx.op(Negate(), half)), ctx.op(Compare("LT"), lost, zero)
+        ops.And(),
+        ctx.op(ops.Compare("EQ"), rest, ctx.op(ops.Negate(), half)),
+        ctx.op(ops.Compare("LT"), lost, zero),
     )
-    whole = select(ctx, up, ctx.op(Add(), whole, one), whole)
-    return select(ctx, down, ctx.op(Subtract(), whole, one), whole)
+    whole = select(ctx, up, ctx.op(ops.Add(), whole, one), whole)
+    return select(ctx, down, ctx.op(ops.Subtract(), whole, one), whole)
 
 
 def _unless_whole(ctx: Operations, x: Value, scaled: Value, rounded: Value) -> Value:
     """`rounded` with the sign of `x`; `x` itself where it has no fraction, is infinite or NaN."""
-    inside = ctx.op(Compare("LT"), ctx.op(Abs(), scaled), like(ctx, scaled, float(EXACT_INTEGERS)))
+    inside = ctx.op(ops.Compare("LT"), ctx.op(ops.Abs(), scaled), like(ctx, scaled, float(EXACT_INTEGERS)))
     return select(ctx, inside, copysign(ctx, Form.PYTHON, rounded, x), x)
 
 
 def _round_scaled(ctx: Operations, x: Value, digits: int) -> Value:
     """Digits beyond the powers of ten that are floats: scaled in two steps, exact to rounding."""
     steps = [10.0**EXACT_POWER, 10.0 ** (abs(digits) - EXACT_POWER)]
-    there, back = (Multiply(), Divide()) if digits > 0 else (Divide(), Multiply())
+    there, back = (ops.Multiply(), ops.Divide()) if digits > 0 else (ops.Divide(), ops.Multiply())
     scaled = x
     for step in steps:
         scaled = ctx.op(there, scaled, like(ctx, x, step))
-    rounded = ctx.op(RoundNearestEven(), scaled)
+    rounded = ctx.op(ops.RoundNearestEven(), scaled)
     for step in reversed(steps):
         rounded = ctx.op(back, rounded, like(ctx, x, step))
     return _unless_whole(ctx, x, scaled, rounded)
@@ -183,9 +173,11 @@ def round_integer(ctx: Operations, x: Value, digits: int) -> Value:
         ctx.fail(WrongArguments(span=ctx.span, name="round()", why="10**19 does not fit into 64 bits"))
     unit = like(ctx, x, 10**-digits)
     rest = remainder(ctx, Form.PYTHON, x, unit)
-    below = ctx.op(Subtract(), x, rest)
+    below = ctx.op(ops.Subtract(), x, rest)
     half, zero = like(ctx, x, 10**-digits // 2), like(ctx, x, 0)
-    odd = ctx.op(Compare("NE"), ctx.op(And(), ctx.op(Divide(), below, unit), like(ctx, x, 1)), zero)
-    tie = ctx.op(And(), ctx.op(Compare("EQ"), rest, half), odd)
-    up = ctx.op(Or(), ctx.op(Compare("GT"), rest, half), tie)
-    return select(ctx, up, ctx.op(Add(), below, unit), below)
+    odd = ctx.op(
+        ops.Compare("NE"), ctx.op(ops.And(), ctx.op(ops.Divide(), below, unit), like(ctx, x, 1)), zero
+    )
+    tie = ctx.op(ops.And(), ctx.op(ops.Compare("EQ"), rest, half), odd)
+    up = ctx.op(ops.Or(), ctx.op(ops.Compare("GT"), rest, half), tie)
+    return select(ctx, up, ctx.op(ops.Add(), below, unit), below)

@@ -9,21 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ....records import dataclass
+from ... import ops
 from ...hlo.ir import Value
 from ...hlo.types import FLOAT16, FLOAT32, FLOAT64, INT32, INT64, DType
-from ...ops import (
-    Add,
-    And,
-    BitcastConvert,
-    Compare,
-    Maximum,
-    Multiply,
-    Not,
-    Or,
-    ShiftLeft,
-    ShiftRightArithmetic,
-    Subtract,
-)
 from ...values.boundary import Form
 from ..interfaces.operations import Operations
 from .arithmetic import like, select
@@ -62,7 +50,7 @@ class _Bits:
 
     def __init__(self, ctx: Operations, x: Value) -> None:
         self.ctx, self.layout, self.dtype = ctx, _LAYOUTS[x.type.dtype], x.type.dtype
-        self.all = ctx.op(BitcastConvert(self.layout.integer), x)
+        self.all = ctx.op(ops.BitcastConvert(self.layout.integer), x)
         self.exponent = self.both(self.shifted(self.all), self.layout.highest)
         self.magnitude = self.both(self.all, np.iinfo(self.layout.integer).max)  # type: ignore[type-var]
         self.fraction = self.both(self.all, (1 << self.layout.fraction) - 1)
@@ -73,25 +61,25 @@ class _Bits:
 
     def both(self, value: Value, mask: int) -> Value:
         """The bits under a mask."""
-        return self.ctx.op(And(), value, self.number(mask))
+        return self.ctx.op(ops.And(), value, self.number(mask))
 
     def shifted(self, bits: Value) -> Value:
         """The bits before the fraction."""
-        return self.ctx.op(ShiftRightArithmetic(), bits, self.number(self.layout.fraction))
+        return self.ctx.op(ops.ShiftRightArithmetic(), bits, self.number(self.layout.fraction))
 
     def is_(self, how: str, value: Value, other: int) -> Value:
         """A comparison with one integer."""
-        return self.ctx.op(Compare(how), value, self.number(other))
+        return self.ctx.op(ops.Compare(how), value, self.number(other))
 
     def as_number(self, bits: Value) -> Value:
         """The floating-point numbers that have these bits."""
-        return self.ctx.op(BitcastConvert(self.dtype), bits)
+        return self.ctx.op(ops.BitcastConvert(self.dtype), bits)
 
     def power_of_two(self, exponent: Value) -> Value:
         """Powers of two that are no subnormal numbers."""
         ctx = self.ctx
-        raised = ctx.op(Add(), exponent, self.number(self.layout.bias))
-        return self.as_number(ctx.op(ShiftLeft(), raised, self.number(self.layout.fraction)))
+        raised = ctx.op(ops.Add(), exponent, self.number(self.layout.bias))
+        return self.as_number(ctx.op(ops.ShiftLeft(), raised, self.number(self.layout.fraction)))
 
     @property
     def negative(self) -> Value:
@@ -107,21 +95,27 @@ def frexp(ctx: Operations, form: Form, x: Value) -> tuple[Value, Value]:
     bits = _Bits(ctx, x)
     layout = bits.layout
     below_one = layout.bias - 1
-    exponent = ctx.op(Subtract(), bits.exponent, bits.number(below_one))
-    half = ctx.op(ShiftRightArithmetic(), exponent, bits.number(1))
+    exponent = ctx.op(ops.Subtract(), bits.exponent, bits.number(below_one))
+    half = ctx.op(ops.ShiftRightArithmetic(), exponent, bits.number(1))
     mantissa = x
-    for part in (half, ctx.op(Subtract(), exponent, half)):
-        mantissa = ctx.op(Multiply(), mantissa, bits.power_of_two(ctx.op(Subtract(), bits.number(0), part)))
+    for part in (half, ctx.op(ops.Subtract(), exponent, half)):
+        mantissa = ctx.op(
+            ops.Multiply(), mantissa, bits.power_of_two(ctx.op(ops.Subtract(), bits.number(0), part))
+        )
     whole = _Bits(
         ctx, ctx.convert(bits.fraction, x.type.dtype)
     )  # a subnormal number, as a multiple of the smallest
-    small = ctx.op(Subtract(), whole.exponent, bits.number(below_one - 1 + layout.bias + layout.fraction))
-    sign = ctx.op(Subtract(), bits.all, bits.magnitude)
-    signed = ctx.op(Or(), ctx.op(Or(), whole.fraction, bits.number(below_one << layout.fraction)), sign)
+    small = ctx.op(ops.Subtract(), whole.exponent, bits.number(below_one - 1 + layout.bias + layout.fraction))
+    sign = ctx.op(ops.Subtract(), bits.all, bits.magnitude)
+    signed = ctx.op(
+        ops.Or(), ctx.op(ops.Or(), whole.fraction, bits.number(below_one << layout.fraction)), sign
+    )
     subnormal = bits.is_("EQ", bits.exponent, 0)
     mantissa = select(ctx, subnormal, bits.as_number(signed), mantissa)
     exponent = select(ctx, subnormal, small, exponent)
-    itself = ctx.op(Or(), bits.is_("EQ", bits.exponent, layout.highest), bits.is_("EQ", bits.magnitude, 0))
+    itself = ctx.op(
+        ops.Or(), bits.is_("EQ", bits.exponent, layout.highest), bits.is_("EQ", bits.magnitude, 0)
+    )
     return select(ctx, itself, x, mantissa), ctx.convert(select(ctx, itself, bits.number(0), exponent), INT32)
 
 
@@ -133,22 +127,22 @@ def spacing(ctx: Operations, form: Form, x: Value) -> Value:
     if (
         x.type.dtype == FLOAT16
     ):  # the distances of these are positive: where a power of two begins, to the next above
-        begins = ctx.op(And(), bits.negative, bits.is_("EQ", bits.fraction, 0))
-        exponent = ctx.op(Subtract(), exponent, ctx.convert(begins, layout.integer))
+        begins = ctx.op(ops.And(), bits.negative, bits.is_("EQ", bits.fraction, 0))
+        exponent = ctx.op(ops.Subtract(), exponent, ctx.convert(begins, layout.integer))
     last = bits.number(layout.fraction)
-    lowered = ctx.op(Subtract(), exponent, last)
-    normal = ctx.op(ShiftLeft(), lowered, last)
-    place = ctx.op(Maximum(), ctx.op(Subtract(), exponent, bits.number(1)), bits.number(0))
-    distance = select(ctx, bits.is_("GT", lowered, 0), normal, ctx.op(ShiftLeft(), bits.number(1), place))
+    lowered = ctx.op(ops.Subtract(), exponent, last)
+    normal = ctx.op(ops.ShiftLeft(), lowered, last)
+    place = ctx.op(ops.Maximum(), ctx.op(ops.Subtract(), exponent, bits.number(1)), bits.number(0))
+    distance = select(ctx, bits.is_("GT", lowered, 0), normal, ctx.op(ops.ShiftLeft(), bits.number(1), place))
     infinity = layout.highest << layout.fraction
     greatest = bits.is_("EQ", bits.magnitude, infinity - 1)
     if x.type.dtype == FLOAT16:
-        greatest = ctx.op(And(), greatest, ctx.op(Not(), bits.negative))
+        greatest = ctx.op(ops.And(), greatest, ctx.op(ops.Not(), bits.negative))
     distance = select(ctx, greatest, bits.number(infinity), distance)
     if x.type.dtype != FLOAT16:
-        signed = ctx.op(And(), bits.negative, bits.is_("NE", bits.magnitude, 0))
-        sign = ctx.op(Subtract(), bits.all, bits.magnitude)
-        distance = select(ctx, signed, ctx.op(Or(), distance, sign), distance)
+        signed = ctx.op(ops.And(), bits.negative, bits.is_("NE", bits.magnitude, 0))
+        sign = ctx.op(ops.Subtract(), bits.all, bits.magnitude)
+        distance = select(ctx, signed, ctx.op(ops.Or(), distance, sign), distance)
     return select(
         ctx, bits.is_("EQ", bits.exponent, layout.highest), like(ctx, x, np.nan), bits.as_number(distance)
     )

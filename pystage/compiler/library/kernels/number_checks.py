@@ -12,33 +12,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from ... import ops
 from ...analysis.ranges import Interval, within
 from ...diagnostics.codes_runtime import IntegerBeyond64Bits, PowerIsComplex
 from ...diagnostics.diagnostic import Diagnostic
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
 from ...hlo.types import FLOAT64, INT64, UINT64, DType, is_complex, is_floating
-from ...ops import (
-    Abs,
-    Add,
-    And,
-    Atan2,
-    BitcastConvert,
-    Compare,
-    Convert,
-    Floor,
-    Imag,
-    IsFinite,
-    Log,
-    Multiply,
-    Not,
-    Or,
-    Real,
-    Select,
-    ShiftLeft,
-    ShiftRightArithmetic,
-    Xor,
-)
 from ...values.boundary import Form
 from ...values.lattice import Array, Const
 from ..context import Context, ExceptionCase
@@ -70,7 +50,7 @@ def either(ctx: Context, *conditions: Value) -> Value:
     """Whether any of these scalars is true."""
     found = conditions[0]
     for each in conditions[1:]:
-        found = ctx.op(Or(), found, each)
+        found = ctx.op(ops.Or(), found, each)
     return found
 
 
@@ -78,13 +58,13 @@ def both(ctx: Context, *conditions: Value) -> Value:
     """Whether all of these scalars are true."""
     found = conditions[0]
     for each in conditions[1:]:
-        found = ctx.op(And(), found, each)
+        found = ctx.op(ops.And(), found, each)
     return found
 
 
 def compared(ctx: Context, direction: str, x: Value, number: object) -> Value:
     """`x direction number`, of a known number."""
-    return ctx.op(Compare(direction), x, like(ctx, x, number))
+    return ctx.op(ops.Compare(direction), x, like(ctx, x, number))
 
 
 # ---------------------------------------------------------------- division
@@ -94,14 +74,14 @@ def is_zero(ctx: Context, x: Value) -> Value:
     """Whether a number is zero; of floats by its bits, since XLA takes subnormal numbers for zero."""
     dtype = x.type.dtype
     if is_complex(dtype):
-        return both(ctx, is_zero(ctx, ctx.op(Real(), x)), is_zero(ctx, ctx.op(Imag(), x)))
+        return both(ctx, is_zero(ctx, ctx.op(ops.Real(), x)), is_zero(ctx, ctx.op(ops.Imag(), x)))
     if not is_floating(dtype):
         return compared(ctx, "EQ", x, 0)
     low, high = ctx.intervals(x)
     if low > 0 or high < 0:
         return compared(ctx, "EQ", ctx.constant(1, INT64), 0)
-    bits = ctx.op(BitcastConvert(UINT64), x)
-    return compared(ctx, "EQ", ctx.op(ShiftLeft(), bits, like(ctx, bits, 1)), 0)
+    bits = ctx.op(ops.BitcastConvert(UINT64), x)
+    return compared(ctx, "EQ", ctx.op(ops.ShiftLeft(), bits, like(ctx, bits, 1)), 0)
 
 
 def check_divisor(
@@ -134,9 +114,9 @@ def check_sum(
         step = int(known) if symbol == "+" else -int(known)
         bad = compared(ctx, "GT", x, MOST - step) if step > 0 else compared(ctx, "LT", x, LEAST - step)
     elif symbol == "+":  # both have one sign, and the sum has the other
-        bad = _negative(ctx, ctx.op(And(), ctx.op(Xor(), x, made), ctx.op(Xor(), y, made)))
+        bad = _negative(ctx, ctx.op(ops.And(), ctx.op(ops.Xor(), x, made), ctx.op(ops.Xor(), y, made)))
     else:
-        bad = _negative(ctx, ctx.op(And(), ctx.op(Xor(), x, y), ctx.op(Xor(), x, made)))
+        bad = _negative(ctx, ctx.op(ops.And(), ctx.op(ops.Xor(), x, y), ctx.op(ops.Xor(), x, made)))
     beyond_64_bits(ctx, bad, "{} " + symbol + " {}", *operands)
 
 
@@ -168,10 +148,10 @@ def check_product(
         bad = _beyond_quotient(ctx, other.value, factor)
     else:
         if size is None:
-            x, y = [ctx.op(Convert(FLOAT64), value_of(ctx, o, INT64, Form.PYTHON)) for o in operands]
-            size = ctx.op(Multiply(), x, y)
-        far = compared(ctx, "GE", ctx.op(Abs(), size), _LARGEST)
-        bad = either(ctx, far, ctx.op(Compare("NE"), _negative(ctx, made), _negative(ctx, size)))
+            x, y = [ctx.op(ops.Convert(FLOAT64), value_of(ctx, o, INT64, Form.PYTHON)) for o in operands]
+            size = ctx.op(ops.Multiply(), x, y)
+        far = compared(ctx, "GE", ctx.op(ops.Abs(), size), _LARGEST)
+        bad = either(ctx, far, ctx.op(ops.Compare("NE"), _negative(ctx, made), _negative(ctx, size)))
     if bad is not None:
         beyond_64_bits(ctx, bad, "{} " + symbol + " {}", *operands)
 
@@ -202,8 +182,8 @@ def check_shift(
     if isinstance(operands[1], Array):
         ctx.check(_negative(ctx, y), ValueError("negative shift count"), function, list(operands))
     if symbol == "<<" and not _fits_int64(exact):
-        back = ctx.op(ShiftRightArithmetic(), made, y)
-        bad = ctx.op(Compare("NE"), back, x)
+        back = ctx.op(ops.ShiftRightArithmetic(), made, y)
+        bad = ctx.op(ops.Compare("NE"), back, x)
         beyond_64_bits(ctx, bad, "{} << {}", *operands)
 
 
@@ -223,17 +203,17 @@ def check_integral(
     if not is_floating(operand.dtype):
         return
     inside = both(ctx, compared(ctx, "GE", rounded, -(2.0**63)), compared(ctx, "LT", rounded, 2.0**63))
-    size = ctx.op(Abs(), rounded)
+    size = ctx.op(ops.Abs(), rounded)
     span = ctx.span
 
     def make(value: Any) -> IntegerBeyond64Bits:
         return IntegerBeyond64Bits(span=span, operation=text.format(value))
 
     ctx.check_first(
-        ctx.op(Not(), inside),
+        ctx.op(ops.Not(), inside),
         [
             ExceptionCase(
-                ctx.op(Compare("NE"), rounded, rounded), ValueError("not a number"), function, [operand]
+                ctx.op(ops.Compare("NE"), rounded, rounded), ValueError("not a number"), function, [operand]
             ),
             ExceptionCase(
                 compared(ctx, "EQ", size, math.inf), OverflowError("infinity"), function, [operand]
@@ -257,14 +237,16 @@ def check_float_power(ctx: Context, left: Operand, right: Operand, x: Value, y: 
     if exponent is None or exponent < 0:
         bad = is_zero(ctx, x)
         if exponent is None:
-            bad = both(ctx, bad, _negative(ctx, y), ctx.op(IsFinite(), y))
+            bad = both(ctx, bad, _negative(ctx, y), ctx.op(ops.IsFinite(), y))
         if exponent != -math.inf:
             text = "0.0 cannot be raised to a negative power"
             ctx.check(bad, ZeroDivisionError(text), operator.pow, arguments)
     if exponent is None or (exponent != math.floor(exponent) if math.isfinite(exponent) else False):
-        bad = both(ctx, _negative(ctx, x), ctx.op(IsFinite(), x))
+        bad = both(ctx, _negative(ctx, x), ctx.op(ops.IsFinite(), x))
         if exponent is None:
-            bad = both(ctx, bad, ctx.op(Compare("NE"), ctx.op(Floor(), y), y), ctx.op(IsFinite(), y))
+            bad = both(
+                ctx, bad, ctx.op(ops.Compare("NE"), ctx.op(ops.Floor(), y), y), ctx.op(ops.IsFinite(), y)
+            )
         span = ctx.span
 
         def make(base: Any, power: Any) -> PowerIsComplex:
@@ -277,19 +259,21 @@ def check_float_power(ctx: Context, left: Operand, right: Operand, x: Value, y: 
 
 def _check_complex_power(ctx: Context, arguments: list[Operand], x: Value, y: Value, made: Value) -> None:
     """Checks complex powers: 0 to a negative or complex power, an infinite angle (CPython raises the same), overflow."""
-    real, imaginary = [ctx.op(part, y) for part in (Real(), Imag())]
+    real, imaginary = [ctx.op(part, y) for part in (ops.Real(), ops.Imag())]
     is_complex_power = compared(ctx, "NE", imaginary, 0.0)
     bad = both(ctx, is_zero(ctx, x), either(ctx, _negative(ctx, real), is_complex_power))
-    limit = compared(ctx, "GT", ctx.op(Abs(), real), 100.0)
-    general = either(ctx, is_complex_power, limit, ctx.op(Compare("NE"), ctx.op(Floor(), real), real))
-    angle = ctx.op(Multiply(), real, ctx.op(Atan2(), *[ctx.op(part, x) for part in (Imag(), Real())]))
+    limit = compared(ctx, "GT", ctx.op(ops.Abs(), real), 100.0)
+    general = either(ctx, is_complex_power, limit, ctx.op(ops.Compare("NE"), ctx.op(ops.Floor(), real), real))
+    angle = ctx.op(
+        ops.Multiply(), real, ctx.op(ops.Atan2(), *[ctx.op(part, x) for part in (ops.Imag(), ops.Real())])
+    )
     size = absolute(ctx, Form.PYTHON, x)
-    turn = ctx.op(Multiply(), imaginary, ctx.op(Log(), size))
-    phase = ctx.op(Select(), is_complex_power, ctx.op(Add(), angle, turn), angle)
-    endless = compared(ctx, "EQ", ctx.op(Abs(), phase), math.inf)
+    turn = ctx.op(ops.Multiply(), imaginary, ctx.op(ops.Log(), size))
+    phase = ctx.op(ops.Select(), is_complex_power, ctx.op(ops.Add(), angle, turn), angle)
+    endless = compared(ctx, "EQ", ctx.op(ops.Abs(), phase), math.inf)
     bad = either(ctx, bad, both(ctx, general, compared(ctx, "NE", size, 0.0), endless))
     ctx.check(bad, ZeroDivisionError("0.0 to a negative or complex power"), operator.pow, arguments)
-    sizes = [ctx.op(Abs(), ctx.op(part, made)) for part in (Real(), Imag())]
+    sizes = [ctx.op(ops.Abs(), ctx.op(part, made)) for part in (ops.Real(), ops.Imag())]
     infinite = either(ctx, *[compared(ctx, "EQ", size, math.inf) for size in sizes])
     ctx.check(infinite, OverflowError("complex exponentiation"), operator.pow, arguments)
 
@@ -298,6 +282,6 @@ def check_overflow(
     ctx: Context, function: Callable[..., Any], arguments: list[Any], given: list[Value], made: Value
 ) -> None:
     """Raises OverflowError where a result is infinite and no argument is."""
-    infinite = ctx.op(Compare("EQ"), ctx.op(Abs(), made), like(ctx, made, math.inf))
-    bad = both(ctx, infinite, *[ctx.op(IsFinite(), v) for v in given])
+    infinite = ctx.op(ops.Compare("EQ"), ctx.op(ops.Abs(), made), like(ctx, made, math.inf))
+    bad = both(ctx, infinite, *[ctx.op(ops.IsFinite(), v) for v in given])
     ctx.check(bad, OverflowError("math range error"), function, arguments)

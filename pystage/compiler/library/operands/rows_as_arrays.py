@@ -15,25 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ....records import dataclass
+from ... import ops
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import ArgumentNotStaged
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
 from ...hlo.types import BFLOAT16, BOOL, INT64, ArrayType, is_integer
-from ...ops import (
-    And,
-    Broadcast,
-    Compare,
-    Concatenate,
-    DynamicSlice,
-    Iota,
-    MaskPlaces,
-    Multiply,
-    Or,
-    Reduce,
-    Reshape,
-    Slice,
-)
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated, GatedNumber, alternatives, number_of_kind, tag_of
@@ -90,7 +77,7 @@ def _row_zero(ctx: Operations, element: Abstract, depth: int) -> Abstract:
         shape = value.type.static_shape
         limits = (*[1] * depth, *shape[depth:])
         return ctx.op(
-            Reshape(shape[depth:]), ctx.op(Slice((0,) * len(shape), limits, (1,) * len(shape)), value)
+            ops.Reshape(shape[depth:]), ctx.op(ops.Slice((0,) * len(shape), limits, (1,) * len(shape)), value)
         )
 
     return rebuild(element, first)
@@ -132,7 +119,7 @@ def _side_by_side(
     values, weak = rules.common(ctx, [part.array for part in columns])
     shape = values[0].type.static_shape
     wide = [ctx.reshape(v, (*shape[:depth], 1, *shape[depth:])) for v in values]
-    array = ArrayArgument(ctx.op(Concatenate(depth), *wide), weak)
+    array = ArrayArgument(ctx.op(ops.Concatenate(depth), *wide), weak)
     if not any(part.lengths for part in columns):
         return _Column(array, mixed=mixed)
     inner = [part.lengths for part in columns]
@@ -142,7 +129,7 @@ def _side_by_side(
     for each in zip(*inner, strict=True):
         axis, shape = each[0].axis, each[0].of_each.type.static_shape
         parts_of = [ctx.reshape(x.of_each, (*shape[:depth], 1, *shape[depth:])) for x in each]
-        lengths.append(_Length(axis + 1, ctx.op(Concatenate(depth), *parts_of), each[0].of_lists))
+        lengths.append(_Length(axis + 1, ctx.op(ops.Concatenate(depth), *parts_of), each[0].of_lists))
     return _Column(array, tuple(lengths), mixed)
 
 
@@ -211,9 +198,11 @@ def _inside(ctx: Operations, counts: Sequence[Int], shape: tuple[int, ...]) -> V
     for axis, count in enumerate(counts):
         if not isinstance(count, int):
             below = ctx.op(
-                Compare("LT"), ctx.op(Iota(ArrayType(INT64, shape), axis)), ctx.broadcast(count, shape)
+                ops.Compare("LT"),
+                ctx.op(ops.Iota(ArrayType(INT64, shape), axis)),
+                ctx.broadcast(count, shape),
             )
-            found = ctx.op(And(), found, below)
+            found = ctx.op(ops.And(), found, below)
     return found
 
 
@@ -247,11 +236,11 @@ def _common_length(
         return ctx.constant(0, INT64)
     flat = ctx.reshape(lengths, (lengths.type.size,))
     first = _item(ctx, flat, ctx.constant(0, INT64))
-    differs = ctx.op(Compare("NE"), flat, ctx.broadcast(first, flat.type.static_shape))
+    differs = ctx.op(ops.Compare("NE"), flat, ctx.broadcast(first, flat.type.static_shape))
     inside = ctx.reshape(_inside(ctx, counts, shape), flat.type.static_shape)
-    unequal = ctx.op(And(), inside, differs)
-    at = _item(ctx, ctx.op(MaskPlaces(), unequal), ctx.constant(0, INT64))
-    bad = ctx.op(Reduce(Or(), (0,)), unequal, ctx.constant(False, BOOL))
+    unequal = ctx.op(ops.And(), inside, differs)
+    at = _item(ctx, ctx.op(ops.MaskPlaces(), unequal), ctx.constant(0, INT64))
+    bad = ctx.op(ops.Reduce(ops.Or(), (0,)), unequal, ctx.constant(False, BOOL))
     numbers = [Array(number, Form.PYTHON) for number in (at, first, _item(ctx, flat, at))]
     outer = [Const(n) if isinstance(n, int) else Array(n, Form.PYTHON) for n in counts]
     ctx.check(bad, ValueError(), _ragged, [Const(function), *numbers, Const(rest), Const(shape), *outer])
@@ -259,7 +248,7 @@ def _common_length(
 
 
 def _item(ctx: Operations, vector: Value, at: Value) -> Value:
-    return ctx.reshape(ctx.op(DynamicSlice((1,)), vector, at), ())
+    return ctx.reshape(ctx.op(ops.DynamicSlice((1,)), vector, at), ())
 
 
 # ---------------------------------------------------------------- arrays
@@ -339,7 +328,7 @@ def _has_lengths(ctx: Context, element: Abstract) -> bool:
 
 
 def _refuse_empty(ctx: Context, length: Value) -> None:
-    empty = ctx.op(Compare("EQ"), length, ctx.constant(0, INT64))
+    empty = ctx.op(ops.Compare("EQ"), length, ctx.constant(0, INT64))
     reason = NotKnown(span=ctx.span, what="the array of an empty list")
     ctx.check(empty, StagingError(()), refuse, [lambda: reason])
 
@@ -374,7 +363,7 @@ def _array(
         ctx.fail(NotKnown(span=ctx.span, what="the element type of an array of numbers of several kinds"))
     array, length = found.array, int_value(ctx, cell.length)
     if as_index and not (is_integer(array.dtype) or array.dtype == BOOL):
-        some = ctx.op(Compare("NE"), length, ctx.constant(0, INT64))
+        some = ctx.op(ops.Compare("NE"), length, ctx.constant(0, INT64))
         ctx.check(some, IndexError(_NO_INDEX), _refuse_index, [])
     usual = rules.default_float(ctx)
     is_usual = of_any_type or (is_integer(array.dtype) if as_index else array.dtype == usual)
@@ -393,7 +382,7 @@ def _array(
     value = array.value
     if isinstance(cell.length, int):
         limits = (cell.length, *array.shape[1:])
-        value = ctx.op(Slice((0,) * array.rank, limits, (1,) * array.rank), value)
+        value = ctx.op(ops.Slice((0,) * array.rank, limits, (1,) * array.rank), value)
     made = rules.array(ctx, value, array.weak and not makes_array)
     assert isinstance(made, Ref | Array)
     return first_elements(ctx, made, sizes)
@@ -421,19 +410,19 @@ def chained(ctx: Context, rules: Rules, raw: Raw, function: Callable[..., Any]) 
     flat = rules.array(ctx, ctx.reshape(found.array.value, (capacity * most, *rest)), found.array.weak)
     assert isinstance(flat, Ref | Array)
     if not lengths:
-        count = ctx.op(Multiply(), int_value(ctx, cell.length), ctx.constant(most, INT64))
+        count = ctx.op(ops.Multiply(), int_value(ctx, cell.length), ctx.constant(most, INT64))
         return first_elements(ctx, flat, {0: count})
     rows = _inside(ctx, [cell.length], (capacity, most))
-    places = ctx.op(Iota(ArrayType(INT64, (capacity, most)), 1))
-    ends = ctx.op(Broadcast((capacity, most), (0,)), lengths[0].of_each)
-    inside = ctx.op(And(), rows, ctx.op(Compare("LT"), places, ends))
+    places = ctx.op(ops.Iota(ArrayType(INT64, (capacity, most)), 1))
+    ends = ctx.op(ops.Broadcast((capacity, most), (0,)), lengths[0].of_each)
+    inside = ctx.op(ops.And(), rows, ctx.op(ops.Compare("LT"), places, ends))
     return in_order(ctx, bounded(ctx, flat, [Extent(0, ctx.reshape(inside, (capacity * most,)))]))
 
 
 def _raise_of_none(ctx: Context, cell: RowsCell, function: Callable[..., Any]) -> None:
     """Makes the program raise what a function that joins arrays raises for none."""
     if not isinstance(cell.length, int):
-        empty = ctx.op(Compare("EQ"), cell.length, ctx.constant(0, INT64))
+        empty = ctx.op(ops.Compare("EQ"), cell.length, ctx.constant(0, INT64))
         ctx.check(empty, ValueError(), function, [Const(())])
 
 

@@ -10,50 +10,11 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from ... import ops
 from ...analysis.ranges import ANY
 from ...hlo.ir import Value
 from ...hlo.op import HloOp
 from ...hlo.types import BOOL, FLOAT64, INT64
-from ...ops import (
-    Abs,
-    Acos,
-    Acosh,
-    Add,
-    And,
-    Asin,
-    Asinh,
-    Atan,
-    Atan2,
-    Atanh,
-    Cbrt,
-    Ceil,
-    Compare,
-    Cosh,
-    Cosine,
-    Divide,
-    Erf,
-    Erfc,
-    Exponential,
-    ExponentialMinusOne,
-    Floor,
-    Lgamma,
-    Log,
-    LogPlusOne,
-    Maximum,
-    Multiply,
-    Negate,
-    NextAfter,
-    Or,
-    Power,
-    Remainder,
-    RoundNearestEven,
-    Sine,
-    Sinh,
-    Sqrt,
-    Subtract,
-    Tan,
-    Tanh,
-)
 from ...values.boundary import Form
 from ...values.lattice import Abstract, Array, ListCell, Tuple
 from ..context import Context, Raw
@@ -114,29 +75,29 @@ def _op(kind: HloOp) -> Kernel:
 # ---------------------------------------------------------------- real functions
 
 _OPERATIONS: dict[Callable[..., Any], HloOp] = {
-    math.sqrt: Sqrt(),
-    math.exp: Exponential(),
-    math.expm1: ExponentialMinusOne(),
-    math.log1p: LogPlusOne(),
-    math.sin: Sine(),
-    math.cos: Cosine(),
-    math.tan: Tan(),
-    math.asin: Asin(),
-    math.acos: Acos(),
-    math.atan: Atan(),
-    math.atan2: Atan2(),
-    math.sinh: Sinh(),
-    math.cosh: Cosh(),
-    math.tanh: Tanh(),
-    math.asinh: Asinh(),
-    math.acosh: Acosh(),
-    math.atanh: Atanh(),
-    math.erf: Erf(),
-    math.erfc: Erfc(),
-    math.lgamma: Lgamma(),
-    math.pow: Power(),
-    math.fmod: Remainder(),
-    math.fabs: Abs(),
+    math.sqrt: ops.Sqrt(),
+    math.exp: ops.Exponential(),
+    math.expm1: ops.ExponentialMinusOne(),
+    math.log1p: ops.LogPlusOne(),
+    math.sin: ops.Sine(),
+    math.cos: ops.Cosine(),
+    math.tan: ops.Tan(),
+    math.asin: ops.Asin(),
+    math.acos: ops.Acos(),
+    math.atan: ops.Atan(),
+    math.atan2: ops.Atan2(),
+    math.sinh: ops.Sinh(),
+    math.cosh: ops.Cosh(),
+    math.tanh: ops.Tanh(),
+    math.asinh: ops.Asinh(),
+    math.acosh: ops.Acosh(),
+    math.atanh: ops.Atanh(),
+    math.erf: ops.Erf(),
+    math.erfc: ops.Erfc(),
+    math.lgamma: ops.Lgamma(),
+    math.pow: ops.Power(),
+    math.fmod: ops.Remainder(),
+    math.fabs: ops.Abs(),
 }
 for _function, _operation in _OPERATIONS.items():
     _declare(_function, _op(_operation))
@@ -153,39 +114,41 @@ _declare(math.isfinite, t.isfinite)
 
 def _gamma(ctx: Context, form: Form, x: Value) -> Value:
     """`exp(lgamma(x))` with the sign of the gamma function; whole numbers give whole numbers."""
-    size = ctx.op(Exponential(), ctx.op(Lgamma(), x))
-    floor = ctx.op(Floor(), x)
-    odd = ctx.op(Compare("NE"), ctx.op(Remainder(), floor, like(ctx, x, 2)), like(ctx, x, 0))
-    below = ctx.op(Compare("LT"), x, like(ctx, x, 0))
-    signed = select(ctx, ctx.op(And(), below, odd), ctx.op(Subtract(), like(ctx, x, 0), size), size)
-    whole = ctx.op(And(), ctx.op(Compare("EQ"), floor, x), ctx.op(Compare("LT"), x, like(ctx, x, 19)))
-    return select(ctx, whole, ctx.op(RoundNearestEven(), signed), signed)
+    size = ctx.op(ops.Exponential(), ctx.op(ops.Lgamma(), x))
+    floor = ctx.op(ops.Floor(), x)
+    odd = ctx.op(ops.Compare("NE"), ctx.op(ops.Remainder(), floor, like(ctx, x, 2)), like(ctx, x, 0))
+    below = ctx.op(ops.Compare("LT"), x, like(ctx, x, 0))
+    signed = select(ctx, ctx.op(ops.And(), below, odd), ctx.op(ops.Subtract(), like(ctx, x, 0), size), size)
+    whole = ctx.op(
+        ops.And(), ctx.op(ops.Compare("EQ"), floor, x), ctx.op(ops.Compare("LT"), x, like(ctx, x, 19))
+    )
+    return select(ctx, whole, ctx.op(ops.RoundNearestEven(), signed), signed)
 
 
 def _ieee_remainder(ctx: Context, form: Form, x: Value, y: Value) -> Value:
     """`x - n * y` with `n` the nearest integer to `x / y`, exactly: by remainders of magnitudes, which are exact."""
-    size, divisor = ctx.op(Abs(), x), ctx.op(Abs(), y)
-    rest = ctx.op(Remainder(), size, divisor)
-    beyond = ctx.op(Subtract(), divisor, rest)
-    half = ctx.op(Multiply(), ctx.op(Subtract(), size, rest), ctx.constant(0.5, FLOAT64))
-    twice = ctx.op(Multiply(), ctx.op(Remainder(), half, divisor), ctx.constant(2.0, FLOAT64))
+    size, divisor = ctx.op(ops.Abs(), x), ctx.op(ops.Abs(), y)
+    rest = ctx.op(ops.Remainder(), size, divisor)
+    beyond = ctx.op(ops.Subtract(), divisor, rest)
+    half = ctx.op(ops.Multiply(), ctx.op(ops.Subtract(), size, rest), ctx.constant(0.5, FLOAT64))
+    twice = ctx.op(ops.Multiply(), ctx.op(ops.Remainder(), half, divisor), ctx.constant(2.0, FLOAT64))
     found = select(
         ctx,
-        ctx.op(Compare("LT"), rest, beyond),
+        ctx.op(ops.Compare("LT"), rest, beyond),
         rest,
         select(
             ctx,
-            ctx.op(Compare("GT"), rest, beyond),
-            ctx.op(Negate(), beyond),
-            ctx.op(Subtract(), rest, twice),
+            ctx.op(ops.Compare("GT"), rest, beyond),
+            ctx.op(ops.Negate(), beyond),
+            ctx.op(ops.Subtract(), rest, twice),
         ),
     )
-    return select(ctx, a.signbit(ctx, form, x), ctx.op(Negate(), found), found)
+    return select(ctx, a.signbit(ctx, form, x), ctx.op(ops.Negate(), found), found)
 
 
 _declare(math.gamma, _gamma)
 _declare(math.remainder, _ieee_remainder)
-for _name, _kernel in (("cbrt", _op(Cbrt())), ("exp2", t.exp2), ("nextafter", _op(NextAfter()))):
+for _name, _kernel in (("cbrt", _op(ops.Cbrt())), ("exp2", t.exp2), ("nextafter", _op(ops.NextAfter()))):
     if hasattr(math, _name):
         _declare(getattr(math, _name), _kernel)
 
@@ -197,14 +160,14 @@ def log(ctx: Context, x: Raw, base: Raw = None, /) -> Abstract:
     if MISSING not in known:
         return call_now(ctx, math.log, *(known if base is not None else known[:1]))
     argument = number(ctx, x)
-    value = ctx.op(Log(), argument)
+    value = ctx.op(ops.Log(), argument)
     if base is None:
         check_logarithm(ctx, argument, None, None)
         return ctx.python(value)
     other = number(ctx, base)
-    divisor = ctx.op(Log(), other)
+    divisor = ctx.op(ops.Log(), other)
     check_logarithm(ctx, argument, other, divisor)
-    return ctx.python(ctx.op(Divide(), value, divisor))
+    return ctx.python(ctx.op(ops.Divide(), value, divisor))
 
 
 @meaning(math.hypot)
@@ -214,7 +177,7 @@ def hypot(ctx: Context, *coordinates: Raw) -> Abstract:
     if not any(k is MISSING for k in known):
         return call_now(ctx, math.hypot, *known)
     values = [number(ctx, c) for c in coordinates]
-    length = ctx.op(Abs(), values[0])
+    length = ctx.op(ops.Abs(), values[0])
     for value in values[1:]:
         length = t.hypot(ctx, Form.PYTHON, length, value)
     return ctx.python(length)
@@ -263,19 +226,19 @@ def _check_truncates(ctx: Context, x: Raw, function: Callable[..., Any]) -> None
             ctx.raise_(TypeError(f"type {cls.__name__} doesn't define __trunc__ method"))
 
 
-_rounding(math.floor, "__floor__", _op(Floor()))
-_rounding(math.ceil, "__ceil__", _op(Ceil()))
+_rounding(math.floor, "__floor__", _op(ops.Floor()))
+_rounding(math.ceil, "__ceil__", _op(ops.Ceil()))
 _rounding(math.trunc, "__trunc__", t.trunc)
 
 
 def _isqrt(ctx: Context, form: Form, n: Value) -> Value:
     """The integer part of the square root: rounded, then corrected by one."""
-    root = ctx.convert(ctx.op(Floor(), ctx.op(Sqrt(), ctx.convert(n, FLOAT64))), INT64)
+    root = ctx.convert(ctx.op(ops.Floor(), ctx.op(ops.Sqrt(), ctx.convert(n, FLOAT64))), INT64)
     one = like(ctx, n, 1)
-    too_great = ctx.op(Compare("GT"), root, ctx.op(Divide(), n, ctx.op(Maximum(), root, one)))
-    root = select(ctx, too_great, ctx.op(Subtract(), root, one), root)
-    above = ctx.op(Add(), root, one)
-    return select(ctx, ctx.op(Compare("LE"), above, ctx.op(Divide(), n, above)), above, root)
+    too_great = ctx.op(ops.Compare("GT"), root, ctx.op(ops.Divide(), n, ctx.op(ops.Maximum(), root, one)))
+    root = select(ctx, too_great, ctx.op(ops.Subtract(), root, one), root)
+    above = ctx.op(ops.Add(), root, one)
+    return select(ctx, ctx.op(ops.Compare("LE"), above, ctx.op(ops.Divide(), n, above)), above, root)
 
 
 def _folded(kernel: Kernel, empty: int) -> Kernel:
@@ -298,10 +261,10 @@ def _lcm(ctx: Context, x: Value, y: Value) -> Value:
     """The least common multiple of two integers; PS810 where 64 bits do not hold it."""
     divisor = t.gcd(ctx, Form.PYTHON, x, y)
     divisor = select(ctx, a.zero_at(ctx, divisor), like(ctx, divisor, 1), divisor)
-    operands = [Array(v, Form.PYTHON) for v in (ctx.op(Divide(), x, divisor), y)]
-    made = ctx.op(Multiply(), *[o.value for o in operands])
+    operands = [Array(v, Form.PYTHON) for v in (ctx.op(ops.Divide(), x, divisor), y)]
+    made = ctx.op(ops.Multiply(), *[o.value for o in operands])
     check_product(ctx, "*", (operands[0], operands[1]), ANY, made, None)
-    return ctx.op(Abs(), made)
+    return ctx.op(ops.Abs(), made)
 
 
 @meaning(math.lcm)
@@ -325,7 +288,7 @@ def factorial(ctx: Context, n: Raw, /) -> Abstract:
     value = integer(ctx, n)
     result = ctx.constant(1, INT64)
     for i in range(2, 21):
-        here = ctx.op(Compare("GE"), value, like(ctx, value, i))
+        here = ctx.op(ops.Compare("GE"), value, like(ctx, value, i))
         result = select(ctx, here, ctx.constant(math.factorial(i), INT64), result)
     check_call(ctx, math.factorial, [value], result)
     return ctx.python(result, (1, math.inf))
@@ -398,9 +361,9 @@ def isclose(ctx: Context, a: Raw, b: Raw, /, *, rel_tol: Raw = 1e-09, abs_tol: R
     if not any(k is MISSING for k in known):
         return call_now(ctx, lambda p, q, r, s: math.isclose(p, q, rel_tol=r, abs_tol=s), *known)
     x, y, relative, absolute = [number(ctx, v) for v in (a, b, rel_tol, abs_tol)]
-    distance = ctx.op(Abs(), ctx.op(Subtract(), x, y))
-    greater = ctx.op(Maximum(), ctx.op(Abs(), x), ctx.op(Abs(), y))
-    limit = ctx.op(Maximum(), ctx.op(Multiply(), relative, greater), absolute)
-    infinite = ctx.op(Compare("EQ"), greater, like(ctx, greater, math.inf))
-    near = select(ctx, infinite, ctx.constant(False, BOOL), ctx.op(Compare("LE"), distance, limit))
-    return ctx.python(ctx.op(Or(), ctx.op(Compare("EQ"), x, y), near))
+    distance = ctx.op(ops.Abs(), ctx.op(ops.Subtract(), x, y))
+    greater = ctx.op(ops.Maximum(), ctx.op(ops.Abs(), x), ctx.op(ops.Abs(), y))
+    limit = ctx.op(ops.Maximum(), ctx.op(ops.Multiply(), relative, greater), absolute)
+    infinite = ctx.op(ops.Compare("EQ"), greater, like(ctx, greater, math.inf))
+    near = select(ctx, infinite, ctx.constant(False, BOOL), ctx.op(ops.Compare("LE"), distance, limit))
+    return ctx.python(ctx.op(ops.Or(), ctx.op(ops.Compare("EQ"), x, y), near))

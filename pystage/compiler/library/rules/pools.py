@@ -16,20 +16,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ... import ops
 from ...hlo.builder import Builder
 from ...hlo.ir import Op, Region, Value
 from ...hlo.types import INT64, ArrayType
-from ...ops import (
-    Broadcast,
-    Concatenate,
-    Constant,
-    Convert,
-    DynamicSlice,
-    DynamicUpdateSlice,
-    Reshape,
-    Select,
-    Slice,
-)
 from ...values.identity import SOME_OBJECT
 from ...values.lattice import Abstract, Cell, DictCell, ListCell, ObjectCell, PoolCell, RowsCell, Sharing
 from ...values.packing import row, stacked
@@ -195,15 +185,15 @@ def _plain(x: ListCell | RowsCell) -> ListCell | RowsCell:
 
 
 def _length(b: Builder, x: RowsCell) -> Value:
-    return b.op(Constant(np.asarray(x.length, INT64))) if isinstance(x.length, int) else x.length
+    return b.op(ops.Constant(np.asarray(x.length, INT64))) if isinstance(x.length, int) else x.length
 
 
 def _packed(b: Builder, values: Sequence[Value], capacity: int) -> Value:
     """Values of one type along a new axis, followed by zeros."""
     owners = [v.owner for v in values]
-    if all(isinstance(o, Op) and isinstance(o.kind, Constant) for o in owners):
+    if all(isinstance(o, Op) and isinstance(o.kind, ops.Constant) for o in owners):
         known = np.stack([np.asarray(o.kind.data) for o in owners])  # type: ignore[union-attr]
-        return padded(b, b.op(Constant(known)), capacity)
+        return padded(b, b.op(ops.Constant(known)), capacity)
     return padded(b, stacked(b, values), capacity)
 
 
@@ -242,13 +232,13 @@ def _of_one_length(
     def beside(v: Value) -> Value:
         dtype, shape = v.type.dtype, v.type.static_shape[1:]
         if columns is None:
-            zero = b.op(Constant(np.zeros((), dtype)))
-            return b.op(Broadcast((capacity, template.capacity, *shape), ()), zero)
-        one = [b.op(Reshape((count, 1, *shape)), value) for value in next(columns)]
-        together = b.op(Concatenate(1), *one) if len(one) > 1 else one[0]
+            zero = b.op(ops.Constant(np.zeros((), dtype)))
+            return b.op(ops.Broadcast((capacity, template.capacity, *shape), ()), zero)
+        one = [b.op(ops.Reshape((count, 1, *shape)), value) for value in next(columns)]
+        together = b.op(ops.Concatenate(1), *one) if len(one) > 1 else one[0]
         return padded(b, padded(b, together, template.capacity, 1), capacity)
 
-    length = b.op(Broadcast((capacity,), ()), b.op(Constant(np.asarray(len(items), INT64))))
+    length = b.op(ops.Broadcast((capacity,), ()), b.op(ops.Constant(np.asarray(len(items), INT64))))
     return replace(template, element=rebuild(template.element, beside), length=length)
 
 
@@ -259,7 +249,7 @@ def object_at(b: Builder, contents: Cell, place: int | Value) -> Any:
         if isinstance(place, int):
             return row(b, rows, place)
         shape = rows.type.static_shape[1:]
-        return b.op(Reshape(shape), b.op(DynamicSlice((1, *shape)), rows, *_starts(b, rows, place)))
+        return b.op(ops.Reshape(shape), b.op(ops.DynamicSlice((1, *shape)), rows, *_starts(b, rows, place)))
 
     return rebuild(contents, of)
 
@@ -282,11 +272,11 @@ def with_objects(
         if value is kept:
             return rows
         if mask is not None and kept is not None:
-            each = b.op(Broadcast(value.type.static_shape, ()), mask)
-            value = b.op(Select(), each, value, kept)
+            each = b.op(ops.Broadcast(value.type.static_shape, ()), mask)
+            value = b.op(ops.Select(), each, value, kept)
         if value.type == rows.type:
             return value
-        return b.op(DynamicUpdateSlice(), rows, value, *_starts(b, rows, place))
+        return b.op(ops.DynamicUpdateSlice(), rows, value, *_starts(b, rows, place))
 
     return rebuild(contents, stored)
 
@@ -296,17 +286,17 @@ def first_objects(b: Builder, contents: Contents, count: int) -> Contents:
 
     def first(rows: Value) -> Value:
         _, *shape = rows.type.static_shape
-        return b.op(Slice((0,) * rows.type.rank, (count, *shape), (1,) * rows.type.rank), rows)
+        return b.op(ops.Slice((0,) * rows.type.rank, (count, *shape), (1,) * rows.type.rank), rows)
 
     found: Contents = rebuild(contents, first)
     return found
 
 
 def _starts(b: Builder, rows: Value, place: int | Value) -> list[Value]:
-    zero = b.op(Constant(np.zeros((), INT64)))
-    first = b.op(Constant(np.asarray(place, INT64))) if isinstance(place, int) else place
+    zero = b.op(ops.Constant(np.zeros((), INT64)))
+    first = b.op(ops.Constant(np.asarray(place, INT64))) if isinstance(place, int) else place
     if first.type.dtype != INT64:
-        first = b.op(Convert(INT64), first)
+        first = b.op(ops.Convert(INT64), first)
     return [first, *[zero] * (rows.type.rank - 1)]
 
 

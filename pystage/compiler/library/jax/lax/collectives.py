@@ -15,25 +15,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .... import ops
 from ....diagnostics.codes_calls import NotServed
 from ....hlo.ir import Value
 from ....hlo.op import HloOp
 from ....hlo.types import BOOL, INT32
-from ....ops import (
-    Add,
-    AllGather,
-    AllReduce,
-    AllToAll,
-    AxisIndex,
-    CollectivePermute,
-    Convert,
-    Maximum,
-    Minimum,
-    Multiply,
-    ReduceScatter,
-    Vary,
-    constant,
-)
 from ....ops.foreign.named_axes import CURRENT, NamedAxis, in_force
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const, Tuple
@@ -133,14 +119,14 @@ class _Collective:
 
     def op(self, kind: HloOp, value: Value) -> Value:
         """A collective of a value that each participant has for its own."""
-        return self.ctx.op(kind, self.ctx.op(Vary(self.axes), value) if self.checked else value)
+        return self.ctx.op(kind, self.ctx.op(ops.Vary(self.axes), value) if self.checked else value)
 
 
 def _reduction(
     ctx: Context, function: Callable[..., Any], combine: HloOp, x: Raw, axis_name: Raw, groups: Raw
 ) -> Abstract:
     call = _Collective(ctx, function, x, axis_name, axis_index_groups=groups)
-    kind = AllReduce(combine, call.axes, call.checked)
+    kind = ops.AllReduce(combine, call.axes, call.checked)
     return call.of_leaves(lambda array: call.op(kind, array.value))
 
 
@@ -156,10 +142,10 @@ def _sums(ctx: Context, call: _Collective) -> Abstract:
     if all(_is_python_number(leaf) for leaf in call.leaves):
         times = Const(call.size)
         return call.structured([ctx.call(Const(operator.mul), [times, leaf]) for leaf in call.leaves])
-    kind = AllReduce(Add(), call.axes, call.checked)
+    kind = ops.AllReduce(ops.Add(), call.axes, call.checked)
 
     def summed(array: Array) -> Value:
-        numbers = ctx.op(Convert(INT32), array.value) if array.dtype == BOOL else array.value
+        numbers = ctx.op(ops.Convert(INT32), array.value) if array.dtype == BOOL else array.value
         return call.op(kind, numbers)
 
     return call.of_leaves(summed)
@@ -188,13 +174,13 @@ def pmean(ctx: Context, x: Raw, axis_name: Raw, *, axis_index_groups: Raw = None
 @meaning(lax.pmax)
 def pmax(ctx: Context, x: Raw, axis_name: Raw, *, axis_index_groups: Raw = None) -> Abstract:
     """The maximum over all participants, element by element."""
-    return _reduction(ctx, lax.pmax, Maximum(), x, axis_name, axis_index_groups)
+    return _reduction(ctx, lax.pmax, ops.Maximum(), x, axis_name, axis_index_groups)
 
 
 @meaning(lax.pmin)
 def pmin(ctx: Context, x: Raw, axis_name: Raw, *, axis_index_groups: Raw = None) -> Abstract:
     """The minimum over all participants, element by element."""
-    return _reduction(ctx, lax.pmin, Minimum(), x, axis_name, axis_index_groups)
+    return _reduction(ctx, lax.pmin, ops.Minimum(), x, axis_name, axis_index_groups)
 
 
 @meaning(lax.all_gather)
@@ -220,7 +206,7 @@ def all_gather(
         place = at % (array.rank + (not along))
         if not along:
             value = ctx.reshape(value, (*array.shape[:place], 1, *array.shape[place:]))
-        return call.op(AllGather(place, call.axes), value)
+        return call.op(ops.AllGather(place, call.axes), value)
 
     return call.of_leaves(gathered)
 
@@ -241,7 +227,7 @@ def psum_scatter(
     call = _Collective(ctx, lax.psum_scatter, x, axis_name, **options)
 
     def scattered(array: Array) -> Value:
-        made = call.op(ReduceScatter(at, call.axes), array.value)
+        made = call.op(ops.ReduceScatter(at, call.axes), array.value)
         return made if along else ctx.reshape(made, (*array.shape[:at], *array.shape[at + 1 :]))
 
     return call.of_leaves(scattered)
@@ -266,13 +252,13 @@ def all_to_all(
 
     def exchanged(array: Array) -> Value:
         if along or split == concat:
-            return call.op(AllToAll(split, concat, call.axes), array.value)
+            return call.op(ops.AllToAll(split, concat, call.axes), array.value)
         # The axis that appears is there with one element before, that which disappears with one element after.
         appears = concat + 1 if split < concat else concat
         leaves = split if split < concat else split + 1
         shape = list(array.shape)
         shape.insert(appears, 1)
-        made = call.op(AllToAll(leaves, appears, call.axes), ctx.reshape(array.value, tuple(shape)))
+        made = call.op(ops.AllToAll(leaves, appears, call.axes), ctx.reshape(array.value, tuple(shape)))
         kept = list(made.type.static_shape)
         del kept[leaves]
         return ctx.reshape(made, tuple(kept))
@@ -291,7 +277,7 @@ def ppermute(ctx: Context, x: Raw, axis_name: Raw, perm: Raw) -> Abstract:
     """The array of another participant, by pairs of who sends and who gets; zeros for who gets none."""
     pairs = tuple([tuple(pair) for pair in ctx.known(perm, "perm of jax.lax.ppermute")])
     call = _Collective(ctx, lax.ppermute, x, axis_name, pairs)
-    kind = CollectivePermute(pairs, call.axes)
+    kind = ops.CollectivePermute(pairs, call.axes)
     return call.of_leaves(lambda array: call.op(kind, array.value))
 
 
@@ -315,11 +301,11 @@ def axis_index(ctx: Context, axis_name: Raw) -> Abstract:
     given = ctx.known(axis_name, "the axis of jax.lax.axis_index")
     call = _Collective(ctx, _of_axis(lax.axis_index), Tuple(()), axis_name)
     if not isinstance(given, tuple | list):
-        return ctx.jax(ctx.op(AxisIndex(call.axes)))
-    index, inner = constant(ctx.b, 0, INT32), 1
+        return ctx.jax(ctx.op(ops.AxisIndex(call.axes)))
+    index, inner = ops.constant(ctx.b, 0, INT32), 1
     for axis in reversed(call.axes):
-        place = ctx.op(Multiply(), ctx.op(AxisIndex((axis,))), constant(ctx.b, inner, INT32))
-        index, inner = ctx.op(Add(), index, place), inner * axis.size
+        place = ctx.op(ops.Multiply(), ctx.op(ops.AxisIndex((axis,))), ops.constant(ctx.b, inner, INT32))
+        index, inner = ctx.op(ops.Add(), index, place), inner * axis.size
     return ctx.jax(index)
 
 
@@ -339,4 +325,4 @@ def pcast(ctx: Context, x: Raw, axis_name: Raw, *, to: Raw) -> Abstract:
     call = _Collective(ctx, functools.wraps(lax.pcast)(lambda tree, _: tree), x, axis_name)
     if not ctx.named_axes().manual.issuperset(call.names):
         _refuse(ctx, call.name, "it is about axes of a mesh", "leave it out")
-    return call.of_leaves(lambda array: call.op(Vary(call.axes), array.value))
+    return call.of_leaves(lambda array: call.op(ops.Vary(call.axes), array.value))

@@ -14,71 +14,11 @@ from typing import Any
 import numpy as np
 from jax import lax
 
+from .... import ops
 from ....diagnostics.codes_types import NoSuchOperation, ShapeMismatch
 from ....hlo.ir import Value
 from ....hlo.op import HloOp
 from ....hlo.types import BOOL, FLOAT32, FLOAT64, DType, is_complex, is_integer, is_unsigned
-from ....ops import (
-    Abs,
-    Acos,
-    Acosh,
-    Add,
-    And,
-    Asin,
-    Asinh,
-    Atan,
-    Atan2,
-    Atanh,
-    BitcastConvert,
-    Cbrt,
-    Ceil,
-    Clamp,
-    Compare,
-    Complex,
-    Cosh,
-    Cosine,
-    CountLeadingZeros,
-    Digamma,
-    Divide,
-    Erf,
-    Erfc,
-    ErfInv,
-    Exponential,
-    ExponentialMinusOne,
-    Floor,
-    Imag,
-    IsFinite,
-    Lgamma,
-    Log,
-    LogPlusOne,
-    Maximum,
-    Minimum,
-    Multiply,
-    Negate,
-    NextAfter,
-    Not,
-    Or,
-    PopulationCount,
-    Power,
-    Real,
-    Remainder,
-    RoundNearestAfz,
-    RoundNearestEven,
-    Rsqrt,
-    Select,
-    ShiftLeft,
-    ShiftRightArithmetic,
-    ShiftRightLogical,
-    Sign,
-    Sine,
-    Sinh,
-    Sqrt,
-    StopGradient,
-    Subtract,
-    Tan,
-    Tanh,
-    Xor,
-)
 from ....ops.operands import ALL, BOOLS, COMPLEXES, FLOATS, INTEGERS, UNSIGNED, describe
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const
@@ -171,64 +111,64 @@ def _binary(name: str, op: HloOp, dtypes: DTypes) -> Callable[..., Abstract]:
 
 
 _UNARY: tuple[tuple[Any, HloOp, DTypes], ...] = (
-    (lax.neg, Negate(), NUMBERS),
-    (lax.floor, Floor(), FLOATS),
-    (lax.ceil, Ceil(), FLOATS),
-    (lax.is_finite, IsFinite(), FLOATS),
-    (lax.asin, Asin(), INEXACT),
-    (lax.acos, Acos(), INEXACT),
-    (lax.atan, Atan(), INEXACT),
-    (lax.sinh, Sinh(), INEXACT),
-    (lax.cosh, Cosh(), INEXACT),
-    (lax.asinh, Asinh(), INEXACT),
-    (lax.acosh, Acosh(), INEXACT),
-    (lax.atanh, Atanh(), INEXACT),
-    (lax.abs, Abs(), NUMBERS - UNSIGNED),
-    (lax.real, Real(), COMPLEXES),
-    (lax.imag, Imag(), COMPLEXES),
-    (lax.bitwise_not, Not(), LOGICAL),
-    (lax.population_count, PopulationCount(), INTEGERS),
-    (lax.clz, CountLeadingZeros(), INTEGERS),
-    (lax.erf, Erf(), FLOATS),
-    (lax.erfc, Erfc(), FLOATS),
-    (lax.erf_inv, ErfInv(), FLOATS),
-    (lax.lgamma, Lgamma(), FLOATS),
-    (lax.digamma, Digamma(), FLOATS),
+    (lax.neg, ops.Negate(), NUMBERS),
+    (lax.floor, ops.Floor(), FLOATS),
+    (lax.ceil, ops.Ceil(), FLOATS),
+    (lax.is_finite, ops.IsFinite(), FLOATS),
+    (lax.asin, ops.Asin(), INEXACT),
+    (lax.acos, ops.Acos(), INEXACT),
+    (lax.atan, ops.Atan(), INEXACT),
+    (lax.sinh, ops.Sinh(), INEXACT),
+    (lax.cosh, ops.Cosh(), INEXACT),
+    (lax.asinh, ops.Asinh(), INEXACT),
+    (lax.acosh, ops.Acosh(), INEXACT),
+    (lax.atanh, ops.Atanh(), INEXACT),
+    (lax.abs, ops.Abs(), NUMBERS - UNSIGNED),
+    (lax.real, ops.Real(), COMPLEXES),
+    (lax.imag, ops.Imag(), COMPLEXES),
+    (lax.bitwise_not, ops.Not(), LOGICAL),
+    (lax.population_count, ops.PopulationCount(), INTEGERS),
+    (lax.clz, ops.CountLeadingZeros(), INTEGERS),
+    (lax.erf, ops.Erf(), FLOATS),
+    (lax.erfc, ops.Erfc(), FLOATS),
+    (lax.erf_inv, ops.ErfInv(), FLOATS),
+    (lax.lgamma, ops.Lgamma(), FLOATS),
+    (lax.digamma, ops.Digamma(), FLOATS),
 )
 
 _ACCURATE: tuple[tuple[Any, HloOp, DTypes], ...] = (
-    (lax.exp, Exponential(), INEXACT),
-    (lax.log, Log(), INEXACT),
-    (lax.expm1, ExponentialMinusOne(), INEXACT),
-    (lax.log1p, LogPlusOne(), INEXACT),
-    (lax.tanh, Tanh(), INEXACT),
-    (lax.sin, Sine(), INEXACT),
-    (lax.cos, Cosine(), INEXACT),
-    (lax.tan, Tan(), INEXACT),
-    (lax.sqrt, Sqrt(), INEXACT),
-    (lax.rsqrt, Rsqrt(), INEXACT),
-    (lax.cbrt, Cbrt(), FLOATS),
+    (lax.exp, ops.Exponential(), INEXACT),
+    (lax.log, ops.Log(), INEXACT),
+    (lax.expm1, ops.ExponentialMinusOne(), INEXACT),
+    (lax.log1p, ops.LogPlusOne(), INEXACT),
+    (lax.tanh, ops.Tanh(), INEXACT),
+    (lax.sin, ops.Sine(), INEXACT),
+    (lax.cos, ops.Cosine(), INEXACT),
+    (lax.tan, ops.Tan(), INEXACT),
+    (lax.sqrt, ops.Sqrt(), INEXACT),
+    (lax.rsqrt, ops.Rsqrt(), INEXACT),
+    (lax.cbrt, ops.Cbrt(), FLOATS),
 )
 
 _BINARY: tuple[tuple[Any, HloOp, DTypes], ...] = (
-    (lax.add, Add(), NUMBERS),
-    (lax.sub, Subtract(), NUMBERS),
-    (lax.div, Divide(), NUMBERS),
-    (lax.rem, Remainder(), NUMBERS - COMPLEXES),
-    (lax.nextafter, NextAfter(), FLOATS),
-    (lax.bitwise_and, And(), LOGICAL),
-    (lax.bitwise_or, Or(), LOGICAL),
-    (lax.bitwise_xor, Xor(), LOGICAL),
-    (lax.shift_left, ShiftLeft(), INTEGERS),
-    (lax.shift_right_arithmetic, ShiftRightArithmetic(), INTEGERS),
-    (lax.shift_right_logical, ShiftRightLogical(), INTEGERS),
-    (lax.eq, Compare("EQ"), ALL),
-    (lax.ne, Compare("NE"), ALL),
-    (lax.lt, Compare("LT"), ORDERED),
-    (lax.le, Compare("LE"), ORDERED),
-    (lax.gt, Compare("GT"), ORDERED),
-    (lax.ge, Compare("GE"), ORDERED),
-    (lax.complex, Complex(), frozenset({FLOAT32, FLOAT64})),
+    (lax.add, ops.Add(), NUMBERS),
+    (lax.sub, ops.Subtract(), NUMBERS),
+    (lax.div, ops.Divide(), NUMBERS),
+    (lax.rem, ops.Remainder(), NUMBERS - COMPLEXES),
+    (lax.nextafter, ops.NextAfter(), FLOATS),
+    (lax.bitwise_and, ops.And(), LOGICAL),
+    (lax.bitwise_or, ops.Or(), LOGICAL),
+    (lax.bitwise_xor, ops.Xor(), LOGICAL),
+    (lax.shift_left, ops.ShiftLeft(), INTEGERS),
+    (lax.shift_right_arithmetic, ops.ShiftRightArithmetic(), INTEGERS),
+    (lax.shift_right_logical, ops.ShiftRightLogical(), INTEGERS),
+    (lax.eq, ops.Compare("EQ"), ALL),
+    (lax.ne, ops.Compare("NE"), ALL),
+    (lax.lt, ops.Compare("LT"), ORDERED),
+    (lax.le, ops.Compare("LE"), ORDERED),
+    (lax.gt, ops.Compare("GT"), ORDERED),
+    (lax.ge, ops.Compare("GE"), ORDERED),
+    (lax.complex, ops.Complex(), frozenset({FLOAT32, FLOAT64})),
 )
 
 
@@ -257,21 +197,21 @@ def sign(ctx: Context, x: Raw) -> Abstract:
     """StableHLO's sign has no unsigned integers: of those, it is whether `x` is not 0."""
     array = jax_array(ctx, x, "lax.sign")
     if not is_unsigned(array.dtype):
-        return apply(ctx, "lax.sign", Sign(), (array,), NUMBERS)
-    nonzero = ctx.op(Compare("NE"), array.value, like(ctx, array, 0))
+        return apply(ctx, "lax.sign", ops.Sign(), (array,), NUMBERS)
+    nonzero = ctx.op(ops.Compare("NE"), array.value, like(ctx, array, 0))
     return ctx.jax(ctx.convert(nonzero, array.dtype), array.weak)
 
 
 @meaning(lax.max)
 def max_(ctx: Context, x: Raw, y: Raw) -> Abstract:
     """The larger one; complex numbers, ordered by their parts, are JAX's own."""
-    return _extreme(ctx, lax.max, Maximum(), x, y)
+    return _extreme(ctx, lax.max, ops.Maximum(), x, y)
 
 
 @meaning(lax.min)
 def min_(ctx: Context, x: Raw, y: Raw) -> Abstract:
     """The smaller one; complex numbers, ordered by their parts, are JAX's own."""
-    return _extreme(ctx, lax.min, Minimum(), x, y)
+    return _extreme(ctx, lax.min, ops.Minimum(), x, y)
 
 
 def _extreme(ctx: Context, function: Any, op: HloOp, x: Raw, y: Raw) -> Abstract:
@@ -287,7 +227,7 @@ def atan2(ctx: Context, x: Raw, y: Raw) -> Abstract:
     left, right = jax_array(ctx, x, "lax.atan2"), jax_array(ctx, y, "lax.atan2")
     if is_complex(left.dtype):
         return jax_call(ctx, lax.atan2, [left, right])
-    return apply(ctx, "lax.atan2", Atan2(), (left, right), FLOATS)
+    return apply(ctx, "lax.atan2", ops.Atan2(), (left, right), FLOATS)
 
 
 @meaning(lax.mul)
@@ -295,13 +235,13 @@ def mul(ctx: Context, x: Raw, y: Raw, *, out_dtype: Raw = None) -> Abstract:
     """`x * y`; with `out_dtype`, JAX's own."""
     if not is_none(out_dtype):
         return jax_call(ctx, lax.mul, [x, y], {"out_dtype": out_dtype})
-    return apply(ctx, "lax.mul", Multiply(), (x, y), NUMBERS)
+    return apply(ctx, "lax.mul", ops.Multiply(), (x, y), NUMBERS)
 
 
 @meaning(lax.square)
 def square(ctx: Context, x: Raw) -> Abstract:
     """`x * x`."""
-    return apply(ctx, "lax.square", Multiply(), (x, x), NUMBERS)
+    return apply(ctx, "lax.square", ops.Multiply(), (x, x), NUMBERS)
 
 
 @meaning(lax.exp2)
@@ -311,8 +251,8 @@ def exp2(ctx: Context, x: Raw, *, accuracy: Raw = None) -> Abstract:
         return jax_call(ctx, lax.exp2, [x], {"accuracy": accuracy})
     array = jax_array(ctx, x, "lax.exp2")
     _accepts(ctx, "lax.exp2", array, INEXACT)
-    scaled = ctx.op(Multiply(), like(ctx, array, float(np.log(2))), array.value)
-    return ctx.jax(ctx.op(by_form(Exponential(), Form.JAX, array.dtype), scaled), array.weak)
+    scaled = ctx.op(ops.Multiply(), like(ctx, array, float(np.log(2))), array.value)
+    return ctx.jax(ctx.op(by_form(ops.Exponential(), Form.JAX, array.dtype), scaled), array.weak)
 
 
 @meaning(lax.logistic)
@@ -323,8 +263,8 @@ def logistic(ctx: Context, x: Raw, *, accuracy: Raw = None) -> Abstract:
     array = jax_array(ctx, x, "lax.logistic")
     _accepts(ctx, "lax.logistic", array, INEXACT)
     one = like(ctx, array, 1)
-    exponential, divide = [by_form(o, Form.JAX, array.dtype) for o in (Exponential(), Divide())]
-    below = ctx.op(Add(), one, ctx.op(exponential, ctx.op(Negate(), array.value)))
+    exponential, divide = [by_form(o, Form.JAX, array.dtype) for o in (ops.Exponential(), ops.Divide())]
+    below = ctx.op(ops.Add(), one, ctx.op(exponential, ctx.op(ops.Negate(), array.value)))
     return ctx.jax(ctx.op(divide, one, below), array.weak)
 
 
@@ -332,7 +272,7 @@ def logistic(ctx: Context, x: Raw, *, accuracy: Raw = None) -> Abstract:
 def round_(ctx: Context, x: Raw, rounding_method: Raw = lax.RoundingMethod.AWAY_FROM_ZERO) -> Abstract:
     """To the nearest integer; halves away from zero, or to even."""
     method = lax.RoundingMethod(ctx.known(rounding_method, "the rounding method of lax.round"))
-    op = RoundNearestAfz() if method is lax.RoundingMethod.AWAY_FROM_ZERO else RoundNearestEven()
+    op = ops.RoundNearestAfz() if method is lax.RoundingMethod.AWAY_FROM_ZERO else ops.RoundNearestEven()
     return apply(ctx, "lax.round", op, (x,), FLOATS)
 
 
@@ -342,10 +282,10 @@ def conj(ctx: Context, x: Raw) -> Abstract:
     array = jax_array(ctx, x, "lax.conj")
     _accepts(ctx, "lax.conj", array, COMPLEXES | {FLOAT32, FLOAT64})
     if is_complex(array.dtype):
-        real, imag = ctx.op(Real(), array.value), ctx.op(Negate(), ctx.op(Imag(), array.value))
+        real, imag = ctx.op(ops.Real(), array.value), ctx.op(ops.Negate(), ctx.op(ops.Imag(), array.value))
     else:
         real, imag = array.value, like(ctx, array, 0)
-    return ctx.jax(ctx.op(Complex(), real, imag), array.weak)
+    return ctx.jax(ctx.op(ops.Complex(), real, imag), array.weak)
 
 
 @meaning(lax.pow)
@@ -355,7 +295,7 @@ def pow_(ctx: Context, x: Raw, y: Raw) -> Abstract:
     weak = all_weak([base, exponent])
     if is_integer(exponent.dtype) and base.dtype in INEXACT:
         exponent = ctx.jax(ctx.convert(exponent.value, base.dtype), exponent.weak)
-    result = apply(ctx, "lax.pow", Power(), (base, exponent), INEXACT)
+    result = apply(ctx, "lax.pow", ops.Power(), (base, exponent), INEXACT)
     return ctx.jax(result.value, weak)
 
 
@@ -408,12 +348,12 @@ def _choose(ctx: Context, selector: Array, cases: list[Value]) -> Value:
     if len(cases) == 1:
         return cases[0]
     if selector.dtype == BOOL:
-        return ctx.op(Select(), selector.value, cases[1], cases[0])
+        return ctx.op(ops.Select(), selector.value, cases[1], cases[0])
     middle = len(cases) // 2
-    below = ctx.op(Compare("LT"), selector.value, like(ctx, selector, middle))
+    below = ctx.op(ops.Compare("LT"), selector.value, like(ctx, selector, middle))
     lower = _choose(ctx, selector, cases[:middle])
-    shifted = ctx.jax(ctx.op(Subtract(), selector.value, like(ctx, selector, middle)))
-    return ctx.op(Select(), below, lower, _choose(ctx, shifted, cases[middle:]))
+    shifted = ctx.jax(ctx.op(ops.Subtract(), selector.value, like(ctx, selector, middle)))
+    return ctx.op(ops.Select(), below, lower, _choose(ctx, shifted, cases[middle:]))
 
 
 @meaning(lax.clamp)
@@ -428,7 +368,7 @@ def clamp(ctx: Context, min: Raw, x: Raw, max: Raw) -> Abstract:
         types = ", ".join(str(a.type) for a in arrays)
         text = f"lax.clamp: the limits must be scalars or have the shape of the array: {types}"
         ctx.fail(ShapeMismatch(span=ctx.span, text=text))
-    return ctx.jax(ctx.op(Clamp(), low.value, array.value, high.value), all_weak(arrays))
+    return ctx.jax(ctx.op(ops.Clamp(), low.value, array.value, high.value), all_weak(arrays))
 
 
 # ---------------------------------------------------------------- conversion
@@ -441,7 +381,7 @@ def convert_element_type(ctx: Context, operand: Raw, new_dtype: Raw) -> Abstract
     dtype = known_dtype(ctx, new_dtype, "the dtype of lax.convert_element_type")
     value = array.value
     if is_complex(array.dtype) and not is_complex(dtype):
-        value = ctx.op(Real(), value)
+        value = ctx.op(ops.Real(), value)
     return ctx.jax(cast(ctx, value, dtype, jax=True))
 
 
@@ -454,8 +394,8 @@ def bitcast_convert_type(ctx: Context, operand: Raw, new_dtype: Raw) -> Abstract
         types = f"{array.type} to {dtype}"
         ctx.fail(NoSuchOperation(span=ctx.span, operation="lax.bitcast_convert_type", types=types))
     if dtype == array.dtype:
-        return ctx.jax(ctx.op(StopGradient(), array.value))
-    return ctx.jax(checked(ctx, BitcastConvert(dtype), array.value))
+        return ctx.jax(ctx.op(ops.StopGradient(), array.value))
+    return ctx.jax(checked(ctx, ops.BitcastConvert(dtype), array.value))
 
 
 @meaning(lax.stop_gradient)
@@ -477,4 +417,4 @@ def _stopped(ctx: Context, leaf: Abstract) -> Abstract:
         if isinstance(read, Array) and read.form is Form.PYTHON
         else jax_array(ctx, leaf, "lax.stop_gradient")
     )
-    return replace(array, value=ctx.op(StopGradient(), array.value))
+    return replace(array, value=ctx.op(ops.StopGradient(), array.value))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from jax import lax
 
+from .... import ops
 from ....diagnostics.codes_jax import BadControlFlow, StructureDiffers
 from ....diagnostics.codes_types import ArgumentNotStaged, BadAxis, NoSuchOperation, ShapeMismatch
 from ....hlo.ir import Region, Value
@@ -28,21 +29,6 @@ from ....hlo.types import (
     is_complex,
     is_floating,
 )
-from ....ops import (
-    Add,
-    And,
-    Call,
-    Fft,
-    Maximum,
-    Minimum,
-    Multiply,
-    Or,
-    Reduce,
-    ReduceWindow,
-    ReduceWith,
-    Sort,
-    Xor,
-)
 from ....ops.reductions.reduce import STANDARD
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const, Tuple
@@ -56,13 +42,13 @@ from .elementwise import LOGICAL, NUMBERS, same_dtypes
 from .products import padding_of
 
 MONOIDS: dict[Any, HloOp] = {
-    lax.add: Add(),
-    lax.mul: Multiply(),
-    lax.max: Maximum(),
-    lax.min: Minimum(),
-    lax.bitwise_and: And(),
-    lax.bitwise_or: Or(),
-    lax.bitwise_xor: Xor(),
+    lax.add: ops.Add(),
+    lax.mul: ops.Multiply(),
+    lax.max: ops.Maximum(),
+    lax.min: ops.Minimum(),
+    lax.bitwise_and: ops.And(),
+    lax.bitwise_or: ops.Or(),
+    lax.bitwise_xor: ops.Xor(),
 }
 """What lax recognises as a monoid, together with its neutral element."""
 
@@ -71,14 +57,14 @@ MONOIDS: dict[Any, HloOp] = {
 def neutral(op: HloOp, dtype: DType) -> Any:
     """The neutral element of `op`."""
     match op:
-        case Add() | Or() | Xor():
+        case ops.Add() | ops.Or() | ops.Xor():
             return dtype.type(0)
-        case Multiply():
+        case ops.Multiply():
             return dtype.type(1)
-        case And():
+        case ops.And():
             return np.array(-1).astype(dtype)[()]
-        case Maximum() | Minimum():
-            return _least(dtype) if isinstance(op, Maximum) else _greatest(dtype)
+        case ops.Maximum() | ops.Minimum():
+            return _least(dtype) if isinstance(op, ops.Maximum) else _greatest(dtype)
     raise TypeError(f"{op} has no neutral element")
 
 
@@ -97,7 +83,7 @@ def _greatest(dtype: DType) -> Any:
 def reduced(ctx: Context, op: HloOp, array: Array, axes: tuple[int, ...]) -> Value:
     """The reduction of all elements along `axes`, from the neutral element on."""
     start = ctx.constant(neutral(op, array.dtype), array.dtype)
-    return checked(ctx, Reduce(op, axes), array.value, start)
+    return checked(ctx, ops.Reduce(op, axes), array.value, start)
 
 
 def _axes(ctx: Context, raw: Raw, rank: int, function: str) -> tuple[int, ...]:
@@ -114,7 +100,7 @@ def _named(function: Any, op: HloOp, dtypes: frozenset[DType]) -> Callable[..., 
     def reduce_named(ctx: Context, operand: Raw, axes: Raw) -> Abstract:
         array = jax_array(ctx, operand, name)
         chosen = _axes(ctx, axes, array.rank, name)
-        if is_complex(array.dtype) and isinstance(op, Maximum | Minimum):
+        if is_complex(array.dtype) and isinstance(op, ops.Maximum | ops.Minimum):
             return jax_call(ctx, function, [array, chosen])
         if array.dtype not in dtypes:
             ctx.fail(NoSuchOperation(span=ctx.span, operation=name, types=str(array.type)))
@@ -124,13 +110,13 @@ def _named(function: Any, op: HloOp, dtypes: frozenset[DType]) -> Callable[..., 
 
 
 for _function, _op, _dtypes in (
-    (lax.reduce_sum, Add(), NUMBERS),
-    (lax.reduce_prod, Multiply(), NUMBERS),
-    (lax.reduce_max, Maximum(), NUMBERS | LOGICAL),
-    (lax.reduce_min, Minimum(), NUMBERS | LOGICAL),
-    (lax.reduce_and, And(), LOGICAL),
-    (lax.reduce_or, Or(), LOGICAL),
-    (lax.reduce_xor, Xor(), LOGICAL),
+    (lax.reduce_sum, ops.Add(), NUMBERS),
+    (lax.reduce_prod, ops.Multiply(), NUMBERS),
+    (lax.reduce_max, ops.Maximum(), NUMBERS | LOGICAL),
+    (lax.reduce_min, ops.Minimum(), NUMBERS | LOGICAL),
+    (lax.reduce_and, ops.And(), LOGICAL),
+    (lax.reduce_or, ops.Or(), LOGICAL),
+    (lax.reduce_xor, ops.Xor(), LOGICAL),
 ):
     meaning(_function)(_named(_function, _op, _dtypes))
 
@@ -149,7 +135,7 @@ def _monoid(ctx: Context, computation: Raw, start: Raw) -> HloOp | None:
     if op is None or not isinstance(start, Const):
         return None
     dtype = canonical(np.asarray(start.value).dtype, ctx.x64)
-    if isinstance(op, Maximum | Minimum) and is_complex(dtype):
+    if isinstance(op, ops.Maximum | ops.Minimum) and is_complex(dtype):
         return None
     return op if bool(np.equal(start.value, neutral(op, dtype))) else None
 
@@ -198,7 +184,7 @@ def reduce(ctx: Context, operands: Raw, init_values: Raw, computation: Raw, dime
     region, results = _scalar_region(ctx, computation, first, tree)
     values = [*[a.value for a in arrays], *[s.value for s in first]]
     try:
-        made = ctx.b.apply(ReduceWith(axes), values, [region]).results
+        made = ctx.b.apply(ops.ReduceWith(axes), values, [region]).results
     except ShapeError as error:
         ctx.fail(ShapeMismatch(span=ctx.span, text=f"lax.reduce: {error}"))
     weak_flags = [a.weak and r.weak for a, r in zip(arrays, results, strict=True)]
@@ -234,7 +220,7 @@ def reduce_window(
             ctx.known(start, f"the first value of {name}")
         )  # JAX looks at a number before it asks for its type
     op = _monoid(ctx, computation, start)
-    plain = isinstance(op, Add | Maximum | Minimum)
+    plain = isinstance(op, ops.Add | ops.Maximum | ops.Minimum)
     if plain:
         assert op is not None
         first = ctx.jax(ctx.constant(neutral(op, array.dtype), array.dtype))
@@ -243,7 +229,7 @@ def reduce_window(
         same_dtypes(ctx, name, [array, first])
         op = _one_operation(ctx, computation, first)
     pairs = tuple([(int(low), int(high)) for low, high in pads])
-    made = ReduceWindow(op, window, strides or (1,) * len(window), pairs, base, spread)
+    made = ops.ReduceWindow(op, window, strides or (1,) * len(window), pairs, base, spread)
     return ctx.jax(checked(ctx, made, array.value, first.value), array.weak and plain)
 
 
@@ -257,7 +243,7 @@ def _one_operation(ctx: Context, computation: Abstract, start: Array) -> HloOp:
             break
         if isinstance(op.kind, STANDARD):
             return op.kind
-        if not isinstance(op.kind, Call):
+        if not isinstance(op.kind, ops.Call):
             break
         region = op.kind.function.body
     ctx.fail(
@@ -284,7 +270,7 @@ def sort(
     if not arrays or not 1 <= keys <= len(arrays):
         ctx.fail(ShapeMismatch(span=ctx.span, text=f"lax.sort: {keys} keys of {len(arrays)} arrays"))
     axis = axis_of(ctx, dimension, arrays[0].rank, "lax.sort")
-    op = Sort(axis, bool(ctx.known(is_stable, "is_stable of lax.sort")), keys)
+    op = ops.Sort(axis, bool(ctx.known(is_stable, "is_stable of lax.sort")), keys)
     try:
         values = ctx.b.ops(op, *[a.value for a in arrays])
     except ShapeError as error:
@@ -320,7 +306,7 @@ def fft(ctx: Context, x: Raw, fft_type: Raw, fft_lengths: Raw) -> Abstract:
     else:
         wanted = _COMPLEX.get(wanted, wanted)
     value = ctx.convert(array.value, wanted)
-    return ctx.jax(checked(ctx, Fft(kind, lengths), value) if lengths else value)
+    return ctx.jax(checked(ctx, ops.Fft(kind, lengths), value) if lengths else value)
 
 
 def _transformed_dtype(dtype: DType) -> DType:

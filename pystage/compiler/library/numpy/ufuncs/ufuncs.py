@@ -14,45 +14,9 @@ from typing import Any, get_args
 import jax.numpy as jnp
 import numpy as np
 
+from .... import ops
 from ....hlo.ir import Value
 from ....hlo.types import is_complex, is_integer
-from ....ops import (
-    Acos,
-    Acosh,
-    Add,
-    And,
-    Asin,
-    Asinh,
-    Atan,
-    Atan2,
-    Atanh,
-    Cbrt,
-    Ceil,
-    ComplexReciprocal,
-    Cosh,
-    Cosine,
-    Divide,
-    Exponential,
-    ExponentialMinusOne,
-    Floor,
-    Log,
-    LogPlusOne,
-    Maximum,
-    Minimum,
-    Multiply,
-    Negate,
-    NextAfter,
-    Not,
-    Or,
-    ShiftLeft,
-    Sine,
-    Sinh,
-    Sqrt,
-    Subtract,
-    Tan,
-    Tanh,
-    Xor,
-)
 from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Const
@@ -199,10 +163,10 @@ def _jax_meaning(function: ElementwiseFunction, twin: Any) -> Callable[..., Abst
 
 # ---------------------------------------------------------------- arithmetic
 
-ADD = declare(np.add, a.op(Add()), jnp.add)
-SUBTRACT = declare(np.subtract, a.op(Subtract()), jnp.subtract, domain=NUMERIC)
-MULTIPLY = declare(np.multiply, a.op(Multiply()), jnp.multiply)
-DIVIDE = declare(np.divide, a.op(Divide()), jnp.divide, jnp.true_divide, inputs=inexact)
+ADD = declare(np.add, a.op(ops.Add()), jnp.add)
+SUBTRACT = declare(np.subtract, a.op(ops.Subtract()), jnp.subtract, domain=NUMERIC)
+MULTIPLY = declare(np.multiply, a.op(ops.Multiply()), jnp.multiply)
+DIVIDE = declare(np.divide, a.op(ops.Divide()), jnp.divide, jnp.true_divide, inputs=inexact)
 FLOOR_DIVIDE = declare(np.floor_divide, a.floor_divide, jnp.floor_divide, inputs=numeric, domain=REAL)
 REMAINDER = declare(np.remainder, a.remainder, jnp.remainder, jnp.mod, inputs=numeric, domain=REAL)
 declare(np.fmod, a.fmod, jnp.fmod, inputs=numeric, domain=REAL)
@@ -210,7 +174,7 @@ declare(np.divmod, a.divmod_, jnp.divmod, inputs=numeric, domain=REAL)
 POWER = ElementwiseFunction("power", np.power, a.power, numeric)
 POWER_OF_ONE = ElementwiseFunction("power", np.power, a.power_of_one, numeric)
 declare(np.float_power, a.power, jnp.float_power, inputs=inexact)
-NEGATIVE = declare(np.negative, a.op(Negate()), jnp.negative, domain=NUMERIC)
+NEGATIVE = declare(np.negative, a.op(ops.Negate()), jnp.negative, domain=NUMERIC)
 
 
 def _same_value(ctx: Context, form: Form, x: Value) -> Value:
@@ -224,12 +188,12 @@ declare(np.sign, a.sign, jnp.sign, domain=NUMERIC)
 
 
 def _square(ctx: Context, form: Form, x: Value) -> Value:
-    return ctx.op(Multiply(), x, x)
+    return ctx.op(ops.Multiply(), x, x)
 
 
 def _reciprocal(ctx: Context, form: Form, x: Value) -> Value:
     if is_complex(x.type.dtype) and form is not Form.JAX:
-        return ctx.op(ComplexReciprocal(), x)
+        return ctx.op(ops.ComplexReciprocal(), x)
     quotient = a.true_divide(ctx, form, a.like(ctx, x, 1), x)
     if not is_integer(x.type.dtype):
         return quotient
@@ -245,31 +209,31 @@ declare(np.lcm, t.lcm)
 
 # ---------------------------------------------------------------- powers, logarithms, angles
 
-SQRT = declare(np.sqrt, a.op(Sqrt()), jnp.sqrt, inputs=inexact)
-declare(np.cbrt, a.op(Cbrt()), jnp.cbrt, inputs=inexact, domain="f")
-declare(np.exp, a.op(Exponential()), jnp.exp, inputs=inexact)
+SQRT = declare(np.sqrt, a.op(ops.Sqrt()), jnp.sqrt, inputs=inexact)
+declare(np.cbrt, a.op(ops.Cbrt()), jnp.cbrt, inputs=inexact, domain="f")
+declare(np.exp, a.op(ops.Exponential()), jnp.exp, inputs=inexact)
 declare(np.exp2, t.exp2, jnp.exp2, inputs=inexact)
-declare(np.expm1, a.op(ExponentialMinusOne()), jnp.expm1, inputs=inexact)
-declare(np.log, a.op(Log()), jnp.log, inputs=inexact)
-declare(np.log1p, a.op(LogPlusOne()), jnp.log1p, inputs=inexact)
+declare(np.expm1, a.op(ops.ExponentialMinusOne()), jnp.expm1, inputs=inexact)
+declare(np.log, a.op(ops.Log()), jnp.log, inputs=inexact)
+declare(np.log1p, a.op(ops.LogPlusOne()), jnp.log1p, inputs=inexact)
 declare(np.log2, t.logarithm(2), jnp.log2, inputs=inexact, strong=ALL_KINDS)
 declare(np.log10, t.logarithm(10), jnp.log10, inputs=inexact, strong=ALL_KINDS)
 declare(np.logaddexp, t.logaddexp(1.0), jnp.logaddexp, inputs=inexact, domain="f")
 declare(np.logaddexp2, t.logaddexp(math.log(2)), jnp.logaddexp2, inputs=inexact, domain="f")
 
-declare(np.sin, a.op(Sine()), jnp.sin, inputs=inexact)
-declare(np.cos, a.op(Cosine()), jnp.cos, inputs=inexact)
-declare(np.tan, a.op(Tan()), jnp.tan, inputs=inexact)
-declare(np.arcsin, a.op(Asin()), jnp.arcsin, jnp.asin, inputs=inexact)
-declare(np.arccos, a.op(Acos()), jnp.arccos, jnp.acos, inputs=inexact)
-declare(np.arctan, a.op(Atan()), jnp.arctan, jnp.atan, inputs=inexact)
-declare(np.arctan2, a.op(Atan2()), jnp.arctan2, jnp.atan2, inputs=inexact, domain="f")
-declare(np.sinh, a.op(Sinh()), jnp.sinh, inputs=inexact)
-declare(np.cosh, a.op(Cosh()), jnp.cosh, inputs=inexact)
-declare(np.tanh, a.op(Tanh()), jnp.tanh, inputs=inexact)
-declare(np.arcsinh, a.op(Asinh()), jnp.arcsinh, jnp.asinh, inputs=inexact)
-declare(np.arccosh, a.op(Acosh()), jnp.arccosh, jnp.acosh, inputs=inexact)
-declare(np.arctanh, a.op(Atanh()), jnp.arctanh, jnp.atanh, inputs=inexact)
+declare(np.sin, a.op(ops.Sine()), jnp.sin, inputs=inexact)
+declare(np.cos, a.op(ops.Cosine()), jnp.cos, inputs=inexact)
+declare(np.tan, a.op(ops.Tan()), jnp.tan, inputs=inexact)
+declare(np.arcsin, a.op(ops.Asin()), jnp.arcsin, jnp.asin, inputs=inexact)
+declare(np.arccos, a.op(ops.Acos()), jnp.arccos, jnp.acos, inputs=inexact)
+declare(np.arctan, a.op(ops.Atan()), jnp.arctan, jnp.atan, inputs=inexact)
+declare(np.arctan2, a.op(ops.Atan2()), jnp.arctan2, jnp.atan2, inputs=inexact, domain="f")
+declare(np.sinh, a.op(ops.Sinh()), jnp.sinh, inputs=inexact)
+declare(np.cosh, a.op(ops.Cosh()), jnp.cosh, inputs=inexact)
+declare(np.tanh, a.op(ops.Tanh()), jnp.tanh, inputs=inexact)
+declare(np.arcsinh, a.op(ops.Asinh()), jnp.arcsinh, jnp.asinh, inputs=inexact)
+declare(np.arccosh, a.op(ops.Acosh()), jnp.arccosh, jnp.acosh, inputs=inexact)
+declare(np.arctanh, a.op(ops.Atanh()), jnp.arctanh, jnp.atanh, inputs=inexact)
 declare(np.hypot, t.hypot, jnp.hypot, inputs=inexact, domain="f")
 declare(np.deg2rad, t.scaled_by(math.pi / 180), jnp.deg2rad, inputs=inexact)
 declare(np.radians, t.scaled_by(math.pi / 180), jnp.radians, inputs=inexact)
@@ -278,13 +242,13 @@ declare(np.degrees, t.scaled_by(180 / math.pi), jnp.degrees, inputs=inexact)
 
 # ---------------------------------------------------------------- bits
 
-BITWISE_AND = declare(np.bitwise_and, a.op(And()), jnp.bitwise_and, domain=INTEGRAL)
-BITWISE_OR = declare(np.bitwise_or, a.op(Or()), jnp.bitwise_or, domain=INTEGRAL)
-BITWISE_XOR = declare(np.bitwise_xor, a.op(Xor()), jnp.bitwise_xor, domain=INTEGRAL)
-INVERT = declare(np.invert, a.op(Not()), jnp.invert, jnp.bitwise_not, jnp.bitwise_invert, domain=INTEGRAL)
+BITWISE_AND = declare(np.bitwise_and, a.op(ops.And()), jnp.bitwise_and, domain=INTEGRAL)
+BITWISE_OR = declare(np.bitwise_or, a.op(ops.Or()), jnp.bitwise_or, domain=INTEGRAL)
+BITWISE_XOR = declare(np.bitwise_xor, a.op(ops.Xor()), jnp.bitwise_xor, domain=INTEGRAL)
+INVERT = declare(np.invert, a.op(ops.Not()), jnp.invert, jnp.bitwise_not, jnp.bitwise_invert, domain=INTEGRAL)
 LEFT_SHIFT = declare(
     np.left_shift,
-    a.op(ShiftLeft()),
+    a.op(ops.ShiftLeft()),
     jnp.left_shift,
     jnp.bitwise_left_shift,
     inputs=numeric,
@@ -315,13 +279,13 @@ GREATER = _comparison(np.greater, "GT", jnp.greater)
 GREATER_EQUAL = _comparison(np.greater_equal, "GE", jnp.greater_equal)
 MAXIMUM = declare(np.maximum, a.maximum, jnp.maximum)
 MINIMUM = declare(np.minimum, a.minimum, jnp.minimum)
-declare(np.fmax, a.extremum(Maximum()), jnp.fmax)
-declare(np.fmin, a.extremum(Minimum()), jnp.fmin)
+declare(np.fmax, a.extremum(ops.Maximum()), jnp.fmax)
+declare(np.fmin, a.extremum(ops.Minimum()), jnp.fmin)
 
-declare(np.logical_and, t.logical(And()), jnp.logical_and, output=boolean)
-declare(np.logical_or, t.logical(Or()), jnp.logical_or, output=boolean)
-declare(np.logical_xor, t.logical(Xor()), jnp.logical_xor, output=boolean)
-declare(np.logical_not, t.logical(Not()), jnp.logical_not, output=boolean)
+declare(np.logical_and, t.logical(ops.And()), jnp.logical_and, output=boolean)
+declare(np.logical_or, t.logical(ops.Or()), jnp.logical_or, output=boolean)
+declare(np.logical_xor, t.logical(ops.Xor()), jnp.logical_xor, output=boolean)
+declare(np.logical_not, t.logical(ops.Not()), jnp.logical_not, output=boolean)
 declare(np.isfinite, t.isfinite, jnp.isfinite, output=boolean, strong=INTEGRAL)
 declare(np.isinf, t.isinf, jnp.isinf, output=boolean, strong=ALL_KINDS)
 declare(np.isnan, t.isnan, jnp.isnan, output=boolean)
@@ -330,15 +294,15 @@ declare(np.signbit, a.signbit, jnp.signbit, output=boolean, domain=REAL, strong=
 # ---------------------------------------------------------------- numbers taken apart
 
 declare(np.copysign, a.copysign, jnp.copysign, inputs=inexact, domain="f")
-declare(np.nextafter, a.op(NextAfter()), jnp.nextafter, inputs=inexact, domain="f")
+declare(np.nextafter, a.op(ops.NextAfter()), jnp.nextafter, inputs=inexact, domain="f")
 declare(np.ldexp, t.ldexp)
 declare(np.heaviside, t.heaviside, jnp.heaviside, inputs=inexact, domain="f")
 declare(np.modf, t.modf)
 declare(np.frexp, float_bits.frexp)
 declare(np.spacing, float_bits.spacing)
 declare(np.conjugate, a.conjugate, jnp.conjugate, jnp.conj)
-declare(np.floor, a.real_only(a.op(Floor())), jnp.floor, domain=REAL)
-declare(np.ceil, a.real_only(a.op(Ceil())), jnp.ceil, domain=REAL)
+declare(np.floor, a.real_only(a.op(ops.Floor())), jnp.floor, domain=REAL)
+declare(np.ceil, a.real_only(a.op(ops.Ceil())), jnp.ceil, domain=REAL)
 declare(np.trunc, t.trunc, jnp.trunc, domain=REAL)
 declare(np.rint, a.rint, jnp.rint, domain=FLOATING)
 if hasattr(np, "bitwise_count"):

@@ -15,37 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from .... import ops
 from ....hlo.ir import Value
 from ....hlo.op import HloOp
 from ....hlo.types import COMPLEX128, FLOAT64
-from ....ops import (
-    Acos,
-    Acosh,
-    And,
-    Asin,
-    Asinh,
-    Atan,
-    Atan2,
-    Atanh,
-    Compare,
-    Complex,
-    Cosh,
-    Cosine,
-    Exponential,
-    Imag,
-    IsFinite,
-    Log,
-    Multiply,
-    Negate,
-    Not,
-    Real,
-    Sine,
-    Sinh,
-    Sqrt,
-    Subtract,
-    Tan,
-    Tanh,
-)
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Tuple
 from ...context import Context, Raw
@@ -68,7 +41,7 @@ def _real(ctx: Context, x: Raw) -> Value:
 
 
 def _parts(ctx: Context, x: Value) -> tuple[Value, Value]:
-    return ctx.op(Real(), x), ctx.op(Imag(), x)
+    return ctx.op(ops.Real(), x), ctx.op(ops.Imag(), x)
 
 
 # ---------------------------------------------------------------- domains
@@ -82,7 +55,7 @@ def _is_infinite(ctx: Context, x: Value) -> Value:
 
 
 def _is_number(ctx: Context, x: Value) -> Value:
-    return ctx.op(Compare("EQ"), x, x)
+    return ctx.op(ops.Compare("EQ"), x, x)
 
 
 def _no_angle(ctx: Context, x: Value, y: Value) -> Value:
@@ -92,7 +65,7 @@ def _no_angle(ctx: Context, x: Value, y: Value) -> Value:
 
 def _no_finite_angle(ctx: Context, x: Value, y: Value) -> Value:
     """The domain error of tanh: an infinite angle of a finite number."""
-    return both(ctx, _is_infinite(ctx, y), ctx.op(IsFinite(), x))
+    return both(ctx, _is_infinite(ctx, y), ctx.op(ops.IsFinite(), x))
 
 
 def _no_power(ctx: Context, x: Value, y: Value) -> Value:
@@ -164,12 +137,12 @@ def _as_cpython(
 
 def _is_edge(ctx: Context, x: Value, end: float) -> Value:
     if math.isnan(end):
-        return ctx.op(Not(), _is_number(ctx, x))
+        return ctx.op(ops.Not(), _is_number(ctx, x))
     equal = compared(ctx, "EQ", x, end)
     if end:
         return equal
     negative = signbit(ctx, Form.PYTHON, x)
-    return both(ctx, equal, negative if math.copysign(1, end) < 0 else ctx.op(Not(), negative))
+    return both(ctx, equal, negative if math.copysign(1, end) < 0 else ctx.op(ops.Not(), negative))
 
 
 def _check(ctx: Context, function: Callable[..., Any], x: Value, made: Value) -> None:
@@ -208,20 +181,20 @@ def _declare_operation(function: Callable[..., Any], kind: HloOp, ufunc: Callabl
 
 
 for _function, _kind, _ufunc in (
-    (cmath.sqrt, Sqrt(), np.sqrt),
-    (cmath.exp, Exponential(), np.exp),
-    (cmath.sin, Sine(), np.sin),
-    (cmath.cos, Cosine(), np.cos),
-    (cmath.tan, Tan(), np.tan),
-    (cmath.sinh, Sinh(), np.sinh),
-    (cmath.cosh, Cosh(), np.cosh),
-    (cmath.tanh, Tanh(), np.tanh),
-    (cmath.asin, Asin(), np.arcsin),
-    (cmath.acos, Acos(), np.arccos),
-    (cmath.atan, Atan(), np.arctan),
-    (cmath.asinh, Asinh(), np.arcsinh),
-    (cmath.acosh, Acosh(), np.arccosh),
-    (cmath.atanh, Atanh(), np.arctanh),
+    (cmath.sqrt, ops.Sqrt(), np.sqrt),
+    (cmath.exp, ops.Exponential(), np.exp),
+    (cmath.sin, ops.Sine(), np.sin),
+    (cmath.cos, ops.Cosine(), np.cos),
+    (cmath.tan, ops.Tan(), np.tan),
+    (cmath.sinh, ops.Sinh(), np.sinh),
+    (cmath.cosh, ops.Cosh(), np.cosh),
+    (cmath.tanh, ops.Tanh(), np.tanh),
+    (cmath.asin, ops.Asin(), np.arcsin),
+    (cmath.acos, ops.Acos(), np.arccos),
+    (cmath.atan, ops.Atan(), np.arctan),
+    (cmath.asinh, ops.Asinh(), np.arcsinh),
+    (cmath.acosh, ops.Acosh(), np.arccosh),
+    (cmath.atanh, ops.Atanh(), np.arctanh),
 ):
     _declare_operation(_function, _kind, _ufunc)
 
@@ -234,7 +207,7 @@ def _log10(ctx: Context, x: Value) -> Value:
 
 def _angle(ctx: Context, x: Value) -> Value:
     real, imaginary = _parts(ctx, x)
-    return ctx.op(Atan2(), imaginary, real)
+    return ctx.op(ops.Atan2(), imaginary, real)
 
 
 _declare(cmath.log10, _log10)
@@ -251,12 +224,12 @@ def log(ctx: Context, z: Raw, base: Raw = None, /) -> Abstract:
     if MISSING not in known:
         return call_now(ctx, cmath.log, *(known if base is not None else known[:1]))
     x = number(ctx, z)
-    value = ctx.op(Log(), x)
+    value = ctx.op(ops.Log(), x)
     if base is None:
         _check(ctx, cmath.log, x, value)
         return ctx.python(value)
     other = number(ctx, base)
-    divisor = ctx.op(Log(), other)
+    divisor = ctx.op(ops.Log(), other)
     bad = either(ctx, is_zero(ctx, other), is_zero(ctx, divisor))
     arguments = [Array(v, Form.PYTHON) for v in (x, other)]
     ctx.check(bad, ValueError("math domain error"), cmath.log, arguments)
@@ -283,20 +256,20 @@ def rect(ctx: Context, r: Raw, phi: Raw, /) -> Abstract:
         return call_now(ctx, cmath.rect, *known)
     size, angle = _real(ctx, r), _real(ctx, phi)
     none, zero = compared(ctx, "EQ", size, 0.0), like(ctx, size, 0.0)
-    bad = both(ctx, _is_infinite(ctx, angle), _is_number(ctx, size), ctx.op(Not(), none))
+    bad = both(ctx, _is_infinite(ctx, angle), _is_number(ctx, size), ctx.op(ops.Not(), none))
     arguments = [Array(v, Form.PYTHON) for v in (size, angle)]
     ctx.check(bad, ValueError("math domain error"), cmath.rect, arguments)
-    no_angle = ctx.op(Not(), ctx.op(IsFinite(), angle))
-    endless = ctx.op(And(), no_angle, _is_infinite(ctx, size))
-    real = ctx.op(Multiply(), size, ctx.op(Cosine(), angle))
+    no_angle = ctx.op(ops.Not(), ctx.op(ops.IsFinite(), angle))
+    endless = ctx.op(ops.And(), no_angle, _is_infinite(ctx, size))
+    real = ctx.op(ops.Multiply(), size, ctx.op(ops.Cosine(), angle))
     real = select(ctx, endless, like(ctx, size, math.inf), real)
-    imaginary = ctx.op(Multiply(), size, ctx.op(Sine(), angle))
-    turned = select(ctx, signbit(ctx, Form.PYTHON, size), ctx.op(Negate(), angle), angle)
+    imaginary = ctx.op(ops.Multiply(), size, ctx.op(ops.Sine(), angle))
+    turned = select(ctx, signbit(ctx, Form.PYTHON, size), ctx.op(ops.Negate(), angle), angle)
     turned = select(ctx, _is_number(ctx, size), turned, zero)
     imaginary = select(ctx, compared(ctx, "EQ", angle, 0.0), turned, imaginary)
-    nothing = ctx.op(And(), no_angle, none)
+    nothing = ctx.op(ops.And(), no_angle, none)
     parts = [select(ctx, nothing, zero, part) for part in (real, imaginary)]
-    return ctx.python(ctx.op(Complex(), *parts))
+    return ctx.python(ctx.op(ops.Complex(), *parts))
 
 
 @meaning(cmath.isclose)
@@ -308,9 +281,9 @@ def isclose(ctx: Context, a: Raw, b: Raw, *, rel_tol: Raw = 1e-09, abs_tol: Raw 
         numbers = (0, 0) if MISSING in known else known
         return call_now(ctx, lambda p, q: cmath.isclose(p, q, rel_tol=relative, abs_tol=near), *numbers)
     p, q = number(ctx, a), number(ctx, b)
-    first, second, distance = [absolute(ctx, Form.PYTHON, v) for v in (p, q, ctx.op(Subtract(), p, q))]
-    limits = [ctx.op(Multiply(), size, like(ctx, size, relative)) for size in (first, second)]
+    first, second, distance = [absolute(ctx, Form.PYTHON, v) for v in (p, q, ctx.op(ops.Subtract(), p, q))]
+    limits = [ctx.op(ops.Multiply(), size, like(ctx, size, relative)) for size in (first, second)]
     limits.append(like(ctx, distance, near))
-    inside = either(ctx, *[ctx.op(Compare("LE"), distance, limit) for limit in limits])
-    finite = [ctx.op(Not(), t.isinf(ctx, Form.PYTHON, v)) for v in (p, q)]
-    return ctx.python(either(ctx, ctx.op(Compare("EQ"), p, q), both(ctx, *finite, inside)))
+    inside = either(ctx, *[ctx.op(ops.Compare("LE"), distance, limit) for limit in limits])
+    finite = [ctx.op(ops.Not(), t.isinf(ctx, Form.PYTHON, v)) for v in (p, q)]
+    return ctx.python(either(ctx, ctx.op(ops.Compare("EQ"), p, q), both(ctx, *finite, inside)))

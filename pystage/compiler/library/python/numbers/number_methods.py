@@ -8,23 +8,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+from .... import ops
 from ....analysis.ranges import EITHER
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, COMPLEX128, FLOAT64, INT64, is_complex, is_floating, is_integer
-from ....ops import (
-    Abs,
-    And,
-    Compare,
-    Complex,
-    CountLeadingZeros,
-    Floor,
-    Imag,
-    IsFinite,
-    Negate,
-    PopulationCount,
-    Real,
-    Subtract,
-)
 from ....values.boundary import Form
 from ....values.lattice import Abstract, Array, Const, Meaning, Method
 from ...context import Context, Raw
@@ -41,7 +28,7 @@ def python_attribute(ctx: Context, value: Array, name: str) -> Abstract | None:
         case "real" | "numerator":
             return _real(ctx, value)
         case "imag" if value.dtype == COMPLEX128:
-            return ctx.python(ctx.op(Imag(), value.value))
+            return ctx.python(ctx.op(ops.Imag(), value.value))
         case "imag":
             return Const(0.0 if value.dtype == FLOAT64 else 0)
         case "denominator":
@@ -84,7 +71,7 @@ def _real(ctx: Context, value: Array) -> Abstract:
     """The real part of a Python number; of a bool, an int."""
     if value.dtype == BOOL:
         return ctx.python(ctx.convert(value.value, INT64), EITHER)
-    return ctx.python(ctx.op(Real(), value.value)) if value.dtype == COMPLEX128 else value
+    return ctx.python(ctx.op(ops.Real(), value.value)) if value.dtype == COMPLEX128 else value
 
 
 def _conjugate(ctx: Context, self: Raw) -> Abstract:
@@ -92,8 +79,8 @@ def _conjugate(ctx: Context, self: Raw) -> Abstract:
     assert isinstance(self, Array)
     if not is_complex(self.dtype):
         return _real(ctx, self)
-    real, imag = ctx.op(Real(), self.value), ctx.op(Imag(), self.value)
-    return ctx.python(ctx.op(Complex(), real, ctx.op(Negate(), imag)))
+    real, imag = ctx.op(ops.Real(), self.value), ctx.op(ops.Imag(), self.value)
+    return ctx.python(ctx.op(ops.Complex(), real, ctx.op(ops.Negate(), imag)))
 
 
 def _is_integer(ctx: Context, self: Raw) -> Abstract:
@@ -101,27 +88,27 @@ def _is_integer(ctx: Context, self: Raw) -> Abstract:
     assert isinstance(self, Array)
     if not is_floating(self.dtype):
         return Const(True)
-    whole = ctx.op(Compare("EQ"), ctx.op(Floor(), self.value), self.value)
-    return ctx.python(ctx.op(And(), whole, ctx.op(IsFinite(), self.value)))
+    whole = ctx.op(ops.Compare("EQ"), ctx.op(ops.Floor(), self.value), self.value)
+    return ctx.python(ctx.op(ops.And(), whole, ctx.op(ops.IsFinite(), self.value)))
 
 
 def _magnitude(ctx: Context, value: Value) -> Value:
     """The absolute value of an integer, as 64 bits."""
     wide = ctx.convert(value, INT64) if value.type.dtype.kind != "u" else value
-    return wide if not is_integer(wide.type.dtype) or wide.type.dtype.kind == "u" else ctx.op(Abs(), wide)
+    return wide if not is_integer(wide.type.dtype) or wide.type.dtype.kind == "u" else ctx.op(ops.Abs(), wide)
 
 
 def _bit_length(ctx: Context, self: Raw) -> Abstract:
     """`int.bit_length`."""
     assert isinstance(self, Array)
-    zeros = ctx.op(CountLeadingZeros(), _magnitude(ctx, self.value))
-    return ctx.python(ctx.op(Subtract(), ctx.constant(64, INT64), zeros), (0, 64))
+    zeros = ctx.op(ops.CountLeadingZeros(), _magnitude(ctx, self.value))
+    return ctx.python(ctx.op(ops.Subtract(), ctx.constant(64, INT64), zeros), (0, 64))
 
 
 def _bit_count(ctx: Context, self: Raw) -> Abstract:
     """`int.bit_count`: the ones of the magnitude."""
     assert isinstance(self, Array)
-    ones = ctx.op(PopulationCount(), _magnitude(ctx, self.value))
+    ones = ctx.op(ops.PopulationCount(), _magnitude(ctx, self.value))
     return ctx.python(ctx.convert(ones, INT64), (0, 64))
 
 
