@@ -192,7 +192,8 @@ def _is_fixed(node: ast.expr, changing: set[str], variables: Variables) -> bool:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv(), right=right):
             return _is_fixed(left, changing, variables) and _is_fixed(right, changing, variables)
     name = _measured_name(node)
-    return name in variables.local and name not in changing and variables.is_builtin("len")
+    is_unchanged = name in variables.local and name not in changing and variables.is_builtin("len")
+    return is_unchanged and not re.search(r"\.shape\s*=[^=]|\bresize\b", text_around(variables.source.fn))
 
 
 def _is_never_assigned(name: str, function: FunctionType) -> bool:

@@ -69,7 +69,7 @@ def watch() -> None:
 def _due() -> Run | None:
     """The innermost run that is to be replaced."""
     now = _now()
-    return next((run for run in reversed(plain_runs[:]) if now - run.began >= run.due), None)
+    return next((run for run in reversed(plain_runs[:]) if run.seconds(now) >= run.due), None)
 
 
 def _trace() -> None:
@@ -77,8 +77,7 @@ def _trace() -> None:
     run = _due()
     if run is None:
         return
-    seconds = _now() - run.began
-    run.due = AGAIN * seconds
+    run.due = AGAIN * run.seconds(_now())
     frame = _frame_of(run, sys._getframe(1))
     if frame is not None and sys.gettrace() is None and frame.f_trace is None:
         tracer = _Tracer(run, frame)
@@ -132,7 +131,7 @@ class _Tracer:
             self._stop()
         elif event == "line":
             tiers = self._run.tiers
-            seconds = _now() - self._run.began
+            seconds = self._run.seconds(_now())
             if seconds < tiers.price:
                 self._run.due = tiers.price
                 self._stop()
@@ -147,12 +146,12 @@ class _Tracer:
         return self.in_frame if self._frame.f_trace is not None else None
 
     def _replace(self, continuation: RestOfRun, seconds: float) -> None:
-        """Leaves the frame, if what is left of the run can be staged; inference may take as long as the run has taken."""
+        """Leaves the frame, if what is left of the run can be staged; inference may take half as long as the run has."""
         local = self._frame.f_locals
         values = [local[name] for name in continuation.variables]
         began = _now()
         try:
-            continuation.compile(values, max(seconds, self._patience))
+            continuation.compile(values, max(seconds / 2, self._patience))
         except TimeoutError:
             return
         except StagingError:

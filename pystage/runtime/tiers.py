@@ -186,6 +186,10 @@ class Run:
         self.compiling = 0.0
         """The seconds of it in which its rest was compiled."""
 
+    def seconds(self, now: float) -> float:
+        """How long it has run, without the time in which its rest was compiled."""
+        return now - self.began - self.compiling
+
 
 class Replaced(BaseException):
     """Leaves the frame of a run, whose result is what `rest` gives."""

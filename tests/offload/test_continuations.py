@@ -166,6 +166,15 @@ def bound_of_a_list(x: np.ndarray, n: int) -> int:
     return len(items)
 
 
+def changes_a_shape(x: np.ndarray, n: int) -> int:
+    total = 0
+    for i in range(x.shape[0]):
+        if x.ndim == 1:
+            x.shape = (3, 2)
+        total += i
+    return total
+
+
 def changes_a_global(x: np.ndarray, n: int) -> int:
     global CHANGED
     k = 0
@@ -201,6 +210,7 @@ def in_a_handler(x: np.ndarray, n: int) -> int:
     [
         rebinds_its_bound,
         bound_of_a_list,
+        changes_a_shape,
         changes_a_global,
         looks_at_its_variables,
         captured,

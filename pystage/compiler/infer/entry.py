@@ -434,6 +434,7 @@ class _Entry:
     def structure(self, spec: StructureSpec, path: Path) -> Abstract:
         """A container or an object of the caller's."""
         engine = self.engine
+        engine.effort.check_time()
         if issubclass(spec.cls, tuple):
             items = [self.argument(c, path.item(i)) for i, c in enumerate(spec.children)]
             return Tuple(tuple(items), spec.cls)

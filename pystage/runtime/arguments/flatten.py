@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -30,6 +31,7 @@ from ...compiler.policy import is_closed
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StaticSpec, StructureSpec
 from ...compiler.values.memory import RecordClass, is_structured
 from ..outcomes import Unprepared
+from ..tiers import NotReady, patience
 from .classification import SEQUENCES, LeafKind, Opener, Rule, class_of, dtype_problem, open_records, rule_of
 from .inputs import TypeKey, is_key, key_data_type, type_key
 
@@ -205,6 +207,7 @@ class Description:
         """The dynamic leaves, in the order in which `Flattener` gives them."""
         self.paths: list[str] = []
         self.types: list[TypeKey] = []
+        self._until = time.perf_counter() + patience()
         self._containers: list[Any] = []
         self._closed: tuple[Any, str] | None = None
         """The outermost open object of a package whose source is never staged, and its path."""
@@ -247,6 +250,8 @@ class Description:
     def _structure(self, value: Any, path: str, opener: Opener) -> Spec:
         if id(value) in self._open:
             self._fail(CyclicArgument(span=self._span, path=path))
+        if time.perf_counter() > self._until:
+            raise NotReady
         self._open.add(id(value))
         identity = self._identities.setdefault(id(value), len(self._identities))
         if not isinstance(value, IMMUTABLE):

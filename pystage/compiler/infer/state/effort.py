@@ -124,6 +124,10 @@ class Effort:
         self._run += steps
         if self._run + self._builder.made > self._most:
             raise Exhausted
+        self.check_time()
+
+    def check_time(self) -> None:
+        """Raises `OutOfTime` where inference has taken as long as its caller waits."""
         if self._until < _NEVER and time.perf_counter() > self._until:
             raise OutOfTime
 
