@@ -380,3 +380,29 @@ def of_each_answer(x):
 def test_a_loop_with_a_refused_trip_is_not_written_out_further() -> None:
     watch = Watch(of_each_answer, np.ones(3), refused="PS601")
     assert watch.trips == [2]
+
+
+def reordered(xs, n):
+    kept = [xs[0], xs[1], xs[2], xs[3]]
+    values = [x[0] for x in kept]
+    for _ in range(n):
+        places = np.argsort(values)
+        kept = [kept[i] for i in places]
+        values = [values[i] for i in places]
+        new = kept[-1] - 3.0
+        if new[0] < values[0]:
+            kept[-1], values[-1] = new, new[0]
+        elif new[0] < values[1]:
+            kept[-2] = new
+        else:
+            for i in range(1, 4):
+                kept[i] = kept[0] + kept[i]
+                values[i] = kept[i][0]
+    return kept, values
+
+
+def test_which_object_a_name_is_is_computed_once_however_many_numbers_select_it() -> None:
+    xs = [np.array([3.0, 1.0]), np.array([1.0, 4.0]), np.array([2.0, 0.0]), np.array([7.0, 0.0])]
+    watch = Watch(reordered, xs, 5)
+    assert watch.engines[-1].effort.steps < 15_000
+    check(reordered, xs, 5)

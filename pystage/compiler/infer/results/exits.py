@@ -659,7 +659,7 @@ class Exit:
         elif all(position is positions[0] or position == positions[0] for position in positions):
             here = positions[0]
         else:
-            here = DeferredSelect(SELECTOR, cell.selector, tuple(positions)).compute(self.engine.b)
+            here = selector_value(self.engine.b, DeferredSelect(SELECTOR, cell.selector, tuple(positions)))
         found[id(cell)] = here
         return here
 

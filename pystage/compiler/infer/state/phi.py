@@ -343,8 +343,8 @@ class Deferred(Value):
 
     __slots__ = ()
 
-    def compute(self, b: Builder) -> Value:
-        """The value, as operations."""
+    def compute(self, b: Builder, computed: dict[Value, Value]) -> Value:
+        """The value, as operations; `computed` are those that other operands of it were computed to."""
         raise NotImplementedError
 
 
@@ -358,12 +358,12 @@ class DeferredSelect(Deferred):
         self.selector = selector
         self.options = options
 
-    def compute(self, b: Builder) -> Value:
-        selector = number(b, self.selector, SELECTOR)
-        result = number(b, self.options[0], self.type)
+    def compute(self, b: Builder, computed: dict[Value, Value]) -> Value:
+        selector = number(b, self.selector, SELECTOR, computed)
+        result = number(b, self.options[0], self.type, computed)
         for position, option in enumerate(self.options[1:], 1):
             here = b.op(Compare("EQ"), selector, selector_value(b, position))
-            result = b.op(Select(), here, number(b, option, self.type), result)
+            result = b.op(Select(), here, number(b, option, self.type, computed), result)
         return result
 
 
@@ -377,7 +377,7 @@ class DeferredRead(Deferred):
         self.base = base
         self.path = path
 
-    def compute(self, b: Builder) -> Value:
+    def compute(self, b: Builder, computed: dict[Value, Value]) -> Value:
         return read_path(b, self.base, self.path)
 
     def mapped(self, value: Callable[[Value], Value]) -> DeferredRead:
@@ -385,12 +385,17 @@ class DeferredRead(Deferred):
         return DeferredRead(value(self.base), rebuild(Ref(0, self.path), value).path)
 
 
-def number(b: Builder, value: int | Value, type: ArrayType) -> Value:
-    """An integer as a value of the program, of this type."""
+def number(
+    b: Builder, value: int | Value, type: ArrayType, computed: dict[Value, Value] | None = None
+) -> Value:
+    """An integer as a value of the program, of this type. What `computed` holds is not computed again."""
     if isinstance(value, int):
         return constant(b, value, type.dtype)
     if isinstance(value, Deferred):
-        return value.compute(b)
+        found = {} if computed is None else computed
+        if value not in found:
+            found[value] = value.compute(b, found)
+        return found[value]
     return value if value.type.dtype == type.dtype else b.op(Convert(type.dtype), value)
 
 
