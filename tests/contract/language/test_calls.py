@@ -453,6 +453,24 @@ def views_of_one_function_are_objects_of_their_own(a):
     return x, y, kept, found, many
 
 
+def doubled(rows):
+    for r in range(len(rows)):
+        rows[r] = rows[r] * 2
+
+
+@cases.each((np.ones(3), np.ones(4), 9.0))
+def calls_with_arrays_of_two_sizes_in_turn(x, y, n):
+    """What the loop of a function carries in a call is what this call is given."""
+    a, b = x.copy(), y.copy()
+    k = 0.0
+    while k < n:
+        doubled(a)
+        doubled(b)
+        a += b[0]
+        k += a[0]
+    return a, b, k
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

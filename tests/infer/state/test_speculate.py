@@ -62,7 +62,7 @@ def frame() -> Frame:
 SOME = frame()
 ALONE = [
     frame(),
-    CalleeScope(Region(), [], 0, 0),
+    CalleeScope(Region(), [], 0, 0, frozenset()),
     TryBody(0, set()),
     Active(0, {}, {}, Identity(of_loop=True), None),
 ]
@@ -332,7 +332,11 @@ def test_a_speculation_in_a_callee_leaves_the_frame_of_its_caller() -> None:
     caller.handled = (NONE,)
     body = Region()
     with speculate(engine):
-        with engine.state.fork(), engine.b.isolated(body), engine.callees.enter(body, 0, 0) as scope:
+        with (
+            engine.state.fork(),
+            engine.b.isolated(body),
+            engine.callees.enter(body, 0, 0, frozenset()) as scope,
+        ):
             engine.frame = Frame(2, None, {}, "", caller=caller)  # type: ignore[arg-type]
             with speculate(engine):
                 engine.frame.handled = (NONE, NONE)

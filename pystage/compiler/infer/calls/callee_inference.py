@@ -117,11 +117,12 @@ class CalleeInference:
         engine, state = self._engine, self._engine.state
         found: list[Abstract] = []
         code = error_of(engine).code
+        reached = self._canonical.cells.keys() | self._environment.keys()
         with (
             state.fork() as changes,
             engine.b.isolated(self._body),
             engine.intervals.knowing({}),
-            engine.callees.enter(self._body, len(engine.raises.bodies), state.next_cell) as scope,
+            engine.callees.enter(self._body, len(engine.raises.bodies), state.next_cell, reached) as scope,
         ):
             for value in filter(is_zero, self._params):
                 self._params[value] = engine.constant(0, value.type.dtype)

@@ -63,7 +63,8 @@ def _is_settled(template: Content) -> bool:
 
 def _paths(engine: Engine, loop: Loop, numbers: Iterable[Hashable]) -> dict[Slot, Path]:
     """The variables of the loop's frame and the cells that they reach, each with its path (a name, and the number of the
-    reference in each cell on the way), and the cells with these numbers.
+    reference in each cell on the way), and the cells with these numbers. None is a cell of the callers' that an open callee
+    is not given: its summary would use what that cell held at its first call.
     """
     slots = engine.state.slots
     found: dict[Slot, Path] = {}
@@ -78,7 +79,7 @@ def _paths(engine: Engine, loop: Loop, numbers: Iterable[Hashable]) -> dict[Slot
                     deeper += [(inner, (*path, i)) for i, inner in enumerate(cells_of(slots[slot]))]
         open_ = deeper
     for number in numbers:
-        if isinstance(number, int) and number in slots:
+        if isinstance(number, int) and number in slots and engine.callees.reaches(number):
             found.setdefault(number, (number,))
     return found
 

@@ -115,9 +115,13 @@ class Callees:
                     _not_raised(self.numpy_call, exception, span, f"raises {type(own).__name__}: {own}")
                 )
 
-    def enter(self, body: Region, try_depth: int, first_cell: int) -> CalleeScope:
+    def reaches(self, cell: int) -> bool:
+        """False for a cell that the innermost open callee neither allocated nor is given."""
+        return not self.open or cell > self.open[-1].first_cell or cell in self.open[-1].reached
+
+    def enter(self, body: Region, try_depth: int, first_cell: int, reached: Set[int]) -> CalleeScope:
         """Enters the inference of the function with this body, inside of `try_depth` bodies of `try`; a `with` block."""
-        return CalleeScope(body, self.open, try_depth, first_cell)
+        return CalleeScope(body, self.open, try_depth, first_cell, reached)
 
     def note_observed(self, slot: Slot, outside: bool, bodies: Sequence[TryBody]) -> None:
         """Records for the open callees that they depend on whether their callers see `slot` after a raise.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Any, ClassVar
@@ -84,7 +84,8 @@ class Frame:
 class CalleeScope:
     """A callee being inferred; `open` are all open callees, `try_depth` counts the bodies of `try` around it.
 
-    Cells with greater numbers than `first_cell` are its own.
+    Cells with greater numbers than `first_cell` are its own; `reached` are those that its arguments and its environment
+    reach.
 
     `crossed`: it used what it knows of this very call, so no other may share it. `observed`: of the cells that
     it changes, whether somebody outside of it sees them after a raise. `computed`: of values of it, its
@@ -97,6 +98,7 @@ class CalleeScope:
             "open": Balanced(),
             "try_depth": Fixed(),
             "first_cell": Fixed(),
+            "reached": Fixed(),
             "crossed": Grows("at worst the summary of a callee serves for no other call"),
             "observed": Grows("at worst the summary of a callee serves for fewer calls"),
             "computed": Grows("it is about values, each of which is computed once"),
@@ -107,6 +109,7 @@ class CalleeScope:
     open: list[CalleeScope]
     try_depth: int
     first_cell: int
+    reached: Set[int]
     crossed: bool = False
     observed: dict[Slot, bool] = field(default_factory=dict)
     computed: dict[Value, bool] = field(default_factory=dict)
