@@ -10,9 +10,11 @@ from typing import Any
 import jax
 import jaxlib
 import numpy as np
-from jax.extend.backend import register_backend_factory
+
+from ...deferred import deferred
 
 _X64: Any = jax.enable_x64
+_register_backend_factory = deferred("jax.extend.backend", "register_backend_factory")
 
 
 def _enter_x64() -> Any:
@@ -109,7 +111,7 @@ def exchange_at(address: str) -> None:
     client = getattr(getattr(_distributed, "global_state", None), "client", None)
     if None in (make_client, make_collectives, client):
         return
-    register_backend_factory(
+    _register_backend_factory(
         "cpu",
         lambda: make_client(collectives=make_collectives(distributed_client=client, hostname=address)),
         fail_quietly=False,
