@@ -270,6 +270,10 @@ class CompiledFunction(Generic[P, R]):
                             pass
                         except Outgrown as end:
                             outgrown = end.with_traceback(None)
+                        except StagingError as error:
+                            if error.started:
+                                raise
+                            # JAX's lowering refuses what was inferred, in `_call` again
             made = self._call(args, kwargs, outgrown)
             return made  # type: ignore[no-any-return]
         except Raised as error:

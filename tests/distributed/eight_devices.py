@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import importlib
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -569,3 +570,16 @@ def test_references(kind: type[Collective]) -> None:
 
 def _pairs(op: Any) -> dict[str, Any]:
     return {"pairs": ((0, 1), (1, 0), (5, 7))} if isinstance(op, ops.CollectivePermute) else {}
+
+
+def test_what_lowering_refuses_runs_plainly_in_each_call(capsys: pytest.CaptureFixture[str]) -> None:
+    def printed(x: Any) -> Any:
+        print("sum")
+        return x.sum()
+
+    x = jax.device_put(jnp.arange(8.0), NamedSharding(MESH, P("i")))
+    compiled = pystage.compile(printed, fallback="python")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert [float(compiled(x)) for _ in range(3)] == [28.0] * 3
+    assert capsys.readouterr().out == "sum\n" * 3
