@@ -573,3 +573,42 @@ def sloped(x):
 def test_the_gradient_of_what_is_a_number_on_one_path():
     slope = pystage.grad(sloped)
     assert (slope(2.0), slope(0.5)) == (12.0, 0.0)
+
+
+def _position(use):
+    def program(v, c):
+        items = [5, 1, 7, 8]
+        s = 3
+        if c:
+            s = v[0]
+        return use(items, s), items
+
+    return program
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda items, s: [0] * s,
+        lambda items, s: items[:s],
+        lambda items, s: items.pop(s),
+        lambda items, s: items.insert(s, 1),
+        lambda items, s: items.index(1, 0, s),
+    ],
+    ids=["repeated", "sliced", "popped", "inserted", "found"],
+)
+def test_an_int_that_is_a_float_on_the_other_path_is_a_position(use):
+    check(_position(use), X, 0)
+
+
+def repeated_as_often_as_is_summed(v, n):
+    s = 0
+    for _ in range(n):
+        s += len([0] * (s % 4)) + v[0]
+        s %= 997
+    return s
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_a_float_in_later_trips_does_not_repeat_a_sequence(n):
+    check(repeated_as_often_as_is_summed, X, n, raises=TypeError if n > 1 else None)

@@ -26,7 +26,7 @@ from ...library.context import Context, Raw
 from ...library.kernels.structures import list_items
 from ...library.python import operators
 from ...library.python.strings import is_string
-from ...library.rules.split import needs_split
+from ...library.rules.split import needs_split, of_one_kind
 from ...ops import Convert, Not
 from ...ops.foreign.named_axes import CURRENT, NO_AXES, NamedAxes
 from ...speculation import Balanced, Current, Declarations, Fixed, Grows, Nested
@@ -329,6 +329,8 @@ class Engine(Context):
             value = self.narrowed(value)
             if isinstance(value, Gated):
                 raise needs_split(value)
+        if isinstance(value, GatedNumber):
+            value = of_one_kind(self, value, what)
         if isinstance(value, RowsTuple):
             return tuple([self.known(item, what) for item in list_items(self, value.rows)])
         cell = self.state.slots.get(value.cell) if type(value) is Ref else None

@@ -279,7 +279,12 @@ def _position(ctx: Context, index: Raw, kind: str) -> int | slice:
     """An index or a slice of a sequence, known."""
     if isinstance(index, SliceObject):
         parts = [ctx.known(p, f"a slice of a {kind}") for p in (index.start, index.stop, index.step)]
-        return slice(*parts)
+        made = slice(*parts)
+        try:
+            made.indices(0)
+        except (TypeError, ValueError) as error:
+            ctx.raise_(error)
+        return made
     known = ctx.known(index, f"the index of a {kind}")
     if isinstance(known, slice):
         return known

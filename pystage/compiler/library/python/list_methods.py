@@ -121,7 +121,10 @@ def insert(ctx: Context, self: Raw, index: Raw, object: Raw, /) -> Abstract:
                 with_shared(longer, has_arrays(held) and frozen(ctx, new, longer.element, element_of(cell))),
             )
     items = list(_items(ctx, self))
-    items.insert(ctx.known(index, "the index of list.insert"), new)
+    try:
+        items.insert(ctx.known(index, "the index of list.insert"), new)
+    except TypeError as error:
+        ctx.raise_(error)
     return replace_items(ctx, self, items)
 
 
@@ -139,7 +142,7 @@ def pop(ctx: Context, self: Raw, index: Raw = -1, /) -> Abstract:
     items = list(_items(ctx, self))
     try:
         taken = items.pop(ctx.known(index, "the index of list.pop"))
-    except IndexError as error:
+    except (IndexError, TypeError) as error:
         ctx.raise_(error)
     replace_items(ctx, self, items)
     return taken
@@ -223,9 +226,11 @@ def index(ctx: Context, self: Raw, value: Raw, start: Raw = 0, stop: Raw = None,
         place = _found(ctx, rows, value, kind, [value])
         return Const(place) if isinstance(place, int) else ctx.python(place, (0, rows.capacity - 1))
     items = _items(ctx, self)
-    first, last, _ = slice(
-        ctx.known(start, "the start of index"), ctx.known(stop, "the stop of index")
-    ).indices(len(items))
+    part = slice(ctx.known(start, "the start of index"), ctx.known(stop, "the stop of index"))
+    try:
+        first, last, _ = part.indices(len(items))
+    except TypeError as error:
+        ctx.raise_(error)
     known = _find(ctx, items[first:last], value)
     row_lists.check(ctx, known is None, ValueError(), kind, [value])
     assert known is not None

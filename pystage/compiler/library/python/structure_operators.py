@@ -20,7 +20,7 @@ from ...hlo.types import BOOL
 from ...ops import And, Not, Or
 from ...values.boundary import Form
 from ...values.bounded import Bounded
-from ...values.gated import Gated, alternatives, may_be_none, tag_of
+from ...values.gated import Gated, GatedNumber, alternatives, may_be_none, tag_of
 from ...values.lattice import (
     FALSE,
     LISTS,
@@ -68,7 +68,7 @@ from ..kernels.structures import (
 from ..numpy.indexing.bounded_identity import refuse_if, same_object
 from ..rules.classes import c_name, class_of
 from ..rules.promote import shape_of, value_of
-from ..rules.split import needs_split
+from ..rules.split import needs_split, of_one_kind
 from ..rules.tables import is_counter, is_dict
 from . import counters, generators, set_methods
 from .dict_methods import merged, update
@@ -146,6 +146,8 @@ def _repeated(ctx: Context, sequence: Abstract, count: Abstract) -> Abstract | N
     text = isinstance(sequence, Const) and isinstance(sequence.value, str | bytes)
     if (items is None and not text) or isinstance(count, Ref | Tuple):
         return None
+    if isinstance(count, GatedNumber):
+        count = of_one_kind(ctx, count, "how often a sequence is repeated")
     if isinstance(count, Array) and count.form in (Form.PYTHON, Form.SCALAR) and count.dtype.kind in "fc":
         ctx.raise_(TypeError(f"can't multiply sequence by non-int of type {type_name(ctx, count)!r}"))
     number = ctx.known(count, "how often a sequence is repeated")
