@@ -614,3 +614,18 @@ def padded_by_some(x, p):
 
 def test_widths_that_are_known_stay_so_beside_others() -> None:
     check(padded_by_some, np.random.default_rng(0).standard_normal((5, 3)), 2)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda y, k: np.roll(y[:k], (1, 2), axis=None),
+        lambda y, k: np.polyval([], y[:k].astype(np.int64)),
+        lambda y, k: np.polyval([], y.astype(np.int64)),
+        lambda y, k: np.kaiser(k, y.astype(np.float32)[0]),
+        lambda y, k: np.linspace(y[0], 1.0, 1, retstep=True),
+    ],
+    ids=["roll", "polyval", "polyval-known", "kaiser", "linspace"],
+)
+def test_rare_options(function):
+    check(function, np.arange(6.0) + 1.5, 3)

@@ -593,7 +593,10 @@ def roll(ctx: Context, rules: Rules, a: Raw, shift: Raw, axis: Raw = None) -> Ab
     """The elements shifted cyclically along axes; one shift may be staged."""
     given = placed_argument(ctx, rules, a, "roll")
     if is_none(axis):
-        flat = _rolled(ctx, rules, flat_argument(ctx, rules, given), shift, 0)
+        flat = flat_argument(ctx, rules, given)
+        several = elements(ctx, shift)
+        for by in [shift] if several is None else several:
+            flat = _rolled(ctx, rules, flat, by, 0)
         if not isinstance(a, Bounded):
             return array_of(ctx, rules, replace(flat, value=ctx.reshape(flat.value, given.shape)))
         own = Tuple(tuple(shape_of_bounded(ctx, a)))

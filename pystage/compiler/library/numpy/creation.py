@@ -589,6 +589,8 @@ def linspace(
         return result
     if not isinstance(size, int):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.linspace", argument="retstep here"))
+    if not rules.is_jax and size <= closed:
+        return Tuple((result, Const(np.nan)))
     return Tuple((result, rules.result(ctx, step)))
 
 

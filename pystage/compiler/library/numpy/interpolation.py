@@ -11,10 +11,11 @@ from ...diagnostics.errors import StagingError
 from ...hlo.types import INT64
 from ...ops import Add, Compare, Multiply
 from ...values.bounded import Bounded
-from ...values.lattice import Abstract
+from ...values.lattice import Abstract, Const
 from ..context import Context, Raw
 from ..kernels.number_checks import refuse as refuse_number
 from ..kernels.python_implementations import composed, run_program
+from ..kernels.structures import abstract
 from ..operands.bounded_arguments import is_bounded
 from ..operands.libraries import NUMPY
 from ..operands.nested_sequences import nested
@@ -127,14 +128,18 @@ def polyval(ctx: Context, p: Raw, x: Raw) -> Abstract:
             none = ctx.op(Compare("EQ"), size(ctx, p).value, ctx.constant(0, INT64))
             reason = NotKnown(span=ctx.span, what="the element type of np.polyval of no coefficients")
             ctx.check(none, StagingError(()), refuse_number, [lambda: reason])
+        elif nested(ctx, NUMPY, p, "polyval").shape == (0,):
+            return ctx.call(Const(np.zeros_like), [abstract(x)])
         return run_program(ctx, _polyval, (p, x))
     given = [nested(ctx, NUMPY, a, "polyval") for a in (p, x)]
     (coefficients, at), _ = NUMPY.common(ctx, given)
     if not coefficients.type.rank:
         ctx.raise_(TypeError("iteration over a 0-d array"))
     count, *rest = coefficients.type.static_shape
+    if not count:
+        return ctx.new(filled(ctx, 0, at.type.static_shape, given[1].dtype))
     try:
-        shape = np.broadcast_shapes(at.type.static_shape, tuple(rest)) if count else at.type.static_shape
+        shape = np.broadcast_shapes(at.type.static_shape, tuple(rest))
     except ValueError:
         shapes = [str(s).replace(" ", "") for s in (at.type.static_shape, tuple(rest))]
         ctx.raise_(ValueError(f"operands could not be broadcast together with shapes {' '.join(shapes)} "))

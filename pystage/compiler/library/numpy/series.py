@@ -303,6 +303,7 @@ def kaiser(M: Any, beta: Any) -> Any:
     if M <= 1:
         return np.ones(max(M, 0))
     middle = (M - 1) / 2.0
+    beta = np.asarray(beta, float)
     return np.i0(beta * np.sqrt(1 - ((np.arange(0, M) - middle) / middle) ** 2.0)) / np.i0(beta)
 
 
