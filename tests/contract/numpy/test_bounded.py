@@ -629,3 +629,7 @@ def test_widths_that_are_known_stay_so_beside_others() -> None:
 )
 def test_rare_options(function):
     check(function, np.arange(6.0) + 1.5, 3)
+
+
+def test_the_type_of_a_greatest_element_is_refused() -> None:
+    check(lambda x: np.maximum.reduce(x, dtype=int), X, refused="PS203")

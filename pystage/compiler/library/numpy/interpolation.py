@@ -137,7 +137,7 @@ def polyval(ctx: Context, p: Raw, x: Raw) -> Abstract:
         ctx.raise_(TypeError("iteration over a 0-d array"))
     count, *rest = coefficients.type.static_shape
     if not count:
-        return ctx.new(filled(ctx, 0, at.type.static_shape, given[1].dtype))
+        return ctx.ndarray(filled(ctx, 0, at.type.static_shape, given[1].dtype))
     try:
         shape = np.broadcast_shapes(at.type.static_shape, tuple(rest))
     except ValueError:

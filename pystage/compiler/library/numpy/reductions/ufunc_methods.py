@@ -103,6 +103,9 @@ def reduce(
     if reduction is not None:
         if reduction in (np.sum, np.prod):
             given["dtype"] = dtype
+        elif not is_none(dtype):
+            name = _name(ufunc, "reduce")
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="dtype"))
         if not is_none(initial):
             given["initial"] = initial
         if not _is_true(where):
