@@ -633,3 +633,7 @@ def test_rare_options(function):
 
 def test_the_type_of_a_greatest_element_is_refused() -> None:
     check(lambda x: np.maximum.reduce(x, dtype=int), X, refused="PS203")
+
+
+def test_an_array_of_shifts_is_refused() -> None:
+    check(lambda x: np.roll(x, np.arange(2)), X, refused="PS203")

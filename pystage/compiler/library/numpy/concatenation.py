@@ -622,6 +622,8 @@ def _rolled(ctx: Context, rules: Rules, given: ArrayArgument, shift: Raw, axis: 
         return given
     given_shift = ctx.read(shift)
     if bounded or isinstance(given_shift, Array):
+        if isinstance(given_shift, Array) and given_shift.rank:
+            ctx.fail(ArgumentNotStaged(span=ctx.span, function="np.roll", argument="an array of shifts"))
         given = compacted(ctx, rules, given)
         twice, _ = _one_after_another(ctx, [given, given], axis)
         size = value_of_size(ctx, size_along(ctx, given, axis))
