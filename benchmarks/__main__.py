@@ -34,6 +34,7 @@ BENCHMARKS = (
     "by_hand",
     "gradients",
     "models",
+    "models_in_torch",
     "lazy",
     "lazy_small",
     "batches",

@@ -140,8 +140,10 @@ def vgg_beside_torch(count: int) -> Table:
         f"medians of {count} runs in turn. `torch.compile` of the loss.",
         {"pystage": lambda: vgg19.weights(ours(model, batch)), "`jax.jit`": lambda: jaxs(weights, batch)},
         {
-            "PyTorch, eager": with_torch.gradient(with_torch.vgg_loss(model), model, batch),
-            "`torch.compile`": with_torch.gradient(with_torch.compiled_loss(model), model, batch),
+            "PyTorch, eager": with_torch.gradient(with_torch.vgg_total, model, batch),
+            "`torch.compile`": with_torch.gradient(
+                with_torch.compiled_loss(with_torch.vgg_total), model, batch
+            ),
         },
         count,
     )

@@ -102,11 +102,16 @@ def in_pairs(
 
 def in_turn(runs: Sequence[Callable[[], Any]], count: int) -> list[float]:
     """The median time of each of several programs, run one after the other `count` times, after one run of each."""
+    return [statistics.median(times) for times in times_in_turn(runs, count)]
+
+
+def times_in_turn(runs: Sequence[Callable[[], Any]], count: int) -> list[tuple[float, ...]]:
+    """The times of each of several programs, run one after the other `count` times, after one run of each."""
     for run in runs:
         jax.block_until_ready(run())
     with no_collection():
         times = [[seconds(run) for run in runs] for _ in range(count)]
-    return [statistics.median(column) for column in zip(*times, strict=True)]
+    return list(zip(*times, strict=True))
 
 
 @contextmanager
