@@ -105,12 +105,14 @@ def in_turn(runs: Sequence[Callable[[], Any]], count: int) -> list[float]:
     return [statistics.median(times) for times in times_in_turn(runs, count)]
 
 
-def times_in_turn(runs: Sequence[Callable[[], Any]], count: int) -> list[tuple[float, ...]]:
+def times_in_turn(
+    runs: Sequence[Callable[[], Any]], count: int, clock: Clock = time.perf_counter
+) -> list[tuple[float, ...]]:
     """The times of each of several programs, run one after the other `count` times, after one run of each."""
     for run in runs:
         jax.block_until_ready(run())
     with no_collection():
-        times = [[seconds(run) for run in runs] for _ in range(count)]
+        times = [[seconds(run, clock) for run in runs] for _ in range(count)]
     return list(zip(*times, strict=True))
 
 

@@ -6,7 +6,9 @@ one follows from the gradients and the update of the first step.
 
 from __future__ import annotations
 
+import os
 import statistics
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -57,18 +59,21 @@ def compare(case: Case, steps: dict[str, Step]) -> None:
 
 def beside_torch(count: int) -> Table:
     """The table."""
+    processors = len(os.sched_getaffinity(0))
+    clock = time.process_time if processors == 1 else time.perf_counter
     table = Table(
         "Models: steady steps beside PyTorch",
-        "Training steps at reduced sizes (`benchmarks/models.py`), the same weights and batch, float32, as many threads; "
-        f"medians of {count} runs in turn, the least in parentheses; the loss is read at each step. PyTorch: its own batch "
-        "norm, layer norm and attention, updates in place; `torch.compile` of the loss, but for ResNet-50, which it "
-        "compiles for minutes. First losses agree to float32 rounding.",
+        "Training steps at reduced sizes (`benchmarks/models.py`), the same weights and batch, float32, as many threads "
+        f"({processors}; of a single one, processor time); medians of {count} runs in turn, the least in parentheses; the "
+        "loss is read at each step. PyTorch: its own batch norm, layer norm and attention, updates in place; "
+        "`torch.compile` of the loss, but for ResNet-50, which it compiles for more than 100 s. First losses agree to "
+        "float32 rounding.",
         ("", "pystage", "`jax.jit`", "PyTorch, eager", "`torch.compile`", "pystage / eager"),
     )
     for case in CASES:
         steps = steps_of(case)
         compare(case, steps)
-        times = times_in_turn(list(steps.values()), count)
+        times = times_in_turn(list(steps.values()), count, clock)
         ours, _, eager, *_ = both = [(statistics.median(each), min(each)) for each in times]
         cells = [f"{median * 1e3:.0f} ({least * 1e3:.0f}) ms" for median, least in both]
         cells += [""] * (4 - len(cells))
