@@ -624,8 +624,9 @@ def test_widths_that_are_known_stay_so_beside_others() -> None:
         lambda y, k: np.polyval([], y.astype(np.int64)),
         lambda y, k: np.kaiser(k, y.astype(np.float32)[0]),
         lambda y, k: np.linspace(y[0], 1.0, 1, retstep=True),
+        lambda y, k: (np.delete(y, []), np.delete(y[:k], [])),
     ],
-    ids=["roll", "polyval", "polyval-known", "kaiser", "linspace"],
+    ids=["roll", "polyval", "polyval-known", "kaiser", "linspace", "delete"],
 )
 def test_rare_options(function):
     check(function, np.arange(6.0) + 1.5, 3)
@@ -637,3 +638,7 @@ def test_the_type_of_a_greatest_element_is_refused() -> None:
 
 def test_an_array_of_shifts_is_refused() -> None:
     check(lambda x: np.roll(x, np.arange(2)), X, refused="PS203")
+
+
+def test_the_order_in_memory_of_what_is_selected_is_not_known() -> None:
+    check(lambda x: x[:, x[0] > 0].reshape(-1, order="A"), X.reshape(2, -1), refused="PS203")

@@ -123,7 +123,10 @@ def order_of(ctx: Context, order: Raw, function: str, array: Raw = None) -> str:
     given = ctx.known(order, f"the order of {function}")
     if given not in ("C", "F", "A", "K"):
         ctx.raise_(ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {given!r})"))
-    if given in ("A", "K") and isinstance(array, Ref) and not keeps_order(ctx, array):
+    is_unknown = (isinstance(array, Bounded) and array.rank > 1) or (
+        isinstance(array, Ref) and not keeps_order(ctx, array)
+    )
+    if given in ("A", "K") and is_unknown:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument=f"order {given!r}"))
     return "F" if given == "F" else "C"
 

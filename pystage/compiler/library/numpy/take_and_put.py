@@ -391,6 +391,7 @@ def delete(ctx: Context, arr: Raw, obj: Raw, axis: Raw = None) -> Abstract:
 
 
 def _left(n: Any, obj: Any, axis: Any) -> Any:
+    obj = obj if np.size(obj) else np.empty(0, int)  # an empty list is of floats
     return np.ravel(np.delete(np.arange(n).reshape((*[1] * axis, n)), obj, axis=axis))
 
 
@@ -411,7 +412,7 @@ def _places_left(n: Any, obj: Any, axis: Any) -> Any:
             text = "boolean array argument obj to delete must be one dimensional and match the axis length of"
             raise ValueError(f"{text} {n}")
         kept = ~places
-    else:
+    elif places.size:
         kept[places] = False
     return np.flatnonzero(kept)
 
