@@ -123,12 +123,16 @@ def order_of(ctx: Context, order: Raw, function: str, array: Raw = None) -> str:
     given = ctx.known(order, f"the order of {function}")
     if given not in ("C", "F", "A", "K"):
         ctx.raise_(ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {given!r})"))
-    is_unknown = (isinstance(array, Bounded) and array.rank > 1) or (
-        isinstance(array, Ref) and not keeps_order(ctx, array)
-    )
-    if given in ("A", "K") and is_unknown:
+    if given in ("A", "K") and not _is_in_order(ctx, array):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=function, argument=f"order {given!r}"))
     return "F" if given == "F" else "C"
+
+
+def _is_in_order(ctx: Context, array: Raw) -> bool:
+    """True if the order of an array in memory certainly is the row-major one."""
+    if isinstance(array, Bounded):
+        return array.rank < 2
+    return not isinstance(array, Ref) or keeps_order(ctx, array)
 
 
 @twins(np.reshape, jnp.reshape)
