@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..compiler.diagnostics.errors import StagingError
+from ..compiler.frontend.errors import FrontendError
 from ..compiler.frontend.source import give_definition, text_around
 from ..records import dataclass
 from ..runtime.tiers import NotReady, anything
@@ -79,7 +80,10 @@ class Continuations:
         values = frame.f_locals
         key = frame.f_lineno, frozenset(values)
         if key not in self._made:
-            self._made[key] = self._continuation(path, frozenset(values))
+            try:
+                self._made[key] = self._continuation(path, frozenset(values))
+            except RecursionError:
+                self._made[key] = None
         made = self._made[key]
         return made if made is not None and all(map(_has_fixed_length, _measured(path, values))) else None
 
@@ -107,10 +111,17 @@ class Continuations:
 
 
 def continuations_of(function: Callable[..., Any], compile: Compile) -> Continuations | None:
-    """The continuations of a function, which `compile` compiles; None where it has none."""
+    """The continuations of a function, which `compile` compiles; None where it has none, or is nested too deep."""
     source = source_of(function)
     if source is None or isinstance(source.node, ast.AsyncFunctionDef):
         return None
+    try:
+        return _continuations_of(source, compile)
+    except (FrontendError, RecursionError):
+        return None
+
+
+def _continuations_of(source: Source, compile: Compile) -> Continuations | None:
     variables = Variables(source)
     if variables.watched or variables.captured or _uses_class(source):
         return None
@@ -243,9 +254,8 @@ class _EnteredLoops:
     """
 
     def __init__(self, variables: Variables, path: Path) -> None:
-        taken = variables.local | variables.source.fn.__globals__.keys()
-        self._entering = _fresh("entering", taken)
-        self._start = _fresh("start", taken)
+        self._entering = variables.fresh("entering")
+        self._start = variables.fresh("start")
         node = variables.source.node
         self.body = self._enter(node.body, path, looped=False)
         if any(isinstance(each, ast.For | ast.While) for each in path[:-1]):
@@ -346,9 +356,3 @@ def _at(node: N, place: ast.AST) -> N:
         if "lineno" in part._attributes and not hasattr(part, "lineno"):
             ast.copy_location(part, place)
     return node
-
-
-def _fresh(name: str, taken: frozenset[str] | set[str]) -> str:
-    while name in taken:
-        name += "_"
-    return name

@@ -197,7 +197,7 @@ class Variables:
         guards = ins - before
         if (guards or fresh & handed) and self._takes("locals"):
             return "`locals` is a variable of the program"
-        flags = {name: self._flag(name) for name in sorted(fresh & handed)}
+        flags = {name: self.fresh(f"{name}_assigned") for name in sorted(fresh & handed)}
         if not all(_can_flag(statement, flags) for statement in own_statements(statements)):
             return f"`{min(flags)}` may not be assigned"
         return StatementRun(
@@ -213,11 +213,11 @@ class Variables:
             first in self._repeated,
         )
 
-    def _flag(self, name: str) -> str:
-        flag = f"{name}_assigned"
-        while self._takes(flag):
-            flag += "_"
-        return flag
+    def fresh(self, wanted: str) -> str:
+        """A name that means nothing in the function."""
+        while wanted in self.names.all or self._takes(wanted):
+            wanted += "_"
+        return wanted
 
     def _takes(self, name: str) -> bool:
         return name in self.local or name in self.source.fn.__globals__

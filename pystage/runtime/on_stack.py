@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any, Protocol
 
+import jax
+
 from ..compiler.diagnostics.errors import StagingError
 from .tiers import EVERY, Replaced, Run, Tiers, plain_runs, watchers
 
@@ -111,9 +113,6 @@ def _frame_of(run: Run, frame: FrameType | None) -> FrameType | None:
 class _Tracer:
     """Looks for the head of a loop in one frame, and replaces the run there."""
 
-    _patience = 0.0
-    """Seconds that inference may take at least."""
-
     def __init__(self, run: Run, frame: FrameType) -> None:
         self._run = run
         self._frame = frame
@@ -151,10 +150,10 @@ class _Tracer:
         values = [local[name] for name in continuation.variables]
         began = _now()
         try:
-            continuation.compile(values, max(seconds / 2, self._patience))
+            continuation.compile(values, seconds / 2)
         except TimeoutError:
             return
-        except StagingError:
+        except (StagingError, jax.errors.JaxRuntimeError):
             self._run.due = float("inf")
             return
         finally:

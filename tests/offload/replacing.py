@@ -53,8 +53,9 @@ class Replacing:
     def _trace(self, tiers: Tiers, frame: FrameType, event: str, arg: Any) -> Any:
         if frame.f_code is not getattr(self.function, "__code__", None):
             return None
-        tracer = on_stack._Tracer(plain_runs[-1], frame)
-        tracer._patience = float("inf")
+        run = plain_runs[-1]
+        run.began -= 1e6  # so inference has time
+        tracer = on_stack._Tracer(run, frame)
         sys.settrace(tracer.elsewhere)
         frame.f_trace = tracer.in_frame
         return tracer.in_frame

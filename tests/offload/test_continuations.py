@@ -10,7 +10,7 @@ import numpy as np
 import pystage
 import pytest
 from checking import Comparison, compare_runs, run_of
-from pystage.runtime import on_stack, tiers
+from pystage.runtime import tiers
 
 from offload.replacing import Replacing
 
@@ -122,6 +122,20 @@ def raises(x: np.ndarray, n: int) -> float:
     return total
 
 
+def around(x: np.ndarray, n: int) -> Any:
+    start, entering = 2, 0.5
+
+    def inside(x: np.ndarray, n: int) -> float:
+        total = 0.0
+        for i in range(n):
+            total += start
+            for j in range(3):
+                total += x[j] * entering
+        return total
+
+    return inside
+
+
 def assigned_later(x: np.ndarray, n: int) -> float:
     for i in range(n):
         if i == n - 1:
@@ -141,6 +155,7 @@ PROGRAMS = [
     (prints, 3),
     (raises, 5),
     (assigned_later, 4),
+    (around(A, 4), 4),
 ]
 
 
@@ -250,7 +265,7 @@ def test_a_long_run_is_replaced_while_it_runs(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(tiers, "EVERY", 0.01)
     monkeypatch.setattr(tiers, "LONG", 0.02)
     monkeypatch.setattr(tiers.Tiers, "price", 0.0)
-    monkeypatch.setattr(on_stack._Tracer, "_patience", float("inf"))
+    monkeypatch.setattr(tiers.Run, "seconds", lambda run, now: 1e6 * (now - run.began))
     compiled = pystage.compile(long, fallback="lazy")
     monkeypatch.setattr(tiers.Tiers, "pays", lambda self, kind, args: False)
     assert compiled(10_000_000) == (10_000_000, 29_999_994.0)
