@@ -642,3 +642,19 @@ def test_an_array_of_shifts_is_refused() -> None:
 
 def test_the_order_in_memory_of_what_is_selected_is_not_known() -> None:
     check(lambda x: x[:, x[0] > 0].reshape(-1, order="A"), X.reshape(2, -1), refused="PS203")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.clip(x[x > 1], 0.0, 1.0),
+        lambda x: x[x > 1].clip(0.0, 1.0),
+        lambda x: np.nansum(x[x > 1]),
+        lambda x: np.linalg.norm(x[x > 1]),
+        lambda x: np.einsum("i,i", x[x > 1], x[x > 1]),
+        lambda x: np.fft.fft(x[x > 1]),
+    ],
+    ids=["clip", "method", "nansum", "norm", "einsum", "fft"],
+)
+def test_what_treats_bfloat16_as_no_float_refuses_selected_elements(function):
+    check(function, np.arange(4.0).astype(jnp.bfloat16), refused="PS203")

@@ -15,6 +15,7 @@ import numpy as np
 
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.types import BFLOAT16
+from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
 from ...operands.nested_sequences import samples
@@ -49,6 +50,8 @@ def is_bfloat16(ctx: Context, raw: Raw) -> bool:
         return isinstance(raw.value, BFLOAT16.type)
     if isinstance(raw, Array):
         return raw.dtype == BFLOAT16
+    if isinstance(raw, Bounded):
+        return raw.type.dtype == BFLOAT16
     if ctx.is_ndarray(raw):
         return dtype_of(ctx, raw) == BFLOAT16
     return any(is_bfloat16(ctx, part) for part in samples(ctx, raw) or ())
