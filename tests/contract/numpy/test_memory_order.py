@@ -180,3 +180,31 @@ def test_the_elements_of_a_strided_argument_in_order():
     for x in (A.T, STRIDED_ROWS, STRIDED):
         for found, wanted in zip(staged(x), elements(x)):
             assert np.array_equal(found, wanted) and found.dtype == wanted.dtype
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[:, [0, 1]].ravel("K"),
+        lambda x: np.copy(x[:, [0, 1]]).reshape(-1, order="A"),
+        lambda x: np.sort(x.T, axis=0).ravel("K"),
+        lambda x: np.concatenate([x.T, x.T]).flatten("A"),
+        lambda x: np.pad(x.T, 1).ravel("K"),
+    ],
+    ids=["index", "copy", "sort", "concatenate", "pad"],
+)
+def test_what_may_lie_by_columns_is_not_read_in_the_order_of_its_memory(function):
+    check(function, np.arange(6.0).reshape(2, 3), refused="PS203")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x[[1, 0]].ravel("K"),
+        lambda x: np.sort(x, axis=0).ravel("K"),
+        lambda x: np.concatenate([x, x]).flatten("A"),
+    ],
+    ids=["index", "sort", "concatenate"],
+)
+def test_what_lies_in_rows_is_read_in_the_order_of_its_memory(function):
+    check(function, np.arange(6.0).reshape(2, 3))

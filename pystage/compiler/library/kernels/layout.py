@@ -10,7 +10,7 @@ from ... import limits
 from ...diagnostics.codes_calls import NotServed
 from ...hlo.ir import Op, Value
 from ...hlo.types import BOOL
-from ...ops import Or, Select, Transpose
+from ...ops import Gather, Or, Select, Transpose
 from ...ops.elementwise.base import Elementwise
 from ...values.lattice import Abstract, Ref
 from ...values.memory import stand_in
@@ -130,6 +130,22 @@ def _may_be_rearranged(ctx: Context, ref: Ref) -> bool:
         if isinstance(op.kind, Elementwise | Select):
             found += [v for v in op.operands if v.type.shape == value.type.shape and v not in found]
     return False
+
+
+def is_computed_in_rows(ctx: Context, ref: Ref) -> bool:
+    """False for a new array made of a transposed one, or by an index behind a slice: NumPy may lay it out by columns."""
+    values = [ctx.state.get(origin.cell).value for origin, _ in ctx.memory_of(ref)]
+    found = [value for value in values if value.type.rank > 1]
+    for each in found:
+        op = each.owner
+        if not isinstance(op, Op):
+            continue
+        if len(found) > limits.LAYOUT_DEPTH or (isinstance(op.kind, Gather) and 0 in op.kind.offset_dims):
+            return False
+        if isinstance(op.kind, Transpose) and _rearranges(op):
+            return False
+        found += [v for v in op.operands if v.type.rank > 1 and v not in found]
+    return True
 
 
 def _rearranges(op: Op) -> bool:

@@ -24,6 +24,7 @@ from ...values.lattice import NONE, Abstract, ArrayCell, Const, Ref, Tuple, thro
 from ...values.views import Flipped, Permuted, Repeated, Reshaped, View, entire, read_path
 from ..context import Context, Raw
 from ..kernels.layout import (
+    is_computed_in_rows,
     is_contiguous,
     is_doubtful,
     keeps_order,
@@ -132,7 +133,7 @@ def _is_in_order(ctx: Context, array: Raw) -> bool:
     """True if the order of an array in memory certainly is the row-major one."""
     if isinstance(array, Bounded):
         return array.rank < 2
-    return not isinstance(array, Ref) or keeps_order(ctx, array)
+    return not isinstance(array, Ref) or (keeps_order(ctx, array) and is_computed_in_rows(ctx, array))
 
 
 @twins(np.reshape, jnp.reshape)
