@@ -658,3 +658,12 @@ def test_the_order_in_memory_of_what_is_selected_is_not_known() -> None:
 )
 def test_what_treats_bfloat16_as_no_float_refuses_selected_elements(function):
     check(function, np.arange(4.0).astype(jnp.bfloat16), refused="PS203")
+
+
+@pytest.mark.parametrize("sections", [2.0, 2.7, True, [True], 3])
+def test_parts_of_an_array(sections):
+    check(lambda x: (np.array_split(x, sections), jnp.array_split(x, sections)), X)
+
+
+def test_nothing_repeated_less_than_never_is_refused() -> None:
+    check(lambda x, k: np.tile(x[:k], -1), X, 0, refused="PS203")

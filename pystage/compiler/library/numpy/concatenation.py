@@ -403,17 +403,18 @@ def _cuts(n: Any, sections: Any, equal: Any) -> Any:
     """The places between the parts of `n` elements: so many of about the same size, or those that are named."""
     if np.ndim(sections) > 0:
         places = np.asarray(sections)
-        if places.dtype.kind not in "iu" and len(places) > 0:
+        if places.dtype.kind not in "biu" and len(places) > 0:
             raise TypeError("slice indices must be integers or None or have an __index__ method")
         return [0, *[int(place) for place in places], n]
     if sections == 0 and equal:
         raise ZeroDivisionError("integer modulo by zero")
-    if sections <= 0:
+    count = int(sections)
+    if count <= 0:
         raise ValueError("number sections must be larger than 0.")
     if equal and n % sections:
         raise ValueError("array split does not result in an equal division")
-    each, longer = n // sections, n % sections
-    return [i * each + min(i, longer) for i in range(sections + 1)]
+    each, longer = n // count, n % count
+    return [i * each + min(i, longer) for i in range(count + 1)]
 
 
 def _parts(ary: Any, sections: Any, axis: Any, equal: Any) -> Any:
@@ -498,6 +499,8 @@ def tile(ctx: Context, rules: Rules, A: Raw, reps: Raw) -> Abstract:
     counts = [*[1] * (given.rank - len(counts)), *counts]
     known = [isinstance(n, int) and isinstance(axis, int) for n, axis in zip(counts, given.axes)]
     times = [int(n) if is_known else 1 for n, is_known in zip(counts, known)]
+    if min(times, default=1) < 0 and not given.value.type.size:
+        ctx.fail(ArgumentNotStaged(span=ctx.span, function="tile", argument="negative reps"))
     if any(n != 1 for n in times):
         spread = tuple([n for pair in zip(times, given.shape) for n in pair])
         value = ctx.op(Broadcast(spread, tuple([2 * i + 1 for i in range(given.rank)])), given.value)
