@@ -35,6 +35,7 @@ from ..ops.collectives.shard_map import named_in
 from .activity import Activity
 from .calculus import CalculusBuilder, accumulated, differentiable
 from .checkpoints import CotangentMap, checkpointed
+from .loop_unrolling import unroll_short_loops
 from .preheader import Preheader
 from .residuals import RegionValues, extend, residuals, substitute
 from .resolve_varying import resolve_varying
@@ -91,6 +92,7 @@ class ReverseMode:
 
     def function(self, old: Function, params: Mask, results: Mask, strict: bool = False) -> Function:
         """`old` with the cotangents of these parameters, as a function of those of these results too."""
+        old = unroll_short_loops(old)
         whole = PrimalPass(self.activity, self.io_stripper, old, params)
         body = whole.body
         seeds = [body.add_param(t) for t, r in zip(old.result_types, results, strict=True) if r]
