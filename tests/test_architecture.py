@@ -302,3 +302,9 @@ def test_bridges_use_the_interface_of_inference_alone() -> None:
         if isinstance(node, ast.ImportFrom)
     ]
     assert not [".".join(m) for m in modules if "infer" in m and m != ["infer", "interface"]]
+
+
+def test_each_limit_is_assigned_once() -> None:
+    tree = ast.parse((ROOT / "compiler" / "limits.py").read_text())
+    names = [node.targets[0].id for node in tree.body if isinstance(node, ast.Assign)]
+    assert len(names) == len(set(names)), [name for name in names if names.count(name) > 1]

@@ -235,9 +235,9 @@ IF_CONVERSION_COST = 32
 """Scalar additions that both arms together may cost."""
 IF_CONVERSION_STORE = 3
 """Scalar additions that a store costs beside the elements that it stores."""
-UNROLLED_TRIPS = 4
+DIFFERENTIATED_TRIPS = 4
 """Trips of a loop that is unrolled where it is differentiated."""
-UNROLLED_OPERATIONS = 128
+DIFFERENTIATED_OPERATIONS = 128
 """Operations of all its trips together: a mixture of experts, two trips of 20, takes 0.8 of the time of its loop."""
 KERNEL_BYTES = 65_536
 """Bytes that an operation of an outlined kernel reads and writes: XLA divides larger ones among threads."""

@@ -50,7 +50,7 @@ def test_which_loops_are_left(fn, loops):
     """A loop and its pullback; the inner one and its pullback only where it has many trips."""
     x, w = np.linspace(0.1, 1.0, 6), 0.7
     assert loops_in(fn, x, w) == loops
-    assert limits.UNROLLED_TRIPS < 20
+    assert limits.DIFFERENTIATED_TRIPS < 20
 
 
 @pytest.mark.parametrize("fn", [short, none, long])

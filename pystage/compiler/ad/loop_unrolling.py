@@ -26,8 +26,8 @@ def _is_short(op: Op) -> bool:
     trips = exact_trips(op)
     return (
         trips is not None
-        and trips <= limits.UNROLLED_TRIPS
-        and trips * operation_count(op.regions[1].ops) <= limits.UNROLLED_OPERATIONS
+        and trips <= limits.DIFFERENTIATED_TRIPS
+        and trips * operation_count(op.regions[1].ops) <= limits.DIFFERENTIATED_OPERATIONS
     )
 
 
