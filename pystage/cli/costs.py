@@ -145,9 +145,9 @@ def _flops(op: Op) -> float:
     out = sum([r.type.size for r in op.results])
     match op.kind:
         case DotGeneral(lhs_contract=axes):
-            return 2.0 * out * math.prod([given[0].static_shape[axis] for axis in axes])
+            return 2.0 * out * math.prod([given[0].shape[axis] for axis in axes])
         case Convolution(rhs_spec=spec):
-            kernel = given[1].static_shape
+            kernel = given[1].shape
             return 2.0 * out * math.prod(kernel) / max(1, kernel[spec[0]])
         case Reduce() | ReduceWith():
             return float(sum([type.size for type in given[: len(op.results)]]))
@@ -156,9 +156,9 @@ def _flops(op: Op) -> float:
         case Fft():
             return 5.0 * out * math.log2(max(2, out))
         case Cholesky():
-            return out * given[0].static_shape[-1] / 3
+            return out * given[0].shape[-1] / 3
         case TriangularSolve():
-            return float(out * given[0].static_shape[-1])
+            return float(out * given[0].shape[-1])
         case DynamicUpdateSlice():
             return 0.0
         case Scatter():

@@ -232,7 +232,7 @@ class LazyTensor(Operated):
     @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes."""
-        return self._kind.type.static_shape
+        return self._kind.type.shape
 
     @shape.setter
     def shape(self, shape: Any) -> None:
@@ -465,7 +465,7 @@ class LazyTensor(Operated):
             return made
         if self._kind.form is Form.SCALAR:
             return self._item_of_scalar(key)
-        found = basic(_with_numbers(key), self._kind.type.static_shape)
+        found = basic(_with_numbers(key), self._kind.type.shape)
         if found is None:
             return call(functions.getitem, (self, key), {})
         note_look(self, found.element)
@@ -498,7 +498,7 @@ class LazyTensor(Operated):
             return
         if store_at_once(self, key, value):
             return
-        found = basic(_with_numbers(key), self._kind.type.static_shape)
+        found = basic(_with_numbers(key), self._kind.type.shape)
         if found is None:
             call(functions.setitem, (self, key, value), {})
             return

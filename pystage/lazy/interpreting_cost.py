@@ -61,7 +61,7 @@ def _of_op(op: Op) -> float:
         case ReduceWith():
             cost += op.operands[0].type.size * _of_region(op.regions[0])
         case DotGeneral():
-            contracted = math.prod([op.operands[0].type.static_shape[axis] for axis in kind.lhs_contract])
+            contracted = math.prod([op.operands[0].type.shape[axis] for axis in kind.lhs_contract])
             cost += _PRODUCT * size * contracted
         case Convolution() | ReduceWindow():
             window = op.operands[1].type.size if isinstance(kind, Convolution) else math.prod(kind.window)

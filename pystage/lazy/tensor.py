@@ -152,7 +152,7 @@ def usable_owner(tensor: Tensor) -> Tensor:
 def is_ordered(base: ArrayType, steps: Sequence[View]) -> bool:
     """True if the elements at the end of a path, from an array in row-major order, lie in row-major order, in one piece."""
     for step in steps:
-        shape, base = base.static_shape, path_type(base, (step,))
+        shape, base = base.shape, path_type(base, (step,))
         if base.size <= 1 or isinstance(step, Reshaped):
             continue
         if not isinstance(step, Window):

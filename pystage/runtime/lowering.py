@@ -74,11 +74,7 @@ class Lowered:
         inputs = [stand_in(leaf) for leaf in self._described.description.leaves]
         hidden = self._hidden[: len(self._specialisation.hidden_paths)]
         draws = self._specialisation.draws
-        drawn = (
-            []
-            if draws is None
-            else [jax.ShapeDtypeStruct(t.static_shape, t.dtype) for t in draws.input_types]
-        )
+        drawn = [] if draws is None else [jax.ShapeDtypeStruct(t.shape, t.dtype) for t in draws.input_types]
         with autocast(self._products):
             return self._run(lambda *given: self._specialisation.lower(given), inputs, [*hidden, *drawn])
 

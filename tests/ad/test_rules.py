@@ -212,7 +212,7 @@ def test_second_order(kind, number):
     if any(type(op.kind).__name__ in NO_RULE for op in back.body.ops[1:]):
         return
     count = len(case.operands)
-    cts = [random_like(np.zeros(t.static_shape, t.dtype), 70) for t in back.param_types[count:]]
+    cts = [random_like(np.zeros(t.shape, t.dtype), 70) for t in back.param_types[count:]]
     operands = [*case.operands, *cts]
     varied = [*case.varied, *range(count, len(operands))]
     directions = [*case.directions, *[random_like(ct, 90) for ct in cts]]

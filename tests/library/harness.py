@@ -371,7 +371,7 @@ class PlainContext(Context):
             self.convert(p.value, dtype) if isinstance(p, Array) else self.constant(p.value, dtype)
             for p in parts
         ]
-        rows = [self.op(Reshape((1, *v.type.static_shape)), v) for v in values]
+        rows = [self.op(Reshape((1, *v.type.shape)), v) for v in values]
         return Array(self.op(Concatenate(0), *rows), Form.NDARRAY)
 
 

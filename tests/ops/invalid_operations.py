@@ -127,11 +127,11 @@ def _other_type(rng: random.Random, type: ArrayType) -> ArrayType:
         case 0:
             return type.with_dtype(rng.choice(DTYPES))
         case 1:
-            return type.with_shape((*type.static_shape, rng.choice((1, 3, 1 << 40))))
+            return type.with_shape((*type.shape, rng.choice((1, 3, 1 << 40))))
         case 2:
             return type.with_shape((1,) * LONG)
         case _:
-            shape = list(type.static_shape) or [1]
+            shape = list(type.shape) or [1]
             shape[rng.randrange(len(shape))] = rng.choice([n for n in NUMBERS if n >= 0])
             return type.with_shape(tuple(shape))
 

@@ -105,13 +105,13 @@ def compiled(function: Function) -> Any:
 def _lowered(function: Function) -> Any:
     with jax.enable_x64(True):
         program = jax.jit(_alone(function), keep_unused=True)
-        shapes = [jax.ShapeDtypeStruct(t.static_shape, t.dtype) for t in function.param_types]
+        shapes = [jax.ShapeDtypeStruct(t.shape, t.dtype) for t in function.param_types]
         return program.lower(*shapes)
 
 
 @_run.def_abstract_eval
 def _abstract(*_: Any, function: Function) -> list[Any]:
-    return [jax.core.ShapedArray(t.static_shape, t.dtype) for t in function.result_types]
+    return [jax.core.ShapedArray(t.shape, t.dtype) for t in function.result_types]
 
 
 def _lower(context: Any, *arguments: ir.Value, function: Function) -> Sequence[ir.Value]:

@@ -92,13 +92,13 @@ class Code:
 
     def load(self, x: Value, *index: Operand) -> Value:
         """`x[index]`: an element, or a row where the index has fewer parts than there are axes."""
-        rest = x.type.static_shape[len(index) :]
+        rest = x.type.shape[len(index) :]
         starts = [self.value(i) for i in index] + [self.value(0)] * len(rest)
         return self.b.op(Reshape(rest), self.b.op(DynamicSlice((1,) * len(index) + rest), x, *starts))
 
     def store(self, x: Value, value: Operand, *index: Operand) -> Value:
         """`x` after `x[index] = value`."""
-        rest = x.type.static_shape[len(index) :]
+        rest = x.type.shape[len(index) :]
         starts = [self.value(i) for i in index] + [self.value(0)] * len(rest)
         part = self.b.op(Reshape((1,) * len(index) + rest), self.value(value, x.type.dtype))
         return self.b.op(DynamicUpdateSlice(), x, part, *starts)
@@ -196,14 +196,14 @@ _emitted.multiple_results = True
 
 @_emitted.def_abstract_eval  # type: ignore[untyped-decorator]
 def _abstract(*_: Any, function: Function) -> list[Any]:
-    return [jax.core.ShapedArray(t.static_shape, t.dtype) for t in function.result_types]
+    return [jax.core.ShapedArray(t.shape, t.dtype) for t in function.result_types]
 
 
 mlir.register_lowering(_emitted, lambda context, *xs, function: emit_inline(context, function, xs))
 
 
 def _compiled(function: Function) -> Any:
-    shapes = [jax.ShapeDtypeStruct(t.static_shape, t.dtype) for t in function.param_types]
+    shapes = [jax.ShapeDtypeStruct(t.shape, t.dtype) for t in function.param_types]
     return jax.jit(lambda *xs: _emitted.bind(*xs, function=function)).lower(*shapes).compile()
 
 

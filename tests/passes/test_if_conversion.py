@@ -124,7 +124,7 @@ CALLEE = _callee()
     ids=["loop", "call", "division", "remainder", "large", "large inside", "exponentials", "many"],
 )
 def test_what_is_not_computed_in_vain(arm: Callable[..., Values], type: ArrayType) -> None:
-    value = np.ones(type.static_shape, type.dtype) * 7
+    value = np.ones(type.shape, type.dtype) * 7
     function = _branch([type], lambda c, x: [*arm(c, x), c.value(1)], lambda c, x: [x, 2])
     _check(function, value, stays=True)
 

@@ -134,7 +134,7 @@ class _Random:
 
 def _arguments(seed: int) -> list[np.ndarray]:
     numbers = np.random.default_rng(seed)
-    return [np.asarray(numbers.integers(-9, 9, t.static_shape)) for t in TYPES]
+    return [np.asarray(numbers.integers(-9, 9, t.shape)) for t in TYPES]
 
 
 def _check(function: Function, seed: int, compiled: bool) -> None:

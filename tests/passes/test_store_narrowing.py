@@ -43,9 +43,7 @@ def _row_with_a_store(masked: bool, block: int = 1, other_row: bool = False) -> 
 def _stored(function: Function) -> list[tuple[int, ...]]:
     """The shapes of what is stored."""
     return [
-        op.operands[1].type.static_shape
-        for op in function.body.walk()
-        if isinstance(op.kind, DynamicUpdateSlice)
+        op.operands[1].type.shape for op in function.body.walk() if isinstance(op.kind, DynamicUpdateSlice)
     ]
 
 

@@ -70,7 +70,7 @@ class Sketch:
 
     def constant(self, value: Any, like: Value) -> Value:
         """A constant of the type of another value."""
-        return self.b.op(Constant(np.full(like.type.static_shape, value, like.type.dtype)))
+        return self.b.op(Constant(np.full(like.type.shape, value, like.type.dtype)))
 
     def doubled(self, index: int = 0) -> Value:
         """Twice a leaf."""

@@ -120,7 +120,7 @@ def test_a_rebuilt_pattern_has_no_sides() -> None:
 @pytest.mark.parametrize("kind", [ArrayCell, ListCell, DictCell, SetCell, ObjectCell])
 def test_what_a_source_held_stays_what_it_was(kind: type) -> None:
     x: Any = next(x for x in samples() if type(x) is kind and x.aliases)  # type: ignore[attr-defined]
-    new = rebuild(x, lambda v: program(v.type.dtype, *v.type.static_shape), lambda cell: cell + 100)
+    new = rebuild(x, lambda v: program(v.type.dtype, *v.type.shape), lambda cell: cell + 100)
     assert [s.stamp for s in new.aliases] == [s.stamp for s in x.aliases]
     assert [s.cell for s in new.aliases] == [s.cell + 100 for s in x.aliases]
 

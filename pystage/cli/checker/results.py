@@ -94,7 +94,7 @@ class Results:
     def _fits(self, found: ArrayType, said: ArrayAnnotation) -> bool:
         if SHORT_NAMES[found.dtype] not in said.dtypes:
             return False
-        dims, shape = said.dims, found.static_shape
+        dims, shape = said.dims, found.shape
         if "..." in dims:
             before, after = dims.index("..."), len(dims) - dims.index("...") - 1
             if before + after > len(shape):

@@ -60,7 +60,7 @@ class _Slots:
 
     def first(self, flags: Value) -> Value:
         """The first slot for which a flag holds; any if there is none."""
-        count = flags.type.static_shape[0]
+        count = flags.type.shape[0]
         places = self._c.iota(INT64, (count,), 0)
         last = self._c.filled(places.type, count - 1)
         chosen = self._c.select(flags, places, last)
@@ -70,7 +70,7 @@ class _Slots:
         """The slot of the latest state, and how many trips came before it."""
         trips = self._b.op(Reduce(Maximum(), (0,)), self.counts, integer(self._b, -1))
         return self.first(
-            self._c.compare("EQ", self.counts, self._c.broadcast(trips, self.counts.type.static_shape, ()))
+            self._c.compare("EQ", self.counts, self._c.broadcast(trips, self.counts.type.shape, ()))
         ), trips
 
     def free(self) -> Value:
@@ -82,7 +82,7 @@ class _Slots:
         found = []
         zero = integer(self._b, 0)
         for store in self.stores:
-            shape = store.type.static_shape[1:]
+            shape = store.type.shape[1:]
             row = self._c.dynamic_slice(store, [slot, *[zero] * len(shape)], (1, *shape))
             found.append(self._c.reshape(row, shape))
         return found
@@ -92,7 +92,7 @@ class _Slots:
         self.mark(slot, trips)
         zero = integer(self._b, 0)
         for i, (store, value) in enumerate(zip(self.stores, state, strict=True)):
-            shape = value.type.static_shape
+            shape = value.type.shape
             row = self._c.reshape(value, (1, *shape))
             self.stores[i] = self._c.update(store, row, [slot, *[zero] * len(shape)])
 
@@ -155,7 +155,7 @@ def _keep_states(entry: TapeEntry) -> tuple[Value, _Kept]:
         preheader.constant(np.asarray(0, INT64)),
         preheader.constant(np.asarray(1, INT64)),
         preheader.constant(np.full(limits.SAVED_STATES, -1, INT64)),
-        *[preheader.zeros(t.with_shape((limits.SAVED_STATES, *t.static_shape))) for t in states],
+        *[preheader.zeros(t.with_shape((limits.SAVED_STATES, *t.shape))) for t in states],
     ]
     types = (*states, *[v.type for v in starts])
     tests, trips = Region(types), Region(types)
@@ -180,7 +180,7 @@ def _keep_and_run(
 ) -> tuple[Sequence[Value], Sequence[Value]]:
     """Saves the state and runs on to the next checkpoint."""
     c = CalculusBuilder(b)
-    shape = slots.counts.type.static_shape
+    shape = slots.counts.type.shape
 
     def usable(stride: Value) -> Value:
         none = c.compare("LT", slots.counts, c.zeros(slots.counts.type))
@@ -215,7 +215,7 @@ def checkpointed(
         c.sub(trips, integer(b, 1)),
         c.concatenate([steps, c.filled(more, -1)], 0),
         *[
-            c.concatenate([s, c.zeros(t.with_shape((limits.RECOMPUTED_STATES, *t.static_shape)))], 0)
+            c.concatenate([s, c.zeros(t.with_shape((limits.RECOMPUTED_STATES, *t.shape)))], 0)
             for s, t in zip(stores, states)
         ],
         *[c.zeros(states[i]) if given[i] is None else given[i] for i in carried],

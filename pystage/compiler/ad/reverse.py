@@ -345,7 +345,7 @@ class Pullback:
         b = Builder(reading)
         found: dict[Value, Value] = {}
         for value in needed:
-            shape = value.type.static_shape
+            shape = value.type.shape
             stack = preheader.carry(condition, body, preheader.zeros(value.type.with_shape((trips, *shape))))
             c = CalculusBuilder(inside)
             zero = ops.constant(inside, 0, INT64)

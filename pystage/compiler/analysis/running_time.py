@@ -93,7 +93,7 @@ def _own(op: Op) -> float:
         case DynamicUpdateSlice():
             return _ELEMENT * op.operands[1].type.size
         case DotGeneral():
-            extents = op.operands[0].type.static_shape
+            extents = op.operands[0].type.shape
             return _PRODUCT * sizes[0] * math.prod([extents[axis] for axis in kind.lhs_contract])
         case Convolution():
             return _PRODUCT * sizes[0] * op.operands[1].type.size

@@ -216,12 +216,12 @@ def _constant(op: Op) -> Interval:
 
 def _iota(op: Op) -> Interval:
     assert isinstance(op.kind, ops.Iota)
-    extent = op.results[0].type.static_shape[op.kind.axis]
+    extent = op.results[0].type.shape[op.kind.axis]
     return 0, max(extent - 1, 0)
 
 
 def _mask_places(op: Op, mask: Interval) -> Interval:
-    return 0, max(op.results[0].type.static_shape[-1] - 1, 0)
+    return 0, max(op.results[0].type.shape[-1] - 1, 0)
 
 
 def _reduced(op: Op, x: Interval, start: Interval) -> Interval:

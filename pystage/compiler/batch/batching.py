@@ -115,7 +115,7 @@ class _BatchedFunction:
     # -- values
 
     def _type(self, value: Value, batched: bool) -> ArrayType:
-        return value.type.with_shape((self._batch_size, *value.type.static_shape)) if batched else value.type
+        return value.type.with_shape((self._batch_size, *value.type.shape)) if batched else value.type
 
     def _values(self, values: Sequence[Value]) -> tuple[Value, ...]:
         return tuple([self._new[v] for v in values])
@@ -128,13 +128,11 @@ class _BatchedFunction:
         made = self._new[value]
         if not batched or value in self._batched_values:
             return made
-        return broadcast_to_batch(self._c, made, False, self._batch_size, value.type.static_shape)
+        return broadcast_to_batch(self._c, made, False, self._batch_size, value.type.shape)
 
     def _selected(self, condition: Value, on_true: Value, on_false: Value) -> Value:
         """Selects between two batched values, element by element of the batch."""
-        return self._c.select(
-            self._c.broadcast(condition, on_true.type.static_shape, (0,)), on_true, on_false
-        )
+        return self._c.select(self._c.broadcast(condition, on_true.type.shape, (0,)), on_true, on_false)
 
     def _any(self, flags: Value) -> Value:
         start = ops.constant(self._b, False)
@@ -254,7 +252,7 @@ class _BatchedFunction:
                 whole = self._new[value]
                 if value not in self._batched_values:
                     return whole
-                shape = value.type.static_shape
+                shape = value.type.shape
                 part = c.dynamic_slice(whole, [index, *[zero] * len(shape)], (1, *shape))
                 return c.reshape(part, shape)
 
@@ -262,7 +260,7 @@ class _BatchedFunction:
             regions = [self._copy(r, by) for r in op.regions]
             made = b.apply(op.kind, [by[v] for v in op.operands], regions).results
             stored = [
-                c.update(buffer, c.reshape(r, (1, *r.type.static_shape)), [index, *[zero] * r.type.rank])
+                c.update(buffer, c.reshape(r, (1, *r.type.shape)), [index, *[zero] * r.type.rank])
                 for buffer, r in zip(buffers, made, strict=True)
             ]
             steps.results = (b.op(ops.Add(), index, ops.constant(b, 1, INT64)), *stored)

@@ -52,7 +52,7 @@ def _rule(owner: Batcher, old: VjpRule, params: Mask, masked: bool) -> VjpRule:
 
 def _types(owner: Batcher, types: Sequence[ArrayType], params: Mask, masked: bool) -> list[ArrayType]:
     """The types of the batched operands."""
-    found = [t.with_shape((owner.batch_size, *t.static_shape)) if p else t for t, p in zip(types, params)]
+    found = [t.with_shape((owner.batch_size, *t.shape)) if p else t for t, p in zip(types, params)]
     return [*found, ArrayType(BOOL, (owner.batch_size,))] if masked else found
 
 
@@ -63,7 +63,7 @@ def _batched_function(owner: Batcher, old: Function, params: Mask, masked: bool)
 
     def results(c: CalculusBuilder, operands: Sequence[Value]) -> list[Value]:
         found = zip(c.apply(Call(made), operands).results, flags, old.result_types, strict=True)
-        return [broadcast_to_batch(c, r, flag, owner.batch_size, t.static_shape) for r, flag, t in found]
+        return [broadcast_to_batch(c, r, flag, owner.batch_size, t.shape) for r, flag, t in found]
 
     return _function(made.name, old, _types(owner, old.param_types, params, masked), results)
 
@@ -82,7 +82,7 @@ def _batched_backward(owner: Batcher, vjp: VjpFunctions, params: Mask, masked: b
         mask = list(operands[count : len(own)])
         found = c.apply(Call(made), [*operands[:count], *operands[len(own) :], *mask]).results
         whole = [
-            broadcast_to_batch(c, r, flag, owner.batch_size, t.static_shape)
+            broadcast_to_batch(c, r, flag, owner.batch_size, t.shape)
             for r, flag, t in zip(found, batched, old.result_types, strict=True)
         ]
         return [r if params[i] else c.sum(r, (0,)) for i, r in zip(vjp.wrt, whole, strict=True)]

@@ -67,7 +67,7 @@ class Emitter:
         key = (type.dtype, type.shape)
         found = self._made.types.get(key)
         if found is None:
-            found = ir.RankedTensorType.get(type.static_shape, self.element(type.dtype), loc=self.location)
+            found = ir.RankedTensorType.get(type.shape, self.element(type.dtype), loc=self.location)
             self._made.types[key] = found
         self._quick[id(type)] = (type, found)
         return found

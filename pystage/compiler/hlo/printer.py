@@ -15,7 +15,7 @@ import numpy as np
 from ..diagnostics.span import Span
 from .ir import Function, Op, Region, Value
 from .op import HloOp
-from .types import SHORT_NAMES, ArrayType, Symbol
+from .types import SHORT_NAMES, ArrayType
 from .walk import functions
 
 _INDENT = "  "
@@ -127,7 +127,7 @@ class _Printer:
                 return _array(value)
             case np.dtype():
                 return SHORT_NAMES.get(value, str(value))
-            case ArrayType() | Symbol() | str():
+            case ArrayType() | str():
                 return str(value)
             case tuple():
                 inner = ", ".join(map(self._static, value))

@@ -1,13 +1,13 @@
-"""Types of HLO values: an element type and a shape. Extents are integers, or symbols where unknown."""
+"""Types of HLO values: an element type and a shape."""
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import ml_dtypes
 import numpy as np
 
-from ...records import dataclass
 from .immutable import immutable_value
 
 DType = np.dtype[np.generic]
@@ -46,23 +46,7 @@ SHORT_NAMES: dict[DType, str] = {
 """HLO's short name of every element type that pystage stages."""
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """An extent that is not known while compiling; two symbols are the same extent if they are equal."""
-
-    name: str
-
-    def __str__(self) -> str:
-        return self.name
-
-
-Extent = int | Symbol
-Shape = tuple[Extent, ...]
-
-
-def known_equal(a: Extent, b: Extent) -> bool:
-    """True if the two extents are certainly the same."""
-    return a == b
+Shape = tuple[int, ...]
 
 
 @cache
@@ -105,20 +89,9 @@ class ArrayType:
         return len(self.shape)
 
     @property
-    def static_shape(self) -> tuple[int, ...]:
-        """The shape, all of whose extents must be known integers."""
-        if Symbol in map(type, self.shape):
-            symbols = ", ".join([str(n) for n in self.shape if isinstance(n, Symbol)])
-            raise ShapeError(f"the extent {symbols} is not known while compiling")
-        return self.shape  # type: ignore[return-value]
-
-    @property
     def size(self) -> int:
         """The number of elements."""
-        total = 1
-        for extent in self.static_shape:
-            total *= extent
-        return total
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -165,9 +138,8 @@ def check_holdable(type: ArrayType) -> None:
     """
     size = type.dtype.itemsize
     for extent in type.shape:
-        if extent.__class__ is not Symbol:
-            size *= extent or 1  # type: ignore[operator]
-            if extent < 0:  # type: ignore[operator]
-                raise ShapeError(f"an array has no negative extent, as in {type}")
+        if extent < 0:
+            raise ShapeError(f"an array has no negative extent, as in {type}")
+        size *= extent or 1
     if size >= MOST_BYTES or len(type.shape) > MOST_AXES:
         raise TooLarge(type)

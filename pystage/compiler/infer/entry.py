@@ -207,7 +207,7 @@ def _child(path: Path, step: PathStep, key: Any) -> Path:
 
 def _largest_extent(params: Sequence[Value]) -> int:
     """The largest extent among these, or their number if that is larger."""
-    return max([len(params), *[extent for p in params for extent in p.type.static_shape]])
+    return max([len(params), *[extent for p in params for extent in p.type.shape]])
 
 
 class _Entry:

@@ -29,7 +29,7 @@ def elementwise(
     kind: HloOp, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
 ) -> Sequence[Value]:
     """The rule of operations that work element by element, on operands of the result's shape or scalars."""
-    shape = op.results[0].type.static_shape
+    shape = op.results[0].type.shape
     return (c.op(kind, *[broadcast_to_batch(c, x, f, batch_size, shape) for x, f in zip(operands, batched)]),)
 
 
@@ -38,6 +38,6 @@ def all_broadcast_to_batch(
 ) -> list[Value]:
     """All operands with the batch dimension in front."""
     return [
-        broadcast_to_batch(c, x, f, batch_size, old.type.static_shape)
+        broadcast_to_batch(c, x, f, batch_size, old.type.shape)
         for x, f, old in zip(operands, batched, op.operands, strict=True)
     ]

@@ -17,13 +17,10 @@ from ..hlo.types import (
     SHORT_NAMES,
     ArrayType,
     DType,
-    Extent,
-    Shape,
     ShapeError,
     is_complex,
     is_integer,
     is_unsigned,
-    known_equal,
 )
 
 ALL = frozenset(SHORT_NAMES)
@@ -83,7 +80,7 @@ def require_same_type(name: str, types: Sequence[ArrayType]) -> None:
         if type == first:
             continue
         require_same_dtype(name, types)
-        if not same_shape(type.shape, first.shape):
+        if type.shape != first.shape:
             raise ShapeError(f"{name} takes operands of one shape, not {listing(types)}")
 
 
@@ -111,16 +108,6 @@ def require_per_axis(name: str, what: str, values: Sequence[object], rank: int) 
     """There is one value for each axis."""
     if len(values) != rank:
         raise ShapeError(f"{name}: {len(values)} {what} for an array with {axes_of(rank)}")
-
-
-def same_shape(a: Shape, b: Shape) -> bool:
-    """True if two shapes are certainly the same."""
-    return a == b or (len(a) == len(b) and all(map(known_equal, a, b)))
-
-
-def at_most(a: Extent, b: Extent) -> bool:
-    """False if `a` is certainly more than `b`."""
-    return not (isinstance(a, int) and isinstance(b, int)) or a <= b
 
 
 def axes_of(rank: int) -> str:

@@ -52,7 +52,7 @@ class RngBitGenerator(HloOp):
     def reference(self, *operands: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The generators in NumPy, in the order in which XLA lays out their words."""
         (state,) = operands
-        shape = self.type.static_shape
+        shape = self.type.shape
         bits = max(self.type.dtype.itemsize * 8, 32)
         match self.algorithm:
             case "THREE_FRY":

@@ -54,7 +54,7 @@ class _Folding(Rewriter):
         if low != high:
             return False
         number = constant(self.b, np.asarray(int(low)).astype(dtype))
-        shape = value.type.static_shape
+        shape = value.type.shape
         self.values[value] = self.b.op(Broadcast(shape, ()), number) if shape else number
         return True
 

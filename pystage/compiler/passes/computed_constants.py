@@ -105,15 +105,11 @@ class _ConstantFolding:
             return given[:1]
         if any(v.type.size > limits.FOLDED_ELEMENTS for v in (*operands, *op.results)):
             return [None] * len(op.results)
-        arrays = [np.broadcast_to(e, v.type.static_shape) for e, v in zip(given, operands, strict=True)]
+        arrays = [np.broadcast_to(e, v.type.shape) for e, v in zip(given, operands, strict=True)]
         return [_compressed(np.asarray(r)) for r in run_op(op, arrays)]
 
     def _of(self, value: Value) -> np.ndarray | None:
-        return (
-            np.empty(value.type.static_shape, value.type.dtype)
-            if _is_empty(value)
-            else self.elements.get(value)
-        )
+        return np.empty(value.type.shape, value.type.dtype) if _is_empty(value) else self.elements.get(value)
 
     def _in_any_case(self, op: Op) -> Sequence[np.ndarray | None]:
         """What an operation gives whatever its unknown operands are; nothing where they decide it."""
@@ -142,10 +138,10 @@ def _piece(part: Op) -> Value | None:
     whole, kind = part.operands[0].owner, part.kind
     if not isinstance(whole, Op) or not isinstance(kind, ops.Slice) or _is_empty(part.results[0]):
         return None
-    shape, joining = part.operands[0].type.static_shape, whole.kind
+    shape, joining = part.operands[0].type.shape, whole.kind
     places = [
         range(start, start + (n - 1) * stride + 1)
-        for start, stride, n in zip(kind.starts, kind.strides, part.results[0].type.static_shape, strict=True)
+        for start, stride, n in zip(kind.starts, kind.strides, part.results[0].type.shape, strict=True)
     ]
     if isinstance(joining, ops.Pad):
         ends = zip(places, shape, joining.low, joining.high, strict=True)
@@ -154,7 +150,7 @@ def _piece(part: Op) -> Value | None:
     if isinstance(joining, ops.Concatenate):
         place, end = places[joining.axis], 0
         for operand in whole.operands:
-            begin, end = end, end + operand.type.static_shape[joining.axis]
+            begin, end = end, end + operand.type.shape[joining.axis]
             if place[0] < end:
                 return operand if begin <= place[0] and place[-1] < end else None
     return None

@@ -75,7 +75,7 @@ class _Loops(Rewriter):
 
     def _loop(self, mask: Value) -> tuple[Value, Value]:
         """The places and their number: a loop over the words of the mask, before which false ones fill up the first."""
-        b, (most,) = self.b, mask.type.static_shape
+        b, (most,) = self.b, mask.type.shape
         zero = self._number(0)
         carried: Sequence[Value] = (zero, zero, b.op(ops.Broadcast((most,), ()), zero))
         if most < WORD:

@@ -91,7 +91,7 @@ class _Keeping(Rewriter):
             if pad not in self._memory:
                 type = pad.results[0].type
                 zero = self.b.op(Constant(np.zeros((), type.dtype)))
-                self._memory[pad] = self.b.op(Broadcast(type.static_shape, ()), zero)
+                self._memory[pad] = self.b.op(Broadcast(type.shape, ()), zero)
         operands = [*self.new_all(op.operands), *[self._memory[pad] for pad in pads]]
         types, count = tuple([v.type for v in operands]), len(op.operands)
         regions = []

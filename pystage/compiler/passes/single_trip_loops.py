@@ -139,7 +139,7 @@ class _Looping(Rewriter):
 
     def _nothing(self, type: ArrayType) -> Value:
         """A value of the type that is never read."""
-        return constant(self.b, np.zeros(type.static_shape, type.dtype))
+        return constant(self.b, np.zeros(type.shape, type.dtype))
 
     def _loop(self, arm: Region, flag: Value, carried: Sequence[Value], stores: _Stores) -> list[Value]:
         """`arm` applied to the carried values if `flag` is true, else those values."""

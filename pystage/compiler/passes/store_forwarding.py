@@ -55,7 +55,7 @@ class _Forwarding(Rewriter):
                 return
         elif isinstance(op.kind, DynamicSlice | Slice):
             array, *starts = self.new_all(op.operands)
-            sizes = op.results[0].type.static_shape
+            sizes = op.results[0].type.shape
             stored = _stored(array, _part(op.kind, array, starts, sizes), sizes)
             if stored is not None and self._pays(op):
                 self._forwarded[op.operands[0]] += 1
@@ -88,7 +88,7 @@ def _is_hidden_from(op: Op) -> bool:
         return False
     if isinstance(op.kind, DynamicUpdateSlice):
         return rest[0].type == store.operands[1].type and rest[1:] == list(store.operands[2:])
-    sizes = op.results[0].type.static_shape
+    sizes = op.results[0].type.shape
     return (_part(op.kind, array, rest, sizes), sizes) == _stored_part(store)
 
 
@@ -118,14 +118,14 @@ def _stored(array: Value, starts: Sequence[Start] | None, sizes: tuple[int, ...]
 def _stored_part(store: Op) -> tuple[list[Start], tuple[int, ...]]:
     """The start of the slice that a store replaces, and its shape."""
     array, update, *starts = store.operands
-    sizes = update.type.static_shape
-    return [_start(v, n, e) for v, n, e in zip(starts, sizes, array.type.static_shape)], sizes
+    sizes = update.type.shape
+    return [_start(v, n, e) for v, n, e in zip(starts, sizes, array.type.shape)], sizes
 
 
 def _part(kind: HloOp, array: Value, starts: Sequence[Value], sizes: Sequence[int]) -> list[Start] | None:
     """The start of the slice that a load reads; None if it is no block."""
     if isinstance(kind, DynamicSlice):
-        return [_start(v, n, e) for v, n, e in zip(starts, sizes, array.type.static_shape)]
+        return [_start(v, n, e) for v, n, e in zip(starts, sizes, array.type.shape)]
     return list(kind.starts) if isinstance(kind, Slice) and set(kind.strides) <= {1} else None
 
 

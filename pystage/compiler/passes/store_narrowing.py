@@ -37,7 +37,7 @@ class _Narrowing(Rewriter):
 
     def _narrowed(self, array: Value, update: Value, starts: tuple[Value, ...]) -> _Store | None:
         """The store that writes less and has the same result."""
-        written, update = update.type.static_shape, _without_views(update)
+        written, update = update.type.shape, _without_views(update)
         op = update.owner
         if not isinstance(op, Op):
             return None
@@ -55,7 +55,7 @@ class _Narrowing(Rewriter):
             if stored is None:
                 return None
             part, places = stored
-            shape = part.type.static_shape
+            shape = part.type.shape
             before = self.b.op(DynamicSlice(shape), array, *places)
             return self.b.op(Select(), self.b.op(Broadcast(shape, ()), holds), part, before), places
         return None
@@ -69,18 +69,18 @@ class _Narrowing(Rewriter):
         if block is None or block != written or not _is_block(row, array, starts):
             return None
         wide = [axis for axis, size in enumerate(block) if size > 1]
-        own = [axis for axis, size in enumerate(row.type.static_shape) if size > 1]
-        extents = array.type.static_shape
+        own = [axis for axis, size in enumerate(row.type.shape) if size > 1]
+        extents = array.type.shape
         if len(wide) != len(own) or any(extents[axis] != block[axis] for axis in wide):
             return None
         places, shape = list(starts), [1] * len(block)
         for axis, at in zip(wide, own):
             if inner_starts[at].type != starts[axis].type:
                 return None
-            places[axis], shape[axis] = inner_starts[at], part.type.static_shape[at]
+            places[axis], shape[axis] = inner_starts[at], part.type.shape[at]
         if shape == list(block):
             return None
-        if part.type.static_shape != tuple(shape):
+        if part.type.shape != tuple(shape):
             part = self.b.op(Reshape(tuple(shape)), part)
         return part, tuple(places)
 
@@ -97,12 +97,12 @@ def _block_of(row: Value) -> tuple[int, ...] | None:
     load = _without_views(row)
     if not isinstance(load.owner, Op) or not isinstance(load.owner.kind, DynamicSlice):
         return None
-    block: tuple[int, ...] = load.type.static_shape
+    block: tuple[int, ...] = load.type.shape
     return block if _wide(load.type) == _wide(row.type) else None
 
 
 def _wide(type: ArrayType) -> Sequence[int]:
-    return [size for size in type.static_shape if size > 1]
+    return [size for size in type.shape if size > 1]
 
 
 def _is_block(row: Value, array: Value, starts: tuple[Value, ...]) -> bool:

@@ -134,7 +134,7 @@ class Bounded(Selection):
     @property
     def axes(self) -> tuple[Extent | int, ...]:
         """The axes: bounded ones, and the extents of the others."""
-        return axes_with(self.type.static_shape, self.extents)
+        return axes_with(self.type.shape, self.extents)
 
     @property
     def outline(self) -> Hashable:
@@ -158,7 +158,7 @@ class Bounded(Selection):
 
     def bound(self, extent: Extent) -> int:
         """The extent of the whole along `extent`, an upper bound of the size."""
-        return self.type.static_shape[extent.axis]
+        return self.type.shape[extent.axis]
 
 
 def joined_objects(a: Bounded, b: Bounded, loop: Identity | None) -> tuple[Identity, ...]:

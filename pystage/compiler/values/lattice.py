@@ -93,7 +93,7 @@ class Array(Abstract):
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape; known integers."""
-        return self.value.type.static_shape
+        return self.value.type.shape
 
     @property
     def rank(self) -> int:

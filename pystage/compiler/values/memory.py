@@ -37,7 +37,7 @@ from .views import (
 
 def stand_in(base: ArrayType, path: tuple[View, ...]) -> np.ndarray:
     """An array without contents with the layout of the view at the end of `path` of an array."""
-    return seen_through(np.empty(base.static_shape, base.dtype), path)
+    return seen_through(np.empty(base.shape, base.dtype), path)
 
 
 def seen_through(array: np.ndarray, path: tuple[View, ...]) -> np.ndarray:

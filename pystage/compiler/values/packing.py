@@ -26,7 +26,7 @@ def stacked(b: Builder, values: Sequence[Value]) -> Value:
 
 def row(b: Builder, array: Value, at: int) -> Value:
     """One row of an array."""
-    shape = array.type.static_shape[1:]
+    shape = array.type.shape[1:]
     rest = [0] * len(shape)
     one = b.op(Slice((at, *rest), (at + 1, *shape), (1,) * (len(shape) + 1)), array)
     return b.op(Reshape(shape), one)
@@ -43,10 +43,10 @@ class _Run:
 
     def whole(self, b: Builder) -> Value:
         """The values as an array with one more axis in front."""
-        shape = self.value.type.static_shape
+        shape = self.value.type.shape
         if self.array is None or self.stop - self.start == 1:
             return b.op(Reshape((1, *shape)), self.value)
-        if (self.start, self.stop) == (0, self.array.type.static_shape[0]):
+        if (self.start, self.stop) == (0, self.array.type.shape[0]):
             return self.array
         rest = [0] * len(shape)
         return b.op(Slice((self.start, *rest), (self.stop, *shape), (1,) * (len(shape) + 1)), self.array)
@@ -61,8 +61,8 @@ def _row(value: Value) -> tuple[Value | None, int]:
     if not isinstance(op, Op) or not isinstance(op.kind, Slice):
         return None, 0
     (array,), kind = op.operands, op.kind
-    shape = array.type.static_shape
-    rest = value.type.static_shape
+    shape = array.type.shape
+    rest = value.type.shape
     at = kind.starts[0] if kind.starts else 0
     is_row = shape[1:] == rest and kind.starts[1:] == (0,) * len(rest) and kind.limits == (at + 1, *rest)
     return (array, at) if is_row else (None, 0)

@@ -28,7 +28,7 @@ def broadcast(b: Builder, value: Value, shape: tuple[int, ...]) -> Value:
     """`value` broadcast to `shape` by NumPy's rules; they must fit."""
     if value.type.shape == shape:
         return value
-    own = value.type.static_shape
+    own = value.type.shape
     offset = len(shape) - len(own)
     kept = [i for i, n in enumerate(own) if n == shape[offset + i]]
     if len(kept) != len(own):
@@ -119,10 +119,10 @@ class Strided(View):
         if new.type.size == 0:
             return base
         interior = tuple([s - 1 for s in self.strides])
-        spread = [(n - 1) * s + 1 for n, s in zip(new.type.static_shape, self.strides)]
-        high = tuple([n - a - e for n, a, e in zip(base.type.static_shape, self.starts, spread)])
+        spread = [(n - 1) * s + 1 for n, s in zip(new.type.shape, self.strides)]
+        high = tuple([n - a - e for n, a, e in zip(base.type.shape, self.starts, spread)])
         pad = ops.Pad(self.starts, high, interior)
-        here = ops.constant(b, np.ones(new.type.static_shape, BOOL))
+        here = ops.constant(b, np.ones(new.type.shape, BOOL))
         mask = b.op(pad, here, ops.constant(b, False, BOOL))
         values = b.op(pad, new, ops.constant(b, 0, new.type.dtype))
         return b.op(ops.Select(), mask, values, base)
@@ -144,7 +144,7 @@ class Flipped(View):
         return b.op(ops.Reverse(self.axes), new)
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
-        return base.static_shape
+        return base.shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class Permuted(View):
         return b.op(ops.Transpose(inverse), new)
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
-        return tuple([base.static_shape[i] for i in self.permutation])
+        return tuple([base.shape[i] for i in self.permutation])
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class RealOrImaginary(View):
         return _PARTS.get(base, base)
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
-        return base.static_shape
+        return base.shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ class Diagonal(View):
         return write_path(b, base, self._steps(base.type), new)
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
-        *outer, rows, columns = base.static_shape
+        *outer, rows, columns = base.shape
         k = self.offset
         return *outer, max(min(rows, columns - k) if k >= 0 else min(rows + k, columns), 0)
 
@@ -237,7 +237,7 @@ class Diagonal(View):
     def _steps(self, base: ArrayType) -> tuple[View, View]:
         """The elements of each matrix in a row, and those at the diagonal's distance."""
         *outer, size = self.shape(base)
-        rows, columns = base.static_shape[-2:]
+        rows, columns = base.shape[-2:]
         start = (self.offset if self.offset >= 0 else -self.offset * columns) if size else 0
         limit = start + (size - 1) * (columns + 1) + 1 if size else 0
         at = Strided((*[0] * len(outer), start), (*outer, limit), (*[1] * len(outer), columns + 1))
@@ -280,7 +280,7 @@ class SlidingWindows(View):
         return base
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
-        extents = list(base.static_shape)
+        extents = list(base.shape)
         for size, axis in zip(self.sizes, self.axes):
             extents[axis] -= size - 1
         return *extents, *self.sizes
@@ -291,7 +291,7 @@ class SlidingWindows(View):
         rank = base.type.rank
         others = [at for at in range(rank) if at != axis]
         line = b.op(ops.Transpose((*others, axis)), base)
-        *outer, count = line.type.static_shape
+        *outer, count = line.type.shape
         copies = b.op(ops.Broadcast((*outer, size + 1, count), (*range(rank - 1), rank)), line)
         flat = b.op(ops.Reshape((*outer, (size + 1) * count)), copies)
         start, steps = (0,) * rank, (1,) * (rank + 1)
@@ -317,7 +317,7 @@ class FieldOf(View):
         return new
 
     def shape(self, base: ArrayType) -> tuple[int, ...]:
-        return base.static_shape
+        return base.shape
 
 
 def leading(view: View, inner: int) -> View:

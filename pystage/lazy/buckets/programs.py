@@ -83,7 +83,7 @@ class BucketProgram:
                 for step in steps:
                     part = step(part, Evaluation(found, {}))
                 array = _placed(own(part), node.device, array.sharding)
-            if array.shape != node.type.static_shape:
+            if array.shape != node.type.shape:
                 return None
             results.append(array)
         return results

@@ -28,7 +28,7 @@ from .source import NotWritten, written
 
 def mark(node: Node, rules: Mapping[int, Rule]) -> None:
     """Puts axes of a node into buckets."""
-    node.bucket = {node.type.static_shape[axis]: rule for axis, rule in rules.items()}
+    node.bucket = {node.type.shape[axis]: rule for axis, rule in rules.items()}
 
 
 def in_buckets(
@@ -47,10 +47,8 @@ def in_buckets(
     if not bounds or product_type():
         return None
     sizes = {size: i for i, size in enumerate(bounds)}
-    axes = [
-        {axis: sizes[n] for axis, n in enumerate(node.type.static_shape) if n in sizes} for node in inputs
-    ]
-    shapes = [tuple([bounds.get(n, n) for n in node.type.static_shape]) for node in inputs]
+    axes = [{axis: sizes[n] for axis, n in enumerate(node.type.shape) if n in sizes} for node in inputs]
+    shapes = [tuple([bounds.get(n, n) for n in node.type.shape]) for node in inputs]
     if not all(map(_is_divided, inputs, shapes)):
         return None
     try:
@@ -64,13 +62,13 @@ def in_buckets(
     if results is None:
         return None
     for node in outputs:
-        node.bucket = {n: rules[n] for n in node.type.static_shape if n in rules} or None
+        node.bucket = {n: rules[n] for n in node.type.shape if n in rules} or None
     return results, made
 
 
 def _is_divided(node: Node, shape: tuple[int, ...]) -> bool:
     """True if an input on a mesh can be spread as it is when it has this shape."""
-    if isinstance(node.device, Mesh) and shape != node.type.static_shape:
+    if isinstance(node.device, Mesh) and shape != node.type.shape:
         try:
             placed(node).sharding.shard_shape(shape)
         except ValueError:
@@ -81,7 +79,7 @@ def _is_divided(node: Node, shape: tuple[int, ...]) -> bool:
 def _argument(node: Node, shape: tuple[int, ...]) -> Any:
     """The array of an input, padded to a shape, and laid out as it was."""
     array = placed(node)
-    if shape == node.type.static_shape:
+    if shape == node.type.shape:
         return array
     return put(
         padded(np.asarray(array), shape), array.sharding if isinstance(node.device, Mesh) else node.device
@@ -102,7 +100,7 @@ class Suggestion:
         types = [node.type for node in segment.inputs]
         calls = tuple([call.recipe.name for call in segment.calls])
         shapes = self._shapes.setdefault((calls, *[(t.dtype, t.rank) for t in types]), set())
-        shapes.add(tuple([t.static_shape for t in types]))
+        shapes.add(tuple([t.shape for t in types]))
         if len(shapes) < STORM:
             return
         axes = {

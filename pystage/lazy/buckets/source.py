@@ -174,7 +174,7 @@ class _SegmentWriter:
             return _NUMBERS[type.dtype.kind]
         if form is Form.SCALAR:
             return f"{self._constant(type.dtype.type)}({_NUMBERS[type.dtype.kind]})"
-        return f"np.zeros({self._shape(type.static_shape)}, {self._constant(type.dtype)})"
+        return f"np.zeros({self._shape(type.shape)}, {self._constant(type.dtype)})"
 
     def _pullback(self, recipe: Recipe, source: PullbackSource, operands: Sequence[str]) -> Mapping[int, str]:
         """The cotangents of a call's operands, as the gradient of the sum of its results times their cotangents."""
@@ -211,7 +211,7 @@ class _SegmentWriter:
             path = path[:-1]
         here, type = self._at_end(path, base, source.base, iter(operands[2:]), stores=True)
         if type.shape != source.new.shape:
-            index = _index_of_units(source.new.static_shape, type.static_shape)
+            index = _index_of_units(source.new.shape, type.shape)
             if not index:
                 raise NotWritten
             new = f"{new}[{index}]"
@@ -228,7 +228,7 @@ class _SegmentWriter:
         return base, type
 
     def _view(self, view: View, base: ArrayType, starts: Iterator[str], *, stores: bool) -> str:
-        shape = base.static_shape
+        shape = base.shape
         if isinstance(view, Window):
             axes = zip(view.starts, view.sizes, shape, strict=True)
             return f"[{', '.join([self._slice(*axis, starts) for axis in axes])}]"

@@ -231,7 +231,7 @@ class _Input:
         form = self.stand._kind.form
         kind = kind_of(self.node.type, Form.SCALAR if form is Form.PYTHON else form, self.node.device)
         if node is None:
-            made = from_host(np.zeros(kind.type.static_shape, kind.type.dtype), kind.device, kind.form)
+            made = from_host(np.zeros(kind.type.shape, kind.type.dtype), kind.device, kind.form)
         else:
             made = owner(node, kind)
         if type(self._leaf) is Tensor.number:

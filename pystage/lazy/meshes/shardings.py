@@ -68,7 +68,7 @@ def _struct(node: Node) -> jax.ShapeDtypeStruct:
     type_ = node.type
     is_number = node.array is not None and type_.rank == 0 and not isinstance(node.array, jax.Array)
     sharding = None if is_number else sharding_of(node)
-    return jax.ShapeDtypeStruct(type_.static_shape, type_.dtype, sharding=sharding)
+    return jax.ShapeDtypeStruct(type_.shape, type_.dtype, sharding=sharding)
 
 
 def _named(node: Node, sharding: Any) -> NamedSharding:
@@ -78,6 +78,6 @@ def _named(node: Node, sharding: Any) -> NamedSharding:
     if sharding is None or sharding.is_fully_replicated:
         return NamedSharding(node.device, PartitionSpec())
     raise ValueError(
-        f"XLA lays a tensor of shape {node.type.static_shape} out in a way that no PartitionSpec says; "
+        f"XLA lays a tensor of shape {node.type.shape} out in a way that no PartitionSpec says; "
         "lay it out with `t.to(NamedSharding(mesh, spec))`"
     )

@@ -54,7 +54,7 @@ class ProgramCache:
         if not (self.suggests_buckets and arrays):
             return
         shapes = self._shapes.setdefault(tuple([(name, t.dtype, t.rank) for name, t in arrays.items()]), {})
-        shapes[tuple([t.static_shape for t in arrays.values()])] = None
+        shapes[tuple([t.shape for t in arrays.values()])] = None
         if len(shapes) < STORM:
             return
         self.suggests_buckets = False

@@ -187,7 +187,7 @@ class Specialisation:
         self._variants: dict[tuple[Any, ...], Variant] = {}
         self._locks: dict[tuple[Any, ...], threading.Lock] = {}
         if self.draws is not None:
-            types = [*types, *[(t.static_shape, t.dtype, False) for t in self.draws.input_types]]
+            types = [*types, *[(t.shape, t.dtype, False) for t in self.draws.input_types]]
         first = self._variant(staged)
         self._variants[(tuple(types), self._flags())] = first
         self.single = first.plan.single if self.host else None
@@ -467,7 +467,7 @@ class Specialisation:
         `Elsewhere` where another specialisation serves them: before anything is drawn.
         """
         assert self.draws is not None
-        drawn = [(t.static_shape, t.dtype, False) for t in self.draws.input_types]
+        drawn = [(t.shape, t.dtype, False) for t in self.draws.input_types]
         forms = self._forms[: len(inputs)]
         types = (*[type_key(x, f) for x, f in zip(inputs, forms, strict=True)], *drawn)
         if (types, self._flags()) not in self._variants:

@@ -136,7 +136,7 @@ def _columns(value: Value, kind: DotGeneral) -> int:
 
 def _free(value: Value, axes: tuple[int, ...]) -> int:
     """The product of the extents of the other axes."""
-    return math.prod(extent for axis, extent in enumerate(value.type.static_shape) if axis not in axes)
+    return math.prod(extent for axis, extent in enumerate(value.type.shape) if axis not in axes)
 
 
 def _source_axis(value: Value, axis: int) -> int:

@@ -96,8 +96,7 @@ def _run(*operands: Any, staged: Staged) -> Any:
 
 def _results(*operands: Any, staged: Staged) -> tuple[list[Any], frozenset[Any]]:
     results = [
-        aval(t.static_shape, t.dtype, i in staged.weak, varying)
-        for i, (t, varying) in enumerate(_typed(staged))
+        aval(t.shape, t.dtype, i in staged.weak, varying) for i, (t, varying) in enumerate(_typed(staged))
     ]
     effects = effects_of(axes_of(staged))
     return results, effects | output_effects() if staged.prints else effects
@@ -112,7 +111,7 @@ def _typed(staged: Staged) -> list[tuple[ArrayType, Varying]]:
 
 def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple[list[Any], frozenset[Any]]:
     types = [t for t, flag in zip(_typed(staged), moving(staged, varied), strict=True) if flag]
-    results = [aval(t.static_shape, t.dtype, varying=varying) for t, varying in types]
+    results = [aval(t.shape, t.dtype, varying=varying) for t, varying in types]
     return results, effects_of(axes_of(staged))
 
 

@@ -43,7 +43,7 @@ class _Writer:
         head = ["def take(p, o, t):", "    at = 0", "    left = p.left", "    try:"]
         for i, type in enumerate(self._types):
             if type.shape:
-                head.append(f"        v{i} = empty({type.static_shape}, {self._name(type.dtype)})")
+                head.append(f"        v{i} = empty({type.shape}, {self._name(type.dtype)})")
             else:
                 head.append(f"        v{i} = 0")
         head += [f"        {name} = o[{n}].{method}" for (n, method), name in self._methods.items()]

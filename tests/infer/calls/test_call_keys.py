@@ -73,10 +73,8 @@ HEAP: Callable[[], dict[int, Cell]] = lambda: {  # noqa: E731
 @pytest.mark.parametrize("x", [x for x in samples() if isinstance(x, Abstract)], ids=label)
 def test_keys_do_not_depend_on_the_numbers_of_cells_nor_on_the_program_values(x: Any) -> None:
     heap = HEAP()
-    fresh = {
-        n: rebuild(cell, lambda v: program(v.type.dtype, *v.type.static_shape)) for n, cell in heap.items()
-    }
-    other = rebuild(x, lambda v: program(v.type.dtype, *v.type.static_shape))
+    fresh = {n: rebuild(cell, lambda v: program(v.type.dtype, *v.type.shape)) for n, cell in heap.items()}
+    other = rebuild(x, lambda v: program(v.type.dtype, *v.type.shape))
     assert key(heap, x) == key(fresh, other) == key(heap, x, first=70)
     assert key(heap, x, Ref(2)) == key(heap, x, Ref(2), first=3)
 

@@ -1,4 +1,4 @@
-"""`Sort` beyond its samples: NumPy's order on hard values, several keys, axes, unknown extents."""
+"""`Sort` beyond its samples: NumPy's order on hard values, several keys, axes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 
-from pystage.compiler.hlo.types import FLOAT32, INT32, ArrayType, Symbol
 from pystage.compiler.ops import Sort
 
 from ..running import application, run_xla, type_of
@@ -50,9 +49,3 @@ def test_every_line_is_sorted_by_itself(axis: int) -> None:
     x = np.random.default_rng(1).integers(-99, 99, (4, 5, 6))
     (found,) = sorted_by_xla(Sort(axis), x)
     np.testing.assert_array_equal(found, np.sort(x, axis))
-
-
-def test_unknown_extents() -> None:
-    shape = (Symbol("n"), 3)
-    types = (ArrayType(FLOAT32, shape), ArrayType(INT32, shape))
-    assert Sort(0).infer(*types) == types

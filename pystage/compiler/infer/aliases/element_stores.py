@@ -125,7 +125,7 @@ def _may_be_element(engine: Engine, slot: Slot, content: object, type: ArrayType
         rows = _rows(content)
         held = [n for n in nodes(rows.element) if isinstance(n, Array) and n.form is Form.NDARRAY]
         return rows.shared is not Sharing.NOT and any(
-            n.shape[1:] == type.static_shape and n.dtype == type.dtype for n in held
+            n.shape[1:] == type.shape and n.dtype == type.dtype for n in held
         )
     if not isinstance(content, ArrayCell) or not isinstance(slot, int):
         return False

@@ -373,7 +373,7 @@ def _moved(engine: Engine, x: Any, young: int, old: int, shift: int | Value) -> 
 def _shifted(engine: Engine, place: int | Value, shift: int | Value) -> int | Value:
     if isinstance(place, int) or not place.type.shape:
         return added(engine, place, shift)
-    by = engine.broadcast(int_value(engine, shift), place.type.static_shape)
+    by = engine.broadcast(int_value(engine, shift), place.type.shape)
     return engine.op(Add(), place, by)
 
 

@@ -457,7 +457,7 @@ def _carry(loop: Op, initial: Value) -> Value:
 
 def _row(outer: _Level, inner: _Level, trips: int, counter: Value, value: Value) -> Value:
     """Makes `value` the element, for the current trip, of a stack that the level around the loop provides."""
-    shape = value.type.static_shape
+    shape = value.type.shape
     stack = Value(ArrayType(value.type.dtype, (trips, *shape)), value.owner, 0)
     found = outer.need(stack)
     zero = [inner.build(Constant(np.zeros((), INT32))) for _ in shape]

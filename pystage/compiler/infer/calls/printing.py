@@ -86,7 +86,7 @@ def _write(engine: Engine, stream: Stream, text: Abstract, flush: bool) -> None:
 
 def _try(engine: Engine, printing: Printing, values: list[Value]) -> None:
     """Makes the program raise what making the string raises, as for a format that does not fit the type of a number."""
-    zeros = [np.zeros(v.type.static_shape, v.type.dtype) for v in values]
+    zeros = [np.zeros(v.type.shape, v.type.dtype) for v in values]
     try:
         evaluate_template(printing.template, zeros)
     except Exception as error:

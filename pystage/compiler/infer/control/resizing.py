@@ -180,13 +180,13 @@ def _shapes(value: Abstract, lookup: Any) -> list[tuple[ArrayType, _Axes]] | Non
             found.append((each.type, each.axes))
             continue
         if isinstance(each, Array) and _is_of_jax(each):
-            found.append((each.type, each.type.static_shape))
+            found.append((each.type, each.type.shape))
             continue
         cell = lookup(each.cell) if isinstance(each, Ref) else None
         if not isinstance(each, Ref) or not isinstance(cell, ArrayCell):
             return None
         type = path_type(cell.value.type, each.path)
-        found.append((type, type.static_shape))
+        found.append((type, type.shape))
     return found
 
 
@@ -211,7 +211,7 @@ def _bounds(
     found: list[int | None] = []
     for axis in range(first[0][0].rank):
         sides = [axes[axis] for _, axes in (*first, *last)]
-        sizes = [type.static_shape[axis] for type, _ in (*first, *last)]
+        sizes = [type.shape[axis] for type, _ in (*first, *last)]
         fixed = all(isinstance(side, int) for side in sides) and len(set(sizes)) == 1 and axis not in turns
         most, own = max(sizes[len(first) :]), max(sizes[: len(first)])
         settled = isinstance(sides[0], Extent) and (sides[0].capacity is not None or most <= own)
@@ -225,7 +225,7 @@ def _shortens(
     """True if none of the arrays gets longer along an axis in a trip."""
     if not first or not last or len(first) != len(last):
         return False
-    pairs = [(a.static_shape, b.static_shape) for (a, _), (b, _) in zip(first, last)]
+    pairs = [(a.shape, b.shape) for (a, _), (b, _) in zip(first, last)]
     return all(n <= most for own, left in pairs for most, n in zip(own, left, strict=True))
 
 
@@ -237,7 +237,7 @@ def can_bound(engine: Engine, loop: Loop, found: Resizing) -> bool:
     array, owner = _at(engine, found), ArraySlot(found.slot, _dead(engine, loop))
     shapes = _shapes(array, engine.state.get)
     if shapes is not None and isinstance(array, Ref | Bounded):
-        own = shapes[0][0].static_shape
+        own = shapes[0][0].shape
         in_order = not isinstance(array, Bounded) or all(e.mask is None for e in array.extents)
         if in_order and not any(most is not None and most > n for most, n in zip(found.bounds, own)):
             return _is_only_name(engine, owner, array, _variables(engine, owner, array))
@@ -261,7 +261,7 @@ def make_bounded(engine: Engine, loop: Loop, found: list[Resizing]) -> None:
         array = _at(engine, each)
         (type, axes), *others = cast("list[tuple[ArrayType, _Axes]]", _shapes(array, engine.state.get))
         capacities: dict[int, Capacity | None] = {}
-        shape = [max(t.static_shape[axis] for t, _ in ((type, axes), *others)) for axis in range(type.rank)]
+        shape = [max(t.shape[axis] for t, _ in ((type, axes), *others)) for axis in range(type.rank)]
         for axis, most in enumerate(each.bounds):
             if most is None or most <= shape[axis]:
                 if most is not None or isinstance(axes[axis], Extent):
@@ -480,9 +480,9 @@ def fitted(
         array = _widened(engine, array, path, type)
     own = array.type
     for axis, along in enumerate(array.axes):
-        if axis not in capacities and not (isinstance(along, int) and along == type.static_shape[axis]):
+        if axis not in capacities and not (isinstance(along, int) and along == type.shape[axis]):
             return None
-        longer = own.static_shape[axis] > type.static_shape[axis]
+        longer = own.shape[axis] > type.shape[axis]
         if axis in capacities and longer and capacities[axis] is None:
             return None
     alike = all(e.mask is None for e in array.extents)
@@ -560,8 +560,8 @@ def _copied(
     engine: Engine, array: Bounded, type: ArrayType, capacities: Mapping[int, Capacity | None]
 ) -> Bounded:
     """The elements as the first ones of an array of `type`; the run ends where they exceed a capacity."""
-    b, wanted = engine.b, type.static_shape
-    if any(n > most for n, most in zip(array.type.static_shape, wanted)) or any(
+    b, wanted = engine.b, type.shape
+    if any(n > most for n, most in zip(array.type.shape, wanted)) or any(
         e.mask is not None or e.step != 1 for e in array.extents
     ):
         array = compact(engine, array)
@@ -570,7 +570,7 @@ def _copied(
         if capacity is not None and array.bound(extent) > capacity.size:
             engine.needs_capacity(capacity, count(engine, array, extent).value)
     value = elements(engine, array)
-    own = value.type.static_shape
+    own = value.type.shape
     kept = tuple([min(n, most) for n, most in zip(own, wanted)])
     if kept != own:
         value = b.op(Slice((0,) * len(own), kept, (1,) * len(own)), value)
@@ -606,13 +606,13 @@ def met(first: Lookup, second: Lookup, slots: Iterable[Slot]) -> list[Target]:
 def _common_bounds(
     both: list[tuple[ArrayType, _Axes]],
 ) -> tuple[ArrayType, dict[int, Capacity | None]] | None:
-    kinds = {(type.static_shape, tuple([isinstance(x, Extent) for x in axes])) for type, axes in both}
+    kinds = {(type.shape, tuple([isinstance(x, Extent) for x in axes])) for type, axes in both}
     capacities: dict[int, Capacity | None] = {}
     shape: list[int] = []
     for axis in range(both[0][0].rank):
         sides = [axes[axis] for _, axes in both]
         known = [x.capacity for x in sides if isinstance(x, Extent) and x.capacity is not None]
-        sizes = {type.static_shape[axis] for type, _ in both}
+        sizes = {type.shape[axis] for type, _ in both}
         if len(sizes) > 1 or any(isinstance(x, Extent) for x in sides):
             capacities[axis] = known[0] if known else None
         shape.append(known[0].size if known else max(sizes))
@@ -667,13 +667,13 @@ def _known_number(value: Value | None) -> int | None:
 
 def _fit_inside(array: Bounded, sizes: Mapping[int, int]) -> bool:
     """False where the loop has certainly ended because a capacity was exceeded."""
-    return all(0 <= n <= array.type.static_shape[axis] for axis, n in sizes.items())
+    return all(0 <= n <= array.type.shape[axis] for axis, n in sizes.items())
 
 
 def _exactly(engine: Engine, array: Bounded, sizes: Mapping[int, int]) -> Abstract:
     """The array, which certainly has so many elements along these axes, with these as its extents."""
     array = compact(engine, array)
-    shape = tuple([sizes.get(axis, n) for axis, n in enumerate(array.type.static_shape)])
+    shape = tuple([sizes.get(axis, n) for axis, n in enumerate(array.type.shape)])
     kept = engine.b.op(Slice((0,) * len(shape), shape, (1,) * len(shape)), elements(engine, array))
     left = [e for e in array.extents if e.axis not in sizes]
     made = whole_like(engine, array, kept)

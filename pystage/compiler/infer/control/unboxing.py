@@ -173,9 +173,9 @@ def _outline(engine: Engine, find: Lookup, item: Abstract, views: bool) -> Abstr
 
 def _outline_of_contents(item: Bounded) -> Bounded:
     """A view, or rows of views, with placeholders for the contents."""
-    sizes = {e.axis: e.most or item.type.static_shape[e.axis] for e in item.extents}
-    shape = tuple([sizes.get(axis, n) for axis, n in enumerate(item.type.static_shape)])
-    rows = next((e.size.type.static_shape for e in item.extents if e.size is not None), ())
+    sizes = {e.axis: e.most or item.type.shape[e.axis] for e in item.extents}
+    shape = tuple([sizes.get(axis, n) for axis, n in enumerate(item.type.shape)])
+    rows = next((e.size.type.shape for e in item.extents if e.size is not None), ())
     whole = Placeholder(ArrayType(item.type.dtype, (*rows, *shape)))
     extents = tuple([Extent(e.axis, size=Placeholder(ArrayType(INT64, rows))) for e in item.extents])
     return Bounded(Array(whole, Form.NDARRAY), ArrayType(item.type.dtype, shape), extents)
@@ -190,7 +190,7 @@ def _outline_of_view(engine: Engine, find: Lookup, item: Bounded) -> Bounded | N
     extents = {e.axis: e for e in item.extents}
     while path and isinstance(view := path[-1], Window | Flipped):
         type = path_type(content.value.type, path[:-1])
-        apart = view.axes if isinstance(view, Flipped) else narrowed(view, type.static_shape)
+        apart = view.axes if isinstance(view, Flipped) else narrowed(view, type.shape)
         if not {*apart} <= extents.keys():
             break
         path = path[:-1]

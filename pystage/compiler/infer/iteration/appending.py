@@ -246,7 +246,7 @@ class Growing:
     def _stored(self, slot: Variable, value: Value, at: Value) -> Value:
         """The array of rows with one more row."""
         b = self.engine.b
-        shape = value.type.static_shape
+        shape = value.type.shape
         rows = cast(Array, self.engine.state.get(slot)).value
         zero = constant(b, 0, INT64)
         new = b.op(Reshape((1, *shape)), value)

@@ -327,7 +327,7 @@ class Exit:
     def first_of(self, conditions: Sequence[Value]) -> Value:
         """The position, counted from 1, of the first of the conditions that holds; 0 where none does."""
         b = self.engine.b
-        shape = conditions[0].type.static_shape
+        shape = conditions[0].type.shape
 
         def number(position: int) -> Value:
             return broadcast(b, constant(b, position, np.int32), shape)
@@ -582,7 +582,7 @@ class Exit:
         """The first elements of arrays along an axis, as many as `size` says of each."""
         assert size is not None
         b = self.engine.b
-        zero = broadcast(b, constant(b, 0, np.int64), size.type.static_shape)
+        zero = broadcast(b, constant(b, 0, np.int64), size.type.shape)
         return Cut(axis, self.output(zero, Form.PYTHON), 1, self.output(size, Form.PYTHON))
 
     def view_step(self, view: View) -> View | Box:

@@ -262,7 +262,7 @@ def _type_key(cells: Cells, value: Abstract) -> Any:
                 return list, *[_type_key(cells, item) for item in cell.items]
             if isinstance(cell, ArrayCell):
                 type_ = path_type(cell.value.type, path)
-                extents = [min(extent, limits.REPRESENTATIVE_EXTENT) for extent in type_.static_shape]
+                extents = [min(extent, limits.REPRESENTATIVE_EXTENT) for extent in type_.shape]
                 return type_.dtype, *extents
             if isinstance(cell, ObjectCell) and cell.cls in DRAWS:
                 return cell.cls
@@ -338,11 +338,11 @@ class _Representatives:
                     owner = cell.value.type
                     read_only = _is_read_only(cell, path)
                     if path and self.whole and owner.size <= min(self.elements, limits.REPRESENTATIVE_MEMORY):
-                        seen = seen_through(self._array(owner.dtype, owner.static_shape, False), path)
+                        seen = seen_through(self._array(owner.dtype, owner.shape, False), path)
                         seen.flags.writeable = self.writable or not read_only
                         return seen
                     type_ = path_type(owner, path)
-                    return self._array(type_.dtype, type_.static_shape, read_only)
+                    return self._array(type_.dtype, type_.shape, read_only)
                 if isinstance(cell, ObjectCell) and cell.cls in DRAWS:
                     return scratch(cell.cls)
             case SliceObject(start=start, stop=stop, step=step):

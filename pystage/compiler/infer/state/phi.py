@@ -322,7 +322,7 @@ def by_outline(aliases: Iterable[Alias]) -> dict[tuple[object, int], Alias]:
 
 def zeros(b: Builder, type: ArrayType) -> Value:
     """An array of zeros."""
-    return constant(b, np.zeros(type.static_shape, type.dtype))
+    return constant(b, np.zeros(type.shape, type.dtype))
 
 
 def materialise(b: Builder, x: Abstract, type: ArrayType) -> Value:

@@ -106,7 +106,7 @@ class DistinctResult:
 
 def fresh_value(engine: Engine, value: Value) -> Value:
     """An equal value with no other uses."""
-    made = Op(Reshape(value.type.static_shape), (value,), (value.type,), (), engine.b.span)
+    made = Op(Reshape(value.type.shape), (value,), (value.type,), (), engine.b.span)
     engine.b.current.ops.append(made)
     return made.results[0]
 

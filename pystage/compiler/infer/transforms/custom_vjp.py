@@ -285,7 +285,7 @@ class _RuleInference:
         assert isinstance(ct, Array | Const)
         value = number_value(self._engine.b, ct)
         if value.type.shape != leaf.type.shape:
-            shapes = f"{value.type.static_shape} for an argument of shape {leaf.type.static_shape}"
+            shapes = f"{value.type.shape} for an argument of shape {leaf.type.shape}"
             self._misfit(f"the backward rule gives a cotangent of shape {shapes}")
         if is_complex(value.type.dtype) and not is_complex(leaf.type.dtype):
             self._misfit("the backward rule gives a complex cotangent for a real argument")

@@ -307,7 +307,7 @@ def scalar_result(engine: Engine, summary: Summary, has_aux: bool) -> Value | No
     if value.type.shape:
         engine.raise_(
             TypeError(
-                f"Gradient only defined for scalar-output functions. Output had shape: {value.type.static_shape}."
+                f"Gradient only defined for scalar-output functions. Output had shape: {value.type.shape}."
             )
         )
     if value.type.dtype.kind not in "fV":
@@ -477,8 +477,7 @@ def _same_type(engine: Engine, found: dict[Value, Value], leaf: Value, tangent: 
     if value.type.shape != leaf.type.shape:
         engine.raise_(
             TypeError(
-                "primal and tangent must have equal shapes, not "
-                f"{leaf.type.static_shape} and {value.type.static_shape}"
+                f"primal and tangent must have equal shapes, not {leaf.type.shape} and {value.type.shape}"
             )
         )
     found[leaf] = CalculusBuilder(engine.b).convert(value, leaf.type.dtype)

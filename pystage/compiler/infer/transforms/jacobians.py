@@ -77,7 +77,7 @@ def jacobians(
         made, batched = _mapped(engine, moved, len(actual), len(directions), batch_size)
         results = put_transformed(engine, summary, made, [*actual, *directions])
         if place is not None:
-            shape = output.type.static_shape
+            shape = output.type.shape
             columns.append(broadcast_to_batch(c, results[place], batched[place], batch_size, shape))
         return results[:count]
 
@@ -143,7 +143,7 @@ class _Blocks:
         self, actual: Sequence[Value], wanted: Sequence[Value], chosen: Sequence[Value], out: ArrayType
     ) -> Value:
         """The derivatives along all of `wanted` directions, in the first axis."""
-        b, c, block, shape = self._engine.b, CalculusBuilder(self._engine.b), self._block, out.static_shape
+        b, c, block, shape = self._engine.b, CalculusBuilder(self._engine.b), self._block, out.shape
         batch_size = sum(leaf.type.size for leaf in wanted)
         count = -(-batch_size // block)
         zeros = [integer(b, 0)] * len(shape)
@@ -218,7 +218,7 @@ def _directions(
     if start is not None:
         row = c.add(row, c.broadcast(start, (batch_size, size), ()))
     equal = c.compare("EQ", row, c.add(column, c.filled(whole, before)))
-    return c.reshape(c.convert(equal, type.dtype), (batch_size, *type.static_shape))
+    return c.reshape(c.convert(equal, type.dtype), (batch_size, *type.shape))
 
 
 def _split(
@@ -231,12 +231,10 @@ def _split(
         given = chosen.form if isinstance(chosen, Array) else Form.NDARRAY
         form = out.form if isinstance(out, Array) else Form.PYTHON
         shape = out.shape if isinstance(out, Array) else ()
-        type = ArrayType(
-            columns[0].type.dtype if columns else leaf.type.dtype, (*shape, *leaf.type.static_shape)
-        )
+        type = ArrayType(columns[0].type.dtype if columns else leaf.type.dtype, (*shape, *leaf.type.shape))
         if columns:
             part = c.slice(columns[0], [start, *[0] * len(shape)], [end, *shape])
-            value = c.reshape(c.transpose(part, [*range(1, 1 + len(shape)), 0]), type.static_shape)
+            value = c.reshape(c.transpose(part, [*range(1, 1 + len(shape)), 0]), type.shape)
         else:
             value = c.zeros(type)
         start = end

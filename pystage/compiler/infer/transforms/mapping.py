@@ -73,7 +73,7 @@ class _Arguments:
         return self._array(read, axes)
 
     def _array(self, array: Array, axis: int) -> Abstract:
-        shape = array.type.static_shape
+        shape = array.type.shape
         rank = len(shape) - (array.key_impl is not None)
         if not -rank <= axis < rank:
             self.engine.raise_(
@@ -158,7 +158,7 @@ class _Result(Copies):
         read = engine.number(x)
         form = read.form if isinstance(read, Array) else Form.PYTHON
         whole = number_value(engine.b, read)
-        own = engine.b.op(Reshape(whole.type.static_shape), whole)
+        own = engine.b.op(Reshape(whole.type.shape), whole)
         if form is Form.JAX:
             return replace(cast(Array, read), value=own)
         if form is Form.PYTHON and self._is_jax:
@@ -269,11 +269,11 @@ def _apply_to_all(
         first = _first_raised(engine, known[code][0], batch.batch_size)
     found = dict(zip(body.params, actual, strict=True))
     for old, (value, flag) in by.items():
-        found[old] = broadcast_to_batch(c, value, flag, batch.batch_size, old.type.static_shape)
+        found[old] = broadcast_to_batch(c, value, flag, batch.batch_size, old.type.shape)
     for old, placeholder in stand_in.items():
         value, flag = known[old]
         if flag:
-            shape = old.type.static_shape
+            shape = old.type.shape
             zero = constant(engine.b, 0, INT64)
             value = c.reshape(c.dynamic_slice(value, [first, *[zero] * len(shape)], (1, *shape)), shape)
         found[placeholder] = value

@@ -136,8 +136,7 @@ def _cotangents(
         if value.type.shape != leaf.type.shape:
             engine.raise_(
                 ValueError(
-                    f"the cotangent of a result of shape {leaf.type.static_shape} has shape "
-                    f"{value.type.static_shape}"
+                    f"the cotangent of a result of shape {leaf.type.shape} has shape {value.type.shape}"
                 )
             )
         value = c.convert(value, leaf.type.dtype)

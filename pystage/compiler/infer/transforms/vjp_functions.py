@@ -130,7 +130,7 @@ class VjpAssembler:
                 return (
                     at[number]
                     if number in at
-                    else constant(b, np.zeros(number.type.static_shape, number.type.dtype))
+                    else constant(b, np.zeros(number.type.shape, number.type.dtype))
                 )
             return at[value]
 
@@ -162,6 +162,6 @@ def _unless(b: Builder, raised: Value | None, value: Value) -> Value:
         return value
     c = CalculusBuilder(b)
     fine = c.broadcast(
-        c.compare("EQ", raised, constant(b, np.zeros((), raised.type.dtype))), value.type.static_shape, ()
+        c.compare("EQ", raised, constant(b, np.zeros((), raised.type.dtype))), value.type.shape, ()
     )
     return c.select(fine, value, c.filled(value.type, float("nan")))

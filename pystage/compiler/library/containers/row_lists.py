@@ -170,7 +170,7 @@ def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | N
     if kept is None or kept.type.dtype.kind not in "biufc":
         return None
     value = elements(ctx, kept) if isinstance(kept, Bounded) else kept.value
-    if value.type.static_shape == (0,):
+    if value.type.shape == (0,):
         value = ctx.broadcast(ctx.constant(0, value.type.dtype), (1,))  # there is a row that means nothing
     if form is Form.PYTHON:
         wide = PYTHON_DTYPES[python_type(value.type.dtype)]
@@ -180,7 +180,7 @@ def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | N
     else:
         own = kept.form is Form.JAX
         element = Array(value, Form.JAX if own else Form.SCALAR, weak=own and kept.weak)
-    (capacity,) = value.type.static_shape
+    (capacity,) = value.type.shape
     length = bounded_count(ctx, kept, kept.extents[0]).value if isinstance(kept, Bounded) else capacity
     return RowsCell(element, capacity, length)
 
@@ -425,7 +425,7 @@ def _chosen(ctx: Operations, condition: Value, on_true: Abstract, on_false: Abst
     others = iter(values_of(on_true))
 
     def chosen(rows: Value) -> Value:
-        shape = rows.type.static_shape
+        shape = rows.type.shape
         each = ctx.reshape(condition, (shape[0], *[1] * (len(shape) - 1)))
         return ctx.op(Select(), ctx.broadcast(each, shape), next(others), rows)
 
@@ -436,8 +436,8 @@ def taken_rows(ctx: Operations, element: Abstract, places: Value) -> Abstract:
     """The rows at these indices, clamped into range."""
 
     def taken(rows: Value) -> Value:
-        capacity, *shape = rows.type.static_shape
-        top = ctx.broadcast(ctx.constant(capacity - 1, INT64), places.type.static_shape)
+        capacity, *shape = rows.type.shape
+        top = ctx.broadcast(ctx.constant(capacity - 1, INT64), places.type.shape)
         inside = ctx.op(Maximum(), ctx.op(Minimum(), places, top), ctx.op(Subtract(), top, top))
         kind = Gather(tuple(range(1, 1 + len(shape))), (0,), (0,), 1, (1, *shape))
         return ctx.op(kind, rows, inside)
@@ -483,7 +483,7 @@ def _of_equal(
     """A list of `count` times one element."""
 
     def rows(one: Value) -> Value:
-        return ctx.broadcast(one, (capacity, *one.type.static_shape[1:]))
+        return ctx.broadcast(one, (capacity, *one.type.shape[1:]))
 
     element = rebuild(rows_of(ctx.b, [new], template, 1), rows)
     return RowsCell(element, capacity, count, site)
@@ -573,7 +573,7 @@ def known_part(ctx: Operations, cell: RowsCell, entry: slice) -> RowsCell | None
     low, high, step = min(places[0], places[-1]), max(places[0], places[-1]), abs(places.step)
 
     def chosen(rows: Value) -> Value:
-        _, *rest = rows.type.static_shape
+        _, *rest = rows.type.shape
         none = (0,) * len(rest)
         kept = ctx.op(Slice((low, *none), (high + 1, *rest), (step, *[1] * len(rest))), rows)
         return kept if places.step > 0 else ctx.op(Reverse((0,)), kept)
@@ -950,7 +950,7 @@ def _refuse_rounded(ctx: Context, cell: RowsCell) -> None:
     for each in nodes(cell.element):
         if isinstance(each, GatedNumber) and each.whole is not None and not _is_of_python(each):
             away = _rounded_away(ctx, each, each.whole).value
-            none = ctx.broadcast(ctx.constant(0, INT64), away.type.static_shape)
+            none = ctx.broadcast(ctx.constant(0, INT64), away.type.shape)
             refuse_where(ctx, cell, ctx.op(Compare("NE"), away, none), reason)
 
 
@@ -959,7 +959,7 @@ def _rounded_away(ctx: Operations, rows: GatedNumber, whole: Value) -> Array:
 
     The differences wrap around: 2**63, to which large integers are rounded, is -2**63 then.
     """
-    shape = whole.type.static_shape
+    shape = whole.type.shape
     limit = ctx.broadcast(ctx.constant(2.0**63, rows.value.type.dtype), shape)
     zero, least = [ctx.broadcast(ctx.constant(n, INT64), shape) for n in (0, -(2**63))]
     below = ctx.op(Compare("LT"), rows.value, limit)
@@ -975,7 +975,7 @@ def _ranks(ctx: Operations, rows: Gated) -> Array:
         _unordered(ctx)
     strings = [option.value for option in rows.options]  # type: ignore[attr-defined]
     order = sorted(strings)
-    shape = rows.tags[0].type.static_shape
+    shape = rows.tags[0].type.shape
     rank = ctx.broadcast(ctx.constant(order.index(strings[-1]), INT64), shape)
     for tag, string in zip(rows.tags, strings):
         here = ctx.broadcast(ctx.constant(order.index(string), INT64), shape)
@@ -994,7 +994,7 @@ def _columns(ctx: Operations, tuples: RowsCell) -> list[Array]:
         found.append(Array(here, Form.PYTHON))
 
         def at(rows: Value, here: Value = here, place: int = place) -> Value:
-            count, _, *rest = rows.type.static_shape
+            count, _, *rest = rows.type.shape
             none = (0,) * len(rest)
             part = ctx.op(Slice((0, place, *none), (count, place + 1, *rest), (1,) * (2 + len(rest))), rows)
             value = ctx.reshape(part, (count, *rest))
@@ -1008,7 +1008,7 @@ def _columns(ctx: Operations, tuples: RowsCell) -> list[Array]:
 
 def _shape(tuples: RowsCell) -> tuple[int, ...]:
     assert isinstance(tuples.length, Value)
-    return tuples.length.type.static_shape
+    return tuples.length.type.shape
 
 
 def extended(ctx: Context, ref: Ref, other: Abstract) -> RowsCell | None:

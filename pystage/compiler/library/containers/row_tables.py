@@ -287,7 +287,7 @@ def store_unboxed(ctx: Context, ref: Ref, key: Abstract, value: Abstract, shared
 def _with_entry(ctx: Operations, table: TableCell, found: Found, unused: Value) -> TableCell:
     """The table with the row of a new last entry in its index, unless the key was found."""
     assert table.index is not None and isinstance(found, Value)
-    size = table.index.type.static_shape[0]
+    size = table.index.type.shape[0]
     slot = ctx.op(Minimum(), unused, ctx.constant(size - 1, INT64))
     end = int_value(ctx, table.entries.length)
     held = row_index.slot_at(ctx.b, table.index, slot)
@@ -353,7 +353,7 @@ def _first(ctx: Operations, rows: RowsCell, found: Found, place: Value, key: Abs
     new = iter(values_of(rows_of(ctx.b, [key], templates.row_template(keys), 1)))
 
     def chosen(value: Value) -> Value:
-        other = ctx.reshape(next(new), value.type.static_shape)
+        other = ctx.reshape(next(new), value.type.shape)
         return ctx.op(Select(), found, value, other)
 
     return rebuild(old, chosen)

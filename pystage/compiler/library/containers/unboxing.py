@@ -174,7 +174,7 @@ def _like_views(ctx: Context, item: Ref, like: Bounded) -> Bounded | None:
     """A view of known size as one that a list holds by position; None for no view of that memory."""
     if not templates.is_view(like) or not item.path:
         return None
-    shape = ctx.contents(item).type.static_shape
+    shape = ctx.contents(item).type.shape
     if len(shape) != like.rank:
         return None
     zero = ctx.constant(0, INT64)
@@ -264,8 +264,8 @@ def as_contents(ctx: Context, element: Abstract) -> Abstract:
         return Tuple(tuple([as_contents(ctx, part) for part in element.items]), element.cls)
     if not isinstance(element, Bounded) or not isinstance(element.whole, Ref):
         return element
-    (count,) = {v.type.static_shape[0] for v in values_of(element)}
-    memory, shape = ctx.contents(element.whole), element.type.static_shape
+    (count,) = {v.type.shape[0] for v in values_of(element)}
+    memory, shape = ctx.contents(element.whole), element.type.shape
     axes = [e.axis for e in element.extents]
     grid = (count, *[e.most or shape[e.axis] for e in element.extents])
     positions: list[Value] = []
@@ -285,7 +285,7 @@ def as_contents(ctx: Context, element: Abstract) -> Abstract:
     ]
     rows = ctx.op(Transpose((0, *order)), found)
     extents = tuple([replace(e, start=None, step=1, most=None) for e in element.extents])
-    type = ArrayType(rows.type.dtype, rows.type.static_shape[1:])
+    type = ArrayType(rows.type.dtype, rows.type.shape[1:])
     return Bounded(Array(rows, Form.NDARRAY), type, extents)
 
 

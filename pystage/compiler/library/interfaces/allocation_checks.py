@@ -17,7 +17,7 @@ def refusal_of_numpy(type: ArrayType) -> Exception | None:
     operating system refuses is refused before.
     """
     try:
-        np.empty(type.static_shape, type.dtype)
+        np.empty(type.shape, type.dtype)
     except (ValueError, MemoryError) as error:
         return error
     return None

@@ -158,7 +158,7 @@ def _apply(ctx: Context, at: AtIndex, func: Abstract) -> Abstract:
     indices = parse(ctx, at.index, array.shape, jax=True)
     if indices.masks:
         views = basic_views(indices.items, array.shape)
-        extents, joined = masked_axes(ctx, indices, path_type(array.type, views).static_shape)
+        extents, joined = masked_axes(ctx, indices, path_type(array.type, views).shape)
         views = (*views, *joined)
         target = bounded(ctx, ctx.jax(read_path(ctx.b, array.value, views), array.weak), extents)
         assert isinstance(target.whole, Array)
@@ -183,7 +183,7 @@ def _of_each(ctx: Context, func: Abstract, array: Array) -> Array:
     if new.dtype != array.dtype or new.rank > 1 or new.value.type.size != array.value.type.size:
         reason = f"x.at[].apply takes a function that makes one {array.dtype} of another"
         ctx.fail(RefusedByJax(span=ctx.span, reason=reason))
-    return ctx.jax(ctx.reshape(new.value, array.value.type.static_shape), array.weak)
+    return ctx.jax(ctx.reshape(new.value, array.value.type.shape), array.weak)
 
 
 def _check_mode(ctx: Context, mode: Raw) -> None:
@@ -212,7 +212,7 @@ def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp 
     if indices.is_basic and inside:
         views = basic_views(indices.items, array.shape)
         old = read_path(ctx.b, array.value, views)
-        new = _fit(ctx, new, old.type.static_shape)
+        new = _fit(ctx, new, old.type.shape)
         return write_path(ctx.b, array.value, views, ctx.op(combine, old, new) if combine else new)
     if not inside:
         items = as_index_arrays(indices.items, ctx)
@@ -220,7 +220,7 @@ def _stored(ctx: Context, array: Array, index: Raw, values: Raw, combine: HloOp 
     views = basic_views(indices.items, array.shape)
     old = read_path(ctx.b, array.value, views)
     at: Fancy = fancy(ctx, indices)
-    new = _fit(ctx, new, at.result_shape(old.type.static_shape))
+    new = _fit(ctx, new, at.result_shape(old.type.shape))
     return write_path(ctx.b, array.value, views, scatter(ctx, old, at, new, combine))
 
 
@@ -234,14 +234,14 @@ def _stored_at_places(
     old = read_path(ctx.b, array.value, views)
     at, placed = beside_places(ctx, old, fancy(ctx, indices), batch, values, jax=True)
     new = stored_value(ctx, placed, array.dtype, "the stored value", jax=True)
-    new = _fit(ctx, new, at.result_shape(old.type.static_shape))
+    new = _fit(ctx, new, at.result_shape(old.type.shape))
     return write_path(ctx.b, array.value, views, scatter(ctx, old, at, new, combine))
 
 
 def _masked(ctx: Context, array: Array, indices: Indices, values: Raw, combine: HloOp | None) -> Value:
     """An update where a computed mask is true."""
     views = basic_views(indices.items, array.shape)
-    extents, joined = masked_axes(ctx, indices, path_type(array.type, views).static_shape)
+    extents, joined = masked_axes(ctx, indices, path_type(array.type, views).shape)
     views = (*views, *joined)
     old = read_path(ctx.b, array.value, views)
     target = bounded(ctx, ctx.jax(old), extents)
@@ -253,7 +253,7 @@ def _masked(ctx: Context, array: Array, indices: Indices, values: Raw, combine: 
 
 def _fit(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
     """`value` broadcast to `shape`; PS206 where it has more axes, which JAX refuses and NumPy drops."""
-    own = value.type.static_shape
+    own = value.type.shape
     if len(own) > len(shape):
         ctx.fail(ShapeMismatch(span=ctx.span, text=f"an update of shape {own} is stored into shape {shape}"))
     return fit(ctx, value, shape)

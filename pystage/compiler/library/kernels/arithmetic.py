@@ -60,7 +60,7 @@ def by_form(kind: HloOp, form: Form, dtype: DType) -> HloOp:
 
 def like(ctx: Operations, value: Value, number: object) -> Value:
     """A constant of the type of `value`."""
-    return ctx.broadcast(ctx.constant(number, value.type.dtype), value.type.static_shape)
+    return ctx.broadcast(ctx.constant(number, value.type.dtype), value.type.shape)
 
 
 def select(ctx: Operations, condition: Value, on_true: Value, on_false: Value) -> Value:
@@ -99,7 +99,7 @@ def signbit(ctx: Operations, form: Form, x: Value) -> Value:
     """Whether the sign bit is set; of booleans and unsigned integers never."""
     dtype = x.type.dtype
     if dtype == BOOL or is_unsigned(dtype):
-        return ctx.broadcast(ctx.constant(False, BOOL), x.type.static_shape)
+        return ctx.broadcast(ctx.constant(False, BOOL), x.type.shape)
     if not is_integer(dtype):
         x = ctx.op(ops.BitcastConvert(np.dtype(f"i{dtype.itemsize}")), x)
     return ctx.op(ops.Compare("LT"), x, like(ctx, x, 0))

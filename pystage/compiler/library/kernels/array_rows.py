@@ -82,7 +82,7 @@ def _copy(ctx: Context, value: Value, objects: tuple[Identity, ...]) -> Ref:
 
 def _view(ctx: Context, element: Bounded) -> Bounded:
     """A view that is an element of a list."""
-    bound = element.type.static_shape
+    bound = element.type.shape
     extents = []
     for each in element.extents:
         assert each.start is not None and each.size is not None

@@ -117,7 +117,7 @@ def multiples(ctx: Operations, x: Value, integers: Value, largest: int) -> Value
     if half is None or largest >= 1 << (half - 1):
         return plain
     bits = INT64 if dtype == FLOAT64 else INT32
-    mask = ctx.broadcast(ctx.constant(~((1 << half) - 1), bits), x.type.static_shape)
+    mask = ctx.broadcast(ctx.constant(~((1 << half) - 1), bits), x.type.shape)
     high = ctx.op(ops.BitcastConvert(dtype), ctx.op(ops.And(), ctx.op(ops.BitcastConvert(bits), x), mask))
     parts = [ctx.op(ops.Multiply(), each, integers) for each in (high, ctx.op(ops.Subtract(), x, high))]
     halved = ctx.op(

@@ -151,7 +151,7 @@ def is_computed_in_rows(ctx: Context, ref: Ref) -> bool:
 def _rearranges(op: Op) -> bool:
     """True for a transposition that changes the order of axes of more than one element."""
     assert isinstance(op.kind, Transpose)
-    extents = op.operands[0].type.static_shape
+    extents = op.operands[0].type.shape
     moved = [axis for axis in op.kind.permutation if extents[axis] != 1]
     return moved != sorted(moved)
 

@@ -130,7 +130,7 @@ def _same_tuples(ctx: Operations, column: Abstract, key: Abstract) -> Found:
         return _same_as_known(ctx, column, rows)
     lengths = column.rows.length
     assert isinstance(lengths, Value)
-    count, capacity = lengths.type.static_shape[0], column.rows.capacity
+    count, capacity = lengths.type.shape[0], column.rows.capacity
     found = ctx.op(Compare("EQ"), lengths, ctx.broadcast(_count(ctx, rows), (count,)))
     element = template_of_list(rows)
     if isinstance(rows, ListCell) and not rows.items:
@@ -144,9 +144,9 @@ def _same_tuples(ctx: Operations, column: Abstract, key: Abstract) -> Found:
     )
 
     def first(value: Value) -> Value:
-        shape = value.type.static_shape
+        shape = value.type.shape
         part = ctx.op(Slice((0,) * len(shape), (capacity, *shape[1:]), (1,) * len(shape)), value)
-        return ctx.broadcast(part, (count, *part.type.static_shape))
+        return ctx.broadcast(part, (count, *part.type.shape))
 
     same = same_keys(ctx, column.rows.element, rebuild(whole.element, first))
     if same is True:
@@ -191,7 +191,7 @@ def _either(ctx: Operations, a: Found, b: Found) -> Found:
 
 
 def _of_one_shape(ctx: Operations, a: Value, b: Value) -> list[Value]:
-    shape = max(a.type.static_shape, b.type.static_shape, key=len)
+    shape = max(a.type.shape, b.type.shape, key=len)
     return [ctx.broadcast(a, shape), ctx.broadcast(b, shape)]
 
 
@@ -203,11 +203,11 @@ def _same_numbers(ctx: Operations, column: Array, key: Array | Const) -> Found:
     rows = _single(ctx, column)
     integers = [not is_floating(v.type.dtype) for v in (rows, number)]
     wide = [_wide(ctx, v) for v in (rows, number)]
-    first, second = wide[0], ctx.broadcast(wide[1], wide[0].type.static_shape)
+    first, second = wide[0], ctx.broadcast(wide[1], wide[0].type.shape)
     if integers[0] == integers[1]:
         return ctx.op(Compare("EQ"), first, second)
     whole, real = (first, second) if integers[0] else (second, first)
-    limit = ctx.broadcast(ctx.constant(2.0**63, FLOAT64), real.type.static_shape)
+    limit = ctx.broadcast(ctx.constant(2.0**63, FLOAT64), real.type.shape)
     same = ctx.op(Compare("EQ"), ctx.convert(whole, FLOAT64), real)
     exact = ctx.op(Compare("EQ"), whole, ctx.op(Convert(INT64), real))
     inside = ctx.op(Compare("LT"), real, limit)

@@ -149,7 +149,7 @@ def _of_parts(ctx: Operations, kernel: Kernel, x: Value, both: bool) -> Value:
 
 
 def _everywhere(ctx: Operations, x: Value, flag: bool) -> Value:
-    return ctx.broadcast(ctx.constant(flag, BOOL), x.type.static_shape)
+    return ctx.broadcast(ctx.constant(flag, BOOL), x.type.shape)
 
 
 def isfinite(ctx: Operations, form: Form, x: Value) -> Value:

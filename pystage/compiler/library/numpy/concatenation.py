@@ -194,10 +194,10 @@ def joined(
         return _merged(ctx, rules, cast_to[0], axis, weak, function)
     if along:
         value, extent = _one_after_another(ctx, cast_to, axis)
-        axes = axes_with(value.type.static_shape, (extent, *extents))
+        axes = axes_with(value.type.shape, (extent, *extents))
         return result_with(ctx, rules.array(ctx, value, weak), axes)
     values = [g.value for g in cast_to]
-    values = [v for v in values if v.type.static_shape[axis]] or values[:1]
+    values = [v for v in values if v.type.shape[axis]] or values[:1]
     return rules.array(ctx, ctx.op(Concatenate(axis), *values) if len(values) > 1 else values[0], weak)
 
 
@@ -249,7 +249,7 @@ def _one_after_another(ctx: Context, given: Sequence[ArrayArgument], at: int) ->
         if each_value.type.size:
             value = ctx.op(DynamicUpdateSlice(), value, each_value, *starts)
     if capacity is not None and not within:
-        limits = tuple([capacity.size if axis == at else n for axis, n in enumerate(value.type.static_shape)])
+        limits = tuple([capacity.size if axis == at else n for axis, n in enumerate(value.type.shape)])
         value = ctx.op(Slice((0,) * len(limits), limits, (1,) * len(limits)), value)
     return value, replace(extent_of(Progression(begins[0], 1, begins[-1]), at), capacity=capacity)
 
@@ -267,7 +267,7 @@ def _merged(ctx: Context, rules: Rules, lines: ArrayArgument, at: int, weak: boo
             refuse(ctx, f"{rules.name}.{function}", array_of(ctx, rules, moved))
         return array_of(ctx, rules, flat_argument(ctx, rules, moved))
     size = ctx.op(Multiply(), value_of_size(ctx, size_along(ctx, moved, at)), ctx.constant(each, INT64))
-    shape = value.type.static_shape
+    shape = value.type.shape
     merged = ctx.reshape(value, (*shape[:at], shape[at] * each, *shape[at + 2 :]))
     axes[at : at + 2] = [extent_of(Progression(ctx.constant(0, INT64), 1, size), at)]
     return result_with(ctx, rules.array(ctx, merged, weak), axes)
@@ -652,7 +652,7 @@ def _modulo(ctx: Context, value: Value, extent: Value) -> Value:
 
 def part(ctx: Context, value: Value, axis: int, start: int, stop: int) -> Value:
     """The elements from `start` to before `stop` along an axis."""
-    shape = value.type.static_shape
+    shape = value.type.shape
     starts = tuple([start if i == axis else 0 for i in range(len(shape))])
     sizes = tuple([stop - start if i == axis else n for i, n in enumerate(shape)])
     return Window(starts, sizes).read(ctx.b, value)

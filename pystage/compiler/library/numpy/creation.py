@@ -160,7 +160,7 @@ def _filled_with(
             value = stored_value(ctx, raw, dtype, "fill_value", jax=True)
         else:
             value = filling_value(ctx, ctx.read(raw), dtype, "fill_value")
-    own = value.type.static_shape
+    own = value.type.shape
     if not rules.is_jax:
         return rules.array(ctx, fit(ctx, value, shape))
     if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1])):
@@ -255,7 +255,7 @@ def full_like(
 def _order_and_rank(ctx: Context, value: Value, ndmin: Raw) -> Value:
     """Axes of one element in front, up to `ndmin` axes."""
     missing = integer(ctx, ndmin, "ndmin") - value.type.rank
-    return ctx.reshape(value, (*([1] * max(missing, 0)), *value.type.static_shape))
+    return ctx.reshape(value, (*([1] * max(missing, 0)), *value.type.shape))
 
 
 def converted(ctx: Context, rules: Rules, raw: Raw, dtype: Raw, function: str) -> tuple[Value, bool]:
@@ -617,7 +617,7 @@ def _refuse_samples(num: int) -> None:
 
 def _with_last(ctx: Context, value: Value, place: int | Value, last: Value) -> Value:
     """`value` with the exact end in its row at this place, unless that is the first; a known one is the last."""
-    shape = value.type.static_shape
+    shape = value.type.shape
     if isinstance(place, int):
         kept = ctx.op(Slice((0,) * len(shape), (shape[0] - 1, *shape[1:]), (1,) * len(shape)), value)
         return ctx.op(Concatenate(0), kept, ctx.reshape(last, (1, *shape[1:])))

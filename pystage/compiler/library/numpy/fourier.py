@@ -38,7 +38,7 @@ _NORMS = ("backward", "ortho", "forward")
 
 def _of_length(ctx: Context, value: Value, length: int) -> Value:
     """The last axis truncated, or padded with zeros, to `length`."""
-    shape = value.type.static_shape
+    shape = value.type.shape
     rank = len(shape)
     if shape[-1] > length:
         return ctx.op(Slice((0,) * rank, (*shape[:-1], length), (1,) * rank), value)
@@ -73,7 +73,7 @@ def _times(ctx: Context, value: Value, factor: float) -> Value:
     """A product with a real number, of complex numbers part by part: infinity times a part that is 0 would be NaN."""
     if is_complex(value.type.dtype):
         return ctx.op(Complex(), *[_times(ctx, ctx.op(part, value), factor) for part in (Real(), Imag())])
-    factors = ctx.broadcast(ctx.constant(factor, value.type.dtype), value.type.static_shape)
+    factors = ctx.broadcast(ctx.constant(factor, value.type.dtype), value.type.shape)
     return ctx.op(Multiply(), value, factors)
 
 
@@ -110,7 +110,7 @@ def _transform(ctx: Context, kind: str, a: Raw, n: Raw, axis: Raw, norm: Raw, na
         value = ctx.convert(value, FLOAT16)
     if at != given.rank - 1:
         value = ctx.op(Transpose((*range(at), given.rank - 1, *range(at, given.rank - 1))), value)
-    axes = [value.type.static_shape[at] if i == at else axis for i, axis in enumerate(given.axes)]
+    axes = [value.type.shape[at] if i == at else axis for i, axis in enumerate(given.axes)]
     return result_with(ctx, ctx.ndarray(value), axes)
 
 

@@ -135,13 +135,13 @@ def polyval(ctx: Context, p: Raw, x: Raw) -> Abstract:
     (coefficients, at), _ = NUMPY.common(ctx, given)
     if not coefficients.type.rank:
         ctx.raise_(TypeError("iteration over a 0-d array"))
-    count, *rest = coefficients.type.static_shape
+    count, *rest = coefficients.type.shape
     if not count:
-        return ctx.ndarray(filled(ctx, 0, at.type.static_shape, given[1].dtype))
+        return ctx.ndarray(filled(ctx, 0, at.type.shape, given[1].dtype))
     try:
-        shape = np.broadcast_shapes(at.type.static_shape, tuple(rest))
+        shape = np.broadcast_shapes(at.type.shape, tuple(rest))
     except ValueError:
-        shapes = [str(s).replace(" ", "") for s in (at.type.static_shape, tuple(rest))]
+        shapes = [str(s).replace(" ", "") for s in (at.type.shape, tuple(rest))]
         ctx.raise_(ValueError(f"operands could not be broadcast together with shapes {' '.join(shapes)} "))
     at = ctx.broadcast(at, shape)
     value = filled(ctx, 0, shape, at.type.dtype)

@@ -216,7 +216,7 @@ def expand_dims(ctx: Context, rules: Rules, a: Raw, axis: Raw) -> Abstract:
 
 def _with_ones(ctx: Context, rules: Rules, a: Raw, places: Sequence[int], function: str) -> Abstract:
     """`a` with axes of one element at these ascending places of the result: a view of an ndarray."""
-    shape = list(a.type.static_shape if isinstance(a, Bounded) else shape_known(ctx, rules, a, function))
+    shape = list(a.type.shape if isinstance(a, Bounded) else shape_known(ctx, rules, a, function))
     for at in places:
         shape.insert(at, 1)
     view = Reshaped(tuple(shape))
@@ -396,7 +396,7 @@ def rot90(ctx: Context, rules: Rules, m: Raw, k: Raw = 1, axes: Raw = (0, 1)) ->
 def repeated(ctx: Context, array: Raw, value: Value) -> Abstract:
     """NumPy's broadcast view of `array`, which is read-only; `value` is its contents."""
     if isinstance(array, Ref) and ctx.is_ndarray(array):
-        return Ref(array.cell, (*array.path, Repeated(value.type.static_shape)))
+        return Ref(array.cell, (*array.path, Repeated(value.type.shape)))
     return Ref(ctx.state.new_cell(ArrayCell(value, writable=False)))
 
 

@@ -80,7 +80,7 @@ def _sides(ctx: Context, constants: Raw, rank: int, dtype: DType) -> list[tuple[
 
 def _repeated(ctx: Context, mode: str, value: Value, axis: int, widths: tuple[int, int]) -> Value:
     """Elements of its own on both sides, at the indices that NumPy's padding of indices gives."""
-    places = np.arange(value.type.static_shape[axis])
+    places = np.arange(value.type.shape[axis])
     return taken(ctx, value, np.pad(places, widths, mode=mode), axis)  # type: ignore[call-overload]
 
 
@@ -88,11 +88,11 @@ def _turned(ctx: Context, mode: str, value: Value, axis: int, widths: tuple[int,
     """The array reflected about its ends, and about their elements, as often as needed."""
     low, high = widths
     offset = int(mode == "reflect")  # the element at the end is not repeated
-    period = value.type.static_shape[axis] - offset
+    period = value.type.shape[axis] - offset
     if period + offset < 2:
         return _repeated(ctx, mode, value, axis, widths)
     while low or high:
-        extent = value.type.static_shape[axis]
+        extent = value.type.shape[axis]
         count = (extent - offset) // period * period
         first, last = min(count, low), min(count, high)
         before = _about(ctx, value, axis, 0, (offset, offset + first))
@@ -107,7 +107,7 @@ def _about(ctx: Context, value: Value, axis: int, at: int, ends: tuple[int, int]
     dtype = value.type.dtype
     wide = INT64 if dtype == BOOL else dtype
     edge, elements = [ctx.convert(part(ctx, value, axis, *p), wide) for p in ((at, at + 1), ends)]
-    double = ctx.broadcast(ctx.op(Add(), edge, edge), elements.type.static_shape)
+    double = ctx.broadcast(ctx.op(Add(), edge, edge), elements.type.shape)
     return cast(ctx, ctx.op(Subtract(), double, ctx.op(Reverse((axis,)), elements)), dtype)
 
 
@@ -115,7 +115,7 @@ def _with_statistics(
     ctx: Context, function: Any, lengths: Pairs, value: Value, axis: int, widths: tuple[int, int]
 ) -> Value:
     """On both sides a statistic of the adjacent elements, of all where a length is None."""
-    shape, dtype = value.type.static_shape, value.type.dtype
+    shape, dtype = value.type.shape, value.type.dtype
     sides = []
     for is_last, (width, length) in enumerate(zip(widths, lengths[axis])):
         count = shape[axis] if length is None else min(round(length), shape[axis])
@@ -131,7 +131,7 @@ def _with_statistics(
 
 def _with_ramps(ctx: Context, ends: Pairs, value: Value, axis: int, widths: tuple[int, int]) -> Value:
     """Numbers on both sides from an end value to the outermost element."""
-    shape, dtype = value.type.static_shape, value.type.dtype
+    shape, dtype = value.type.shape, value.type.dtype
     ramps = []
     for is_last, (width, end) in enumerate(zip(widths, ends[axis])):
         at = shape[axis] - 1 if is_last else 0
@@ -236,7 +236,7 @@ def pad(ctx: Context, /, array: Raw, pad_width: Raw, mode: Raw = "constant", **o
     for axis, pair in enumerate(widths):
         if not any(pair):
             continue
-        if not value.type.static_shape[axis]:
+        if not value.type.shape[axis]:
             text = f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
             ctx.raise_(ValueError(text))
         value = fill(value, axis, pair)
@@ -251,7 +251,7 @@ def _correlated(ctx: Context, long: Value, short: Value, mode: str) -> Value:
 
     At the ends what would meet the padding is taken for zero, since infinities and NaN times 0 are NaN.
     """
-    (n,), (m,), dtype = long.type.static_shape, short.type.static_shape, long.type.dtype
+    (n,), (m,), dtype = long.type.shape, short.type.shape, long.type.dtype
     low = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
     size = {"full": n + m - 1, "same": n, "valid": n - m + 1}[mode]
     zero = ctx.constant(0, dtype)

@@ -95,8 +95,8 @@ def _bisect(
 
     It probes the places that NumPy probes, whose answer for values that are not in order depends on them.
     """
-    (size,) = values.type.static_shape
-    shape = needles.type.static_shape
+    (size,) = values.type.shape
+    shape = needles.type.shape
     end = ctx.broadcast(value_of_size(ctx, count), shape)
 
     def number(n: int) -> Value:
@@ -290,7 +290,7 @@ def occurrences(
     There is one more than the greatest number, which only the run may know.
     """
     lowest, most = ctx.range_of(least) if isinstance(least, Array) else (least, least)
-    shape = numbers.type.static_shape
+    shape = numbers.type.shape
     low, high = ctx.range_of(Array(numbers, Form.NDARRAY))
     at = ctx.convert(numbers, INT64)
     none = ctx.constant(-1, INT64)

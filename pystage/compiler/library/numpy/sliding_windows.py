@@ -66,7 +66,7 @@ def _memory_of(ctx: Context, raw: Raw) -> Ref:
 def _of_bounded(ctx: Context, array: Bounded, view: SlidingWindows) -> Bounded:
     """The windows of the whole whose elements all belong to the array."""
     extents: list[Extent] = []
-    sizes = list(array.type.static_shape)
+    sizes = list(array.type.shape)
     for extent in array.extents:
         along = [size for size, axis in zip(view.sizes, view.axes) if axis == extent.axis]
         places = extent.progression
@@ -85,7 +85,7 @@ def _of_bounded(ctx: Context, array: Bounded, view: SlidingWindows) -> Bounded:
         rest = ctx.op(Maximum(), rest, ctx.constant(0, INT64))
         extents.append(replace(extent, size=rest))
     whole = array.whole if isinstance(array.whole, Ref) else _memory_of(ctx, array.whole)
-    if sizes != list(array.type.static_shape):  # there never are as many elements
+    if sizes != list(array.type.shape):  # there never are as many elements
         nothing = ctx.broadcast(ctx.constant(0, array.type.dtype), tuple(sizes))
         whole = Ref(ctx.state.new_cell(ArrayCell(nothing, writable=False)))
     return bounded(ctx, through(whole, (view,)), extents)

@@ -83,7 +83,7 @@ def indices_of(
         check(array, front)
         return front
     value = ctx.convert(given.value, INT64)
-    shape = value.type.static_shape
+    shape = value.type.shape
     if how == "clip":
         zero = ctx.constant(0, INT64)
         if isinstance(extent, int):
@@ -137,7 +137,7 @@ def take(
         none = ctx.op(Compare("EQ"), size, ctx.constant(0, INT64))
         some = ctx.constant(bool(places.value.type.size), BOOL) if members is None else any_of(ctx, members)
         ctx.check(ctx.op(And(), none, some), IndexError(), outside, [Const(0), *shape])
-    found = gather(ctx, given.value, Fancy((at,), (positions,), positions.type.static_shape, at, False))
+    found = gather(ctx, given.value, Fancy((at,), (positions,), positions.type.shape, at, False))
     axes = (*given.axes[:at], *places.axes, *given.axes[at + 1 :])
     if bounded:
         return result_with(ctx, ctx.jax(found) if is_jax else ctx.new(found), axes)
@@ -165,7 +165,7 @@ def _along(
 ) -> tuple[Fancy, Callable[[], None]]:
     """Indices of `take_along_axis`: one index for each result, along `axis`; and the check that they are inside."""
     given = nested(ctx, NUMPY, indices, function)
-    shape = array.type.static_shape
+    shape = array.type.shape
     if given.rank != len(shape):
         ctx.raise_(ValueError("`indices` and `arr` must have the same number of dimensions"))
     if given.dtype.kind not in "iu":
@@ -249,7 +249,7 @@ def put_along_axis(ctx: Context, arr: Raw, indices: Raw, values: Raw, axis: Raw)
 
 
 def _broadcast(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
-    own = value.type.static_shape
+    own = value.type.shape
     if len(own) > len(shape) or any(n not in (1, m) for n, m in zip(own[::-1], shape[::-1])):
         mismatch(ctx, own, shape)
     return ctx.broadcast(value, shape)
@@ -357,7 +357,7 @@ def choose(ctx: Context, a: Raw, choices: Raw, out: Raw = None, mode: Raw = "rai
 
     which = indices_of(ctx, nested(ctx, NUMPY, a, "choose"), len(values), mode, "choose", check)
     try:
-        shape = np.broadcast_shapes(which.type.static_shape, *[v.type.static_shape for v in values])
+        shape = np.broadcast_shapes(which.type.shape, *[v.type.shape for v in values])
     except ValueError:
         ctx.raise_(ValueError("shape mismatch: objects cannot be broadcast to a single shape."))
     at = ctx.broadcast(which, shape)
@@ -429,15 +429,15 @@ def insert(ctx: Context, arr: Raw, obj: Raw, values: Raw, axis: Raw = None) -> A
     else:
         at = axis_of(ctx, axis, value.type.rank, "insert")
     which = _known_indices(ctx, obj, "the place of insert")
-    shape = value.type.static_shape
+    shape = value.type.shape
     places = _insertions(ctx, which, shape[at])
     new = array_value(ctx, values, value.type.dtype, "the inserted value")
-    own = new.type.static_shape
+    own = new.type.shape
     wide = (*[1] * (len(shape) - len(own)), *own)
     new = ctx.reshape(new, wide)
     if not places.ndim:
         new = ctx.op(Transpose((*range(1, at + 1), 0, *range(at + 1, len(wide)))), new)
-    count = new.type.static_shape[at] if places.size == 1 else places.size
+    count = new.type.shape[at] if places.size == 1 else places.size
     new = _broadcast(ctx, new, tuple([count if i == at else n for i, n in enumerate(shape)]))
     if places.size == 1:
         where = places.item()

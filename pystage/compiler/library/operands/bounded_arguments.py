@@ -126,7 +126,7 @@ def filled_up(ctx: Context, given: ArrayArgument, number: object, axes: Sequence
     extents = [e for e in given.extents if axes is None or e.axis in axes]
     if not extents:
         return given.value
-    shape = given.value.type.static_shape
+    shape = given.value.type.shape
     beside = ctx.broadcast(ctx.constant(number, given.dtype), shape)
     return ctx.op(Select(), where_of(ctx, shape, extents), given.value, beside)
 

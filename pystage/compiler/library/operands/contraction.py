@@ -38,7 +38,7 @@ class Labelled:
     @property
     def sizes(self) -> dict[str, int]:
         """The extent of each label."""
-        return dict(zip(self.labels, self.value.type.static_shape))
+        return dict(zip(self.labels, self.value.type.shape))
 
     def axes(self, labels: Sequence[str]) -> tuple[int, ...]:
         """The axes of some labels."""
@@ -80,7 +80,7 @@ def summed_out(ctx: Operations, x: Labelled, kept: Sequence[str], precision: Pre
     axes = tuple([i for i, label in enumerate(x.labels) if label not in kept])
     if not axes:
         return x
-    shape = tuple([n for i, n in enumerate(x.value.type.static_shape) if i not in axes])
+    shape = tuple([n for i, n in enumerate(x.value.type.shape) if i not in axes])
     of = ReductionOperand(x.value, axes, None, shape, precision.from_zero)
     value = reduce(ctx, Or(), of) if x.value.type.dtype == BOOL else total(ctx, of)
     return Labelled(value, tuple([label for label in x.labels if label in kept]))
@@ -120,7 +120,7 @@ def product(
         made = Labelled(ctx.op(kind, left.value, right.value), (*batch, *free))
     dtype, count = made.value.type.dtype, math.prod([left.sizes[label] for label in contracted])
     if precision.from_zero and count == 1 and dtype.kind in "fcV":
-        zeros = ctx.broadcast(ctx.constant(0, dtype), made.value.type.static_shape)
+        zeros = ctx.broadcast(ctx.constant(0, dtype), made.value.type.shape)
         made = Labelled(ctx.op(Add(), zeros, made.value), made.labels)
     return made
 

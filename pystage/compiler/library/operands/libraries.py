@@ -64,7 +64,7 @@ class ArrayArgument:
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the value; known integers."""
-        return self.value.type.static_shape
+        return self.value.type.shape
 
     @property
     def axes(self) -> tuple[Extent | int, ...]:

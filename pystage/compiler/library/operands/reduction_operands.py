@@ -50,7 +50,7 @@ class ReductionOperand:
     @property
     def extents(self) -> tuple[int, ...]:
         """The shape of the array before it is reduced."""
-        return self.value.type.static_shape
+        return self.value.type.shape
 
     @property
     def count(self) -> int:
@@ -84,8 +84,8 @@ def source(
     mask = None
     if not _is_everywhere(where):
         read = rules.operand(ctx, where, f"where of {name}")
-        mask = ctx.broadcast(ctx.convert(read.value, BOOL), value.type.static_shape)
-    shape = reduced_shape(value.type.static_shape, axes, keep)
+        mask = ctx.broadcast(ctx.convert(read.value, BOOL), value.type.shape)
+    shape = reduced_shape(value.type.shape, axes, keep)
     return ReductionOperand(value, axes, mask, shape, from_zero=not rules.is_jax)
 
 
@@ -127,7 +127,7 @@ def _bounded_source(
     if not _is_everywhere(where):
         given = beside(ctx, f"where of {name}", np.broadcast_to, a, where)
         chosen = ctx.broadcast(
-            ctx.convert(rules.operand(ctx, given, f"where of {name}").value, BOOL), a.type.static_shape
+            ctx.convert(rules.operand(ctx, given, f"where of {name}").value, BOOL), a.type.shape
         )
         mask = chosen if mask is None else ctx.op(And(), mask, chosen)
     kept = tuple(
@@ -137,7 +137,7 @@ def _bounded_source(
             if e.axis not in axes
         ]
     )
-    shape = reduced_shape(a.type.static_shape, axes, keep)
+    shape = reduced_shape(a.type.shape, axes, keep)
     return ReductionOperand(belonging(ctx, a), axes, mask, shape, from_zero=not rules.is_jax, bounded=kept)
 
 
@@ -180,10 +180,10 @@ def reduce(ctx: Operations, combine: HloOp, of: ReductionOperand, initial: Value
     if of.axes:
         value = ctx.op(Reduce(combine, of.axes), value, unit)
     if from_zero and initial is None:
-        value = ctx.op(Add(), ctx.broadcast(unit, value.type.static_shape), value)
+        value = ctx.op(Add(), ctx.broadcast(unit, value.type.shape), value)
     if initial is not None:
         # XLA takes what a `Reduce` begins with for neutral: it leaves it out over axes of one element.
-        value = ctx.op(combine, ctx.broadcast(initial, value.type.static_shape), value)
+        value = ctx.op(combine, ctx.broadcast(initial, value.type.shape), value)
     return ctx.reshape(value, of.shape)
 
 
@@ -220,7 +220,7 @@ def not_zero(ctx: Operations, value: Value) -> Value:
     """Where `value` is not zero, as booleans."""
     if value.type.dtype == BOOL:
         return value
-    zero = ctx.broadcast(ctx.constant(0, value.type.dtype), value.type.static_shape)
+    zero = ctx.broadcast(ctx.constant(0, value.type.dtype), value.type.shape)
     return ctx.op(Compare("NE"), value, zero)
 
 

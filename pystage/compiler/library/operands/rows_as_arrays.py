@@ -74,7 +74,7 @@ def _row_zero(ctx: Operations, element: Abstract, depth: int) -> Abstract:
     """The template of the rows along `depth` axes."""
 
     def first(value: Value) -> Value:
-        shape = value.type.static_shape
+        shape = value.type.shape
         limits = (*[1] * depth, *shape[depth:])
         return ctx.op(
             ops.Reshape(shape[depth:]), ctx.op(ops.Slice((0,) * len(shape), limits, (1,) * len(shape)), value)
@@ -117,7 +117,7 @@ def _side_by_side(
     if mixed and len({part.array.dtype for part in columns}) > 1:
         return None
     values, weak = rules.common(ctx, [part.array for part in columns])
-    shape = values[0].type.static_shape
+    shape = values[0].type.shape
     wide = [ctx.reshape(v, (*shape[:depth], 1, *shape[depth:])) for v in values]
     array = ArrayArgument(ctx.op(ops.Concatenate(depth), *wide), weak)
     if not any(part.lengths for part in columns):
@@ -127,7 +127,7 @@ def _side_by_side(
         return None
     lengths = []
     for each in zip(*inner, strict=True):
-        axis, shape = each[0].axis, each[0].of_each.type.static_shape
+        axis, shape = each[0].axis, each[0].of_each.type.shape
         parts_of = [ctx.reshape(x.of_each, (*shape[:depth], 1, *shape[depth:])) for x in each]
         lengths.append(_Length(axis + 1, ctx.op(ops.Concatenate(depth), *parts_of), each[0].of_lists))
     return _Column(array, tuple(lengths), mixed)
@@ -153,7 +153,7 @@ def _of_pool(ctx: Context, rules: Rules, element: Pooled, function: str, depth: 
 
     def chosen(value: Value) -> Value:
         rows = taken(ctx, value, 0, flat)
-        return ctx.reshape(rows, (*places.type.static_shape, *value.type.static_shape[1:]))
+        return ctx.reshape(rows, (*places.type.shape, *value.type.shape[1:]))
 
     here = rebuild(contents, chosen)
     if isinstance(here, RowsCell):
@@ -231,13 +231,13 @@ def _common_length(
 ) -> Value:
     """The common length of all rows; the program raises what `function` raises where one differs."""
     lengths = each.of_each
-    shape = lengths.type.static_shape
+    shape = lengths.type.shape
     if not lengths.type.size:
         return ctx.constant(0, INT64)
     flat = ctx.reshape(lengths, (lengths.type.size,))
     first = _item(ctx, flat, ctx.constant(0, INT64))
-    differs = ctx.op(ops.Compare("NE"), flat, ctx.broadcast(first, flat.type.static_shape))
-    inside = ctx.reshape(_inside(ctx, counts, shape), flat.type.static_shape)
+    differs = ctx.op(ops.Compare("NE"), flat, ctx.broadcast(first, flat.type.shape))
+    inside = ctx.reshape(_inside(ctx, counts, shape), flat.type.shape)
     unequal = ctx.op(ops.And(), inside, differs)
     at = _item(ctx, ctx.op(ops.MaskPlaces(), unequal), ctx.constant(0, INT64))
     bad = ctx.op(ops.Reduce(ops.Or(), (0,)), unequal, ctx.constant(False, BOOL))

@@ -80,7 +80,7 @@ def template_of_pool(pool: PoolCell) -> Contents | None:
 
 
 def _row_type(value: Value) -> ArrayType:
-    return ArrayType(value.type.dtype, value.type.static_shape[1:])
+    return ArrayType(value.type.dtype, value.type.shape[1:])
 
 
 def joined_contents(a: Contents | None, b: Contents | None, loop: bool = False) -> Contents | None:
@@ -230,7 +230,7 @@ def _of_one_length(
     columns = iter(zip(*parts, strict=True)) if parts else None
 
     def beside(v: Value) -> Value:
-        dtype, shape = v.type.dtype, v.type.static_shape[1:]
+        dtype, shape = v.type.dtype, v.type.shape[1:]
         if columns is None:
             zero = b.op(ops.Constant(np.zeros((), dtype)))
             return b.op(ops.Broadcast((capacity, template.capacity, *shape), ()), zero)
@@ -248,7 +248,7 @@ def object_at(b: Builder, contents: Cell, place: int | Value) -> Any:
     def of(rows: Value) -> Value:
         if isinstance(place, int):
             return row(b, rows, place)
-        shape = rows.type.static_shape[1:]
+        shape = rows.type.shape[1:]
         return b.op(ops.Reshape(shape), b.op(ops.DynamicSlice((1, *shape)), rows, *_starts(b, rows, place)))
 
     return rebuild(contents, of)
@@ -272,7 +272,7 @@ def with_objects(
         if value is kept:
             return rows
         if mask is not None and kept is not None:
-            each = b.op(ops.Broadcast(value.type.static_shape, ()), mask)
+            each = b.op(ops.Broadcast(value.type.shape, ()), mask)
             value = b.op(ops.Select(), each, value, kept)
         if value.type == rows.type:
             return value
@@ -285,7 +285,7 @@ def first_objects(b: Builder, contents: Contents, count: int) -> Contents:
     """The first rows of a pool."""
 
     def first(rows: Value) -> Value:
-        _, *shape = rows.type.static_shape
+        _, *shape = rows.type.shape
         return b.op(ops.Slice((0,) * rows.type.rank, (count, *shape), (1,) * rows.type.rank), rows)
 
     found: Contents = rebuild(contents, first)

@@ -303,7 +303,7 @@ def convert(ctx: Operations, value: Value, dtype: DType) -> Value:
     if source == dtype:
         return value
     if dtype == BOOL:
-        return ctx.op(Compare("NE"), value, ctx.broadcast(ctx.constant(0, source), value.type.static_shape))
+        return ctx.op(Compare("NE"), value, ctx.broadcast(ctx.constant(0, source), value.type.shape))
     return ctx.op(Convert(dtype), value)
 
 

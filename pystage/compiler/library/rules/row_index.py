@@ -38,7 +38,7 @@ def index_type(capacity: int) -> ArrayType:
 
 def empty_index(b: Builder, capacity: int) -> Value:
     """The index of no rows."""
-    return b.op(ops.Broadcast(index_type(capacity).static_shape, ()), _constant(b, FREE, INT32))
+    return b.op(ops.Broadcast(index_type(capacity).shape, ()), _constant(b, FREE, INT32))
 
 
 def has_numbers(keys: Abstract) -> bool:
@@ -74,7 +74,7 @@ def digest(b: Builder, columns: Sequence[Value], length: Value) -> Value:
     """An int64 that is the same for equal tuples, whose elements' numbers `columns` has along the last axis."""
     if not columns:
         return length
-    shape = columns[0].type.static_shape
+    shape = columns[0].type.shape
     places = b.op(ops.Iota(ArrayType(INT64, shape), len(shape) - 1))
     factor = b.op(ops.Broadcast(shape, ()), _constant(b, _FACTOR, UINT64))
     half = b.op(ops.Broadcast(shape, ()), _constant(b, 32, UINT64))
@@ -82,7 +82,7 @@ def digest(b: Builder, columns: Sequence[Value], length: Value) -> Value:
     for column in columns:
         found = b.op(ops.Multiply(), b.op(ops.Xor(), found, _bits(b, column)), factor)
         found = b.op(ops.Xor(), found, b.op(ops.ShiftRightLogical(), found, half))
-    lengths = b.op(ops.Reshape((*length.type.static_shape, 1)), length)
+    lengths = b.op(ops.Reshape((*length.type.shape, 1)), length)
     inside = b.op(ops.Compare("LT"), places, b.op(ops.Broadcast(shape, tuple(range(len(shape)))), lengths))
     none = b.op(ops.Broadcast(shape, ()), _constant(b, 0, UINT64))
     each = b.op(ops.Select(), inside, found, none)
@@ -96,7 +96,7 @@ def _bits(b: Builder, number: Value) -> Value:
     """The bits of a number, or of an array of them, int64 or float64; 0.0 and -0.0 have the same."""
     if not is_floating(number.type.dtype):
         return b.op(ops.Convert(UINT64), number)
-    zero = b.op(ops.Broadcast(number.type.static_shape, ()), _constant(b, 0.0, FLOAT64))
+    zero = b.op(ops.Broadcast(number.type.shape, ()), _constant(b, 0.0, FLOAT64))
     return b.op(ops.BitcastConvert(UINT64), b.op(ops.Add(), number, zero))
 
 
@@ -181,7 +181,7 @@ def slots_of_rows(b: Builder, index: Value, capacity: int, length: int | Value) 
     slots = b.op(ops.Broadcast((capacity,), ()), _constant(b, FREE, INT32))
     if isinstance(length, int) and length == 0:
         return slots
-    zero, size = _constant(b, 0, INT64), index.type.static_shape[0]
+    zero, size = _constant(b, 0, INT64), index.type.shape[0]
     types = (zero.type, slots.type)
     condition, body = Region(types), Region(types)
     with b.region(condition):

@@ -92,7 +92,7 @@ def from_first(b: Builder, cell: RowsCell) -> RowsCell:
     start = b.op(Constant(np.asarray(cell.start))) if isinstance(cell.start, int) else cell.start
 
     def turned(rows: Value) -> Value:
-        shape = rows.type.static_shape
+        shape = rows.type.shape
         rest = [b.op(Constant(np.zeros((), start.type.dtype)))] * (len(shape) - 1)
         return b.op(DynamicSlice(shape), b.op(Concatenate(0), rows, rows), start, *rest)
 
@@ -157,7 +157,7 @@ def _stacked_rows(
     def column(v: Value) -> Value:
         if columns is None:
             zero = b.op(Constant(np.zeros((), v.type.dtype)))
-            return b.op(Broadcast((capacity, *v.type.static_shape), ()), zero)
+            return b.op(Broadcast((capacity, *v.type.shape), ()), zero)
         return padded(b, stacked(b, next(columns)), capacity)
 
     return rebuild(template, column)
@@ -187,7 +187,7 @@ def _matches(template: Gated, x: Abstract, option: int, axes: int) -> list[int]:
     """Which alternatives of `x`, rows along these axes, are one option of a template that covers it."""
 
     def position(each: Abstract) -> int:
-        rows = rebuild(each, lambda v: placeholder(v.type.dtype, v.type.static_shape[axes:]))
+        rows = rebuild(each, lambda v: placeholder(v.type.dtype, v.type.shape[axes:]))
         own = rows if axes else template_of(each)
         return next(i for i, other in enumerate(template.options) if joined(other, own) is not None)
 
@@ -198,7 +198,7 @@ def _alternative(b: Builder, x: Abstract, template: Gated, option: int, shape: t
     """`x`, rows along axes of this shape, as one option of a template; zeros where it never is that one."""
     of, found = template.options[option], _matches(template, x, option, len(shape))
     if not found:
-        return rebuild(of, lambda v: _zeros(b, (*shape, *v.type.static_shape), v.type.dtype))
+        return rebuild(of, lambda v: _zeros(b, (*shape, *v.type.shape), v.type.dtype))
     if not isinstance(x, Gated):
         return retyped(b, x, of, shape)
     first, *rest = [(place, retyped(b, x.options[place], of, shape)) for place in found]
@@ -248,7 +248,7 @@ def _column(
 ) -> Value:
     """The results of `of` for each item, followed by zeros, along a new axis. Equal constants are processed once."""
     known: dict[Any, Any] = {}
-    column = np.zeros((capacity, *type.static_shape), type.dtype)
+    column = np.zeros((capacity, *type.shape), type.dtype)
     for at, item in enumerate(items):
         key = (item.value.__class__, item.value) if isinstance(item, Const) else None
         found = known.get(key) if key is not None else None
@@ -282,7 +282,7 @@ def _of_constant(b: Builder, column: np.ndarray) -> Value:
 
 def padded(b: Builder, rows: Value, capacity: int, axis: int = 0, loose: bool = False) -> Value:
     """The rows along an axis, followed by zeros; `loose`: or by anything else."""
-    rank, count = rows.type.rank, rows.type.static_shape[axis]
+    rank, count = rows.type.rank, rows.type.shape[axis]
     if count >= capacity:
         return rows
     zero = b.op(Constant(np.zeros((), rows.type.dtype)))
@@ -340,9 +340,9 @@ def _in_bounds(b: Builder, element: Abstract, template: Bounded, shape: tuple[in
     for extent in template.extents:
         axis = len(shape) + extent.axis
         if extent.axis not in sizes:
-            size = b.op(Constant(np.asarray(value.type.static_shape[axis], INT64)))
+            size = b.op(Constant(np.asarray(value.type.shape[axis], INT64)))
             sizes[extent.axis] = replace(extent, size=b.op(Broadcast(shape, ()), size) if shape else size)
-        value = padded(b, value, template.type.static_shape[extent.axis], axis)
+        value = padded(b, value, template.type.shape[extent.axis], axis)
     extents = tuple([sizes[extent.axis] for extent in template.extents])
     return replace(template, whole=replace(template.whole, value=value), extents=extents)
 
@@ -375,7 +375,7 @@ def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int,
         element = rebuild(
             template.element,
             lambda v: b.op(
-                Broadcast((*shape, *v.type.static_shape), ()), b.op(Constant(np.zeros((), v.type.dtype)))
+                Broadcast((*shape, *v.type.shape), ()), b.op(Constant(np.zeros((), v.type.dtype)))
             ),
         )
     else:
@@ -391,7 +391,7 @@ def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int,
 
 def _first_along(b: Builder, axis: int, value: Value, count: int) -> Value:
     """The first elements of a value along an axis."""
-    shape = value.type.static_shape
+    shape = value.type.shape
     if shape[axis] == count:
         return value
     limits = (*shape[:axis], count, *shape[axis + 1 :])
@@ -400,7 +400,7 @@ def _first_along(b: Builder, axis: int, value: Value, count: int) -> Value:
 
 def _along(b: Builder, axis: int, values: Sequence[Value]) -> Value:
     """The values along a new axis."""
-    shape = values[0].type.static_shape
+    shape = values[0].type.shape
     wide = [b.op(Reshape((*shape[:axis], 1, *shape[axis:])), value) for value in values]
     return b.op(Concatenate(axis), *wide) if len(wide) > 1 else wide[0]
 
@@ -419,12 +419,12 @@ def row_at(b: Builder, element: Abstract, at: Value) -> Abstract:
 
 
 def _row(b: Builder, rows: Value, at: Value) -> Value:
-    return b.op(Reshape(rows.type.static_shape[1:]), rows_from(b, rows, at, 1))
+    return b.op(Reshape(rows.type.shape[1:]), rows_from(b, rows, at, 1))
 
 
 def rows_from(b: Builder, rows: Value, at: Value, count: int) -> Value:
     """Consecutive rows, from an index on."""
-    return b.op(DynamicSlice((count, *rows.type.static_shape[1:])), rows, *_starts(b, rows, at))
+    return b.op(DynamicSlice((count, *rows.type.shape[1:])), rows, *_starts(b, rows, at))
 
 
 def with_rows_from(b: Builder, rows: Value, at: Value, new: Value) -> Value:

@@ -71,15 +71,15 @@ def template_of(item: Abstract) -> Abstract | None:
         case Const(value):
             return NONE if value is None else item
         case Array():
-            return rebuild(item, lambda v: placeholder(v.type.dtype, v.type.static_shape))
+            return rebuild(item, lambda v: placeholder(v.type.dtype, v.type.shape))
         case Pooled(pool):
             return Pooled(pool, placeholder(INT64))
         case Bounded(whole=Array(form=Form.NDARRAY)):
-            return rebuild(item, lambda v: placeholder(v.type.dtype, v.type.static_shape))
+            return rebuild(item, lambda v: placeholder(v.type.dtype, v.type.shape))
         case Bounded() if can_be_view(item):
             extents = tuple([replace(e, capacity=None, bounds=()) for e in item.extents])
             view = replace(item, extents=extents, which=0)
-            return rebuild(view, lambda v: placeholder(v.type.dtype, v.type.static_shape))
+            return rebuild(view, lambda v: placeholder(v.type.dtype, v.type.shape))
         case Tuple(items, cls):
             parts = [template_of(part) for part in items]
             return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), cls)
@@ -160,7 +160,7 @@ def template_of_list(cell: AnyList, ragged: bool = False) -> Abstract | None:
 
 def row_template(element: Abstract) -> Abstract:
     """The template of the elements of rows."""
-    return rebuild(element, lambda v: placeholder(v.type.dtype, v.type.static_shape[1:]))
+    return rebuild(element, lambda v: placeholder(v.type.dtype, v.type.shape[1:]))
 
 
 def common_rows(a: AnyList, b: AnyList, loop: bool = False, ragged: bool = False) -> Abstract | None:
@@ -385,7 +385,7 @@ N = TypeVar("N", bound=TreeNode)
 
 def with_capacity(template: N, capacity: int) -> N:
     """The rows that a template describes, as many as the capacity, with a placeholder for each array."""
-    rows: N = rebuild(template, lambda v: placeholder(v.type.dtype, (capacity, *v.type.static_shape)))
+    rows: N = rebuild(template, lambda v: placeholder(v.type.dtype, (capacity, *v.type.shape)))
     return rows
 
 

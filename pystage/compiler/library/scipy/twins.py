@@ -199,7 +199,7 @@ def _parts_of_numpy(function: Any) -> Callable[..., Abstract]:
 
 def _square(ctx: Context, a: Raw, name: str) -> Value:
     value = _inexact(ctx, a, name)
-    shape = value.type.static_shape
+    shape = value.type.shape
     if len(shape) != 2:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="stack of matrices"))
     return value

@@ -23,7 +23,7 @@ def require_axis(kind: Collective, operand: ArrayType, axis: int) -> int:
     """The extent of an axis. `ShapeError` if the operand has none of that number."""
     if not 0 <= axis < operand.rank:
         raise ShapeError(f"{kind.opcode} has no axis {axis} in {operand}")
-    return operand.static_shape[axis]
+    return operand.shape[axis]
 
 
 def divided(kind: Collective, operand: ArrayType, axis: int) -> ArrayType:
@@ -31,19 +31,19 @@ def divided(kind: Collective, operand: ArrayType, axis: int) -> ArrayType:
     extent, count = require_axis(kind, operand, axis), kind.participants
     if extent % count:
         raise ShapeError(f"{kind.opcode} cannot split {extent} into {count} parts")
-    shape = operand.static_shape
+    shape = operand.shape
     return operand.with_shape((*shape[:axis], extent // count, *shape[axis + 1 :]))
 
 
 def multiplied(kind: Collective, operand: ArrayType, axis: int) -> ArrayType:
     """The type of the parts of all participants along an axis."""
-    extent, shape = require_axis(kind, operand, axis), operand.static_shape
+    extent, shape = require_axis(kind, operand, axis), operand.shape
     return operand.with_shape((*shape[:axis], extent * kind.participants, *shape[axis + 1 :]))
 
 
 def split_to_front(c: Calculus, x: Value, axis: int, parts: int) -> Value:
     """The parts of an array along an axis, stacked in front."""
-    shape = x.type.static_shape
+    shape = x.type.shape
     apart = c.reshape(x, (*shape[:axis], parts, shape[axis] // parts, *shape[axis + 1 :]))
     others = [i for i in range(apart.type.rank) if i != axis]
     return c.transpose(apart, [axis, *others])
@@ -81,7 +81,7 @@ class AllGather(Collective):
         return (c.op(AllGather(self.axis + 1, self.axes), *operands),)
 
     def collected(self, c: Calculus, operand: Value) -> Value:
-        shape = operand.type.static_shape
+        shape = operand.type.shape
         order = list(range(1, len(shape)))
         order.insert(self.axis, 0)
         together = c.transpose(operand, order)
@@ -180,7 +180,7 @@ class AllToAll(Collective):
     def collected(self, c: Calculus, operand: Value) -> Value:
         # By receiver, sender, and the axes of one part.
         parts = split_to_front(c, operand, self.split_axis + 1, self.participants)
-        shape = parts.type.static_shape
+        shape = parts.type.shape
         order = [0, *range(2, len(shape))]
         order.insert(self.concat_axis + 1, 1)
         together = c.transpose(parts, order)
@@ -245,7 +245,7 @@ class CollectivePermute(Collective):
         return (c.op(self, *operands),)
 
     def collected(self, c: Calculus, operand: Value) -> Value:
-        count, *shape = operand.type.static_shape
+        count, *shape = operand.type.shape
         source = {b: a for a, b in self.pairs}
         parts: list[Value] = []
         first = 0

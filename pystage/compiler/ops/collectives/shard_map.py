@@ -34,7 +34,7 @@ body_p.multiple_results = True
 
 
 def _results(*_: Any, function: Function) -> list[Any]:
-    return [jax.core.ShapedArray(t.static_shape, t.dtype) for t in function.result_types]
+    return [jax.core.ShapedArray(t.shape, t.dtype) for t in function.result_types]
 
 
 body_p.def_abstract_eval(_results)
@@ -87,7 +87,7 @@ class ShardMap(HloOp):
 
     def part(self, whole: ArrayType, spec: Spec) -> ArrayType:
         """The type of one device's part."""
-        counts, shape = self.parts(spec, whole.rank), whole.static_shape
+        counts, shape = self.parts(spec, whole.rank), whole.shape
         if any(n % count for n, count in zip(shape, counts, strict=True)):
             raise ShapeError(f"shard_map cannot split {whole} into {counts} parts along its axes")
         return whole.with_shape(tuple([n // count for n, count in zip(shape, counts, strict=True)]))
@@ -95,7 +95,7 @@ class ShardMap(HloOp):
     def whole(self, part: ArrayType, spec: Spec) -> ArrayType:
         """The type of the parts of all devices together."""
         counts = self.parts(spec, part.rank)
-        return part.with_shape(tuple([n * c for n, c in zip(part.static_shape, counts, strict=True)]))
+        return part.with_shape(tuple([n * c for n, c in zip(part.shape, counts, strict=True)]))
 
     def infer(self, *operands: ArrayType) -> tuple[ArrayType, ...]:
         parts = [self.part(t, spec) for t, spec in zip(operands, self.in_specs, strict=True)]

@@ -129,7 +129,7 @@ class MatchVarying(HloOp):
     def batch(
         self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
     ) -> Sequence[Value]:
-        shape = op.results[0].type.static_shape
+        shape = op.results[0].type.shape
         both = [
             broadcast_to_batch(c, x, f, batch_size, shape) for x, f in zip(operands, batched, strict=True)
         ]

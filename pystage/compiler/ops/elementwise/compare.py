@@ -28,7 +28,7 @@ from ...hlo.types import (
     is_unsigned,
 )
 from ..batching import elementwise
-from ..operands import ALL, COMPLEXES, listing, require_dtype, require_same_type, same_shape
+from ..operands import ALL, COMPLEXES, listing, require_dtype, require_same_type
 from ..sampling import extremes, grid
 
 _COMPARISONS = {
@@ -132,7 +132,7 @@ class Select(HloOp):
             raise ShapeError(f"select takes booleans as its condition, not {condition}")
         if on_true != on_false:
             require_same_type("select", (on_true, on_false))
-        if condition.shape and not same_shape(condition.shape, on_true.shape):
+        if condition.shape and condition.shape != on_true.shape:
             raise ShapeError(
                 f"select: the condition {condition} has neither no axes nor the shape of {on_true}"
             )
@@ -189,7 +189,7 @@ class Clamp(HloOp):
         for limit in (low, high):
             if limit.dtype != x.dtype:
                 raise ShapeError(f"clamp takes operands of one element type, not {listing(operands)}")
-            if limit.shape and not same_shape(limit.shape, x.shape):
+            if limit.shape and limit.shape != x.shape:
                 raise ShapeError(f"clamp: the limit {limit} has neither no axes nor the shape of {x}")
         return x
 
@@ -222,7 +222,7 @@ class Clamp(HloOp):
     def _shares(self, c: Calculus, op: Op) -> list[tuple[Value, Value]]:
         """For each operand, itself in the shape of the result, and where the result follows it."""
         low, x, high = [
-            v if v.type.shape else c.broadcast(v, op.results[0].type.static_shape, ()) for v in op.operands
+            v if v.type.shape else c.broadcast(v, op.results[0].type.shape, ()) for v in op.operands
         ]
         below, above = c.compare("GT", low, x), c.compare("LT", high, x)
         inside = c.both(c.compare("LT", low, x), c.compare("GT", high, x))
@@ -240,7 +240,7 @@ class Clamp(HloOp):
         found = c.zeros(type)
         for tangent, (_, where) in zip(tangents, self._shares(c, op), strict=True):
             if tangent is not None:
-                whole = tangent if tangent.type.shape else c.broadcast(tangent, type.static_shape, ())
+                whole = tangent if tangent.type.shape else c.broadcast(tangent, type.shape, ())
                 found = c.select(where, whole, found)
         return (found,)
 

@@ -31,7 +31,6 @@ from ...hlo.types import (
     is_complex,
     is_floating,
     is_integer,
-    known_equal,
 )
 from ..operands import ALL, COMPLEXES, FLOATS
 from ..sampling import grid
@@ -161,7 +160,7 @@ class BitcastConvert(HloOp):
             return operand.with_dtype(self.dtype)
         if before > after:
             return ArrayType(self.dtype, (*operand.shape, before // after))
-        if not operand.shape or not known_equal(operand.shape[-1], after // before):
+        if not operand.shape or operand.shape[-1] != after // before:
             raise ShapeError(
                 f"to read {operand} as {self.dtype} its last axis must have {after // before} elements"
             )

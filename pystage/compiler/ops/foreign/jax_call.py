@@ -357,7 +357,7 @@ def _trace_of(call: JaxCall) -> Trace:
     with call.settings.active():
         arguments = [
             jax.ShapeDtypeStruct(
-                leaf.type.static_shape, jax.dtypes.canonicalize_dtype(leaf.type.dtype), weak_type=leaf.weak
+                leaf.type.shape, jax.dtypes.canonicalize_dtype(leaf.type.dtype), weak_type=leaf.weak
             )
             for leaf in call.leaves
             if isinstance(leaf, ArrayLeaf)
@@ -510,7 +510,7 @@ _WIDE = JaxSettings(enable_x64=True, default_matmul_precision="highest")
 
 @lru_cache(maxsize=256)
 def _traced(function: Callable[..., Any], types: tuple[ArrayType, ...]) -> ClosedJaxpr:
-    return jax.make_jaxpr(function)(*[jax.ShapeDtypeStruct(t.static_shape, t.dtype) for t in types])
+    return jax.make_jaxpr(function)(*[jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types])
 
 
 def emit_trace(

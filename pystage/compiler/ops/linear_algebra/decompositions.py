@@ -19,10 +19,10 @@ from ...hlo.calculus import Calculus, Contribution, Cotangents, Tangents
 from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
-from ...hlo.types import FLOAT32, FLOAT64, INT32, ArrayType, ShapeError, known_equal
+from ...hlo.types import FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
 from ..batching import all_broadcast_to_batch
 from ..foreign.jax_call import emit_by_jax
-from ..operands import COMPLEXES, require_dtype, require_same_dtype, same_shape
+from ..operands import COMPLEXES, require_dtype, require_same_dtype
 from .dot import DotGeneral
 
 TRANSPOSES = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
@@ -158,10 +158,10 @@ class TriangularSolve(HloOp):
         require_same_dtype("triangular_solve", operands)
         if self.transpose not in TRANSPOSES:
             raise ShapeError(f"triangular_solve: {self.transpose!r} is none of {', '.join(TRANSPOSES)}")
-        if not same_shape(a.shape[:-2], b.shape[:-2]) or a.rank != b.rank:
+        if a.shape[:-2] != b.shape[:-2] or a.rank != b.rank:
             raise ShapeError(f"triangular_solve of {a} for {b}: both need the same leading axes")
         count, side = a.shape[-1], b.shape[-2 if self.left else -1]
-        if not known_equal(count, side):
+        if count != side:
             name = "rows" if self.left else "columns"
             raise ShapeError(f"triangular_solve of {a} for {b}: {count} unknowns, but {side} {name}")
         return b
@@ -276,7 +276,7 @@ class TriangularSolve(HloOp):
 
     def _triangle(self, c: Calculus, x: Value) -> Value:
         """The part of a matrix that is read."""
-        rows, columns = [c.iota(INT32, x.type.static_shape, x.type.rank - k) for k in (2, 1)]
+        rows, columns = [c.iota(INT32, x.type.shape, x.type.rank - k) for k in (2, 1)]
         direction = (
             ("GT" if self.unit_diagonal else "GE") if self.lower else "LT" if self.unit_diagonal else "LE"
         )
@@ -286,7 +286,7 @@ class TriangularSolve(HloOp):
 def _require_square(name: str, a: ArrayType) -> None:
     """The operand holds square matrices of an element type that XLA factorises."""
     require_dtype(name, a, COMPLEXES | {FLOAT32, FLOAT64})
-    if a.rank < 2 or not known_equal(a.shape[-1], a.shape[-2]):
+    if a.rank < 2 or a.shape[-1] != a.shape[-2]:
         raise ShapeError(f"{name} takes square matrices, not {a}")
 
 
@@ -307,6 +307,6 @@ def _adjoint(c: Calculus, x: Value) -> Value:
 
 def _halved(c: Calculus, x: Value) -> Value:
     """The lower triangle, with half of the diagonal."""
-    rows, columns = [c.iota(INT32, x.type.static_shape, x.type.rank - k) for k in (2, 1)]
+    rows, columns = [c.iota(INT32, x.type.shape, x.type.rank - k) for k in (2, 1)]
     half = c.select(c.compare("EQ", rows, columns), c.filled(x.type, 0.5), c.zeros(x.type))
     return c.mul(x, c.select(c.compare("GT", rows, columns), c.filled(x.type, 1), half))

@@ -15,7 +15,7 @@ from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
-from ..operands import require_dtype, same_shape
+from ..operands import require_dtype
 from ..structure.shapes import Constant
 
 KINDS = ("FFT", "IFFT", "RFFT", "IRFFT")
@@ -47,7 +47,7 @@ class Fft(HloOp):
         require_dtype(self.kind, x, frozenset(_COMPLEX if self.kind == "RFFT" else _REAL))
         half = self.lengths[-1] // 2 + 1
         given = (*self.lengths[:-1], half) if self.kind == "IRFFT" else self.lengths
-        if not same_shape(x.shape[-len(given) :], given):
+        if x.shape[-len(given) :] != given:
             raise ShapeError(f"{self.kind} of {x}: lengths {self.lengths} need last axes {given}")
         match self.kind:
             case "RFFT":
@@ -125,15 +125,15 @@ class Fft(HloOp):
         (x,) = op.operands
         if self.kind == "RFFT":
             # the transpose of "pad with zeros, transform, take the half": of the complex transform, the real part
-            whole = [*ct.type.static_shape[:-1], self.lengths[-1]]
-            high = [n - m for n, m in zip(whole, ct.type.static_shape)]
+            whole = [*ct.type.shape[:-1], self.lengths[-1]]
+            high = [n - m for n, m in zip(whole, ct.type.shape)]
             return (c.real(c.op(Fft("FFT", self.lengths), c.pad(ct, [0] * len(high), high))),)
         # inner coefficients stand for two that are each other's conjugates
-        half, n = x.type.static_shape[-1], self.lengths[-1]
+        half, n = x.type.shape[-1], self.lengths[-1]
         spectrum = c.op(Fft("RFFT", self.lengths), ct)
         weights = np.full(half, 2 / math.prod(self.lengths))
         weights[0] /= 2
         if n % 2 == 0:
             weights[-1] /= 2
         scale = c.op(Constant(weights.astype(x.type.dtype)))
-        return (c.mul(c.conj(spectrum), c.broadcast(scale, x.type.static_shape, (x.type.rank - 1,))),)
+        return (c.mul(c.conj(spectrum), c.broadcast(scale, x.type.shape, (x.type.rank - 1,))),)

@@ -55,7 +55,7 @@ def direction_of(
 
 def recurrence(c: Calculus, way: Direction, factors: Value, terms: Value) -> Value:
     """`s` with `s[k] = factors[k] s[k-1] + terms[k]`, where what comes before the first is 0."""
-    reach, length = 1, factors.type.static_shape[way.axis]
+    reach, length = 1, factors.type.shape[way.axis]
     while reach < length:
         terms = c.add(terms, c.mul(factors, way.shifted(c, terms, reach)))
         factors = c.mul(factors, way.shifted(c, factors, reach))
@@ -65,8 +65,8 @@ def recurrence(c: Calculus, way: Direction, factors: Value, terms: Value) -> Val
 
 def exclusive(c: Calculus, way: Direction, product: Value) -> Value:
     """The running product up to the element before each; 1 for the first."""
-    at = c.iota(INT64, product.type.static_shape, way.axis)
-    first = product.type.static_shape[way.axis] - 1 if way.backwards else 0
+    at = c.iota(INT64, product.type.shape, way.axis)
+    first = product.type.shape[way.axis] - 1 if way.backwards else 0
     is_first = c.compare("EQ", at, c.filled(at.type, first))
     return c.select(is_first, c.filled(product.type, 1), way.shifted(c, product, 1))
 
@@ -103,7 +103,7 @@ def chosen(
 ) -> ExtremumIndices:
     """`better` ("GT" or "LT"): how an element compares that is chosen from here on. `latest`: the same running
     reduction as a maximum, of counts."""
-    shape, axis = x.type.static_shape, way.axis
+    shape, axis = x.type.shape, way.axis
     count = c.iota(INT64, shape, axis)
     last = c.filled(count.type, shape[axis] - 1)
     if way.backwards:

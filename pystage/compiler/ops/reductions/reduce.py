@@ -109,7 +109,7 @@ class Reduce(HloOp):
     def _spread(self, c: Calculus, reduced: Value, like: Value) -> Value:
         """A reduced array repeated along the axes that were reduced."""
         kept = [a for a in range(like.type.rank) if a not in self.axes]
-        return c.broadcast(reduced, like.type.static_shape, kept)
+        return c.broadcast(reduced, like.type.shape, kept)
 
     def _weights(self, c: Calculus, op: Op) -> tuple[Value, Value]:
         """The partial derivatives of the result by each element, and by the value to begin with.
@@ -159,7 +159,7 @@ class Reduce(HloOp):
         by_x, by_start = self._weights(c, op)
         found = None if of_x is None else c.sum(c.mul(of_x, by_x), self.axes)
         if of_start is not None:
-            term = c.mul(c.broadcast(of_start, by_start.type.static_shape, ()), by_start)
+            term = c.mul(c.broadcast(of_start, by_start.type.shape, ()), by_start)
             found = term if found is None else c.add(found, term)
         return (found,)
 

@@ -13,17 +13,16 @@ from jax.interpreters.mlir import ir as mlir_ir
 from ....records import dataclass
 from ...hlo.builder import Builder
 from ...hlo.calculus import Calculus, Contribution, Cotangents, NotBatched, NotDifferentiable, Tangents
-from ...hlo.extents import add, ceil_divide, scale
 from ...hlo.immutable import immutable_value
 from ...hlo.ir import Op, Region, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
-from ...hlo.types import FLOAT32, INT32, ArrayType, Extent, ShapeError, Symbol, is_complex
+from ...hlo.types import FLOAT32, INT32, ArrayType, ShapeError, is_complex
 from ..batching import broadcast_to_batch
 from ..elementwise.base import combining
 from ..elementwise.binary import Add, Maximum, Minimum, Multiply, Power
 from ..elementwise.compare import Compare
-from ..operands import require, require_per_axis, require_same_dtype, require_scalar, same_shape
+from ..operands import require, require_per_axis, require_same_dtype, require_scalar
 from ..structure.shapes import Pad
 from . import cumulative
 from .reduce import STANDARD
@@ -48,7 +47,7 @@ class WindowAxis:
         """How many elements the window spans, holes included."""
         return (self.size - 1) * self.window_dilation + 1
 
-    def places(self, name: str, extent: Extent) -> Extent:
+    def places(self, name: str, extent: int) -> int:
         """At how many places the window fits on an axis of `extent` elements."""
         if self.size < 1:
             raise ShapeError(f"{name}: a window of {self.size} elements")
@@ -56,9 +55,6 @@ class WindowAxis:
             raise ShapeError(f"{name}: strides and dilations must be at least 1")
         if max(self.stride, self.base_dilation, self.window_dilation) >= 1 << 63:
             raise ShapeError(f"{name}: strides and dilations have 64 bits")
-        if isinstance(extent, Symbol):  # taken to be long enough for one window
-            padded = add(scale(extent, self.base_dilation), 1 - self.base_dilation, self.low, self.high)
-            return ceil_divide(add(padded, 1 - self.reach), self.stride)
         dilated = (extent - 1) * self.base_dilation + 1 if extent else 0
         padded = dilated + self.low + self.high
         if padded < 0:
@@ -142,7 +138,7 @@ class ReduceWindow(HloOp):
         """Goes through every window, element by element."""
         x, start = operands
         axes = self._axes(x.ndim)
-        result = np.empty(self.infer(ArrayType(x.dtype, x.shape), ArrayType(x.dtype)).static_shape, x.dtype)
+        result = np.empty(self.infer(ArrayType(x.dtype, x.shape), ArrayType(x.dtype)).shape, x.dtype)
         for place in np.ndindex(*result.shape):
             total = start
             for _, index in window_sources(axes, place, x.shape):
@@ -247,7 +243,7 @@ class ReduceWindow(HloOp):
         """How a running reduction runs; None for other windows."""
         if self._dilated:
             return None
-        return cumulative.direction_of(x.type.static_shape, self.window, self.strides, self.padding)
+        return cumulative.direction_of(x.type.shape, self.window, self.strides, self.padding)
 
     def _chosen(self, c: Calculus, way: cumulative.Direction, op: Op) -> cumulative.ExtremumIndices:
         better = "GT" if isinstance(self.combine, Maximum) else "LT"
@@ -263,10 +259,10 @@ class ReduceWindow(HloOp):
 
     def _sum_of_windows(self, c: Calculus, ct: Value, x: Value) -> Value:
         axes = self._axes(x.type.rank)
-        shape = x.type.static_shape
+        shape = x.type.shape
         rank = len(shape)
         reach = [a.reach for a in axes]
-        lengths = [(n - 1) * a.stride + 1 if n else 0 for a, n in zip(axes, ct.type.static_shape)]
+        lengths = [(n - 1) * a.stride + 1 if n else 0 for a, n in zip(axes, ct.type.shape)]
         spread = [(n - 1) * a.base_dilation + 1 if n else 0 for a, n in zip(axes, shape)]
         padded = [n + a.low + a.high for a, n in zip(axes, spread)]
         ct = c.pad(
@@ -322,7 +318,7 @@ class SelectAndScatter(HloOp):
         require(not is_complex(array.dtype), "select_and_scatter: complex numbers have no order")
         axes = self._axes(array.rank)
         places = tuple([a.places("select_and_scatter", n) for a, n in zip(axes, array.shape, strict=True)])
-        if not same_shape(places, source.shape):
+        if places != source.shape:
             raise ShapeError(f"select_and_scatter: windows at {places} places, but a source {source}")
         return array
 
@@ -359,7 +355,7 @@ class SelectAndScatter(HloOp):
         if batched[2]:
             raise NotBatched("a batched initial value")
         arrays = [
-            broadcast_to_batch(c, x, f, batch_size, old.type.static_shape)
+            broadcast_to_batch(c, x, f, batch_size, old.type.shape)
             for x, f, old in zip(parts, batched, op.operands)
         ]
         kind = SelectAndScatter(
@@ -438,9 +434,7 @@ class SelectAndScatter(HloOp):
                 f"a selection from windows of {math.prod(self.window)} elements, a second time,"
             )
         axes = self._axes(array.type.rank)
-        places = [
-            a.places("select_and_scatter", n) for a, n in zip(axes, array.type.static_shape, strict=True)
-        ]
+        places = [a.places("select_and_scatter", n) for a, n in zip(axes, array.type.shape, strict=True)]
         worst = -math.inf if self.select == "GE" else math.inf
         best: Value | None = None
         found: Value | None = None

@@ -42,7 +42,7 @@ class MaskPlaces(HloOp):
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> Sequence[mlir_ir.Value]:
         """Running sums say where each place goes."""
-        region = _in_parallel(op.operands[0].type.static_shape)
+        region = _in_parallel(op.operands[0].type.shape)
         e.values[region.params[0]] = operands[0]
         for inner in region.ops:
             e.emit_op(inner)

@@ -9,7 +9,6 @@ import numpy as np
 from jax.interpreters.mlir import ir as mlir_ir
 
 from ....records import dataclass
-from ...hlo import extents
 from ...hlo.builder import Builder
 from ...hlo.calculus import Calculus, Contribution, Cotangents, NotBatched
 from ...hlo.ir import Op, Value
@@ -24,10 +23,8 @@ from ...hlo.types import (
     DType,
     Shape,
     ShapeError,
-    Symbol,
     is_complex,
     is_integer,
-    known_equal,
 )
 from ..batching import all_broadcast_to_batch, shifted
 from ..operands import (
@@ -39,7 +36,6 @@ from ..operands import (
     require_per_axis,
     require_same_dtype,
     require_scalar,
-    same_shape,
 )
 from ..sampling import extremes, grid
 
@@ -150,7 +146,7 @@ class Iota(HloOp):
         return e.create(self.opcode, op.results, operands, {"iota_dimension": e.i64(self.axis)})
 
     def reference(self, *operands: np.ndarray) -> Any:
-        shape = self.type.static_shape
+        shape = self.type.shape
         column = np.arange(shape[self.axis]).reshape([-1 if a == self.axis else 1 for a in range(len(shape))])
         return np.broadcast_to(column, shape).astype(self.type.dtype)
 
@@ -188,7 +184,7 @@ class Broadcast(HloOp):
         require_per_axis("broadcast", "axes are named", self.axes, operand.rank)
         require_axes("broadcast", self.axes, target.rank)
         for extent, axis in zip(operand.shape, self.axes, strict=True):
-            if extent != 1 and not known_equal(extent, self.shape[axis]):
+            if extent not in (1, self.shape[axis]):
                 raise ShapeError(
                     f"{operand} cannot be broadcast to {target}: "
                     f"axis {axis} would need {self.shape[axis]} elements, not {extent}"
@@ -204,7 +200,7 @@ class Broadcast(HloOp):
         x = np.transpose(x, order)
         placed = dict(zip(sorted(self.axes), x.shape, strict=True))
         spread = x.reshape([placed.get(axis, 1) for axis in range(len(self.shape))])
-        return np.broadcast_to(spread, self.shape)  # type: ignore[arg-type]
+        return np.broadcast_to(spread, self.shape)
 
     def batch(
         self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
@@ -235,9 +231,6 @@ class Broadcast(HloOp):
             ErrorSample(cls((2, 3), ()), (three,), "0 axes are named for an array with 1 axis"),
             ErrorSample(cls((2, 3), (2,)), (three,), "there is no axis 2"),
             ErrorSample(cls((3, 3), (0, 0)), (ArrayType(FLOAT32, (3, 3)),), "axis 0 is named twice"),
-            ErrorSample(
-                cls((Symbol("n"),), (0,)), (ArrayType(FLOAT32, (Symbol("m"),)),), "would need n elements"
-            ),
         ]
 
     def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
@@ -245,7 +238,7 @@ class Broadcast(HloOp):
         (ct,) = cotangents
         assert ct is not None
         (x,) = op.operands
-        shape = x.type.static_shape
+        shape = x.type.shape
         kept = [a for a, n in zip(self.axes, shape, strict=True) if n == ct.type.shape[a]]
         ct = c.sum(ct, [a for a in range(ct.type.rank) if a not in kept])
         order = sorted(kept)
@@ -264,7 +257,7 @@ class Reshape(HloOp):
     def infer(self, *operands: ArrayType) -> ArrayType:
         (operand,) = operands
         target = operand.with_shape(self.shape)
-        if not extents.same_size(operand.shape, self.shape):
+        if operand.size != target.size:
             raise ShapeError(f"{operand} cannot be reshaped to {target}: the numbers of elements differ")
         return target
 
@@ -289,18 +282,13 @@ class Reshape(HloOp):
 
     @classmethod
     def error_samples(cls) -> Sequence[ErrorSample]:
-        n = Symbol("n")
-        return [
-            ErrorSample(
-                cls((4, 2)), (ArrayType(FLOAT32, (2, 3)),), "f32[2,3] cannot be reshaped to f32[4,2]"
-            ),
-            ErrorSample(cls((n, 2)), (ArrayType(FLOAT32, (n, 3)),), "the numbers of elements differ"),
-        ]
+        six = ArrayType(FLOAT32, (2, 3))
+        return [ErrorSample(cls((4, 2)), (six,), "f32[2,3] cannot be reshaped to f32[4,2]")]
 
     def vjp(self, c: Calculus, op: Op, cotangents: Cotangents) -> Sequence[Contribution]:
         (ct,) = cotangents
         assert ct is not None
-        return (c.reshape(ct, op.operands[0].type.static_shape),)
+        return (c.reshape(ct, op.operands[0].type.shape),)
 
 
 @dataclass(frozen=True)
@@ -423,15 +411,11 @@ class Concatenate(HloOp):
         before, after = first.shape[: self.axis], first.shape[self.axis + 1 :]
         for other in operands[1:]:
             shape = other.shape
-            if (
-                other.rank != first.rank
-                or not same_shape(shape[: self.axis], before)
-                or not same_shape(shape[self.axis + 1 :], after)
-            ):
+            if other.rank != first.rank or shape[: self.axis] != before or shape[self.axis + 1 :] != after:
                 raise ShapeError(
                     f"{listing(operands)} cannot be joined along axis {self.axis}: other axes differ"
                 )
-        return first.with_shape((*before, extents.add(*[t.shape[self.axis] for t in operands]), *after))
+        return first.with_shape((*before, sum([t.shape[self.axis] for t in operands]), *after))
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
         return e.create(self.opcode, op.results, operands, {"dimension": e.i64(self.axis)})
@@ -472,7 +456,7 @@ class Concatenate(HloOp):
         parts: list[Contribution] = []
         start = 0
         for operand in op.operands:
-            shape = operand.type.static_shape
+            shape = operand.type.shape
             starts = [start if a == self.axis else 0 for a in range(len(shape))]
             parts.append(c.slice(ct, starts, [s + n for s, n in zip(starts, shape)]))
             start += shape[self.axis]
@@ -506,9 +490,8 @@ class Pad(HloOp):
             low, high, interior = self.low[axis], self.high[axis], self.interior[axis]
             if interior < 0:
                 raise ShapeError(f"pad: the interior width of axis {axis} is negative: {interior}")
-            gaps = 0 if extent == 0 else extents.scale(extents.subtract(extent, 1), interior)
-            padded = extents.add(extent, gaps, low + high)
-            if isinstance(padded, int) and padded < 0:
+            padded = low + extent + max(extent - 1, 0) * interior + high
+            if padded < 0:
                 raise ShapeError(f"pad: more elements are cut off axis {axis} of {operand} than it has")
             shape.append(padded)
         return operand.with_shape(tuple(shape))
@@ -574,7 +557,7 @@ class Pad(HloOp):
         (ct,) = cotangents
         assert ct is not None
         x, _ = op.operands
-        shape = x.type.static_shape
+        shape = x.type.shape
         none = [0] * len(shape)
         inside = c.pad(ct, [-n for n in self.low], [-n for n in self.high])
         spread = [(n - 1) * (gap + 1) + 1 if n else 0 for n, gap in zip(shape, self.interior)]

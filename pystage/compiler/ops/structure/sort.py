@@ -21,7 +21,7 @@ from ..batching import all_broadcast_to_batch
 from ..elementwise.binary import Add, And, Or
 from ..elementwise.compare import Compare
 from ..elementwise.unary import Imag, Not, Real
-from ..operands import listing, require, require_axes, same_shape
+from ..operands import listing, require, require_axes
 from .gather import Gather
 from .scatter import Scatter
 from .shapes import Iota
@@ -58,7 +58,7 @@ class Sort(HloOp):
             alone = len(operands) == 1 or (len(operands) == 2 and operands[1].dtype.kind in "iu")
             require(alone, "sort: an order that is left open is one of single elements, or of places")
         for operand in operands[1:]:
-            if not same_shape(operand.shape, operands[0].shape):
+            if operand.shape != operands[0].shape:
                 raise ShapeError(f"sort takes arrays of one shape, not {listing(operands)}")
         return operands
 
@@ -83,7 +83,7 @@ class Sort(HloOp):
     def on_host(self, op: Op, used: Sequence[bool]) -> OnHost | None:
         """NumPy's sort, where it is faster by more than the call; the places along the axis are not handed over."""
         types = [v.type for v in op.operands]
-        count = types[0].static_shape[self.axis]
+        count = types[0].shape[self.axis]
         rows = types[0].size // max(count, 1)
         simple = len(types) == 1 and types[0].dtype.kind in "biu"
         if rows * count * count.bit_length() < (SIMPLE_COMPARISONS if simple else COMPARISONS):
@@ -152,7 +152,7 @@ class Sort(HloOp):
 
         Equal elements count as they come: where NumPy is free to exchange them they are one number.
         """
-        places = c.iota(INT32, op.operands[0].type.static_shape, self.axis)
+        places = c.iota(INT32, op.operands[0].type.shape, self.axis)
         entire = Sort(self.axis, self.stable, self.keys)
         before = c.apply(entire, [*op.operands, places]).results[-1]
         return before, c.apply(entire, [*op.results, places]).results[-1] if self.kth else None

@@ -90,7 +90,7 @@ class _Collective:
             if ctx.is_traced():
                 self._abstract()
             else:
-                self._call([jnp.zeros(t.static_shape, t.dtype) for t in arrays])
+                self._call([jnp.zeros(t.shape, t.dtype) for t in arrays])
         except Exception as error:
             ctx.raise_(error)
         _refuse(ctx, self.name, "the axis is not bound", "call it inside jax.shard_map")
@@ -259,7 +259,7 @@ def all_to_all(
         shape = list(array.shape)
         shape.insert(appears, 1)
         made = call.op(ops.AllToAll(leaves, appears, call.axes), ctx.reshape(array.value, tuple(shape)))
-        kept = list(made.type.static_shape)
+        kept = list(made.type.shape)
         del kept[leaves]
         return ctx.reshape(made, tuple(kept))
 

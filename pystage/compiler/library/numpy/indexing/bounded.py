@@ -58,7 +58,7 @@ from .stores import known_array
 def bounded(ctx: Context, whole: Ref | Array, extents: Sequence[Extent]) -> Bounded:
     """`whole` with these bounded axes; views of all elements of an array are left out."""
     type = whole.type if isinstance(whole, Array) else ctx.contents(whole).type
-    while isinstance(whole, Ref) and whole.path and whole.path[-1] == entire(type.static_shape):
+    while isinstance(whole, Ref) and whole.path and whole.path[-1] == entire(type.shape):
         inner = Ref(whole.cell, whole.path[:-1])
         if ctx.contents(inner).type != type:
             break
@@ -152,7 +152,7 @@ def _is_loaded(number: Value) -> bool:
 
 def part_around(ctx: Context, array: Bounded) -> Bounded:
     """The same array with a window around short slices as its whole."""
-    extents, window = around(ctx, array.extents, array.type.static_shape)
+    extents, window = around(ctx, array.extents, array.type.shape)
     return array if window is None else bounded(ctx, viewed(ctx, array.whole, window), extents)
 
 
@@ -223,7 +223,7 @@ def mask_of_extent(ctx: Context, extent: Extent, bound: int) -> Value:
 
 def where(ctx: Context, array: Bounded, extents: Sequence[Extent] | None = None) -> Value:
     """Which elements of the whole belong to the array, as far as `extents` (by default all) say."""
-    return where_of(ctx, array.type.static_shape, array.extents if extents is None else extents)
+    return where_of(ctx, array.type.shape, array.extents if extents is None else extents)
 
 
 def where_of(ctx: Context, shape: tuple[int, ...], extents: Sequence[Extent]) -> Value:
@@ -401,7 +401,7 @@ def in_order(ctx: Context, array: Bounded) -> Bounded:
 
 def taken(ctx: Context, value: Value, axis: int, places: Value) -> Value:
     """The elements of `value` at these places along `axis`."""
-    return gather(ctx, value, Fancy((axis,), (places,), places.type.static_shape, axis, False))
+    return gather(ctx, value, Fancy((axis,), (places,), places.type.shape, axis, False))
 
 
 def _is_iota(value: Value) -> bool:
@@ -428,7 +428,7 @@ def places_in_order(ctx: Context, array: Bounded, extent: Extent) -> Value:
 
 def index_in_whole(ctx: Context, array: Bounded, extent: Extent, numbers: Value) -> Value:
     """The positions in the whole of elements, by their indices along `extent`, clamped into range."""
-    places, shape = extent.progression, numbers.type.static_shape
+    places, shape = extent.progression, numbers.type.shape
     if places is None:
         refuse(ctx, "one element", array)
     return ctx.op(Add(), ctx.broadcast(places.start, shape), times(ctx, numbers, places.step))
@@ -436,7 +436,7 @@ def index_in_whole(ctx: Context, array: Bounded, extent: Extent, numbers: Value)
 
 def rank_in_mask(ctx: Context, mask: Value) -> Value:
     """For each true element of a vector, the number of true elements before it."""
-    extents = (most,) = mask.type.static_shape
+    extents = (most,) = mask.type.shape
     if not most:
         return ctx.broadcast(ctx.constant(0, INT64), extents)
     ones, zero = ctx.op(Convert(INT64), mask), ctx.constant(0, INT64)
@@ -513,7 +513,7 @@ def widened(ctx: Context, array: Bounded) -> Bounded | None:
     ):
         return None
     wider = Ref(whole.cell, whole.path[:-1])
-    shape = ctx.contents(wider).type.static_shape
+    shape = ctx.contents(wider).type.shape
     apart = view.axes if isinstance(view, Flipped) else narrowed(view, shape)
     if not {*apart} <= {e.axis for e in array.extents if e.mask is None}:
         return None

@@ -40,7 +40,7 @@ from .indices import check_no_sequence, entry_of, is_index
 
 def inside_indices(ctx: Context, index: Bounded) -> Value:
     """The positions of a vector, with 0 for those that do not belong to it."""
-    zero = ctx.broadcast(ctx.constant(0, index.type.dtype), index.type.static_shape)
+    zero = ctx.broadcast(ctx.constant(0, index.type.dtype), index.type.shape)
     return ctx.op(Select(), where(ctx, index), elements(ctx, index), zero)
 
 
@@ -87,7 +87,7 @@ def index_of_wholes(ctx: Context, shape: tuple[int, ...], index: Raw, jax: bool)
     positions = [i for i, item in enumerate(items) if i in arrays or _is_array(ctx, item)]
     wholes, found = placed(ctx, "indexing", _indexed, [items[i] for i in positions])
     values = [read.value for x in wholes if isinstance(read := ctx.read(x), Array)]
-    shape = np.broadcast_shapes(*[v.type.static_shape for v in values])
+    shape = np.broadcast_shapes(*[v.type.shape for v in values])
     extents = [e.moved(len(shape)) for e in found]
     zeros = ctx.broadcast(ctx.constant(0, INT64), shape)
     batch = bounded(ctx, ctx.jax(zeros), extents)
@@ -250,7 +250,7 @@ def _index_by_arrays(
                 _mask_along(ctx, array, own, entry)
                 entry = ctx.call(Const(np.flatnonzero), [entry])
             elif _mask_rank(ctx, entry):
-                entry, own = _where_masked(ctx, array, axis - 1, entry), array.type.static_shape[axis - 1]
+                entry, own = _where_masked(ctx, array, axis - 1, entry), array.type.shape[axis - 1]
             inner.append(entry if isinstance(own, int) else _places_by_array(ctx, array, own, entry))
     batch, named = max(ranks.values()), sorted(ranks)
     together = named == list(range(named[0], named[-1] + 1))
@@ -403,7 +403,7 @@ def _mask_along(ctx: Context, array: Bounded, extent: Extent, mask: Abstract) ->
 
 def _places(ctx: Context, array: Bounded, extent: Extent, given: Value, counted: Value | None) -> Value:
     """The positions in the whole of elements by their indices; the program raises where one that is `counted` is outside."""
-    shape = given.type.static_shape
+    shape = given.type.shape
     own = ctx.broadcast(count(ctx, array, extent).value, shape)
     zero = ctx.broadcast(ctx.constant(0, INT64), shape)
     number = ctx.convert(given, INT64)

@@ -271,7 +271,7 @@ def together(
     if isinstance(ours, int) and isinstance(theirs, int):
         return [left, right]
     if isinstance(ours, Extent) and isinstance(theirs, Extent):
-        both = [o.value.type.static_shape[axis] for o, axis in zip((left, right), axes)]
+        both = [o.value.type.shape[axis] for o, axis in zip((left, right), axes)]
         if both[0] == both[1] and same_places(ctx, ours, theirs):
             return [left, right]
     loose = [isinstance(axis, Extent) and axis.progression is None for axis in (ours, theirs)]
@@ -283,7 +283,7 @@ def together(
     onto = ours.progression if isinstance(ours, Extent) else from_zero(ctx, ours)
     assert isinstance(theirs, Extent) and theirs.progression is not None and onto is not None
     sizes.check(theirs.progression.count, onto.count)
-    line = left.value.type.static_shape[axes[0]]
+    line = left.value.type.shape[axes[0]]
     value = aligned(ctx, right.value, axes[1], theirs.progression, onto, line)
     placed = [*right.axes]
     placed[axes[1]] = ours
@@ -352,12 +352,12 @@ def aligned(
 
     What is elsewhere means nothing. Where `once` holds, the first of them is everywhere.
     """
-    own = value.type.static_shape[axis]
+    own = value.type.shape[axis]
     alike = same_step(ctx, places.step, onto.step)
     if own == size and places.start is onto.start and alike and once is None:
         return value
     if not own:
-        shape = value.type.static_shape
+        shape = value.type.shape
         nothing = ctx.constant(0, value.type.dtype)
         return ctx.broadcast(nothing, (*shape[:axis], size, *shape[axis + 1 :]))
     if alike or (isinstance(places.step, int) and isinstance(onto.step, int) and places.step == -onto.step):
@@ -385,7 +385,7 @@ def _moved(
 
     A part of the padded array costs a CPU much less than elements at computed places.
     """
-    shape = value.type.static_shape
+    shape = value.type.shape
     own = shape[axis]
     if not turned:
         shift = ctx.op(Subtract(), places.start, onto.start)
@@ -404,10 +404,10 @@ def _moved(
 
 def _or_first(ctx: Context, once: Value, value: Value, axis: int, places: Progression, found: Value) -> Value:
     """`found`, or, where `once` holds, the first element along the axis everywhere."""
-    shape, zero = value.type.static_shape, ctx.constant(0, INT64)
+    shape, zero = value.type.shape, ctx.constant(0, INT64)
     starts = [places.start if i == axis else zero for i in range(len(shape))]
     first = ctx.op(DynamicSlice((*shape[:axis], 1, *shape[axis + 1 :])), value, *starts)
-    wanted = found.type.static_shape
+    wanted = found.type.shape
     return ctx.op(Select(), ctx.broadcast(once, wanted), ctx.broadcast(first, wanted), found)
 
 

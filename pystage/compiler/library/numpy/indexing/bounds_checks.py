@@ -51,7 +51,7 @@ def check_inside(
     for one integer that 64 bits with a sign do not hold. `fallback`: as `Context.check` takes it. `members`: which of the
     indices count, by default all. `more`: other arguments of `outside`.
     """
-    shape = front.type.static_shape
+    shape = front.type.shape
     if 0 in shape:
         return
     if shape and given.dtype == UINT64:  # to NumPy an array of int64 with the same bits
@@ -101,7 +101,7 @@ def until_outside(ctx: Context, positions: Value, extent: int) -> Value:
         return positions
     at, _ = _first(ctx, bad)
     numbers = ctx.op(Iota(positions.type, 0))
-    early = ctx.op(Compare("LT"), numbers, ctx.broadcast(at, positions.type.static_shape))
+    early = ctx.op(Compare("LT"), numbers, ctx.broadcast(at, positions.type.shape))
     return ctx.op(Select(), early, positions, like(ctx, positions, extent))
 
 
@@ -111,7 +111,7 @@ def _bad(ctx: Context, front: Value, extent: int | Value) -> Value:
     if isinstance(extent, int):
         end = like(ctx, bits, extent)
     else:
-        end = ctx.broadcast(ctx.op(BitcastConvert(UINT64), extent), bits.type.static_shape)
+        end = ctx.broadcast(ctx.op(BitcastConvert(UINT64), extent), bits.type.shape)
     return ctx.op(Compare("GE"), bits, end)
 
 

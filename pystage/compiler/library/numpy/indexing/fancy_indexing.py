@@ -125,7 +125,7 @@ def fancy(ctx: Context, indices: Indices) -> Fancy:
             axes.append(axis)
             arrays.append(item)
         axis += not isinstance(item, IntegerIndex)
-    shapes = [a.value.type.static_shape for a in arrays]
+    shapes = [a.value.type.shape for a in arrays]
     batch = _common_shape(ctx, shapes)
     positions = tuple([ctx.broadcast(a.value, batch) for a in arrays])
     position = 0 if indices.separated else first or 0
@@ -153,13 +153,13 @@ def index_vectors(ctx: Context, positions: Sequence[Value]) -> Value:
     """The indices of several axes, one vector per element along a last axis; of one axis as they are."""
     if len(positions) == 1:
         return positions[0]
-    columns = [ctx.reshape(p, (*p.type.static_shape, 1)) for p in positions]
+    columns = [ctx.reshape(p, (*p.type.shape, 1)) for p in positions]
     return ctx.op(Concatenate(len(columns[0].type.shape) - 1), *columns)
 
 
 def gather(ctx: Context, array: Value, at: Fancy) -> Value:
     """The elements of `array` at the indices; indices out of bounds are clamped."""
-    shape = array.type.static_shape
+    shape = array.type.shape
     if 0 in at.result_shape(shape) or 0 in shape:
         return ctx.broadcast(ctx.constant(0, array.type.dtype), at.result_shape(shape))
     sizes = tuple([1 if axis in at.axes else n for axis, n in enumerate(shape)])
@@ -175,8 +175,8 @@ def gather(ctx: Context, array: Value, at: Fancy) -> Value:
 
 def scatter(ctx: Context, array: Value, at: Fancy, new: Value, combine: HloOp | None = None) -> Value:
     """`array` with `new` at the indices, of several at one index the last; indices out of bounds are skipped."""
-    shape = array.type.static_shape
-    if 0 in new.type.static_shape or 0 in shape:
+    shape = array.type.shape
+    if 0 in new.type.shape or 0 in shape:
         return array
     kind = Scatter(
         combine=combine,

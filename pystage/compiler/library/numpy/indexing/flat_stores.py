@@ -64,7 +64,7 @@ def store_repeated(ctx: Context, target: Ref, positions: Value, new: Value, memo
     value = ctx.contents(target)
     flat = ctx.reshape(value, (value.type.size,))
     positions = ctx.reshape(positions, (positions.type.size,))
-    (count,) = positions.type.static_shape
+    (count,) = positions.type.shape
     new = ctx.reshape(new, (new.type.size,))
     if count == 0 or new.type.size == 0:
         return
@@ -72,4 +72,4 @@ def store_repeated(ctx: Context, target: Ref, positions: Value, new: Value, memo
         repeated = ctx.constant(np.arange(count) % new.type.size, INT64)
         new = gather(ctx, new, Fancy((0,), (repeated,), (count,), 0, False))
     stored = scatter(ctx, flat, Fancy((0,), (positions,), (count,), 0, False), ctx.broadcast(new, (count,)))
-    store_through(ctx, target, ctx.reshape(stored, value.type.static_shape), memory=memory)
+    store_through(ctx, target, ctx.reshape(stored, value.type.shape), memory=memory)

@@ -430,7 +430,7 @@ def from_front(ctx: Context, index: Array, extent: int | Value) -> Value:
     wraps = index.dtype == UINT64 and index.rank
     if (index.dtype.kind == "u" or low >= 0) and not wraps:
         return value
-    shape = value.type.static_shape
+    shape = value.type.shape
     size = ctx.constant(extent, INT64) if isinstance(extent, int) else extent
     moved = ctx.op(Add(), value, ctx.broadcast(size, shape))
     if high < 0:

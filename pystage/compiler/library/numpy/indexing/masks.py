@@ -77,16 +77,16 @@ def masked_choice(
     The value is a number, an array that broadcasts to the target, or a bounded one; of `dtype`, if it is not that.
     Raises the library's exception in the program for one that has the wrong shape.
     """
-    own = value.axes if isinstance(value, Bounded) else value.type.static_shape
+    own = value.axes if isinstance(value, Bounded) else value.type.shape
     if not jax:
         _check_shape(ctx, tuple(None if isinstance(n, Extent) else n for n in own), target)
     if isinstance(value, Value):
         extra = len(own) - target.rank
-        value = ctx.reshape(value, value.type.static_shape[extra:]) if extra > 0 else value
+        value = ctx.reshape(value, value.type.shape[extra:]) if extra > 0 else value
     given = value if isinstance(value, Bounded) else ctx.jax(value) if jax else ctx.ndarray(value)
     plain: Callable[..., None] = _store_in_jax if jax else storing(target)
     placed = beside(ctx, "a store", plain, target, given)
-    new = fit(ctx, stored_value(ctx, placed, dtype, "the stored value", jax), whole.type.static_shape)
+    new = fit(ctx, stored_value(ctx, placed, dtype, "the stored value", jax), whole.type.shape)
     if combine is not None:
         new = ctx.op(combine, whole, new)
     return ctx.op(Select(), where(ctx, target), new, whole)
@@ -104,7 +104,7 @@ def beside_places(
 
     Those that do not belong to `batch`, which has their shape, are outside, where nothing is stored.
     """
-    result = at.result_shape(whole.type.static_shape)
+    result = at.result_shape(whole.type.shape)
     extents = () if batch is None else tuple([e.moved(at.position) for e in batch.extents])
     zeros = ctx.jax(ctx.broadcast(ctx.constant(0, whole.type.dtype), result))
     stored = Bounded(zeros, ArrayType(whole.type.dtype, result), extents)
@@ -113,7 +113,7 @@ def beside_places(
     if batch is None:
         return at, placed
     first, *others = [ctx.convert(p, INT64) for p in at.positions]
-    outside = ctx.broadcast(ctx.constant(whole.type.static_shape[at.axes[0]], INT64), at.batch)
+    outside = ctx.broadcast(ctx.constant(whole.type.shape[at.axes[0]], INT64), at.batch)
     inside = ctx.op(Select(), where(ctx, batch), first, outside)
     return replace(at, positions=(inside, *others), unique=False), placed
 

@@ -45,7 +45,7 @@ class AlignedOperand:
 
     def extent(self, back: int) -> int:
         """The extent of the whole there."""
-        return self.value.type.static_shape[-back]
+        return self.value.type.shape[-back]
 
 
 def operand(ctx: Context, raw: Raw) -> AlignedOperand | None:

@@ -178,7 +178,7 @@ def times(ctx: Context, numbers: Value, step: int | Value) -> Value:
     """Integers of the program times a step."""
     if isinstance(step, int) and step == 1:
         return numbers
-    return ctx.op(Multiply(), numbers, ctx.broadcast(stride(ctx, step), numbers.type.static_shape))
+    return ctx.op(Multiply(), numbers, ctx.broadcast(stride(ctx, step), numbers.type.shape))
 
 
 def _is_bound(bound: Abstract) -> bool:

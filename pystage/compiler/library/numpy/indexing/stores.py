@@ -85,7 +85,7 @@ def _refuse(text: str) -> None:
 
 def path_shape(ref: Ref, base: Value) -> tuple[int, ...]:
     """The shape of the view that `ref` is, without an operation."""
-    return path_type(base.type, ref.path).static_shape
+    return path_type(base.type, ref.path).shape
 
 
 def shape_of(ctx: Context, ref: Ref) -> tuple[int, ...]:
@@ -100,7 +100,7 @@ def dtype_of(ctx: Context, ref: Ref) -> DType:
 
 def fit(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
     """`value` broadcast to the shape of what it is stored into; leading axes of one element are dropped."""
-    own = value.type.static_shape
+    own = value.type.shape
     extra = max(len(own) - len(shape), 0)
     trimmed = own[extra:]
     if not broadcasts(own, shape):
@@ -226,7 +226,7 @@ def store_out(ctx: Context, out: Ref, value: Value, function: str) -> None:
         ctx.raise_(
             ValueError(
                 f"output parameter for reduction operation {function} has the wrong shape "
-                f"{shape_text(shape)}, expected {shape_text(value.type.static_shape)}"
+                f"{shape_text(shape)}, expected {shape_text(value.type.shape)}"
             )
         )
     source = value.type.dtype

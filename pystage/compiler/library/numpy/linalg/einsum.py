@@ -91,7 +91,7 @@ def _check_sizes(ctx: Context, rules: Rules, operands: Sequence[Labelled]) -> di
     """The extent of each label; an axis of one element fits any."""
     sizes: dict[str, int] = {}
     for x in operands:
-        for label, n in zip(x.labels, x.value.type.static_shape):
+        for label, n in zip(x.labels, x.value.type.shape):
             if sizes.get(label, n) != n and 1 not in (n, sizes[label]):
                 rules.mismatch(
                     ctx, f"operands could not be broadcast together: label {label} has {n} and {sizes[label]}"
@@ -102,8 +102,8 @@ def _check_sizes(ctx: Context, rules: Rules, operands: Sequence[Labelled]) -> di
 
 def _squeezed(ctx: Context, x: Labelled, sizes: dict[str, int]) -> Labelled:
     """The operand without axes of one element whose label has more elsewhere."""
-    kept = [i for i, n in enumerate(x.value.type.static_shape) if n == sizes[x.labels[i]]]
-    shape = tuple([x.value.type.static_shape[i] for i in kept])
+    kept = [i for i, n in enumerate(x.value.type.shape) if n == sizes[x.labels[i]]]
+    shape = tuple([x.value.type.shape[i] for i in kept])
     return Labelled(ctx.reshape(x.value, shape), tuple([x.labels[i] for i in kept]))
 
 
@@ -114,7 +114,7 @@ def _order(operands: Sequence[Labelled], result: Labels) -> list[tuple[int, ...]
     names = dict(zip(dict.fromkeys(itertools.chain(*[x.labels for x in operands])), string.ascii_letters))
     terms = ["".join(names[label] for label in x.labels) for x in operands]
     text = ",".join(terms) + "->" + "".join(names[label] for label in result)
-    stand_ins: list[Any] = [np.broadcast_to(0.0, x.value.type.static_shape) for x in operands]
+    stand_ins: list[Any] = [np.broadcast_to(0.0, x.value.type.shape) for x in operands]
     path, _ = np.einsum_path(text, *stand_ins, optimize="greedy")
     return [tuple(step) for step in path[1:]]
 

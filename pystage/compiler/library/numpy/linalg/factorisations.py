@@ -106,7 +106,7 @@ def require_positive(ctx: Context, matrices: Value, factors: Value, text: str) -
 
     A matrix whose own first element is NaN has a factor for LAPACK, and NumPy.
     """
-    *batch, size, _ = factors.type.static_shape
+    *batch, size, _ = factors.type.shape
     if not size:
         return
     first = [
@@ -149,13 +149,13 @@ def solve(ctx: Context, a: Raw, b: Raw) -> Abstract:
     text = f"{kind}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {core}"
     error = ValueError(f"{text} (size {rows} is different from {left.sizes[-1]})")
     check_equal(ctx, left.sizes[-1], rows, error, np.linalg.solve, left, right)
-    own, other = left.value.type.static_shape[:-2], () if vector else right.value.type.static_shape[:-2]
+    own, other = left.value.type.shape[:-2], () if vector else right.value.type.shape[:-2]
     try:
         batch = np.broadcast_shapes(own, other)
     except ValueError as error:
         ctx.raise_(error)
-    count = left.value.type.static_shape[-1]
-    columns = 1 if vector else right.value.type.static_shape[-1]
+    count = left.value.type.shape[-1]
+    columns = 1 if vector else right.value.type.shape[-1]
     factors = ctx.broadcast(ctx.convert(left.value, dtype), (*batch, count, count))
     values = fitted(ctx, right.value, (*other, count) if vector else (*other, count, columns))
     values = ctx.reshape(ctx.convert(values, dtype), (*other, count, columns))
@@ -232,7 +232,7 @@ def lstsq(ctx: Context, a: Raw, b: Raw, rcond: Raw = None) -> Abstract:
         ctx.raise_(incompatible)
     check_equal(ctx, rows, right.sizes[0], incompatible, _lstsq, matrix, right)
     dtype = common_dtype(ctx, matrix.value.type.dtype, right.value.type.dtype)
-    (most, width), others = matrix.value.type.static_shape, right.value.type.static_shape
+    (most, width), others = matrix.value.type.shape, right.value.type.shape
     left = fitted(ctx, ctx.convert(_with_columns(ctx, matrix), dtype), (max(most, others[0]), width))
     values = fitted(ctx, ctx.convert(right.value, dtype), (max(most, others[0]), *others[1:]))
     if is_none(rcond):

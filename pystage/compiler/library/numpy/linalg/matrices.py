@@ -183,7 +183,7 @@ def trace(
 
 def matrix_of(ctx: Context, value: Value, k: int) -> Value:
     """The square matrix with a vector on its `k`-th diagonal."""
-    (n,) = value.type.static_shape
+    (n,) = value.type.shape
     size = n + abs(k)
     zeros = filled(ctx, 0, (size, size), value.type.dtype)
     return write_path(ctx.b, zeros, (Diagonal(k, False),), value)
@@ -263,7 +263,7 @@ def filled_diagonal(a: Any, val: Any, wrap: Any) -> None:
 
 def _recycled(ctx: Context, value: Value, size: int) -> Value:
     """A vector repeated or cut to `size` elements."""
-    (own,) = value.type.static_shape
+    (own,) = value.type.shape
     times = -(-size // own)
     flat = ctx.reshape(ctx.op(Broadcast((times, own), (1,)), value), (times * own,))
     return read_path(ctx.b, flat, (Strided((0,), (size,), (1,)),))

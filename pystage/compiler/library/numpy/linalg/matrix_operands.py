@@ -68,7 +68,7 @@ def operand(ctx: Context, raw: Raw, name: str) -> Matrices:
         refuse(ctx, f"np.linalg.{name} of several matrices", raw)
     array = compact(ctx, raw)
     value = elements(ctx, array)
-    zero = ctx.broadcast(ctx.constant(0, value.type.dtype), value.type.static_shape)
+    zero = ctx.broadcast(ctx.constant(0, value.type.dtype), value.type.shape)
     sizes = [count(ctx, array, along) if isinstance(along, Extent) else along for along in array.axes]
     return Matrices(ctx.op(Select(), where(ctx, array), value, zero), tuple(sizes))
 
@@ -77,7 +77,7 @@ def matrices(ctx: Context, raw: Raw, name: str, square: bool = False) -> Matrice
     """An argument as matrices of the result's type; LinAlgError for other ranks and shapes."""
     given = operand(ctx, raw, name)
     if square and not given.is_bounded:
-        check_square(ctx, given.value.type.static_shape)
+        check_square(ctx, given.value.type.shape)
     if given.rank < 2:
         text = f"{given.rank}-dimensional array given. Array must be at least two-dimensional"
         ctx.raise_(np.linalg.LinAlgError(text))
@@ -91,7 +91,7 @@ def _beside_identity(ctx: Context, matrix: Matrices) -> Matrices:
     error = np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     rows, columns = matrix.sizes
     check_equal(ctx, rows, columns, error, np.linalg.inv, matrix)
-    most = max(matrix.value.type.static_shape)
+    most = max(matrix.value.type.shape)
     shape = (most, most)
     at = [ctx.op(Iota(ArrayType(INT64, shape), axis)) for axis in (0, 1)]
     beside = ctx.op(Compare("GE"), at[0], ctx.broadcast(integer_of(ctx, rows).value, shape))
@@ -128,7 +128,7 @@ def check_equal(
 
 def fitted(ctx: Context, value: Value, shape: Sequence[int]) -> Value:
     """The first elements of a value along each axis, with zeros behind them where it has fewer."""
-    own = value.type.static_shape
+    own = value.type.shape
     if own == tuple(shape):
         return value
     none = (0,) * len(own)
@@ -138,7 +138,7 @@ def fitted(ctx: Context, value: Value, shape: Sequence[int]) -> Value:
 
 def first(ctx: Context, value: Value, sizes: Sequence[Size]) -> Abstract:
     """The first elements of a result along each axis, an ndarray."""
-    known = [n if isinstance(n, int) else have for n, have in zip(sizes, value.type.static_shape)]
+    known = [n if isinstance(n, int) else have for n, have in zip(sizes, value.type.shape)]
     whole: Any = ctx.ndarray(fitted(ctx, value, known))
     found = {axis: n.value for axis, n in enumerate(sizes) if isinstance(n, Array)}
     return first_elements(ctx, whole, found) if found else whole

@@ -95,7 +95,7 @@ def _matrix_norm(ctx: Context, rules: Rules, value: Value, axes: tuple[int, ...]
     summed = row if order in (1, -1) else column
     other = column if order in (1, -1) else row
     sizes = ctx.op(Abs(), value)
-    shape = reduced_shape(sizes.type.static_shape, (summed,), False)
+    shape = reduced_shape(sizes.type.shape, (summed,), False)
     sums = total(ctx, ReductionOperand(sizes, (summed,), None, shape))
     at = other - (other > summed)
     of = ReductionOperand(sums, (at,), None, reduced_shape(shape, (at,), False))
@@ -120,7 +120,7 @@ def _by_singular_values(
     values = ctx.call(Const(np.linalg.svdvals), [ctx.ndarray(matrices)])
     found = rules.operand(ctx, values, "norm").value
     last = found.type.rank - 1
-    of = ReductionOperand(found, (last,), None, reduced_shape(found.type.static_shape, (last,), False))
+    of = ReductionOperand(found, (last,), None, reduced_shape(found.type.shape, (last,), False))
     if order == "nuc":
         return total(ctx, of)
     return _best(ctx, rules, of, order == 2)

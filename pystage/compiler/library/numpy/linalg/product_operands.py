@@ -88,7 +88,7 @@ def with_zeros(ctx: Context, o: AlignedOperand, axes: Set[int]) -> ArrayArgument
     And along the other axes, over which the derivative by the other operand sums.
     """
     summed = differentiable(o.value.type)
-    shape = o.value.type.static_shape
+    shape = o.value.type.shape
     extents = [
         replace(e, axis=at) for at, e in enumerate(o.axes) if isinstance(e, Extent) and (summed or at in axes)
     ]

@@ -78,7 +78,7 @@ def _last_axes(left: int, right: int) -> list[tuple[int, int]]:
 
 def _matmul(ctx: Context, rules: Rules, left: Value, right: Value, precision: Precision) -> Value:
     """`left @ right`: batch axes in front broadcast, vectors are rows and columns."""
-    ours, theirs = left.type.static_shape, right.type.static_shape
+    ours, theirs = left.type.shape, right.type.shape
     if not ours or not theirs:
         rules.mismatch(ctx, "matmul: Input operand 0 does not have enough dimensions (has 0)")
     if ours[-1] != theirs[max(len(theirs) - 2, 0)]:
@@ -116,7 +116,7 @@ def _without_ones(
     ctx: Context, value: Value, batch: Sequence[str], inner: Sequence[str], outer: tuple[int, ...]
 ) -> Labelled:
     """The operands without batch axes of one element, which would otherwise be broadcast."""
-    shape = value.type.static_shape
+    shape = value.type.shape
     own = shape[: len(shape) - len(inner)]
     labels = batch[len(batch) - len(own) :]
     wide = outer[len(outer) - len(own) :]
@@ -189,7 +189,7 @@ def _into_output(ctx: Context, out: Raw, value: Value, x1: Raw, x2: Raw) -> Abst
     """A product into an ndarray: axes in front of the core axes are broadcast to its, or left out if of one element."""
     if ctx.is_ndarray(out):
         core = sum(_rank(ctx, x) > 1 for x in (x1, x2))
-        shape, extents = shape_of(ctx, out), value.type.static_shape
+        shape, extents = shape_of(ctx, out), value.type.shape
         front = len(extents) - core
         for axis, (ours, theirs) in enumerate(zip(shape[len(shape) - core :], extents[front:])):
             if ours != theirs:
@@ -201,7 +201,7 @@ def _into_output(ctx: Context, out: Raw, value: Value, x1: Raw, x2: Raw) -> Abst
         left_out = max(len(extents) - len(shape), 0)
         if set(extents[:left_out]) <= {1}:
             value = ctx.reshape(value, extents[left_out:])
-        if broadcasts(value.type.static_shape, shape):
+        if broadcasts(value.type.shape, shape):
             value = ctx.broadcast(value, shape)
     return stored_out(ctx, out, value, "matmul")
 
@@ -247,9 +247,9 @@ def _contract(
     ours = [f"l{i}" for i in range(left.type.rank)]
     theirs = [f"r{i}" for i in range(right.type.rank)]
     for i, j in axes:
-        if left.type.static_shape[i] != right.type.static_shape[j]:
-            shapes = [str(v.type.static_shape).replace(", ", ",") for v in (left, right)]
-            sizes = f"{left.type.static_shape[i]} (dim {i}) != {right.type.static_shape[j]} (dim {j})"
+        if left.type.shape[i] != right.type.shape[j]:
+            shapes = [str(v.type.shape).replace(", ", ",") for v in (left, right)]
+            sizes = f"{left.type.shape[i]} (dim {i}) != {right.type.shape[j]} (dim {j})"
             text = f"shapes {shapes[0]} and {shapes[1]} not aligned: {sizes}"
             rules.mismatch(ctx, "shape-mismatch for sum" if function == "tensordot" else text)
         theirs[j] = ours[i]
@@ -415,12 +415,12 @@ def cross(
         if not given.type.rank:
             rules.mismatch(ctx, "At least one array has zero dimension")
     at = [axis_of(ctx, x, v.type.rank, "cross") for x, v in zip(chosen, (left, right))]
-    if left.type.static_shape[at[0]] != 3 or right.type.static_shape[at[1]] != 3:
+    if left.type.shape[at[0]] != 3 or right.type.shape[at[1]] != 3:
         ctx.fail(
             ArgumentNotStaged(span=ctx.span, function="np.cross", argument="vectors of other than 3 elements")
         )
     one, two = [_components(ctx, v, i) for v, i in zip((left, right), at)]
-    shape = broadcast_shape(ctx, "np.cross", one[0].type.static_shape, two[0].type.static_shape)
+    shape = broadcast_shape(ctx, "np.cross", one[0].type.shape, two[0].type.shape)
     x, y = [[ctx.broadcast(c, shape) for c in v] for v in (one, two)]
     parts: list[Abstract] = []
     for i, j in ((1, 2), (2, 0), (0, 1)):
@@ -431,7 +431,7 @@ def cross(
 
 
 def _components(ctx: Context, value: Value, axis: int) -> list[Value]:
-    shape = value.type.static_shape
+    shape = value.type.shape
     rest = (*shape[:axis], *shape[axis + 1 :])
     return [ctx.reshape(part(ctx, value, axis, i, i + 1), rest) for i in range(3)]
 

@@ -24,7 +24,7 @@ def placeholder(parameter: str, type: ArrayType, distribution: str, alone: bool)
 
     `alone`: it is the only limit, the upper one whatever it is called.
     """
-    shape, dtype = type.static_shape, type.dtype
+    shape, dtype = type.shape, type.dtype
     if parameter == "pvals" or (parameter == "p" and distribution == "choice"):
         return np.full(shape, 1 / max(shape[-1] if shape else 1, 1), dtype)
     if parameter == "cov" and len(shape) > 1:

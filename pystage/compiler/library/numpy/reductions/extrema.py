@@ -256,7 +256,7 @@ def extremum_and_index(
 
     Along several axes or none the index has no meaning. Complex numbers are ordered by their real parts first.
     """
-    dtype, shape = value.type.dtype, value.type.static_shape
+    dtype, shape = value.type.dtype, value.type.shape
     narrow = INT32 if max(shape, default=0) <= np.iinfo(np.int32).max else INT64
     scalar, index = ArrayType(dtype), ArrayType(narrow)
     region = Region((scalar, index, scalar, index))

@@ -118,7 +118,7 @@ class _SortedLines:
         """`value` (shape `(…, *rest)`), NaN where the elements have one: it is sorted last."""
         if not (is_floating(self.dtype) or is_complex(self.dtype)):
             return value
-        shape = value.type.static_shape
+        shape = value.type.shape
         last = ctx.broadcast(self.element(ctx, _last(ctx, self.count)), shape)
         is_nan = ctx.op(Compare("NE"), last, last)
         return ctx.op(Select(), is_nan, ctx.convert(last, value.type.dtype), value)
@@ -313,7 +313,7 @@ def _interpolated(
 
 def _between(ctx: Context, low: Value, high: Value, share: Value) -> Value:
     """The values between two elements, at a share of the way, one for each slice along the first axis."""
-    dtype, shape = share.type.dtype, low.type.static_shape
+    dtype, shape = share.type.dtype, low.type.shape
     gap = ctx.convert(ctx.op(Subtract(), high, low), dtype)
     share = ctx.op(Broadcast(shape, (0,)), share)
     rest = ctx.op(Subtract(), ctx.broadcast(ctx.constant(1, dtype), shape), share)
@@ -325,7 +325,7 @@ def _between(ctx: Context, low: Value, high: Value, share: Value) -> Value:
 
 def _computed(ctx: Context, lines: _SortedLines, shares: Value, scale: int) -> Value:
     """The values at shares that the program computes; it raises where one is out of range."""
-    dtype, shape = shares.type.dtype, shares.type.static_shape
+    dtype, shape = shares.type.dtype, shares.type.shape
 
     def number(value: object, of: DType) -> Value:
         return ctx.broadcast(ctx.constant(value, of), shape)

@@ -32,7 +32,7 @@ from .sums import accumulator
 
 def running(ctx: Context, combine: HloOp, value: Value, axis: int, jax: bool = False) -> Value:
     """Each element combined with all before it along `axis`."""
-    shape = value.type.static_shape
+    shape = value.type.shape
     if value.type.size == 0:
         return value
     ones = (1,) * len(shape)
@@ -54,7 +54,7 @@ def _scan(
     if skip_nan and (is_floating(given.dtype) or is_complex(given.dtype)):
         number = ctx.op(Compare("EQ"), value, value)
         unit = ctx.constant(neutral(combine, given.dtype), given.dtype)
-        value = ctx.op(Select(), number, value, ctx.broadcast(unit, value.type.static_shape))
+        value = ctx.op(Select(), number, value, ctx.broadcast(unit, value.type.shape))
     default = accumulator(ctx, rules, given.dtype, promote=False)
     wanted = default if is_none(dtype) else rules.dtype(ctx, dtype, name)
     wide = cast(ctx, value, wider(wanted))

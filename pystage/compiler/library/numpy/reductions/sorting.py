@@ -42,7 +42,7 @@ def _positions(ctx: Context, rules: Rules, shape: tuple[int, ...], axis: int) ->
 
 def _sorted_positions(ctx: Context, rules: Rules, keys: list[Value], sort: Sort) -> Value:
     """The indices that sort by the first key, then the second, and so on."""
-    where = _positions(ctx, rules, keys[0].type.static_shape, sort.axis)
+    where = _positions(ctx, rules, keys[0].type.shape, sort.axis)
     return ctx.b.ops(sort, *keys, where)[-1]
 
 

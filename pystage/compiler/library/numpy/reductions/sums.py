@@ -209,9 +209,7 @@ def _given_mean(
 ) -> Value:
     """The `mean` argument; PS203 where NumPy would compute the distances in another type, or of another shape."""
     given = array_argument(ctx, rules, mean, name).value
-    fits = (
-        given.type.dtype == dtype and np.broadcast_shapes(given.type.static_shape, of.extents) == of.extents
-    )
+    fits = given.type.dtype == dtype and np.broadcast_shapes(given.type.shape, of.extents) == of.extents
     if not fits or of.bounded:
         argument = "a mean of another type or shape than the elements have"
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=f"{rules.name}.{name}", argument=argument))

@@ -221,7 +221,7 @@ def reduceat(
         why = "it combines slices of several sizes; write a loop over them"
         ctx.fail(WrongArguments(span=ctx.span, name=name, why=why))
     places = indices.type if isinstance(indices, Bounded) else nested(ctx, NUMPY, indices, name).value.type
-    if places.rank != 1 or (places.dtype.kind not in "iu" and places.static_shape != (0,)):
+    if places.rank != 1 or (places.dtype.kind not in "iu" and places.shape != (0,)):
         ctx.fail(
             ArgumentNotStaged(
                 span=ctx.span, function=name, argument="indices other than a vector of integers"
@@ -301,7 +301,7 @@ def at(ctx: Context, ufunc: np.ufunc, a: Raw, indices: Raw, b: Raw = MISSING, /)
     new = NUMPY.operand(ctx, b, _name(ufunc, "at"))
     view = Ref(a.cell, (*a.path, *basic_views(positions.items, shape)))
     whole, where = ctx.contents(view), fancy(ctx, positions)
-    selected = where.result_shape(whole.type.static_shape)
+    selected = where.result_shape(whole.type.shape)
     if not broadcasts(new.shape, selected):
         positions.check_indices()
         ctx.raise_(ValueError("array is not broadcastable to correct shape"))

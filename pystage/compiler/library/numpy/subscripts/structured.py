@@ -62,7 +62,7 @@ def refuse(
 def _type_of(ctx: Context, part: Abstract) -> tuple[int, ...]:
     """The extents of a field, bounds in place of those that only the run knows."""
     if isinstance(part, Bounded):
-        return part.type.static_shape
+        return part.type.shape
     assert isinstance(part, Ref)
     return shape_of(ctx, part)
 

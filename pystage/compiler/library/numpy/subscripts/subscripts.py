@@ -98,12 +98,12 @@ def array_setitem(ctx: Context, obj: Abstract, index: Raw, value: Raw) -> None:
     else:
         whole = ctx.contents(target)
         if isinstance(value, Bounded):
-            shape = fancy(ctx, indices).result_shape(whole.type.static_shape)
+            shape = fancy(ctx, indices).result_shape(whole.type.shape)
             stored = bounded(ctx, ctx.ndarray(ctx.broadcast(ctx.constant(0, BOOL), shape)), ())
             value = beside(ctx, "a store", storing(stored), stored, value)
         new = array_value(ctx, value, dtype_of(ctx, obj), "the stored value")
         at = fancy(ctx, indices)
-        new = _fit_fancy(ctx, new, at.result_shape(whole.type.static_shape))
+        new = _fit_fancy(ctx, new, at.result_shape(whole.type.shape))
         indices.check_indices()
         at = unless_raised(ctx, target, at, whole)
         store_through(ctx, target, scatter(ctx, whole, at, new), masked=False)
@@ -234,14 +234,14 @@ def unless_raised(ctx: Context, target: Ref, at: Fancy, array: Value) -> Fancy:
     if mask is None:
         return at
     first, *others = at.positions
-    nowhere = like(ctx, first, array.type.static_shape[at.axes[0]])
+    nowhere = like(ctx, first, array.type.shape[at.axes[0]])
     return replace(at, positions=(ctx.op(Select(), mask, first, nowhere), *others))
 
 
 def _fit_fancy(ctx: Context, new: Value, shape: tuple[int, ...]) -> Value:
     """A value in the shape of what a fancy index selects."""
-    if not broadcasts(new.type.static_shape, shape):
-        mismatch(ctx, new.type.static_shape, shape)
+    if not broadcasts(new.type.shape, shape):
+        mismatch(ctx, new.type.shape, shape)
     return fit(ctx, new, shape)
 
 
@@ -338,7 +338,7 @@ def store_at_bounded(ctx: Context, obj: Ref, index: Raw, value: Raw, combine: Hl
     whole = ctx.contents(target)
     at, placed = beside_places(ctx, whole, fancy(ctx, indices), given.batch, value)
     new = array_value(ctx, placed, dtype, "the stored value")
-    new = _fit_fancy(ctx, new, at.result_shape(whole.type.static_shape))
+    new = _fit_fancy(ctx, new, at.result_shape(whole.type.shape))
     indices.check_indices()
     at = unless_raised(ctx, target, at, whole)
     store_through(ctx, target, scatter(ctx, whole, at, new, combine), masked=False)

@@ -89,7 +89,7 @@ def _indices(ctx: Context, flat: Value, extents: tuple[int | Array, ...], fortra
             divisor = like(ctx, flat, max(extent, 1))
         else:
             least = ctx.op(Maximum(), ctx.convert(extent.value, INT64), ctx.constant(1, INT64))
-            divisor = ctx.broadcast(least, flat.type.static_shape)
+            divisor = ctx.broadcast(least, flat.type.shape)
         found.append(ctx.op(Remainder(), flat, divisor))
         flat = ctx.op(Divide(), flat, divisor)
     return found if fortran else found[::-1]

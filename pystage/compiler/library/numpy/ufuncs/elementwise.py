@@ -139,7 +139,7 @@ def compute(
 
 def _broadcast(ctx: Context, value: Value, shape: tuple[int, ...]) -> Value:
     """An operand in the shape of the result; derivatives are sums over the elements that count."""
-    if value.type.static_shape == shape:
+    if value.type.shape == shape:
         return value
     made = ctx.broadcast(value, shape)
     if ctx.members is None or not differentiable(value.type):
@@ -341,7 +341,7 @@ def _into_each(
     name = f"np.{function.name}"
     arrays = [t for t in targets if isinstance(t, Ref) and ctx.is_ndarray(t)]
     values = compute(ctx, function, operands, loop)
-    fit = all(target_shape(ctx, array) == values[0].type.static_shape for array in arrays)
+    fit = all(target_shape(ctx, array) == values[0].type.shape for array in arrays)
     if not fit or not _default(where) or not all(is_none(t) or t in arrays for t in targets):
         ctx.fail(ArgumentNotStaged(span=ctx.span, function=name, argument="out"))
     made: list[Abstract] = []
@@ -378,7 +378,7 @@ def store_result(
         ctx.fail(NoCast(span=ctx.span, operation=name, source=str(value.type.dtype), target=str(dtype)))
     shape = target_shape(ctx, target)
     masks = [] if mask is None else [shape_of(mask)]
-    wide = broadcast_shape(ctx, name, shape, value.type.static_shape, *masks)
+    wide = broadcast_shape(ctx, name, shape, value.type.shape, *masks)
     if wide != shape:
         texts = shape_text(shape), shape_text(wide)
         text = f"non-broadcastable output operand with shape {texts[0]} doesn't match the broadcast shape {texts[1]}"

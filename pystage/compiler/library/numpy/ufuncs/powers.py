@@ -130,7 +130,7 @@ def _integer_exponent(ctx: Context, left: Array, right: Operand) -> Abstract:
     weak = left.weak or left.form is Form.PYTHON
     dtype = numeric(canonical(left.dtype, ctx.x64))
     x = value_of(ctx, left, dtype, Form.JAX)
-    base = f"{dtype}[{','.join(map(str, x.type.static_shape))}]"
+    base = f"{dtype}[{','.join(map(str, x.type.shape))}]"
     if not isinstance(right, Const):
         if is_integer(dtype) and right.form is not Form.JAX and right.dtype.kind == "i":
             negative = ctx.op(Compare("LT"), right.value, a.like(ctx, right.value, 0))
