@@ -324,6 +324,15 @@ def random_numbers(key):
     return jax.random.normal(a, (3,)), jax.random.uniform(b, (2,)), jax.random.randint(key, (2,), 0, 10), b
 
 
+@cases(jax.random.split(jax.random.key(0), 3))
+def keys_in_another_shape(keys):
+    return (
+        lax.stack([keys, keys[::-1]]),
+        lax.unstack(lax.tile(keys[None], (2, 1))),
+        lax.collapse(keys[None], 0),
+    )
+
+
 @cases(jax.random.PRNGKey(3))
 def random_numbers_of_raw_keys(key):
     key, sub = jax.random.split(key)

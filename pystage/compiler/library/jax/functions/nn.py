@@ -63,6 +63,7 @@ class Sheet:
 for _function in (
     jax.nn.celu,
     jax.nn.elu,
+    jax.nn.glu,
     jax.nn.hard_sigmoid,
     jax.nn.hard_silu,
     jax.nn.hard_tanh,
@@ -138,20 +139,6 @@ def _inexact(ctx: Context, array: Array) -> Array:
 def _scalar(ctx: Context, array: Array, number: float) -> Array:
     """A number in the element type of `array`."""
     return ctx.jax(ctx.constant(number, array.dtype))
-
-
-@meaning(jax.nn.glu)
-def glu(ctx: Context, x: Raw, axis: Raw = -1) -> Abstract:
-    """The first half along an axis times the sigmoid of the second."""
-    f = Sheet(ctx)
-    array = jax_array(ctx, x, "jax.nn.glu")
-    at = axis_of(ctx, axis, array.rank, "jax.nn.glu")
-    half = array.shape[at] // 2
-    if array.shape[at] % 2:
-        return jax_call(ctx, jax.nn.glu, [x], {"axis": axis})  # its own error
-    first = f(lax.slice_in_dim, array, 0, half, 1, at)
-    second = f(lax.slice_in_dim, array, half, 2 * half, 1, at)
-    return f.multiply(first, sigmoid(ctx, second))
 
 
 @meaning(jax.nn.one_hot)

@@ -26,7 +26,7 @@ from ...context import Context, Raw
 from ...kernels.arithmetic import by_form, integer_power
 from ...numpy.indexing.stores import cast
 from ...registry import meaning
-from ...rules.jax import all_weak, checked, integer, is_none, jax_array, known_dtype
+from ...rules.jax import all_weak, integer, is_none, jax_array, known_dtype
 from ..pytrees import flatten, unflatten
 from ..traced_calls import jax_call
 
@@ -244,17 +244,6 @@ def square(ctx: Context, x: Raw) -> Abstract:
     return apply(ctx, "lax.square", ops.Multiply(), (x, x), NUMBERS)
 
 
-@meaning(lax.exp2)
-def exp2(ctx: Context, x: Raw, *, accuracy: Raw = None) -> Abstract:
-    """`exp(log(2) x)`, as JAX emits it."""
-    if not is_none(accuracy):
-        return jax_call(ctx, lax.exp2, [x], {"accuracy": accuracy})
-    array = jax_array(ctx, x, "lax.exp2")
-    _accepts(ctx, "lax.exp2", array, INEXACT)
-    scaled = ctx.op(ops.Multiply(), like(ctx, array, float(np.log(2))), array.value)
-    return ctx.jax(ctx.op(by_form(ops.Exponential(), Form.JAX, array.dtype), scaled), array.weak)
-
-
 @meaning(lax.logistic)
 def logistic(ctx: Context, x: Raw, *, accuracy: Raw = None) -> Abstract:
     """`1 / (1 + exp(-x))`, as JAX emits it."""
@@ -383,19 +372,6 @@ def convert_element_type(ctx: Context, operand: Raw, new_dtype: Raw) -> Abstract
     if is_complex(array.dtype) and not is_complex(dtype):
         value = ctx.op(ops.Real(), value)
     return ctx.jax(cast(ctx, value, dtype, jax=True))
-
-
-@meaning(lax.bitcast_convert_type)
-def bitcast_convert_type(ctx: Context, operand: Raw, new_dtype: Raw) -> Abstract:
-    """The same bits in another element type: a narrower one adds an axis, a wider one takes one away. It has no slope."""
-    array = jax_array(ctx, operand, "lax.bitcast_convert_type")
-    dtype = known_dtype(ctx, new_dtype, "the dtype of lax.bitcast_convert_type")
-    if BOOL in (array.dtype, dtype) and array.dtype != dtype:
-        types = f"{array.type} to {dtype}"
-        ctx.fail(NoSuchOperation(span=ctx.span, operation="lax.bitcast_convert_type", types=types))
-    if dtype == array.dtype:
-        return ctx.jax(ctx.op(ops.StopGradient(), array.value))
-    return ctx.jax(checked(ctx, ops.BitcastConvert(dtype), array.value))
 
 
 @meaning(lax.stop_gradient)

@@ -1,4 +1,4 @@
-"""`jax.lax`: reductions, windows, sorting, and the Fourier transform.
+"""`jax.lax`: reductions, windows, and sorting.
 
 A reduction with a reducer of lax and its neutral element is a plain HLO reduction; any other reducer is staged on
 scalars into the region of the operation.
@@ -20,10 +20,6 @@ from ....hlo.ir import Region, Value
 from ....hlo.op import HloOp
 from ....hlo.types import (
     BOOL,
-    COMPLEX64,
-    COMPLEX128,
-    FLOAT32,
-    FLOAT64,
     DType,
     ShapeError,
     is_complex,
@@ -277,41 +273,3 @@ def sort(
         ctx.fail(ShapeMismatch(span=ctx.span, text=f"lax.sort: {error}"))
     results = [ctx.jax(v, a.weak) for v, a in zip(values, arrays, strict=True)]
     return results[0] if single else Tuple(tuple(results))
-
-
-@meaning(lax.sort_key_val)
-def sort_key_val(
-    ctx: Context, keys: Raw, values: Raw, dimension: Raw = -1, is_stable: Raw = True
-) -> Abstract:
-    """Keys sorted along an axis, and values reordered alike."""
-    return sort(ctx, Tuple((keys, values)), dimension, is_stable, 1)
-
-
-# ---------------------------------------------------------------- Fourier transform
-
-_COMPLEX: dict[DType, DType] = {FLOAT32: COMPLEX64, FLOAT64: COMPLEX128}
-
-
-@meaning(lax.fft)
-def fft(ctx: Context, x: Raw, fft_type: Raw, fft_lengths: Raw) -> Abstract:
-    """The transform over the last axes; real and integer numbers become complex first, or floats for RFFT."""
-    array = jax_array(ctx, x, "lax.fft")
-    given = ctx.known(fft_type, "the type of lax.fft")
-    kind = given.upper() if isinstance(given, str) else given.name
-    lengths = ints(ctx, fft_lengths, "the lengths of lax.fft")
-    wanted = _transformed_dtype(array.dtype)
-    if kind == "RFFT":
-        if is_complex(array.dtype):
-            ctx.fail(NoSuchOperation(span=ctx.span, operation="lax.fft of type RFFT", types=str(array.type)))
-    else:
-        wanted = _COMPLEX.get(wanted, wanted)
-    value = ctx.convert(array.value, wanted)
-    return ctx.jax(checked(ctx, ops.Fft(kind, lengths), value) if lengths else value)
-
-
-def _transformed_dtype(dtype: DType) -> DType:
-    """The inexact type that JAX transforms in."""
-    if is_complex(dtype) or dtype in (FLOAT32, FLOAT64):
-        return dtype
-    wide = not is_floating(dtype) and dtype.itemsize == 8
-    return FLOAT64 if wide else FLOAT32

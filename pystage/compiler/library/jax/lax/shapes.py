@@ -6,8 +6,6 @@ are `jax.Array`s, weakly typed if all operands are.
 
 from __future__ import annotations
 
-import math
-
 from jax import lax
 
 from ....diagnostics.codes_jax import BadControlFlow
@@ -20,7 +18,6 @@ from ...registry import meaning
 from ...rules.jax import (
     all_weak,
     axes_of,
-    axis_of,
     checked,
     integer,
     ints,
@@ -69,17 +66,6 @@ def broadcast_in_dim(ctx: Context, operand: Raw, shape: Raw, broadcast_dimension
     return spread(ctx, array, wanted, axes)
 
 
-@meaning(lax.broadcast_to_rank)
-def broadcast_to_rank(ctx: Context, x: Raw, rank: Raw) -> Abstract:
-    """Axes of length 1 in front, up to `rank` axes."""
-    array = jax_array(ctx, x, "lax.broadcast_to_rank")
-    missing = integer(ctx, rank, "the rank of lax.broadcast_to_rank") - array.rank
-    if missing < 0:
-        text = f"lax.broadcast_to_rank: {array.type} has more than {array.rank + missing} axes"
-        ctx.fail(ShapeMismatch(span=ctx.span, text=text))
-    return ctx.jax(ctx.reshape(array.value, (1,) * missing + array.shape), array.weak)
-
-
 @meaning(lax.reshape)
 def reshape(ctx: Context, operand: Raw, new_sizes: Raw, dimensions: Raw = None) -> Abstract:
     """The elements in another shape; `dimensions` is the order in which the axes are read."""
@@ -90,20 +76,6 @@ def reshape(ctx: Context, operand: Raw, new_sizes: Raw, dimensions: Raw = None) 
     if order is not None and order != tuple(range(array.rank)):
         value = checked(ctx, Transpose(order), value)
     return ctx.jax(checked(ctx, Reshape(shape), value), array.weak)
-
-
-@meaning(lax.collapse)
-def collapse(ctx: Context, operand: Raw, start_dimension: Raw, stop_dimension: Raw = None) -> Abstract:
-    """The axes from `start_dimension` up to `stop_dimension` as one."""
-    array = jax_array(ctx, operand, "lax.collapse")
-    start = integer(ctx, start_dimension, "the start of lax.collapse")
-    stop = None if is_none(stop_dimension) else integer(ctx, stop_dimension, "the stop of lax.collapse")
-    low, high, _ = slice(start, stop).indices(array.rank)
-    if high < low:
-        text = f"lax.collapse: axes {start}:{stop} of {array.type} are no range"
-        ctx.fail(ShapeMismatch(span=ctx.span, text=text))
-    shape = (*array.shape[:low], math.prod(array.shape[low:high]), *array.shape[high:])
-    return ctx.jax(ctx.reshape(array.value, shape), array.weak)
 
 
 @meaning(lax.transpose)
@@ -158,36 +130,6 @@ def concatenate(ctx: Context, operands: Raw, dimension: Raw) -> Abstract:
     return ctx.jax(checked(ctx, Concatenate(axis), *[a.value for a in arrays]), all_weak(arrays))
 
 
-@meaning(lax.stack)
-def stack(ctx: Context, operands: Raw, axis: Raw = 0) -> Abstract:
-    """Arrays of one type joined along a new axis."""
-    arrays = [jax_array(ctx, item, "lax.stack") for item in items(ctx, operands, "lax.stack")]
-    if not arrays:
-        ctx.fail(ShapeMismatch(span=ctx.span, text="lax.stack of no arrays"))
-    same_dtypes(ctx, "lax.stack", arrays)
-    if len({a.shape for a in arrays}) > 1:
-        shapes = ", ".join(str(a.type) for a in arrays)
-        ctx.fail(ShapeMismatch(span=ctx.span, text=f"lax.stack: the shapes differ: {shapes}"))
-    at = axis_of(ctx, axis, arrays[0].rank + 1, "lax.stack")
-    shape = (*arrays[0].shape[:at], 1, *arrays[0].shape[at:])
-    parts = [ctx.reshape(a.value, shape) for a in arrays]
-    return ctx.jax(ctx.op(Concatenate(at), *parts), all_weak(arrays))
-
-
-@meaning(lax.tile)
-def tile(ctx: Context, operand: Raw, reps: Raw) -> Abstract:
-    """The array repeated `reps[i]` times along axis `i`."""
-    array = jax_array(ctx, operand, "lax.tile")
-    counts = ints(ctx, reps, "the reps of lax.tile")
-    if len(counts) != array.rank or any(n < 0 for n in counts):
-        text = f"lax.tile: {array.type} cannot be repeated {counts} times"
-        ctx.fail(ShapeMismatch(span=ctx.span, text=text))
-    shape = tuple([n * count for n, count in zip(array.shape, counts, strict=True)])
-    doubled = tuple([m for pair in zip(counts, array.shape, strict=True) for m in pair])
-    spread_out = ctx.op(Broadcast(doubled, tuple(range(1, 2 * array.rank, 2))), array.value)
-    return ctx.jax(ctx.reshape(spread_out, shape), array.weak)
-
-
 @meaning(lax.pad)
 def pad(ctx: Context, operand: Raw, padding_value: Raw, padding_config: Raw) -> Abstract:
     """Copies of a scalar around and between the elements: `(low, high, interior)` for each axis."""
@@ -234,12 +176,6 @@ def full_like(ctx: Context, x: Raw, fill_value: Raw, dtype: Raw = None, shape: R
     element = array.dtype if is_none(dtype) else known_dtype(ctx, dtype, "the dtype of lax.full_like")
     made = _filled(ctx, extents, jax_array(ctx, fill_value, "lax.full_like"), element)
     return ctx.jax(made.value, array.weak and is_none(dtype))
-
-
-@meaning(lax.empty)
-def empty(ctx: Context, shape: Raw, dtype: Raw) -> Abstract:
-    """Zeros, as JAX gives them."""
-    return full(ctx, shape, 0, dtype)
 
 
 def _filled(ctx: Context, shape: Shape, fill: Array, dtype: DType | None) -> Array:

@@ -12,7 +12,7 @@ from ....diagnostics.codes_types import NoSuchOperation, ShapeMismatch
 from ....hlo.ir import Value
 from ....hlo.types import DType, is_integer, is_unsigned
 from ....ops import Add, Compare, DynamicSlice, DynamicUpdateSlice, Reshape, Select, Slice
-from ....values.lattice import Abstract, Array, Const, ListCell, Ref, Tuple
+from ....values.lattice import Abstract, Array, Const, ListCell, Ref
 from ...context import Context, Raw
 from ...registry import meaning
 from ...rules.jax import (
@@ -99,15 +99,6 @@ def split(ctx: Context, operand: Raw, sizes: Raw, axis: Raw = 0) -> Abstract:
         text = f"lax.split: parts of {lengths} do not make up axis {at} of {array.type}"
         ctx.fail(ShapeMismatch(span=ctx.span, text=text))
     return Ref(ctx.state.new_cell(ListCell(tuple(parts_of(ctx, array, at, lengths)))))
-
-
-@meaning(lax.unstack)
-def unstack(ctx: Context, x: Raw, axis: Raw = 0) -> Abstract:
-    """The parts of an array along an axis, as a tuple without that axis."""
-    array = jax_array(ctx, x, "lax.unstack")
-    at = axis_of(ctx, axis, array.rank, "lax.unstack")
-    parts = parts_of(ctx, array, at, (1,) * array.shape[at])
-    return Tuple(tuple([ctx.jax(_without_axis(ctx, p, at), array.weak) for p in parts]))
 
 
 def parts_of(ctx: Context, array: Array, axis: int, lengths: Shape) -> list[Array]:
