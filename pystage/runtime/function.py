@@ -38,6 +38,7 @@ from .arguments.sizes import size_reader
 from .arguments.targets import Calling, Target, target_of
 from .executables.jax_private import has_backend
 from .outcomes import Elsewhere, HasLazy, Outgrown, Pending, Raised, Unprepared
+from .recursive_runs import RecursiveRuns
 from .reports.warnings import FallbackWarning, warn
 from .tiers import Kind, Kinds, NotReady, Tier, Tiers, anything, compiled_beside, is_for_jax, only_ready
 
@@ -191,7 +192,7 @@ class CompiledFunction(Generic[P, R]):
         self._made: Dispatcher | None = None
         self._short: dict[Types, Short] = {}
         self._tier = tier
-        self.tiers = Tiers(target.fn, continuations)
+        self.tiers = Tiers(target.fn, continuations, RecursiveRuns(self))
         """What its plain runs and its compilations have cost."""
         self._by_types: dict[Types, Kinds] = {}
         """Positional calls that may run plainly."""
@@ -206,6 +207,16 @@ class CompiledFunction(Generic[P, R]):
         No attribute of the object, which `functools.wraps` would give to a plain function around it.
         """
         return self._plain
+
+    @property
+    def recursive_runs(self) -> RecursiveRuns:
+        """What its plain runs execute."""
+        return self.tiers.runs
+
+    @property
+    def policy(self) -> object:
+        """When it is compiled, and what happens if it cannot be."""
+        return self._tier is None or self._tier(), self.fallback
 
     @property
     def runs_plainly(self) -> bool:
@@ -242,7 +253,7 @@ class CompiledFunction(Generic[P, R]):
                 if kinds is not None:
                     tiers = self.tiers
                     if tiers.running.plainly:
-                        return self._target.fn(*args)  # type: ignore[no-any-return]
+                        return tiers.run_nested(args, kwargs)  # type: ignore[no-any-return]
                     kind = kinds.by_size.get(kinds.size(*args))
                     if kind is None or not kind.settled:
                         if kind is not None and kind.plain < kind.until:
@@ -321,6 +332,8 @@ class CompiledFunction(Generic[P, R]):
             return BoundFunction(self, owner if owner is not None else type(instance))
         if instance is None or not hasattr(type(wrapped), "__get__") or isinstance(wrapped, staticmethod):
             return self
+        if self.tiers.running.plainly:
+            return types.MethodType(self._target.fn, instance)
         return BoundFunction(self, instance)
 
     def __repr__(self) -> str:
@@ -487,8 +500,8 @@ class CompiledFunction(Generic[P, R]):
                 return found[0]
         if tier != "plain" and strictly:
             return self._dispatcher.call(canonical, named, outgrown=outgrown)
-        if tier == "plain" or self.tiers.running.plainly or _fork.lacks_xla:
-            return self._target.fn(*canonical, **named)
+        if tier == "plain" or self.tiers.is_part or _fork.lacks_xla:
+            return self.tiers.run_nested(canonical, named)
         if tier == "auto":
             return self._call_in_tiers(fallback, canonical, named)
         return self._call_compiled(fallback, canonical, named, outgrown)
@@ -603,10 +616,10 @@ class CompiledFunction(Generic[P, R]):
         self._warn(refused, fallback, (*args, *kwargs.values()))
         began = time.perf_counter()
         try:
-            with anything():  # functions that are called in it have tiers of their own
+            with anything(), self.tiers.nested():  # functions that are called in it have tiers of their own
                 if fallback == "lazy":
                     return self._lazily.run(self._parts(refused.diagnostics), args, kwargs)
-                return self._target.fn(*args, **kwargs)
+                return self.tiers.runs.function(*args, **kwargs)
         finally:
             self._dispatcher.note_fallback(refused, time.perf_counter() - began)
 

@@ -104,8 +104,7 @@ def _frame_of(run: Run, frame: FrameType | None) -> FrameType | None:
         if caller is not None and caller.f_code is _PLAIN_RUN:
             depth -= 1
             if not depth:
-                code = getattr(run.tiers.function, "__code__", None)
-                return frame if frame.f_code is code else None
+                return frame if run.tiers.runs.executes(frame.f_code) else None
         frame = caller
     return None
 

@@ -28,6 +28,7 @@ from .work_estimate import Nesting, Outline, may_take_long, nesting_of, outline_
 if TYPE_CHECKING:
     from .executables.background import Job
     from .on_stack import LoopHeads
+    from .recursive_runs import RecursiveRuns
 
 Tier = Literal["auto", "compiled", "plain"]
 
@@ -53,11 +54,15 @@ LONG = 1.0
 EVERY = 0.25
 """Seconds between two looks at the plain runs."""
 
+DEPTH = 4
+"""Nested plain runs of a function from which on all calls among the functions of a recursion are plain."""
+
 _now = time.perf_counter
 
 
 class _Running(threading.local):
     plainly = False
+    depth = 0
 
     def __init__(self) -> None:
         self.in_main = threading.current_thread() is threading.main_thread()
@@ -251,7 +256,9 @@ class Tiers:
     """The account of one function: what its plain runs and its compilations have cost, in seconds."""
 
     function: Callable[..., Any]
-    find_continuations: Callable[[Callable[..., Any]], LoopHeads | None] | None = None
+    find_continuations: Callable[[Callable[..., Any]], LoopHeads | None] | None
+    runs: RecursiveRuns
+    """What plain runs execute."""
     plain: float = 0.0
     """The time of plain runs for which a program was not given up."""
     compiling: float = 0.0
@@ -273,7 +280,8 @@ class Tiers:
     inferring: threading.Lock = field(default_factory=threading.Lock)
     """Locked while a call of the function compiles; other ones run plainly."""
     running: _Running = field(default_factory=_Running)
-    """`running.plainly`: a plain run of the function is on in this thread; calls in it are parts of that."""
+    """`running.plainly`: a plain run of the function is on in this thread; calls in it are parts of that. `running.depth`:
+    so many are nested in it."""
 
     @property
     def outline(self) -> Outline:
@@ -429,6 +437,30 @@ class Tiers:
             else:
                 kind.settled = True
 
+    @property
+    def is_part(self) -> bool:
+        """True for a call in a plain run, or deep in runs of a call that is refused."""
+        return self.running.plainly or self.running.depth >= DEPTH
+
+    @contextmanager
+    def nested(self) -> Iterator[None]:
+        """A `with` block that runs the function, one level deeper than the block around."""
+        self.running.depth += 1
+        try:
+            yield
+        finally:
+            self.running.depth -= 1
+
+    def run_nested(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """A plain run, which may be inside another one."""
+        running = self.running
+        running.depth += 1
+        try:
+            function = self.runs.function if running.depth <= DEPTH else self.runs.deep_function
+            return function(*args, **kwargs)
+        finally:
+            running.depth -= 1
+
     def run_plainly(self, kind: Kind, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Times a plain run, which may be replaced on the stack."""
         running = self.running
@@ -437,7 +469,7 @@ class Tiers:
         run = _begin(self) if watched else None
         began = _now()
         try:
-            return self.function(*args, **kwargs)
+            return self.runs.function(*args, **kwargs)
         except Replaced as replaced:
             if replaced.run is not run:
                 raise

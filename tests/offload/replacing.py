@@ -8,6 +8,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+import pystage
 from pystage.offload.continuations import Continuation, Continuations, continuations_of
 from pystage.runtime import on_stack
 from pystage.runtime.tiers import Kind, Tiers, plain_runs
@@ -38,7 +39,7 @@ class Replacing:
         self.replaced = 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        tiers = Tiers(self.function, self._continuations)
+        tiers = Tiers(self.function, self._continuations, pystage.compile(self.function).recursive_runs)
         tiers.compiling, tiers.compilations = 0.0, 1  # the price is nothing
         sys.settrace(functools.partial(self._trace, tiers))
         try:

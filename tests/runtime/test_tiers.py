@@ -217,7 +217,7 @@ def test_a_program_given_up_for_small_arguments_is_tried_for_large_ones(
 
 
 def test_a_program_given_up_is_tried_again_where_plain_runs_grow_longer() -> None:
-    account = tiers.Tiers(halves, compiling=1.0, compilations=1)
+    account = tiers.Tiers(halves, None, pystage.compile(halves).recursive_runs, compiling=1.0, compilations=1)
     kind = tiers.Kind(usual=0.01)
     kind.best, kind.trials = 0.02, 3
     for seconds, calls, given_up in ((1.0, 100, True), (1.0, 30, True), (1.0, 20, False)):
