@@ -7,6 +7,7 @@ import inspect
 from pystage.compiler.frontend import FrontendError, stage_function
 from pystage.compiler.stage import ir
 from pystage.compiler.stage.printer import print_function
+from pystage.compiler.stage.walk import walk
 
 from . import test_expressions, test_functions, test_jumps, test_match, test_statements
 
@@ -60,21 +61,21 @@ def managed(manager, n):
             n -= 1
 
 
+def with_else(xs):
+    for x in xs:
+        for k in range(3):
+            if k == x:
+                break
+        else:
+            yield x
+
+
 def test_everything_prints():
     """All programs of the other test modules, whose functions together use every instruction."""
     seen: set[type] = set()
 
-    def walk(block: ir.Block) -> None:
-        for instr in block:
-            seen.add(type(instr))
-            for name in ("then", "orelse", "test", "body", "final"):
-                if isinstance(getattr(instr, name, None), list):
-                    walk(getattr(instr, name))
-            for handler in getattr(instr, "handlers", ()):
-                walk(handler.body)
-
     def visit(function: ir.Function) -> None:
-        walk(function.body)
+        seen.update(map(type, walk(function.body)))
         for nested in function.nested:
             visit(nested)
 
@@ -89,5 +90,7 @@ def test_everything_prints():
                 assert print_function(staged).endswith("\n")
                 visit(staged)
     visit(stage_function(managed))
+    assert "else:" in print_function(stage_function(with_else))
+    visit(stage_function(with_else))
     every = {c for c in vars(ir).values() if inspect.isclass(c) and issubclass(c, ir.Instr)}
     assert every - seen <= {ir.Instr, ir.Handler, ir.Break, ir.Continue}

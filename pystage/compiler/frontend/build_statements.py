@@ -17,7 +17,7 @@ from ..stage import ir
 from .build_comprehensions import comprehension, loop_over
 from .build_expressions import test
 from .build_targets import assign, assign_to
-from .builder import LoopElse, StageBuilder
+from .builder import StageBuilder
 from .flow import contains
 from .source import end_of, start_of
 
@@ -135,7 +135,7 @@ def for_(b: StageBuilder, node: Any) -> None:
 
 def _emit_loop(b: StageBuilder, node: Any, loop: ir.For | ir.While) -> None:
     if node.orelse:
-        b.emit(LoopElse(loop.span, loop, b.suite(node.orelse)))
+        b.emit(ir.LoopElse(loop.span, loop, b.suite(node.orelse)))
     else:
         b.emit(loop)
 

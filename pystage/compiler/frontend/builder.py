@@ -90,14 +90,6 @@ _SEEING = ("try", "handler", "finally", "with")
 
 
 @dataclass(slots=True, eq=False)
-class LoopElse(ir.Instr):
-    """`for … else` and `while … else`; only between the builder and `jumps.py`."""
-
-    loop: ir.For | ir.While
-    orelse: ir.Block
-
-
-@dataclass(slots=True, eq=False)
 class SourceStatement(ir.Instr):
     """The instructions of one statement; only in what `build_by_statement` gives."""
 

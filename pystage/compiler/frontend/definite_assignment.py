@@ -13,7 +13,7 @@ from dataclasses import field
 
 from ...records import dataclass
 from ..stage import ir
-from .builder import LoopElse, SourceStatement
+from .builder import SourceStatement
 from .flow import blocks_of, instructions, is_endless
 
 _State = frozenset[str] | None
@@ -90,7 +90,7 @@ class Assignment:
             case ir.For() | ir.While():
                 ended, broken = self.loop(instr, state)
                 return _join(ended, broken)
-            case LoopElse(loop=loop, orelse=orelse):
+            case ir.LoopElse(loop=loop, orelse=orelse):
                 ended, broken = self.loop(loop, state)
                 return _join(self.block(orelse, ended), broken)
             case ir.With(body=body):  # the manager may swallow an exception from anywhere in the body

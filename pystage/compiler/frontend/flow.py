@@ -6,7 +6,7 @@ import enum
 from collections.abc import Iterator, Sequence
 
 from ..stage import ir, walk
-from .builder import LoopElse, SourceStatement
+from .builder import SourceStatement
 
 
 class Jump(enum.Enum):
@@ -23,7 +23,7 @@ JUMPS: dict[type, Jump] = {ir.Break: Jump.BREAK, ir.Continue: Jump.CONTINUE, ir.
 def blocks_of(instr: ir.Instr) -> list[ir.Block]:
     """The blocks directly inside an instruction, in the order of execution."""
     match instr:
-        case LoopElse(loop=loop, orelse=orelse):
+        case ir.LoopElse(loop=loop, orelse=orelse):
             return [*walk.blocks_of(loop), orelse]
         case SourceStatement(body=body):
             return [body]
@@ -79,7 +79,7 @@ class Jumps:
         match instr:
             case ir.For(body=body) | ir.While(body=body):
                 return self.of_block(body) & {Jump.RETURN}
-            case LoopElse(loop=loop, orelse=orelse):
+            case ir.LoopElse(loop=loop, orelse=orelse):
                 reached = not (isinstance(loop, ir.While) and is_endless(loop))
                 return self.of(loop) | (self.of_block(orelse) if reached else frozenset())
             case ir.Try(body=body, handlers=handlers, orelse=orelse):
@@ -122,7 +122,7 @@ class Jumps:
                 return self.completes(then) or self.completes(orelse)
             case ir.While() if is_endless(instr):
                 return self.breaks(instr)
-            case LoopElse(loop=loop, orelse=orelse):
+            case ir.LoopElse(loop=loop, orelse=orelse):
                 ends = not (isinstance(loop, ir.While) and is_endless(loop))
                 return self.breaks(loop) or (ends and self.completes(orelse))
             case ir.Try(body=body, handlers=handlers, orelse=orelse, final=final):
@@ -133,7 +133,7 @@ class Jumps:
         return True
 
 
-COMPOUND = (ir.If, ir.While, ir.For, ir.With, ir.Try, LoopElse)
+COMPOUND = (ir.If, ir.While, ir.For, ir.With, ir.Try, ir.LoopElse)
 """The instructions that hold blocks."""
 
 

@@ -19,7 +19,6 @@ from ...records import dataclass
 from .. import limits
 from ..diagnostics.span import Span
 from ..stage import ir
-from .builder import LoopElse
 from .flow import JUMPS, Jump, Jumps, is_endless
 
 _RETURN_FLAG = ".return"
@@ -221,7 +220,7 @@ class _Lowering:
     def segment(self, block: Sequence[ir.Instr], place: _Position, out: ir.Block) -> None:
         """Lowers statements up to the first that jumps; what follows that one moves or is guarded."""
         for i, instr in enumerate(block):
-            if not isinstance(instr, LoopElse) and not self.jumps.of(instr):
+            if not isinstance(instr, ir.LoopElse) and not self.jumps.of(instr):
                 self.compound(out, instr, place.followed() if i + 1 < len(block) else place)
                 if isinstance(instr, ir.Raise):
                     return
@@ -230,7 +229,7 @@ class _Lowering:
             kind = JUMPS.get(type(instr))
             if kind is not None:
                 self.jump(out, instr, kind, place)
-            elif isinstance(instr, LoopElse):
+            elif isinstance(instr, ir.LoopElse):
                 self.loop_else(out, instr, rest, place)
             elif not self.absorb(out, instr, rest, place):
                 self.compound(out, instr, place.followed() if rest else place)
@@ -405,7 +404,9 @@ class _Lowering:
         out.append(ir.If(loop.span, flag.dst, stop, self.plain(loop.test)))
         return out
 
-    def loop_else(self, out: ir.Block, instr: LoopElse, rest: Sequence[ir.Instr], place: _Position) -> None:
+    def loop_else(
+        self, out: ir.Block, instr: ir.LoopElse, rest: Sequence[ir.Instr], place: _Position
+    ) -> None:
         """`else` of a loop: what follows the loop, unless `break` ended it."""
         leave = self.loop(out, instr.loop, place)
         following: list[ir.Instr] = []

@@ -387,6 +387,14 @@ class For(Instr):
 
 
 @dataclass(slots=True, eq=False)
+class LoopElse(Instr):
+    """`for … else` and `while … else`, until jumps are removed: `frontend/jumps.py`, for a generator where it is fused."""
+
+    loop: For | While
+    orelse: Block
+
+
+@dataclass(slots=True, eq=False)
 class Yield(Instr):
     """`yield value`; `body` is that of the loop over the generator once it is fused, which finds the value in `target`.
 

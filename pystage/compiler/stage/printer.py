@@ -104,6 +104,10 @@ def _instr(instr: ir.Instr, depth: int) -> Iterator[_Line]:
             ending = f" until {until}" if until else ""
             yield depth, f"for {target} in {iterable}{ending}:", span
             yield from _block(body, depth + 1)
+        case ir.LoopElse(loop=loop, orelse=orelse):
+            yield from _instr(loop, depth)
+            yield depth, "else:", None
+            yield from _block(orelse, depth + 1)
         case ir.Yield(value=value, body=[]):
             yield depth, f"yield {value}", span
         case ir.Yield(value=value, target=target, body=body):

@@ -18,6 +18,8 @@ def blocks_of(i: stage.Instr) -> list[stage.Block]:
             return [i.test, i.body]
         case stage.For() | stage.With() | stage.Yield():
             return [i.body]
+        case stage.LoopElse():
+            return [[i.loop], i.orelse]
         case stage.Try():
             handlers = [block for h in i.handlers for block in (h.test, h.body)]
             return [i.body, *handlers, i.orelse, i.final]
