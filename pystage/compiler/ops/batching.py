@@ -41,3 +41,10 @@ def all_broadcast_to_batch(
         broadcast_to_batch(c, x, f, batch_size, old.type.shape)
         for x, f, old in zip(operands, batched, op.operands, strict=True)
     ]
+
+
+def as_one(
+    kind: HloOp, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
+) -> Sequence[Value]:
+    """The rule of operations that treat axes in front alike: applied to whole batches, they give those of the results."""
+    return c.apply(kind, all_broadcast_to_batch(c, op, operands, batched, batch_size)).results

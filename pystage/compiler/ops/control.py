@@ -20,7 +20,7 @@ from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.mlir import Emitter
 from ..hlo.op import ErrorSample, HloOp, ResultTypes, RunRegion, Sample
 from ..hlo.types import BOOL, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
-from .batching import all_broadcast_to_batch
+from .batching import as_one
 from .elementwise.binary import Add, Multiply, Subtract
 from .elementwise.compare import Compare
 from .elementwise.unary import Negate, Sine
@@ -334,10 +334,7 @@ class OptimizationBarrier(HloOp):
     def reference(self, *operands: np.ndarray) -> Any:
         return operands
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return c.apply(self, all_broadcast_to_batch(c, op, operands, batched, batch_size)).results
+    batch = as_one
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -379,10 +376,7 @@ class StopGradient(HloOp):
     def reference(self, *operands: np.ndarray) -> Any:
         return operands[0]
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return (c.op(self, *operands),)
+    batch = as_one
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

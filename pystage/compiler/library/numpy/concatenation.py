@@ -12,24 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ....records import dataclass
+from ... import ops
 from ...diagnostics.codes_types import ArgumentNotStaged, NotNumeric
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType, DType
-from ...ops import (
-    Add,
-    Broadcast,
-    Compare,
-    Concatenate,
-    DynamicSlice,
-    DynamicUpdateSlice,
-    Maximum,
-    Multiply,
-    Negate,
-    Remainder,
-    Select,
-    Slice,
-    Transpose,
-)
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent, Progression, axes_with, extent_of
 from ...values.lattice import (
@@ -122,7 +108,7 @@ def arrays_of(
         chain = chained(ctx, rules, raw, called)
     raw = arrays_of_rows(ctx, raw, called, rules=rules) if chain is None else Tuple((chain,))
     if isinstance(raw, Bounded) and isinstance(raw.axes[0], Extent):
-        none = ctx.op(Compare("EQ"), count(ctx, raw, raw.axes[0]).value, ctx.constant(0, INT64))
+        none = ctx.op(ops.Compare("EQ"), count(ctx, raw, raw.axes[0]).value, ctx.constant(0, INT64))
         ctx.check(none, ValueError(), called, [Const(())])
         return Arrays([compact_argument(ctx, rules, raw, function)], True)
     items = elements(ctx, raw)
@@ -198,7 +184,7 @@ def joined(
         return result_with(ctx, rules.array(ctx, value, weak), axes)
     values = [g.value for g in cast_to]
     values = [v for v in values if v.type.shape[axis]] or values[:1]
-    return rules.array(ctx, ctx.op(Concatenate(axis), *values) if len(values) > 1 else values[0], weak)
+    return rules.array(ctx, ctx.op(ops.Concatenate(axis), *values) if len(values) > 1 else values[0], weak)
 
 
 def _differ(one: Axis, other: Axis) -> bool:
@@ -232,12 +218,12 @@ def _one_after_another(ctx: Context, given: Sequence[ArrayArgument], at: int) ->
     Where the first is bounded by a capacity, so is the result.
     """
     values = [g.value for g in given]
-    joined = ctx.op(Concatenate(at), *values) if len(values) > 1 else values[0]
+    joined = ctx.op(ops.Concatenate(at), *values) if len(values) > 1 else values[0]
     along = given[0].axes[at]
     capacity = along.capacity if isinstance(along, Extent) else None
     begins: list[Value] = [ctx.constant(0, INT64)]
     for each in given:
-        begins.append(ctx.op(Add(), begins[-1], value_of_size(ctx, size_along(ctx, each, at))))
+        begins.append(ctx.op(ops.Add(), begins[-1], value_of_size(ctx, size_along(ctx, each, at))))
     if capacity is not None:
         ctx.needs_capacity(capacity, begins[-1])
     within = capacity is not None and not any(g.extents for g in given[1:])
@@ -247,17 +233,17 @@ def _one_after_another(ctx: Context, given: Sequence[ArrayArgument], at: int) ->
     for begin, each_value in list(zip(begins, values))[stay:]:
         starts = [begin if axis == at else begins[0] for axis in range(value.type.rank)]
         if each_value.type.size:
-            value = ctx.op(DynamicUpdateSlice(), value, each_value, *starts)
+            value = ctx.op(ops.DynamicUpdateSlice(), value, each_value, *starts)
     if capacity is not None and not within:
         limits = tuple([capacity.size if axis == at else n for axis, n in enumerate(value.type.shape)])
-        value = ctx.op(Slice((0,) * len(limits), limits, (1,) * len(limits)), value)
+        value = ctx.op(ops.Slice((0,) * len(limits), limits, (1,) * len(limits)), value)
     return value, replace(extent_of(Progression(begins[0], 1, begins[-1]), at), capacity=capacity)
 
 
 def _merged(ctx: Context, rules: Rules, lines: ArrayArgument, at: int, weak: bool, function: str) -> Abstract:
     """The lines of an array along its first axis, one after another along their axis `at`."""
     order = (*range(1, at + 1), 0, *range(at + 1, lines.rank))
-    value = ctx.op(Transpose(order), lines.value) if at else lines.value
+    value = ctx.op(ops.Transpose(order), lines.value) if at else lines.value
     axes = [lines.axes[i] for i in order]
     extents = tuple([replace(axis, axis=i) for i, axis in enumerate(axes) if isinstance(axis, Extent)])
     moved = ArrayArgument(value, weak, lines.form, extents)
@@ -266,7 +252,7 @@ def _merged(ctx: Context, rules: Rules, lines: ArrayArgument, at: int, weak: boo
         if lines.rank > 2:
             refuse(ctx, f"{rules.name}.{function}", array_of(ctx, rules, moved))
         return array_of(ctx, rules, flat_argument(ctx, rules, moved))
-    size = ctx.op(Multiply(), value_of_size(ctx, size_along(ctx, moved, at)), ctx.constant(each, INT64))
+    size = ctx.op(ops.Multiply(), value_of_size(ctx, size_along(ctx, moved, at)), ctx.constant(each, INT64))
     shape = value.type.shape
     merged = ctx.reshape(value, (*shape[:at], shape[at] * each, *shape[at + 2 :]))
     axes[at : at + 2] = [extent_of(Progression(ctx.constant(0, INT64), 1, size), at)]
@@ -503,7 +489,7 @@ def tile(ctx: Context, rules: Rules, A: Raw, reps: Raw) -> Abstract:
         ctx.fail(ArgumentNotStaged(span=ctx.span, function="tile", argument="negative reps"))
     if any(n != 1 for n in times):
         spread = tuple([n for pair in zip(times, given.shape) for n in pair])
-        value = ctx.op(Broadcast(spread, tuple([2 * i + 1 for i in range(given.rank)])), given.value)
+        value = ctx.op(ops.Broadcast(spread, tuple([2 * i + 1 for i in range(given.rank)])), given.value)
         shape = tuple([n * m for n, m in zip(times, given.shape)])
         given = replace(given, value=ctx.reshape(value, shape))
     made = array_of(ctx, rules, given)
@@ -556,7 +542,7 @@ def repeat(ctx: Context, rules: Rules, a: Raw, repeats: Raw, axis: Raw = None) -
         spread = (*shape[: at + 1], times, *shape[at + 1 :])
         axes = (*range(at + 1), *range(at + 2, len(shape) + 1))
         whole = (*shape[:at], along * times, *shape[at + 1 :])
-        value = ctx.reshape(ctx.op(Broadcast(spread, axes), given.value), whole)
+        value = ctx.reshape(ctx.op(ops.Broadcast(spread, axes), given.value), whole)
         return array_of(ctx, rules, replace(given, value=value))
     if counts.shape != (along,):
         text = f"operands could not be broadcast together with shape ({along},) {counts.shape}"
@@ -630,24 +616,24 @@ def _rolled(ctx: Context, rules: Rules, given: ArrayArgument, shift: Raw, axis: 
         given = compacted(ctx, rules, given)
         twice, _ = _one_after_another(ctx, [given, given], axis)
         size = value_of_size(ctx, size_along(ctx, given, axis))
-        size = ctx.op(Maximum(), size, ctx.constant(1, INT64)) if bounded else size
+        size = ctx.op(ops.Maximum(), size, ctx.constant(1, INT64)) if bounded else size
         by = ctx.reshape(value_of(ctx, given_shift, INT64), ())
-        start = _modulo(ctx, ctx.op(Negate(), ctx.convert(by, INT64)), size)
+        start = _modulo(ctx, ctx.op(ops.Negate(), ctx.convert(by, INT64)), size)
         zero = ctx.constant(0, INT64)
         starts = [start if i == axis else zero for i in range(len(shape))]
-        return replace(given, value=ctx.op(DynamicSlice(shape), twice, *starts))
+        return replace(given, value=ctx.op(ops.DynamicSlice(shape), twice, *starts))
     cut = -integer(ctx, shift, "the shift of roll") % extent
     if cut == 0:
         return given
     parts = part(ctx, value, axis, cut, extent), part(ctx, value, axis, 0, cut)
-    return replace(given, value=ctx.op(Concatenate(axis), *parts))
+    return replace(given, value=ctx.op(ops.Concatenate(axis), *parts))
 
 
 def _modulo(ctx: Context, value: Value, extent: Value) -> Value:
     """`value % extent`, from 0 on."""
-    rest = ctx.op(Remainder(), value, extent)
-    negative = ctx.op(Compare("LT"), rest, ctx.constant(0, INT64))
-    return ctx.op(Select(), negative, ctx.op(Add(), rest, extent), rest)
+    rest = ctx.op(ops.Remainder(), value, extent)
+    negative = ctx.op(ops.Compare("LT"), rest, ctx.constant(0, INT64))
+    return ctx.op(ops.Select(), negative, ctx.op(ops.Add(), rest, extent), rest)
 
 
 def part(ctx: Context, value: Value, axis: int, start: int, stop: int) -> Value:

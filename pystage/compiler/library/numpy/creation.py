@@ -13,26 +13,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ... import limits
+from ... import limits, ops
 from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_types import ArgumentNotStaged, DTypeNotStaged, NoSuchOperation
 from ...hlo.ir import Value
 from ...hlo.types import INT64, MOST_AXES, SHORT_NAMES, ArrayType, DType, is_complex, is_integer
-from ...ops import (
-    Add,
-    And,
-    Compare,
-    Concatenate,
-    Divide,
-    Floor,
-    Iota,
-    Maximum,
-    Multiply,
-    Select,
-    Slice,
-    Subtract,
-    Transpose,
-)
 from ...values.bounded import Bounded
 from ...values.lattice import NONE, Abstract, Array, Const, NumberKind, Ref, Tuple
 from ...values.views import Reshaped
@@ -492,11 +477,11 @@ def arange(
     except (OverflowError, ValueError) as error:
         ctx.raise_(error)
     distance = (first + by) - first if found.kind == "f" else by  # as NumPy rounds it
-    positions = ctx.op(Iota(ArrayType(wanted, (size,)), 0))
+    positions = ctx.op(ops.Iota(ArrayType(wanted, (size,)), 0))
     if distance != 1:
-        positions = ctx.op(Multiply(), positions, filled(ctx, distance, (size,), wanted))
+        positions = ctx.op(ops.Multiply(), positions, filled(ctx, distance, (size,), wanted))
     if first != 0:
-        positions = ctx.op(Add(), positions, filled(ctx, first, (size,), wanted))
+        positions = ctx.op(ops.Add(), positions, filled(ctx, first, (size,), wanted))
     return rules.array(ctx, positions)
 
 
@@ -565,22 +550,24 @@ def linspace(
     wanted = type_argument(ctx, rules, dtype, "linspace", real)
     shape = np.broadcast_shapes(*[e.shape for e in ends])
     first, last = [ctx.broadcast(ctx.convert(e.value, real), shape) for e in ends]
-    width, whole = ctx.op(Subtract(), last, first), (count, *shape)
-    parts = size - closed if isinstance(size, int) else ctx.op(Subtract(), size, ctx.constant(closed, INT64))
+    width, whole = ctx.op(ops.Subtract(), last, first), (count, *shape)
+    parts = (
+        size - closed if isinstance(size, int) else ctx.op(ops.Subtract(), size, ctx.constant(closed, INT64))
+    )
     if isinstance(parts, int):
-        step = ctx.op(Divide(), width, filled(ctx, parts or np.nan, shape, real))
+        step = ctx.op(ops.Divide(), width, filled(ctx, parts or np.nan, shape, real))
         by = step if parts else width
         positions = ctx.constant(np.arange(count).reshape(-1, *[1] * len(shape)), real)
     else:
-        least = ctx.op(Maximum(), parts, ctx.constant(1, INT64))
-        step = by = ctx.op(Divide(), width, ctx.broadcast(ctx.convert(least, real), shape))
-        positions = ctx.op(Iota(ArrayType(real, whole), 0))
+        least = ctx.op(ops.Maximum(), parts, ctx.constant(1, INT64))
+        step = by = ctx.op(ops.Divide(), width, ctx.broadcast(ctx.convert(least, real), shape))
+        positions = ctx.op(ops.Iota(ArrayType(real, whole), 0))
     value = multiples(ctx, ctx.broadcast(by, whole), ctx.broadcast(positions, whole), count)
-    value = ctx.op(Add(), value, ctx.broadcast(first, whole))
+    value = ctx.op(ops.Add(), value, ctx.broadcast(first, whole))
     if closed and count > 1:
         value = _with_last(ctx, value, parts, last)
     if wanted.kind in "iu" and not is_complex(real):
-        value = ctx.op(Floor(), value)
+        value = ctx.op(ops.Floor(), value)
     result = rules.array(ctx, _moved(ctx, cast(ctx, value, wanted), axis))
     if not isinstance(size, int):
         assert isinstance(result, Ref | Array)
@@ -606,7 +593,7 @@ def _samples(ctx: Context, num: Raw) -> tuple[int | Value, int]:
         ctx.raise_(TypeError("'float' object cannot be interpreted as an integer"))
     size = ctx.convert(number.value, INT64)
     if ctx.range_of(number)[0] < 0:
-        negative = ctx.op(Compare("LT"), size, ctx.constant(0, INT64))
+        negative = ctx.op(ops.Compare("LT"), size, ctx.constant(0, INT64))
         ctx.check(negative, ValueError(), _refuse_samples, [number])
     return size, bound_of(ctx, number, "np.linspace")
 
@@ -619,11 +606,11 @@ def _with_last(ctx: Context, value: Value, place: int | Value, last: Value) -> V
     """`value` with the exact end in its row at this place, unless that is the first; a known one is the last."""
     shape = value.type.shape
     if isinstance(place, int):
-        kept = ctx.op(Slice((0,) * len(shape), (shape[0] - 1, *shape[1:]), (1,) * len(shape)), value)
-        return ctx.op(Concatenate(0), kept, ctx.reshape(last, (1, *shape[1:])))
-    at = ctx.op(Compare("EQ"), ctx.op(Iota(ArrayType(INT64, shape), 0)), ctx.broadcast(place, shape))
-    several = ctx.broadcast(ctx.op(Compare("GT"), place, ctx.constant(0, INT64)), shape)
-    return ctx.op(Select(), ctx.op(And(), at, several), ctx.broadcast(last, shape), value)
+        kept = ctx.op(ops.Slice((0,) * len(shape), (shape[0] - 1, *shape[1:]), (1,) * len(shape)), value)
+        return ctx.op(ops.Concatenate(0), kept, ctx.reshape(last, (1, *shape[1:])))
+    at = ctx.op(ops.Compare("EQ"), ctx.op(ops.Iota(ArrayType(INT64, shape), 0)), ctx.broadcast(place, shape))
+    several = ctx.broadcast(ctx.op(ops.Compare("GT"), place, ctx.constant(0, INT64)), shape)
+    return ctx.op(ops.Select(), ctx.op(ops.And(), at, several), ctx.broadcast(last, shape), value)
 
 
 def _moved(ctx: Context, value: Value, axis: Raw) -> Value:
@@ -631,4 +618,4 @@ def _moved(ctx: Context, value: Value, axis: Raw) -> Value:
     at = axis_of(ctx, axis, value.type.rank, "linspace")
     order = list(range(1, value.type.rank))
     order.insert(at, 0)
-    return value if at == 0 else ctx.op(Transpose(tuple(order)), value)
+    return value if at == 0 else ctx.op(ops.Transpose(tuple(order)), value)

@@ -11,26 +11,11 @@ from typing import Any, NoReturn
 import jax.numpy as jnp
 import numpy as np
 
-from ... import limits
+from ... import limits, ops
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, FLOAT64, INT32, INT64, is_complex, is_floating, is_integer
-from ...ops import (
-    Add,
-    And,
-    Compare,
-    Gather,
-    Imag,
-    Maximum,
-    Not,
-    Or,
-    Real,
-    Reduce,
-    Scatter,
-    Select,
-    ShiftRightLogical,
-)
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.lattice import Abstract, Array
@@ -55,23 +40,23 @@ def _precedes(ctx: Context, x: Value, y: Value) -> Value:
     """Where `x` sorts before `y`: less, or a number where `y` is NaN; complex numbers as NumPy sorts them."""
     if is_complex(x.type.dtype):
         return _precedes_complex(ctx, x, y)
-    less = ctx.op(Compare("LT"), x, y)
+    less = ctx.op(ops.Compare("LT"), x, y)
     if not is_floating(x.type.dtype):
         return less
-    last = ctx.op(And(), ctx.op(Compare("EQ"), x, x), ctx.op(Compare("NE"), y, y))
-    return ctx.op(Or(), less, last)
+    last = ctx.op(ops.And(), ctx.op(ops.Compare("EQ"), x, x), ctx.op(ops.Compare("NE"), y, y))
+    return ctx.op(ops.Or(), less, last)
 
 
 def _precedes_complex(ctx: Context, x: Value, y: Value) -> Value:
     """By whether the real and the imaginary part are NaN, then by the real part, then by the imaginary part."""
-    parts = [[ctx.op(kind, value) for kind in (Real(), Imag())] for value in (x, y)]
-    keys = [[ctx.op(Compare("NE"), part, part) for part in each] + each for each in parts]
+    parts = [[ctx.op(kind, value) for kind in (ops.Real(), ops.Imag())] for value in (x, y)]
+    keys = [[ctx.op(ops.Compare("NE"), part, part) for part in each] + each for each in parts]
     before: Value | None = None
     for left, right in reversed(list(zip(*keys, strict=True))):
-        less = ctx.op(Compare("LT"), left, right)
+        less = ctx.op(ops.Compare("LT"), left, right)
         if before is not None:
-            level = ctx.op(And(), ctx.op(Not(), ctx.op(Compare("GT"), left, right)), before)
-            less = ctx.op(Or(), less, level)
+            level = ctx.op(ops.And(), ctx.op(ops.Not(), ctx.op(ops.Compare("GT"), left, right)), before)
+            less = ctx.op(ops.Or(), less, level)
         before = less
     assert before is not None
     return before
@@ -79,7 +64,7 @@ def _precedes_complex(ctx: Context, x: Value, y: Value) -> Value:
 
 def _at(ctx: Context, values: Value, positions: Value) -> Value:
     """The elements of a vector at computed indices; those out of bounds are clamped."""
-    kind = Gather((), (0,), (0,), positions.type.rank, (1,))
+    kind = ops.Gather((), (0,), (0,), positions.type.rank, (1,))
     return ctx.op(kind, values, positions)
 
 
@@ -105,22 +90,22 @@ def _bisect(
     low, high = number(0), end
     outside = ctx.broadcast(ctx.constant(False, BOOL), shape)
     for _ in range(size.bit_length()):
-        middle = ctx.op(ShiftRightLogical(), ctx.op(Add(), low, high), number(1))
+        middle = ctx.op(ops.ShiftRightLogical(), ctx.op(ops.Add(), low, high), number(1))
         place = middle if sorter is None else _at(ctx, sorter, middle)
         element = _at(ctx, values, place)
         ahead = _precedes(ctx, element, needles) if side == "left" else _not_after(ctx, element, needles)
-        is_open = ctx.op(Compare("LT"), low, high)
+        is_open = ctx.op(ops.Compare("LT"), low, high)
         if sorter is not None:
-            beyond = [ctx.op(Compare("LT"), place, number(0)), ctx.op(Compare("GE"), place, end)]
-            outside = ctx.op(Or(), outside, ctx.op(And(), is_open, ctx.op(Or(), *beyond)))
-        ahead = ctx.op(And(), is_open, ahead)
-        high = ctx.op(Select(), ctx.op(Or(), ahead, ctx.op(Not(), is_open)), high, middle)
-        low = ctx.op(Select(), ahead, ctx.op(Add(), middle, number(1)), low)
+            beyond = [ctx.op(ops.Compare("LT"), place, number(0)), ctx.op(ops.Compare("GE"), place, end)]
+            outside = ctx.op(ops.Or(), outside, ctx.op(ops.And(), is_open, ctx.op(ops.Or(), *beyond)))
+        ahead = ctx.op(ops.And(), is_open, ahead)
+        high = ctx.op(ops.Select(), ctx.op(ops.Or(), ahead, ctx.op(ops.Not(), is_open)), high, middle)
+        low = ctx.op(ops.Select(), ahead, ctx.op(ops.Add(), middle, number(1)), low)
     return low, outside
 
 
 def _not_after(ctx: Context, x: Value, y: Value) -> Value:
-    return ctx.op(Not(), _precedes(ctx, y, x))
+    return ctx.op(ops.Not(), _precedes(ctx, y, x))
 
 
 def refuse_rank(ctx: Context, rank: int) -> NoReturn:
@@ -173,7 +158,7 @@ def check_same_size(ctx: Context, one: int | Value, other: int | Value, text: st
         if one != other:
             ctx.raise_(ValueError(text))
     elif not same_number(ctx, *[value_of_size(ctx, n) for n in (one, other)]):
-        unequal = ctx.op(Compare("NE"), *[value_of_size(ctx, n) for n in (one, other)])
+        unequal = ctx.op(ops.Compare("NE"), *[value_of_size(ctx, n) for n in (one, other)])
         ctx.check(unequal, ValueError(text), _refuse, [text])
 
 
@@ -256,7 +241,7 @@ def bincount(ctx: Context, rules: Rules, x: Raw, weights: Raw = None, minlength:
             reason = NotKnown(
                 span=ctx.span, what="the element type of np.bincount of no elements with weights"
             )
-            none = ctx.op(Not(), any_of(ctx, inside))
+            none = ctx.op(ops.Not(), any_of(ctx, inside))
             ctx.check(none, StagingError(()), refuse_number, [lambda: reason])
     return occurrences(ctx, given.value, parts, least, inside)
 
@@ -277,7 +262,7 @@ def least_length(ctx: Context, minlength: Raw) -> int | Array:
     value = ctx.convert(minlength.value, INT64)
     low, high = ctx.range_of(minlength)
     if low < 0:
-        negative = ctx.op(Compare("LT"), value, ctx.constant(0, INT64))
+        negative = ctx.op(ops.Compare("LT"), value, ctx.constant(0, INT64))
         ctx.check(negative, ValueError("'minlength' must not be negative"), _refuse_minlength, [])
     return ctx.python(value, (max(low, 0), max(high, 0)))
 
@@ -295,7 +280,7 @@ def occurrences(
     at = ctx.convert(numbers, INT64)
     none = ctx.constant(-1, INT64)
     if inside is not None:
-        at = ctx.op(Select(), inside, at, ctx.broadcast(none, shape))
+        at = ctx.op(ops.Select(), inside, at, ctx.broadcast(none, shape))
     known = known_array(at)
     size = least
     if known is not None and isinstance(least, int):
@@ -303,25 +288,25 @@ def occurrences(
     if low < 0 or high >= 1 << 63:  # which the cast of uint64 wraps around
         error = ValueError("'list' argument must have no negative elements")
         zeros = ctx.broadcast(ctx.constant(0, INT64), shape)
-        given = at if inside is None else ctx.op(Select(), inside, at, zeros)
-        negative = ctx.op(Compare("LT"), given, zeros)
-        some = ctx.op(Reduce(Or(), (0,)), negative, ctx.constant(False, BOOL))
+        given = at if inside is None else ctx.op(ops.Select(), inside, at, zeros)
+        negative = ctx.op(ops.Compare("LT"), given, zeros)
+        some = ctx.op(ops.Reduce(ops.Or(), (0,)), negative, ctx.constant(False, BOOL))
         ctx.check(some, error, _refuse_negative, [])
     if isinstance(size, Array) or (known is None and high >= size and _greatest(numbers.type.dtype) >= size):
-        last = ctx.op(Reduce(Maximum(), (0,)), at, none)
+        last = ctx.op(ops.Reduce(ops.Maximum(), (0,)), at, none)
         if high >= _TOO_LONG:
-            beyond = ctx.op(Compare("GE"), last, ctx.constant(_TOO_LONG, INT64))
+            beyond = ctx.op(ops.Compare("GE"), last, ctx.constant(_TOO_LONG, INT64))
             ctx.check(beyond, ValueError(_TOO_BIG), _refuse_size, [])
         shortest = least.value if isinstance(least, Array) else ctx.constant(least, INT64)
-        needed = ctx.op(Maximum(), ctx.op(Add(), last, ctx.constant(1, INT64)), shortest)
+        needed = ctx.op(ops.Maximum(), ctx.op(ops.Add(), last, ctx.constant(1, INT64)), shortest)
         size = ctx.python(needed, (lowest, max(high + 1, most)))
     expected = min(max(shape[0], most), limits.EXPECTED_BINS)
     bound = size if isinstance(size, int) else bound_of(ctx, size, "np.bincount", int(expected))
     empty = ctx.broadcast(ctx.constant(0, parts.type.dtype), (bound,))
     outside = ctx.broadcast(ctx.constant(bound, INT64), shape)
     if inside is not None:
-        at = ctx.op(Select(), inside, at, outside)
-    made = ctx.ndarray(ctx.op(Scatter(Add(), (), (0,), (0,), 1), empty, at, parts))
+        at = ctx.op(ops.Select(), inside, at, outside)
+    made = ctx.ndarray(ctx.op(ops.Scatter(ops.Add(), (), (0,), (0,), 1), empty, at, parts))
     return made if isinstance(size, int) else first_elements(ctx, made, {0: size.value})
 
 

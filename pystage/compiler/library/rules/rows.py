@@ -14,26 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import limits
+from ... import limits, ops
 from ...hlo.builder import Builder
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, ArrayType, DType
-from ...ops import (
-    Add,
-    Broadcast,
-    Compare,
-    Concatenate,
-    Constant,
-    Convert,
-    DynamicSlice,
-    DynamicUpdateSlice,
-    Or,
-    Pad,
-    Reshape,
-    Select,
-    Slice,
-    Subtract,
-)
 from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, alternatives, tag_of
 from ...values.identity import SOME_OBJECT, Identity, may_be_one
@@ -89,12 +73,12 @@ def from_first(b: Builder, cell: RowsCell) -> RowsCell:
     """The rows in order, beginning with the first."""
     if is_in_order(cell):
         return cell
-    start = b.op(Constant(np.asarray(cell.start))) if isinstance(cell.start, int) else cell.start
+    start = b.op(ops.Constant(np.asarray(cell.start))) if isinstance(cell.start, int) else cell.start
 
     def turned(rows: Value) -> Value:
         shape = rows.type.shape
-        rest = [b.op(Constant(np.zeros((), start.type.dtype)))] * (len(shape) - 1)
-        return b.op(DynamicSlice(shape), b.op(Concatenate(0), rows, rows), start, *rest)
+        rest = [b.op(ops.Constant(np.zeros((), start.type.dtype)))] * (len(shape) - 1)
+        return b.op(ops.DynamicSlice(shape), b.op(ops.Concatenate(0), rows, rows), start, *rest)
 
     return replace(cell, element=rebuild(cell.element, turned), start=0)
 
@@ -114,10 +98,10 @@ def row_behind(b: Builder, cell: RowsCell, place: int | Value) -> int | Value:
     if isinstance(cell.start, int) and isinstance(place, int):
         return (cell.start + place) % cell.capacity
     start, count = [
-        b.op(Constant(np.asarray(x, INT64))) if isinstance(x, int) else x for x in (cell.start, place)
+        b.op(ops.Constant(np.asarray(x, INT64))) if isinstance(x, int) else x for x in (cell.start, place)
     ]
-    row, end = b.op(Add(), start, count), b.op(Constant(np.asarray(cell.capacity, INT64)))
-    return b.op(Select(), b.op(Compare("GE"), row, end), b.op(Subtract(), row, end), row)
+    row, end = b.op(ops.Add(), start, count), b.op(ops.Constant(np.asarray(cell.capacity, INT64)))
+    return b.op(ops.Select(), b.op(ops.Compare("GE"), row, end), b.op(ops.Subtract(), row, end), row)
 
 
 def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity: int) -> Abstract:
@@ -156,8 +140,8 @@ def _stacked_rows(
 
     def column(v: Value) -> Value:
         if columns is None:
-            zero = b.op(Constant(np.zeros((), v.type.dtype)))
-            return b.op(Broadcast((capacity, *v.type.shape), ()), zero)
+            zero = b.op(ops.Constant(np.zeros((), v.type.dtype)))
+            return b.op(ops.Broadcast((capacity, *v.type.shape), ()), zero)
         return padded(b, stacked(b, next(columns)), capacity)
 
     return rebuild(template, column)
@@ -205,7 +189,7 @@ def _alternative(b: Builder, x: Abstract, template: Gated, option: int, shape: t
     result = first[1]
     for place, other in rest:
         values, tag = iter(values_of(other)), tag_of(b, x, place)
-        result = rebuild(result, lambda v: b.op(Select(), tag, next(values), v))  # noqa: B023
+        result = rebuild(result, lambda v: b.op(ops.Select(), tag, next(values), v))  # noqa: B023
     return result
 
 
@@ -213,14 +197,14 @@ def _is_alternative(b: Builder, x: Abstract, template: Gated, option: int, shape
     """Whether `x`, rows along axes of this shape, is one option of a template."""
     found = _matches(template, x, option, len(shape))
     if not isinstance(x, Gated):
-        return b.op(Broadcast(shape, ()), b.op(Constant(np.asarray(bool(found)))))
+        return b.op(ops.Broadcast(shape, ()), b.op(ops.Constant(np.asarray(bool(found)))))
     if not found:
-        return b.op(Broadcast(shape, ()), b.op(Constant(np.asarray(False))))
-    return functools.reduce(lambda p, q: b.op(Or(), p, q), [tag_of(b, x, place) for place in found])
+        return b.op(ops.Broadcast(shape, ()), b.op(ops.Constant(np.asarray(False))))
+    return functools.reduce(lambda p, q: b.op(ops.Or(), p, q), [tag_of(b, x, place) for place in found])
 
 
 def _zeros(b: Builder, shape: tuple[int, ...], dtype: DType) -> Value:
-    return b.op(Broadcast(shape, ()), b.op(Constant(np.zeros((), dtype))))
+    return b.op(ops.Broadcast(shape, ()), b.op(ops.Constant(np.zeros((), dtype))))
 
 
 _PLACE = ArrayType(INT64)
@@ -228,7 +212,7 @@ _PLACE = ArrayType(INT64)
 
 def _pool_index(b: Builder, item: Abstract) -> Value:
     assert isinstance(item, Pooled)
-    return b.op(Constant(np.asarray(item.place, INT64))) if isinstance(item.place, int) else item.place
+    return b.op(ops.Constant(np.asarray(item.place, INT64))) if isinstance(item.place, int) else item.place
 
 
 def _part(item: Abstract, place: int) -> Abstract:
@@ -238,9 +222,9 @@ def _part(item: Abstract, place: int) -> Abstract:
 
 def _value_of(b: Builder, template: Array, item: Abstract) -> Value:
     if isinstance(item, Const):
-        return b.op(Constant(np.asarray(item.value).astype(template.dtype)))
+        return b.op(ops.Constant(np.asarray(item.value).astype(template.dtype)))
     assert isinstance(item, Array)
-    return item.value if item.dtype == template.dtype else b.op(Convert(template.dtype), item.value)
+    return item.value if item.dtype == template.dtype else b.op(ops.Convert(template.dtype), item.value)
 
 
 def _column(
@@ -263,21 +247,21 @@ def _column(
     else:
         if column.nbytes < limits.CONSTANT_ROW_BYTES:
             return _of_constant(b, column)
-        return padded(b, b.op(Constant(column[: len(items)])), capacity, loose=True)
+        return padded(b, b.op(ops.Constant(column[: len(items)])), capacity, loose=True)
     return padded(b, stacked(b, [of(item) for item in items]), capacity, loose=True)
 
 
 def _constant(value: Value) -> Any:
     kind = getattr(value.owner, "kind", None)
-    return np.asarray(kind.data) if isinstance(kind, Constant) else None
+    return np.asarray(kind.data) if isinstance(kind, ops.Constant) else None
 
 
 def _of_constant(b: Builder, column: np.ndarray) -> Value:
     """A constant array; of equal elements, one of them broadcast."""
     first = column.reshape(-1)[:1]
     if column.size and column.tobytes() == first.tobytes() * column.size:
-        return b.op(Broadcast(column.shape, ()), b.op(Constant(first.reshape(()))))
-    return b.op(Constant(column))
+        return b.op(ops.Broadcast(column.shape, ()), b.op(ops.Constant(first.reshape(()))))
+    return b.op(ops.Constant(column))
 
 
 def padded(b: Builder, rows: Value, capacity: int, axis: int = 0, loose: bool = False) -> Value:
@@ -285,10 +269,10 @@ def padded(b: Builder, rows: Value, capacity: int, axis: int = 0, loose: bool = 
     rank, count = rows.type.rank, rows.type.shape[axis]
     if count >= capacity:
         return rows
-    zero = b.op(Constant(np.zeros((), rows.type.dtype)))
+    zero = b.op(ops.Constant(np.zeros((), rows.type.dtype)))
     none = (0,) * rank
     behind = tuple([capacity - count if each == axis else 0 for each in range(rank)])
-    return b.op(Pad(none, behind, none, loose), rows, zero)
+    return b.op(ops.Pad(none, behind, none, loose), rows, zero)
 
 
 def _converted(b: Builder, element: Abstract, template: Abstract, count: int, capacity: int) -> Abstract:
@@ -319,7 +303,7 @@ def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int,
     if isinstance(template, GatedNumber):
         for kind in template.kinds[: len(template.tags)]:
             tag = is_of_kind(b, element, kind)
-            columns.append(tag if tag.type.shape else b.op(Broadcast(shape, ()), tag))
+            columns.append(tag if tag.type.shape else b.op(ops.Broadcast(shape, ()), tag))
         if template.whole is not None:
             columns.append(whole_of(b, element))
     return _with_values(template, columns)
@@ -340,8 +324,8 @@ def _in_bounds(b: Builder, element: Abstract, template: Bounded, shape: tuple[in
     for extent in template.extents:
         axis = len(shape) + extent.axis
         if extent.axis not in sizes:
-            size = b.op(Constant(np.asarray(value.type.shape[axis], INT64)))
-            sizes[extent.axis] = replace(extent, size=b.op(Broadcast(shape, ()), size) if shape else size)
+            size = b.op(ops.Constant(np.asarray(value.type.shape[axis], INT64)))
+            sizes[extent.axis] = replace(extent, size=b.op(ops.Broadcast(shape, ()), size) if shape else size)
         value = padded(b, value, template.type.shape[extent.axis], axis)
     extents = tuple([sizes[extent.axis] for extent in template.extents])
     return replace(template, whole=replace(template.whole, value=value), extents=extents)
@@ -351,8 +335,8 @@ def _step(b: Builder, step: int | Value, template: int | Value, shape: tuple[int
     """A step, or steps along axes of this shape, in the form of a template."""
     if isinstance(step, Value) or isinstance(template, int):
         return step
-    known = b.op(Constant(np.asarray(step, INT64)))
-    return b.op(Broadcast(shape, ()), known) if shape else known
+    known = b.op(ops.Constant(np.asarray(step, INT64)))
+    return b.op(ops.Broadcast(shape, ()), known) if shape else known
 
 
 def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int, ...]) -> RowsCell:
@@ -375,7 +359,7 @@ def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int,
         element = rebuild(
             template.element,
             lambda v: b.op(
-                Broadcast((*shape, *v.type.shape), ()), b.op(Constant(np.zeros((), v.type.dtype)))
+                ops.Broadcast((*shape, *v.type.shape), ()), b.op(ops.Constant(np.zeros((), v.type.dtype)))
             ),
         )
     else:
@@ -383,9 +367,9 @@ def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int,
     element = rebuild(element, lambda v: padded(b, v, template.capacity, axis))
     length = rows.length if isinstance(rows, RowsCell) else len(rows.items)
     if isinstance(length, int):
-        length = b.op(Constant(np.asarray(length, INT64)))
+        length = b.op(ops.Constant(np.asarray(length, INT64)))
     if not length.type.shape and shape:
-        length = b.op(Broadcast(shape, ()), length)
+        length = b.op(ops.Broadcast(shape, ()), length)
     return RowsCell(element, template.capacity, length, template.site)
 
 
@@ -395,14 +379,14 @@ def _first_along(b: Builder, axis: int, value: Value, count: int) -> Value:
     if shape[axis] == count:
         return value
     limits = (*shape[:axis], count, *shape[axis + 1 :])
-    return b.op(Slice((0,) * len(shape), limits, (1,) * len(shape)), value)
+    return b.op(ops.Slice((0,) * len(shape), limits, (1,) * len(shape)), value)
 
 
 def _along(b: Builder, axis: int, values: Sequence[Value]) -> Value:
     """The values along a new axis."""
     shape = values[0].type.shape
-    wide = [b.op(Reshape((*shape[:axis], 1, *shape[axis:])), value) for value in values]
-    return b.op(Concatenate(axis), *wide) if len(wide) > 1 else wide[0]
+    wide = [b.op(ops.Reshape((*shape[:axis], 1, *shape[axis:])), value) for value in values]
+    return b.op(ops.Concatenate(axis), *wide) if len(wide) > 1 else wide[0]
 
 
 def _with_values(template: Array, columns: Sequence[Value]) -> Abstract:
@@ -419,22 +403,22 @@ def row_at(b: Builder, element: Abstract, at: Value) -> Abstract:
 
 
 def _row(b: Builder, rows: Value, at: Value) -> Value:
-    return b.op(Reshape(rows.type.shape[1:]), rows_from(b, rows, at, 1))
+    return b.op(ops.Reshape(rows.type.shape[1:]), rows_from(b, rows, at, 1))
 
 
 def rows_from(b: Builder, rows: Value, at: Value, count: int) -> Value:
     """Consecutive rows, from an index on."""
-    return b.op(DynamicSlice((count, *rows.type.shape[1:])), rows, *_starts(b, rows, at))
+    return b.op(ops.DynamicSlice((count, *rows.type.shape[1:])), rows, *_starts(b, rows, at))
 
 
 def with_rows_from(b: Builder, rows: Value, at: Value, new: Value) -> Value:
     """The rows, with others from an index on."""
-    return b.op(DynamicUpdateSlice(), rows, new, *_starts(b, rows, at))
+    return b.op(ops.DynamicUpdateSlice(), rows, new, *_starts(b, rows, at))
 
 
 def _starts(b: Builder, rows: Value, at: Value) -> list[Value]:
     """The start along each axis of a slice of whole rows."""
-    return [at, *[b.op(Constant(np.zeros((), at.type.dtype)))] * (rows.type.rank - 1)]
+    return [at, *[b.op(ops.Constant(np.zeros((), at.type.dtype)))] * (rows.type.rank - 1)]
 
 
 def with_row(b: Builder, element: Abstract, at: Value, item: Abstract) -> Abstract:

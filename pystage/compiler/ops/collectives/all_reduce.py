@@ -13,6 +13,7 @@ from ...hlo.calculus import Calculus, Contribution, Cotangents, NotDifferentiabl
 from ...hlo.ir import Op, Value
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import BOOL, FLOAT32, FLOAT64, INT32, ArrayType, DType, ShapeError, is_floating
+from ..batching import as_one
 from ..elementwise.binary import Add, Maximum, Minimum
 from ..foreign.named_axes import NamedAxis
 from ..reductions.reduce import Reduce
@@ -76,11 +77,6 @@ class AllReduce(Collective):
                 f"`{self.opcode}` of a maximum or minimum, which has no derivative in JAX"
             )
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return (c.op(self, *operands),)
-
     def collected(self, c: Calculus, operand: Value) -> Value:
         if isinstance(self.combine, Add):
             return c.sum(operand, (0,))
@@ -89,6 +85,8 @@ class AllReduce(Collective):
 
     def varying(self, given: Varying) -> Varying:
         return given.difference(self.names)
+
+    batch = as_one
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -13,6 +13,7 @@ from ...hlo.calculus import Calculus, Contribution, Cotangents
 from ...hlo.ir import Op, Value
 from ...hlo.op import ErrorSample, Sample
 from ...hlo.types import FLOAT32, FLOAT64, ArrayType, ShapeError
+from ..batching import as_one
 from ..elementwise.binary import Add
 from ..foreign.named_axes import NamedAxis
 from ..sampling import grid
@@ -239,11 +240,6 @@ class CollectivePermute(Collective):
         assert ct is not None
         return (c.op(CollectivePermute(tuple([(b, a) for a, b in self.pairs]), self.axes), ct),)
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return (c.op(self, *operands),)
-
     def collected(self, c: Calculus, operand: Value) -> Value:
         count, *shape = operand.type.shape
         source = {b: a for a, b in self.pairs}
@@ -261,6 +257,8 @@ class CollectivePermute(Collective):
                 parts.append(c.slice(operand, starts, limits))
             first = last
         return c.concatenate(parts, 0)
+
+    batch = as_one
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

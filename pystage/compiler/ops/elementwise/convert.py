@@ -10,7 +10,7 @@ from jax.interpreters.mlir import ir as mlir_ir
 
 from ....records import dataclass
 from ...hlo.calculus import Calculus, Contribution, Cotangents
-from ...hlo.ir import Op, Value
+from ...hlo.ir import Op
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import (
@@ -32,6 +32,7 @@ from ...hlo.types import (
     is_floating,
     is_integer,
 )
+from ..batching import as_one
 from ..operands import ALL, COMPLEXES, FLOATS
 from ..sampling import grid
 from .parts import Part
@@ -105,10 +106,7 @@ class Convert(HloOp):
             return _saturated(x, self.dtype) if self.by_xla else _truncated(x, self.dtype)
         return x.astype(self.dtype)
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return (c.op(self, *operands),)
+    batch = as_one
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -175,10 +173,7 @@ class BitcastConvert(HloOp):
         shape = (*x.shape, before // after) if before > after else x.shape[:-1]
         return np.ndarray(shape, self.dtype, raw.tobytes())
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return (c.op(self, *operands),)
+    batch = as_one
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -261,38 +261,36 @@ class Logistic(FloatUnary):
         return (c.mul(y, c.sub(c.filled(y.type, 1), y)),)
 
 
-class Ceil(RealUnary):
+class StepFunction(RealUnary):
+    """A function of a real number that is constant between its steps."""
+
+    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
+        return (None,)
+
+
+class Ceil(StepFunction):
     """The least integer that is not less. StableHLO: ceil."""
 
     opcode = "ceil"
     numpy = np.ceil
 
-    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
-        return (None,)
 
-
-class Floor(RealUnary):
+class Floor(StepFunction):
     """The greatest integer that is not more. StableHLO: floor."""
 
     opcode = "floor"
     numpy = np.floor
 
-    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
-        return (None,)
 
-
-class RoundNearestEven(RealUnary):
+class RoundNearestEven(StepFunction):
     """The nearest integer, halves to the even one, as `np.rint`. StableHLO: round_nearest_even."""
 
     opcode = "round_nearest_even"
     domain = (-2.5, 2.5)
     numpy = np.rint
 
-    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
-        return (None,)
 
-
-class RoundNearestAfz(RealUnary):
+class RoundNearestAfz(StepFunction):
     """The nearest integer, halves away from zero. StableHLO: round_nearest_afz."""
 
     opcode = "round_nearest_afz"
@@ -303,9 +301,6 @@ class RoundNearestAfz(RealUnary):
         whole = np.trunc(x)
         away = whole + np.copysign(np.ones_like(x), x)
         return np.where(np.abs(x - whole) >= x.dtype.type(0.5), away, whole).astype(x.dtype)
-
-    def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
-        return (None,)
 
 
 class IsFinite(RealUnary):

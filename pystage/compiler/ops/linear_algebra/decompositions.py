@@ -20,7 +20,7 @@ from ...hlo.ir import Op, Value
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
-from ..batching import all_broadcast_to_batch
+from ..batching import as_one
 from ..foreign.jax_call import emit_by_jax
 from ..operands import COMPLEXES, require_dtype, require_same_dtype
 from .dot import DotGeneral
@@ -72,10 +72,7 @@ class Cholesky(HloOp):
             out[place] = factor if self.lower else factor.conj().T
         return out
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return (c.op(self, *operands),)
+    batch = as_one
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:
@@ -197,10 +194,7 @@ class TriangularSolve(HloOp):
             return np.linalg.solve(triangle, b).astype(b.dtype)
         return np.linalg.solve(triangle.swapaxes(-1, -2), b.swapaxes(-1, -2)).swapaxes(-1, -2).astype(b.dtype)
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return (c.op(self, *all_broadcast_to_batch(c, op, operands, batched, batch_size)),)
+    batch = as_one
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -11,10 +11,11 @@ from jaxlib.mlir.dialects import stablehlo
 
 from ....records import dataclass
 from ...hlo.calculus import Calculus, Contribution, Cotangents
-from ...hlo.ir import Op, Value
+from ...hlo.ir import Op
 from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, ArrayType, ShapeError
+from ..batching import as_one
 from ..operands import require_dtype
 from ..structure.shapes import Constant
 
@@ -80,10 +81,7 @@ class Fft(HloOp):
             return result.astype(_COMPLEX[x.dtype])
         return result.astype(_REAL[x.dtype] if self.kind == "IRFFT" else x.dtype)
 
-    def batch(
-        self, c: Calculus, op: Op, operands: Sequence[Value], batched: Sequence[bool], batch_size: int
-    ) -> Sequence[Value]:
-        return (c.op(self, *operands),)
+    batch = as_one
 
     @classmethod
     def samples(cls) -> Sequence[Sample]:

@@ -15,22 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .... import ops
 from ....hlo.types import FLOAT32, FLOAT64, ArrayType, DType, is_floating, is_integer
-from ....ops import (
-    Abs,
-    Add,
-    Broadcast,
-    Compare,
-    Divide,
-    Exponential,
-    Iota,
-    IsFinite,
-    Log,
-    Maximum,
-    Select,
-    StopGradient,
-    Subtract,
-)
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Const
 from ...context import Context, Raw
@@ -153,9 +139,9 @@ def one_hot(ctx: Context, x: Raw, num_classes: Raw, *, dtype: Raw = None, axis: 
         wanted = known_dtype(ctx, dtype, "the dtype of jax.nn.one_hot")
     shape = (*array.shape[:at], count, *array.shape[at:])
     kept = tuple([i for i in range(len(shape)) if i != at])
-    spread = ctx.op(Broadcast(shape, kept), array.value)
-    classes = ctx.op(Iota(ArrayType(array.dtype, shape), at))
-    made = ctx.jax(ctx.convert(ctx.op(Compare("EQ"), spread, classes), wanted))
+    spread = ctx.op(ops.Broadcast(shape, kept), array.value)
+    classes = ctx.op(ops.Iota(ArrayType(array.dtype, shape), at))
+    made = ctx.jax(ctx.convert(ctx.op(ops.Compare("EQ"), spread, classes), wanted))
     return result_with(ctx, made, (*axes[:at], count, *axes[at:]))
 
 
@@ -182,8 +168,8 @@ def _reduction(
 def _shifted(ctx: Context, of: ReductionOperand) -> ReductionOperand:
     """The elements less the greatest of those that are reduced, as floats. What is made of it does not depend on them:
     no derivative goes through them."""
-    greatest = ctx.op(StopGradient(), reduce(ctx, Maximum(), of))
-    shifted = ctx.op(Subtract(), of.value, spread_back(ctx, greatest, of))
+    greatest = ctx.op(ops.StopGradient(), reduce(ctx, ops.Maximum(), of))
+    shifted = ctx.op(ops.Subtract(), of.value, spread_back(ctx, greatest, of))
     return of.of(_inexact(ctx, ctx.jax(shifted)).value)
 
 
@@ -198,8 +184,8 @@ def softmax(ctx: Context, x: Raw, axis: Raw = -1, where: Raw = None) -> Abstract
     if not is_none(where) or not _is_real(array.type.dtype):
         return jax_call(ctx, jax.nn.softmax, [array, axis], {"where": where})
     of = _shifted(ctx, _reduction(ctx, array, axis, False, "jax.nn.softmax"))
-    powers = of.of(ctx.op(Exponential(), of.value))
-    made = ctx.op(Divide(), powers.value, spread_back(ctx, total(ctx, powers), of))
+    powers = of.of(ctx.op(ops.Exponential(), of.value))
+    made = ctx.op(ops.Divide(), powers.value, spread_back(ctx, total(ctx, powers), of))
     return result_with(ctx, ctx.jax(made), axes)
 
 
@@ -210,8 +196,8 @@ def log_softmax(ctx: Context, x: Raw, axis: Raw = -1, where: Raw = None) -> Abst
     if not is_none(where) or not _is_real(array.type.dtype):
         return jax_call(ctx, jax.nn.log_softmax, [array, axis], {"where": where})
     of = _shifted(ctx, _reduction(ctx, array, axis, False, "jax.nn.log_softmax"))
-    sums = ctx.op(Log(), total(ctx, of.of(ctx.op(Exponential(), of.value))))
-    return result_with(ctx, ctx.jax(ctx.op(Subtract(), of.value, spread_back(ctx, sums, of))), axes)
+    sums = ctx.op(ops.Log(), total(ctx, of.of(ctx.op(ops.Exponential(), of.value))))
+    return result_with(ctx, ctx.jax(ctx.op(ops.Subtract(), of.value, spread_back(ctx, sums, of))), axes)
 
 
 @meaning(jax.nn.logsumexp)
@@ -232,9 +218,9 @@ def logsumexp(
         options = {"axis": axis, "b": b, "keepdims": kept, "return_sign": signed, "where": where}
         return jax_call(ctx, jax.nn.logsumexp, [array], options)
     of = _reduction(ctx, array, axis, kept, "jax.nn.logsumexp")
-    greatest = ctx.jax(ctx.op(StopGradient(), reduce(ctx, Maximum(), of)))
-    finite = ctx.op(IsFinite(), greatest.value)
-    offset = ctx.op(Select(), finite, greatest.value, like(ctx, greatest, 0))
-    shifted = ctx.op(Subtract(), of.value, spread_back(ctx, offset, of))
-    sums = ctx.op(Abs(), total(ctx, of.of(ctx.op(Exponential(), shifted))))
-    return reduced(ctx, JAX, of, ctx.op(Add(), ctx.op(Log(), sums), offset))
+    greatest = ctx.jax(ctx.op(ops.StopGradient(), reduce(ctx, ops.Maximum(), of)))
+    finite = ctx.op(ops.IsFinite(), greatest.value)
+    offset = ctx.op(ops.Select(), finite, greatest.value, like(ctx, greatest, 0))
+    shifted = ctx.op(ops.Subtract(), of.value, spread_back(ctx, offset, of))
+    sums = ctx.op(ops.Abs(), total(ctx, of.of(ctx.op(ops.Exponential(), shifted))))
+    return reduced(ctx, JAX, of, ctx.op(ops.Add(), ctx.op(ops.Log(), sums), offset))

@@ -15,33 +15,13 @@ from typing import NoReturn, cast
 
 import numpy as np
 
-from .... import limits
+from .... import limits, ops
 from ....ad.calculus import differentiable
 from ....analysis.differences import difference, polynomial
 from ....diagnostics.codes_types import MaskedUse
 from ....diagnostics.diagnostic import DiagnosticError
 from ....hlo.ir import Op, Value
 from ....hlo.types import BOOL, INT64, ArrayType
-from ....ops import (
-    Add,
-    And,
-    Broadcast,
-    Constant,
-    Convert,
-    DynamicSlice,
-    Gather,
-    Iota,
-    MaskPlaces,
-    Maximum,
-    Minimum,
-    Multiply,
-    Negate,
-    Reduce,
-    ReduceWindow,
-    Select,
-    StopGradient,
-    Subtract,
-)
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Compressed, Extent, Progression, extent_of
 from ....values.identity import Identity
@@ -92,12 +72,12 @@ def around(
             continue
         first = places.start
         if cast(int, places.step) < 0:
-            first = ctx.op(Subtract(), first, ctx.constant(most - 1, INT64))
-            first = ctx.op(Maximum(), first, ctx.constant(0, INT64))
+            first = ctx.op(ops.Subtract(), first, ctx.constant(most - 1, INT64))
+            first = ctx.op(ops.Maximum(), first, ctx.constant(0, INT64))
         elif ctx.intervals(first)[1] > shape[axis] - most:
-            first = ctx.op(Minimum(), first, ctx.constant(shape[axis] - most, INT64))
+            first = ctx.op(ops.Minimum(), first, ctx.constant(shape[axis] - most, INT64))
         starts[axis], sizes[axis] = first, most
-        found.append(replace(extent, start=ctx.op(Subtract(), places.start, first)))
+        found.append(replace(extent, start=ctx.op(ops.Subtract(), places.start, first)))
     return found, Window(tuple(starts), tuple(sizes)) if sizes != list(shape) else None
 
 
@@ -142,7 +122,7 @@ def _is_loaded(number: Value) -> bool:
     while pending and len(seen) < limits.LOADED_BOUND_DEPTH:
         op = pending.pop().owner
         if isinstance(op, Op):
-            if isinstance(op.kind, DynamicSlice | Gather):
+            if isinstance(op.kind, ops.DynamicSlice | ops.Gather):
                 return True
             new = set(op.operands) - seen
             seen |= new
@@ -167,7 +147,7 @@ def longer(ctx: Context, axis: Extent | int, by: int) -> Extent | int:
     if isinstance(axis, int) or not by:
         return axis + by if isinstance(axis, int) else axis
     assert axis.size is not None
-    return replace(axis, size=ctx.op(Add(), axis.size, ctx.constant(by, INT64)))
+    return replace(axis, size=ctx.op(ops.Add(), axis.size, ctx.constant(by, INT64)))
 
 
 def from_zero(ctx: Context, count: int) -> Progression:
@@ -199,12 +179,12 @@ def belonging(ctx: Context, array: Bounded) -> Value:
 
 def only_where(ctx: Context, mask: Value, value: Value) -> Value:
     """`value`, without derivatives where the mask, of its shape, is false."""
-    return ctx.op(Select(), mask, value, ctx.op(StopGradient(), value))
+    return ctx.op(ops.Select(), mask, value, ctx.op(ops.StopGradient(), value))
 
 
 def spread(ctx: Context, mask: Value, shape: tuple[int, ...], axis: int) -> Value:
     """A mask along one axis of `shape` as a mask of that shape."""
-    return mask if mask.type.shape == shape else ctx.op(Broadcast(shape, (axis,)), mask)
+    return mask if mask.type.shape == shape else ctx.op(ops.Broadcast(shape, (axis,)), mask)
 
 
 def mask_along(ctx: Context, array: Bounded, extent: Extent) -> Value:
@@ -231,7 +211,7 @@ def where_of(ctx: Context, shape: tuple[int, ...], extents: Sequence[Extent]) ->
     found: Value | None = None
     for extent in extents:
         mask = spread(ctx, mask_of_extent(ctx, extent, shape[extent.axis]), shape, extent.axis)
-        found = mask if found is None else ctx.op(And(), found, mask)
+        found = mask if found is None else ctx.op(ops.And(), found, mask)
     return ctx.broadcast(ctx.constant(True, BOOL), shape) if found is None else found
 
 
@@ -241,8 +221,8 @@ def count(ctx: Context, array: Bounded, extent: Extent) -> Array:
     if extent.size is not None:
         return ctx.python(extent.size, (0, most))
     mask = mask_along(ctx, array, extent)
-    ones = ctx.op(Convert(INT64), mask)
-    total = ctx.op(Reduce(Add(), (0,)), ones, ctx.constant(0, INT64))
+    ones = ctx.op(ops.Convert(INT64), mask)
+    total = ctx.op(ops.Reduce(ops.Add(), (0,)), ones, ctx.constant(0, INT64))
     return ctx.python(total, (0, most))
 
 
@@ -267,11 +247,11 @@ def number_of(ctx: Context, array: Bounded, axes: Sequence[Extent | int]) -> Arr
             continue
         most *= array.bound(axis)
         each = count(ctx, array, axis).value
-        found = each if found is None else ctx.op(Multiply(), found, each)
+        found = each if found is None else ctx.op(ops.Multiply(), found, each)
     if found is None:
         return Const(known)
     if known != 1:
-        found = ctx.op(Multiply(), found, ctx.constant(known, INT64))
+        found = ctx.op(ops.Multiply(), found, ctx.constant(known, INT64))
     return ctx.python(found, (0, known * most))
 
 
@@ -327,7 +307,7 @@ def refuse_bounds(ctx: Context, what: str, bounds: Sequence[Array]) -> NoReturn:
 def is_known_false(value: Value) -> bool:
     """True for the constants False and 0."""
     kind = value.owner.kind if isinstance(value.owner, Op) else None
-    return isinstance(kind, Constant) and not kind.data
+    return isinstance(kind, ops.Constant) and not kind.data
 
 
 def same_number(ctx: Context, a: Value | None, b: Value | None) -> bool:
@@ -372,7 +352,7 @@ def compact(ctx: Context, array: Bounded) -> Bounded:
 
 def compress(ctx: Context, value: Value, mask: Value, axis: int, size: Value) -> Value:
     """The `size` elements that a mask selects along an axis, compacted; what follows them has no meaning."""
-    places = ctx.op(MaskPlaces(), mask)
+    places = ctx.op(ops.MaskPlaces(), mask)
     made = ctx.convert(places, value.type.dtype) if _is_iota(value) else taken(ctx, value, axis, places)
     ctx.compressed[made] = Compressed(value, mask, axis, size)
     return made
@@ -408,7 +388,7 @@ def _is_iota(value: Value) -> bool:
     """True for the numbers 0, 1, 2, …, each at its own position."""
     if value.type.rank != 1 or value.type.dtype.kind not in "iu":
         return False
-    if isinstance(value.owner, Op) and isinstance(value.owner.kind, Iota):
+    if isinstance(value.owner, Op) and isinstance(value.owner.kind, ops.Iota):
         return True
     known = known_array(value)
     return known is not None and np.array_equal(known, np.arange(known.size))
@@ -419,11 +399,11 @@ def places_in_order(ctx: Context, array: Bounded, extent: Extent) -> Value:
     most, places = array.bound(extent), extent.progression
     if places is None:
         refuse(ctx, "the order of the elements", array)
-    found = times(ctx, ctx.op(Iota(ArrayType(INT64, (most,)), 0)), places.step)
-    found = ctx.op(Add(), found, ctx.broadcast(places.start, (most,)))
+    found = times(ctx, ctx.op(ops.Iota(ArrayType(INT64, (most,)), 0)), places.step)
+    found = ctx.op(ops.Add(), found, ctx.broadcast(places.start, (most,)))
     least = ctx.broadcast(ctx.constant(0, INT64), (most,))
     last = ctx.broadcast(ctx.constant(max(most - 1, 0), INT64), (most,))
-    return ctx.op(Maximum(), ctx.op(Minimum(), found, last), least)
+    return ctx.op(ops.Maximum(), ctx.op(ops.Minimum(), found, last), least)
 
 
 def index_in_whole(ctx: Context, array: Bounded, extent: Extent, numbers: Value) -> Value:
@@ -431,7 +411,7 @@ def index_in_whole(ctx: Context, array: Bounded, extent: Extent, numbers: Value)
     places, shape = extent.progression, numbers.type.shape
     if places is None:
         refuse(ctx, "one element", array)
-    return ctx.op(Add(), ctx.broadcast(places.start, shape), times(ctx, numbers, places.step))
+    return ctx.op(ops.Add(), ctx.broadcast(places.start, shape), times(ctx, numbers, places.step))
 
 
 def rank_in_mask(ctx: Context, mask: Value) -> Value:
@@ -439,9 +419,9 @@ def rank_in_mask(ctx: Context, mask: Value) -> Value:
     extents = (most,) = mask.type.shape
     if not most:
         return ctx.broadcast(ctx.constant(0, INT64), extents)
-    ones, zero = ctx.op(Convert(INT64), mask), ctx.constant(0, INT64)
-    total = ctx.op(ReduceWindow(Add(), (most,), (1,), ((most - 1, 0),), (1,), (1,)), ones, zero)
-    return ctx.op(Subtract(), total, ctx.broadcast(ctx.constant(1, INT64), extents))
+    ones, zero = ctx.op(ops.Convert(INT64), mask), ctx.constant(0, INT64)
+    total = ctx.op(ops.ReduceWindow(ops.Add(), (most,), (1,), ((most - 1, 0),), (1,), (1,)), ones, zero)
+    return ctx.op(ops.Subtract(), total, ctx.broadcast(ctx.constant(1, INT64), extents))
 
 
 # ---------------------------------------------------------------- views of them
@@ -453,7 +433,7 @@ def part_along(ctx: Context, array: Bounded, extent: Extent, entry: SliceObject)
     places = extent.progression
     if places is None:
         refuse(ctx, "a slice", array)
-    start = ctx.op(Add(), places.start, times(ctx, inner.start, places.step))
+    start = ctx.op(ops.Add(), places.start, times(ctx, inner.start, places.step))
     step: int | Value
     if isinstance(places.step, int) and isinstance(inner.step, int):
         step = places.step * inner.step
@@ -498,7 +478,7 @@ def forwards(ctx: Context, array: Bounded) -> Bounded:
         last = ctx.constant(array.bound(extent) - 1, INT64)
         assert extent.start is not None
         step = -cast(int, extent.step)
-        extents.append(replace(extent, start=ctx.op(Subtract(), last, extent.start), step=step))
+        extents.append(replace(extent, start=ctx.op(ops.Subtract(), last, extent.start), step=step))
     made = bounded(ctx, viewed(ctx, array.whole, Flipped(tuple([e.axis for e in turned]))), extents)
     return made.same_as(array)
 
@@ -532,13 +512,13 @@ def _seen_through(ctx: Context, extent: Extent, view: Window | Flipped, shape: t
         return extent
     if isinstance(view, Window):
         most = min(view.sizes[axis], extent.most or shape[axis])
-        moved = ctx.op(Add(), start, index_value(ctx.b, view.starts[axis]))
+        moved = ctx.op(ops.Add(), start, index_value(ctx.b, view.starts[axis]))
         return replace(extent, start=moved, most=most if most < shape[axis] else None)
     if axis not in view.axes:
         return extent
     last = ctx.constant(shape[axis] - 1, INT64)
-    step = -extent.step if isinstance(extent.step, int) else ctx.op(Negate(), extent.step)
-    return replace(extent, start=ctx.op(Subtract(), last, start), step=step)
+    step = -extent.step if isinstance(extent.step, int) else ctx.op(ops.Negate(), extent.step)
+    return replace(extent, start=ctx.op(ops.Subtract(), last, start), step=step)
 
 
 def raveled(ctx: Context, array: Bounded) -> Bounded:

@@ -16,20 +16,9 @@ from typing import Any
 import numpy as np
 
 from .....records import dataclass
+from .... import ops
 from ....hlo.ir import Value
 from ....hlo.types import INT64, ArrayType
-from ....ops import (
-    Add,
-    Compare,
-    Divide,
-    DynamicSlice,
-    Iota,
-    Pad,
-    Reverse,
-    Select,
-    Slice,
-    Subtract,
-)
 from ....values.boundary import Form
 from ....values.bounded import Bounded, Extent, Progression
 from ....values.lattice import Abstract, Array, Tuple
@@ -328,12 +317,12 @@ def only_element(ctx: Context, array: Bounded, function: Callable[[Any], object]
     except Exception as error:
         raised = TypeError() if isinstance(error, TypeError) else ValueError()
     own = shape(ctx, array)
-    several = ctx.op(Compare("NE"), size(ctx, array).value, ctx.constant(1, INT64))
+    several = ctx.op(ops.Compare("NE"), size(ctx, array).value, ctx.constant(1, INT64))
     ctx.check(several, raised, plain, own)
     array = compact(ctx, array)
     value, ones = elements(ctx, array), (1,) * rank
     if array.type.size:
-        value = ctx.op(Slice((0,) * rank, ones, ones), value)
+        value = ctx.op(ops.Slice((0,) * rank, ones, ones), value)
     else:
         value = ctx.broadcast(ctx.constant(0, dtype), ones)
     return Array(value, array.form, array.weak)
@@ -363,18 +352,18 @@ def aligned(
     if alike or (isinstance(places.step, int) and isinstance(onto.step, int) and places.step == -onto.step):
         found = _moved(ctx, value, axis, places, onto, size, not alike)
         return found if once is None else _or_first(ctx, once, value, axis, places, found)
-    at = ctx.op(Iota(ArrayType(INT64, (size,)), 0))
+    at = ctx.op(ops.Iota(ArrayType(INT64, (size,)), 0))
 
     def everywhere(number: Value) -> Value:
         return ctx.broadcast(number, (size,))
 
-    distance = ctx.op(Subtract(), at, everywhere(onto.start))
+    distance = ctx.op(ops.Subtract(), at, everywhere(onto.start))
     trip = distance
     if onto.step != 1:
-        trip = ctx.op(Divide(), distance, everywhere(stride(ctx, onto.step)))
-    source = ctx.op(Add(), times(ctx, trip, places.step), everywhere(places.start))
+        trip = ctx.op(ops.Divide(), distance, everywhere(stride(ctx, onto.step)))
+    source = ctx.op(ops.Add(), times(ctx, trip, places.step), everywhere(places.start))
     if once is not None:
-        source = ctx.op(Select(), everywhere(once), everywhere(places.start), source)
+        source = ctx.op(ops.Select(), everywhere(once), everywhere(places.start), source)
     return taken(ctx, value, axis, source)
 
 
@@ -388,27 +377,27 @@ def _moved(
     shape = value.type.shape
     own = shape[axis]
     if not turned:
-        shift = ctx.op(Subtract(), places.start, onto.start)
+        shift = ctx.op(ops.Subtract(), places.start, onto.start)
     else:
-        value = ctx.op(Reverse((axis,)), value)
-        ends = ctx.op(Add(), places.start, onto.start)
-        shift = ctx.op(Subtract(), ctx.constant(own - 1, INT64), ends)
+        value = ctx.op(ops.Reverse((axis,)), value)
+        ends = ctx.op(ops.Add(), places.start, onto.start)
+        shift = ctx.op(ops.Subtract(), ctx.constant(own - 1, INT64), ends)
     around = tuple([size if i == axis else 0 for i in range(len(shape))])
     nothing = ctx.constant(0, value.type.dtype)
-    padded = ctx.op(Pad(around, around, (0,) * len(shape)), value, nothing)
+    padded = ctx.op(ops.Pad(around, around, (0,) * len(shape)), value, nothing)
     zero = ctx.constant(0, INT64)
-    begin = ctx.op(Add(), shift, ctx.constant(size, INT64))
+    begin = ctx.op(ops.Add(), shift, ctx.constant(size, INT64))
     starts = [begin if i == axis else zero for i in range(len(shape))]
-    return ctx.op(DynamicSlice((*shape[:axis], size, *shape[axis + 1 :])), padded, *starts)
+    return ctx.op(ops.DynamicSlice((*shape[:axis], size, *shape[axis + 1 :])), padded, *starts)
 
 
 def _or_first(ctx: Context, once: Value, value: Value, axis: int, places: Progression, found: Value) -> Value:
     """`found`, or, where `once` holds, the first element along the axis everywhere."""
     shape, zero = value.type.shape, ctx.constant(0, INT64)
     starts = [places.start if i == axis else zero for i in range(len(shape))]
-    first = ctx.op(DynamicSlice((*shape[:axis], 1, *shape[axis + 1 :])), value, *starts)
+    first = ctx.op(ops.DynamicSlice((*shape[:axis], 1, *shape[axis + 1 :])), value, *starts)
     wanted = found.type.shape
-    return ctx.op(Select(), ctx.broadcast(once, wanted), ctx.broadcast(first, wanted), found)
+    return ctx.op(ops.Select(), ctx.broadcast(once, wanted), ctx.broadcast(first, wanted), found)
 
 
 # ---------------------------------------------------------------- beside what is stored into
@@ -493,8 +482,8 @@ def _stored_at(
         return aligned(ctx, value, at, places, extent.progression, anchor.size, once)
     mask = mask_along(ctx, target, extent)
     source = times(ctx, rank_in_mask(ctx, mask), places.step)
-    source = ctx.op(Add(), source, ctx.broadcast(places.start, (anchor.size,)))
+    source = ctx.op(ops.Add(), source, ctx.broadcast(places.start, (anchor.size,)))
     if once is not None:
         first = ctx.broadcast(places.start, (anchor.size,))
-        source = ctx.op(Select(), ctx.broadcast(once, (anchor.size,)), first, source)
+        source = ctx.op(ops.Select(), ctx.broadcast(once, (anchor.size,)), first, source)
     return taken(ctx, value, at, source)

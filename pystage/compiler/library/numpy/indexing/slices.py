@@ -14,24 +14,11 @@ from typing import Any
 import numpy as np
 
 from .....records import dataclass
+from .... import ops
 from ....analysis.differences import polynomial
 from ....analysis.ranges import add, meet, subtract
 from ....hlo.ir import Value
 from ....hlo.types import INT64, UINT64, ArrayType, is_integer
-from ....ops import (
-    Add,
-    And,
-    Clamp,
-    Compare,
-    Divide,
-    Iota,
-    Maximum,
-    Minimum,
-    Multiply,
-    Remainder,
-    Select,
-    Subtract,
-)
 from ....values.bounded import Progression
 from ....values.gated import GatedNumber
 from ....values.lattice import Abstract, Array, Const, SliceObject
@@ -105,11 +92,11 @@ def progression(ctx: Context, entry: SliceObject, extent: Array) -> Progression:
     least, most = (0, extent) if step > 0 else (-1, _plus(ctx, extent, -1))
     start = _end(ctx, entry.start, extent, least, most, least if step > 0 else most)
     stop = _end(ctx, entry.stop, extent, least, most, most if step > 0 else least)
-    distance = ctx.op(Subtract(), stop, start) if step > 0 else ctx.op(Subtract(), start, stop)
+    distance = ctx.op(ops.Subtract(), stop, start) if step > 0 else ctx.op(ops.Subtract(), start, stop)
     if abs(step) > 1:
-        more = ctx.op(Add(), distance, ctx.constant(abs(step) - 1, INT64))
-        distance = ctx.op(Divide(), more, ctx.constant(abs(step), INT64))
-    return Progression(start, step, ctx.op(Maximum(), distance, ctx.constant(0, INT64)))
+        more = ctx.op(ops.Add(), distance, ctx.constant(abs(step) - 1, INT64))
+        distance = ctx.op(ops.Divide(), more, ctx.constant(abs(step), INT64))
+    return Progression(start, step, ctx.op(ops.Maximum(), distance, ctx.constant(0, INT64)))
 
 
 def _integer(ctx: Context, bound: Abstract) -> Abstract:
@@ -120,7 +107,7 @@ def _integer(ctx: Context, bound: Abstract) -> Abstract:
 def _plus(ctx: Context, number: Array, by: int) -> Array:
     """An integer and a constant."""
     moved = add(number.range, (by, by))
-    return ctx.python(ctx.op(Add(), number.value, ctx.constant(by, INT64)), moved)
+    return ctx.python(ctx.op(ops.Add(), number.value, ctx.constant(by, INT64)), moved)
 
 
 def _end(
@@ -137,36 +124,39 @@ def _end(
     low, high = ctx.range_of(given)
     value = ctx.convert(given.value, INT64)
     if low < 0:
-        moved = ctx.op(Add(), value, extent.value)
-        negative = ctx.op(Compare("LT"), value, ctx.constant(0, INT64))
-        value = moved if high < 0 else ctx.op(Select(), negative, moved, value)
-        value = ctx.op(Maximum(), value, ctx.constant(least, INT64))
+        moved = ctx.op(ops.Add(), value, extent.value)
+        negative = ctx.op(ops.Compare("LT"), value, ctx.constant(0, INT64))
+        value = moved if high < 0 else ctx.op(ops.Select(), negative, moved, value)
+        value = ctx.op(ops.Maximum(), value, ctx.constant(least, INT64))
     if high > most.range[0]:
-        value = ctx.op(Minimum(), value, most.value)
+        value = ctx.op(ops.Minimum(), value, most.value)
     return value
 
 
 def mask_of(ctx: Context, positions: Progression, extent: int) -> Value:
     """Which elements of an axis of `extent` elements are at the indices."""
-    at = ctx.op(Iota(ArrayType(INT64, (extent,)), 0))
+    at = ctx.op(ops.Iota(ArrayType(INT64, (extent,)), 0))
     start, zero = ctx.broadcast(positions.start, (extent,)), ctx.constant(0, INT64)
     if isinstance(positions.step, int):
-        distance = ctx.op(Subtract(), at, start) if positions.step > 0 else ctx.op(Subtract(), start, at)
+        distance = (
+            ctx.op(ops.Subtract(), at, start) if positions.step > 0 else ctx.op(ops.Subtract(), start, at)
+        )
         reach = times(ctx, positions.count, abs(positions.step))
     else:
-        back, reach = ctx.op(Compare("LT"), positions.step, zero), times(ctx, positions.count, positions.step)
-        beyond, before = ctx.op(Subtract(), at, start), ctx.op(Subtract(), start, at)
-        distance = ctx.op(Select(), ctx.broadcast(back, (extent,)), before, beyond)
-        reach = ctx.op(Select(), back, ctx.op(Subtract(), zero, reach), reach)
+        back = ctx.op(ops.Compare("LT"), positions.step, zero)
+        reach = times(ctx, positions.count, positions.step)
+        beyond, before = ctx.op(ops.Subtract(), at, start), ctx.op(ops.Subtract(), start, at)
+        distance = ctx.op(ops.Select(), ctx.broadcast(back, (extent,)), before, beyond)
+        reach = ctx.op(ops.Select(), back, ctx.op(ops.Subtract(), zero, reach), reach)
     inside = ctx.op(
-        And(),
-        ctx.op(Compare("GE"), distance, ctx.broadcast(zero, (extent,))),
-        ctx.op(Compare("LT"), distance, ctx.broadcast(reach, (extent,))),
+        ops.And(),
+        ctx.op(ops.Compare("GE"), distance, ctx.broadcast(zero, (extent,))),
+        ctx.op(ops.Compare("LT"), distance, ctx.broadcast(reach, (extent,))),
     )
     if positions.step in (1, -1):
         return inside
-    rest = ctx.op(Remainder(), distance, ctx.broadcast(stride(ctx, positions.step), (extent,)))
-    return ctx.op(And(), inside, ctx.op(Compare("EQ"), rest, ctx.broadcast(zero, (extent,))))
+    rest = ctx.op(ops.Remainder(), distance, ctx.broadcast(stride(ctx, positions.step), (extent,)))
+    return ctx.op(ops.And(), inside, ctx.op(ops.Compare("EQ"), rest, ctx.broadcast(zero, (extent,))))
 
 
 def stride(ctx: Context, step: int | Value) -> Value:
@@ -178,7 +168,7 @@ def times(ctx: Context, numbers: Value, step: int | Value) -> Value:
     """Integers of the program times a step."""
     if isinstance(step, int) and step == 1:
         return numbers
-    return ctx.op(Multiply(), numbers, ctx.broadcast(stride(ctx, step), numbers.type.shape))
+    return ctx.op(ops.Multiply(), numbers, ctx.broadcast(stride(ctx, step), numbers.type.shape))
 
 
 def _is_bound(bound: Abstract) -> bool:
@@ -193,21 +183,21 @@ def _computed_ends(ctx: Context, entry: SliceObject, extent: Value) -> tuple[Val
     """The start, the end and the computed step of a slice, by `slice.indices` of the language reference."""
     step, zero = _number(ctx, entry.step, ctx.constant(1, INT64)), ctx.constant(0, INT64)
     if isinstance(entry.step, Array) and ctx.range_of(entry.step)[0] < 1:
-        ctx.check(ctx.op(Compare("EQ"), step, zero), _ZERO_STEP, _slice_by, [entry.step])
-    backwards = ctx.op(Compare("LT"), step, zero)
+        ctx.check(ctx.op(ops.Compare("EQ"), step, zero), _ZERO_STEP, _slice_by, [entry.step])
+    backwards = ctx.op(ops.Compare("LT"), step, zero)
     minus_one = ctx.constant(-1, INT64)
-    last = ctx.op(Add(), extent, minus_one)
+    last = ctx.op(ops.Add(), extent, minus_one)
 
     def either(forwards: Value, back: Value) -> Value:
-        return ctx.op(Select(), backwards, back, forwards)
+        return ctx.op(ops.Select(), backwards, back, forwards)
 
     def bound(given: Abstract, missing: Value) -> Value:
         value = _number(ctx, given, missing)
         if value is missing:
             return missing
-        moved = ctx.op(Add(), value, extent)
-        value = ctx.op(Select(), ctx.op(Compare("LT"), value, zero), moved, value)
-        return ctx.op(Clamp(), either(zero, minus_one), value, either(extent, last))
+        moved = ctx.op(ops.Add(), value, extent)
+        value = ctx.op(ops.Select(), ctx.op(ops.Compare("LT"), value, zero), moved, value)
+        return ctx.op(ops.Clamp(), either(zero, minus_one), value, either(extent, last))
 
     return bound(entry.start, either(zero, last)), bound(entry.stop, either(extent, minus_one)), step
 
@@ -215,12 +205,12 @@ def _computed_ends(ctx: Context, entry: SliceObject, extent: Value) -> tuple[Val
 def _count(ctx: Context, start: Value, stop: Value, step: Value) -> Value:
     """How many indices a slice names."""
     zero, one = ctx.constant(0, INT64), ctx.constant(1, INT64)
-    backwards = ctx.op(Compare("LT"), step, zero)
-    back, forwards = ctx.op(Subtract(), start, stop), ctx.op(Subtract(), stop, start)
-    distance = ctx.op(Select(), backwards, back, forwards)
-    size = ctx.op(Select(), backwards, ctx.op(Subtract(), zero, step), step)
-    found = ctx.op(Add(), ctx.op(Divide(), ctx.op(Subtract(), distance, one), size), one)
-    return ctx.op(Select(), ctx.op(Compare("GT"), distance, zero), found, zero)
+    backwards = ctx.op(ops.Compare("LT"), step, zero)
+    back, forwards = ctx.op(ops.Subtract(), start, stop), ctx.op(ops.Subtract(), stop, start)
+    distance = ctx.op(ops.Select(), backwards, back, forwards)
+    size = ctx.op(ops.Select(), backwards, ctx.op(ops.Subtract(), zero, step), step)
+    found = ctx.op(ops.Add(), ctx.op(ops.Divide(), ctx.op(ops.Subtract(), distance, one), size), one)
+    return ctx.op(ops.Select(), ctx.op(ops.Compare("GT"), distance, zero), found, zero)
 
 
 def _number(ctx: Context, bound: Abstract, missing: Value) -> Value:

@@ -12,28 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from .... import ops
 from ....diagnostics.codes_types import ArgumentNotStaged
 from ....hlo.ir import Value
 from ....hlo.types import BOOL, FLOAT16, FLOAT64, INT64, DType, is_complex, is_floating
-from ....ops import (
-    Add,
-    And,
-    Broadcast,
-    Compare,
-    Divide,
-    DynamicSlice,
-    Floor,
-    Maximum,
-    Minimum,
-    Multiply,
-    Not,
-    Or,
-    Reduce,
-    Select,
-    Sort,
-    Subtract,
-    Transpose,
-)
 from ....values.boundary import Form
 from ....values.bounded import Bounded
 from ....values.lattice import Abstract, Array, Const
@@ -91,14 +73,14 @@ class _SortedLines:
         )
         value = filled_up(ctx, given, last_of(given.dtype), self.axes)
         order = (*self.axes, *kept)
-        moved = value if order == tuple(range(given.rank)) else ctx.op(Transpose(order), value)
+        moved = value if order == tuple(range(given.rank)) else ctx.op(ops.Transpose(order), value)
         self.lines = ctx.reshape(moved, (self.most, *self.rest))
 
     def order(self, ctx: Context, positions: Iterable[int] = ()) -> None:
         """Sorts, so that the elements at these indices are in place, or all; the last one is, since NaN sorts last."""
         wanted = {int(p) for p in positions}
         kth = tuple(sorted({*wanted, self.most - 1})) if wanted else ()
-        self.sorted = ctx.op(Sort(0, kth=kth), self.lines)
+        self.sorted = ctx.op(ops.Sort(0, kth=kth), self.lines)
 
     def given_back(self, ctx: Context, rules: Rules, value: Value) -> Abstract:
         """The result; with `keepdims` an ndarray of any rank."""
@@ -111,7 +93,7 @@ class _SortedLines:
             found = part(ctx, self.sorted, 0, position, position + 1)
         else:
             zeros = [ctx.constant(0, INT64) for _ in self.rest]
-            found = ctx.op(DynamicSlice((1, *self.rest)), self.sorted, position, *zeros)
+            found = ctx.op(ops.DynamicSlice((1, *self.rest)), self.sorted, position, *zeros)
         return ctx.reshape(found, self.rest)
 
     def with_nan(self, ctx: Context, value: Value) -> Value:
@@ -120,8 +102,8 @@ class _SortedLines:
             return value
         shape = value.type.shape
         last = ctx.broadcast(self.element(ctx, _last(ctx, self.count)), shape)
-        is_nan = ctx.op(Compare("NE"), last, last)
-        return ctx.op(Select(), is_nan, ctx.convert(last, value.type.dtype), value)
+        is_nan = ctx.op(ops.Compare("NE"), last, last)
+        return ctx.op(ops.Select(), is_nan, ctx.convert(last, value.type.dtype), value)
 
 
 def _now(ctx: Context, call: Callable[[], Any]) -> Abstract:
@@ -153,30 +135,34 @@ def median(
     lines.order(ctx, [i for i in at if isinstance(i, int)])
     wide = wider(dtype)
     before, value = [ctx.convert(lines.element(ctx, i), wide) for i in at]
-    mean = ctx.op(Divide(), ctx.op(Add(), before, value), ctx.broadcast(ctx.constant(2, wide), lines.rest))
+    mean = ctx.op(
+        ops.Divide(), ctx.op(ops.Add(), before, value), ctx.broadcast(ctx.constant(2, wide), lines.rest)
+    )
     if isinstance(count, int):
         value = value if count % 2 else mean
     else:
-        odd = ctx.op(Compare("EQ"), *[value_of_size(ctx, i) for i in at])
-        value = ctx.op(Select(), ctx.broadcast(odd, lines.rest), value, mean)
+        odd = ctx.op(ops.Compare("EQ"), *[value_of_size(ctx, i) for i in at])
+        value = ctx.op(ops.Select(), ctx.broadcast(odd, lines.rest), value, mean)
     if not rules.is_jax:  # a mean, whose sum begins with 0.0
-        value = ctx.op(Add(), ctx.broadcast(ctx.constant(0, wide), lines.rest), value)
+        value = ctx.op(ops.Add(), ctx.broadcast(ctx.constant(0, wide), lines.rest), value)
     value = ctx.reshape(lines.with_nan(ctx, ctx.convert(value, dtype)), lines.result)
     if not isinstance(count, int):
-        empty = ctx.op(Compare("EQ"), count, ctx.constant(0, INT64))
-        value = ctx.op(Select(), ctx.broadcast(empty, lines.result), none, value)
+        empty = ctx.op(ops.Compare("EQ"), count, ctx.constant(0, INT64))
+        value = ctx.op(ops.Select(), ctx.broadcast(empty, lines.result), none, value)
     return lines.given_back(ctx, rules, value)
 
 
 def _half(ctx: Context, count: int | Value) -> int | Value:
-    return count // 2 if isinstance(count, int) else ctx.op(Divide(), count, ctx.constant(2, INT64))
+    return count // 2 if isinstance(count, int) else ctx.op(ops.Divide(), count, ctx.constant(2, INT64))
 
 
 def _last(ctx: Context, count: int | Value) -> int | Value:
     """The last position of so many elements; 0 of none where the number is computed."""
     if isinstance(count, int):
         return count - 1
-    return ctx.op(Maximum(), ctx.op(Subtract(), count, ctx.constant(1, INT64)), ctx.constant(0, INT64))
+    return ctx.op(
+        ops.Maximum(), ctx.op(ops.Subtract(), count, ctx.constant(1, INT64)), ctx.constant(0, INT64)
+    )
 
 
 def _known_shares(ctx: Context, q: Raw, name: str) -> Any:
@@ -314,13 +300,13 @@ def _interpolated(
 def _between(ctx: Context, low: Value, high: Value, share: Value) -> Value:
     """The values between two elements, at a share of the way, one for each slice along the first axis."""
     dtype, shape = share.type.dtype, low.type.shape
-    gap = ctx.convert(ctx.op(Subtract(), high, low), dtype)
-    share = ctx.op(Broadcast(shape, (0,)), share)
-    rest = ctx.op(Subtract(), ctx.broadcast(ctx.constant(1, dtype), shape), share)
-    up = ctx.op(Add(), ctx.convert(low, dtype), ctx.op(Multiply(), gap, share))
-    down = ctx.op(Subtract(), ctx.convert(high, dtype), ctx.op(Multiply(), gap, rest))
+    gap = ctx.convert(ctx.op(ops.Subtract(), high, low), dtype)
+    share = ctx.op(ops.Broadcast(shape, (0,)), share)
+    rest = ctx.op(ops.Subtract(), ctx.broadcast(ctx.constant(1, dtype), shape), share)
+    up = ctx.op(ops.Add(), ctx.convert(low, dtype), ctx.op(ops.Multiply(), gap, share))
+    down = ctx.op(ops.Subtract(), ctx.convert(high, dtype), ctx.op(ops.Multiply(), gap, rest))
     half = ctx.broadcast(ctx.constant(0.5, dtype), shape)
-    return ctx.op(Select(), ctx.op(Compare("GE"), share, half), down, up)
+    return ctx.op(ops.Select(), ctx.op(ops.Compare("GE"), share, half), down, up)
 
 
 def _computed(ctx: Context, lines: _SortedLines, shares: Value, scale: int) -> Value:
@@ -331,19 +317,19 @@ def _computed(ctx: Context, lines: _SortedLines, shares: Value, scale: int) -> V
         return ctx.broadcast(ctx.constant(value, of), shape)
 
     if scale != 1:
-        shares = ctx.op(Divide(), shares, number(scale, dtype))
-    inside = [ctx.op(Compare(how), shares, number(end, dtype)) for how, end in (("GE", 0), ("LE", 1))]
-    outside = ctx.op(Not(), ctx.op(And(), *inside))
-    some = ctx.op(Reduce(Or(), tuple(range(len(shape)))), outside, ctx.constant(False, BOOL))
+        shares = ctx.op(ops.Divide(), shares, number(scale, dtype))
+    inside = [ctx.op(ops.Compare(how), shares, number(end, dtype)) for how, end in (("GE", 0), ("LE", 1))]
+    outside = ctx.op(ops.Not(), ctx.op(ops.And(), *inside))
+    some = ctx.op(ops.Reduce(ops.Or(), tuple(range(len(shape)))), outside, ctx.constant(False, BOOL))
     name = "Percentiles" if scale == 100 else "Quantiles"
     text = f"{name} must be in the range [0, {scale}]"
     ctx.check(some, ValueError(text), _refuse, [text])
-    at = ctx.op(Multiply(), shares, number(lines.most - 1, dtype))
-    below = ctx.convert(ctx.op(Floor(), at), INT64)
+    at = ctx.op(ops.Multiply(), shares, number(lines.most - 1, dtype))
+    below = ctx.convert(ctx.op(ops.Floor(), at), INT64)
     floor = ctx.convert(below, dtype) if lines.most > 1 else number(-1, dtype)
-    above = ctx.op(Minimum(), ctx.op(Add(), below, number(1, INT64)), number(lines.most - 1, INT64))
+    above = ctx.op(ops.Minimum(), ctx.op(ops.Add(), below, number(1, INT64)), number(lines.most - 1, INT64))
     low, high = [gather(ctx, lines.sorted, Fancy((0,), (i,), shape, 0, False)) for i in (below, above)]
-    return _between(ctx, low, high, ctx.op(Subtract(), at, floor))
+    return _between(ctx, low, high, ctx.op(ops.Subtract(), at, floor))
 
 
 def _refuse(text: str) -> None:
