@@ -30,10 +30,7 @@ from ..exceptions.raising import attempt, raise_from, raise_now
 from ..iteration.appending import growing_lists, infer_appending
 from ..iteration.fusing import fused_for
 from ..iteration.iterators import (
-    Rolled,
     Step,
-    count_now,
-    count_of_like_items,
     exhaust,
     iterator_of,
     iterators_in,
@@ -42,11 +39,9 @@ from ..iteration.iterators import (
     left_open,
     narrowed_iterable,
     object_items,
-    obstacle,
-    rolled,
     steps,
-    written_out,
 )
+from ..iteration.rolled_iterables import Rolled, count_now, count_of_like_items, obstacle, rolled, written_out
 from ..objects import initialisation
 from ..state.loop import Loop, Taking, counter_of
 from ..state.retry import GoOverPlaces, Retry, WriteOut

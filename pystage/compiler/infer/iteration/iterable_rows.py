@@ -26,7 +26,8 @@ from ...values.lattice import (
     Zip,
 )
 from ..core.engine import Engine
-from .iterators import exhaust, leave_open, ordered, rolled, run_to_end
+from .iterators import exhaust, leave_open, ordered, run_to_end
+from .rolled_iterables import rolled
 
 
 def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
