@@ -23,11 +23,6 @@ EITHER: Interval = (0, 1)
 ANY: Interval = (-math.inf, math.inf)
 
 
-def is_bounded(interval: Interval) -> bool:
-    """True if both ends are known."""
-    return interval[0] > -math.inf and interval[1] < math.inf
-
-
 def full(dtype: DType) -> Interval:
     """All values of an element type."""
     if dtype == BOOL:

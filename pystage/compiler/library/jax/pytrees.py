@@ -31,7 +31,6 @@ from ...policy import is_built_on_jax, is_traced
 from ...values.instances import instance_fields
 from ...values.lattice import (
     Abstract,
-    Array,
     Const,
     DictCell,
     ListCell,
@@ -247,8 +246,3 @@ def flatten(
 def unflatten(ctx: Context, tree: PyTreeDef, leaves: Sequence[Abstract]) -> Abstract:
     """The pytree of that structure with these leaves; its lists, dicts and objects are new."""
     return lifted(ctx, tree_unflatten(tree, leaves))
-
-
-def is_array(ctx: Context, leaf: Abstract) -> bool:
-    """True for a leaf that the program computes."""
-    return isinstance(leaf, Array) or ctx.is_ndarray(leaf)

@@ -24,11 +24,6 @@ def of_rows(ctx: Context, rows: AnyList) -> Abstract:
     return RowsTuple(replace(from_first(ctx.b, rows), aliases=(), selector=0))
 
 
-def listed(ctx: Context, value: Abstract) -> Abstract:
-    """A tuple of computed length as one of known length, PS401 where it has none; other values unchanged."""
-    return Tuple(list_items(ctx, value.rows)) if isinstance(value, RowsTuple) else value
-
-
 def contents_of(*values: Abstract) -> list[AnyList] | None:
     """The elements of tuples of which at least one is of computed length, as those of lists; None for anything else."""
     if not any(isinstance(value, RowsTuple) for value in values):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...hlo.types import FLOAT64, INT64
+from ...hlo.types import INT64
 from ...ops import Slice
 from ...values.boundary import Form
 from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, RowsCell, Tuple
@@ -19,7 +19,6 @@ from ...values.packing import stacked
 from ..context import Context, Raw
 from ..kernels.structures import cell_of, list_items
 from ..numpy.indexing.indices import known_sequence
-from ..rules.jax import canonical
 from ..rules.rows import row_at
 from .libraries import NUMPY, ArrayArgument, Rules
 from .rows_as_arrays import column, refuse_bfloat16
@@ -136,8 +135,3 @@ def depth(value: Any) -> int:
 def is_sequence(ctx: Context, raw: Raw) -> bool:
     """True for a list, tuple or range."""
     return samples(ctx, raw) is not None
-
-
-def default_float(ctx: Context, rules: Rules) -> np.dtype[np.generic]:
-    """The element type of an array for which none is given."""
-    return canonical(FLOAT64, ctx.x64) if rules.is_jax else FLOAT64

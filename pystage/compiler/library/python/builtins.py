@@ -253,8 +253,8 @@ def _array_extreme(ctx: Context, x: Raw, name: str, key: Raw) -> Abstract | None
     return ctx.call(Const(function), [abstract(x)])
 
 
-min_ = meaning(builtins.min)(_extreme("min", "<"))
-max_ = meaning(builtins.max)(_extreme("max", ">"))
+meaning(builtins.min)(_extreme("min", "<"))
+meaning(builtins.max)(_extreme("max", ">"))
 
 
 _NOT_SUMMED = {"str": ("strings", "''"), "bytes": ("bytes", "b''")}
@@ -441,8 +441,8 @@ def _is(ctx: Context, truth: Abstract, wanted: bool) -> Abstract:
     return truth if wanted else negation(ctx, truth)
 
 
-any_ = meaning(builtins.any)(_quantifier("any", True))
-all_ = meaning(builtins.all)(_quantifier("all", False))
+meaning(builtins.any)(_quantifier("any", True))
+meaning(builtins.all)(_quantifier("all", False))
 
 
 # ---------------------------------------------------------------- objects

@@ -40,7 +40,7 @@ from ...values.lattice import (
     same_constant,
 )
 from ...values.node import TreeNode
-from ...values.walk import inner, nodes, rebuild, values_of
+from ...values.walk import nodes, rebuild, values_of
 from .numbers import common_type, joined_range, kinds_of, number_type, range_of
 from .promote import PYTHON_DTYPES, fits
 
@@ -339,45 +339,6 @@ def _joined_numbers(a: Array, b: Array, loop: bool) -> Array | None:
         tags=tuple([placeholder(BOOL) for _ in kinds[1:]]),
         whole=placeholder(INT64) if whole else None,
     )
-
-
-def covers(template: Abstract, item: Abstract) -> bool:
-    """True if the template can hold what `item` is a template of."""
-    both = joined(template, item)
-    if both is None or _choices_in(template) != _choices_in(both):
-        return False
-    numbers = zip(_numbers(template), _numbers(both))
-    return all(_as_wide(own, wide) for own, wide in numbers)
-
-
-def _choices_in(template: Abstract) -> list[int]:
-    """The number of alternatives of each gated φ in a template, and what is known of the bounded axes of each array."""
-    sides = [
-        node.options if isinstance(node, Gated) else node.extents
-        for node in nodes(template)
-        if isinstance(node, Gated | Bounded)
-    ]
-    extents = [each for side in sides for each in side if isinstance(each, Extent)]
-    known = [number for e in extents for number in (isinstance(e.step, int), e.most or 0)]
-    return [*map(len, sides), *known]
-
-
-def _as_wide(own: Array, wide: Array) -> bool:
-    same = type(own) is type(wide) and own.type == wide.type and kinds_of(own) == kinds_of(wide)
-    packed = isinstance(own, GatedNumber) and isinstance(wide, GatedNumber)
-    if packed and (own.whole is None) != (wide.whole is None):  # type: ignore[attr-defined]
-        return False
-    return same and own.range == wide.range
-
-
-def _numbers(template: Abstract) -> list[Array]:
-    if isinstance(template, Tuple | Gated):
-        return [n for part in inner(template) for n in _numbers(part)]
-    if isinstance(template, Bounded) and isinstance(template.whole, Array):
-        return [template.whole]
-    if isinstance(template, RowsTuple):
-        return _numbers(template.rows.element)
-    return [template] if isinstance(template, Array) else []
 
 
 N = TypeVar("N", bound=TreeNode)
