@@ -296,24 +296,25 @@ def _given(out: Any, result: Any) -> Any:
     return np.positive(result, out=out)
 
 
-@composed(np.fft.fftn)
-def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Any:
-    """The transform along several axes, the last first."""
+def _along_all(transform: Any, a: Any, s: Any, axes: Any, norm: Any) -> Any:
+    """A transform along several axes, the last first."""
     result = np.asarray(a)
     lengths, chosen = _chosen(result.shape, s, axes, False)
     for n, i in zip(reversed(lengths), reversed(chosen)):
-        result = np.fft.fft(result, n, i, norm)
-    return _given(out, result)
+        result = transform(result, n, i, norm)
+    return result
+
+
+@composed(np.fft.fftn)
+def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Any:
+    """The transform along several axes, the last first."""
+    return _given(out, _along_all(np.fft.fft, a, s, axes, norm))
 
 
 @composed(np.fft.ifftn)
 def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Any:
     """The inverse transform along several axes."""
-    result = np.asarray(a)
-    lengths, chosen = _chosen(result.shape, s, axes, False)
-    for n, i in zip(reversed(lengths), reversed(chosen)):
-        result = np.fft.ifft(result, n, i, norm)
-    return _given(out, result)
+    return _given(out, _along_all(np.fft.ifft, a, s, axes, norm))
 
 
 @composed(np.fft.rfftn)

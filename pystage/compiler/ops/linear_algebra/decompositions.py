@@ -115,7 +115,7 @@ class Cholesky(HloOp):
         assert ct is not None
         factor = self._factor(c, op)
         given = ct if self.lower else _adjoint(c, ct)
-        inner = _halved(c, c.op(_product(c, factor.type.rank), _transposed(c, factor), given))
+        inner = _halved(c, c.op(_product(factor.type.rank), _transposed(c, factor), given))
         left = c.op(TriangularSolve(True, True, False, "TRANSPOSE"), factor, inner)
         solved = c.conj(c.op(TriangularSolve(False, True), factor, c.conj(left)))
         return (c.times(c.add(solved, _adjoint(c, solved)), 0.5),)
@@ -127,7 +127,7 @@ class Cholesky(HloOp):
         even = c.times(c.add(t, _adjoint(c, t)), 0.5)
         left = c.op(TriangularSolve(True, True), factor, even)
         both = c.op(TriangularSolve(False, True, False, "ADJOINT"), factor, left)
-        made = c.op(_product(c, factor.type.rank), factor, _halved(c, both))
+        made = c.op(_product(factor.type.rank), factor, _halved(c, both))
         return (made if self.lower else _adjoint(c, made),)
 
 
@@ -246,7 +246,7 @@ class TriangularSolve(HloOp):
             for_b = c.op(replace(self, transpose="TRANSPOSE" if plain else "NO_TRANSPOSE"), a, ct)
         x, rank = op.results[0], a.type.rank
         outer = (for_b, _transposed(c, x)) if self.left else (_transposed(c, x), for_b)
-        for_op = c.neg(c.op(_product(c, rank), *outer))
+        for_op = c.neg(c.op(_product(rank), *outer))
         return self._triangle(c, self._applied(c, for_op)), for_b
 
     def jvp(self, c: Calculus, op: Op, tangents: Tangents) -> Sequence[Value | None]:
@@ -256,7 +256,7 @@ class TriangularSolve(HloOp):
         if by_a is not None:
             part = self._applied(c, self._triangle(c, by_a))
             pair = (part, op.results[0]) if self.left else (op.results[0], part)
-            right = c.sub(right, c.op(_product(c, a.type.rank), *pair))
+            right = c.sub(right, c.op(_product(a.type.rank), *pair))
         return (c.op(self, a, right),)
 
     def _applied(self, c: Calculus, x: Value) -> Value:
@@ -284,7 +284,7 @@ def _require_square(name: str, a: ArrayType) -> None:
         raise ShapeError(f"{name} takes square matrices, not {a}")
 
 
-def _product(c: Calculus, rank: int) -> DotGeneral:
+def _product(rank: int) -> DotGeneral:
     """The product of matrices in the last two axes."""
     batch = tuple(range(rank - 2))
     return DotGeneral(batch, batch, (rank - 1,), (rank - 2,), "HIGHEST")

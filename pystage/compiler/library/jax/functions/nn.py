@@ -49,7 +49,6 @@ class Sheet:
 for _function in (
     jax.nn.celu,
     jax.nn.elu,
-    jax.nn.glu,
     jax.nn.hard_sigmoid,
     jax.nn.hard_silu,
     jax.nn.hard_tanh,
@@ -60,7 +59,6 @@ for _function in (
     jax.nn.selu,
     jax.nn.soft_sign,
     jax.nn.squareplus,
-    jax.nn.standardize,
 ):
     meaning(_function)(jax_meaning(_function))
 
