@@ -560,6 +560,23 @@ def finally_always(row, i):
     return x
 
 
+@cases.each((1.0,), (-1.0,))
+def finally_measures_a_list_that_is_shorter_after_a_raise(x):
+    xs = []
+    try:
+        try:
+            xs.append(x)
+            if x > 0:
+                raise ValueError
+            xs.append(np.ones(3))
+        finally:
+            n = len(xs)
+            xs.append(2.0)
+    except ValueError:
+        return n, xs[1]
+    return n + 10, xs[2]
+
+
 @cases.each((ROW, INSIDE), (ROW, OUTSIDE))
 def finally_after_a_handler(row, i):
     x = 0.0
