@@ -266,3 +266,25 @@ def test_known_index_arrays() -> None:
     check_call(np.vander, np.array([complex(np.inf, -0.0), complex(np.nan, 0.0)]), Known(2))
     check_call(np.logspace, Known(0), Known(2), Known(5))
     check_call(np.geomspace, Known(1), Known(100), Known(3))
+
+
+def of_the_class(x: Any) -> Any:
+    a = np.ndarray((len(x), 3), dtype=np.float32)
+    b = np.ndarray(shape=(2, 2), order="F")
+    c = np.ndarray(len(x[x > 1]), int)
+    a[:], b[:], c[:] = 2, 1.5, 7
+    return a, b, c
+
+
+def over_memory(x: Any) -> Any:
+    return np.ndarray(2, buffer=x)
+
+
+def test_arrays_made_by_the_class() -> None:
+    x = np.arange(4.0)
+    found = pystage.compile(of_the_class, fallback="error")(x)
+    for made, wanted in zip(found, of_the_class(x), strict=True):
+        np.testing.assert_array_equal(made, wanted, strict=True)
+        assert made.flags.f_contiguous == wanted.flags.f_contiguous
+    with pytest.raises(pystage.StagingError, match="PS203"):
+        pystage.compile(over_memory, fallback="error")(x)

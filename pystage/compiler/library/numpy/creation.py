@@ -41,6 +41,7 @@ from ..operands.libraries import ArrayArgument, Rules, twins, with_views
 from ..operands.nested_sequences import array_argument, is_sequence, nested
 from ..operands.rows_as_arrays import arrays_of_rows
 from ..python.operators import binary
+from ..registry import meaning
 from ..rules.jax import axis_of, canonical, integer, is_none
 from ..rules.promote import kinds_of, numpy_common
 from .bounded_shapes import lies_in_order
@@ -109,6 +110,24 @@ def ones(ctx: Context, rules: Rules, shape: Raw, dtype: Raw = None, order: Raw =
 def empty(ctx: Context, rules: Rules, shape: Raw, dtype: Raw = None, order: Raw = "C") -> Abstract:
     """An array of unspecified elements, here zeros."""
     return _constant_array(0, "empty", ctx, rules, shape, dtype, order)
+
+
+@meaning(np.ndarray)
+def ndarray(
+    ctx: Context,
+    shape: Raw,
+    dtype: Raw = float,
+    buffer: Raw = None,
+    offset: Raw = 0,
+    strides: Raw = None,
+    order: Raw = None,
+) -> Abstract:
+    """A new array of unspecified elements, as of `np.empty`; not one over memory that there is."""
+    if not (is_none(buffer) and is_none(strides) and ctx.known(offset, "the offset of np.ndarray") == 0):
+        ctx.fail(
+            ArgumentNotStaged(span=ctx.span, function="np.ndarray", argument="buffer, offset or strides")
+        )
+    return ctx.call(Const(np.empty), [abstract(a) for a in (shape, dtype, "C" if is_none(order) else order)])
 
 
 @twins(np.full, jnp.full, delegates=False)
