@@ -39,6 +39,10 @@ LOOP_PASSES = 12
 DEEPER_PASSES = 3
 """Passes in a row, each with more new objects than the one before, after which a loop is taken to build ever deeper
 structures (PS305)."""
+GROWING_PASSES = 3
+"""Passes in a row, each of more steps than the one before, after which a loop is given up (PS404) ..."""
+GROWING_PASSES_STEPS = 40_000
+"""... where they took more steps together: further ones would take as many each."""
 GENERALISED_ROUNDS = 2
 """How often an inner loop begins the passes of one around it again."""
 RESIZED_ROUNDS = 4
@@ -86,6 +90,8 @@ UNDECIDED_RECURSION = 8
 demanded; eight times as often it is taken to be endless."""
 UNDECIDED_RECURSION_STEPS = 15_000
 """Steps of inference after which such a recursion is taken to be endless: less than a second."""
+UNDECIDED_RECURSION_STEPS_AGAIN = 2_000
+"""So many where the recursion of the function was taken to be endless before, in another pass over a loop around it."""
 CONSTANT_TUPLE = 32
 """Numbers: a tuple of the environment with more is a constant until it is seen to change. An input for each would cost
 more."""

@@ -224,3 +224,67 @@ def test_a_program_that_recursion_makes_too_large_says_so(monkeypatch: Any) -> N
         pystage.StagingError, match=r"PS404(?s:.)*recursion: `halved` calls itself, and 7 calls"
     ):
         compiled([float(i) for i in range(30)])
+
+
+def incremented(x):
+    return x + 1.0
+
+
+def ever_deeper(x, n):
+    return ever_deeper(incremented(x), n + 1)
+
+
+def test_a_function_called_where_the_recursion_around_it_is_too_deep_is_not_to_blame() -> None:
+    Watch(lambda x: ever_deeper(x, 0), 1.0, refused="the recursion of ever_deeper does not end")
+
+
+def full(depth, key):
+    node = Node(key)
+    if depth:
+        node.left, node.right = full(depth - 1, 2.0 * key), full(depth - 1, 2.0 * key + 1.0)
+    return node
+
+
+def nearest(x):
+    seen = []
+
+    def visit(node):
+        if node is None:
+            return
+        seen.append(abs(node.key - x))
+        near, far = (node.left, node.right) if x < node.key else (node.right, node.left)
+        visit(near)
+        if min(seen) > 1.0:
+            visit(far)
+
+    visit(full(5, 1.0))
+    return min(seen)
+
+
+def test_a_recursion_into_one_of_several_objects_is_given_up_soon() -> None:
+    watch = Watch(nearest, 3.0, refused="PS602")
+    assert watch.engines[-1].effort.steps < 40_000
+
+
+def nearest_of_each(xs):
+    return [nearest(x) for x in xs]
+
+
+def test_a_recursion_that_was_given_up_is_given_up_sooner_in_another_pass() -> None:
+    once = Watch(nearest, 3.0, refused="PS602").engines[-1].effort.steps
+    assert Watch(nearest_of_each, np.arange(20.0), refused="PS602").engines[-1].effort.steps < 3 * once
+
+
+def descended(xs):
+    root = full(8, 1.0)
+    for x in xs:
+        node = root
+        while node.left is not None:
+            node = node.left if x < node.key else node.right
+        root.height += node.key
+    return root.height
+
+
+def test_a_loop_whose_passes_take_longer_and_longer_is_refused() -> None:
+    watch = Watch(descended, np.arange(20.0), refused="PS404")
+    assert watch.engines[-1].effort.steps < 100_000

@@ -18,7 +18,7 @@ import jax
 
 from .. import limits
 from ..diagnostics.codes_calls import EndlessRecursion, InternalError
-from ..diagnostics.diagnostic import DiagnosticError, Note
+from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
 from ..hlo.types import ShapeError, TooLarge
@@ -82,7 +82,7 @@ from .interpreter import Interpreter
 from .reporting import shape_diagnostic
 from .results.exits import Exit
 from .state.effort import Exhausted
-from .state.retry import GoOverPlaces, Retry, RetryReason, StatesInProgram, WriteOut
+from .state.retry import Retry, WriteOut, decide
 from .transforms import jax as jaxtransforms  # noqa: F401  (declares meanings)
 from .transforms import (
     public,  # noqa: F401  (declares meanings)
@@ -105,12 +105,9 @@ def infer_program(
     """
     loops = static.loops if isinstance(static, Statics) else LoopDecisions()
     refused: StagingError | None = None  # what was wrong where loops were rolled
-    written_out: dict[stage.Instr, Note] = {}  # why loops were, that go over the places of a list
     steps = 0
     for _ in range(limits.RESTARTS):
-        engine = Interpreter(
-            bool(jax.config.jax_enable_x64), loops.unrolled, steps, loops.by_place, loops.appending
-        )
+        engine = Interpreter(bool(jax.config.jax_enable_x64), loops, steps)
         engine.externals.generators.in_program = loops.in_program
         if isinstance(static, Statics):
             engine.externals.statics = static
@@ -119,7 +116,7 @@ def infer_program(
         try:
             return _Entry(engine, static or {}).run(function, args, kwargs, name)
         except Retry as retry:
-            _decide(loops, retry.reason, written_out)
+            decide(loops, retry.reason)
             if isinstance(retry.reason, WriteOut):
                 steps = engine.effort.steps
         except (Exhausted, StagingError) as error:
@@ -127,36 +124,19 @@ def infer_program(
                 loops.forget()
                 engine.origins.ask_for_demands()  # with the numbers that it has asked for it may be small enough
             rolled = {**loops.appending, **engine.loops.alternatives}
-            by_place = [loop for loop, goes in loops.by_place.items() if goes]
+            by_place = [loop for loop, goes in loops.by_place.items() if goes and loop not in loops.unrolled]
             if loops.unrolled.keys() >= rolled.keys() and not (by_place and _may_matter(by_place, error)):
                 if isinstance(error, StagingError):
                     raise
                 raise refused or StagingError((engine.effort.diagnostic(engine.b.span),)) from None
             refused = error if isinstance(error, StagingError) else refused
             loops.by_place.update(dict.fromkeys(loops.by_place, False))
-            loops.unrolled |= rolled | written_out
+            loops.unrolled |= rolled | loops.replaced
         finally:
             engine.release()
     raise StagingError(
         (InternalError(text="inference does not settle which loops to unroll, and where to draw"),)
     )
-
-
-def _decide(loops: LoopDecisions, reason: RetryReason, unrolled: dict[stage.Instr, Note]) -> None:
-    """Decides how the program is inferred when it begins again; `unrolled` are loops that were, and are rolled now."""
-    match reason:
-        case WriteOut(loop, why, appends, others):
-            rolled = appends and loop not in loops.appending
-            decided = loops.appending if rolled else loops.unrolled
-            decided.update(dict.fromkeys((loop, *others), why))
-        case GoOverPlaces(loop):
-            loops.by_place[loop] = len(loops.by_place) < limits.LOOPS_BY_PLACE
-            if loops.by_place[loop] and loop in loops.unrolled:
-                unrolled[loop] = loops.unrolled.pop(loop)
-        case StatesInProgram(generators):
-            loops.in_program |= generators
-        case _:
-            raise TypeError(f"{reason!r} is no reason to infer a whole program again")
 
 
 def _may_matter(by_place: stage.Block, error: Exception) -> bool:
@@ -239,6 +219,10 @@ class _Entry:
             attempt(engine, lambda: found.append(self._called(Const(function), abstract, named)))
         except DiagnosticError as error:
             engine.report(error.diagnostic)
+        except Retry as retry:
+            if not retry.refused:
+                raise
+            engine.errors.forget(retry.refused)
         self.engine.origins.ask_for_demands()
         self.check()
         leaving = Exit(engine)

@@ -41,17 +41,19 @@ class LoopDecisions:
     """Decisions about the loops of a program, which one inference makes and the next one begins with.
 
     By the instruction of the loop: `unrolled` and `appending` say why it is unrolled, or appends what is no row;
-    `by_place` whether it is rolled over the positions of a list. `in_program`: why these generators are in the program.
+    `by_place` whether it is rolled over the positions of a list, and `replaced` why it was unrolled before that.
+    `in_program`: why these generators are in the program.
     """
 
     unrolled: dict[Any, Any] = field(default_factory=dict)
     by_place: dict[Any, bool] = field(default_factory=dict)
     appending: dict[Any, Any] = field(default_factory=dict)
+    replaced: dict[Any, Any] = field(default_factory=dict)
     in_program: dict[Any, str | None] = field(default_factory=dict)
 
     def of_loops(self) -> LoopDecisions:
         """A copy to begin the inference of another call with. Which generators are in the program each call finds out."""
-        return LoopDecisions(dict(self.unrolled), dict(self.by_place), dict(self.appending))
+        return LoopDecisions(*map(dict, self._of_loops()))
 
     def note(self, others: LoopDecisions) -> None:
         """Decides as an inference did that ended in a program."""
@@ -62,7 +64,7 @@ class LoopDecisions:
         return any(self._of_loops())
 
     def _of_loops(self) -> tuple[dict[Any, Any], ...]:
-        return self.unrolled, self.by_place, self.appending
+        return self.unrolled, self.by_place, self.appending, self.replaced
 
     def forget(self) -> None:
         """Forgets all decisions: more of the program is known."""

@@ -14,6 +14,7 @@ from pystage.compiler.hlo.types import BOOL, FLOAT32, FLOAT64, INT32, INT64
 from pystage.compiler.infer.calls.canonical import Canonical
 from pystage.compiler.infer.interpreter import Interpreter
 from pystage.compiler.values.boundary import Form
+from pystage.compiler.values.demand import LoopDecisions
 from pystage.compiler.values.gated import Gated, GatedNumber
 from pystage.compiler.values.lattice import (
     NONE,
@@ -42,7 +43,7 @@ from tests.values.samples import REASON, function, kinds_of_content, label, numb
 
 def key(cells: dict[int, Cell], *arguments: Abstract, first: int = 0) -> list[Any]:
     """The key of these arguments where the cells have these contents; they are numbered from `first` on."""
-    engine = Interpreter(True, {})
+    engine = Interpreter(True, LoopDecisions())
     state = engine.state
     for cell, content in cells.items():
         state.set(cell + first, rebuild(content, lambda v: v, lambda c: c + first))
@@ -209,7 +210,7 @@ def test_arguments_are_not_run_together() -> None:
 def test_whether_the_program_may_have_raised_is_in_the_key() -> None:
     keys = []
     for code in (0, 3, 4, program(INT32)):
-        canonical = Canonical(Interpreter(True, {}))
+        canonical = Canonical(Interpreter(True, LoopDecisions()))
         canonical.describe_code(code)
         keys.append(canonical.tokens)
     never, third, fourth, maybe = keys

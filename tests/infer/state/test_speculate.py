@@ -23,6 +23,7 @@ from pystage.compiler.infer.state.raises import TryBody
 from pystage.compiler.infer.state.speculate import commit_unless, speculate
 from pystage.compiler.ops import Add, Compare, Constant
 from pystage.compiler.speculation import Balanced, Current, Declared, Fixed, Forked, Grows, Journaled, Nested
+from pystage.compiler.values.demand import LoopDecisions
 from pystage.compiler.values.identity import Identity
 from pystage.compiler.values.lattice import NONE, Const, ListCell, Ref
 from pystage.compiler.values.state import ERROR
@@ -37,7 +38,7 @@ class Onward(Exception):
 
 
 def new_engine() -> Interpreter:
-    return Interpreter(True, {})
+    return Interpreter(True, LoopDecisions())
 
 
 def fields_of(obj: Any) -> dict[str, Any]:

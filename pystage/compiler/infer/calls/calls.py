@@ -76,7 +76,7 @@ def call_function(engine: Engine, callee: Callee, bound: Mapping[str, Abstract])
     inference = CalleeInference(engine, canonical)
     known.in_progress = True
     try:
-        with _bounded_recursion(engine, callee), _counted(engine, callee):
+        with _bounded_recursion(engine, callee, bound), _counted(engine, callee):
             summary, memoise = inference.infer(activation, bound)
     except Endless as found:
         if found.function is not callee.function or any(_open(engine, callee)):
@@ -117,7 +117,7 @@ def _refuse_endless(engine: Engine, callee: Callee, in_progress: bool) -> None:
         _demand_depth(engine, undecided)
         if len(undecided) >= 8 * limits.UNDECIDED_RECURSION:
             limit = engine.callees.depth
-    if engine.callees.depth >= limit and not in_progress:
+    if engine.callees.depth >= limit and not in_progress and any(_open(engine, callee)):
         raise _endless(engine, callee)
     if in_progress:
         raise DiagnosticError(_refusal(engine, callee))
@@ -133,22 +133,36 @@ def _counted(engine: Engine, callee: Callee) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def _bounded_recursion(engine: Engine, callee: Callee) -> Iterator[None]:
-    """A `with` block that limits the cost of a function that first calls itself under an unknown condition."""
+def _bounded_recursion(engine: Engine, callee: Callee, bound: Mapping[str, Abstract]) -> Iterator[None]:
+    """A `with` block that limits the cost of a function that first calls itself under an unknown condition.
+
+    So it is where it first gets one of several objects, of which only the run knows which.
+    """
     frames = list(_open(engine, callee))
     undecided = [frame for frame in frames if frame.undecided]
-    if len(undecided) != 1 or undecided[0] is not frames[0]:
+    chosen = [_is_chosen(engine, given) for given in (bound, *[frame.arguments for frame in frames])]
+    first_chosen = chosen[0] and not any(chosen[1:]) and not undecided
+    if not frames or not (first_chosen or undecided == frames[:1]):
         yield
         return
-    span, effort = engine.b.span, engine.effort
+    span, effort, given_up = engine.b.span, engine.effort, engine.callees.given_up
+    again = callee.function in given_up
+    steps = limits.UNDECIDED_RECURSION_STEPS_AGAIN if again else limits.UNDECIDED_RECURSION_STEPS
     try:
-        with effort.at_most(limits.UNDECIDED_RECURSION_STEPS):
+        with effort.at_most(steps):
             yield
     except Exhausted:
         effort.run(0)  # which is raised again where it is the limit of the program
+        given_up.add(callee.function)
         engine.b.span = span
         _demand_depth(engine, undecided)
         raise _endless(engine, callee) from None
+
+
+def _is_chosen(engine: Engine, given: Mapping[str, Abstract]) -> bool:
+    """True where an argument is one of several objects, of which only the run knows which."""
+    slots = engine.state.slots
+    return any(isinstance(each, Ref) and bool(aliases_of(slots.get(each.cell))) for each in given.values())
 
 
 def _demand_depth(engine: Engine, undecided: Sequence[Frame]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import cast
 
@@ -43,10 +44,12 @@ from ..iteration.iterators import (
 )
 from ..iteration.rolled_iterables import Rolled, count_now, count_of_like_items, obstacle, rolled, written_out
 from ..objects import initialisation
+from ..state.effort import Exhausted
 from ..state.loop import Loop, Taking, counter_of
 from ..state.retry import GoOverPlaces, Retry, WriteOut
 from ..state.speculate import speculate
 from .branches import infer_if
+from .loop_decisions import begin_again_at
 from .loops import infer_loop
 
 # ---------------------------------------------------------------- control flow
@@ -67,6 +70,10 @@ def if_(e: Engine, i: stage.If) -> None:
 
 
 def while_(e: Engine, i: stage.While) -> None:
+    begin_again_at(e, i, functools.partial(_while, e, i))
+
+
+def _while(e: Engine, i: stage.While) -> None:
     frame = e.current
 
     def test() -> Abstract:
@@ -110,7 +117,7 @@ def _undecided(e: Engine, test: Callable[[], Abstract]) -> Abstract | None:
 
 
 def for_(e: Engine, i: stage.For) -> None:
-    _go_over(e, i)
+    begin_again_at(e, i, functools.partial(_go_over, e, i))
     e.state.set((e.current.id, i.iterable), Undef())  # nothing holds what it was any more
 
 
@@ -231,27 +238,15 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     def trip(item: Step) -> None:
         before, region = e.effort.steps, e.b.open[-1][0]
         made = len(region.ops)
-        with e.effort.trip(i, len(taken) + 1, why):
+        with e.effort.trip(i, len(taken) + 1, why), _at_most(e, i, len(taken), many):
             e.b.span = i.span
             e.put(i.target, item())
             e.run_block(i.body)
         taken.append(e.effort.steps - before)
         if count is not None:
             e.effort.foresee(taken, count - len(taken))
-        if len(taken) == 2 and many:
-            takes = (taken[1], taken[0], operation_count(region.ops[made:]))
-            if any(
-                each * many > most
-                for each, most in zip(
-                    takes,
-                    (
-                        limits.WRITTEN_OUT_STEPS,
-                        limits.WRITTEN_OUT_STEPS_IN_CALLS,
-                        limits.WRITTEN_OUT_OPERATIONS,
-                    ),
-                )
-            ):
-                raise Retry(GoOverPlaces(i))
+        if len(taken) == 2 and operation_count(region.ops[made:]) * many > limits.WRITTEN_OUT_OPERATIONS:
+            raise Retry(GoOverPlaces(i))
         if len(taken) > 1 and len(e.errors.found) > refused:  # further trips would meet it again
             raise DiagnosticError(e.errors.found[-1])
 
@@ -281,6 +276,21 @@ def _unrolled_for(e: Engine, i: stage.For, iterable: Abstract) -> None:
     if ends_early:
         for cell in shared:  # what is left of them depends on the trip at which it ended
             e.state.set(cell, left_open(i.span))
+
+
+@contextmanager
+def _at_most(e: Engine, i: stage.For, taken: int, many: int) -> Iterator[None]:
+    """A `with` block for the trip after `taken` ones, in a loop that goes over places where `many` such are too large."""
+    most = (limits.WRITTEN_OUT_STEPS_IN_CALLS, limits.WRITTEN_OUT_STEPS)
+    if not many or taken >= len(most):
+        yield
+        return
+    try:
+        with e.effort.at_most(most[taken] // many):
+            yield
+    except Exhausted:
+        e.effort.run(0)  # which is raised again where it is the limit of the program
+        raise Retry(GoOverPlaces(i)) from None
 
 
 def _count_to_roll(e: Engine, i: stage.For, iterable: Abstract) -> int:

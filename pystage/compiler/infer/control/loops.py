@@ -139,6 +139,7 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
     demands: list[PoolDemand] = []
     unpoolable: set[int] = set()
     carried: list[int] = []  # how many objects, after each pass
+    taken: list[int] = []  # the steps of each pass
     changing: list[Slot] = []  # what the last pass made another type of
     for _ in range(limits.LOOP_PASSES):
         if entered or demands:  # known outside of the passes, each of which is taken back
@@ -201,6 +202,8 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 note_carried(engine, loop, templates, before)
                 return functools.partial(finish, engine, loop, templates, owned, result, join, before)
             carried.append(sum(isinstance(slot, int) for slot in settled))
+            taken.append(engine.effort.steps - steps)
+            engine.effort.foresee_passes(taken)
             loop = replace(loop, certain=certain)
             unsettled = Unsettled(engine, loop, infer_loop, settled, join, result, before, tuple(carried))
             for repair in REPAIRS:

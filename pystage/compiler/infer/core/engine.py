@@ -8,7 +8,7 @@ reaches the others through the engine. `Interpreter` (`infer/interpreter.py`) is
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, NoReturn, cast
 
@@ -16,7 +16,7 @@ import jax
 
 from ....config import config
 from ...analysis.intervals import Intervals
-from ...diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
+from ...diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ...diagnostics.span import Span
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
@@ -32,6 +32,7 @@ from ...ops.foreign.named_axes import CURRENT, NO_AXES, NamedAxes
 from ...speculation import Balanced, Current, Declarations, Fixed, Grows, Nested
 from ...stage import ir as stage
 from ...values.boundary import CallableMember, Form, GuardKind, Path, PathStep
+from ...values.demand import LoopDecisions
 from ...values.gated import Gated, GatedNumber, narrow
 from ...values.generators import generator_cell
 from ...values.lattice import (
@@ -119,10 +120,8 @@ class Engine(Context):
     def __init__(
         self,
         x64: bool,
-        unrolled: Mapping[stage.Instr, Note],
+        decisions: LoopDecisions,
         before: int = 0,
-        by_place: Mapping[stage.Instr, bool] = {},
-        appending: Container[stage.Instr] = (),
     ) -> None:
         self.root = Region()
         self.b = Builder(self.root)
@@ -143,7 +142,7 @@ class Engine(Context):
         self.frame: Frame | None = None
         self.callees = Callees()
         self.effects = Effects()
-        self.loops = Loops(unrolled, by_place, appending)
+        self.loops = Loops(decisions)
         self.custom_rules = CustomRules()
         self.elements = Elements()
         self.splits = 0

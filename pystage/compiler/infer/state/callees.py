@@ -45,17 +45,19 @@ class Callees:
     `summaries` are what calls of them did, by the canonical form of the call. `of_python` are real Python functions as
     callees, with their defaults, by id; `own` the ids of those that are the program's: a call of one runs its source,
     whatever it is given. `open` are the callees that are being inferred, outermost first. `under_jax`: in how many
-    functions of JAX inference is, of those that trace what they are given. `numpy_call`: the outermost call of a function of
+    functions of JAX inference is, of those that trace what they are given. `given_up` are those whose
+    recursion was taken to be endless. `numpy_call`: the outermost call of a function of
     NumPy whose meaning is being inferred, of those in which no code of the program runs.
     """
 
-    __slots__ = ("_names", "numpy_call", "of_python", "open", "own", "summaries", "under_jax")
+    __slots__ = ("_names", "given_up", "numpy_call", "of_python", "open", "own", "summaries", "under_jax")
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
             "summaries": Grows("they say what they hold for"),
             "of_python": Grows("what a function of Python is in stage IR does not change"),
             "own": Grows("it is about functions, which are kept alive"),
+            "given_up": Grows("at worst another recursion of the function is given up earlier"),
             "open": Balanced(),
             "under_jax": Balanced(),
             "numpy_call": Balanced(),
@@ -67,6 +69,7 @@ class Callees:
         self.summaries: defaultdict[object, SummaryEntry] = defaultdict(SummaryEntry)
         self.of_python: dict[int, tuple[Callee, dict[str, Abstract]]] = {}
         self.own: set[int] = set()
+        self.given_up: set[stage.Function] = set()
         self.open: list[CalleeScope] = []
         self.under_jax = 0
         self.numpy_call: NumpyCall | None = None

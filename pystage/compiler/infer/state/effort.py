@@ -6,9 +6,10 @@ is the same on every machine. Past a limit inference ends (`Exhausted`), and pas
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import ClassVar
 
@@ -141,6 +142,14 @@ class Effort:
         ):
             raise Exhausted
 
+    def foresee_passes(self, passes: Sequence[int]) -> None:
+        """Raises `Exhausted` where the latest passes over the body of a loop, of which these are the steps, took much, and
+        each more than the one before."""
+        latest = passes[-limits.GROWING_PASSES :]
+        grow = len(latest) == limits.GROWING_PASSES and all(a < b for a, b in itertools.pairwise(latest))
+        if grow and sum(latest) > limits.GROWING_PASSES_STEPS:
+            raise Exhausted
+
     @contextmanager
     def at_most(self, steps: int) -> Iterator[None]:
         """A `with` block in which `Exhausted` is raised after so many further steps."""
@@ -169,6 +178,16 @@ class Effort:
         done = self._done.setdefault((function, False), _Done(call=call))
         done.times += 1
         return Again(self, done)
+
+    def has_inferred(self, loop: stage.Instr) -> bool:
+        """True if the body of a loop has been inferred."""
+        return (loop, False) in self._done or (loop, True) in self._done
+
+    def forget(self, loops: Iterable[stage.Instr]) -> None:
+        """Forgets how often these loops were inferred: they begin again in another way."""
+        for loop in loops:
+            self._done.pop((loop, False), None)
+            self._done.pop((loop, True), None)
 
     def loops(self) -> list[tuple[stage.Instr, bool, int]]:
         """The loops that ran: whether each was unrolled, and how often its body was inferred."""

@@ -12,6 +12,7 @@ from ...diagnostics.diagnostic import Note
 from ...hlo.ir import Region
 from ...speculation import Balanced, Declarations, Fixed, Grows
 from ...stage import ir as stage
+from ...values.demand import LoopDecisions
 from ...values.identity import Identity
 from ...values.lattice import Abstract, ErrorCell
 from ...values.slots import Hidden, Purpose, Slot, Variable
@@ -115,10 +116,10 @@ class Taking:
 class Loops:
     """The loops of one program.
 
-    `unrolled` are those that are unrolled since the last restart, and why. `by_place` are those over
+    `decisions` say how they are inferred: which are `unrolled`, and why; `by_place`, those over
     many arrays or objects: True where the list is read at computed places, since the loop is too large unrolled,
-    False where that was refused. `appending` are those that append what is no row of an array of their own, `alternatives`
-    those that store one of several things into a list: where the program is refused they are unrolled. `active` are
+    False where that was refused; `appending`, those that append what is no row of an array of their own. `alternatives`
+    are those that store one of several things into a list: where the program is refused they are unrolled. `active` are
     those whose bodies are being inferred, outermost first; `taking` says of which the next element is being looked up.
     `retyped` are those of which a variable has another type after the first trip than before it. `settled` is what a loop
     carried of cells when it was inferred last, by their numbers and by how its frame reaches them: what each held on
@@ -127,9 +128,9 @@ class Loops:
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
-            "unrolled": Fixed(),
-            "by_place": Fixed(),
-            "appending": Fixed(),
+            "decisions": Grows(
+                "a loop that was inferred in one way in vain is inferred in another from then on"
+            ),
             "alternatives": Grows("a loop is written out in vain, before the program is refused"),
             "active": Balanced(),
             "taking": Balanced(),
@@ -140,14 +141,27 @@ class Loops:
         }
     )
 
-    unrolled: Mapping[stage.Instr, Note]
-    by_place: Mapping[stage.Instr, bool] = field(default_factory=dict)
-    appending: Container[stage.Instr] = ()
+    decisions: LoopDecisions
     alternatives: dict[stage.Instr, Note] = field(default_factory=dict)
     active: list[Active] = field(default_factory=list)
     taking: Taking | None = None
     retyped: set[stage.Instr] = field(default_factory=set)
     settled: dict[stage.Instr, dict[Hashable, tuple[Content, Content]]] = field(default_factory=dict)
+
+    @property
+    def unrolled(self) -> Mapping[stage.Instr, Note]:
+        """The loops that are unrolled, and why."""
+        return self.decisions.unrolled
+
+    @property
+    def by_place(self) -> Mapping[stage.Instr, bool]:
+        """The loops that are rolled over the positions of a list (True), or in which that was refused."""
+        return self.decisions.by_place
+
+    @property
+    def appending(self) -> Container[stage.Instr]:
+        """The loops that append what is no row of an array of their own."""
+        return self.decisions.appending
 
     def take(self) -> tuple[object, Identity] | None:
         """A record of where a rolled loop takes another element of a list in each trip, or None."""

@@ -5,15 +5,12 @@
     if trial.retried is not None:
         ...                                        # the block was taken back
 
-A part of the program is inferred again by whoever began it. A `WholeProgram` reason is for `infer_program`: what it decides
-about a loop or a generator holds from the beginning of the program on.
-
-It would not do to take back and repeat such a loop alone, although it mostly is still open. What only grows would keep what
-the abandoned passes noted: raise sites, for which the handlers around the loop would be inferred although nothing raises
-there; guards and demands of numbers that the unrolled loop does not need; steps, by which a loop is blamed for the size of
-the program. Nor could it serve where the loop is closed already, and something behind it needs what it computed. It would
-save little: of the 2,443 programs of the snapshots 60 begin again, and 1.1 % of the time of all goes into repeating what
-stands before the loop.
+A part of the program is inferred again by whoever began it. A `LoopDecision` about a loop that is still open is for that
+loop (`control/loop_decisions.py`): what stands before it is kept. Else, as every `WholeProgram` reason, it is for
+`infer_program`: the inference of the program begins again. So it is, too, where what only grows would keep something of the
+abandoned attempt that the program shows: in the body of a `try`, whose handlers would be inferred for raise sites that are
+gone; after a demand, which the loop inferred in the other way may not need; and after a refusal, which may depend on the
+loop.
 """
 
 from __future__ import annotations
@@ -22,11 +19,13 @@ from collections.abc import Mapping
 from types import TracebackType
 
 from ....records import dataclass
+from ... import limits
 from ...diagnostics.diagnostic import Note
 from ...diagnostics.span import Span
 from ...stage import ir as stage
 from ...values.boundary import PathKey
-from .speculate import Speculating, SpeculationBlock
+from ...values.demand import LoopDecisions
+from .speculate import Interruption, Speculating, SpeculationBlock
 
 
 class RetryReason:
@@ -41,8 +40,14 @@ class WholeProgram(RetryReason):
     __slots__ = ()
 
 
+class LoopDecision(WholeProgram):
+    """A reason that decides how loops are inferred."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class WriteOut(WholeProgram):
+class WriteOut(LoopDecision):
     """`loop` and `others` must be written out; `why` says what needs that.
 
     `appends`: it appends what is no row of an array of its own. It stays rolled, if its lists may be any.
@@ -55,7 +60,7 @@ class WriteOut(WholeProgram):
 
 
 @dataclass(frozen=True, slots=True)
-class GoOverPlaces(WholeProgram):
+class GoOverPlaces(LoopDecision):
     """`loop`, over a list, must go over its places: written out it is too large."""
 
     loop: stage.Instr
@@ -72,7 +77,24 @@ class StatesInProgram(WholeProgram):
     generators: Mapping[GeneratorKey, str | None]
 
 
-class Retry(Exception):
+def decide(decisions: LoopDecisions, reason: RetryReason) -> None:
+    """Decides how the program is inferred when it, or one of its loops, begins again."""
+    match reason:
+        case WriteOut(loop, why, appends, others):
+            rolled = appends and loop not in decisions.appending
+            decided = decisions.appending if rolled else decisions.unrolled
+            decided.update(dict.fromkeys((loop, *others), why))
+        case GoOverPlaces(loop):
+            decisions.by_place[loop] = len(decisions.by_place) < limits.LOOPS_BY_PLACE
+            if decisions.by_place[loop] and loop in decisions.unrolled:
+                decisions.replaced[loop] = decisions.unrolled.pop(loop)
+        case StatesInProgram(generators):
+            decisions.in_program |= generators
+        case _:
+            raise TypeError(f"{reason!r} is no reason to infer a whole program again")
+
+
+class Retry(Interruption):
     """What was inferred is taken back to where the reason is known, and inferred again."""
 
     def __init__(self, reason: RetryReason) -> None:

@@ -19,6 +19,16 @@ from ...diagnostics.diagnostic import Diagnostic
 from ...speculation import Declarations
 
 
+class Interruption(Exception):
+    """An exception after which inference begins again, in another way from a part of the program on, if `later`.
+
+    `refused` counts the diagnostics that are there again then: those before the outermost block that it left.
+    """
+
+    later = False
+    refused = 0
+
+
 class Journal(Protocol):
     """A part of the engine that can undo changes to itself."""
 
@@ -108,6 +118,8 @@ class SpeculationBlock:
         self, cls: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool | None:
         of = self._of
+        if isinstance(error, Interruption):
+            error.refused = self._first if error.later else 0
         taken_back = error is not None and self._takes_back(error)
         if self._committed and not taken_back:
             for part, mark in zip(reversed(of.journals), reversed(self._marks), strict=True):

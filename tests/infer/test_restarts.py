@@ -1,0 +1,113 @@
+"""A loop that must be inferred in another way begins again alone; what is refused for certain does not begin again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pystage
+from tests.checking import check
+
+from .engines import Watch
+
+
+def costly(x):
+    for k in range(200):
+        if k % 2:
+            x = [v * 2.0 for v in x] + [float(k)]
+            x = x[1:]
+    return sum(x)
+
+
+def late(x):
+    total = costly([1.0, 2.0, x])
+    for i in range(0, 3, 2):
+        total = total * (1, "a", 3)[i]
+    return total
+
+
+def later(x):
+    total = late(x)
+    for k in range(2):
+        for i in range(0, 3, 2):
+            total = total + k * (1, "a", 3)[i]
+    return total
+
+
+def in_try(x):
+    total = x
+    try:
+        for i in range(0, 3, 2):
+            total = total * (1, "a", 3)[i]
+    except ValueError:
+        total = -total
+    return total
+
+
+def early(x):
+    for i in range(0, 3, 2):
+        x = x * (1, "a", 3)[i]
+    return x
+
+
+@pytest.mark.parametrize("program", [late, later, early])
+def test_a_loop_that_must_be_written_out_begins_again_alone(program: Any) -> None:
+    assert len(Watch(program, 2.0).engines) == 1
+    check(program, 2.0)
+
+
+def test_what_stands_before_a_loop_that_begins_again_is_inferred_once() -> None:
+    before = Watch(lambda x: costly([1.0, 2.0, x]), 2.0).engines[0].effort.steps
+    assert Watch(late, 2.0).engines[-1].effort.steps < before + 100
+
+
+def test_in_the_body_of_a_try_the_program_begins_again() -> None:
+    assert len(Watch(in_try, 2.0).engines) == 2
+    check(in_try, 2.0)
+
+
+def over_many(xs, y):
+    out = []
+    for x in xs:
+        for k in range(300):
+            y = y + np.arange(6.0).reshape(k % 3 + 1, -1)[0, 0]
+        out.append(x * y)
+    return out
+
+
+def test_a_first_trip_that_takes_too_much_is_left_at_once() -> None:
+    xs = [np.array([float(k)]) for k in range(16)]
+    watch = Watch(over_many, xs, 1.0)
+    assert len(watch.engines) == 1
+    assert watch.engines[0].effort.steps < 50_000
+
+
+def refused_first(x):
+    key = input("?")
+    return early(x), key
+
+
+def test_what_is_refused_before_a_loop_is_refused_at_once() -> None:
+    watch = Watch(refused_first, 2.0, refused="PS601")
+    assert len(watch.engines) == 1
+
+
+def of_letters(text, n):
+    found = []
+    for frame in range(3):
+        start = None
+        for i in range(frame, len(text)):
+            if start is None:
+                start = i if text[i : i + 2] == "ab" else None
+            elif text[i] == "c":
+                found.append((start, i, frame))
+                start = None
+    return found, n
+
+
+def test_a_program_too_large_whose_loops_are_written_out_is_inferred_once(monkeypatch: Any) -> None:
+    monkeypatch.setattr(pystage.config, "program_limit", 1.0)
+    watch = Watch(of_letters, "abcd" * 900, 1.0, refused="PS404")
+    assert len(watch.engines) == 1
