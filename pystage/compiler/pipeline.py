@@ -9,6 +9,7 @@ In: a plain function and the `Spec`s of its arguments. Out: a `Staged` program. 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from types import MappingProxyType
@@ -100,6 +101,10 @@ class Request:
     loops: LoopDecisions = field(default_factory=LoopDecisions)
 
 
+_WRITTEN_OUT = 8
+"""So many equal types in a row are each written."""
+
+
 @dataclass(frozen=True, slots=True)
 class VaryingTypes:
     """Over which named axes the parameters and the results of a program vary."""
@@ -147,12 +152,13 @@ class Staged:
 
     @property
     def takes(self) -> str:
-        """The types that the program takes: `name(float64[3], int)`."""
+        """The types that the program takes: `name(float64[3], int)`; of many that are the same, `100 × float`."""
         types = self.program.function.param_types
         forms = (*self.forms, *[Form.NDARRAY] * (len(types) - len(self.forms)))
-        return (
-            f"{self.name}({', '.join([short_array(t, form) for t, form in zip(types, forms, strict=True)])})"
-        )
+        taken = [short_array(t, form) for t, form in zip(types, forms, strict=True)]
+        runs = [list(run) for _, run in itertools.groupby(taken)]
+        texts = [[f"{len(run)} × {run[0]}"] if len(run) > _WRITTEN_OUT else run for run in runs]
+        return f"{self.name}({', '.join(itertools.chain(*texts))})"
 
     @property
     def raised(self) -> type[BaseException] | None:

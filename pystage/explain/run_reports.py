@@ -22,6 +22,7 @@ from ..lazy.counting import Lines, metrics
 from ..runtime.arguments.targets import definition_of
 from ..runtime.function import CompiledFunction
 from ..runtime.reports.ledger import Account, Change, in_words, ledger
+from ..runtime.reports.usage import WHY_GIVEN_UP
 from .text import console_to
 
 _UNKNOWN = "it was made ahead of its call, or is another function of the same source"
@@ -81,12 +82,14 @@ def _account(account: Account) -> dict[str, Any]:
         "calls": account.calls,
         "programs": account.programs,
         "plain calls": account.plainly[0],
+        "given up": len(account.given_up),
         "seconds": {
             "inference": account.inference,
             "xla": account.xla,
             "rest": account.rest,
             "python": seconds,
             "plain": account.plainly[1],
+            "given up": sum(account.given_up),
         },
         "compiled": [
             {
@@ -185,9 +188,15 @@ def _details(account: Account, here: str) -> Iterator[Text]:
     calls, seconds = account.plainly
     if account.tiers is not None and calls:
         yield Text()
-        why = account.tiers.why
+        why = f"{account.tiers.why_plainly}; calls run {account.tiers.now}"
         yield Text.assemble(
             (f"{account.name} ran plainly", "bold"), f" {_count(calls, 'time')}, {_seconds(seconds)}: {why}"
+        )
+    if attempts := account.given_up:
+        yield Text()
+        yield Text.assemble(
+            (f"{account.name} was not compiled", "bold"),
+            f" {_count(len(attempts), 'time')}, {_seconds(sum(attempts))}: given up was {WHY_GIVEN_UP}",
         )
     again = account.compilations[1:]
     if again:

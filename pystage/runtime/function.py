@@ -568,23 +568,24 @@ class CompiledFunction(Generic[P, R]):
             raise NotReady
         patience = tiers.patience(kind, values)
         missing = anything(patience) if tiers.is_long(kind, values) else compiled_beside(patience)
-        job, late, began = None, False, time.perf_counter()
+        end, began = None, time.perf_counter()
         try:
             with missing:
                 return self._call_compiled(fallback, args, kwargs, None)
         except NotReady as not_ready:
-            job = not_ready.job
-            late = job is None
+            end = not_ready
             raise
         finally:
             seconds = time.perf_counter() - began
-            kind.outgrown &= late
-            if job is not None:
-                tiers.begin(job, kind, seconds)
-            elif late:
-                tiers.note_late(seconds)
-            else:
+            kind.outgrown &= end is not None and end.job is None
+            if end is None:
                 tiers.note_compiling(max(0.0, seconds - kind.mean))
+            elif end.job is not None:
+                tiers.begin(end.job, kind, seconds)
+            elif end.xla is not None:
+                tiers.note_inferred(seconds, end.xla)
+            else:
+                tiers.note_late(seconds)
 
     def _call_compiled(
         self, fallback: Refusal, canonical: Sequence[Any], named: dict[str, Any], outgrown: Outgrown | None

@@ -71,13 +71,15 @@ class _Running(threading.local):
 class NotReady(Exception):
     """A call for which a program would have to be compiled first, or is: by `job`.
 
-    `outgrown`: its program has exceeded a capacity.
+    `outgrown`: its program has exceeded a capacity. `xla`: the program is inferred, and XLA is expected to take so many
+    seconds, for which the call does not wait.
     """
 
-    def __init__(self, job: Job | None = None, outgrown: bool = False) -> None:
-        super().__init__(job, outgrown)
+    def __init__(self, job: Job | None = None, outgrown: bool = False, xla: float | None = None) -> None:
+        super().__init__(job, outgrown, xla)
         self.job = job
         self.outgrown = outgrown
+        self.xla = xla
 
 
 Missing = Literal["wait", "beside", "refuse"]
@@ -85,9 +87,19 @@ Missing = Literal["wait", "beside", "refuse"]
 program; or nothing."""
 
 
+class _Where:
+    """What happens where a program is missing. Inference is given up `patience` seconds after it has begun."""
+
+    def __init__(self, missing: Missing, patience: float) -> None:
+        self.missing: Missing = missing
+        self.patience = patience
+        self.until: float | None = None
+        """When inference is given up; None before it begins."""
+        self.xla_until = _now() + 2 * patience
+
+
 class _Asked(threading.local):
-    missing: Missing = "wait"
-    patience = float("inf")
+    where = _Where("wait", float("inf"))
 
 
 _asked = _Asked()
@@ -95,13 +107,15 @@ _asked = _Asked()
 
 @contextmanager
 def _where_missing(missing: Missing, patience: float = float("inf")) -> Iterator[None]:
-    """The behaviour where a program is missing. `patience`: the seconds after which inference ends with `NotReady`."""
-    before = _asked.missing, _asked.patience
-    _asked.missing, _asked.patience = missing, patience
+    """The behaviour where a program is missing.
+
+    `patience`: the seconds after which inference ends with `NotReady`. XLA may take what is left of twice as much.
+    """
+    before, _asked.where = _asked.where, _Where(missing, patience)
     try:
         yield
     finally:
-        _asked.missing, _asked.patience = before
+        _asked.where = before
 
 
 only_ready = functools.partial(_where_missing, "refuse")
@@ -114,23 +128,37 @@ anything = functools.partial(_where_missing, "wait")
 
 def check_ready(outgrown: bool = False) -> None:
     """Raises `NotReady` where nothing may be compiled. `outgrown`: in place of a program that has exceeded a capacity."""
-    if _asked.missing == "refuse":
+    if _asked.where.missing == "refuse":
         raise NotReady(outgrown=outgrown)
+
+
+def check_worth(xla: Callable[[], float]) -> None:
+    """Raises `NotReady` where nothing may be compiled, or XLA is expected to take longer than compiling is worth.
+
+    `xla` estimates the seconds that it will take.
+    """
+    check_ready()
+    until = _asked.where.xla_until
+    if until < float("inf") and _now() + (seconds := xla()) > until:
+        raise NotReady(xla=seconds)
 
 
 def is_beside() -> bool:
     """True where XLA compiles in a thread, and the call does not wait for it."""
-    return _asked.missing == "beside"
+    return _asked.where.missing == "beside"
 
 
 def patience() -> float:
-    """The seconds after which inference is given up."""
-    return _asked.patience
+    """The seconds left until inference is given up, from when this is first asked: modules are loaded by then."""
+    where, now = _asked.where, _now()
+    if where.until is None:
+        where.until = now + where.patience
+    return where.until - now
 
 
 def waits() -> bool:
     """True where a call waits for the compilation of its program."""
-    return _asked.missing == "wait"
+    return _asked.where.missing == "wait"
 
 
 def is_for_jax(arguments: Any, *, lazy: bool = True) -> bool:
@@ -265,6 +293,10 @@ class Tiers:
     compilations: int = 0
     least: float = 0.0
     """What the next compilation costs at least: inference did not end in time."""
+    given_up: list[float] = field(default_factory=list)
+    """How long each inference took that did not end in time."""
+    xla: float | None = None
+    """What XLA is expected to take for the latest program, which is inferred; None where it has begun."""
     kinds: dict[Any, Kinds] = field(default_factory=dict)
     _outline: Outline | None = None
     _nesting: Nesting | None = None
@@ -292,7 +324,9 @@ class Tiers:
 
     @property
     def price(self) -> float:
-        """The expected cost of the next compilation."""
+        """The expected cost of the next compilation, or of what is left of it."""
+        if self.xla is not None:
+            return self.xla
         if self.compilations:
             return max(self.compiling / self.compilations, self.least)
         return max(AT_FIRST + BY_LINE * self.outline.lines, self.least)
@@ -300,7 +334,8 @@ class Tiers:
     @property
     def least_price(self) -> float:
         """The price, or what it is at least while the source has not been read."""
-        return self.price if self._outline is not None or self.compilations else max(AT_FIRST, self.least)
+        known = self._outline is not None or self.compilations or self.xla is not None
+        return self.price if known else max(AT_FIRST, self.least)
 
     @property
     def continuations(self) -> LoopHeads | None:
@@ -333,21 +368,46 @@ class Tiers:
     def now(self) -> str:
         """A description of how calls run now."""
         if self.job is not None:
-            return "plainly, while XLA compiles"
+            return "plainly, while XLA compiles their program"
         if any(kind.settled for kind in self.all_kinds):
             return "as programs"
-        return f"plainly: {self.why}"
+        return f"plainly: {self._why}"
 
     @property
-    def why(self) -> str:
-        """A description of why calls run plainly."""
-        given_up = [kind for kind in self.all_kinds if kind.given_up and kind.trials]
-        if given_up:
-            best, mean = given_up[0].best, given_up[0].usual
-            return f"the program takes {best * 1e3:.3g} ms a call, the plain run {mean * 1e3:.3g} ms"
-        return (
-            f"compiling is expected to take {self.price:.2g} s, and pays once plain runs have taken as long"
-        )
+    def _slower(self) -> list[Kind]:
+        """The calls of which a program was tried and given up."""
+        return [kind for kind in self.all_kinds if kind.given_up and kind.trials]
+
+    @property
+    def _why(self) -> str:
+        """A description of why the next call runs plainly, or of what it waits for."""
+        if slower := self._slower:
+            best, mean = slower[0].best, slower[0].usual
+            return f"compiled, a call takes {best * 1e3:.3g} ms; plainly, {mean * 1e3:.3g} ms"
+        if any(kind.replaced for kind in self.all_kinds):
+            return "a run took so long that the next call of its kind waits for a program"
+        begins = f"begins once plain runs have taken {self.compiling + self.price:.2g} s in all"
+        if self.xla is not None:
+            return f"types are inferred; XLA is expected to take {self.xla:.2g} s, and {begins}"
+        if self.given_up and self.least >= self.price:
+            return f"inference of types took too long; another attempt {begins}"
+        what = "compiling one more program" if self.compilations else "compiling"
+        return f"{what} is expected to take {self.price:.2g} s, and {begins}"
+
+    @property
+    def why_plainly(self) -> str:
+        """A description of why calls ran plainly so far."""
+        if self.job is not None:
+            why = "until their program is ready"
+        elif self._slower:
+            why = "before a program was tried, and after it had turned out to be slower"
+        elif any(kind.settled for kind in self.all_kinds):
+            why = "before compiling had paid"
+        else:
+            why = "compiling has not paid so far"
+        if not self.replaced:
+            return why
+        return f"{self.replaced:,} of them went on as a program at the head of a loop; {why}"
 
     def pays(self, kind: Kind, args: Sequence[Any]) -> bool:
         """True if such a call is to be compiled now."""
@@ -377,11 +437,18 @@ class Tiers:
     def note_late(self, seconds: float) -> None:
         """Records that inference was given up after so long: compiling costs at least twice as much as expected."""
         self.least = 2 * self.price
+        self.xla = None
         self.compiling += seconds
+        self.given_up.append(seconds)
+
+    def note_inferred(self, seconds: float, xla: float) -> None:
+        """Records that a program was inferred in so long, and that XLA is expected to take more than pays by now."""
+        self.compiling += seconds
+        self.xla = xla
 
     def begin(self, job: Job, kind: Kind, seconds: float) -> None:
         """Starts XLA's compilation of a program for such calls beside the program; its inference has taken so long."""
-        self.job, self.awaiting, self.spent = job, kind, seconds
+        self.job, self.awaiting, self.spent, self.xla = job, kind, seconds, None
 
     def end(self) -> BaseException | None:
         """Accounts for XLA's compilation beside the program, if it has ended; gives its exception."""
@@ -423,6 +490,7 @@ class Tiers:
         """Accounts for a compilation, or a refusal, that took so long."""
         self.compiling += seconds
         self.compilations += 1
+        self.xla = None
 
     def note_run(self, kind: Kind, seconds: float) -> None:
         """Accounts for a run of a program that took so long."""

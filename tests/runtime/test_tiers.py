@@ -15,6 +15,7 @@ import pytest
 
 import pystage
 from pystage.runtime import tiers
+from pystage.runtime.dispatch import specialisation
 from pystage.runtime.function import CompiledFunction
 
 X = np.arange(6.0)
@@ -184,9 +185,41 @@ def test_inference_that_takes_too_long_is_given_up_until_twice_as_much_was_spent
     account.plain, kind.until = 1.9 * price, 0.0
     compiled(X)
     assert account.job is None
+    usage = str(compiled.usage())
+    assert "inference of types took too long; another attempt begins once plain runs have taken" in usage
+    assert [way.calls for way in compiled.usage().ways if way.name == "given up"] == [1]
     account.plain, kind.until = 60.0, 0.0
     compiled(X)
     assert account.job is not None
+    assert programs(compiled) == 1
+
+
+def drawn(x: np.ndarray) -> np.ndarray:
+    return np.random.default_rng(3).random(6) * x
+
+
+@pytest.mark.parametrize("function", [halves, drawn], ids=lambda each: each.__name__)
+def test_xla_begins_once_plain_runs_have_cost_what_it_is_expected_to_take(
+    function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(specialisation, "estimate", lambda function: 50.0)
+    compiled = pystage.compile(function)
+    account = compiled.tiers
+
+    def call(plain: float) -> bool:
+        """Whether XLA begins in a call once plain runs have taken so long."""
+        for kind in account.all_kinds:
+            kind.until = 0.0
+        account.plain = plain
+        assert np.array_equal(compiled(X), function(X))
+        return account.job is not None or account.compilations > 0
+
+    assert not call(0.0) and programs(compiled) == 0
+    assert not call(20.0)
+    assert (programs(compiled), account.price, account.given_up) == (1, 50.0, [])
+    assert "types are inferred; XLA is expected to take 50 s" in str(compiled.usage())
+    assert not call(45.0)
+    assert call(60.0)
     assert programs(compiled) == 1
 
 

@@ -93,7 +93,7 @@ class ProgramTooLarge(Diagnostic):
     """
 
     code = "PS404"
-    title = "the program is too large: {size} (`pystage.config.program_limit` is {limit})"
+    title = "the program is too large: {size} (`pystage.config.program_limit` is {limit} s)"
     label = "{reason}"
     help = "{instead}"
 

@@ -374,6 +374,7 @@ class _Entry:
             return Const(self.static[spec.index])
         value = self.leaves.get(spec.index)
         if value is None:
+            engine.effort.check_time()
             value = self.leaves[spec.index] = engine.root.add_param(spec.type)
             engine.origins.names[value] = path
             if is_number:

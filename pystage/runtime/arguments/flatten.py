@@ -250,8 +250,7 @@ class Description:
     def _structure(self, value: Any, path: str, opener: Opener) -> Spec:
         if id(value) in self._open:
             self._fail(CyclicArgument(span=self._span, path=path))
-        if time.perf_counter() > self._until:
-            raise NotReady
+        self._check_time()
         self._open.add(id(value))
         identity = self._identities.setdefault(id(value), len(self._identities))
         if not isinstance(value, IMMUTABLE):
@@ -271,8 +270,14 @@ class Description:
         self._open.remove(id(value))
         return StructureSpec(self._flattener.class_of(value), steps, children, identity)
 
+    def _check_time(self) -> None:
+        if time.perf_counter() > self._until:
+            raise NotReady
+
     def _leaf(self, value: Any, path: str, kind: LeafKind) -> LeafSpec:
         index = len(self.leaves)
+        if not index % _TIMED:
+            self._check_time()
         self.leaves.append(value)
         self.paths.append(path)
         writable = True
@@ -307,6 +312,8 @@ def _kind(value: Any) -> str:
     return cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
 
 
+_TIMED = 256
+"""After so many leaves it is asked again whether the time is up."""
 _INDEXED = (list, dict)
 
 

@@ -26,6 +26,7 @@ from ...compiler.hlo.walk import kinds
 from ...compiler.infer.state.effort import OutOfTime, ended_after
 from ...compiler.ops import While
 from ...compiler.ops.foreign.named_axes import CURRENT
+from ...compiler.passes.cost_model import estimate
 from ...compiler.passes.vector_parameters import Parameter, with_vectors
 from ...compiler.pipeline import Infer, Request, Staged, build
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StructureSpec
@@ -51,7 +52,7 @@ from ..reports.messages import Compilation
 from ..results.layouts import laid_out, places_of_results
 from ..results.memory_reserve import keep
 from ..results.results import Plan
-from ..tiers import NotReady, check_ready, is_beside, patience, waits
+from ..tiers import NotReady, check_ready, check_worth, is_beside, patience, waits
 
 _longest_run = deferred("pystage.compiler.analysis.running_time", "longest_run")
 LONG_SECONDS = 0.1
@@ -265,7 +266,7 @@ class Specialisation:
                 return self.run(*inputs)
             except Unprepared:
                 forget(self.jitted)
-        check_ready()
+        self.check_worth()
         self.prepare(inputs)
         try:
             return self.run(*inputs)
@@ -273,6 +274,19 @@ class Specialisation:
             forget(self.jitted)
             with _tracing():
                 return self.jitted(*inputs)
+
+    def check_worth(self) -> None:
+        """Raises `NotReady` where its program is not compiled yet, and XLA is not to take what it needs for that now.
+
+        What is kept for other processes is worth it, or has been compiled by one of them.
+        """
+        if not self._prepared:
+            kept = config.cache_dir is not None
+            check_worth(lambda: 0.0 if kept else estimate(self._latest.function))
+
+    @property
+    def _latest(self) -> Staged:
+        return list(self._variants.values())[-1].staged
 
     def lower(self, inputs: Sequence[Any]) -> Any:
         """The programs for such inputs, lowered by JAX."""
@@ -292,7 +306,7 @@ class Specialisation:
         with Compilation(self._context.request.name, "lowering"), waiting:
             lowered = self.lower(inputs)
         self._prepared = True
-        latest = list(self._variants.values())[-1].staged
+        latest = self._latest
         compile = lowered.compile if config.cache_dir is None else _with_kept_executables(lowered.compile)
         if is_beside() and not self._in_caller:
             job = beside(self._in_account, latest, compile)
@@ -472,7 +486,10 @@ class Specialisation:
         types = (*[type_key(x, f) for x, f in zip(inputs, forms, strict=True)], *drawn)
         if (types, self._flags()) not in self._variants:
             check_ready()
-        return self._variant_for((types, self._flags())).plan
+        plan = self._variant_for((types, self._flags())).plan
+        if not jax.config.jax_disable_jit:
+            self.check_worth()
+        return plan
 
     def inline(self, inputs: Sequence[Any]) -> Any:
         """The result of a call under a JAX transformation; `Elsewhere` for types that are unknown here.

@@ -87,14 +87,20 @@ class Account:
         return self.tiers.plainly if self.tiers is not None else (0, 0.0)
 
     @property
+    def given_up(self) -> list[float]:
+        """The seconds of each attempt to compile that was given up."""
+        return self.tiers.given_up if self.tiers is not None else []
+
+    @property
     def as_python(self) -> tuple[int, float]:
         """The number and time of calls that ran as Python."""
         return sum(f.calls for f in self.fallbacks.values()), sum(f.seconds for f in self.fallbacks.values())
 
     @property
     def rest(self) -> float:
-        """The time of calls outside of inference, XLA and Python."""
-        return max(self.running - self.inference - self.xla - self.as_python[1] - self.plainly[1], 0.0)
+        """The time of calls outside of inference, XLA, Python and attempts that were given up."""
+        elsewhere = self.inference + self.xla + self.as_python[1] + self.plainly[1] + sum(self.given_up)
+        return max(self.running - elsewhere, 0.0)
 
 
 class Ledger:

@@ -13,9 +13,15 @@ if TYPE_CHECKING:
     from ..function import CompiledFunction
 
 
+WHY_GIVEN_UP = "inference of types, which took longer than half of what plain runs had taken by then"
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way in which calls ran: their number (None where they are not counted), the seconds that it has cost, and why."""
+    """One way in which calls ran: their number (None where they are not counted), the seconds that it has cost, and why.
+
+    `"given up"` are attempts to compile, after which the call ran plainly.
+    """
 
     name: str
     calls: int | None
@@ -62,7 +68,8 @@ class Usage:
 
     def _rows(self) -> Iterator[tuple[str, str, str, str]]:
         for way in self.ways:
-            yield way.name, "" if way.calls is None else f"{way.calls:,}", f"{way.seconds:.2f}", way.why
+            calls = "not counted" if way.calls is None else f"{way.calls:,}"
+            yield way.name, calls, f"{way.seconds:.2f}", way.why
 
 
 def usage_of(function: CompiledFunction[..., Any], staged: bool) -> Usage:
@@ -70,10 +77,9 @@ def usage_of(function: CompiledFunction[..., Any], staged: bool) -> Usage:
     ways: list[Way] = []
     calls, seconds = function.tiers.plainly
     if calls:
-        why = function.tiers.why if function.now.startswith("plainly") else "before compiling had paid"
-        if replaced := function.tiers.replaced:
-            why = f"{replaced:,} of them went on as a program at the head of a loop; {why}"
-        ways.append(Way("plain", calls, seconds, why))
+        ways.append(Way("plain", calls, seconds, function.tiers.why_plainly))
+    if attempts := function.tiers.given_up:
+        ways.append(Way("given up", len(attempts), sum(attempts), WHY_GIVEN_UP))
     if staged:
         ways += _staged_ways(function)
     signatures = tuple(dict.fromkeys(function.signatures())) if staged else ()

@@ -36,15 +36,25 @@ def test_programs() -> None:
     found = staged.usage()
     (way,) = found.ways
     assert (way.name, way.calls) == ("programs", None)
-    assert way.why.startswith("2 programs: inference 0.") and way.seconds > 0
+    assert way.why.startswith("2 programs: inference ") and way.seconds > 0
     assert found.signatures == (
         "doubled(float64[3]) -> float64[3]",
         "doubled(float32[3]) -> float32[3]",
     )
     headline, columns, row, *signatures = str(found).splitlines()
+    assert "not counted" in row
     assert headline == "doubled: calls run as programs, each compiled when it is first needed"
     assert columns.split() == ["calls", "seconds"] and row.split()[0] == "programs"
     assert signatures == [f"  {each}" for each in found.signatures]
+
+
+def test_many_equal_types_are_counted() -> None:
+    staged = pystage.compile(lambda xs, n: xs[0] + n, tier="compiled", fallback="error", name="first")
+    staged([0.5] * 8, 1), staged([0.5] * 60, 1)
+    assert [text.partition(" ->")[0] for text in staged.signatures()] == [
+        f"first({'float, ' * 8}int)",
+        "first(60 × float, int)",
+    ]
 
 
 def test_plain_calls(monkeypatch: pytest.MonkeyPatch) -> None:

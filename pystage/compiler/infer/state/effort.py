@@ -218,5 +218,6 @@ class Effort:
     def diagnostic(self, where: Span | None) -> ProgramTooLarge:
         """The diagnostic for an inference that ended at `where`."""
         assert self._limit is not None
-        size = f"over {self._limit * limits.STEPS_PER_XLA_SECOND:,.0f} steps to find out its types"
+        most = f"{self._limit * limits.STEPS_PER_XLA_SECOND:,.0f}"
+        size = f"over {most} steps to find out its types, {limits.STEPS_PER_XLA_SECOND:,} for each second"
         return too_large(size, self._limit, self.multiplied(), where, 0.0)
