@@ -48,6 +48,8 @@ SOON = 1e-3
 """Seconds of plain runs after which it is asked again whether XLA is ready."""
 OFTEN = 1e-2
 """Seconds of plain runs after which it is asked again whether one of the function's programs serves a call."""
+LOADED = 0.1
+"""Seconds of inference that say how much of the processor is there for it."""
 
 LONG = 1.0
 """Seconds after which a plain run is replaced on the stack at the earliest."""
@@ -58,6 +60,7 @@ DEPTH = 4
 """Nested plain runs of a function from which on all calls among the functions of a recursion are plain."""
 
 _now = time.perf_counter
+_processor = time.thread_time
 
 
 class _Running(threading.local):
@@ -95,7 +98,7 @@ class _Where:
         self.patience = patience
         self.until: float | None = None
         """When inference is given up; None before it begins."""
-        self.xla_until = _now() + 2 * patience
+        self.began = _now(), _processor()
 
 
 class _Asked(threading.local):
@@ -135,11 +138,16 @@ def check_ready(outgrown: bool = False) -> None:
 def check_worth(xla: Callable[[], float]) -> None:
     """Raises `NotReady` where nothing may be compiled, or XLA is expected to take longer than compiling is worth.
 
-    `xla` estimates the seconds that it will take.
+    `xla` estimates the seconds of a processor that it will take. Where other programs use the processor, too, it takes as
+    many times as long as inference has taken.
     """
     check_ready()
-    until = _asked.where.xla_until
-    if until < float("inf") and _now() + (seconds := xla()) > until:
+    where = _asked.where
+    if where.patience == float("inf"):
+        return
+    passed, used = [now - began for now, began in zip((_now(), _processor()), where.began)]
+    seconds = xla() * (max(passed / used, 1.0) if used > LOADED else 1.0)
+    if passed + seconds > 2 * where.patience:
         raise NotReady(xla=seconds)
 
 

@@ -203,6 +203,7 @@ def test_xla_begins_once_plain_runs_have_cost_what_it_is_expected_to_take(
     function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(specialisation, "estimate", lambda function: 50.0)
+    monkeypatch.setattr(tiers, "_processor", tiers._now)
     compiled = pystage.compile(function)
     account = compiled.tiers
 
@@ -221,6 +222,20 @@ def test_xla_begins_once_plain_runs_have_cost_what_it_is_expected_to_take(
     assert not call(45.0)
     assert call(60.0)
     assert programs(compiled) == 1
+
+
+def test_xla_is_expected_to_take_longer_on_a_processor_that_is_shared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times = iter([0.0, 8.0, 10.0, 18.0])
+    processor = iter([0.0, 1.0, 1.0, 2.0])
+    monkeypatch.setattr(tiers, "_now", lambda: next(times))
+    monkeypatch.setattr(tiers, "_processor", lambda: next(processor))
+    with tiers.compiled_beside(10.0):
+        tiers.check_worth(lambda: 1.0)
+    with tiers.compiled_beside(10.0), pytest.raises(tiers.NotReady) as found:
+        tiers.check_worth(lambda: 2.0)
+    assert found.value.xla == 16.0
 
 
 def total(values: list[float], n: int) -> float:
