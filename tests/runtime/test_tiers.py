@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import pystage
+from pystage.compiler.infer.state.effort import Effort
 from pystage.runtime import tiers
 from pystage.runtime.dispatch import specialisation
 from pystage.runtime.function import CompiledFunction
@@ -192,6 +193,26 @@ def test_inference_that_takes_too_long_is_given_up_until_twice_as_much_was_spent
     compiled(X)
     assert account.job is not None
     assert programs(compiled) == 1
+
+
+@pytest.mark.parametrize("argument", [[0.5] * 5_000, " ".join(["word"] * 5_000)], ids=["list", "text"])
+def test_inference_asks_for_the_time_while_it_reads_long_data(
+    argument: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times: list[float] = []
+    monkeypatch.setattr(Effort, "check_time", lambda self: times.append(0.0))
+    words: Any = str.split if isinstance(argument, str) else list
+    pystage.compile(lambda x: len(words(x))).staged(argument)
+    assert len(times) > 5_000
+
+
+def test_the_description_of_long_arguments_ends_in_time() -> None:
+    compiled = pystage.compile(lambda *xs: xs[0], tier="compiled")
+    with tiers.compiled_beside(float("inf")):
+        assert tiers.patience() == float("inf")
+    with tiers.compiled_beside(0.0), pytest.raises(tiers.NotReady):
+        assert tiers.patience() <= 0.0
+        compiled.dispatcher.describe(tuple(range(1_000)), {})
 
 
 def drawn(x: np.ndarray) -> np.ndarray:

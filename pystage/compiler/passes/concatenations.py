@@ -1,7 +1,7 @@
 """Concatenations of the elements of lists: out of loops, and without taking vectors apart.
 
 In: a function of HLO IR. Out: the same function, in which a concatenation of values that a loop does not change stands
-before it, and consecutive elements of a vector are one slice of it. A read of a list at a computed place
+before it, and consecutive elements of a vector, or every n-th, are one slice of it. A read of a list at a computed place
 is a read of the concatenation of its elements, where it stands: in a loop it would be made again in each trip. XLA joins
 the single elements of a vector in quadratic time.
 """
@@ -44,22 +44,33 @@ class Concatenations(Rewriter):
             self.values[op.results[0]] = joined[0] if len(joined) == 1 else self.b.op(op.kind, *joined)
 
     def _joined(self, parts: Sequence[Value]) -> list[Value]:
-        """The parts of a concatenation, with one slice for each run of consecutive elements of a vector."""
+        """The parts of a concatenation, with one slice for each run of evenly spaced elements of a vector."""
         places = [_place(part) for part in parts]
         made: list[Value] = []
         start = 0
         while start < len(parts):
-            place, end = places[start], start + 1
-            if place is not None:
-                while end < len(parts) and places[end] == (place[0], place[1] + end - start):
-                    end += 1
-            if place is None or end == start + 1:
+            place = places[start]
+            step, count = _run(places, start)
+            if place is None or count == 1:
                 made.append(parts[start])
             else:
                 vector, first = place
-                made.append(self.b.op(Slice((first,), (first + end - start,), (1,)), vector))
-            start = end
+                made.append(self.b.op(Slice((first,), (first + step * (count - 1) + 1,), (step,)), vector))
+            start += count
         return made
+
+
+def _run(places: Sequence[tuple[Value, int] | None], start: int) -> tuple[int, int]:
+    """The distance and number of the evenly spaced elements of a vector from here on; two stay apart, unless adjacent."""
+    place, following = places[start], places[start + 1 : start + 2]
+    if place is None or not following or following[0] is None or following[0][0] is not place[0]:
+        return 1, 1
+    step = following[0][1] - place[1]
+    end = start + 2
+    while end < len(places) and places[end] == (place[0], place[1] + step * (end - start)):
+        end += 1
+    count = end - start
+    return (step, count) if step == 1 or (step > 1 and count > 2) else (1, 1)
 
 
 def _place(value: Value) -> tuple[Value, int] | None:

@@ -10,7 +10,7 @@ import pytest
 import pystage
 from pystage.compiler.hlo.interpret import interpret
 from pystage.compiler.hlo.walk import kinds
-from pystage.compiler.ops import Concatenate, While
+from pystage.compiler.ops import Concatenate, Slice, While
 from pystage.compiler.passes.vector_parameters import with_vectors
 from pystage.compiler.values.boundary import Form
 from pystage.runtime.arguments.packing import Pack, groups_of, operands_of
@@ -52,10 +52,20 @@ def transposed(rows):
     return [list(column) for column in zip(*rows)], np.array(rows)
 
 
+def cells(rows):
+    total = 0.0
+    for i in range(len(rows)):
+        for j in range(len(rows[i])):
+            total += rows[i][j] * (i - j)
+    return total, rows[2], [row[-1] for row in rows]
+
+
 @pytest.mark.parametrize(
     ("function", "args"),
     [
         (transposed, (MIXED,)),
+        (cells, ([[i + j / 8 for j in range(N)] for i in range(N)],)),
+        (cells, ([[i * j if i % 2 else i + j / 8 for j in range(N)] for i in range(N)],)),
         (at_computed_places, (list(range(N)), [float(i) for i in range(N)])),
         (at_computed_places, (list(range(N)), [2.0] * (N - 1) + [3])),
         (at_computed_places, ([True] * N, [1] * N)),
@@ -162,3 +172,13 @@ def test_a_list_is_concatenated_before_the_loops_that_read_it() -> None:
         if isinstance(op.kind, Concatenate)
     ]
     check(nested, [1, 1, 2, 2, 2, 3, 4, 4, 5])
+
+
+def test_a_column_of_long_rows_is_one_slice() -> None:
+    function = pystage.compile(cells).staged([[float(i + j) for j in range(N)] for i in range(N)]).function
+    assert len(function.param_types) == N * N
+    made = with_vectors(function, [range(i * N, (i + 1) * N) for i in range(N)]).function
+    (joined, *others) = [op for op in made.body.ops if isinstance(op.kind, Concatenate)]
+    assert list(joined.operands) == list(made.body.params)
+    assert sum(isinstance(op.kind, Slice) for op in made.body.ops) < 3 * N
+    assert all(len(op.operands) <= N for op in others)

@@ -85,6 +85,7 @@ def lift(ctx: Context, value: Any, leaf: Callable[[Context, Any], Abstract] | No
 
     What is no tuple, list or dict is as `leaf` says.
     """
+    ctx.state.step(0)  # asks whether inference is to end: a container may have a million items
     content = container_of(value, lambda item: lift(ctx, item, leaf))
     if content is None:
         return (leaf or _leaf)(ctx, value)
