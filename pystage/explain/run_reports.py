@@ -195,8 +195,8 @@ def _details(account: Account, here: str) -> Iterator[Text]:
     if attempts := account.given_up:
         yield Text()
         yield Text.assemble(
-            (f"{account.name} was not compiled", "bold"),
-            f" {_count(len(attempts), 'time')}, {_seconds(sum(attempts))}: given up was {WHY_GIVEN_UP}",
+            (f"{account.name}: inference of types was given up", "bold"),
+            f" {_count(len(attempts), 'time')}, {_seconds(sum(attempts))}: {WHY_GIVEN_UP}",
         )
     again = account.compilations[1:]
     if again:

@@ -161,7 +161,9 @@ def report() -> str:
         for function in functions[:20]:
             tiers = function.tiers
             plain_calls, seconds = tiers.plainly
-            texts = str(plain_calls), f"{seconds:.2f}", str(tiers.compilations), f"{tiers.compiling:.2f}"
+            given_up = f" and {len(tiers.given_up)} given up" if tiers.given_up else ""
+            compilations = f"{tiers.compilations}{given_up}"
+            texts = str(plain_calls), f"{seconds:.2f}", compilations, f"{tiers.compiling:.2f}"
             table.add_row(str(getattr(function, "__name__", "")), *texts, function.now)
         console.print(table, markup=False, highlight=False)
     return console.export_text()

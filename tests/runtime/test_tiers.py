@@ -189,6 +189,7 @@ def test_inference_that_takes_too_long_is_given_up_until_twice_as_much_was_spent
     usage = str(compiled.usage())
     assert "inference of types took too long; another attempt begins once plain runs have taken" in usage
     assert [way.calls for way in compiled.usage().ways if way.name == "given up"] == [1]
+    assert "0 and 1 given up" in " ".join(pystage.lazy.report().split())
     account.plain, kind.until = 60.0, 0.0
     compiled(X)
     assert account.job is not None

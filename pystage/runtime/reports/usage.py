@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from ..function import CompiledFunction
 
 
-WHY_GIVEN_UP = "inference of types, which took longer than half of what plain runs had taken by then"
+WHY_GIVEN_UP = "it took longer than half of what plain runs had taken by then"
+"""Why inference was given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def usage_of(function: CompiledFunction[..., Any], staged: bool) -> Usage:
     if calls:
         ways.append(Way("plain", calls, seconds, function.tiers.why_plainly))
     if attempts := function.tiers.given_up:
-        ways.append(Way("given up", len(attempts), sum(attempts), WHY_GIVEN_UP))
+        ways.append(Way("given up", len(attempts), sum(attempts), f"inference of types: {WHY_GIVEN_UP}"))
     if staged:
         ways += _staged_ways(function)
     signatures = tuple(dict.fromkeys(function.signatures())) if staged else ()
