@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from .. import limits
 from ..speculation import Declarations, Fixed, Grows, Journaled
-from .gated import GatedNumber
+from .gated import GatedNumber, Phi
 from .lattice import (
     Abstract,
     Array,
@@ -27,7 +27,7 @@ from .lattice import (
 )
 from .slots import Slot, is_temporary
 from .views import View
-from .walk import cells_of, paths_to
+from .walk import cells_of, nodes, paths_to
 
 Content = Abstract | Cell
 
@@ -281,6 +281,10 @@ class State:
         """Records that these arrays are assumed to be in row-major order."""
         for cell in cells:
             self.laid_out[cell] = when | self.laid_out.get(cell, when)
+
+    def note_alternatives(self, template: Abstract | Cell) -> None:
+        """Records whether elements of this template may have alternatives."""
+        self.gated = self.gated or any(isinstance(node, Phi) for node in nodes(template))
 
     # -- reachability
 

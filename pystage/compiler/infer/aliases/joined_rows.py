@@ -81,6 +81,8 @@ class JoinedRows:
     def pool(self, a: PoolCell, b: PoolCell) -> PoolCell | None:
         """Joins two pools with different objects or contents; None where they have no common template."""
         first, second = template_of_pool(a), template_of_pool(b)
+        if first is None and second is None:
+            return a
         template = joined_contents(first, second, self._loop) if first and second else first or second
         if template is None:
             return None

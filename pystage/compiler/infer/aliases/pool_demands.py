@@ -28,9 +28,10 @@ from ...values.lattice import (
     TableCell,
     Tuple,
 )
+from ...values.node import TreeNode
 from ...values.slots import Slot
 from ...values.state import Content, Lookup, State, new_pool
-from ...values.walk import cells_of
+from ...values.walk import cells_of, children, head
 from ..state.loop import EntryContents
 
 POOLABLE = (ListCell, RowsCell, DictCell, ObjectCell)
@@ -86,6 +87,13 @@ class PoolDemands:
             values += [(side, each) for each in items]
         return self._column(values) and len(self.found) > before
 
+    def parts(self, a: PoolCell, b: PoolCell) -> bool:
+        """Demands that the pools of the parts of two pools' objects are one; False where they are, or cannot be."""
+        before = len(self.found)
+        for pair in sorted(pooled_parts(a.contents, b.contents)):
+            self._one_pool(pair)
+        return len(self.found) > before
+
     def _column(self, values: Sequence[tuple[int, Abstract]]) -> bool:
         tuples = [(side, x) for side, x in values if isinstance(x, Tuple)]
         if tuples and len({len(x.items) for _, x in tuples}) == 1 and len(tuples) == len(values):
@@ -123,6 +131,15 @@ class PoolDemands:
         """True for a pool that has no objects on a side, as one that a trip of a loop makes has none before it."""
         held = self._lookups[side](pool)
         return isinstance(held, PoolCell) and held.contents is None
+
+
+def pooled_parts(a: Any, b: Any) -> set[tuple[int, int]]:
+    """The pools of objects at one place of two contents, where they are two."""
+    if isinstance(a, Pooled) and isinstance(b, Pooled):
+        return {(a.pool, b.pool)} if a.pool != b.pool else set()
+    if type(a) is not type(b) or not isinstance(a, TreeNode) or head(a) != head(b):
+        return set()
+    return set[tuple[int, int]]().union(*map(pooled_parts, children(a), children(b)))
 
 
 def unboxed_list(find: Callable[[Any], Any], cell: AnyList) -> AnyList:

@@ -55,13 +55,14 @@ from ...values.lattice import (
 )
 from ...values.node import TreeNode
 from ...values.state import new_pool
-from ...values.walk import children, head, map_children, nodes, rebuild
+from ...values.walk import map_children, nodes, rebuild
 from ..core.engine import Engine
 from ..exceptions.raising import is_running
 from ..state.merged import Mergeable, aliases_of, alone
 from ..state.phi import selector_value
 from ..state.speculate import commit_unless
 from .joinable import own_field
+from .pool_demands import pooled_parts
 
 Truth = bool | Value
 
@@ -133,7 +134,7 @@ def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ..
     if len({_names_of_parts(contents[number]) for number in own}) > 1:
         raise _Unpoolable
     objects = unboxed_contents([contents[number] for number in own], template, unboxing.unboxed)
-    template = _common(template, objects)
+    template = _common(engine, template, objects)
     count = added(engine, before.length, len(own))
     capacity = before.capacity
     if isinstance(count, int):
@@ -168,7 +169,7 @@ def _names_of_parts(contents: Contents) -> tuple[Any, ...] | None:
     return None
 
 
-def _common(template: Contents | None, objects: Sequence[Contents]) -> Contents:
+def _common(engine: Engine, template: Contents | None, objects: Sequence[Contents]) -> Contents:
     """The template of a pool with further objects."""
     for each in objects:
         of = template_of_contents(each)
@@ -176,6 +177,7 @@ def _common(template: Contents | None, objects: Sequence[Contents]) -> Contents:
         if template is None:
             raise _Unpoolable
     assert template is not None
+    engine.state.note_alternatives(template)
     return template
 
 
@@ -304,6 +306,8 @@ def united(engine: Engine, first: int, second: int) -> bool:
     template = joined_contents(a, c) if a is not None and c is not None else a or c
     if a is not None and c is not None and template is None:
         return False
+    if template is not None:
+        state.note_alternatives(template)
     shift = into.length
     if into.contents is None:
         made = replace(other, stored=into.stored or other.stored)
@@ -343,22 +347,13 @@ def _parts_are_united(engine: Engine, first: int, second: int) -> bool:
     done: set[tuple[int, int]] = {(first, second)}
     while True:
         contents = [pool_at(engine, pool).contents for pool in (first, second)]
-        pairs = _pooled_parts(*contents) - done if None not in contents else set()
+        pairs = pooled_parts(*contents) - done if None not in contents else set()
         if not pairs:
             return True
         pair = min(pairs)
         done.add(pair)
         if not united(engine, *pair):
             return False
-
-
-def _pooled_parts(a: Any, b: Any) -> set[tuple[int, int]]:
-    """The pools of objects at one place of two contents, where they are two."""
-    if isinstance(a, Pooled) and isinstance(b, Pooled):
-        return {(a.pool, b.pool)} if a.pool != b.pool else set()
-    if type(a) is not type(b) or not isinstance(a, TreeNode) or head(a) != head(b):
-        return set()
-    return set[tuple[int, int]]().union(*map(_pooled_parts, children(a), children(b)))
 
 
 def _moved(engine: Engine, x: Any, young: int, old: int, shift: int | Value) -> Any:
@@ -419,7 +414,7 @@ def store(engine: Engine, number: int, new: Contents) -> None:
             if any(pool_at(engine, pool).contents is None for pool in inside):
                 content = unboxed_once()  # two pools have become one meanwhile
             pool = pool_at(engine, member.pool)
-            template = _common(template_of_pool(pool), [content])
+            template = _common(engine, template_of_pool(pool), [content])
     except _Unpoolable:
         what = "an object in a list or a dict of computed length in which others hold a value of another kind"
         raise DiagnosticError(CannotStore(span=b.span, what=what)) from None

@@ -528,9 +528,7 @@ class Join:
             seen = [seen_through(side, ref) for side, ref in zip(sides, (a, b))]
             self.cell(merged, *self.objects.identified((a, b), merged, seen))
         else:  # a variable or an iterator that is another one depending on the path
-            first, second = (type(side).__name__.removesuffix("Cell").lower() for side in sides)
-            conflict = self.conflicts.unknown(f"one {first}", f"another {second}")
-            self.entries[merged] = (conflict, *sides)
+            self.entries[merged] = (self.conflicts.between_cells(*sides), *sides)
         return merged
 
     def cell(self, cell: int, a: Content, b: Content) -> None:
@@ -615,13 +613,17 @@ class Join:
                 return replace(a, place=joined_count(a.place, b.place))
             case PoolCell(), PoolCell():
                 joined = self._joined_rows.pool(a, b)
-                if (
-                    joined is not None
-                    and joined.contents is not None
-                    and self._is_written_out(joined.contents)
-                ):
+                if joined is None:
+                    demanded = self.demands.parts(a, b)
+                    return (
+                        a if demanded else self.conflicts.unknown("objects of one kind", "objects of another")
+                    )
+                if joined.contents is None:
+                    return joined
+                if self._is_written_out(joined.contents):
                     return self._growth("objects of one kind", "objects of another")
-                return joined or self.conflicts.unknown("objects of one kind", "objects of another")
+                self.state.note_alternatives(joined.contents)
+                return joined
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
             case ErrorCell(), ErrorCell():
@@ -631,8 +633,7 @@ class Join:
             case IteratorCell(), IteratorCell():
                 return self._iterator(a, b)
             case _:
-                kinds = [type(x).__name__.removesuffix("Cell").lower() for x in (a, b)]
-                return self.conflicts.unknown(*[f"one {kind}" for kind in kinds])
+                return self.conflicts.between_cells(a, b)
 
     def _iterator(self, a: IteratorCell, b: IteratorCell) -> Content:
         """Joins two iterators that have given as many elements; over an array or a list also different numbers of them."""

@@ -209,7 +209,7 @@ def _refuse_deeper(engine: Engine, loop: Loop, settled: Mapping[Slot, Content]) 
     holders = [s for s, content in settled.items() if isinstance(s, tuple) and isinstance(content, Ref)]
     reason = NeverSettles(
         span=engine.b.span,
-        what=name_of(engine.state, holders[0]) if holders else "what the loop keeps",
+        what=name_of(engine.state.slots, holders[0]) if holders else "what the loop keeps",
         first="a structure of objects",
         second="a deeper one",
     )

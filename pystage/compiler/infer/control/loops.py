@@ -215,7 +215,8 @@ def _settle(engine: Engine, loop: Loop, templates: dict[Slot, Content]) -> Calla
                 s for s, t in known.items() if s not in templates or not same_template(templates[s], t)
             ]
             templates, guessed = _with_merged(engine, {**templates, **known}), set()
-    names = [name for slot in changing if (name := name_of(engine.state, slot)) != "a value"]
+    known = {**before, **templates}
+    names = [name for slot in changing if (name := name_of(known, slot)) != "a value"]
     raise DiagnosticError(
         NeverSettles(
             span=engine.b.span,

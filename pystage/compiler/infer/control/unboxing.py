@@ -29,7 +29,6 @@ from ...library.rules.tables import cell_as, stored_entries
 from ...library.rules.templates import common_rows, common_template, joined, template_of_list
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
-from ...values.gated import Phi
 from ...values.identity import Identity, united
 from ...values.lattice import (
     LISTS,
@@ -51,7 +50,7 @@ from ...values.lattice import (
 from ...values.slots import Slot
 from ...values.state import MISSING, Lookup
 from ...values.views import Flipped, Window, path_type
-from ...values.walk import cells_of, nodes
+from ...values.walk import cells_of
 from ..core.engine import Engine
 from ..state.phi import Placeholder
 
@@ -132,7 +131,7 @@ def unbox(engine: Engine, slots: Mapping[int, bool]) -> None:
         template = common_template(held.items, ragged=True)
         if template is None:
             continue
-        state.gated |= any(isinstance(node, Phi) for node in nodes(template))
+        state.note_alternatives(template)
         made = rows_of_list(engine.b, held, template, len(held.items))
         level = Sharing.NOT
         objects: tuple[Identity, ...] = ()

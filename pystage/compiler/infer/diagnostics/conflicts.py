@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from ...diagnostics.codes_control import NeverSettles, NoCommonType
 from ...diagnostics.diagnostic import Diagnostic, Note
 from ...diagnostics.span import Span
-from ...values.lattice import Abstract, Ref, Unknown
+from ...values.lattice import Abstract, MemberCell, ObjectCell, Ref, RowsCell, TableCell, Unknown
 from ...values.slots import Slot
-from ...values.state import Lookup, State
+from ...values.state import Content, Lookup, State
 from .describe import describe
 from .provenance import MergeProvenance, attribute_of, holder_of, name_of
 
@@ -65,20 +65,35 @@ class Conflicts:
                 texts[1] += " of another place"
         return self.unknown(*texts)
 
+    def between_cells(self, a: Content, b: Content) -> Unknown:
+        """The same for the contents of two cells."""
+        return self.unknown(f"one {_class_of_cell(a)}", f"another {_class_of_cell(b)}")
+
     def texts(self, a: Abstract, b: Abstract) -> list[str]:
         """The two sides in words."""
         return [describe(x, self._state, lookup) for x, lookup in zip((a, b), self._sides, strict=True)]
 
     def reason(self, kind: type[NoCommonType | NeverSettles], first: str, second: str) -> Diagnostic:
         """The diagnostic for values that are `first` on one side and `second` on the other."""
-        what = self._part or name_of(self._state, self._slot)
+        what = self._part or name_of(self._state.slots, self._slot)
         slot, provenance = None if self._part else self._slot, self._provenance
         holder = None
         if isinstance(slot, int):
-            holder = holder_of(self._state, slot) or attribute_of(self._state, slot)
+            holder = holder_of(self._state.slots, slot) or attribute_of(self._state.slots, slot)
 
         def blame() -> tuple[Note, ...]:
             name = None if holder is None else holder[1]
             return () if provenance is None else provenance.notes(slot, name, (first, second))
 
         return kind(span=self._span, what=what, first=first, second=second, blame=blame)
+
+
+def _class_of_cell(content: Content) -> str:
+    match content:
+        case MemberCell(kind=kind) | ObjectCell(cls=kind):
+            return kind.__name__
+        case RowsCell():
+            return "list"
+        case TableCell():
+            return "dict or set"
+    return type(content).__name__.removesuffix("Cell").lower()

@@ -6,7 +6,7 @@ path. They are computed from the source when a diagnostic is reported, so that i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ....records import dataclass
@@ -20,7 +20,8 @@ from ...stage import ir as stage
 from ...stage.walk import walk
 from ...values.lattice import ObjectCell, Ref
 from ...values.slots import Name, Slot, Variable, is_of_compiler, is_temporary
-from ...values.state import State
+from ...values.state import Content
+from ...values.walk import cells_of
 from ..state.frame import Frame
 
 _CHANGES = "its length changes here"
@@ -145,19 +146,19 @@ def outside(diagnostic: Diagnostic, frame: Frame | None, current: Span | None) -
     return replace(diagnostic, span=span, notes=notes)
 
 
-def holder_of(state: State, slot: Slot | None) -> Variable | None:
+def holder_of(slots: Mapping[Slot, Content], slot: Slot | None) -> Variable | None:
     """The slot of the variable that a slot belongs to: itself, or the variable that refers to an object."""
     if not isinstance(slot, int):
         return slot
-    holders = [s for s, held in state.slots.items() if isinstance(held, Ref) and held.cell == slot]
+    holders = [s for s, held in slots.items() if isinstance(held, Ref) and held.cell == slot]
     return next(
         (s for s in holders if isinstance(s, tuple) and isinstance(s[1], str) and s[1].isidentifier()), None
     )
 
 
-def attribute_of(state: State, cell: int) -> tuple[str, str] | None:
+def attribute_of(slots: Mapping[Slot, Content], cell: int) -> tuple[str, str] | None:
     """The class and the name of an attribute that refers to an object."""
-    for content in state.slots.values():
+    for content in slots.values():
         if isinstance(content, ObjectCell):
             for name, held in content.fields.items():
                 if isinstance(held, Ref) and held.cell == cell:
@@ -165,13 +166,34 @@ def attribute_of(state: State, cell: int) -> tuple[str, str] | None:
     return None
 
 
-def name_of(state: State, slot: Slot | None) -> str:
+def name_of(slots: Mapping[Slot, Content], slot: Slot | None) -> str:
     """The user's name for the contents of a slot: a variable, or something that a variable refers to."""
-    holder = holder_of(state, slot)
+    holder = holder_of(slots, slot)
     if holder is None and isinstance(slot, int):
-        held = attribute_of(state, slot)
-        return "a value" if held is None else f"the attribute {held[1]!r} of {held[0]}"
+        held = attribute_of(slots, slot)
+        if held is not None:
+            return f"the attribute {held[1]!r} of {held[0]}"
+        around = _holder_of_parts(slots, slot)
+        return "a value" if around is None else f"what the variable {source_name(str(around[1]))!r} holds"
     slot = holder
     if slot is None or is_temporary(slot):
         return "a value"
     return "the result" if is_of_compiler(slot[1]) else f"the variable {source_name(str(slot[1]))!r}"
+
+
+def _holder_of_parts(slots: Mapping[Slot, Content], cell: int) -> Variable | None:
+    """The variable that refers to a cell through lists, dicts and objects; the one by the fewest of them."""
+    inside = {cell}
+    while True:
+        referring = [
+            slot
+            for slot, content in slots.items()
+            if slot not in inside and not is_temporary(slot) and not inside.isdisjoint(cells_of(content))
+        ]
+        for slot in referring:
+            if isinstance(slot, tuple) and isinstance(slot[1], str) and slot[1].isidentifier():
+                return slot
+        around = {slot for slot in referring if isinstance(slot, int)}
+        if not around:
+            return None
+        inside |= around

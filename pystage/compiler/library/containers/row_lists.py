@@ -43,7 +43,7 @@ from ...ops import (
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.capacity import AllocationSite, Capacity
-from ...values.gated import Gated, GatedNumber, Phi, alternatives, tag_of
+from ...values.gated import Gated, GatedNumber, alternatives, tag_of
 from ...values.identity import SOME_OBJECT, united
 from ...values.lattice import (
     FALSE,
@@ -121,7 +121,7 @@ def as_rows(ctx: Context, cell: AnyList, *also: Abstract, ragged: bool = False) 
         template = _template(cell, also, ragged)
     if template is None:
         return None
-    ctx.state.gated |= any(isinstance(node, Phi) for node in nodes(template))
+    ctx.state.note_alternatives(template)
     capacity = max(cell.capacity if isinstance(cell, RowsCell) else len(cell.items), 1)
     for item in also:
         _needs_tuples(ctx, template, item, capacity)
