@@ -143,11 +143,13 @@ def _run_one(options: argparse.Namespace) -> None:
     """Joins the other processes and runs the script; one that fails does not wait for the others."""
     if "JAX_CPU_COLLECTIVES_IMPLEMENTATION" not in os.environ:
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    in_pod = "KUBERNETES_SERVICE_HOST" in os.environ  # JAX would ask its API where all is known, too
     try:
         jax.distributed.initialize(
             options.coordinator,
             options.processes,
             options.process,
+            cluster_detection_method="deactivate" if in_pod and options.process is not None else None,
             heartbeat_timeout_seconds=options.heartbeat,
         )
     except ValueError as error:
