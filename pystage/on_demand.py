@@ -13,8 +13,11 @@ infer_program = deferred("pystage.compiler.infer.entry", "infer_program")
 explain = deferred("pystage.explain", "explain")
 offload = deferred("pystage.offload", "Offload")
 continuations_of = deferred("pystage.offload.continuations", "continuations_of")
+_run_on_arrays = deferred("pystage.lazy.fallback", "run_on_arrays")
 LAZILY = Lazily(
-    deferred("pystage.lazy.fallback", "run_lazily"), deferred("pystage.lazy.fallback", "run_on_arrays")
+    deferred("pystage.lazy.fallback", "run_lazily"),
+    deferred("pystage.lazy.fallback", "run_with_tensors"),
+    _run_on_arrays,
 )
 _gradient = deferred("pystage.lazy.gradients.pullbacks", "run_gradient")
 _gradient_of_arrays = deferred("pystage.lazy.gradients.pullbacks", "run_gradient_of_arrays")
@@ -25,4 +28,5 @@ def lazy_gradient(
 ) -> Lazily:
     """What runs `grad` or, with the `value`, `value_and_grad` of a function, as it is written, on lazy tensors."""
     options = fun, argnums, has_aux, value
-    return Lazily(functools.partial(_gradient_of_arrays, *options), functools.partial(_gradient, *options))
+    on_arrays = functools.partial(_gradient_of_arrays, *options)
+    return Lazily(on_arrays, functools.partial(_gradient, *options), _run_on_arrays)

@@ -17,13 +17,16 @@ from typing import Any
 
 import numpy as np
 
+from ..compiler.diagnostics.codes_runtime import UnsupportedArgument
+from ..compiler.diagnostics.errors import StagingError
 from ..compiler.hlo.types import SHORT_NAMES, ArrayType
 from ..compiler.values.boundary import Form
 from ..runtime.arguments.classification import fields_of
+from ..runtime.function import CompiledFunction
 from .arena import arenas
 from .array import LazyTensor
 from .devices import default_device
-from .graph import lent
+from .graph import is_lent, lent
 from .in_numpy import on_arrays
 from .lending import lending_of
 from .recipes import kind_of
@@ -68,6 +71,26 @@ def _chain(error: BaseException) -> list[BaseException]:
             found[id(each)] = each
             pending += (each.__cause__, each.__context__)
     return list(found.values())
+
+
+def run_with_tensors(
+    function: CompiledFunction[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """Runs a compiled function that is called with lazy tensors: as it is written, which records its calls.
+
+    On ndarrays it runs where tensors are only lent. Then each result may be an ndarray, a scalar or a tensor; the plain
+    function of a user's tensors gives tensors in some places and ndarrays in others.
+    """
+    if is_lent():
+        return run_on_arrays(function, args, kwargs)
+    canonical, named = function.canonical(args, kwargs)
+    if function.fallback == "error":
+        given = inspect.signature(function.target).bind(*canonical, **named).arguments
+        path = next((name for name, value in given.items() if isinstance(value, Tensor)), next(iter(given)))
+        instead = f"pass `np.asarray({path})`, or call the plain function, whose calls are recorded"
+        span, kind = function.identity[1], LazyTensor.__name__
+        raise StagingError((UnsupportedArgument(span=span, path=path, kind=kind, instead=instead),))
+    return function.target(*canonical, **named)
 
 
 def run_on_arrays(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -88,6 +88,11 @@ def lent() -> Iterator[None]:
         loans.remove(loan)
 
 
+def is_lent() -> bool:
+    """True while a function runs to which lazy tensors are lent."""
+    return bool(loans)
+
+
 def varies(node: Node) -> bool:
     """True if a node depends on what is being differentiated."""
     return any(each.varies(node) for each in tapes)

@@ -107,11 +107,12 @@ def functions_in_tiers() -> list[CompiledFunction[..., Any]]:
 
 
 class Lazily(NamedTuple):
-    """The part of `pystage.lazy` for compiled functions: runs a plain function on lazy tensors in place of ndarrays, and a
-    compiled one on ndarrays in place of the lazy tensors that it was given.
+    """The part of `pystage.lazy` for compiled functions: runs a plain function on lazy tensors in place of ndarrays, a
+    compiled one that is called with lazy tensors, and what is staged of one on ndarrays in place of these.
     """
 
     run: Run
+    run_with_tensors: Run
     run_on_arrays: Run
 
 
@@ -131,7 +132,7 @@ def _plainly(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str
     return function(*args, **kwargs)
 
 
-EAGER = Lazily(_plainly, _plainly)
+EAGER = Lazily(_plainly, _plainly, _plainly)
 """Without lazy tensors."""
 
 
@@ -484,7 +485,8 @@ class CompiledFunction(Generic[P, R]):
         try:
             return self._call_on_arrays(args, kwargs, outgrown)
         except HasLazy:
-            return self._lazily.run_on_arrays(self, args, kwargs)
+            pass  # so that what the function raises has no context
+        return self._lazily.run_with_tensors(self, args, kwargs)
 
     def _call_on_arrays(self, args: Sequence[Any], kwargs: dict[str, Any], outgrown: Outgrown | None) -> Any:
         canonical, named = self.canonical(args, kwargs)

@@ -162,30 +162,39 @@ def test_programs(program: Any) -> None:
     compare(program, np.array([1.5, 2.5, -1.0]))
 
 
-def test_compiled_functions_take_lazy_tensors() -> None:
-    @pystage.compile
-    def step(w: Any, found: Any) -> Any:
-        w -= 0.5
-        found["new"] = w * 2
-        return w
-
-    w, found = lazy.asarray(np.ones(4)), {}
-    assert step(w, found) is w
-    assert w.tolist() == [0.5] * 4
-    assert type(found["new"]) is lazy.LazyTensor
-    assert found["new"].tolist() == [1.0] * 4
+def kinds(w: Any, found: Any, data: Any) -> Any:
+    w -= 0.5
+    found["new"] = w * 2
+    data[0] = w[0]
+    new = np.zeros(3)
+    new[0] = w[1]
+    return w, w.sum(), w[1:3], w[0], np.asarray(w), new, w + data, float(w[2]), np.float64(w.max())
 
 
-def test_ndarrays_beside_lazy_tensors_stay_ndarrays() -> None:
-    @pystage.compile
-    def step(w: Any, data: Any) -> Any:
-        data[1][0] = 5.0
-        return w + data[0]
+@pytest.mark.parametrize("fallback", ["lazy", "python"])
+def test_a_compiled_function_of_lazy_tensors_gives_what_the_plain_one_gives(fallback: Any) -> None:
+    def run(function: Any) -> Any:
+        w, found, data = lazy.asarray(np.ones(4)), {}, np.zeros(4)
+        w_after, *rest = function(w, found, data)
+        assert w_after is w
+        values = [w, found["new"], data, *rest]
+        return [type(v) for v in values], [np.asarray(v).tolist() for v in values]
 
-    data = [np.ones(4), np.zeros(4)]
-    first, second = data
-    assert step(lazy.asarray(np.ones(4)), data).tolist() == [2.0] * 4
-    assert data[0] is first and data[1] is second and second[0] == 5.0
+    assert run(pystage.compile(kinds, fallback=fallback)) == run(kinds)
+
+
+def test_what_a_function_of_lazy_tensors_raises_has_no_context() -> None:
+    def fails(x: Any) -> Any:
+        raise ValueError(x.shape)
+
+    with pytest.raises(ValueError) as error:
+        pystage.compile(fails, fallback="lazy")(lazy.asarray(np.ones(4)))
+    assert error.value.__context__ is None
+
+
+def test_with_fallback_error_lazy_tensors_are_refused() -> None:
+    with pytest.raises(pystage.StagingError, match="`x` is a LazyTensor"):
+        pystage.compile(lambda a, x: x * a, fallback="error")(2.0, lazy.asarray(np.ones(4)))
 
 
 def test_a_gradient_has_nothing_to_fall_back_on() -> None:
