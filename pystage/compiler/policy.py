@@ -33,7 +33,8 @@ class Package:
     `constants`: an instance of one of its classes is a constant of the program. `fixed`: nobody changes its classes, and
     its callables run no code of the program by themselves. `plumbing` are files, as paths below the folder of packages,
     of which no message shows a line. `objects_changed` are the qualified names of exceptions by which it says, while JAX
-    traces, that an object is changed.
+    traces, that an object is changed; `of_one_trace` are those of classes, with their modules, whose objects it lets
+    nobody change in another of JAX's traces than they were made in.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Package:
     fixed: bool = False
     plumbing: tuple[str, ...] = ()
     objects_changed: frozenset[str] = frozenset()
+    of_one_trace: frozenset[str] = frozenset()
 
 
 USER = Package("")

@@ -13,6 +13,7 @@ import pystage
 import pytest
 from checking import check
 from flax import nnx
+from flax.errors import TraceContextError
 from test_no_trace import watching
 
 X = jnp.asarray(np.random.default_rng(0).standard_normal((5, 3)), jnp.float32)
@@ -307,3 +308,24 @@ def test_no_code_of_the_program_runs() -> None:
 def test_what_flax_does_in_its_own_way_is_refused(program: Any) -> None:
     with pytest.raises(pystage.StagingError, match="PS606.*flax"):
         pystage.compile(program)(NETWORK, X, Y)
+
+
+def bump(variable: Any, x: Any) -> Any:
+    variable[...] = variable[...] + 1.0
+    return jnp.sum(x * variable[...])
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda v, x: jax.grad(lambda x: bump(v, x))(x),
+        lambda v, x: (bump(v, x), jax.grad(lambda x: bump(v, x))(x)),
+        lambda v, x: jax.vmap(lambda x: bump(v, x))(x),
+        lambda v, x: jax.lax.cond(x[0] > 0, lambda x: bump(v, x), jnp.sum, x),
+    ],
+)
+def test_a_variable_that_is_changed_in_another_trace_is_refused(program: Any) -> None:
+    with pytest.raises(TraceContextError):
+        program(nnx.BatchStat(jnp.zeros(())), X)
+    with pytest.raises(pystage.StagingError, match="a store into a BatchStat"):
+        pystage.compile(program, fallback="error")(nnx.BatchStat(jnp.zeros(())), X)

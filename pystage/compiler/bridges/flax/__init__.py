@@ -15,6 +15,7 @@ FLAX = Bridge(
         Policy.TRACED,
         plumbing=("flax/linen/module.py", "flax/core/scope.py"),
         objects_changed=frozenset({"TraceContextError"}),
+        of_one_trace=frozenset({"flax.nnx.variablelib.Variable"}),
     ),
     tested="0.12",
     meanings={

@@ -44,6 +44,7 @@ from ..aliases.element_stores import note_store
 from ..core.engine import Engine
 from ..core.induction_ranges import assume_ranges
 from ..exceptions.raising import chain_of, error_of, expose, is_observable, merge_error
+from ..objects.objects import require_own_trace
 from ..state.callees import Callee
 from ..state.effort import Exhausted
 from ..state.frame import Endless, Frame, PythonRaise
@@ -380,6 +381,7 @@ def _change(
     """Applies changes of a callee to the state: `here` maps its values to those of this call, `cells` its cells."""
     state = engine.state
     for position, content in summary.reached.items():
+        require_own_trace(engine, positions[position], content)
         state.set(positions[position], here(content))
     for slot, outer in summary.outer.items():
         state.set(slot, here(outer))

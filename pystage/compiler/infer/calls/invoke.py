@@ -7,6 +7,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, cast
 
@@ -196,11 +197,11 @@ def _meant(
     """The result of a meaning for a call, with the exceptions of `numpy_call` if it stands for a function of NumPy."""
     callees, cells, around = engine.callees, engine.state.slots.get, engine.callees.numpy_call
     of_jax = name.startswith("jax")
-    callees.under_jax += of_jax
     if numpy_call is not None and (around is None or not around.is_closed(cells)):
         callees.numpy_call = numpy_call
     try:
-        return meaning(engine, *args, **kwargs)
+        with callees.trace(engine.state.next_cell) if of_jax else nullcontext():
+            return meaning(engine, *args, **kwargs)
     except AxisProblem as problem:
         raise_axis(engine, problem, of_jax)
     except PythonRaise as raised:
@@ -217,7 +218,6 @@ def _meant(
         raise DiagnosticError(NoSuchOperation(span=engine.b.span, operation=name, types=types)) from None
     finally:
         callees.numpy_call = around
-        callees.under_jax -= of_jax
 
 
 def _is_of_numpy(value: Any) -> bool:

@@ -95,7 +95,7 @@ def _try(engine: Engine, printing: Printing, values: list[Value]) -> None:
 
 def refuse_under_jax(engine: Engine, span: Span | None) -> None:
     """PS606 inside a function that JAX traces in the plain run: what is printed there is a tracer."""
-    if engine.callees.under_jax:
+    if engine.callees.traces:
         why = "JAX traces the function that prints, and plain Python prints its tracers, once"
         instead = "print outside of the function that JAX calls"
         raise DiagnosticError(NotServed(span=span, name="print", why=why, instead=instead))

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import jax
 
-from ...diagnostics.codes_calls import NoSuchAttribute
+from ...diagnostics.codes_calls import NoSuchAttribute, NotServed
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...library.context import Context
@@ -272,7 +272,20 @@ def set_field(engine: Engine, ref: Ref, name: str, value: Abstract) -> None:
     assert isinstance(cell, ObjectCell)
     if cell.frozen:
         raise DiagnosticError(CannotStore(span=engine.b.span, what=f"the attribute {name!r} of an exception"))
+    require_own_trace(engine, ref.cell, cell)
     engine.write(ref.cell, dataclasses.replace(cell, fields={**cell.fields, name: value}))
+
+
+def require_own_trace(engine: Engine, number: int, changed: object) -> None:
+    """PS606 for a change of an object that its library lets nobody change in the trace of JAX's that inference is in."""
+    traces = engine.callees.traces
+    if traces and number <= traces[-1] and isinstance(changed, ObjectCell):
+        for cls in changed.cls.__mro__:
+            if f"{cls.__module__}.{cls.__qualname__}" in package_of(cls).of_one_trace:
+                why = "it was made outside of the function that JAX traces, and its library raises"
+                name = f"a store into a {changed.cls.__name__}"
+                instead = "return the new value, or copy the object in the function"
+                raise DiagnosticError(NotServed(span=engine.b.span, name=name, why=why, instead=instead))
 
 
 def instance_setattr(engine: Engine, ref: Ref, cell: ObjectCell, name: str, value: Abstract) -> None:

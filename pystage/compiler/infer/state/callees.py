@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from ....records import dataclass
@@ -44,13 +45,13 @@ class Callees:
 
     `summaries` are what calls of them did, by the canonical form of the call. `of_python` are real Python functions as
     callees, with their defaults, by id; `own` the ids of those that are the program's: a call of one runs its source,
-    whatever it is given. `open` are the callees that are being inferred, outermost first. `under_jax`: in how many
-    functions of JAX inference is, of those that trace what they are given. `given_up` are those whose
-    recursion was taken to be endless. `numpy_call`: the outermost call of a function of
-    NumPy whose meaning is being inferred, of those in which no code of the program runs.
+    whatever it is given. `open` are the callees that are being inferred, outermost first. `traces`: for each function of
+    JAX that inference is in, the number of cells when it was called; it traces what it is given. `given_up` are those whose
+    recursion was taken to be endless. `numpy_call`: the outermost call of a function of NumPy whose meaning is being
+    inferred, of those in which no code of the program runs.
     """
 
-    __slots__ = ("_names", "given_up", "numpy_call", "of_python", "open", "own", "summaries", "under_jax")
+    __slots__ = ("_names", "given_up", "numpy_call", "of_python", "open", "own", "summaries", "traces")
 
     SPECULATION: ClassVar[Declarations] = Declarations(
         {
@@ -59,7 +60,7 @@ class Callees:
             "own": Grows("it is about functions, which are kept alive"),
             "given_up": Grows("at worst another recursion of the function is given up earlier"),
             "open": Balanced(),
-            "under_jax": Balanced(),
+            "traces": Balanced(),
             "numpy_call": Balanced(),
             "_names": Grows("the functions of summaries that stay have these names"),
         }
@@ -71,7 +72,7 @@ class Callees:
         self.own: set[int] = set()
         self.given_up: set[stage.Function] = set()
         self.open: list[CalleeScope] = []
-        self.under_jax = 0
+        self.traces: list[int] = []
         self.numpy_call: NumpyCall | None = None
         self._names: dict[str, int] = {}
 
@@ -89,6 +90,18 @@ class Callees:
     def first_cell(self) -> int:
         """The first cell allocated by the innermost open callee: nobody outside of it refers to this or later cells."""
         return self.open[-1].first_cell if self.open else 0
+
+    @contextmanager
+    def trace(self, cells: int) -> Iterator[None]:
+        """A `with` block in a function of JAX, which is called where there are so many cells.
+
+        With 0, all objects count as made in its trace, and in those that it makes, as where a library binds them to it.
+        """
+        self.traces.append(cells if not self.traces or self.traces[-1] else 0)
+        try:
+            yield
+        finally:
+            self.traces.pop()
 
     def numpys_own(self, exception: BaseException, state: State, span: Span | None) -> BaseException:
         """The exception of NumPy where a meaning raises `exception`, since the order of NumPy's checks decides which comes

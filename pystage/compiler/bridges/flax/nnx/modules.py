@@ -193,7 +193,8 @@ def _gradients(
 
         by = Const(tuple(range(count)))
         derivative = inner.call(transform, [Meaning("nnx.grad", moved), by], {"has_aux": has_aux})
-        found = inner.call(derivative, [*[part.values for part in parts], *args], kwargs)
+        with inner.callees.trace(0):
+            found = inner.call(derivative, [*[part.values for part in parts], *args], kwargs)
         return _in_slopes(
             found, with_value, has_aux, lambda slopes: _slopes(inner, parts, slopes, listed is None)
         )
