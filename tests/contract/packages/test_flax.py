@@ -321,7 +321,7 @@ def bump(variable: Any, x: Any) -> Any:
         lambda v, x: jax.grad(lambda x: bump(v, x))(x),
         lambda v, x: (bump(v, x), jax.grad(lambda x: bump(v, x))(x)),
         lambda v, x: jax.vmap(lambda x: bump(v, x))(x),
-        lambda v, x: jax.lax.cond(x[0] > 0, lambda x: bump(v, x), jnp.sum, x),
+        lambda v, x: jax.lax.cond(x[0, 0] > 0, lambda x: bump(v, x), jnp.sum, x),
     ],
 )
 def test_a_variable_that_is_changed_in_another_trace_is_refused(program: Any) -> None:
