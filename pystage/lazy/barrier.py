@@ -31,8 +31,11 @@ from .steps.recording import Recording, thread
 
 _SHOWS = frozenset({"bool", "print", "repr", "format", "many calls"})
 """Causes after which no number goes on."""
+_STORE = "store into a tensor, as of `lazy.zeros(shape)`, or stack the values: an ndarray has numbers alone"
 _INSTEAD = {
-    "np.asarray": "store into a tensor, as of `lazy.zeros(shape)`, or stack the values: an ndarray has numbers alone"
+    "np.asarray": _STORE,
+    "float": f"leave `float` out; {_STORE}",
+    "complex": f"leave `complex` out; {_STORE}",
 }
 """By what is made of a number: how to write it so that it can be differentiated."""
 _cache = Cache()

@@ -347,3 +347,13 @@ def test_what_the_function_stores_into_its_argument_reaches_the_caller() -> None
                 pystage.value_and_grad(stores)(y)
         assert float(value) == 39.0 and np.asarray(gradient).tolist() == [0.0, 2.0, 4.0, 6.0]
         assert np.asarray(x).tolist() == [5.0, 1.0, 2.0, 3.0] and np.asarray(y).tolist() == [5.0, 1.0, 2.0]
+
+
+def test_a_store_into_an_ndarray_says_what_to_store_into() -> None:
+    def loss(x: Any) -> Any:
+        h = np.zeros(3)
+        h[1] = x[1] * 2
+        return h.sum()
+
+    with pytest.raises(pystage.StagingError, match=r"store into a tensor, as of `lazy.zeros\(shape\)`"):
+        pystage.grad(loss)(lazy.asarray(np.ones(3)))

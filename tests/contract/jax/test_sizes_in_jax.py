@@ -372,6 +372,23 @@ def test_lists_that_jax_takes_for_no_arrays_are_refused(call):
     check(call, X, refused="PS204")
 
 
+def mapped_over_longer_and_longer_rows(x, n):
+    out = jnp.zeros((3, 4))
+    for i in range(n):
+        out = out.at[:, :i].set(jax.vmap(lambda row: row * 2)(x[:, :i]))
+    return out
+
+
+def test_vmap_of_rows_whose_length_each_trip_knows():
+    check(mapped_over_longer_and_longer_rows, jnp.arange(12.0).reshape(3, 4), 3)
+
+
+def test_vmap_of_rows_of_computed_length_is_refused_with_their_reason():
+    check(
+        lambda x: jax.vmap(lambda row: row * 2)(x[:, : x[0, 1].astype(int)]), X.reshape(2, 3), refused="PS221"
+    )
+
+
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)

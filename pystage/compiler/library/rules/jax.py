@@ -93,7 +93,9 @@ def _is_canonical(ctx: Context, raw: Raw) -> bool:
 
 def is_list(ctx: Context, raw: Raw) -> bool:
     """True for a reference to something of the heap that is no ndarray (a list, a dict, an object)."""
-    return isinstance(raw, Abstract) and not isinstance(raw, Const | Array) and not ctx.is_ndarray(raw)
+    return (
+        isinstance(raw, Abstract) and not isinstance(raw, Const | Array | Bounded) and not ctx.is_ndarray(raw)
+    )
 
 
 def constant_array(ctx: Context, value: Any) -> Array:
