@@ -367,7 +367,7 @@ class _Finish(Evaluator):
         return lambda run: self._output(output)
 
     def elements(self, output: OutputTemplate) -> Elements:
-        return never(output)
+        return lambda rows, count: never(output)(rows)
 
     def same(self, same: PathTemplate) -> Make:
         return lambda run: self._argument(same.path)

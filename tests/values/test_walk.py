@@ -64,7 +64,7 @@ from .samples import label, merged, number, parts, program, row, samples
 def templates() -> list[TreeNode]:
     """A sample of each class of templates, and of what is in them."""
     first, second = OutputTemplate(0, Form.NDARRAY), OutputTemplate(1, Form.PYTHON, int)
-    pool = PoolTemplate(first, (0,), (second, 1), (ConstantTemplate(1), first), 6)
+    pool = PoolTemplate(first, (second, 1), (ConstantTemplate(1), first), 6)
     return [
         first,
         ConstantTemplate(1),

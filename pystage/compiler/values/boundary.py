@@ -389,11 +389,10 @@ class RowsTemplate(TreeNode):
 class PoolTemplate(TreeNode):
     """Objects of one kind: `contents` is one of them, with all their rows in each `OutputTemplate`.
 
-    Those in the rows `places` are `objects` of the caller's. `numbers`: the results that nothing takes as a `jax.Array`.
+    Those in the rows `places` are `objects` of the caller's.
     """
 
     contents: Template
-    numbers: tuple[int, ...]
     places: tuple[int | OutputTemplate, ...]
     objects: tuple[Template, ...]
     identity: int

@@ -54,8 +54,8 @@ Make = Callable[[Any], Any]
 Column = Callable[[Any, int], list[Any]]
 """Makes the first so many objects of rows of a run's results."""
 
-Elements = Callable[[Any], list[Any]]
-"""Makes an object of each row of an array."""
+Elements = Callable[[Any, int], list[Any]]
+"""Makes an object of each of the first so many rows of an array."""
 
 
 def _contained(cls: type, elements: list[Any]) -> Any:
@@ -132,7 +132,7 @@ class Evaluator(abc.ABC):
         match template:
             case OutputTemplate(index=index):
                 elements = self.elements(template)
-                return lambda run, count: elements(run.values[index][:count])
+                return lambda run, count: elements(run.values[index], count)
             case ContainerTemplate(cls=cls, children=children) if children:
                 columns = [self.column(child) for child in children]
                 if cls is tuple:
@@ -143,14 +143,23 @@ class Evaluator(abc.ABC):
             case ChoiceTemplate():
                 return self.selected(template)
             case ViewTemplate() | RowsTemplate():
-                make = self.make(template)
-                return lambda run, count: [make(_row(run, {}, row)) for row in range(count)]
+                make, host_rows = self.make(template), self.host_rows(template)
+
+                def made(run: Any, count: int) -> list[Any]:
+                    rows = host_rows(run)
+                    return [make(_row(run, rows, row)) for row in range(count)]
+
+                return made
             case MemberTemplate(pool=pool, place=OutputTemplate(index=index)):
                 find = self.many_objects(pool)
-                return lambda run, count: find(run, np.asarray(run.values[index][:count]).tolist())
+                return lambda run, count: find(run, np.asarray(run.values[index])[:count].tolist())
             case _:
                 make = self.make(template)
                 return lambda run, count: [make(run)] * count
+
+    def host_rows(self, template: Template) -> Callable[[Any], Mapping[int, Any]]:
+        """The function for results of which `template` takes rows, in host memory, where they are not there already."""
+        return lambda run: {}
 
     def selected(self, choice: ChoiceTemplate) -> Column:
         """The function for the selected option in each row."""
@@ -158,7 +167,8 @@ class Evaluator(abc.ABC):
 
         def made(run: Evaluation, count: int) -> list[Any]:
             options = [column(run, count) for column in columns]
-            return [options[which][row] for row, which in enumerate(run.values[selectors][:count].tolist())]
+            chosen = np.asarray(run.values[selectors])[:count].tolist()
+            return [options[which][row] for row, which in enumerate(chosen)]
 
         return made
 
@@ -230,13 +240,14 @@ class Evaluator(abc.ABC):
     def objects(self, pool: PoolTemplate) -> Callable[[Any, int], Any]:
         """The function for the object in a row of a pool, which is made the first time."""
         make, so_far = self.make(pool.contents), self._objects_so_far(pool)
+        host_rows = self.host_rows(pool.contents)
 
         def find(run: Any, place: int) -> Any:
             run = _of_all_rows(run)
             made = so_far(run)
             if place not in made:
                 if _ROWS not in made:
-                    made[_ROWS] = {n: np.asarray(run.values[n]) for n in pool.numbers}
+                    made[_ROWS] = host_rows(run)
                 made[place] = make(_row(run, made[_ROWS], place))
             return made[place]
 

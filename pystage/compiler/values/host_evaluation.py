@@ -30,7 +30,7 @@ class _Printed(Evaluator):
 
     def elements(self, output: OutputTemplate) -> Elements:
         convert = _conversion(output)
-        return lambda rows: [convert(np.asarray(row)) for row in rows]
+        return lambda rows, count: [convert(np.asarray(row)) for row in rows[:count]]
 
     def view(self, view: ViewTemplate) -> Make:
         return never(view) if view.steps else self.make(view.base)

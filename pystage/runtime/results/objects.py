@@ -29,6 +29,7 @@ from ...compiler.values.boundary import (
     RecordsTemplate,
     RowsTemplate,
     Subscript,
+    Template,
     ViewStep,
     ViewTemplate,
 )
@@ -45,6 +46,7 @@ from ...compiler.values.views import (
     Strided,
     Window,
 )
+from ...compiler.values.walk import nodes
 from ...records import dataclass
 from ..arguments.signature import Signature
 from ..guards.environment import resolve
@@ -108,13 +110,22 @@ class Objects(Evaluator):
 
     def elements(self, output: OutputTemplate) -> Elements:
         if self._traced or output.form is Form.JAX:
-            return list
+            return lambda rows, count: list(rows[:count])
         if output.form is Form.PYTHON:
-            return lambda rows: np.asarray(rows).tolist()
+            return lambda rows, count: np.asarray(rows)[:count].tolist()
         if output.form is Form.SCALAR and len(self._types[output.index].shape) == 1:
-            return lambda rows: list(np.asarray(rows))
+            return lambda rows, count: list(np.asarray(rows)[:count])
         convert = self.conversion(output)
-        return lambda rows: [convert(row) for row in np.asarray(rows)]
+        return lambda rows, count: [convert(row) for row in np.asarray(rows)[:count]]
+
+    def host_rows(self, template: Template) -> Callable[[Any], Mapping[int, Any]]:
+        """All that nothing takes as a `jax.Array`."""
+        if self._traced:
+            return super().host_rows(template)
+        outputs = [node for node in nodes(template) if isinstance(node, OutputTemplate)]
+        arrays = {each.index for each in outputs if each.form is Form.JAX}
+        numbers = {each.index for each in outputs} - arrays
+        return lambda run: {n: np.asarray(run.values[n]) for n in numbers}
 
     def objects(self, pool: PoolTemplate) -> Callable[[Any, int], Any]:
         if self._traced:

@@ -89,7 +89,7 @@ from ...values.lattice import (
 from ...values.slots import Slot, Variable
 from ...values.state import ERROR, NOT_YET, OUTPUT
 from ...values.views import View, Window, broadcast, index_value
-from ...values.walk import children, head, keys, nodes
+from ...values.walk import children, head, keys
 from ..core.engine import Engine
 from ..diagnostics.describe import describe
 from ..state.merged import MERGEABLE, aliases_of, alone, may_alias_cells, unresolved_of
@@ -442,9 +442,6 @@ class Exit:
             pool = engine.state.get(number)
             assert isinstance(pool, PoolCell) and pool.contents is not None
             contents = self.contents_of_rows(pool.contents)
-            outputs = [node for node in nodes(contents) if isinstance(node, OutputTemplate)]
-            arrays = {each.index for each in outputs if each.form is Form.JAX}
-            numbers = tuple([each.index for each in outputs if each.index not in arrays])
             places: list[int | OutputTemplate] = []
             objects: list[Template] = []
             for cell, (path, _) in engine.externals.initial.items():
@@ -454,7 +451,7 @@ class Exit:
                     places.append(place if isinstance(place, int) else self.output(place, Form.PYTHON))
                     objects.append(PathTemplate(path))
             identity = engine.state.cell_number()
-            self._pools[number] = PoolTemplate(contents, numbers, tuple(places), tuple(objects), identity)
+            self._pools[number] = PoolTemplate(contents, tuple(places), tuple(objects), identity)
         return self._pools[number]
 
     def contents_of_rows(self, contents: Cell) -> Template:
