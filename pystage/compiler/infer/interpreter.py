@@ -204,10 +204,15 @@ class Interpreter(Engine):
         raising.check_first(self, bad, cases)
 
     def capacity(
-        self, initial: int, itemsize: int = 8, what: str = "what grows here", with_inputs: bool = False
+        self,
+        initial: int,
+        itemsize: int = 8,
+        what: str = "what grows here",
+        with_inputs: bool = False,
+        is_inner: bool = False,
     ) -> Capacity:
         site = AllocationSite(self.b.span, what)
-        extent = self.externals.extent
+        extent = 0 if is_inner else self.externals.extent
         if with_inputs:
             initial = first_size(initial, itemsize, expected_size(extent))
         size = max(initial, self.externals.statics.capacities.get(site, 0))

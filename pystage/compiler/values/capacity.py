@@ -64,7 +64,7 @@ class AllocationSite:
 class Capacity:
     """The number of elements, of `itemsize` bytes each, that one specialisation has memory for at an allocation site.
 
-    `extent`: how many the largest input has along an axis; what grows often has as many.
+    `extent`: how many the largest input has along an axis; what grows often has as many. 0 for what each of many lists has.
     """
 
     site: AllocationSite

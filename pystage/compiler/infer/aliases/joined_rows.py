@@ -110,7 +110,8 @@ class JoinedRows:
             return template
         element = row_template(template.element)
         itemsize = row_size(element) * count
-        found = self._capacity_here(max(second, limits.FIRST_INNER_CAPACITY), itemsize, "lists in a list")
+        initial = max(second, limits.FIRST_INNER_CAPACITY)
+        found = self._capacity_here(initial, itemsize, "lists in a list", is_inner=True)
         return list_template(element, found.size, found.site, template.shared)
 
     def _with_tuple_capacity(
@@ -138,7 +139,7 @@ class JoinedRows:
         element = row_template(template.rows.element)
         itemsize = row_size(element) * count
         initial = max(most_rows(first), first_size(limits.FIRST_INNER_CAPACITY, itemsize, most_rows(second)))
-        found = self._capacity_here(initial, itemsize, "tuples in a list")
+        found = self._capacity_here(initial, itemsize, "tuples in a list", is_inner=True)
         return tuple_template(element, found.size, found.site)
 
     def _capacity(

@@ -13,12 +13,18 @@ class Capacities(abc.ABC):
 
     @abc.abstractmethod
     def capacity(
-        self, initial: int, itemsize: int = 8, what: str = "what grows here", with_inputs: bool = False
+        self,
+        initial: int,
+        itemsize: int = 8,
+        what: str = "what grows here",
+        with_inputs: bool = False,
+        is_inner: bool = False,
     ) -> Capacity:
         """The capacity, in this specialisation, of what the instruction at hand allocates; at least `initial` elements.
 
         `itemsize` is the number of bytes that an element takes. `what` says in words what it is, as `the list`, and tells
-        apart several that one instruction allocates. `with_inputs`: large inputs probably make it large.
+        apart several that one instruction allocates. `with_inputs`: large inputs probably make it large. `is_inner`:
+        each of many lists has it, so none is expected to be as long as an input.
         It is the same in every pass over the instruction and every call.
         """
 
