@@ -155,6 +155,8 @@ FIRST_EXTENT = 64
 """Elements of a bounded extent without such a bound."""
 FIRST_WINDOW = 256
 """Elements of a window in a loop, of which nothing but a run knows how long it is."""
+MOVED_ROWS = 512
+"""Rows of a list that are moved at once, where an element in it is taken out or put in."""
 EXPECTED_BINS = 1 << 12
 """Bins of `np.bincount`: as many are expected as there are numbers, but no more."""
 DOUBLED_LIST_BYTES = 1 << 20

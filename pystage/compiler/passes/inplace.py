@@ -14,6 +14,7 @@ from ..hlo.ir import Function
 from ..hlo.walk import kinds
 from ..ops import Concatenate, DynamicUpdateSlice, If, Scatter, Slice, While
 from .concatenations import rewrite_concatenations
+from .conditional_loops import conditional_loops
 from .if_conversion import if_convert
 from .simplify import Simplified, simplify_again
 from .single_trip_loops import single_trip_loops
@@ -26,6 +27,8 @@ def in_place(simplified: Simplified) -> Simplified:
     """Rewrites a program that `simplify` gave; it may lose parameters that nothing reads any more."""
     found = kinds(simplified.function)
     passes: list[Callable[[Function], Function]] = []
+    if If in found and While in found:
+        passes.append(conditional_loops)
     if If in found:
         passes.append(if_convert)
     if DynamicUpdateSlice in found:

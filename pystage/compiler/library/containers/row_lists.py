@@ -74,6 +74,7 @@ from ..numpy.indexing.bounded import compact, elements, part_around
 from ..numpy.indexing.bounded import count as bounded_count
 from ..numpy.indexing.slices import progression, times
 from ..rules import templates
+from ..rules.moved_rows import moved_to_end, moved_to_front
 from ..rules.numbers import is_of_kind
 from ..rules.promote import PYTHON_DTYPES, python_type
 from ..rules.rows import (
@@ -499,11 +500,10 @@ def inserted(ctx: Context, cell: AnyList, index: Abstract, new: Abstract) -> Row
     assert isinstance(index, Array)
     zero = ctx.constant(0, INT64)
     place = ctx.op(Maximum(), from_end(ctx, rows, index), zero)
-    place = ctx.op(Minimum(), place, int_value(ctx, rows.length))
+    end = int_value(ctx, rows.length)
+    place = ctx.op(Minimum(), place, end)
     rows, count = with_reserve(ctx, rows, 1, 1)
-    capacity = rows.capacity
-    behind = ctx.op(Compare("GT"), _places(ctx, capacity), ctx.broadcast(place, (capacity,)))
-    element = _chosen(ctx, behind, _shifted(ctx, rows.element, 1), rows.element)
+    element = moved_to_end(ctx.b, rows.element, place, end)
     return replace(with_item(ctx, replace(rows, element=element), place, new), length=count)
 
 
@@ -517,9 +517,8 @@ def without(ctx: Operations, cell: RowsCell, place: Int) -> RowsCell:
         return replace(cell, length=count)
     if isinstance(place, int) and place == 0 and not has_arrays(cell.element):
         return replace(cell, length=count, start=row_behind(ctx.b, cell, 1))
-    cell, capacity = from_first(ctx.b, cell), cell.capacity
-    behind = ctx.op(Compare("GE"), _places(ctx, capacity), ctx.broadcast(int_value(ctx, place), (capacity,)))
-    element = _chosen(ctx, behind, _shifted(ctx, cell.element, -1), cell.element)
+    cell = from_first(ctx.b, cell)
+    element = moved_to_front(ctx.b, cell.element, int_value(ctx, place), int_value(ctx, count))
     return replace(cell, element=element, length=count)
 
 
