@@ -1,6 +1,7 @@
 """Flattening of arguments: into leaves and a shape at each call, into `Spec`s when a call is specialised.
 
-A shape is a tuple of `Layout`s, one for each container in the order of a depth-first walk. Layouts are made
+A shape is a tuple of `Layout`s, one for each container in the order of a depth-first walk, and one for all rows of equal
+types. Layouts are made
 once for each combination of class, keys and types of the values, so that a container that holds only leaves
 costs one look-up however many there are, and shapes are compared by identity.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 import functools
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import jax
@@ -65,9 +66,9 @@ class Layout:
         self.types = types
         self.openers = openers
         """For each value, what opens it, or None for a leaf; None instead of the tuple if all are leaves."""
-        is_of_one_class = len(set(types)) == 1 and types[0] in SEQUENCES
+        is_of_one_class = len(types) > 1 and len(set(types)) == 1 and types[0] in SEQUENCES
         self.sequences = types[0] if is_of_one_class and openers is not None else None
-        """The class of all values, if it is that of a list or a tuple."""
+        """The class of all values, if there are several and it is that of a list or a tuple."""
 
 
 class HasRecords(Unprepared):
@@ -105,6 +106,15 @@ class Flattener:
     def containers(self, values: Sequence[Any]) -> list[Any]:
         """The mutable containers inside, each occurrence, in the order of a depth-first walk."""
         found: list[Any] = []
+        if self._are_leaves(values):
+            return found
+        kinds = {*map(self.class_of, values)}
+        if (
+            len(kinds) == 1
+            and kinds.issubset(SEQUENCES)
+            and self._are_leaves(itertools.chain.from_iterable(values))
+        ):
+            return [value for value in values if not isinstance(value, IMMUTABLE)]
         for value in values:
             rule = self.rule(value)
             if not isinstance(rule, LeafKind):
@@ -112,6 +122,10 @@ class Flattener:
                     found.append(value)
                 found += self.containers(rule(value)[1])
         return found
+
+    def _are_leaves(self, values: Iterable[Any]) -> bool:
+        """True for values of classes that are known, none of which is that of a container."""
+        return all(isinstance(self.rules.get(kind), LeafKind) for kind in {*map(self.class_of, values)})
 
     def look_for_records(self) -> None:
         """Makes the flattener look for structured ndarrays from now on."""
@@ -157,9 +171,15 @@ class Flattener:
         found = list(
             itertools.chain.from_iterable(rows)
         )  # one list: a container for each row would cost more
-        if any(len(set(map(self.class_of, found[i :: len(types)]))) > 1 for i in range(len(types))):
+        if len(types) > len(rows):
+            is_alike = all(tuple(map(self.class_of, row)) == types for row in rows)
+        else:
+            columns = [found[i :: len(types)] for i in range(len(types))]
+            is_alike = all(len(set(map(self.class_of, column))) == 1 for column in columns)
+        if not is_alike:
             return False
-        shape.extend([layout] * len(rows))
+        key = (layout, len(rows))
+        shape.append(self._layouts.get(key) or self._layouts.setdefault(key, Layout(cls, (), types, None)))
         leaves += found
         return True
 

@@ -7,6 +7,7 @@ program has the arrays as parameters (`passes/vector_parameters.py`).
 from __future__ import annotations
 
 import itertools
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -18,7 +19,8 @@ from ...records import dataclass
 
 MANY = 32
 """Fewer adjacent numbers stay inputs of their own."""
-_TYPES = {int: INT64, float: FLOAT64}
+_TYPES = {int: ("q", INT64), float: ("d", FLOAT64)}
+"""By class of numbers, their format for `struct`, which is three times faster than `np.array`, and their element type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +123,12 @@ def packed(inputs: Sequence[Any], groups: Sequence[Pack]) -> list[Any]:
 
 def _column(numbers: Sequence[Any]) -> Any:
     kinds = {*map(type, numbers)}
-    dtype = _TYPES.get(kinds.pop()) if len(kinds) == 1 else None
-    if dtype is not None:
+    known = _TYPES.get(kinds.pop()) if len(kinds) == 1 else None
+    if known is not None:
+        format, dtype = known
         try:
-            return np.array(numbers, dtype)
-        except OverflowError:  # which is told of the number itself
+            return np.frombuffer(struct.pack(f"{len(numbers)}{format}", *numbers), dtype)
+        except struct.error:  # an int of more than 64 bits, which is told of the number itself
             pass
     return tuple(numbers)
 

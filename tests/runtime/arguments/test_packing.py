@@ -13,6 +13,7 @@ from pystage.compiler.hlo.walk import kinds
 from pystage.compiler.ops import Concatenate, Slice, While
 from pystage.compiler.passes.vector_parameters import with_vectors
 from pystage.compiler.values.boundary import Form
+from pystage.runtime.arguments.flatten import Flattener
 from pystage.runtime.arguments.packing import Pack, groups_of, operands_of
 from tests.checking import check
 
@@ -182,3 +183,43 @@ def test_a_column_of_long_rows_is_one_slice() -> None:
     assert list(joined.operands) == list(made.body.params)
     assert sum(isinstance(op.kind, Slice) for op in made.body.ops) < 3 * N
     assert all(len(op.operands) <= N for op in others)
+
+
+STRUCTURES = [
+    ([(1, 2), (3, 4)], (5, 6)),
+    ([(1, 2), (3, 4), (5, 6)],),
+    ([(1, 2), (3, 4)], 5, 6),
+    ([(1, 2), (3, 4.0)], (5, 6)),
+    ([(1, 2.0), (3, 4.0)], (5, 6)),
+    ([[1, 2], [3, 4]], (5, 6)),
+    ([(1, 2), [3, 4]], (5, 6)),
+    ([(1, 2), (3,)], (5, 6)),
+    ([(1, 2, 3), (4, 5, 6)], (5, 6)),
+    ([(True, 2), (3, 4)], (5, 6)),
+    ([(1, 2), ((3, 4),)], (5, 6)),
+    ([(1, 2, 3, 4)], (5, 6)),
+    ([(), ()], (5, 6)),
+]
+
+
+def test_rows_of_equal_types_are_one_layout() -> None:
+    """So a long list of them is found as fast as a short one; and nothing else is taken for it."""
+    flattener = Flattener()
+    for _ in range(2):
+        shapes = [flattener.flatten(tuple, (), given)[0] for given in STRUCTURES]
+    assert len(set(shapes)) == len(STRUCTURES)
+    many = ([(i, i) for i in range(1000)], (5, 6))
+    for _ in range(2):
+        shape, leaves = flattener.flatten(tuple, (), many)
+    assert len(shape) == len(shapes[0])
+    assert leaves == [*[i // 2 for i in range(2000)], 5, 6]
+
+
+def test_the_containers_are_those_of_a_walk() -> None:
+    flattener = Flattener()
+    inner, outer, other = [1, 2.0], [(1, 2), (3, 4)], {"a": [5]}
+    for _ in range(2):
+        found = flattener.containers(([inner, inner], outer, other, 3, ((1,), (2,)), [[inner]]))
+    expected = [[inner, inner], inner, inner, outer, other, other["a"], [[inner]], [inner], inner]
+    assert found == expected
+    assert found[1] is inner and found[-1] is inner

@@ -70,7 +70,7 @@ def moved_to_end(b: Builder, element: Abstract, first: Value, last: Value) -> Ab
 
 def _block(element: Abstract) -> tuple[int, int]:
     """The number of rows that are moved at once, and that of all rows; none of rows without numbers."""
-    capacity = max([rows.type.static_shape[0] for rows in values_of(element)], default=1)
+    capacity = max([rows.type.shape[0] for rows in values_of(element)], default=1)
     return min(limits.MOVED_ROWS, capacity - 1), capacity
 
 
@@ -101,7 +101,7 @@ def _moved(
 def _window(b: Builder, rows: Value, start: Value, size: int) -> tuple[Value, Value]:
     """The rows behind those of a block that begins at `start`, and the block."""
     window = rows_from(b, rows, start, size + 1)
-    rest = window.type.static_shape[1:]
+    rest = window.type.shape[1:]
     steps, none = (1,) * (1 + len(rest)), (0,) * len(rest)
     behind = b.op(Slice((1, *none), (size + 1, *rest), steps), window)
     return behind, b.op(Slice((0, *none), (size, *rest), steps), window)
@@ -109,7 +109,7 @@ def _window(b: Builder, rows: Value, start: Value, size: int) -> tuple[Value, Va
 
 def _chosen(b: Builder, moves: Value, new: Value, old: Value) -> Value:
     """The rows that move, and those that stay."""
-    return b.op(Select(), b.op(Broadcast(old.type.static_shape, (0,)), moves), new, old)
+    return b.op(Select(), b.op(Broadcast(old.type.shape, (0,)), moves), new, old)
 
 
 def _places(b: Builder, start: Value, size: int) -> Value:
@@ -119,7 +119,7 @@ def _places(b: Builder, start: Value, size: int) -> Value:
 
 
 def _compared(b: Builder, direction: str, places: Value, bound: Value) -> Value:
-    return b.op(Compare(direction), places, b.op(Broadcast(places.type.static_shape, ()), bound))
+    return b.op(Compare(direction), places, b.op(Broadcast(places.type.shape, ()), bound))
 
 
 def _number(b: Builder, number: int) -> Value:
