@@ -34,7 +34,8 @@ class Package:
     its callables run no code of the program by themselves. `plumbing` are files, as paths below the folder of packages,
     of which no message shows a line. `objects_changed` are the qualified names of exceptions by which it says, while JAX
     traces, that an object is changed; `of_one_trace` are those of classes, with their modules, whose objects it lets
-    nobody change in another of JAX's traces than they were made in.
+    nobody change in another of JAX's traces than they were made in, and `individual` of classes whose objects it tells apart
+    by name, so that the run chooses among none of them.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Package:
     plumbing: tuple[str, ...] = ()
     objects_changed: frozenset[str] = frozenset()
     of_one_trace: frozenset[str] = frozenset()
+    individual: frozenset[str] = frozenset()
 
 
 USER = Package("")
@@ -99,6 +101,14 @@ def package_of(thing: object) -> Package:
     if not isinstance(module, str):
         module = type(thing).__module__
     return _package_of_module(module)
+
+
+@functools.cache
+def is_individual(cls: type) -> bool:
+    """True for a class whose objects its package tells apart by name."""
+    return any(
+        f"{base.__module__}.{base.__qualname__}" in package_of(base).individual for base in cls.__mro__
+    )
 
 
 def is_traced(thing: object) -> bool:

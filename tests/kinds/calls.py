@@ -43,7 +43,7 @@ for _line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").spli
 WITHOUT_ARRAYS = words("""
 indices tril_indices triu_indices diag_indices logspace geomspace hanning hamming blackman bartlett kaiser
 broadcast_shapes fft.fftfreq fft.rfftfreq issubdtype promote_types isdtype mintypecode base_repr binary_repr
-typename normalize_axis_index normalize_axis_tuple
+typename normalize_axis_index normalize_axis_tuple ndarray
 """)
 """Functions that take no array, or only what is known while compiling."""
 

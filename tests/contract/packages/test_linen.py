@@ -221,10 +221,39 @@ class Helped(nn.Module):
         return dense(dense(x, 4), 2)
 
 
+class Block(nn.Module):
+    """A part with parts."""
+
+    features: int
+
+    @nn.compact
+    def __call__(self, x: Any) -> Any:
+        return x + nn.Dense(self.features)(nn.relu(nn.LayerNorm()(x)))
+
+
+class Counted(nn.Module):
+    """Parts made in loops that do not use their variable, and named in their order."""
+
+    layers: int = 2
+
+    def setup(self) -> None:
+        self.blocks = [Block(3) for _ in range(self.layers)]
+
+    @nn.compact
+    def __call__(self, x: Any) -> Any:
+        for block in self.blocks:
+            x = block(x)
+        for _ in range(self.layers):
+            x = Block(3)(x)
+        for layer in [nn.Dense(3) for _ in range(self.layers)]:
+            x = layer(x)
+        return x
+
+
 MODULES = [
     (Layers((4, 1)), X), (Declared(), X), (Network(), X), (Shared(nn.Dense(3)), X), (Shared(Layers((4, 3))), X),
     (Convolutions(), IMAGES), (Attention(), WORDS), (Recurrent(), X), (Steps(), X), (Base(), X), (Derived(3), X),
-    (Doubled(2), X), (OwnStart(), X), (Helped(), X), (nn.Sequential([nn.Dense(4), nn.relu, nn.Dense(1)]), X),
+    (Doubled(2), X), (OwnStart(), X), (Helped(), X), (Counted(), X), (nn.Sequential([nn.Dense(4), nn.relu, nn.Dense(1)]), X),
 ]  # fmt: skip
 IDS = [type(module).__name__ for module, _ in MODULES]
 RNGS = {"params": KEY, "dropout": KEY + 1}

@@ -16,6 +16,7 @@ FLAX = Bridge(
         plumbing=("flax/linen/module.py", "flax/core/scope.py"),
         objects_changed=frozenset({"TraceContextError"}),
         of_one_trace=frozenset({"flax.nnx.variablelib.Variable"}),
+        individual=frozenset({"flax.linen.module.Module"}),
     ),
     tested="0.12",
     meanings={

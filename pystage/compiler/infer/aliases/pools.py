@@ -35,6 +35,7 @@ from ...library.rules.pools import (
 )
 from ...library.rules.rows import from_first
 from ...ops import Add, Compare, Select
+from ...policy import is_individual
 from ...values.capacity import Capacity
 from ...values.generators import GENERATORS
 from ...values.lattice import (
@@ -127,6 +128,8 @@ def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ..
     rows_of: dict[int, int | Value] = {n: added(engine, before.length, i) for i, n in enumerate(own)}
     places: dict[int, int | Value] = {}
     cls = class_of_contents(contents[names[0]])
+    if is_individual(cls):
+        raise _Unpoolable
     for number in names:
         engine.state.set(number, MemberCell(cls, pool, _place(engine, number, cells, rows_of, places)))
     template = template_of_pool(before)

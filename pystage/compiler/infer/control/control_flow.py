@@ -12,9 +12,10 @@ from typing import cast
 from ....records import dataclass
 from ... import limits
 from ...analysis.induction import InductionVariable, Recurrence
-from ...diagnostics.codes_constant import TooManyToUnroll
-from ...diagnostics.codes_control import HandlerAtRunTime, NotIterable
-from ...diagnostics.diagnostic import DiagnosticError, Note
+from ...diagnostics.codes_constant import NotKnown, TooManyToUnroll
+from ...diagnostics.codes_control import HandlerAtRunTime, NeverSettles, NoCommonType, NotIterable
+from ...diagnostics.codes_mutation import CannotStore, UncertainAlias
+from ...diagnostics.diagnostic import Diagnostic, DiagnosticError, Note
 from ...hlo.walk import operation_count
 from ...library.containers.deques import is_deque
 from ...library.python import operators
@@ -26,7 +27,7 @@ from ...values.slots import Hidden, Purpose
 from ..core.engine import Engine
 from ..core.induction_ranges import assume_ranges
 from ..diagnostics.describe import describe
-from ..diagnostics.provenance import MergeProvenance
+from ..diagnostics.provenance import MergeProvenance, unlike_note
 from ..exceptions.raising import attempt, raise_from, raise_now
 from ..iteration.appending import growing_lists, infer_appending
 from ..iteration.fusing import fused_for
@@ -44,9 +45,10 @@ from ..iteration.iterators import (
 )
 from ..iteration.rolled_iterables import Rolled, count_now, count_of_like_items, obstacle, rolled, written_out
 from ..objects import initialisation
+from ..state.constants import SourceLoop, unroll
 from ..state.effort import Exhausted
 from ..state.loop import Loop, Taking, counter_of
-from ..state.retry import GoOverPlaces, Retry, WriteOut
+from ..state.retry import GoOverPlaces, Retry, RetryReason, WriteOut, commit_unless_retried
 from ..state.speculate import speculate
 from .branches import infer_if
 from .loop_decisions import begin_again_at
@@ -133,7 +135,7 @@ def _go_over(e: Engine, i: stage.For) -> None:
         _unrolled_for(e, i, iterable)
     else:
         ending = leave_open(e, iterable, i.span)
-        _rolled_for(e, i, parts)
+        _rolled_or_written_out(e, i, parts)
         if parts.at_end is not None:
             _after_last_trip(e, i, parts.at_end)
         if i.until is None:
@@ -155,6 +157,42 @@ def _after_last_trip(e: Engine, i: stage.For, check: Callable[[bool], None]) -> 
 
     left = FALSE if i.until is None else cast(Abstract, e.state.get((e.current.id, i.until)))
     e.branch(e.negate(left), checked, lambda: NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class _RefusedRolled(RetryReason):
+    """In a rolled loop of few trips something was refused that code of its own for each trip may serve."""
+
+    refused: Diagnostic
+
+
+def _depends_on_trips(refused: Diagnostic) -> bool:
+    """True where values have no common type, are not known, or are objects of which the run chooses one."""
+    return isinstance(refused, NoCommonType | NeverSettles | NotKnown | UncertainAlias | CannotStore)
+
+
+def _rolled_or_written_out(e: Engine, i: stage.For, parts: Rolled) -> None:
+    """Infers a rolled loop; one of few trips is written out where something in it has no common type, or is not known."""
+    length = parts.length
+    if not (isinstance(length, Const) and length.value < limits.REFUSED_TRIPS):
+        _rolled_for(e, i, parts)
+        return
+    with commit_unless_retried(e, _RefusedRolled) as trial:
+        refused = len(e.errors.found)
+        try:
+            _rolled_for(e, i, parts)
+        except DiagnosticError as error:
+            if _depends_on_trips(error.diagnostic):
+                raise Retry(_RefusedRolled(error.diagnostic)) from None
+            raise
+        found = next(filter(_depends_on_trips, e.errors.found[refused:]), None)
+        if found is not None:
+            raise Retry(_RefusedRolled(found))
+    if trial.retried is not None:
+        unroll(
+            SourceLoop(i, length.value, length, False),
+            unlike_note(cast(_RefusedRolled, trial.retried).refused),
+        )
 
 
 def _rolled_for(e: Engine, i: stage.For, parts: Rolled) -> None:
