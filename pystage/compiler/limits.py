@@ -267,6 +267,8 @@ SCRATCH_BYTES = 4096
 """Bytes from which on filling memory takes longer than carrying it through a loop."""
 FOLDED_ELEMENTS = 4096
 """Elements: an operation that takes or gives more is not folded; what reads its result hides it from XLA."""
+INLINED_OPERATIONS = 64
+"""Operations: calls of functions of no more are inlined before they are emitted, where XLA would inline them."""
 SINGLE_TRIP_ELEMENTS = 64
 """Elements of a result that may be given a value before it has one."""
 FORWARDED_ELEMENTS = 16

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 import pytest
 
+from pystage.compiler import limits
 from pystage.compiler.diagnostics.span import Span
 from pystage.compiler.hlo.builder import Builder
 from pystage.compiler.hlo.ir import Function, Region, Value
@@ -59,6 +60,13 @@ def caller(*called: Function, span: Span | None = None) -> Function:
     return Function("caller", body)
 
 
+@pytest.fixture
+def no_inlining(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a test: no function is small enough to be inlined."""
+    monkeypatch.setattr(limits, "INLINED_OPERATIONS", 0)
+
+
+@pytest.mark.usefixtures("no_inlining")
 def test_a_callee_is_one_private_function() -> None:
     layer = callee("layer")
     text = lowered([caller(layer, layer, layer)])
@@ -67,6 +75,7 @@ def test_a_callee_is_one_private_function() -> None:
     assert text.count("stablehlo.negate") == 1
 
 
+@pytest.mark.usefixtures("no_inlining")
 def test_functions_of_one_name_have_symbols_of_their_own() -> None:
     one, two = callee("layer"), callee("layer")
     text = lowered([caller(one, one, two, two), caller(one, one)])
@@ -75,6 +84,7 @@ def test_functions_of_one_name_have_symbols_of_their_own() -> None:
     assert len(symbols) == 3
 
 
+@pytest.mark.usefixtures("no_inlining")
 def test_a_function_may_be_called_main() -> None:
     layer = callee("main")
     text = lowered([caller(layer, layer)])

@@ -5,8 +5,11 @@ computed from nothing else. XLA simplifies those operations by constants that it
 not), and they are emitted so that it does not (`ops/elementwise/binary.py`): they must see what it sees. An array that is
 computed to be `[-0.0, 1.0, …]` becomes a constant too, since XLA would take it for an iota.
 
-One walk evaluates what constants decide, each operation once, by its own reference (constant folding). What is all the same
+One walk evaluates what constants decide, by the own reference of each operation (constant folding). What is all the same
 is one element. More than `FOLDED_ELEMENTS` elements are not evaluated, but hidden from XLA where they are operands.
+
+XLA inlines calls and loops of one trip, and takes out of loops what no trip changes. So loops are evaluated to a fixpoint,
+and inlined are: calls to which such constants are given, calls of small functions, and loops of one trip.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from ..hlo.interpret import run_op
 from ..hlo.ir import Function, Op, Region, Value
 from ..hlo.rewrite import Rewriter
 from ..hlo.types import is_integer
-from ..hlo.walk import callees, functions, kinds
+from ..hlo.walk import callees, functions, kinds, operation_count
 from ..ops.elementwise.base import Elementwise
 from ..ops.elementwise.binary import known_elements
 from ..ops.operands import COMPLEXES, FLOATS
@@ -42,10 +45,21 @@ def show_constants(function: Function) -> Function:
     """Rewrites `function` and all that it calls."""
     if not kinds(function) & {*_SIMPLIFIED, ops.Constant}:
         return function
-    folding = _ConstantFolding()
-    for each in functions(function):
-        folding.region(each.body)
-    return _ShowConstants(folding).function(function) if folding.found else function
+    folding, function = _folded(function)
+    found = {op for each in functions(function) for op in each.body.walk() if folding.must_see(op)}
+    return _ShowConstants(folding, found).function(function) if found else function
+
+
+def _folded(function: Function) -> tuple[_ConstantFolding, Function]:
+    """What constants decide in a function, in which what XLA inlines is inlined where that matters."""
+    while True:
+        folding = _ConstantFolding()
+        for each in functions(function):
+            folding.region(each.body)
+        inlined = [op for each in functions(function) for op in each.body.walk() if folding.is_inlined(op)]
+        if not inlined:
+            return folding, function
+        function = _Inlining(frozenset(inlined)).function(function)
 
 
 class _ConstantFolding:
@@ -56,22 +70,81 @@ class _ConstantFolding:
 
     def __init__(self) -> None:
         self.elements: dict[Value, np.ndarray | None] = {}
-        self.found: set[Op] = set()
+        self._of_one_trip: set[Op] = set()
 
     def region(self, region: Region) -> None:
         """Evaluates the operations of a region, inner ones first."""
         for op in region.ops:
+            if isinstance(op.kind, ops.While):
+                self._loop(op)
+                continue
             for inner in op.regions:
                 self.region(inner)
+            for result in op.results:
+                self.elements.pop(result, None)
             self.elements.update(zip(op.results, self._results(op), strict=False))
-            if self._must_see(op):
-                self.found.add(op)
+
+    def is_inlined(self, op: Op) -> bool:
+        """True for calls of small functions, for those to which constants are given, and for loops of one trip."""
+        kind = op.kind
+        if op in self._of_one_trip:
+            return True
+        if not isinstance(kind, ops.Call) or kind.rule is not None or kind.recompute:
+            return False
+        if kind.function.fence or kind.function.kernel:
+            return False
+        is_small = operation_count(kind.function.body.ops) <= limits.INLINED_OPERATIONS
+        return is_small or any(v in self.elements for v in op.operands)
+
+    def _loop(self, op: Op) -> None:
+        """Evaluates a loop, of which what no trip changes is what was given."""
+        condition, body = op.regions
+        is_entered = self._is_entered(condition, op.operands)
+        self._give(body.params, op.operands)
+        self.region(body)
+        if is_entered and self._is_entered(condition, body.results) is False:
+            self._of_one_trip.add(op)
+            self._give(op.results, body.results)
+            return
+        self._of_one_trip.discard(op)
+        while changed := [
+            pair for pair in zip(body.params, body.results, strict=True) if self._differ(*pair)
+        ]:
+            for param, _ in changed:
+                del self.elements[param]
+            self.region(body)
+        self._is_entered(condition, body.params)
+        self._give(op.results, op.operands if is_entered is False else body.params)
+
+    def _is_entered(self, condition: Region, carried: Sequence[Value]) -> bool | None:
+        """What the condition of a loop gives for these values; None where more than constants decides it."""
+        self._give(condition.params, carried)
+        self.region(condition)
+        elements = self.elements.get(condition.results[0])
+        return None if elements is None else bool(elements)
+
+    def _give(self, values: Sequence[Value], sources: Sequence[Value]) -> None:
+        """Makes known of each value what is known of its source."""
+        for value, source in zip(values, sources, strict=True):
+            self.elements.pop(value, None)
+            if source in self.elements:
+                self.elements[value] = self.elements[source]
+
+    def _differ(self, param: Value, result: Value) -> bool:
+        """True for a carried constant that a trip may change."""
+        if param not in self.elements:
+            return False
+        before, after = self.elements[param], self.elements.get(result)
+        if before is None or after is None:
+            return result not in self.elements
+        return before.shape != after.shape or before.tobytes() != after.tobytes()
 
     def is_computed(self, value: Value) -> bool:
         """True for what constants decide, where that is not plain to see."""
         return value in self.elements and known_elements(value) is None
 
-    def _must_see(self, op: Op) -> bool:
+    def must_see(self, op: Op) -> bool:
+        """True for an operation whose operands or results are to be seen as constants."""
         known = self.known(op.results)
         if isinstance(op.kind, _SIMPLIFIED) and op.results[0].type.dtype in _ROUNDED:
             return bool(known) or any(map(self.is_computed, op.operands))
@@ -178,13 +251,31 @@ def _compressed(data: np.ndarray) -> np.ndarray:
     return flat[:1].reshape(()) if is_one else data
 
 
-class _ShowConstants(Rewriter):
-    def __init__(self, folding: _ConstantFolding) -> None:
+class _Inlining(Rewriter):
+    """Puts the bodies of functions in the place of calls, and those of loops in the place of loops of one trip."""
+
+    def __init__(self, inlined: frozenset[Op]) -> None:
         super().__init__()
-        self._folding = folding
+        self._inlined = inlined
 
     def op(self, op: Op) -> None:
-        if op not in self._folding.found:
+        if op not in self._inlined:
+            self.copy(op)
+            return
+        body = op.kind.function.body if isinstance(op.kind, ops.Call) else op.regions[1]
+        self.values.update(zip(body.params, self.new_all(op.operands), strict=True))
+        self.ops(body)
+        self.values.update(zip(op.results, self.new_all(body.results), strict=True))
+
+
+class _ShowConstants(Rewriter):
+    def __init__(self, folding: _ConstantFolding, found: set[Op]) -> None:
+        super().__init__()
+        self._folding = folding
+        self._found = found
+
+    def op(self, op: Op) -> None:
+        if op not in self._found:
             self.copy(op)
             return
         known = self._folding.known(op.results)

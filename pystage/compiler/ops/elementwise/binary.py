@@ -15,7 +15,7 @@ from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayType, DType, is_integer
 from ..operands import ALL, COMPLEXES, FLOATS, INTEGERS
-from ..structure.shapes import Broadcast, Constant, Reshape
+from ..structure.shapes import Broadcast, Constant, Reshape, Reverse, Transpose
 from .base import Binary, IntegerBinary, LogicalBinary, OfComplex, made_by
 from .compare import Select
 from .complex_arithmetic import numpy_power, python_power, quotient
@@ -178,7 +178,7 @@ def _is_sum_with_constant(*values: Value) -> bool:
 
 def _is_by_constant(value: Value, kinds: type[HloOp] | UnionType) -> bool:
     """True for a result of such an operation of which one operand is known."""
-    owner = value.owner
+    owner = _source(value, Reshape, Transpose, Reverse).owner
     is_one = isinstance(owner, Op) and isinstance(owner.kind, kinds)
     return is_one and any(known_elements(operand) is not None for operand in cast(Op, owner).operands)
 

@@ -1,0 +1,86 @@
+"""What XLA sees through calls and loops, it simplifies; results keep the signs of zeros, NaN and what was rounded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from checking import check
+
+NEGATIVE_ZEROS = -np.zeros(3)
+
+
+def line(a, b):
+    return a + b
+
+
+def chain(a, b):
+    return (a + b) - b
+
+
+def boltzmann(x):
+    return np.exp(-x)
+
+
+def sums_in_a_function(x):
+    c = np.zeros(3)
+    return line(x, c), line(c, x)
+
+
+def differences_in_a_function(x):
+    return chain(x, np.full(3, 1e16)), chain(x, np.ones(3))
+
+
+def sum_in_a_loop_of_one_trip(x):
+    t, total = 0.0, np.zeros(3)
+    while t < 1.0:
+        total = total + x
+        t += 1.0
+    return total
+
+
+def sum_with_what_no_trip_changes(x):
+    zeros = np.zeros(3)
+    for _ in range(int(x.size)):
+        same = zeros * 1.0
+        x = x + same
+        zeros = same
+    return x
+
+
+def difference_in_a_loop_of_one_trip(x):
+    t, y = 0.0, x + 1e16
+    while t < 1.0:
+        y = y - 1e16
+        t += 1.0
+    return y
+
+
+@pytest.mark.parametrize(
+    "function", [sums_in_a_function, sum_in_a_loop_of_one_trip, sum_with_what_no_trip_changes]
+)
+def test_constants_through_calls_and_loops_keep_the_sign_of_zeros(function):
+    check(function, NEGATIVE_ZEROS, zeros=True)
+
+
+@pytest.mark.parametrize("function", [differences_in_a_function, difference_in_a_loop_of_one_trip])
+def test_constants_through_calls_and_loops_are_not_combined(function):
+    check(function, np.array([47.0, 48.0, 3.3e-3]))
+
+
+def turned_differences(x):
+    c = np.full(3, 1e16)
+    y = x + c
+    return y[::-1] - 1e16, y.reshape(3, 1) - c.reshape(3, 1), np.stack((y, y)).T - 1e16
+
+
+def test_constants_are_not_combined_across_what_moves_elements():
+    check(turned_differences, np.array([47.0, 48.0, 3.3e-3]))
+
+
+def ratio(x, y):
+    return boltzmann(x) / boltzmann(y)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_exponentials_of_two_calls_are_divided_as_they_are():
+    check(ratio, np.array([1e3, -1e3, 1.0]), np.array([1001.0, -1001.0, 2.0]))
