@@ -278,6 +278,16 @@ def more_axes_than_there_are(x):
         return texts, str(error)
 
 
+@cases.each((A, 2**31), (A, -(2**31) - 1), (A, 2**63), raises=OverflowError)
+def diagonals_that_no_array_has(a, k):
+    return np.diag(a, k)
+
+
+@cases(A, 2**31, raises=OverflowError)
+def traces_of_diagonals_that_no_array_has(a, k):
+    return np.trace(a, k)
+
+
 def test_a_product_into_what_does_not_lie_row_by_row_is_refused():
     check(a_product_into_an_array, np.eye(3), np.zeros((3, 3)).T, refused="PS814")
 

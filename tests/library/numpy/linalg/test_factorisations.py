@@ -72,7 +72,7 @@ def spectrum_of_a_real_matrix(a: Any) -> Any:
     return np.linalg.eigvals(a)
 
 
-@cases.each((TALL, TALL[:, 0]), (TALL.T, B), (X, B), tolerance=1e-9)
+@cases.each((TALL, TALL[:, 0]), (TALL.T, B), (X, B), (Z[:0], Z[:0, 0]), tolerance=1e-9)
 def least_squares(a: Any, b: Any) -> Any:
     x, _, rank, s = np.linalg.lstsq(a, b)
     return x, rank, s

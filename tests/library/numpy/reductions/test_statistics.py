@@ -87,6 +87,23 @@ def order_without_nan(x: Any) -> Any:
     )
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "elements", [[1.0, np.nan], [1.0, 2.0], [np.nan, np.nan], [[np.nan, 1.0], [np.nan, 2.0]]]
+)
+@pytest.mark.parametrize("q", [30.0, np.float64(30), np.float32(30), [30.0, 50.0]], ids=repr)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_percentiles_that_are_nan_have_the_type_of_the_elements(elements: Any, q: Any, dtype: Any) -> None:
+    def function(x: Any, q: Any) -> Any:
+        return np.percentile(x, q), np.percentile(x, q, axis=0), np.percentile(x, q, keepdims=True)
+
+    def without_nan(x: Any, q: Any) -> Any:
+        return np.nanpercentile(x, q), np.nanpercentile(x, q, axis=0)
+
+    check(function, np.array(elements, dtype), q, tolerance=0)
+    check(without_nan, np.array(elements, dtype), q, tolerance=0)
+
+
 def test_large_arrays_with_and_without_nan() -> None:
     def function(x: Any) -> Any:
         return (

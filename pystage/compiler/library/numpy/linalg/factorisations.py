@@ -208,7 +208,7 @@ def _with_columns(ctx: Context, matrix: Matrices) -> Value:
 
 def _least_squares(a: jax.Array, b: jax.Array, share: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     x, _, rank, values = jnp.linalg.lstsq(a, b, rcond=share)
-    return x, rank, values
+    return x, rank, values.real  # of no equations JAX gives them the type of the matrix
 
 
 def _lstsq(a: Any, b: Any) -> None:

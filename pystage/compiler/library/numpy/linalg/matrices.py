@@ -156,8 +156,13 @@ def _diagonal(
     """A diagonal of two axes; `is_read`: the caller reads its elements only."""
     a = as_array(ctx, rules, a, name)
     rank = rank_of(ctx, rules, a, name)
-    first, second = two_axes(ctx, rank, axis1, axis2, name)
     at = integer(ctx, offset, f"the offset of {name}")
+    if not rules.is_jax and not -(2**31) <= at < 2**31:
+        try:
+            (np.trace if name == "trace" else np.diagonal)(np.zeros((1, 1)), at)
+        except OverflowError as error:
+            ctx.raise_(error)
+    first, second = two_axes(ctx, rank, axis1, axis2, name)
     if isinstance(a, Bounded):
         return diagonal_of(ctx, a, at, first, second, is_read)
     return with_views(ctx, rules, a, diagonal_views(rank, at, first, second, frozen=not is_read), name)

@@ -18,6 +18,9 @@ from .statistics import weights_along
 _LARGE = 1_000
 """Larger arrays are first searched for NaN: without any, no complete sort is needed."""
 
+IN_OWN_TYPE = bool(np.percentile([1.0, 2.0, 3.0], np.float32(30)) != 1.6)
+"""Whether percentages are divided in their own type, as by NumPy 2.4, or in that of floating-point elements, as before."""
+
 _ENDS = {
     "interpolated_inverted_cdf": (0, 1),
     "hazen": (0.5, 0.5),
@@ -109,6 +112,8 @@ def nanquantile(
     results = [_at_share(ordered, count, s, method) for s in np.ravel(share)]
     dtype = np.asarray(np.quantile(np.zeros(2, given.dtype), q, method=method)).dtype
     result = np.stack(results).astype(dtype).reshape(share.shape + count.shape)
+    if dtype != given.dtype and count.size and np.ravel(count)[0] == 0:  # the first line decides for all
+        result = result.astype(given.dtype)
     if keepdims:
         kept = [1 if i in axes else n for i, n in enumerate(given.shape)]
         return _given(out, result.reshape((*share.shape, *kept)))
@@ -176,8 +181,10 @@ def nanpercentile(
     """`nanquantile` with `q` in percent."""
     np.percentile([0.0], np.true_divide(q, 1))  # raises what the shares cannot be
     dtype = np.asarray(a).dtype
-    whole = dtype.type(100) if dtype.kind == "f" else 100
-    share = np.true_divide(q, whole)
+    if IN_OWN_TYPE or dtype.kind != "f":
+        share = q / 100 if _is_weak(q) else np.true_divide(q, 100)
+    else:
+        share = np.true_divide(q, dtype.type(100))
     return np.nanquantile(a, share, axis, out, overwrite_input, method, keepdims, weights=weights)
 
 
@@ -288,9 +295,14 @@ def _at_shares(a: Any, shares: Any, weak: Any, axis: Any) -> Any:
     if inexact:
         last = ordered[n - 1]
         if np.ndim(found) == 0 and found.dtype != last.dtype:
-            return last if np.isnan(last) else found
+            return last_if_nan(last, found)
         found = np.where(np.isnan(last), last, found)[()]
     return found
+
+
+def last_if_nan(last: Any, found: Any) -> Any:
+    """One quantile, which is the last of the sorted elements, and has its type, where that is NaN."""
+    return last if (last != last).all() else found
 
 
 # ---------------------------------------------------------------- places of extrema

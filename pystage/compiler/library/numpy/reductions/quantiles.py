@@ -33,7 +33,14 @@ from ..indexing.bounded_operands import result_with
 from ..indexing.fancy_indexing import Fancy, gather
 from ..indexing.size_checks import Axis
 from ..indexing.stores import known_array
-from .nan_order import sized_percentile, sized_quantile, weighted_percentile, weighted_quantile
+from .nan_order import (
+    IN_OWN_TYPE,
+    last_if_nan,
+    sized_percentile,
+    sized_quantile,
+    weighted_percentile,
+    weighted_quantile,
+)
 from .sorting import last_of
 
 _EXACT_IN_FLOAT16 = 2048
@@ -227,10 +234,16 @@ def _quantile(
             value = _interpolated(ctx, lines, flat, ends, dtype, from_above=how == "averaged_inverted_cdf")
     else:
         lines.order(ctx)
-        given_shares = ctx.convert(ctx.reshape(given.value, (positions.size,)), dtype)
-        value = _computed(ctx, lines, given_shares, 100 if name == "percentile" else 1)
+        given_shares = ctx.convert(
+            ctx.reshape(given.value, (positions.size,)), shares if IN_OWN_TYPE else dtype
+        )
+        value = _computed(ctx, lines, given_shares, dtype, 100 if name == "percentile" else 1)
     result = ctx.reshape(lines.with_nan(ctx, value), (*positions.shape, *lines.result))
-    return lines.given_back(ctx, rules, result)
+    made = lines.given_back(ctx, rules, result)
+    if positions.shape or lines.rest or not is_floating(lines.dtype) or lines.dtype == result.type.dtype:
+        return made
+    last = ctx.reshape(lines.element(ctx, _last(ctx, lines.count)), lines.result)
+    return run_program(ctx, last_if_nan, (lines.given_back(ctx, rules, last), made))
 
 
 def _weighted(
@@ -309,15 +322,16 @@ def _between(ctx: Context, low: Value, high: Value, share: Value) -> Value:
     return ctx.op(ops.Select(), ctx.op(ops.Compare("GE"), share, half), down, up)
 
 
-def _computed(ctx: Context, lines: _SortedLines, shares: Value, scale: int) -> Value:
+def _computed(ctx: Context, lines: _SortedLines, shares: Value, dtype: DType, scale: int) -> Value:
     """The values at shares that the program computes; it raises where one is out of range."""
-    dtype, shape = shares.type.dtype, shares.type.shape
+    shape = shares.type.shape
 
     def number(value: object, of: DType) -> Value:
         return ctx.broadcast(ctx.constant(value, of), shape)
 
     if scale != 1:
-        shares = ctx.op(ops.Divide(), shares, number(scale, dtype))
+        shares = ctx.op(ops.Divide(), shares, number(scale, shares.type.dtype))
+    shares = ctx.convert(shares, dtype)
     inside = [ctx.op(ops.Compare(how), shares, number(end, dtype)) for how, end in (("GE", 0), ("LE", 1))]
     outside = ctx.op(ops.Not(), ctx.op(ops.And(), *inside))
     some = ctx.op(ops.Reduce(ops.Or(), tuple(range(len(shape)))), outside, ctx.constant(False, BOOL))
