@@ -135,8 +135,9 @@ class Emitter:
         """
         owner, type_ = value.owner, value.type
         assert isinstance(owner, Op)
-        if owner.kind.opcode != "power" and owner.operands[0] in self.values:
-            number = otherwise = self.values[owner.operands[0]]
+        operands = [v for v in owner.operands if v in self.values and not _is_constant(v)]
+        if owner.kind.opcode != "power" and operands:
+            number = otherwise = self.values[operands[0]]
         else:
             number, otherwise = made, self.filled(np.array(np.nan, type_.dtype), type_)
         return self.create("select", [type_], [self.equal(type_, number, number), made, otherwise]).result
@@ -216,3 +217,11 @@ class Emitter:
     def parse(self, text: str) -> ir.Attribute:
         """An attribute from its MLIR text, as `#stablehlo<…>`."""
         return ir.Attribute.parse(text)
+
+
+def _is_constant(value: Value) -> bool:
+    """True for a constant, repeated or not, by which XLA would choose while it compiles."""
+    owner = value.owner
+    while isinstance(owner, Op) and owner.kind.opcode in ("broadcast_in_dim", "reshape"):
+        owner = owner.operands[0].owner
+    return isinstance(owner, Op) and owner.kind.opcode == "constant"

@@ -84,3 +84,12 @@ def ratio(x, y):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_exponentials_of_two_calls_are_divided_as_they_are():
     check(ratio, np.array([1e3, -1e3, 1.0]), np.array([1001.0, -1001.0, 2.0]))
+
+
+def nested_quotients(x, y):
+    return (0.0 / x) / (x * y), (1.0 / x) / (np.ones(1) / y)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_quotients_of_constants_are_divided_one_after_the_other():
+    check(nested_quotients, np.array([1e-200, 1e200, 2.0]), np.array([1e-50, 1e150, 3.0]))
