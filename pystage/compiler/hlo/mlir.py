@@ -131,12 +131,14 @@ class Emitter:
     def _kept_apart(self, value: Value, made: ir.Value) -> ir.Value:
         """`made`, which XLA does not see to be made by its operation: what it is made of, or itself, chooses it.
 
-        Where that is NaN, so is the result: of other operations than powers what they are made of is enough.
+        Where that is NaN, so is the result: of exponentials, products and quotients what they are made of is enough.
         """
         owner, type_ = value.owner, value.type
         assert isinstance(owner, Op)
-        operands = [v for v in owner.operands if v in self.values and not _is_constant(v)]
-        if owner.kind.opcode != "power" and operands:
+        operands = owner.operands
+        is_by_constant = any(map(is_constant, operands))  # XLA sees that `x * 1.0` is `x`
+        is_nan_of_nan = owner.kind.opcode in ("exponential", "multiply", "divide") and not is_by_constant
+        if is_nan_of_nan and operands[0] in self.values:
             number = otherwise = self.values[operands[0]]
         else:
             number, otherwise = made, self.filled(np.array(np.nan, type_.dtype), type_)
@@ -219,7 +221,7 @@ class Emitter:
         return ir.Attribute.parse(text)
 
 
-def _is_constant(value: Value) -> bool:
+def is_constant(value: Value) -> bool:
     """True for a constant, repeated or not, by which XLA would choose while it compiles."""
     owner = value.owner
     while isinstance(owner, Op) and owner.kind.opcode in ("broadcast_in_dim", "reshape"):

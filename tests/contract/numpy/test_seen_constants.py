@@ -67,16 +67,6 @@ def test_constants_through_calls_and_loops_are_not_combined(function):
     check(function, np.array([47.0, 48.0, 3.3e-3]))
 
 
-def turned_differences(x):
-    c = np.full(3, 1e16)
-    y = x + c
-    return y[::-1] - 1e16, y.reshape(3, 1) - c.reshape(3, 1), np.stack((y, y)).T - 1e16
-
-
-def test_constants_are_not_combined_across_what_moves_elements():
-    check(turned_differences, np.array([47.0, 48.0, 3.3e-3]))
-
-
 def ratio(x, y):
     return boltzmann(x) / boltzmann(y)
 
@@ -93,3 +83,56 @@ def nested_quotients(x, y):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_quotients_of_constants_are_divided_one_after_the_other():
     check(nested_quotients, np.array([1e-200, 1e200, 2.0]), np.array([1e-50, 1e150, 3.0]))
+
+
+def itself(x):
+    return x
+
+
+def absolute(x):
+    return np.abs(x)
+
+
+def negated_twice(x):
+    return -(-x)
+
+
+def transposed(x):
+    return x.reshape(3, 1).T
+
+
+def joined_again(x):
+    return np.concatenate([x[:1], x[1:]])
+
+
+def clipped(x):
+    return np.minimum(x, np.inf)
+
+
+def scaled(x):
+    return x * 1.0
+
+
+MOVED = [itself, absolute, negated_twice, transposed, joined_again, clipped, scaled]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("move", MOVED)
+def test_functions_and_their_inverses_are_computed_one_after_the_other(move):
+    def logarithms(x):
+        return np.log(move(np.exp(x))), np.log(move(np.sqrt(np.exp(x)))), np.sqrt(move(x * x))
+
+    def quotients(x, y):
+        return move(np.exp(x)) / np.exp(y), move(x / y) / y, y / move(x / y), move(np.exp(x)) ** y[:1]
+
+    check(logarithms, np.array([800.0, 1e200, -1e-200]))
+    check(quotients, np.array([900.0, 1e-200, 1e200]), np.array([901.0, 1e200, 1e200]))
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("move", MOVED)
+def test_constants_are_not_combined_across_what_moves_elements(move):
+    def chains(x):
+        return move(x * 1e200) * 1e-200, move(x + 1e16) - 1e16, move(x + np.full(3, 1e16)) - np.full(3, 1e16)
+
+    check(chains, np.array([47.0, 1e200, 3.3e-3]))

@@ -7,7 +7,7 @@ does not say so.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from ...hlo.calculus import (
     Tangents,
 )
 from ...hlo.ir import Op, Region, Value
-from ...hlo.mlir import Emitter
+from ...hlo.mlir import Emitter, is_constant
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import BOOL, FLOAT32, INT32, ArrayType, DType, is_complex
 from ..batching import elementwise
@@ -78,14 +78,34 @@ class Elementwise(HloOp):
         return ArrayType(rest[0], (2, 3)) if rest else None
 
 
+_MOVING = frozenset({"broadcast_in_dim", "concatenate", "reshape", "reverse", "slice", "transpose"})
+_SEEN_THROUGH = _MOVING | {"abs", "clamp", "maximum", "minimum", "negate", "select"}
+"""What XLA may remove, or move past another operation: `log(abs(exp(x)))` is `x` to it."""
+_MOST_SEEN = 100
+
+
+def makers(value: Value) -> Iterator[Op]:
+    """The operations that XLA may see a value to be made by; products with constants are seen through as well."""
+    pending, seen = [value], {value}
+    while pending and len(seen) < _MOST_SEEN:
+        owner = pending.pop().owner
+        if not isinstance(owner, Op):
+            continue
+        yield owner
+        opcode, operands = owner.kind.opcode, owner.operands
+        if opcode in _SEEN_THROUGH or (opcode in ("multiply", "divide") and any(map(is_constant, operands))):
+            new = [v for v in operands if v not in seen and v.type.dtype in FLOATS | COMPLEXES]
+            seen.update(new)
+            pending += new
+
+
 def made_by(op: Op, *opcodes: str) -> list[int]:
-    """The operands of floats that are results of operations with these opcodes."""
-    found = []
-    for i, operand in enumerate(op.operands):
-        owner = operand.owner
-        if operand.type.dtype in FLOATS and isinstance(owner, Op) and owner.kind.opcode in opcodes:
-            found.append(i)
-    return found
+    """The operands of floats that XLA may see to be results of operations with these opcodes."""
+    return [
+        i
+        for i, operand in enumerate(op.operands)
+        if operand.type.dtype in FLOATS and any(maker.kind.opcode in opcodes for maker in makers(operand))
+    ]
 
 
 class Unary(Elementwise):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import UnionType
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from jax.interpreters.mlir import ir as mlir_ir
@@ -15,8 +15,8 @@ from ...hlo.mlir import Emitter
 from ...hlo.op import ErrorSample, HloOp, Sample
 from ...hlo.types import BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, ArrayType, DType, is_integer
 from ..operands import ALL, COMPLEXES, FLOATS, INTEGERS
-from ..structure.shapes import Broadcast, Constant, Reshape, Reverse, Transpose
-from .base import Binary, IntegerBinary, LogicalBinary, OfComplex, made_by
+from ..structure.shapes import Broadcast, Constant, Reshape
+from .base import Binary, IntegerBinary, LogicalBinary, OfComplex, made_by, makers
 from .compare import Select
 from .complex_arithmetic import numpy_power, python_power, quotient
 from .convert import Convert
@@ -177,10 +177,11 @@ def _is_sum_with_constant(*values: Value) -> bool:
 
 
 def _is_by_constant(value: Value, kinds: type[HloOp] | UnionType) -> bool:
-    """True for a result of such an operation of which one operand is known."""
-    owner = _source(value, Reshape, Transpose, Reverse).owner
-    is_one = isinstance(owner, Op) and isinstance(owner.kind, kinds)
-    return is_one and any(known_elements(operand) is not None for operand in cast(Op, owner).operands)
+    """True if XLA may see a value to be the result of such an operation of which one operand is known."""
+    return any(
+        isinstance(maker.kind, kinds) and any(known_elements(v) is not None for v in maker.operands)
+        for maker in makers(value)
+    )
 
 
 def _with_hidden(

@@ -22,7 +22,7 @@ from ...hlo.types import BOOL, COMPLEX128, FLOAT32, FLOAT64, ArrayType, is_compl
 from ..operands import COMPLEXES, FLOATS, INTEGERS, SIGNED, require_dtype
 from ..sampling import grid
 from . import complex_functions as f
-from .base import FloatUnary, IntegerUnary, OfComplex, RealUnary, Unary, made_by
+from .base import FloatUnary, IntegerUnary, OfComplex, RealUnary, Unary, made_by, makers
 from .complex_arithmetic import reciprocal, sign
 
 
@@ -127,7 +127,7 @@ class Log(FloatUnary):
     formula = f.logarithm
 
     def apart(self, op: Op) -> Sequence[int]:
-        return made_by(op, "exponential", "power")
+        return made_by(op, "exponential", "power", "sqrt")
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         return (Reciprocal(op.operands[0]),)
@@ -153,9 +153,10 @@ class Sqrt(FloatUnary):
     formula = f.square_root
 
     def apart(self, op: Op) -> Sequence[int]:
-        owner = op.operands[0].owner
-        is_square = isinstance(owner, Op) and len(set(owner.operands)) == 1
-        return made_by(op, "multiply") if is_square else ()
+        squares = [
+            m for m in makers(op.operands[0]) if m.kind.opcode == "multiply" and len(set(m.operands)) == 1
+        ]
+        return made_by(op, "multiply") if squares else ()
 
     def partials(self, c: Calculus, op: Op) -> Sequence[Partial]:
         (y,) = op.results
