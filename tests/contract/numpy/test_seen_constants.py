@@ -136,3 +136,18 @@ def test_constants_are_not_combined_across_what_moves_elements(move):
         return move(x * 1e200) * 1e-200, move(x + 1e16) - 1e16, move(x + np.full(3, 1e16)) - np.full(3, 1e16)
 
     check(chains, np.array([47.0, 1e200, 3.3e-3]))
+
+
+LEAST = np.array([np.iinfo(np.int64).min, 3037000500, -7])
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("x", [np.array([np.nan, -2.0, 0.0]), LEAST, LEAST.astype(np.int8)], ids=str)
+def test_nan_and_integers_that_wrap_around_are_not_positive(x):
+    def function(x):
+        found = []
+        for v in (np.abs(x), x * x, x**4, np.exp(x), np.maximum(x, 0), np.abs(x).reshape(3, 1)):
+            found += [v >= 0, v < 0, 0 <= v, 0 > v, np.where(v < 0, -v, v)]
+        return found
+
+    check(function, x)

@@ -94,7 +94,7 @@ def makers(value: Value) -> Iterator[Op]:
         yield owner
         opcode, operands = owner.kind.opcode, owner.operands
         if opcode in _SEEN_THROUGH or (opcode in ("multiply", "divide") and any(map(is_constant, operands))):
-            new = [v for v in operands if v not in seen and v.type.dtype in FLOATS | COMPLEXES]
+            new = [v for v in operands if v not in seen and v.type.dtype != BOOL]
             seen.update(new)
             pending += new
 

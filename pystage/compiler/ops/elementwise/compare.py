@@ -30,6 +30,7 @@ from ...hlo.types import (
 from ..batching import elementwise
 from ..operands import ALL, COMPLEXES, listing, require_dtype, require_same_type
 from ..sampling import extremes, grid
+from .base import makers
 
 _COMPARISONS = {
     "EQ": np.equal,
@@ -39,6 +40,8 @@ _COMPARISONS = {
     "GT": np.greater,
     "GE": np.greater_equal,
 }
+_REVERSED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE"}
+_STRICT = {"LE": "LT", "GE": "GT"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,9 @@ class Compare(HloOp):
     `direction` is EQ, NE, LT, LE, GT or GE. Floating-point numbers compare as IEEE 754 says (NaN is unequal
     to all, 0.0 equals -0.0): the total order that StableHLO also has is not used. Complex numbers have
     no order here; NumPy's lexicographic one is made of comparisons of their parts.
+
+    XLA takes `abs(x) >= 0` for true, which it is not of NaN and of the least integer: of floats two comparisons are made,
+    of integers the complements are compared.
     """
 
     direction: str
@@ -67,8 +73,23 @@ class Compare(HloOp):
         return ArrayType(BOOL, left.shape)
 
     def emit(self, e: Emitter, op: Op, *operands: mlir_ir.Value) -> mlir_ir.Operation:
+        type, direction = op.operands[0].type, self.direction
+        greater = op.operands[0 if direction in ("LT", "GE") else 1]
+        if direction in ("EQ", "NE") or not _is_never_negative(greater):
+            return self._compared(e, op, direction, operands)
+        if is_integer(type.dtype):
+            complements = [e.create("not", [type], [v]).results[0] for v in operands]
+            return self._compared(e, op, _REVERSED[direction], complements)
+        if direction in ("LT", "GT"):
+            return self._compared(e, op, direction, operands)
+        parts = [self._compared(e, op, each, operands).results[0] for each in (_STRICT[direction], "EQ")]
+        return e.create("or", op.results, parts)
+
+    def _compared(
+        self, e: Emitter, op: Op, direction: str, operands: Sequence[mlir_ir.Value]
+    ) -> mlir_ir.Operation:
         attributes = {
-            "comparison_direction": e.parse(f"#stablehlo<comparison_direction {self.direction}>"),
+            "comparison_direction": e.parse(f"#stablehlo<comparison_direction {direction}>"),
             "compare_type": e.parse(
                 f"#stablehlo<comparison_type {_comparison_type(op.operands[0].type.dtype)}>"
             ),
@@ -243,6 +264,15 @@ class Clamp(HloOp):
                 whole = tangent if tangent.type.shape else c.broadcast(tangent, type.shape, ())
                 found = c.select(where, whole, found)
         return (found,)
+
+
+def _is_never_negative(value: Value) -> bool:
+    """True for what XLA may see to be at least 0: integers that wrap around are not, and NaN is not comparable."""
+    opcodes = {"abs"} if is_integer(value.type.dtype) else {"abs", "exponential", "maximum"}
+    return value.type.dtype != BOOL and any(
+        maker.kind.opcode in opcodes or (maker.kind.opcode == "multiply" and len(set(maker.operands)) == 1)
+        for maker in makers(value)
+    )
 
 
 def _comparison_type(dtype: DType) -> str:
