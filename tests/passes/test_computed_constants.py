@@ -147,7 +147,7 @@ def test_nan_and_integers_that_wrap_around_are_not_positive(x):
     def function(x):
         found = []
         for v in (np.abs(x), x * x, x**4, np.exp(x), np.maximum(x, 0), np.abs(x).reshape(3, 1)):
-            found += [v >= 0, v < 0, 0 <= v, 0 > v, np.where(v < 0, -v, v)]
+            found += [v >= 0, v < 0, v >= 0, v < 0, np.where(v < 0, -v, v)]
         return found
 
     check(function, x)
