@@ -221,7 +221,7 @@ class Helped(nn.Module):
         return dense(dense(x, 4), 2)
 
 
-class Block(nn.Module):
+class Residual(nn.Module):
     """A part with parts."""
 
     features: int
@@ -237,14 +237,14 @@ class Counted(nn.Module):
     layers: int = 2
 
     def setup(self) -> None:
-        self.blocks = [Block(3) for _ in range(self.layers)]
+        self.blocks = [Residual(3) for _ in range(self.layers)]
 
     @nn.compact
     def __call__(self, x: Any) -> Any:
         for block in self.blocks:
             x = block(x)
         for _ in range(self.layers):
-            x = Block(3)(x)
+            x = Residual(3)(x)
         for layer in [nn.Dense(3) for _ in range(self.layers)]:
             x = layer(x)
         return x
