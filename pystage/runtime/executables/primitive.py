@@ -34,6 +34,7 @@ from ...compiler.passes.load_fences import fence_loads
 from ...compiler.passes.lowerings import with_registered_lowerings
 from ...compiler.passes.mask_loops import mask_loops
 from ...compiler.passes.outlining import outline_segments
+from ...compiler.passes.product_masks import unmask_products
 from ...compiler.passes.scratch import keep_scratch
 from ...compiler.passes.store_fences import fence_stores
 from ...compiler.passes.transposed_products import exchange_operands
@@ -123,7 +124,7 @@ def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
     loops become kernels (on several devices XLA would put the exchange of parts into them), and NumPy computes what it
     computes faster.
     """
-    function = show_constants(with_registered_lowerings(function, *platforms))
+    function = unmask_products(show_constants(with_registered_lowerings(function, *platforms)))
     if "cpu" not in platforms:
         return function
     function = exchange_operands(function)
