@@ -1,8 +1,8 @@
 """Unrolling of loops of few trips, before a function is differentiated.
 
 In: a function of HLO IR. Out: the same function, in which a loop that runs a few times, exactly, and whose body is small
-is that body as often as it runs. The pullback of a loop stacks the residuals of its trips, and a loop around it copies
-each stack into one of its own; of the unrolled trips residuals are values like any other.
+and has no effects is that body as often as it runs. The pullback of a loop stacks the residuals of its trips, and a loop
+around it copies each stack into one of its own; of the unrolled trips residuals are values like any other.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from .. import limits
 from ..analysis.induction import exact_trips
 from ..hlo.ir import Function, Op
 from ..hlo.rewrite import Rewriter
-from ..hlo.walk import functions, operation_count
+from ..hlo.walk import functions, is_pure, operation_count
 from ..ops import While
 
 
@@ -28,6 +28,7 @@ def _is_short(op: Op) -> bool:
         trips is not None
         and trips <= limits.DIFFERENTIATED_TRIPS
         and trips * operation_count(op.regions[1].ops) <= limits.DIFFERENTIATED_OPERATIONS
+        and is_pure(op)
     )
 
 

@@ -43,11 +43,22 @@ def test_median(x: Any) -> None:
     check_call(np.median, x, keepdims=Known(True))
 
 
+def check_one(function: Any, x: Any, q: Any, known: bool) -> None:
+    """A quantile of elements of a narrower type than the share has that type where it is NaN: a branch of the program."""
+    x_type, q_type = np.asarray(x).dtype, getattr(q, "dtype", None)
+    if q_type is None or np.ndim(q) or x_type.kind != "f" or np.result_type(x_type, q_type) == x_type:
+        check_call(function, x, Known(q) if known else q)
+    elif known:
+        check(lambda x: function(x, q), x)
+    else:
+        check(lambda x, q: function(x, q), x, q)
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("x", ARRAYS, ids=str)
 def test_quantile(x: Any) -> None:
     for q in (0.3, 0, 1, 1.0, np.float64(0.7), np.float32(0.7), (0.1, 0.5, 1.0), 1.5):
-        check_call(np.quantile, x, Known(q))
+        check_one(np.quantile, x, q, known=True)
     check_call(np.quantile, x, Known(0.4), keepdims=Known(True))
     check_call(np.percentile, x, Known(35))
     check_call(np.percentile, x, Known(35.0))
@@ -106,8 +117,8 @@ def test_shares_that_the_program_computes(x: Any) -> None:
     for q in (np.array([0.2, 0.9]), np.array(0.5), np.float32(0.25), np.array([[0.0, 1.0]])):
         if np.isinf(x).any() and q.ndim == 2:
             continue
-        check_call(np.quantile, x, q)
-        check_call(np.percentile, x, q * np.float32(100))
+        check_one(np.quantile, x, q, known=False)
+        check_one(np.percentile, x, q * np.float32(100), known=False)
 
 
 @pytest.mark.parametrize("q", [np.array([0.5, 1.5]), np.array(np.nan)])
