@@ -23,12 +23,19 @@ class _Conditional(Rewriter):
     def __init__(self) -> None:
         super().__init__()
         self._uses = DefUse()
+        self._current = Region()
+        """The region whose operations are visited."""
 
     def rewritten(self, old: Function) -> Function:
         outer, self._uses = self._uses, DefUse(old.body)
         made = super().rewritten(old)
         self._uses = outer
         return made
+
+    def ops(self, old: Region) -> None:
+        outer, self._current = self._current, old
+        super().ops(old)
+        self._current = outer
 
     def op(self, op: Op) -> None:
         found = self._loops(op) if isinstance(op.kind, If) else {}
@@ -51,10 +58,10 @@ class _Conditional(Rewriter):
         return found
 
     def _serves(self, loop: Op | Region, arm: Region) -> bool:
-        """True if a loop is none of an arm's own, but nothing else uses its results."""
+        """True if nothing but an arm uses the results of a loop, and no other loop goes round between it and the branch."""
         assert isinstance(loop, Op)
         users = [user for value in loop.results for user in self._uses.users(value)]
-        return all(user is arm for user in users) and loop not in arm.ops and is_pure(loop)
+        return all(user is arm for user in users) and loop in self._current.ops and is_pure(loop)
 
     def _run_where(self, loop: Op | Region, predicate: Value, holds: bool) -> None:
         """The loop, which goes round only where the predicate holds, or where it does not."""
