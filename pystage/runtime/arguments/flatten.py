@@ -165,8 +165,8 @@ class Flattener:
     ) -> bool:
         """Opens sequences of one class all at once, if they have as many leaves of the same types; else gives False."""
         types = tuple(map(self.class_of, rows[0]))
-        layout = self._layouts.get((cls, (), types))
-        if layout is None or layout.openers is not None or len(set(map(len, rows))) > 1:
+        layout = self._layouts.get((cls, (), types)) or self._layout(cls, (), types, rows[0])
+        if layout.openers is not None or len(set(map(len, rows))) > 1:
             return False
         found = list(
             itertools.chain.from_iterable(rows)

@@ -205,14 +205,22 @@ STRUCTURES = [
 def test_rows_of_equal_types_are_one_layout() -> None:
     """So a long list of them is found as fast as a short one; and nothing else is taken for it."""
     flattener = Flattener()
-    for _ in range(2):
-        shapes = [flattener.flatten(tuple, (), given)[0] for given in STRUCTURES]
+    first, shapes = [[flattener.flatten(tuple, (), given)[0] for given in STRUCTURES] for _ in range(2)]
+    assert first == shapes
     assert len(set(shapes)) == len(STRUCTURES)
     many = ([(i, i) for i in range(1000)], (5, 6))
     for _ in range(2):
         shape, leaves = flattener.flatten(tuple, (), many)
     assert len(shape) == len(shapes[0])
     assert leaves == [*[i // 2 for i in range(2000)], 5, 6]
+
+
+def test_rows_of_the_same_types_need_one_program() -> None:
+    compiled = pystage.compile(products, tier="compiled", fallback="error")
+    for offset in range(3):
+        rows = [(i + offset, i / 2) for i in range(5)]
+        assert compiled(rows) == products(rows)
+    assert len(compiled.signatures()) == 1
 
 
 def test_the_containers_are_those_of_a_walk() -> None:
