@@ -34,10 +34,10 @@ from ...compiler.passes.load_fences import fence_loads
 from ...compiler.passes.lowerings import with_registered_lowerings
 from ...compiler.passes.mask_loops import mask_loops
 from ...compiler.passes.outlining import outline_segments
-from ...compiler.passes.product_masks import unmask_products
+from ...compiler.passes.products.product_masks import unmask_products
+from ...compiler.passes.products.transposed_products import exchange_operands
 from ...compiler.passes.scratch import keep_scratch
 from ...compiler.passes.store_fences import fence_stores
-from ...compiler.passes.transposed_products import exchange_operands
 from ...compiler.pipeline import Staged, axes_of, with_varying
 from .compiler_options import options_for
 from .jax_private import runs_alone

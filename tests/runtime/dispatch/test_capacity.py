@@ -690,11 +690,6 @@ def test_partial_offload() -> None:
         assert staged(np.ones(2000), 30) == partly(np.ones(2000), 30)
 
 
-def test_lazy_tensors() -> None:
-    x = pystage.lazy.asarray(np.arange(3.0))
-    assert np.asarray(pystage.compile(scaled)(x, 10)).tolist() == [0.0, 45.0, 90.0]
-
-
 # ---------------------------------------------------------------- what is told
 
 

@@ -9,7 +9,7 @@ import pystage
 from pystage.compiler import ops
 from pystage.compiler.hlo.ir import Op
 from pystage.compiler.hlo.walk import functions
-from pystage.compiler.passes.product_masks import unmask_products
+from pystage.compiler.passes.products.product_masks import unmask_products
 
 
 def triangle(x):

@@ -7,12 +7,12 @@ then have neither ("Unsupported element type for DotThunk"). Gradients by the we
 
 from __future__ import annotations
 
-from ..hlo.ir import Function, Op
-from ..hlo.rewrite import Rewriter
-from ..hlo.types import BFLOAT16, FLOAT16
-from ..hlo.walk import kinds
-from ..ops import DotGeneral, Transpose
-from ..ops.linear_algebra.dot import ROUNDED
+from ...hlo.ir import Function, Op
+from ...hlo.rewrite import Rewriter
+from ...hlo.types import BFLOAT16, FLOAT16
+from ...hlo.walk import kinds
+from ...ops import DotGeneral, Transpose
+from ...ops.linear_algebra.dot import ROUNDED
 
 
 def exchange_operands(function: Function) -> Function:

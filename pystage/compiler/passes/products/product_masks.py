@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import ops
-from ..analysis.def_use import used_by
-from ..hlo.ir import Function, Op, Region, Value
-from ..hlo.rewrite import Rewriter
-from ..hlo.types import BOOL
-from ..hlo.walk import functions, kinds
-from ..ops.elementwise.base import Elementwise
+from ... import ops
+from ...analysis.def_use import used_by
+from ...hlo.ir import Function, Op, Region, Value
+from ...hlo.rewrite import Rewriter
+from ...hlo.types import BOOL
+from ...hlo.walk import functions, kinds
+from ...ops.elementwise.base import Elementwise
 
 Mask = tuple[int, Value]
 """An axis of a value, and the vector that says which of its elements along this axis are demanded."""

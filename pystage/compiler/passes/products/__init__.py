@@ -1,0 +1,1 @@
+"""Passes that rewrite the operands of products of matrices."""
