@@ -167,7 +167,12 @@ class _RefusedRolled(RetryReason):
 
 
 def _depends_on_trips(refused: Diagnostic) -> bool:
-    """True where values have no common type, are not known, or are objects of which the run chooses one."""
+    """True where values have no common type, are not known, or are objects of which the run chooses one.
+
+    How long a list is after a branch depends on its condition, in a trip of its own too.
+    """
+    if isinstance(refused, NoCommonType) and refused.is_about_length:
+        return False
     return isinstance(refused, NoCommonType | NeverSettles | NotKnown | UncertainAlias | CannotStore)
 
 
