@@ -66,8 +66,8 @@ Refusal = Fallback | Literal["caller"]
 """What happens to a call that cannot be staged; "caller": it runs in tiers, and the residual program that it is a part of
 takes the StagingError."""
 Run = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
-_making = threading.Lock()
-"""Locked while a dispatcher is created, so that a function has one."""
+_COPIED = len((*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"))
+_making = threading.Lock()  # locked while a dispatcher is created, so that a function has one
 
 
 class _Fork:
@@ -333,7 +333,9 @@ class CompiledFunction(Generic[P, R]):
             return BoundFunction(self, owner if owner is not None else type(instance))
         if instance is None or not hasattr(type(wrapped), "__get__") or isinstance(wrapped, staticmethod):
             return self
-        if self.tiers.running.plainly:
+        if (
+            self.tiers.running.plainly and len(vars(self)) == len(self._own) + _COPIED
+        ):  # no attributes of the user
             return types.MethodType(self._target.fn, instance)
         return BoundFunction(self, instance)
 
@@ -679,12 +681,12 @@ class BoundFunction(Generic[Q, R]):
         return types.MethodType(self.__func__.__pystage_function__, self.__self__)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, BoundFunction):
-            return NotImplemented
-        return self.__func__ is other.__func__ and self.__self__ is other.__self__
+        if isinstance(other, BoundFunction):
+            return self.__func__ is other.__func__ and self.__self__ is other.__self__
+        return self.__pystage_function__ == other  # the method of a plain run
 
     def __hash__(self) -> int:
-        return hash((self.__func__, id(self.__self__)))
+        return hash(self.__pystage_function__)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BoundFunction[Q, R]:
         """The method of a copy of the object, as of any bound method."""

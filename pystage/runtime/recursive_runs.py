@@ -5,17 +5,26 @@ would take frames of the runtime too: the recursion would end at a smaller depth
 user has raised the limit (`sys.setrecursionlimit`), exceed the stack of the process. So a plain run executes a copy of the
 function, in which such variables stand for the copy. From some levels on (`DEPTH`, `tiers.py`), those that hold other
 compiled functions which call each other with it stand for their copies too; above, such calls have tiers of their own.
+
+Only a variable that is called and nothing else may stand for a copy: a copy has no attributes of the compiled function, and
+is another object. Nor may it in code that may run after the call, which would see what the variable holds then.
 """
 
 from __future__ import annotations
 
 import dis
+import inspect
 import types
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeGuard
 
 from ..records import dataclass
+
+_RUN_LATER = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")
+"""Functions inside of a function that run where they stand, and at no other time."""
+_CALLS = ("CALL", "CALL_KW", "CALL_FUNCTION_EX")
 
 
 class Recursive(Protocol):
@@ -27,12 +36,17 @@ class Recursive(Protocol):
         ...
 
     @property
+    def __pystage_function__(self) -> Callable[..., Any]:
+        """The plain callable: another one than the target where it holds arguments."""
+        ...
+
+    @property
     def policy(self) -> object:
         """When it is compiled and what happens if it cannot be: equal for functions that may run as parts of each other."""
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Use:
     """A variable of `function` that holds `compiled`: a global one, or the cell of a free one."""
 
@@ -54,16 +68,28 @@ class _Copy:
     """The copy of a function, and what it is a copy for: functions with their code and defaults, and their variables."""
 
     function: Callable[..., Any]
-    originals: tuple[tuple[types.FunctionType, types.CodeType, tuple[Any, ...] | None], ...] = ()
+    originals: tuple[tuple[types.FunctionType, tuple[object, ...]], ...] = ()
     uses: tuple[_Use, ...] = ()
 
     @property
     def holds(self) -> bool:
         """Whether a run of the copy is one of the original."""
-        for function, code, defaults in self.originals:
-            if function.__code__ is not code or function.__defaults__ is not defaults:
+        for function, parts in self.originals:
+            if any(now is not then for now, then in zip(_parts(function), parts, strict=True)):
                 return False
         return all(use.holds for use in self.uses)
+
+
+class _GlobalVariable:
+    """A global variable that there is for as long as this object."""
+
+    def __init__(self, variables: dict[str, Any], name: str, value: object) -> None:
+        self._variables = variables
+        self._name = name
+        variables[name] = value
+
+    def __del__(self) -> None:
+        self._variables.pop(self._name, None)
 
 
 class RecursiveRuns:
@@ -74,6 +100,7 @@ class RecursiveRuns:
         self._plain = compiled.target
         self._alone: _Copy | None = None
         self._together: _Copy | None = None
+        self._variables: list[_GlobalVariable] = []
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -104,13 +131,13 @@ class RecursiveRuns:
         members = _recursion_of(compiled) if together else {compiled: self._plain}
         uses = {f: [u for u in _uses(f) if u.compiled in members] for f in members.values()}
         found = tuple([use for each in uses.values() for use in each])
-        if not found or any(map(_is_otherwise_used, found)):
+        if not found or not all(map(_is_only_called, found)):
             return _Copy(self._plain)
         names = {use: f"__pystage_{use.name}_{id(self):x}_{together:d}" for use in found if use.cell is None}
-        copies = {f: _copy(f, {u.name: names[u] for u in each if u in names}) for f, each in uses.items()}
+        copies = {f: _copy(f, each, names) for f, each in uses.items()}
         for use in found:
             self._bind(use, names.get(use), copies[use.function], copies[members[use.compiled]])
-        originals = tuple([(f, f.__code__, f.__defaults__) for f in copies])
+        originals = tuple([(f, _parts(f)) for f in copies])
         return _Copy(copies[self._plain], originals, found)
 
     def _bind(
@@ -118,8 +145,7 @@ class RecursiveRuns:
     ) -> None:
         """Gives the variable of a copy its value: a global one for as long as these runs are possible."""
         if name is not None:
-            caller.__globals__[name] = callee
-            weakref.finalize(self, caller.__globals__.pop, name, None).atexit = False
+            self._variables.append(_GlobalVariable(caller.__globals__, name, callee))
             return
         cells = list(caller.__closure__ or ())
         cells[caller.__code__.co_freevars.index(use.name)].cell_contents = callee
@@ -147,7 +173,11 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _is_compiled(value: Any) -> TypeGuard[Recursive]:
-    return isinstance(getattr(type(value), "recursive_runs", None), property)
+    """Whether it is a compiled function that holds no arguments."""
+    return (
+        isinstance(getattr(type(value), "recursive_runs", None), property)
+        and value.target is value.__pystage_function__
+    )
 
 
 def _uses(function: types.FunctionType) -> list[_Use]:
@@ -165,34 +195,58 @@ def _uses(function: types.FunctionType) -> list[_Use]:
     return found
 
 
-def _is_otherwise_used(use: _Use) -> bool:
-    """True where code assigns the variable, or uses its name for something else, as an attribute."""
-    reads = ("LOAD_DEREF", "LOAD_CLOSURE", "LOAD_CLASSDEREF") if use.cell else ("LOAD_GLOBAL", "LOAD_NAME")
-    named = (*dis.hasfree, *dis.hasname)
-    return any(
-        each.opcode in named and each.argval == use.name and each.opname not in reads
-        for code in _codes(use.function.__code__)
-        for each in dis.get_instructions(code)
-        if each.opname != "COPY_FREE_VARS"
-    )
+def _is_only_called(use: _Use) -> bool:
+    """True where nothing else is done with the variable, nor with its name, and the function itself makes the calls."""
+    whole = use.function.__code__
+    if whole.co_flags & _RUN_LATER:
+        return False
+    for code in _codes(whole):
+        instructions = [each for each in dis.get_instructions(code) if each.opname != "COPY_FREE_VARS"]
+        named = [each for each in instructions if _names(each, use.name)]
+        if named and code is not whole and code.co_name not in _COMPREHENSIONS:
+            return False
+        if not all(each.opname == "LOAD_CLOSURE" or _is_called(each, instructions) for each in named):
+            return False
+    return True
 
 
-def _copy(function: types.FunctionType, new: Mapping[str, str]) -> types.FunctionType:
-    """A copy of a function with new names of global variables, and cells of its own for compiled functions."""
-    cells = tuple([types.CellType() if _is_compiled(_content(c)) else c for c in function.__closure__ or ()])
-    for cell, old in zip(cells, function.__closure__ or (), strict=True):
-        if cell is not old:
-            cell.cell_contents = old.cell_contents
-    made = types.FunctionType(
-        _renamed(function.__code__, new),
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        cells,
-    )
+def _names(instruction: dis.Instruction, name: str) -> bool:
+    return instruction.argval == name and instruction.opcode in (*dis.hasfree, *dis.hasname)
+
+
+def _is_called(load: dis.Instruction, instructions: Sequence[dis.Instruction]) -> bool:
+    """True where what an instruction loads is called: the smallest expression that begins with it is a call."""
+    if load.opname not in ("LOAD_GLOBAL", "LOAD_DEREF"):
+        return False
+    start, end = _range(load)
+    around = [(_range(each)[1], each.opname) for each in instructions if _range(each)[0] == start]
+    least = min([last for last, _ in around if last > end], default=end)
+    return any(last == least and name in _CALLS for last, name in around if last > end)
+
+
+def _range(instruction: dis.Instruction) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Where the expression of an instruction starts and ends in the source: as line and column; at 0 if it is not known."""
+    at = instruction.positions or dis.Positions()
+    return (at.lineno or 0, at.col_offset or 0), (at.end_lineno or 0, at.end_col_offset or 0)
+
+
+def _parts(function: types.FunctionType) -> tuple[object, ...]:
+    """What makes a function what it is."""
+    return function.__code__, function.__defaults__, function.__kwdefaults__
+
+
+def _copy(
+    function: types.FunctionType, uses: Sequence[_Use], names: Mapping[_Use, str]
+) -> types.FunctionType:
+    """A copy of a function with new names of global variables, and free variables with cells of their own."""
+    own = {use.name for use in uses if use.cell is not None}
+    variables = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    cells = tuple([types.CellType() if name in own else cell for name, cell in variables])
+    code = _renamed(function.__code__, {use.name: names[use] for use in uses if use in names})
+    made = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, cells)
     made.__kwdefaults__ = function.__kwdefaults__
     made.__qualname__ = function.__qualname__
-    made.__dict__.update(function.__dict__)
+    made.__doc__ = None  # whose examples `doctest` would run again
     return made
 
 
