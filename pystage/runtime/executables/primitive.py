@@ -19,6 +19,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from ...compiler.analysis.varying import ALIKE
 from ...compiler.emit.stablehlo import emit_inline
+from ...compiler.emit.strided_counters import hide_strided_counters
 from ...compiler.hlo.ir import Function
 from ...compiler.hlo.types import ArrayType
 from ...compiler.hlo.walk import kinds
@@ -118,17 +119,22 @@ def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple
 
 def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
     """The program as it is emitted for these platforms: with the lowerings that the user has registered, with what XLA
-    computes from constants as constants where it would lose signs of zeros, and on CPUs without transposes of products in
-    16 bits, with loads fenced from stores, in segments, and with channels last in the convolutions of loops. Where it runs
-    `alone`, in this process and on one device, masks are compacted in loops, loops keep the memory of their lists, small
-    loops become kernels (on several devices XLA would put the exchange of parts into them), and NumPy computes what it
-    computes faster.
+    computes from constants as constants where it would lose signs of zeros, without masks of products that nothing needs, and
+    without the trip counts that XLA computes wrongly.
     """
     function = unmask_products(show_constants(with_registered_lowerings(function, *platforms)))
-    if "cpu" not in platforms:
-        return function
+    if "cpu" in platforms:
+        function = _for_cpu(function, alone and len(platforms) == 1)
+    return hide_strided_counters(function)
+
+
+def _for_cpu(function: Function, alone: bool) -> Function:
+    """The program without transposes of products in 16 bits, with loads fenced from stores, in segments, and with channels
+    last in the convolutions of loops. Where it runs `alone`, in this process and on one device, masks are compacted in
+    loops, loops keep the memory of their lists, small loops become kernels (on several devices XLA would put the exchange
+    of parts into them), and NumPy computes what it computes faster.
+    """
     function = exchange_operands(function)
-    alone = alone and len(platforms) == 1
     if alone:
         function = keep_scratch(mask_loops(function))
     function = fence_stores(function)

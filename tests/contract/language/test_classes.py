@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
+import pystage
 import pytest
 from checking import Cases, check
 
@@ -636,3 +637,34 @@ def object_that_is_not_iterable(x):
 @pytest.mark.parametrize("function, args, options", cases.params)
 def test_plain_and_staged_agree(function, args, options):
     check(function, *args, **options)
+
+
+# ---------------------------------------------------------------- methods that are compiled
+
+
+class Scaled:
+    factor = 3.0
+
+    @pystage.compile
+    @classmethod
+    def by_class(cls, x):
+        return x * cls.factor
+
+    @pystage.compile
+    @staticmethod
+    def by_none(x):
+        return x + 1.0
+
+
+class ScaledMore(Scaled):
+    factor = 5.0
+
+
+def compiled_descriptors(x):
+    more = ScaledMore()
+    return Scaled.by_class(x), more.by_class(x), ScaledMore.by_none(x), more.by_none(x)
+
+
+@pytest.mark.parametrize("x", [2.0, np.arange(3.0)], ids=["float", "array"])
+def test_compiled_class_methods_and_static_methods(x):
+    check(compiled_descriptors, x)

@@ -172,13 +172,15 @@ def stored_member(engine: Engine, cls: type, name: str, missing: Callable[[], Ab
 
 def bind_member(engine: Engine, cls: type, name: str, raw: Any, receiver: Abstract | None) -> Abstract:
     """The result of reading a class attribute through an instance (`receiver`) or through the class."""
-    if isinstance(raw, staticmethod):
-        return class_member(engine, cls, name, raw.__func__)
+    compiled = hasattr(raw, "__pystage_function__")
+    descriptor = getattr(raw, "__wrapped__", raw) if compiled else raw
+    if isinstance(descriptor, staticmethod):
+        return class_member(engine, cls, name, raw if compiled else raw.__func__)
     if isinstance(raw, types.ClassMethodDescriptorType):  # of a class of C, which nobody changes
         return Const(getattr(cls, name))
-    if isinstance(raw, classmethod):
-        return Method(class_member(engine, cls, name, raw.__func__), Const(cls))
-    if receiver is not None and (isinstance(raw, _FUNCTIONS) or hasattr(raw, "__pystage_function__")):
+    if isinstance(descriptor, classmethod):
+        return Method(class_member(engine, cls, name, raw if compiled else raw.__func__), Const(cls))
+    if receiver is not None and (isinstance(raw, _FUNCTIONS) or compiled):
         return Method(class_member(engine, cls, name, raw), receiver)
     if isinstance(raw, functools.singledispatchmethod):
         return _generic_method(engine, cls, name, raw, receiver)
