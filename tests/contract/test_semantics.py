@@ -339,6 +339,25 @@ def test_the_memory_of_what_grows_is_limited(monkeypatch):
         staged(guarded, 126)
 
 
+def test_a_recursive_function_that_is_rebound_while_it_runs():
+    def runs(compiled):
+        @compiled
+        def count(n):
+            if n == 3:
+                rebind()
+            return 0 if n == 0 else 1 + count(n - 1)
+
+        def rebind():
+            nonlocal count
+            count = lambda n: 100
+
+        first = count
+        return first(5), first(2)
+
+    assert runs(lambda f: f) == (103, 101)
+    assert runs(lambda f: pystage.compile(f, tier="plain", fallback="python")) == (5, 101)
+
+
 def test_an_interrupted_call_has_stored_nothing():
     class Interrupt(Exception):
         pass
