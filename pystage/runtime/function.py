@@ -66,7 +66,7 @@ Refusal = Fallback | Literal["caller"]
 """What happens to a call that cannot be staged; "caller": it runs in tiers, and the residual program that it is a part of
 takes the StagingError."""
 Run = Callable[[Callable[..., Any], Sequence[Any], dict[str, Any]], Any]
-_COPIED = len((*functools.WRAPPER_ASSIGNMENTS, "__wrapped__"))
+_COPIED = len(functools.WRAPPER_ASSIGNMENTS)
 _making = threading.Lock()  # locked while a dispatcher is created, so that a function has one
 
 

@@ -61,6 +61,12 @@ LEVELS = 300
 """Three frames for each would exceed Python's limit of 1,000."""
 
 
+@pytest.fixture(autouse=True)
+def tiers_as_given(monkeypatch):
+    """Each function has its own tier."""
+    monkeypatch.delenv("PYSTAGE_TIER", raising=False)
+
+
 def modules(tmp_path, settings):
     """The module as it is, and with all functions compiled."""
     path = tmp_path / "recursive.py"
