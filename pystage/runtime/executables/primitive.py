@@ -119,8 +119,8 @@ def _tangents(*operands: Any, staged: Staged, varied: tuple[bool, ...]) -> tuple
 
 def for_platform(function: Function, *platforms: str, alone: bool) -> Function:
     """The program as it is emitted for these platforms: with the lowerings that the user has registered, with what XLA
-    computes from constants as constants where it would lose signs of zeros, without masks of products that nothing needs, and
-    without the trip counts that XLA computes wrongly.
+    computes from constants as constants where it would lose signs of zeros, without masks of products that nothing needs,
+    and without the trip counts that XLA computes wrongly.
     """
     function = unmask_products(show_constants(with_registered_lowerings(function, *platforms)))
     if "cpu" in platforms:
