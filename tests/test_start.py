@@ -52,8 +52,8 @@ def counts(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 def test_import_loads_the_surface_alone(counts: list[dict[str, Any]]) -> None:
     imported = counts[0]
-    assert imported["ours"] <= 29
-    assert imported["classes"] <= 42
+    assert imported["ours"] <= 30
+    assert imported["classes"] <= 48
     assert imported["generated"] <= 3
     assert not imported["others"]
 
@@ -62,7 +62,7 @@ def test_the_first_call_generates_code_for_classes_that_it_allocates_alone(
     counts: list[dict[str, Any]],
 ) -> None:
     called = counts[1]
-    assert called["ours"] <= 548
+    assert called["ours"] <= 556
     assert called["classes"] > 700
     assert called["generated"] <= 100
     assert len(called["others"]) <= 25
