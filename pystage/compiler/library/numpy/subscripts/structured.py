@@ -500,10 +500,15 @@ def _append(ctx: Context, arr: Raw, values: Raw) -> Abstract:
     return _concatenate(ctx, Tuple((abstract(arr), abstract(values))))
 
 
+def _require_plain_fields(ctx: Context, records: Records) -> None:
+    """PS606 for records that are not sorted, whatever the order."""
+    if any(leaf.shape or len(leaf.names) > 1 for leaf in records.leaves) or rank_of(ctx, records) != 1:
+        refuse(ctx, "sorting, with more than one axis, or fields of arrays or structures,", _BY_FIELDS)
+
+
 def _order(ctx: Context, records: Records, order: Raw) -> list[Abstract]:
     """The fields to sort by, those that `order` names first."""
-    if any(leaf.shape or len(leaf.names) > 1 for leaf in records.leaves) or rank_of(ctx, records) != 1:
-        refuse(ctx, "sorting, with more than one axis, or fields of arrays or structures,", _BY_ARGSORT)
+    _require_plain_fields(ctx, records)
     known = known_object(ctx, order)
     names = _names(ctx, abstract(order)) if known is MISSING else [known] if isinstance(known, str) else known
     if names is not None and not isinstance(names, list | tuple):
@@ -514,7 +519,7 @@ def _order(ctx: Context, records: Records, order: Raw) -> list[Abstract]:
     return [field(ctx, records, name) for name in (*given, *[n for n in all_names if n not in given])]
 
 
-_BY_ARGSORT = "sort by a field: `a[np.argsort(a['x'], kind='stable')]`"
+_BY_FIELDS = "sort by fields: `a[np.argsort(a['x'], kind='stable')]`, or by x and then y `a[np.lexsort((a['y'], a['x']))]`"
 
 
 def _sort(
@@ -532,6 +537,7 @@ def _argsort(
     """`np.argsort` that is stable: in which order another one has records that are equal is NumPy's own."""
     if not isinstance(a, Records) or a.element:
         refuse(ctx, "np.argsort")
+    _require_plain_fields(ctx, a)
     if known_object(ctx, kind) not in ("stable", "mergesort") and known_object(ctx, stable) is not True:
         why = "in which order it has records that are equal is NumPy's own"
         refuse(ctx, "an argsort that is not stable,", "give it `kind='stable'`", why)
