@@ -267,6 +267,8 @@ SCRATCH_BYTES = 4096
 """Bytes from which on filling memory takes longer than carrying it through a loop."""
 FOLDED_ELEMENTS = 4096
 """Elements: an operation that takes or gives more is not folded; what reads its result hides it from XLA."""
+SEEN_THROUGH_VALUES = 100
+"""Values that are looked at to find out what XLA may see an operand to be made by."""
 INLINED_OPERATIONS = 64
 """Operations: calls of functions of no more are inlined before they are emitted, where XLA would inline them."""
 SINGLE_TRIP_ELEMENTS = 64

@@ -111,3 +111,46 @@ def test_a_program_too_large_whose_loops_are_written_out_is_inferred_once(monkey
     monkeypatch.setattr(pystage.config, "program_limit", 1.0)
     watch = Watch(of_letters, "abcd" * 900, 1.0, refused="PS404")
     assert len(watch.engines) == 1
+
+
+def halved(x):
+    """The shape of a view depends on the trip."""
+    for i in range(4):
+        x = np.reshape(x, (2**i, -1)).sum(axis=1, keepdims=True) + x.reshape((2**i, -1))
+        x = x.reshape(-1)
+    return x
+
+
+class Part:
+    def __init__(self) -> None:
+        self.name: str | None = None
+
+
+def named(x):
+    """Objects of which the run would choose one are given texts that the trip decides."""
+    parts = []
+    for _ in range(3):
+        part = Part()
+        part.name = f"part {len(parts)}"
+        parts.append(part)
+    return {part.name: x * i for i, part in enumerate(parts)}
+
+
+def branched(x):
+    """What is refused does not depend on the trip."""
+    rows = []
+    for i in range(10):
+        if x[i] > 0:
+            rows.append(f"{x[i]}")
+    return rows
+
+
+def test_a_rolled_loop_of_few_trips_that_is_refused_is_written_out() -> None:
+    check(halved, np.arange(16.0))
+    check(named, np.arange(3.0))
+
+
+def test_a_loop_is_not_written_out_in_vain() -> None:
+    watch = Watch(branched, np.ones(10), refused="PS301")
+    assert len(watch.engines) == 1
+    assert not watch.trips

@@ -1,9 +1,8 @@
 """Flattening of arguments: into leaves and a shape at each call, into `Spec`s when a call is specialised.
 
 A shape is a tuple of `Layout`s, one for each container in the order of a depth-first walk, and one for all rows of equal
-types. Layouts are made
-once for each combination of class, keys and types of the values, so that a container that holds only leaves
-costs one look-up however many there are, and shapes are compared by identity.
+types. Layouts are made once for each combination of class, keys and types of the values, so that a container that holds
+only leaves costs one look-up however many there are, and shapes are compared by identity.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from ...compiler.analysis.varying import ALIKE
 from ...compiler.emit.stablehlo import emit_inline
-from ...compiler.emit.strided_counters import hide_strided_counters
 from ...compiler.hlo.ir import Function
 from ...compiler.hlo.types import ArrayType
 from ...compiler.hlo.walk import kinds
@@ -39,6 +38,7 @@ from ...compiler.passes.products.product_masks import unmask_products
 from ...compiler.passes.products.transposed_products import exchange_operands
 from ...compiler.passes.scratch import keep_scratch
 from ...compiler.passes.store_fences import fence_stores
+from ...compiler.passes.strided_counters import hide_strided_counters
 from ...compiler.pipeline import Staged, axes_of, with_varying
 from .compiler_options import options_for
 from .jax_private import runs_alone

@@ -14,6 +14,7 @@ import numpy as np
 from jax.interpreters.mlir import ir as mlir_ir
 
 from ....records import dataclass
+from ... import limits
 from ...hlo.builder import Builder
 from ...hlo.calculus import (
     Calculus,
@@ -81,13 +82,12 @@ class Elementwise(HloOp):
 _MOVING = frozenset({"broadcast_in_dim", "concatenate", "reshape", "reverse", "slice", "transpose"})
 _SEEN_THROUGH = _MOVING | {"abs", "clamp", "maximum", "minimum", "negate", "select"}
 """What XLA may remove, or move past another operation: `log(abs(exp(x)))` is `x` to it."""
-_MOST_SEEN = 100
 
 
 def makers(value: Value) -> Iterator[Op]:
     """The operations that XLA may see a value to be made by; products with constants are seen through as well."""
     pending, seen = [value], {value}
-    while pending and len(seen) < _MOST_SEEN:
+    while pending and len(seen) < limits.SEEN_THROUGH_VALUES:
         owner = pending.pop().owner
         if not isinstance(owner, Op):
             continue
