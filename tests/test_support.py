@@ -24,7 +24,7 @@ def load() -> ModuleType:
 
 
 def written_anew() -> str:
-    """The page as a process of its own makes it: other tests import modules that declare more."""
+    """The page as a process of its own makes it: IPython, which other tests run, adds `display` to the builtins."""
     program = f"import runpy; print(runpy.run_path({str(SCRIPT)!r})['page'](), end='')"
     made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return made.stdout
