@@ -26,7 +26,6 @@ from ...compiler.hlo.walk import kinds
 from ...compiler.infer.state.effort import OutOfTime, ended_after
 from ...compiler.ops import While
 from ...compiler.ops.foreign.named_axes import CURRENT
-from ...compiler.passes.cost_model import estimate
 from ...compiler.passes.vector_parameters import Parameter, with_vectors
 from ...compiler.pipeline import Infer, Request, Staged, build
 from ...compiler.values.boundary import Form, LeafSpec, Spec, StructureSpec
@@ -40,9 +39,9 @@ from ..arguments.layouts import Layouts, Place
 from ..arguments.packing import Pack, Packed, groups_of, operands_of, packed
 from ..arguments.signature import Signature
 from ..executables.background import Job, beside, can_interrupt, wait_for
-from ..executables.compiler_options import Options, options_for
+from ..executables.compiler_options import Options, expected_seconds, options_for
 from ..executables.garbage_collector import waiting
-from ..executables.jax_private import forget
+from ..executables.jax_private import forget, is_tracing
 from ..executables.stack import with_stack_reserve
 from ..guards.environment import Reader, guard_key
 from ..outcomes import Elsewhere, Unprepared, pending
@@ -146,6 +145,8 @@ class Outermost:
         """As of `jax.jit`."""
 
     def __call__(self, *inputs: Any) -> Any:
+        if not is_tracing():
+            return self._jitted(*inputs)
         with jax.core.eval_context():
             return self._jitted(*inputs)
 
@@ -282,7 +283,7 @@ class Specialisation:
         """
         if not self._prepared:
             kept = config.cache_dir is not None
-            check_worth(lambda: 0.0 if kept else estimate(self._latest.function))
+            check_worth(lambda: 0.0 if kept else expected_seconds(self._latest.function, self.run_options))
 
     @property
     def _latest(self) -> Staged:

@@ -10,9 +10,10 @@ import pytest
 
 import pystage
 from pystage.runtime.executables import compiler_options
-from pystage.runtime.executables.compiler_options import WITHOUT_LIBRARY, best
+from pystage.runtime.executables.compiler_options import OLDER_EMITTERS, WITHOUT_LIBRARY, best
 
 LIBRARY = "xla_cpu_experimental_ynn_fusion_type"
+EMITTERS = "xla_cpu_use_fusion_emitters"
 
 
 def layer(x, w):
@@ -23,8 +24,9 @@ def inputs(rows=8, inner=2048, columns=4096, dtype=np.float32):
     return np.ones((rows, inner), dtype), np.ones((inner, columns), dtype)
 
 
-def options(f, *args):
-    return best(pystage.compile(f).lower(*args).staged.function)
+def options(f, *args, of=LIBRARY):
+    chosen = best(pystage.compile(f).lower(*args).staged.function)
+    return {option: value for option, value in chosen.items() if option == of}
 
 
 def in_library(compiled):
@@ -74,6 +76,71 @@ def repeated(x, w):
 )
 def test_options_follow_what_the_program_multiplies(f, args, expected):
     assert options(f, *args) == expected
+
+
+def bisection(target):
+    low, high = 0.0, 100.0
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        if middle * middle < target:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def recurrent(xs, w, u):
+    h = np.zeros(64, np.float32)
+    for x in xs:
+        h = np.tanh(x @ w + h @ u)
+    return h
+
+
+def relaxation(grid):
+    for _ in range(200):
+        grid = 0.5 * grid + 0.25
+    return grid
+
+
+RECURRENT = np.ones((20, 8), np.float32), np.ones((8, 64), np.float32), np.ones((64, 64), np.float32)
+
+
+@pytest.mark.skipif(jax.__version_info__ >= (0, 11), reason="XLA has no other emitters")
+@pytest.mark.parametrize(
+    ("f", "args", "expected"),
+    [
+        (lambda x: x * 2 + 1, (np.ones(3),), OLDER_EMITTERS),
+        (bisection, (2.0,), OLDER_EMITTERS),
+        (lambda x: x @ x, (np.ones((30, 30)),), OLDER_EMITTERS),
+        (np.exp, (np.ones(1_000_000),), {}),
+        (recurrent, RECURRENT, {}),
+        (relaxation, (np.ones(10),), OLDER_EMITTERS),
+        (relaxation, (np.ones((300, 300)),), {}),
+    ],
+)
+def test_programs_with_little_work_on_vectors_have_the_emitters_that_compile_faster(f, args, expected):
+    assert options(f, *args, of=EMITTERS) == expected
+
+
+@pytest.mark.skipif(jax.__version_info__ >= (0, 11), reason="XLA has no other emitters")
+def test_the_emitters_are_chosen_for_calls_unless_the_user_has_chosen(monkeypatch):
+    program = pystage.compile(bisection).lower(2.0).staged.function
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=true")
+    assert compiler_options.options_for(program) == {}
+    monkeypatch.delenv("XLA_FLAGS")
+    assert compiler_options.options_for(program) == OLDER_EMITTERS
+    asked = []
+    jit = jax.jit
+    monkeypatch.setattr(jax, "jit", lambda f, **kw: asked.append(kw.get("compiler_options")) or jit(f, **kw))
+    assert pystage.compile(bisection)(2.0) == bisection(2.0)
+    assert dict(OLDER_EMITTERS) in asked
+
+
+@pytest.mark.skipif(jax.__version_info__ >= (0, 11), reason="XLA has no other emitters")
+def test_a_program_with_options_runs_at_once_where_jax_traces(monkeypatch):
+    monkeypatch.delenv("XLA_FLAGS")
+    root = pystage.compile(bisection)
+    assert jax.jit(lambda x: x + root(2.0))(1.0) == np.float32(1 + bisection(2.0))
 
 
 def test_a_loop_counts_as_often_as_it_runs():
@@ -134,14 +201,18 @@ def test_the_users_own_options_come_first(monkeypatch):
         pystage.config.compiler_options = "-O3"  # type: ignore[assignment]
     monkeypatch.setattr(pystage.config, "_compiler_options", None)
     monkeypatch.setenv("XLA_FLAGS", f"--{LIBRARY}=LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT")
-    assert compiler_options.options_for(pystage.compile(layer).lower(*inputs()).staged.function) == {}
+    assert LIBRARY not in compiler_options.options_for(
+        pystage.compile(layer).lower(*inputs()).staged.function
+    )
 
 
 def test_flags_in_a_file_come_first(monkeypatch, tmp_path):
     flags = tmp_path / "flags"
     flags.write_text(f"--{LIBRARY}=LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT\n")
     monkeypatch.setenv("XLA_FLAGS", str(flags))
-    assert compiler_options.options_for(pystage.compile(layer).lower(*inputs()).staged.function) == {}
+    assert LIBRARY not in compiler_options.options_for(
+        pystage.compile(layer).lower(*inputs()).staged.function
+    )
 
 
 def test_an_option_that_xla_does_not_know_is_not_given(monkeypatch):
