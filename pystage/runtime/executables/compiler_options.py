@@ -6,8 +6,8 @@ XLA has one option for a whole program, so the gain of each in some operations i
 - **The library.** XLA:CPU gives products, sums and convolutions to a library (YNNPACK), which packs the right operand of a
   product at every call. For weights of many megabytes packing takes longer than the product: such programs are compiled
   without the library.
-- **The emitters.** XLA:CPU emits its kernels through MLIR. With its older emitters a program takes three quarters of the time
-  to compile, but loops over vectors run slower. Programs that do little work on vectors are compiled by these.
+- **The emitters.** XLA:CPU emits its kernels through MLIR. With its older emitters a program takes three quarters of the
+  time to compile, but loops over vectors run slower. Programs that do little work on vectors are compiled by these.
 """
 
 from __future__ import annotations
