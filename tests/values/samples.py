@@ -61,7 +61,6 @@ from pystage.compiler.values.lattice import (
     RowsCell,
     RowsTuple,
     SetCell,
-    Sharing,
     SliceObject,
     Stream,
     Super,
@@ -76,6 +75,7 @@ from pystage.compiler.values.lattice import (
     Zip,
 )
 from pystage.compiler.values.memory import record_class
+from pystage.compiler.values.vector import Sharing, Vector
 from pystage.compiler.values.views import Permuted, View, Window
 
 PLACE = Span("f.py", 1, 0, 1, 1)
@@ -120,7 +120,7 @@ def function() -> Function:
     return Function("f", "f", Parameters(), [], PLACE)
 
 
-def samples() -> list[Abstract | Cell]:
+def samples() -> list[Abstract | Cell | Vector[Any]]:
     """A sample of each class, in which every field differs from its default; of some classes a plain one too."""
     n, x = number, Ref(1)
     remake = ExceptionBuilder(((ArrayType(INT64), 0),), lambda number: None)  # type: ignore[arg-type, return-value]
@@ -139,7 +139,7 @@ def samples() -> list[Abstract | Cell]:
         Tuple((n(), Const(1), x)),
         Tuple((n(), row(2)), type("Pair", (tuple,), {})),
         Pooled(3, program(INT64)),
-        RowsTuple(RowsCell(Array(program(INT64, 3), Form.PYTHON), 3, program(INT64))),
+        RowsTuple(Vector(Array(program(INT64, 3), Form.PYTHON), 3, program(INT64))),
         SliceObject(n(INT64), Const(None), Const(2)),
         Range(n(INT64), n(INT64), Const(1)),
         Records(record_class(np.dtype([("x", "f8"), ("n", "i8")])), (row(1), Ref(2)), 24, True),
@@ -183,27 +183,26 @@ def samples() -> list[Abstract | Cell]:
         AtIndex(n(FLOAT64, Form.JAX, 4), n(INT64)),
         ArrayCell(program(FLOAT64, 3)),
         ArrayCell(program(FLOAT64, 2), frozen=Frozen.COPY, objects=(Identity(),)),
-        RowsCell(
-            Array(program(FLOAT64, 4, 3), Form.NDARRAY), 4, 2, shared=Sharing.TWICE, start=1, objects=(Identity(),)
-        ),
+        Vector(Array(program(FLOAT64, 4, 3), Form.NDARRAY), 4, 2, None, 1, Sharing.TWICE, (Identity(),)),
+        Vector(Tuple((Array(program(FLOAT64, 3), Form.SCALAR), NONE)), 3, program(INT64), PLACE, program(INT64)),
         ArrayCell(program(FLOAT64, 1, 3), program(BOOL), merged(3, views=True), program(INT32)),
         ListCell((n(), x)),
-        RowsCell(Array(program(INT64, 4), Form.PYTHON, range=(0, 9)), 4, program(INT64)),
-        RowsCell(Tuple((Array(program(FLOAT64, 3), Form.SCALAR), NONE)), 3, 2, PLACE, merged(3), program(INT32)),
+        RowsCell(Vector(Array(program(INT64, 4), Form.PYTHON, range=(0, 9)), 4, program(INT64))),
+        RowsCell(Vector(Array(program(INT64, 3), Form.PYTHON), 3, 2), merged(3), program(INT32)),
         ListCell((n(), row(2)), merged(3), program(INT32)),
         DictCell({"a": n(), 1: x}),
         DictCell({"a": n(), 1: row(2)}, merged(3), program(INT32)),
         DictCell({"a": n()}, container=collections.defaultdict, factory=Const(int)),
         TableCell(
             collections.defaultdict,
-            RowsCell(Tuple((Array(program(INT64, 2), Form.PYTHON), NONE)), 2, 2),
+            Vector(Tuple((Array(program(INT64, 2), Form.PYTHON), NONE)), 2, 2),
             factory=Const(int),
         ),
         SetCell(frozenset([1])),
         SetCell(frozenset([1]), merged(3), program(INT32)),
         TableCell(
             dict,
-            RowsCell(
+            Vector(
                 Tuple((Array(program(INT64, 4), Form.PYTHON), Array(program(FLOAT64, 4), Form.SCALAR))),
                 4,
                 program(INT64),
@@ -213,7 +212,7 @@ def samples() -> list[Abstract | Cell]:
         ),
         TableCell(
             set,
-            RowsCell(Tuple((Array(program(INT64, 2), Form.PYTHON), NONE)), 2, 2),
+            Vector(Tuple((Array(program(INT64, 2), Form.PYTHON), NONE)), 2, 2),
             0,
             program(INT32, 8),
             program(INT64, 2),
@@ -224,11 +223,12 @@ def samples() -> list[Abstract | Cell]:
         ObjectCell(int, {"a": n(), "b": x}),
         ObjectCell(int, {"a": n(), "b": row(2)}, _Origin(), merged(3), program(INT32), frozen=True),
         PoolCell(
-            ObjectCell(int, {"a": Array(program(INT64, 4), Form.PYTHON), "b": Pooled(3, program(INT64, 4))}),
-            4,
-            program(INT64),
-            PLACE,
-            True,
+            Vector(
+                ObjectCell(int, {"a": Array(program(INT64, 4), Form.PYTHON), "b": Pooled(3, program(INT64, 4))}),
+                4,
+                program(INT64),
+                PLACE,
+            ),
             True,
         ),
         MemberCell(list, 3, program(INT64)),
@@ -244,24 +244,24 @@ def samples() -> list[Abstract | Cell]:
     ]  # fmt: skip
 
 
-def label(x: Abstract | Cell) -> str:
+def label(x: Abstract | Cell | Vector[Any]) -> str:
     """The name of a sample in a test's id."""
     return type(x).__name__
 
 
 def kinds_of_content() -> set[str]:
-    """The names of all classes of abstract values and cells of the compiler; not those that only have subclasses.
+    """The names of all classes of abstract values, cells and vectors of the compiler; not those that only have subclasses.
 
     By name, since a dataclass with slots is made twice.
     """
-    pending: list[type] = [Abstract, Cell]
+    pending: list[type] = [Abstract, Cell, Vector]
     for cls in pending:
         pending += cls.__subclasses__()
     own = [cls for cls in pending if cls.__module__.startswith("pystage.")]
     return {f"{cls.__module__}.{cls.__name__}" for cls in own if "__dataclass_fields__" in vars(cls)}
 
 
-def defaults(x: Abstract | Cell) -> set[str]:
+def defaults(x: Abstract | Cell | Vector[Any]) -> set[str]:
     """The fields of `x` that are as they are where nobody says otherwise."""
     found = set()
     for f in fields(x):  # type: ignore[arg-type]
@@ -272,7 +272,7 @@ def defaults(x: Abstract | Cell) -> set[str]:
     return found
 
 
-_PARTS = (Abstract, Cell, Alias, Extent, Version, View)
+_PARTS = (Abstract, Cell, Vector, Alias, Extent, Version, View)
 _OF_PATTERNS = {(Gated, "sides"), (Alias, "stamp"), (Extent, "bounds")}
 """What stands in fields and is no part of a value: what the sides of a join had, or a source was last equal to."""
 

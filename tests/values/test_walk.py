@@ -228,7 +228,7 @@ def test_heads_tell_data_keys_and_counts_apart() -> None:
 
 def test_notes_are_no_part_of_a_node() -> None:
     noted = [f"{type(x).__name__}.{f.name}" for x in samples() for f in fields(x) if f.metadata == NOTE]  # type: ignore[arg-type]
-    objects = {f"{of}.objects" for of in ("ArrayCell", "Bounded", "RowsCell")}
+    objects = {f"{of}.objects" for of in ("ArrayCell", "Bounded", "Vector")}
     assert set(noted) == {
         *objects,
         "Gated.reason",

@@ -22,6 +22,7 @@ from ..diagnostics.diagnostic import DiagnosticError
 from ..diagnostics.errors import StagingError
 from ..hlo.ir import Function, Value
 from ..hlo.types import ShapeError, TooLarge
+from ..library.containers.deques import deque_cell
 from ..ops.foreign.named_axes import CURRENT, NO_AXES
 from ..stage import ir as stage
 from ..stage.walk import walk
@@ -47,7 +48,6 @@ from ..values.boundary import (
     Write,
 )
 from ..values.demand import LoopDecisions, Statics
-from ..values.deques import deque_cell
 from ..values.generators import GENERATORS
 from ..values.lattice import (
     DICT_CLASSES,

@@ -17,7 +17,7 @@ from ..hlo.types import TooLarge
 from ..library.containers import row_lists, row_tables
 from ..library.containers.row_lists import append, extended
 from ..library.kernels import row_tuples, table_keys
-from ..library.kernels.structures import list_length
+from ..library.kernels.structures import list_length, new_rows, vector_of
 from ..library.numpy.indexing.bounded import length as bounded_length
 from ..library.numpy.indexing.bounded import refuse
 from ..library.numpy.subscripts.subscripts import array_getitem
@@ -34,6 +34,7 @@ from ..values.lattice import (
     NONE,
     TRUE,
     Abstract,
+    AnyList,
     Closure,
     Const,
     DictCell,
@@ -41,7 +42,6 @@ from ..values.lattice import (
     ListCell,
     Ref,
     RowsCell,
-    RowsTuple,
     SetCell,
     SliceObject,
     TableCell,
@@ -49,6 +49,7 @@ from ..values.lattice import (
     Undef,
     VariableCell,
 )
+from ..values.vector import Vector
 from .calls.invoke import applied, call
 from .control import control_flow, handling
 from .core.engine import Engine
@@ -252,7 +253,7 @@ def _joined_list(e: Engine, items: tuple[stage.Item, ...]) -> Ref:
         value = e.get(item.value) if item.star else e.operand(item.value)
         longer = extended(e, made, value) if item.star else None
         if longer is not None:
-            e.write(made.cell, longer)
+            e.write(made.cell, RowsCell(longer))
             continue
         for each in listed(e, value) if item.star else [value]:
             append(e, made, each)
@@ -277,10 +278,8 @@ def _is_of_computed_length(e: Engine, item: stage.Item) -> bool:
     cell = e.cell(value) if isinstance(value, Ref) else None
     if isinstance(value, DictView):
         cell = e.cell(Ref(value.cell))
-    rows = cell.entries if isinstance(cell, TableCell) else cell
-    if isinstance(value, RowsTuple):
-        rows = value.rows
-    return isinstance(rows, RowsCell) and not isinstance(rows.length, int)
+    vector = cell.entries if isinstance(cell, TableCell) else vector_of(e, value)
+    return vector is not None and not isinstance(vector.length, int)
 
 
 def _build(e: Engine, i: stage.Build) -> None:
@@ -289,7 +288,7 @@ def _build(e: Engine, i: stage.Build) -> None:
         return
     if i.kind is stage.Sequence.TUPLE and any(_is_of_computed_length(e, item) for item in i.items):
         made = _joined_list(e, i.items)
-        e.put(i.dst, row_tuples.of_rows(e, e.state.get(made.cell)))
+        e.put(i.dst, row_tuples.of_items(e, cast(AnyList, e.state.get(made.cell)).items))
         return
     items = _spliced(e, i.items)
     match i.kind:
@@ -405,11 +404,11 @@ def _unpack(e: Engine, i: stage.Unpack) -> None:
         e.put(dst, item)
 
 
-def _unpack_rows(e: Engine, i: stage.Unpack, rows: RowsCell) -> None:
+def _unpack_rows(e: Engine, i: stage.Unpack, rows: Vector[Abstract]) -> None:
     """Unpacks a list or a tuple of computed length."""
 
     def rest(part: SliceObject) -> Ref:
-        return Ref(e.state.new_cell(row_lists.part(e, rows, part)))
+        return new_rows(e, row_lists.part(e, rows, part))
 
     def element(place: int) -> Abstract:
         return row_lists.item(e, rows, place if place >= 0 else row_lists.added(e, rows.length, place))
@@ -424,7 +423,7 @@ def _unpack_bounded(e: Engine, i: stage.Unpack, array: Bounded) -> None:
         rows = row_lists.of_array(e, array_getitem(e, array, part))
         if rows is None:
             refuse(e, "a starred name for the rows of an array", array)
-        return Ref(e.state.new_cell(rows))
+        return new_rows(e, rows)
 
     _unpack_computed(e, i, bounded_length(e, array), lambda at: array_getitem(e, array, Const(at)), rest)
 

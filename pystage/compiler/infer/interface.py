@@ -15,7 +15,7 @@ from typing import Any, cast
 from ..library.context import Context
 from ..library.kernels.structures import list_items
 from ..values.boundary import Path
-from ..values.lattice import Abstract, DictCell, ListCell, ObjectCell, Ref
+from ..values.lattice import Abstract, AnyList, DictCell, ListCell, ObjectCell, Ref
 from .core.engine import Engine as Engine
 from .diagnostics import describe as texts
 from .objects import attributes, objects
@@ -147,7 +147,7 @@ class Ambient:
     def top(self, ctx: Engine) -> Abstract | None:
         """The innermost entry; None if there is none."""
         cell = ctx.ambient.get(self._name)
-        items = () if cell is None else list_items(ctx, ctx.state.get(cell))
+        items = () if cell is None else list_items(ctx, cast(AnyList, ctx.state.get(cell)).items)
         return items[-1] if items else None
 
     @contextmanager
@@ -159,7 +159,7 @@ class Ambient:
             ctx.state.define(ambient[self._name], ListCell(()))
         cell = ambient[self._name]
         before = ctx.state.get(cell)
-        ctx.state.set(cell, ListCell((*list_items(ctx, before), entry)))
+        ctx.state.set(cell, ListCell((*list_items(ctx, cast(AnyList, before).items), entry)))
         try:
             yield
         finally:

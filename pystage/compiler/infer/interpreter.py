@@ -7,6 +7,7 @@ attributes, classes and calls; `branches.py` and `loops.py` join control flow; `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, cast
 
 from ..analysis.variables import lost_with
@@ -15,8 +16,7 @@ from ..diagnostics.diagnostic import Diagnostic, DiagnosticError
 from ..hlo.ir import Value
 from ..hlo.types import ArrayType, ShapeError, TooLarge
 from ..library.context import ExceptionCase, Raw
-from ..library.rules.pools import Contents
-from ..library.rules.rows import from_first
+from ..library.rules.rows import from_first, is_in_order
 from ..ops.host.draw import Action, Draw
 from ..stage import ir as stage
 from ..values.capacity import AllocationSite, Capacity, expected_size, first_size
@@ -26,6 +26,7 @@ from ..values.lattice import (
     ArrayCell,
     Cell,
     Const,
+    Contents,
     MemberCell,
     Ref,
     RowsCell,
@@ -33,6 +34,7 @@ from ..values.lattice import (
     Unknown,
 )
 from ..values.state import ERROR
+from ..values.vector import Vector
 from ..values.views import read_path
 from .aliases import coherent, element_stores, pools
 from .calls import printing
@@ -123,7 +125,7 @@ class Interpreter(Engine):
     def iterate(self, value: Abstract) -> list[Abstract] | None:
         return elements(self, value)
 
-    def gathered(self, value: Abstract) -> RowsCell | None:
+    def gathered(self, value: Abstract) -> Vector[Abstract] | None:
         return gathered(self, value)
 
     def print(self, stream: Stream, text: Abstract, flush: bool) -> None:
@@ -244,8 +246,10 @@ class Interpreter(Engine):
         return coherent.settle(self, ref)
 
     def _in_order(self, content: Cell) -> Cell:
-        """The contents of a cell, rows from the first element on."""
-        return from_first(self.b, content) if isinstance(content, RowsCell) else content
+        """The contents of a cell, the rows of a vector from the first element on."""
+        if not isinstance(content, RowsCell) or is_in_order(content.items):
+            return content
+        return replace(content, items=from_first(self.b, content.items))
 
     def contents(self, ref: Ref) -> Value:
         cell = self.cell(ref)

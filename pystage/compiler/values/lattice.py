@@ -25,12 +25,12 @@ from ..hlo.ir import Value
 from ..hlo.types import ArrayType, DType
 from ..stage.ir import Function as StageFunction
 from .boundary import Form, Path
-from .capacity import AllocationSite
 from .exceptions import ExceptionBuilder, PayloadKey
 from .identity import SOME_OBJECT, Identity
 from .memory import Leaf, RecordClass, RecordType
 from .node import NOTE, WEAK, CellNumber, TreeNode
 from .slots import Slot
+from .vector import Vector
 from .views import View, is_entire
 
 
@@ -136,9 +136,13 @@ class Tuple(Abstract):
 
 @immutable
 class RowsTuple(Abstract):
-    """A tuple of computed length: an immutable list of rows, of numbers and tuples of them."""
+    """A tuple of computed length, of numbers and tuples of them."""
 
-    rows: RowsCell
+    items: Vector[Abstract]
+
+
+Items = tuple[Abstract, ...] | Vector[Abstract]
+"""The elements of a list or a tuple: known one by one, or a vector."""
 
 
 @immutable
@@ -432,15 +436,6 @@ class Frozen(enum.IntEnum):
     """It is a copy of an element, and may stand for any array of which the list holds one."""
 
 
-class Sharing(enum.IntEnum):
-    """Whether arrays among the elements of a list of rows (`RowsCell`) may be one object with others."""
-
-    NOT = 0
-    ELSEWHERE = 1
-    """No two of the elements, but what is in another list or dict may be one of them."""
-    TWICE = 2
-
-
 @immutable
 class ArrayCell(Cell):
     """The contents of an ndarray.
@@ -470,23 +465,11 @@ class ListCell(Cell):
 
 @immutable
 class RowsCell(Cell):
-    """A list as rows: `element` is the template of an element, with an array of `capacity` rows for each number.
+    """A list whose elements are a vector."""
 
-    The first `length` rows are the elements; those behind mean nothing. `site`: the allocation site whose capacity this is,
-    of which a run may need more (`Context.needs_capacity`); None for a list that gets longer as often as that is written,
-    and its capacity with it. `shared`: whether elements that are arrays may be one object with others; `objects` are those
-    that they may be, where there are copies of them. `start`: the row that comes first; behind the last row comes row 0.
-    """
-
-    element: Abstract
-    capacity: int
-    length: int | Value
-    site: AllocationSite | None = None
+    items: Vector[Abstract]
     aliases: tuple[Alias, ...] = field(default=(), metadata=WEAK)
     selector: int | Value = 0
-    shared: Sharing = Sharing.NOT
-    start: int | Value = 0
-    objects: tuple[Identity, ...] = field(default=(SOME_OBJECT,), metadata=NOTE)
 
 
 AnyList = ListCell | RowsCell
@@ -538,7 +521,7 @@ class CallerAttributes(Protocol):
 
 @immutable
 class TableCell(Cell):
-    """A dict or a set with computed keys: the list of its entries, pairs of a key and a value, in order.
+    """A dict or a set with computed keys: the vector of its entries, pairs of a key and a value, in order.
 
     Of a dict, `container` and `factory` are as those of a `DictCell`. The values of a set are None, and its order means
     nothing. `removed` counts the entries that have been taken out.
@@ -548,7 +531,7 @@ class TableCell(Cell):
     """
 
     container: type
-    entries: RowsCell
+    entries: Vector[Abstract]
     removed: int | Value = 0
     index: Value | None = None
     slots: Value | None = None
@@ -579,22 +562,20 @@ class ObjectCell(Cell):
     frozen: bool = False
 
 
+Contents = ListCell | RowsCell | DictCell | ObjectCell
+"""The contents of an object of a pool."""
+
+
 @immutable
 class PoolCell(Cell):
-    """A pool: the memory of objects of one kind that lists of rows refer to; each is a row of `contents`.
+    """A pool: the memory of objects of one kind that elements of vectors refer to; each is a row of `objects`.
 
-    `contents` are those of one of them, held as a list of rows holds an element, with one axis more in front of each
-    array; None before there is any. The first `length` of the `capacity` rows are objects; none is ever taken away, or
-    moved. `site`: as that of a list of rows. `stored`: whether the program has changed one of them. `shared`: arrays in
-    them may be one object with each other, or with what else refers to them.
+    Their template is the contents of an object, held as a vector holds an element; `objects` is None before there is any.
+    None is ever taken away, or moved. `stored`: whether the program has changed one of them.
     """
 
-    contents: Cell | None = None
-    capacity: int = 0
-    length: int | Value = 0
-    site: AllocationSite | None = None
+    objects: Vector[Contents] | None = None
     stored: bool = False
-    shared: bool = False
 
 
 @immutable

@@ -19,8 +19,9 @@ from ..hlo.ir import Value
 from .bounded import Bounded
 from .gated import Gated
 from .identity import Identity
-from .lattice import Abstract, ArrayCell, Frozen, Ref, RowsCell, Tuple
+from .lattice import Abstract, ArrayCell, Frozen, Ref, Tuple
 from .node import CELL, TreeNode
+from .vector import Vector
 from .views import View
 
 N = TypeVar("N", bound=TreeNode)
@@ -217,11 +218,15 @@ _UNIONS = (Union, types.UnionType)
 
 def _kind_of(hint: Any) -> str | None:
     """The kind of a child of this type; None for data."""
-    if get_origin(hint) in _UNIONS:
+    origin = get_origin(hint)
+    if origin in _UNIONS:
         kinds = set(map(_kind_of, get_args(hint)))
         return kinds.pop() if len(kinds) == 1 else None
+    if isinstance(hint, TypeVar):
+        return _kind_of(hint.__bound__)
     if CELL in getattr(hint, "__metadata__", ()):
         return "cell"
+    hint = origin or hint  # the class of a generic one
     if not isinstance(hint, type):
         return None
     return "value" if issubclass(hint, Value) else "node" if issubclass(hint, TreeNode) else None
@@ -541,9 +546,9 @@ def _array_cell(m: _Rebuilding, x: ArrayCell) -> ArrayCell:
     return replace(made, objects=tuple(map(m.object, x.objects)))
 
 
-def _rows_cell(m: _Rebuilding, x: RowsCell) -> RowsCell:
-    """Rebuilds a list of rows, and the objects that its elements may be."""
-    made: RowsCell = _MAPPED[RowsCell](m, x)
+def _vector(m: _Rebuilding, x: Vector[Any]) -> Vector[Any]:
+    """Rebuilds a vector, and the objects that its elements may be."""
+    made: Vector[Any] = _MAPPED[Vector](m, x)
     return made if m.object is None else replace(made, objects=tuple(map(m.object, x.objects)))
 
 
@@ -554,6 +559,6 @@ _RULES = _Rules(
         Gated: _gated,
         Bounded: _bounded,
         ArrayCell: _array_cell,
-        RowsCell: _rows_cell,
+        Vector: _vector,
     }
 )

@@ -36,8 +36,9 @@ from pystage.compiler.values.lattice import (
     Undef,
     VariableCell,
 )
+from pystage.compiler.values.vector import Vector
 from pystage.compiler.values.views import Permuted, Reshaped, Strided, Window
-from pystage.compiler.values.walk import rebuild
+from pystage.compiler.values.walk import nodes, rebuild
 from tests.values.samples import REASON, function, kinds_of_content, label, number, program, row, samples
 
 
@@ -222,6 +223,10 @@ def test_every_kind_of_content_can_be_described() -> None:
         type(x).__name__ for x in samples() if key(HEAP(), *([x] if isinstance(x, Abstract) else []))
     }
     described |= {
-        type(x).__name__ for x in samples() if isinstance(x, Cell) and key({1: cast(Any, x)}, Ref(1))
+        type(node).__name__
+        for x in samples()
+        if isinstance(x, Cell) and key({1: cast(Any, x)}, Ref(1))
+        for node in nodes(x)
+        if isinstance(node, Cell | Vector)
     }
     assert described == {name.rpartition(".")[2] for name in kinds_of_content()}

@@ -24,12 +24,12 @@ from ...values.lattice import (
     PoolCell,
     Ref,
     RowsCell,
-    Sharing,
     TableCell,
     Tuple,
     Unknown,
 )
 from ...values.slots import Slot
+from ...values.vector import Sharing, Vector
 from ...values.walk import nodes
 from ..core.engine import Engine
 from ..state.elements import Element
@@ -52,7 +52,7 @@ def is_at(engine: Engine, array: Ref, holder: Ref, key: Abstract) -> bool:
 def takes_stores(engine: Engine, cell: int) -> bool:
     """True for an array that is an element, and no other element is the same object."""
     found = _find(engine, cell)
-    return found is not None and not found.array.aliases and _rows(found.content).shared is Sharing.NOT
+    return found is not None and not found.array.aliases and _vector(found.content).shared is Sharing.NOT
 
 
 def store(engine: Engine, cell: int) -> None:
@@ -61,15 +61,15 @@ def store(engine: Engine, cell: int) -> None:
     array, holder = engine.state.slots[cell], found.content
     assert isinstance(array, ArrayCell)
     place = engine.constant(found.place, INT64) if isinstance(found.place, int) else found.place
-    stored, rows = Array(array.value, Form.NDARRAY), _rows(holder)
+    stored, vector = Array(array.value, Form.NDARRAY), _vector(holder)
     if isinstance(holder, TableCell):
-        assert isinstance(rows.element, Tuple)
-        keys, values = rows.element.items
-        entries = replace(rows, element=Tuple((keys, with_row(engine.b, values, place, stored))))
+        assert isinstance(vector.element, Tuple)
+        keys, values = vector.element.items
+        entries = replace(vector, element=Tuple((keys, with_row(engine.b, values, place, stored))))
         engine.write(found.holder.cell, replace(holder, entries=entries))
     else:
-        element = with_row(engine.b, rows.element, place, stored)
-        engine.write(found.holder.cell, replace(holder, element=element))
+        items = replace(vector, element=with_row(engine.b, vector.element, place, stored))
+        engine.write(found.holder.cell, replace(holder, items=items))
     note_store(engine, array.value.type, (cell, found.holder.cell))
     note(engine, Ref(cell), found.holder, found.place, found.key)
 
@@ -97,8 +97,8 @@ def _find(engine: Engine, cell: int) -> Element | None:
     return found if slots.get(found.holder.cell) is found.content else None
 
 
-def _rows(content: RowsCell | TableCell) -> RowsCell:
-    return content.entries if isinstance(content, TableCell) else content
+def _vector(content: RowsCell | TableCell) -> Vector[Abstract]:
+    return content.entries if isinstance(content, TableCell) else content.items
 
 
 def _is_same_key(a: Abstract, b: Abstract) -> bool:
@@ -111,20 +111,20 @@ def _is_same_key(a: Abstract, b: Abstract) -> bool:
 
 def _may_hold(pool: PoolCell, type: ArrayType) -> bool:
     """True for a pool whose objects may hold an array of this type that is an element of a list or a dict too."""
-    contents = pool.contents
-    inner = isinstance(contents, RowsCell) and contents.shared is not Sharing.NOT
-    if contents is None or not (pool.shared or inner):
+    objects = pool.objects
+    shared = any(isinstance(n, Vector) and n.shared is not Sharing.NOT for n in nodes(pool))
+    if objects is None or not shared:
         return False
-    held = [n for n in nodes(contents) if isinstance(n, Array) and n.form is Form.NDARRAY]
+    held = [n for n in nodes(objects) if isinstance(n, Array) and n.form is Form.NDARRAY]
     return any(n.dtype == type.dtype and n.rank > type.rank for n in held)
 
 
 def _may_be_element(engine: Engine, slot: Slot, content: object, type: ArrayType) -> bool:
     """True for what may be, or hold, an element of this type that another list or dict holds too."""
     if isinstance(content, RowsCell | TableCell):
-        rows = _rows(content)
-        held = [n for n in nodes(rows.element) if isinstance(n, Array) and n.form is Form.NDARRAY]
-        return rows.shared is not Sharing.NOT and any(
+        vector = _vector(content)
+        held = [n for n in nodes(vector.element) if isinstance(n, Array) and n.form is Form.NDARRAY]
+        return vector.shared is not Sharing.NOT and any(
             n.shape[1:] == type.shape and n.dtype == type.dtype for n in held
         )
     if not isinstance(content, ArrayCell) or not isinstance(slot, int):

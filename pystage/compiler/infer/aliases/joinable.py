@@ -7,7 +7,7 @@ from ...hlo.ir import Value
 from ...hlo.types import INT32, ArrayType
 from ...library.rules.pools import class_of_contents
 from ...library.rules.tables import class_of_table, stored_entries
-from ...library.rules.templates import common_rows
+from ...library.rules.templates import template_of_both
 from ...values.exceptions import PayloadKey
 from ...values.lattice import (
     LISTS,
@@ -44,7 +44,7 @@ def are_unlike(a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
         case ListCell(), ListCell():
             return a.cell != b.cell and len(of_a.items) != len(of_b.items)
         case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
-            return a.cell != b.cell and common_rows(of_a, of_b) is None
+            return a.cell != b.cell and template_of_both(of_a.items, of_b.items) is None
         case DictCell(), DictCell():
             unlike = list(of_a.entries) != list(of_b.entries) or of_a.container is not of_b.container
             return a.cell != b.cell and unlike and not _is_joined(of_a, of_b)
@@ -61,7 +61,7 @@ def _is_joined(a: AnyTable, b: AnyTable) -> bool:
         return True
     return (
         class_of_table(a) is class_of_table(b)
-        and common_rows(stored_entries(a), stored_entries(b)) is not None
+        and template_of_both(stored_entries(a), stored_entries(b)) is not None
     )
 
 

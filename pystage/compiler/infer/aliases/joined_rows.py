@@ -1,37 +1,40 @@
-"""Templates and capacities of lists of rows and pools that differ on the two sides of a join."""
+"""Templates and capacities of vectors that differ on the two sides of a join."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ... import limits
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType
-from ...library.rules.pools import Contents, joined_contents, list_template, template_of_pool
+from ...library.rules.pools import joined_contents, template_of_pool, vector_template
 from ...library.rules.templates import (
+    items_of_tuple,
     row_size,
     row_template,
-    template_of_list,
-    tuple_rows,
+    template_of_items,
     tuple_template,
     with_capacity,
 )
 from ...values.capacity import AllocationSite, Capacity, first_size
 from ...values.lattice import (
+    LISTS,
     Abstract,
-    AnyList,
     Cell,
-    ListCell,
+    Contents,
+    Items,
     PoolCell,
     RowsCell,
     RowsTuple,
-    Sharing,
     Tuple,
 )
+from ...values.vector import Sharing, Vector, capacity_of, length_of
 from ...values.walk import rebuild, values_of
-from ..state.phi import Placeholder, join_selectors, placeholder_for
-from .alias_sets import joined_aliases
+from ..state.phi import Placeholder, placeholder_for
+
+_Objects = tuple[()] | Vector[Contents]
+"""The objects of a pool, which may be empty."""
 
 
 class JoinedRows:
@@ -51,32 +54,29 @@ class JoinedRows:
         self.limit: float | None = None
         """The length up to which the test of the loop lets the list at hand get longer, where it looks at it."""
 
-    def list(self, a: AnyList, b: AnyList, template: Abstract, is_table: bool) -> RowsCell:
-        """Joins two lists of different elements or lengths into rows with a common template."""
-        return self._rows(
-            a, b, template, *self._capacity(a, b, template, most=0 if is_table else limits.COUNTED_ROWS)
-        )
+    def items(self, a: Items, b: Items, template: Abstract, is_table: bool) -> Vector[Abstract]:
+        """Joins the elements of two lists of different elements or lengths into a vector with a common template."""
+        most = 0 if is_table else limits.COUNTED_ROWS
+        return self._vector(a, b, template, *self._capacity(a, b, template, most))
 
-    def tuple_of_rows(self, a: AnyList, b: AnyList, template: Abstract) -> RowsTuple:
-        """Joins two tuples of different elements or lengths into rows with a common template.
+    def tuple_of_rows(self, a: Items, b: Items, template: Abstract) -> RowsTuple:
+        """Joins two tuples of different elements or lengths into a vector with a common template.
 
         Its memory is copied wherever it gets longer, so that it has little at first, however many trips there are.
         """
         capacity = self._capacity(a, b, template, most=limits.FIRST_CAPACITY, with_inputs=False)
-        return RowsTuple(self._rows(a, b, template, *capacity))
+        return RowsTuple(self._vector(a, b, template, *capacity))
 
-    def _rows(
-        self, a: AnyList, b: AnyList, template: Abstract, capacity: int, site: AllocationSite | None
-    ) -> RowsCell:
-        first, second = [template_of_list(x, ragged=True) for x in (a, b)]
+    def _vector(
+        self, a: Items, b: Items, template: Abstract, capacity: int, site: AllocationSite | None
+    ) -> Vector[Abstract]:
+        first, second = [template_of_items(x, ragged=True) for x in (a, b)]
         template = self._with_tuple_capacity(first, second, template, capacity)
         element = rebuild(with_capacity(template, capacity), placeholder_for)
-        length = joined_count(*[x.length if isinstance(x, RowsCell) else len(x.items) for x in (a, b)])
-        selector = join_selectors(a.selector, b.selector)
-        shared = max([x.shared for x in (a, b) if isinstance(x, RowsCell)], default=Sharing.NOT)
-        starts = [x.start if isinstance(x, RowsCell) and x.capacity == capacity else 0 for x in (a, b)]
-        start = joined_count(*starts)
-        return RowsCell(element, capacity, length, site, joined_aliases(a, b), selector, shared, start)
+        shared = max([x.shared for x in (a, b) if isinstance(x, Vector)], default=Sharing.NOT)
+        starts = [x.start if isinstance(x, Vector) and x.capacity == capacity else 0 for x in (a, b)]
+        length = joined_count(length_of(a), length_of(b))
+        return Vector(element, capacity, length, site, joined_count(*starts), shared)
 
     def pool(self, a: PoolCell, b: PoolCell) -> PoolCell | None:
         """Joins two pools with different objects or contents; None where they have no common template."""
@@ -86,33 +86,37 @@ class JoinedRows:
         template = joined_contents(first, second, self._loop) if first and second else first or second
         if template is None:
             return None
-        capacity, site = self._capacity(a, b, template)
+        ours: _Objects = a.objects or ()
+        theirs: _Objects = b.objects or ()
+        capacity, site = self._capacity(ours, theirs, template)
         if isinstance(template, RowsCell):
-            template = self._with_inner_capacity(first, second, template, capacity)
-            capacity, site = self._capacity(a, b, template)  # of objects of this size
+            template = RowsCell(self._with_inner_capacity(first, second, template.items, capacity))
+            capacity, site = self._capacity(ours, theirs, template)  # of objects of this size
         contents = rebuild(with_capacity(template, capacity), placeholder_for)
-        if a.contents is not None and b.contents is not None:  # what is the same on both sides stays
-            pairs = zip(values_of(a.contents), values_of(b.contents))
-            kept = {i: v for i, (v, w) in enumerate(pairs) if v is w}
-            if _types(a.contents) == _types(b.contents) == _types(contents):
+        vectors = [x for x in (a.objects, b.objects) if x is not None]
+        if len(vectors) == 2:  # what is the same on both sides stays
+            columns = [values_of(x.element) for x in vectors]
+            kept = {i: v for i, (v, w) in enumerate(zip(*columns)) if v is w}
+            if _types(columns[0]) == _types(columns[1]) == _types(values_of(contents)):
                 at = itertools.count()
                 contents = rebuild(contents, lambda v: kept.get(next(at), v))
-        length = joined_count(a.length, b.length)
-        return PoolCell(contents, capacity, length, site, a.stored or b.stored, a.shared or b.shared)
+        length = joined_count(length_of(ours), length_of(theirs))
+        shared = max([x.shared for x in vectors])
+        return PoolCell(Vector(contents, capacity, length, site, shared=shared), a.stored or b.stored)
 
     def _with_inner_capacity(
-        self, a: Contents | None, b: Contents | None, template: RowsCell, count: int
-    ) -> RowsCell:
-        """The template of lists in a pool of `capacity` objects, with the capacity of the loop in which they grow."""
-        lists = [x for x in (a, b) if isinstance(x, ListCell | RowsCell)]
-        first, second = most_rows(lists[0]), most_rows(lists[-1])
+        self, a: Contents | None, b: Contents | None, template: Vector[Abstract], count: int
+    ) -> Vector[Abstract]:
+        """The template of lists in a pool of `count` objects, with the capacity of the loop in which they grow."""
+        lists = [x.items for x in (a, b) if isinstance(x, LISTS)]
+        first, second = capacity_of(lists[0]), capacity_of(lists[-1])
         if template.site is not None or second <= first or self._capacity_here is None:
             return template
         element = row_template(template.element)
         itemsize = row_size(element) * count
         initial = max(second, limits.FIRST_INNER_CAPACITY)
         found = self._capacity_here(initial, itemsize, "lists in a list", is_inner=True)
-        return list_template(element, found.size, found.site, template.shared)
+        return vector_template(element, found.size, found.site, template.shared)
 
     def _with_tuple_capacity(
         self, a: Abstract | None, b: Abstract | None, template: Abstract, count: int
@@ -129,24 +133,26 @@ class JoinedRows:
             )
         if (
             not isinstance(template, RowsTuple)
-            or template.rows.site is not None
+            or template.items.site is not None
             or self._capacity_here is None
         ):
             return template
-        first, second = [None if x is None else tuple_rows(x) for x in (a, b)]
-        if first is None or second is None or most_rows(second) <= most_rows(first):
+        first, second = items_of_tuple(a), items_of_tuple(b)
+        if first is None or second is None or capacity_of(second) <= capacity_of(first):
             return template
-        element = row_template(template.rows.element)
+        element = row_template(template.items.element)
         itemsize = row_size(element) * count
-        initial = max(most_rows(first), first_size(limits.FIRST_INNER_CAPACITY, itemsize, most_rows(second)))
+        initial = max(
+            capacity_of(first), first_size(limits.FIRST_INNER_CAPACITY, itemsize, capacity_of(second))
+        )
         found = self._capacity_here(initial, itemsize, "tuples in a list", is_inner=True)
         return tuple_template(element, found.size, found.site)
 
     def _capacity(
         self,
-        a: AnyList | PoolCell,
-        b: AnyList | PoolCell,
-        template: Abstract | Cell,
+        a: Items | _Objects,
+        b: Items | _Objects,
+        template: Abstract | Contents,
         most: int = limits.COUNTED_ROWS,
         with_inputs: bool = True,
     ) -> tuple[int, AllocationSite | None]:
@@ -156,13 +162,14 @@ class JoinedRows:
         `most` at most; else the capacity of the loop as an allocation site. So has a dict always, which may meet a key
         again. In nested loops the outermost decides; what an earlier loop made has room for more in a later one.
         """
-        first, second = map(most_rows, (a, b))
+        first, second = capacity_of(a), capacity_of(b)
         largest = max(first, second, 1)
-        sites = [None if isinstance(x, ListCell) else x.site for x in (a, b)]
-        grows = second > first or (sites[0] is not None and _have_other_lengths(a, b))
+        sites = [x.site if isinstance(x, Vector) else None for x in (a, b)]
+        same_length = is_same_count(length_of(a), length_of(b))
+        grows = second > first or (sites[0] is not None and not same_length)
         if not grows or self._capacity_here is None:
             return largest, sites[0] or sites[1]
-        is_pool = isinstance(a, PoolCell)
+        is_pool = isinstance(template, Cell)
         what = "objects of a list" if is_pool else "a list"
         itemsize = row_size(template)
         if sites[0] is not None and self._capacity_here(largest, itemsize, what).site == sites[0]:
@@ -183,16 +190,6 @@ class JoinedRows:
         return found.size, found.site
 
 
-def most_rows(x: AnyList | PoolCell) -> int:
-    """The number of elements of a list, or its capacity."""
-    return len(x.items) if isinstance(x, ListCell) else x.capacity
-
-
-def _have_other_lengths(a: AnyList | PoolCell, b: AnyList | PoolCell) -> bool:
-    """True for two lists, or pools, that may have different lengths."""
-    return not is_same_count(*[len(x.items) if isinstance(x, ListCell) else x.length for x in (a, b)])
-
-
 def is_same_count(a: int | Value, b: int | Value) -> bool:
     """True for two counts that are certainly equal."""
     return a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
@@ -203,6 +200,6 @@ def joined_count(a: int | Value, b: int | Value) -> int | Value:
     return a if is_same_count(a, b) else Placeholder(ArrayType(INT64))
 
 
-def _types(contents: Cell) -> list[ArrayType]:
+def _types(columns: Sequence[Value]) -> list[ArrayType]:
     """The types of the arrays of a pool."""
-    return [v.type for v in values_of(contents)]
+    return [v.type for v in columns]

@@ -18,6 +18,7 @@ from ...values.lattice import (
     AnyTable,
     ArrayCell,
     DictCell,
+    Items,
     ListCell,
     MemberCell,
     ObjectCell,
@@ -31,6 +32,7 @@ from ...values.lattice import (
 from ...values.node import TreeNode
 from ...values.slots import Slot
 from ...values.state import Content, Lookup, State, new_pool
+from ...values.vector import Vector
 from ...values.walk import cells_of, children, head
 from ..state.loop import EntryContents
 
@@ -78,19 +80,20 @@ class PoolDemands:
         self.found.append(PoolDemand(side, cell, cast(MemberCell, member).pool))
         return True
 
-    def elements(self, a: AnyList, b: AnyList) -> bool:
+    def elements(self, a: Items, b: Items) -> bool:
         """Demands that the objects in two lists are members of one pool; False where there are none, or they cannot be."""
         before = len(self.found)
         values: list[tuple[int, Abstract]] = []
-        for side, cell in enumerate((a, b)):
-            items = cell.items if isinstance(cell, ListCell) else (cell.element,)
-            values += [(side, each) for each in items]
+        for side, items in enumerate((a, b)):
+            each_of = (items.element,) if isinstance(items, Vector) else items
+            values += [(side, each) for each in each_of]
         return self._column(values) and len(self.found) > before
 
     def parts(self, a: PoolCell, b: PoolCell) -> bool:
         """Demands that the pools of the parts of two pools' objects are one; False where they are, or cannot be."""
         before = len(self.found)
-        for pair in sorted(pooled_parts(a.contents, b.contents)):
+        elements = [None if x.objects is None else x.objects.element for x in (a, b)]
+        for pair in sorted(pooled_parts(*elements)):
             self._one_pool(pair)
         return len(self.found) > before
 
@@ -130,7 +133,7 @@ class PoolDemands:
     def _is_empty(self, side: int, pool: int) -> bool:
         """True for a pool that has no objects on a side, as one that a trip of a loop makes has none before it."""
         held = self._lookups[side](pool)
-        return isinstance(held, PoolCell) and held.contents is None
+        return isinstance(held, PoolCell) and held.objects is None
 
 
 def pooled_parts(a: Any, b: Any) -> set[tuple[int, int]]:
@@ -177,4 +180,4 @@ def carried_pools(pools: list[Slot], templates: Sequence[Content], before: Looku
     carried: set[int] = set()
     for template in templates:
         carried.update(cells_of(template))
-    return [s for s in pools if s in carried or cast(PoolCell, before(s)).contents is not None]
+    return [s for s in pools if s in carried or cast(PoolCell, before(s)).objects is not None]

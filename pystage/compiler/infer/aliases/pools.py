@@ -20,7 +20,6 @@ from ...library.containers.row_lists import added, int_value
 from ...library.containers.unboxing import frozen, unboxed, with_contents
 from ...library.kernels.array_rows import boxed
 from ...library.rules.pools import (
-    Contents,
     as_objects,
     class_of_contents,
     converted,
@@ -42,6 +41,7 @@ from ...values.lattice import (
     Abstract,
     ArrayCell,
     Cell,
+    Contents,
     DictCell,
     ListCell,
     MemberCell,
@@ -56,6 +56,7 @@ from ...values.lattice import (
 )
 from ...values.node import TreeNode
 from ...values.state import new_pool
+from ...values.vector import Sharing, Vector
 from ...values.walk import map_children, nodes, rebuild
 from ..core.engine import Engine
 from ..exceptions.raising import is_running
@@ -125,7 +126,9 @@ def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ..
     contents = {number: _contents(engine, number) for number in names}
     cells = {number: engine.contents_at(number) for number in names}
     own = [number for number in names if not _is_another(cells[number])]
-    rows_of: dict[int, int | Value] = {n: added(engine, before.length, i) for i, n in enumerate(own)}
+    objects_before = before.objects
+    length = 0 if objects_before is None else objects_before.length
+    rows_of: dict[int, int | Value] = {n: added(engine, length, i) for i, n in enumerate(own)}
     places: dict[int, int | Value] = {}
     cls = class_of_contents(contents[names[0]])
     if is_individual(cls):
@@ -138,28 +141,34 @@ def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ..
         raise _Unpoolable
     objects = unboxed_contents([contents[number] for number in own], template, unboxing.unboxed)
     template = _common(engine, template, objects)
-    count = added(engine, before.length, len(own))
-    capacity = before.capacity
-    if isinstance(count, int):
-        capacity = max(capacity, count)
-    elif before.site is None:
-        capacity += len(own)
+    if objects_before is None:
+        made = Vector(as_objects(b, objects, template, len(own)), len(own), len(own))
     else:
-        engine.needs_capacity(Capacity(before.site, capacity, size_of(template)), count)
-    if before.contents is None:
-        rows = as_objects(b, objects, template, capacity)
-    else:
-        rows = with_objects(
-            b,
-            converted(b, before, template, capacity),
-            before.length,
-            as_objects(b, objects, template, len(own)),
-        )
+        made = _with_objects_behind(engine, objects_before, objects, template)
     initial = engine.externals.initial
     stored = before.stored or any(n in initial and cells[n] is not initial[n][1] for n in names)
-    shared = before.shared or unboxing.shared
-    made = PoolCell(rows, capacity, count, before.site, stored, shared)
-    engine.state.set(pool, made)
+    engine.state.set(pool, PoolCell(_with_sharing(made, unboxing.shared), stored))
+
+
+def _with_objects_behind(
+    engine: Engine, before: Vector[Contents], new: Sequence[Contents], template: Contents
+) -> Vector[Contents]:
+    """The objects of a pool, which the template covers, followed by new ones."""
+    b, capacity = engine.b, before.capacity
+    length = added(engine, before.length, len(new))
+    if isinstance(length, int):
+        capacity = max(capacity, length)
+    elif before.site is None:
+        capacity += len(new)
+    else:
+        engine.needs_capacity(Capacity(before.site, capacity, size_of(template)), length)
+    rows = converted(b, before, template, capacity)
+    element = with_objects(b, rows, before.length, as_objects(b, new, template, len(new)))
+    return replace(before, element=element, capacity=capacity, length=length)
+
+
+def _with_sharing(objects: Vector[Contents], shared: bool) -> Vector[Contents]:
+    return replace(objects, shared=Sharing.TWICE) if shared else objects
 
 
 def _names_of_parts(contents: Contents) -> tuple[Any, ...] | None:
@@ -225,8 +234,8 @@ def _contents(engine: Engine, number: int) -> Contents:
     match content:
         case ListCell() | DictCell(container=builtins.dict):
             return content
-        case RowsCell():
-            return cast(RowsCell, with_contents(engine, content))
+        case RowsCell(items):
+            return RowsCell(cast("Vector[Abstract]", with_contents(engine, items)))
         case ObjectCell(cls=cls) if not (
             content.frozen
             or number in engine.constructing
@@ -297,7 +306,7 @@ def united(engine: Engine, first: int, second: int) -> bool:
 
     The later one must be the callee's at hand: its callers refer to other ones where nothing here sees it.
     """
-    state, b = engine.state, engine.b
+    state = engine.state
     old, young = sorted((first, second))
     if young <= engine.callees.first_cell:
         return False
@@ -311,32 +320,13 @@ def united(engine: Engine, first: int, second: int) -> bool:
         return False
     if template is not None:
         state.note_alternatives(template)
-    shift = into.length
-    if into.contents is None:
-        made = replace(other, stored=into.stored or other.stored)
-    elif other.contents is None or template is None:
-        made = into
-    else:
-        capacity = into.capacity + other.capacity
-        rows = converted(b, into, template, capacity)
-        moved = converted(b, other, template, other.capacity)
-        contents, length = with_objects(b, rows, shift, moved), added(engine, shift, other.length)
-        site = into.site or other.site
-        if site is not None and isinstance(
-            length, Value
-        ):  # the capacity of a loop does not grow with its trips
-            capacity = max(into.capacity, other.capacity)
-            engine.needs_capacity(Capacity(site, capacity, size_of(template)), length)
-            contents = first_objects(b, contents, capacity)
-        made = PoolCell(
-            contents,
-            capacity,
-            length,
-            site,
-            into.stored or other.stored,
-            into.shared or other.shared,
-        )
-    state.set(old, made)
+    objects = other.objects
+    shift: int | Value = 0
+    if into.objects is not None:
+        objects, shift = into.objects, into.objects.length
+        if other.objects is not None and template is not None:
+            objects = _one_behind_the_other(engine, into.objects, other.objects, template)
+    state.set(old, PoolCell(objects, into.stored or other.stored))
     state.set(young, PoolCell())
     for slot, content in list(state.slots.items()):
         moved_content = _moved(engine, content, young, old, shift)
@@ -345,12 +335,29 @@ def united(engine: Engine, first: int, second: int) -> bool:
     return True
 
 
+def _one_behind_the_other(
+    engine: Engine, first: Vector[Contents], second: Vector[Contents], template: Contents
+) -> Vector[Contents]:
+    """The objects of one pool, followed by those of another."""
+    b, capacity = engine.b, first.capacity + second.capacity
+    rows = converted(b, first, template, capacity)
+    element = with_objects(b, rows, first.length, converted(b, second, template, second.capacity))
+    length = added(engine, first.length, second.length)
+    site = first.site or second.site
+    if site is not None and isinstance(length, Value):  # the capacity of a loop does not grow with its trips
+        capacity = max(first.capacity, second.capacity)
+        engine.needs_capacity(Capacity(site, capacity, size_of(template)), length)
+        element = first_objects(b, element, capacity)
+    return Vector(element, capacity, length, site, shared=max(first.shared, second.shared))
+
+
 def _parts_are_united(engine: Engine, first: int, second: int) -> bool:
     """Makes one pool of those of the objects that the objects of two pools hold; False where they cannot be."""
     done: set[tuple[int, int]] = {(first, second)}
     while True:
-        contents = [pool_at(engine, pool).contents for pool in (first, second)]
-        pairs = pooled_parts(*contents) - done if None not in contents else set()
+        objects = [pool_at(engine, pool).objects for pool in (first, second)]
+        elements = [x.element for x in objects if x is not None]
+        pairs = pooled_parts(*elements) - done if len(elements) == 2 else set()
         if not pairs:
             return True
         pair = min(pairs)
@@ -393,17 +400,22 @@ def contents_of(engine: Engine, member: MemberCell) -> Contents:
 
 
 def _row(engine: Engine, member: MemberCell) -> Contents:
-    contents = pool_at(engine, member.pool).contents
-    assert contents is not None
-    found: Contents = object_at(engine.b, contents, member.place)
+    found: Contents = object_at(engine.b, objects_of_pool(engine, member.pool).element, member.place)
     return found
+
+
+def objects_of_pool(engine: Engine, pool: int) -> Vector[Contents]:
+    """The objects of a pool that is not empty."""
+    objects = pool_at(engine, pool).objects
+    assert objects is not None
+    return objects
 
 
 def store(engine: Engine, number: int, new: Contents) -> None:
     """Writes `new` into the object of a member; after a raise the store is masked."""
     b = engine.b
     unboxing = _Unboxing(engine, ())
-    own = from_first(b, alone(new)) if isinstance(new, RowsCell) else alone(new)
+    own = RowsCell(from_first(b, new.items)) if isinstance(new, RowsCell) else alone(new)
 
     def unboxed_once() -> Contents:
         like = template_of_pool(pool_at(engine, _member(engine, number).pool))
@@ -414,19 +426,19 @@ def store(engine: Engine, number: int, new: Contents) -> None:
         with commit_unless(engine, _Unpoolable):
             content, member = unboxed_once(), _member(engine, number)
             inside = [part.pool for part in nodes(content) if isinstance(part, Pooled)]
-            if any(pool_at(engine, pool).contents is None for pool in inside):
+            if any(pool_at(engine, pool).objects is None for pool in inside):
                 content = unboxed_once()  # two pools have become one meanwhile
-            pool = pool_at(engine, member.pool)
-            template = _common(engine, template_of_pool(pool), [content])
+            template = _common(engine, template_of_pool(pool_at(engine, member.pool)), [content])
     except _Unpoolable:
         what = "an object in a list or a dict of computed length in which others hold a value of another kind"
         raise DiagnosticError(CannotStore(span=b.span, what=what)) from None
-    rows = converted(b, pool, template, pool.capacity)
+    objects = objects_of_pool(engine, member.pool)
+    rows = converted(b, objects, template, objects.capacity)
     old = as_objects(b, [object_at(b, rows, member.place)], template, 1)
     one = as_objects(b, [content], template, 1)
     stored = with_objects(b, rows, member.place, one, old, is_running(engine))
-    shared = pool.shared or unboxing.shared
-    engine.state.set(member.pool, replace(pool, contents=stored, stored=True, shared=shared))
+    made = _with_sharing(replace(objects, element=stored), unboxing.shared)
+    engine.state.set(member.pool, PoolCell(made, stored=True))
 
 
 def _member(engine: Engine, number: int) -> MemberCell:

@@ -20,9 +20,10 @@ from ...ops import Constant
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.identity import SOME_OBJECT, Identity
-from ...values.lattice import Abstract, Alias, Array, ArrayCell, Const, Frozen, Ref, RowsCell, Tuple, Unknown
+from ...values.lattice import Abstract, Alias, Array, ArrayCell, Const, Frozen, Ref, Tuple, Unknown
 from ...values.node import TreeNode
 from ...values.state import References
+from ...values.vector import Vector
 from ...values.walk import CHILDREN, HEADS
 from ..core.engine import Engine
 from ..exceptions.raising import error_of
@@ -164,8 +165,8 @@ class Canonical:
         if x.frozen is not Frozen.NOT:
             self.identities(x.objects)
 
-    def rows_cell(self, x: RowsCell) -> None:
-        """A list of rows, and the objects that its elements may be."""
+    def vector(self, x: Vector[Any]) -> None:
+        """A vector, and the objects that its elements may be."""
         self.tree(x)
         self.identities(x.objects)
 
@@ -242,7 +243,7 @@ _RULES = _CanonicalRules(
         Alias: Canonical.alias,
         Bounded: Canonical.bounded,
         ArrayCell: Canonical.array_cell,
-        RowsCell: Canonical.rows_cell,
+        Vector: Canonical.vector,
         Unknown: Canonical.unknown,
     }
 )

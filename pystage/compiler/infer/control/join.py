@@ -25,7 +25,13 @@ from ...library.rules.numbers import common_type, joined_range, kinds_of, number
 from ...library.rules.row_index import has_numbers, index_type
 from ...library.rules.rows import copied_objects
 from ...library.rules.tables import class_of_table, factory_of, keys_in, stored_entries
-from ...library.rules.templates import are_of_two_lengths, can_be_in_tuples, common_rows, is_view, tuple_rows
+from ...library.rules.templates import (
+    are_of_two_lengths,
+    can_be_in_tuples,
+    is_view,
+    items_of_tuple,
+    template_of_both,
+)
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent, joined_most, joined_objects
 from ...values.capacity import Capacity
@@ -53,6 +59,7 @@ from ...values.lattice import (
     DictCell,
     DictView,
     ErrorCell,
+    Items,
     IteratorCell,
     ListCell,
     Meaning,
@@ -79,6 +86,7 @@ from ...values.lattice import (
 from ...values.node import TreeNode
 from ...values.slots import Slot
 from ...values.state import MISSING, Content, Lookup, State
+from ...values.vector import Vector
 from ...values.walk import N, cells_of, children, counterparts, head, nodes, rebuild, with_children
 from ..aliases.alias_sets import joined_aliases, seen_through
 from ..aliases.joinable import are_of_one_class, are_unlike, joined_error, own_field
@@ -236,9 +244,11 @@ class Join:
 
     def _tuple_of_rows(self, a: Abstract, b: Abstract) -> Abstract:
         """A tuple of another length on either side: rows of what the elements have in common."""
-        first, second = tuple_rows(a), tuple_rows(b)
-        template = common_rows(first, second, self.loop) if first is not None and second is not None else None
-        if first is None or second is None or template is None or not can_be_in_tuples(template):
+        first, second = items_of_tuple(a), items_of_tuple(b)
+        if first is None or second is None:
+            return self.conflict(a, b)
+        template = template_of_both(first, second, self.loop)
+        if template is None or not can_be_in_tuples(template):
             return self.conflict(a, b)
         return self._joined_rows.tuple_of_rows(first, second, template)
 
@@ -349,7 +359,7 @@ class Join:
     def _are_unlike(self, a: Ref, of_a: Content, b: Ref, of_b: Content) -> bool:
         """`are_unlike`, except for lists of two lengths inside of a rolled loop, which may get any length."""
         if self._given.is_rolled and isinstance(of_a, ListCell) and isinstance(of_b, ListCell):
-            return len(of_a.items) != len(of_b.items) and common_rows(of_a, of_b) is None
+            return len(of_a.items) != len(of_b.items) and template_of_both(of_a.items, of_b.items) is None
         return are_unlike(a, of_a, b, of_b)
 
     def alone(self, value: Abstract, lookup: Lookup) -> Abstract:
@@ -484,7 +494,7 @@ class Join:
         if not isinstance(a, LISTS) or not isinstance(b, LISTS):
             return False
         rows = isinstance(a, RowsCell) or isinstance(b, RowsCell)
-        return rows and self.demands.elements(unboxed_list(self.a, a), unboxed_list(self.b, b))
+        return rows and self.demands.elements(unboxed_list(self.a, a).items, unboxed_list(self.b, b).items)
 
     # -- cells
 
@@ -576,7 +586,11 @@ class Join:
                     selector=join_selectors(a.selector, b.selector),
                 )
             case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
-                return self._rows(a, b)
+                vector = self._vector(a.items, b.items)
+                if not isinstance(vector, Vector):
+                    return a if vector is None else vector
+                vector = replace(vector, objects=self._objects(a.items, b.items))
+                return RowsCell(vector, joined_aliases(a, b), join_selectors(a.selector, b.selector))
             case DictCell(), DictCell() if _have_the_same_keys(a, b) and a.container is b.container:
                 entries = {k: self.join(v, b.entries[k]) for k, v in a.entries.items()}
                 return replace(
@@ -618,11 +632,9 @@ class Join:
                     return (
                         a if demanded else self.conflicts.unknown("objects of one kind", "objects of another")
                     )
-                if joined.contents is None:
-                    return joined
-                if self._is_written_out(joined.contents):
+                if self._is_written_out(joined):
                     return self._growth("objects of one kind", "objects of another")
-                self.state.note_alternatives(joined.contents)
+                self.state.note_alternatives(joined)
                 return joined
             case VariableCell(), VariableCell():
                 return VariableCell(self.join(a.value, b.value))
@@ -651,24 +663,23 @@ class Join:
         ended = a.ended if a.ended is b.ended else Placeholder(ArrayType(BOOL))
         return IteratorCell(source, joined_count(a.index, b.index), a.keys, ended)
 
-    def _rows(self, a: AnyList, b: AnyList, is_table: bool = False) -> Content:
-        """Joins two lists of different lengths or elements into rows with a common template."""
-        template = common_rows(a, b, self.loop, ragged=True)
+    def _vector(self, a: Items, b: Items, is_table: bool = False) -> Vector[Abstract] | Unknown | None:
+        """Joins the elements of two lists of different lengths or elements; None where something is demanded of them."""
+        template = template_of_both(a, b, self.loop, ragged=True)
         if template is None and self.demands.elements(a, b):
-            return a
+            return None
         if template is None or self._is_written_out(template) or not self._has_memories(template):
             return self._growth(*[describe_list(x) for x in (a, b)])
         if self._head.made is not None:
             loop = self._head.made
             template = rebuild(template, lambda v: v, object=lambda each: each.after_trips(loop))
-        made = self._joined_rows.list(a, b, template, is_table)
-        return made if is_table else replace(made, objects=self._objects(a, b))
+        return self._joined_rows.items(a, b, template, is_table)
 
     def _has_memories(self, template: TreeNode) -> bool:
         """True if the memories of which there are views are there on both sides."""
         return not any(find(cell) is MISSING for cell in cells_of(template) for find in (self.a, self.b))
 
-    def _objects(self, *sides: ArrayCell | AnyList) -> tuple[Identity, ...]:
+    def _objects(self, *sides: ArrayCell | Items) -> tuple[Identity, ...]:
         """The objects that the arrays of which lists hold copies may be."""
         found = united(*[copied_objects(side) for side in sides])
         loop = self._head.made
@@ -689,14 +700,14 @@ class Join:
             return self._unlike_tables(a, b)  # as JAX's functions give them, sorted from the second trip on
         first, second = stored_entries(a), stored_entries(b)
         same_class = class_of_table(a) is class_of_table(b)
-        template = common_rows(first, second, ragged=True) if same_class else None
+        template = template_of_both(first, second, ragged=True) if same_class else None
         if template is None:
             demanded = same_class and self.demands.elements(first, second)
             return a if demanded else self._unlike_tables(a, b)
         if self._is_written_out(template):
             return self._unlike_tables(a, b)
-        rows = self._rows(first, second, is_table=True)
-        if not isinstance(rows, RowsCell):
+        rows = self._vector(first, second, is_table=True)
+        if not isinstance(rows, Vector):
             return self._unlike_tables(a, b)
         removed = [x.removed if isinstance(x, TableCell) else 0 for x in (a, b)]
         count = joined_count(*removed)

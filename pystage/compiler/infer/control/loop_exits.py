@@ -15,19 +15,18 @@ from ...analysis.induction import recurrence
 from ...hlo.builder import Builder
 from ...hlo.ir import Op, Value
 from ...hlo.types import BOOL, INT64, ArrayType
-from ...library.kernels.structures import list_items, list_length
+from ...library.kernels.structures import list_items
 from ...library.rules.numbers import kinds_of
-from ...library.rules.templates import tuple_rows
+from ...library.rules.templates import items_of_tuple
 from ...ops import Add, Constant, Multiply, While
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, restrict
 from ...values.lattice import (
     LISTS,
     Abstract,
-    AnyList,
     Array,
     Cell,
-    Const,
     ErrorCell,
+    Items,
     ObjectCell,
     RowsCell,
     RowsTuple,
@@ -37,6 +36,7 @@ from ...values.lattice import (
 )
 from ...values.slots import Slot
 from ...values.state import ERROR, MISSING, Content
+from ...values.vector import Vector, capacity_of, length_of
 from ...values.walk import rebuild
 from ..aliases.pool_demands import unboxed_content
 from ..core.engine import Engine
@@ -98,12 +98,14 @@ def finish(
                 content = without_alias(content, source)
         if loop.certain:
             content = _after_a_trip(b, content, end(slot))
-        if isinstance(content, RowsCell):
-            complete = keys is None or not is_observable(engine, slot)
-            content = _counted_rows(engine, loop, content, entries[slot], begins[slot], last[slot], complete)
-        if isinstance(content, RowsTuple):
-            sides = [tuple_rows(cast(Abstract, x)) for x in (entries[slot], begins[slot], last[slot])]
-            content = _counted_tuple(engine, loop, content, sides, keys is None)
+        if isinstance(content, RowsCell | RowsTuple):
+            sides = [_items_of(x) for x in (entries[slot], begins[slot], last[slot])]
+            complete = keys is None or (isinstance(content, RowsCell) and not is_observable(engine, slot))
+            items = _counted(engine, loop, content.items, sides, complete)
+            if isinstance(content, RowsTuple):
+                content = _counted_tuple(engine, content, items)
+            else:
+                content = replace(content, items=items)
         after[slot] = content
     for slot, content in after.items():
         engine.state.set(slot, content)
@@ -148,54 +150,54 @@ def _only_test(engine: Engine, loop: Loop) -> None:
     engine.state.set(ERROR, error)
 
 
-def _counted_rows(
-    engine: Engine, loop: Loop, rows: RowsCell, entry: Content, begin: Content, end: Content, complete: bool
-) -> RowsCell:
-    """The contents of a list after a loop; one with a capacity for all trips needs no more from the loop's site.
+def _items_of(content: Content) -> Items | None:
+    """The elements of a list or a tuple; None for anything else."""
+    return content.items if isinstance(content, LISTS) else items_of_tuple(cast(Abstract, content))
 
-    Where every trip adds as many elements, its length follows from the number of trips. `complete`: nobody sees it
-    after fewer of them.
+
+def _counted(
+    engine: Engine, loop: Loop, vector: Vector[Abstract], sides: Sequence[Items | None], complete: bool
+) -> Vector[Abstract]:
+    """A vector after a loop; one with a capacity for all trips needs no more from the loop's site.
+
+    Where every trip adds as many elements, its length follows from the number of trips. `sides`: it on entry, and at the
+    beginning and the end of the body. `complete`: nobody sees it after fewer trips.
     """
     here = None if loop.instruction is None else loop.instruction.span
-    if not isinstance(entry, LISTS) or rows.site is None or rows.site.span != here:
-        return rows
-    before = list_length(entry)
+    entry, begin, end = sides
+    if entry is None or vector.site is None or vector.site.span != here:
+        return vector
+    before = length_of(entry)
     if loop.trips is not None:
-        most = before.value if isinstance(before, Const) else cast(RowsCell, entry).capacity
-        if rows.capacity >= most + loop.trips:
-            rows = replace(rows, site=None)
+        most = before if isinstance(before, int) else capacity_of(entry)
+        if vector.capacity >= most + loop.trips:
+            vector = replace(vector, site=None)
     source = source_of(loop)
-    if source is None or not complete or not isinstance(before, Const) or not isinstance(end, RowsCell):
-        return rows
-    if not isinstance(end.length, Value) or not isinstance(begin, RowsCell) or isinstance(begin.length, int):
-        return rows
+    if source is None or not complete or not isinstance(before, int):
+        return vector
+    if not isinstance(begin, Vector) or not isinstance(end, Vector):
+        return vector
+    if not isinstance(begin.length, Value) or not isinstance(end.length, Value):
+        return vector
     found = recurrence(end.length, begin.length, engine.intervals)
     step = None if found is None else found.step
     if step is None or step < 0:
-        return rows
-    length: int | Value = rows.length
-    if source.exact is not None and before.value + source.exact * step <= rows.capacity:
-        length = before.value + source.exact * step
+        return vector
+    length: int | Value = vector.length
+    if source.exact is not None and before + source.exact * step <= vector.capacity:
+        length = before + source.exact * step
     elif isinstance(source.length, Array):
         b = engine.b
         added = b.op(Multiply(), source.length.value, b.op(Constant(np.asarray(step, INT64))))
-        length = b.op(Add(), added, b.op(Constant(np.asarray(before.value, INT64))))
-    return replace(rows, length=length)
+        length = b.op(Add(), added, b.op(Constant(np.asarray(before, INT64))))
+    return replace(vector, length=length)
 
 
-def _counted_tuple(
-    engine: Engine, loop: Loop, content: RowsTuple, sides: Sequence[AnyList | None], complete: bool
-) -> Abstract:
-    """A tuple after a loop in which every trip adds as many elements; a short one as its elements."""
-    entry, begin, end = sides
-    if entry is None or begin is None or end is None:
-        return content
-    rows = _counted_rows(engine, loop, content.rows, entry, begin, end, complete)
-    if not isinstance(rows.length, int):
-        return RowsTuple(rows)
-    if rows.length > limits.LISTED_EQUAL_ELEMENTS:
-        return content
-    return Tuple(list_items(engine, rows))
+def _counted_tuple(engine: Engine, content: RowsTuple, items: Vector[Abstract]) -> Abstract:
+    """A tuple of these elements after a loop; a short one whose length is known as its elements."""
+    if not isinstance(items.length, int):
+        return RowsTuple(items)
+    return content if items.length > limits.LISTED_EQUAL_ELEMENTS else Tuple(list_items(engine, items))
 
 
 def _after_a_trip(b: Builder, content: Content, end: Content) -> Content:

@@ -147,23 +147,22 @@ def _is_alone(slot: Slot, pool: int, head: Lookup, end: Lookup) -> bool:
     if not (isinstance(first, Ref) and isinstance(last, Ref) and isinstance(slot, tuple)):
         return False
     own, member = head(first.cell), end(last.cell)
-    contents = cast(PoolCell, objects).contents
+    held = cast(PoolCell, objects).objects
     return (
         isinstance(member, MemberCell)
         and member.pool == pool
         and isinstance(own, ListCell | RowsCell | ObjectCell)
-        and contents is not None
-        and not cells_of(contents)
+        and held is not None
+        and not cells_of(held)
         and not any(
-            isinstance(x, Bounded) or (isinstance(x, Array) and x.form is Form.NDARRAY)
-            for x in nodes(contents)
+            isinstance(x, Bounded) or (isinstance(x, Array) and x.form is Form.NDARRAY) for x in nodes(held)
         )
     )
 
 
 def _is_made(entry: Content) -> bool:
     """True for what did not exist before the loop."""
-    return entry is MISSING or (isinstance(entry, PoolCell) and entry.contents is None)
+    return entry is MISSING or (isinstance(entry, PoolCell) and entry.objects is None)
 
 
 def _is_assigned_first(engine: Engine, slot: Variable, join: Join) -> bool:

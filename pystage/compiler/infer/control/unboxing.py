@@ -1,7 +1,7 @@
 """Unboxing: lists and dicts of arrays become rows before a join where their lengths or keys differ.
 
 In: the two sides of a join, and slots that differ. Out: of a list, or the entries of a dict, with arrays in it, which has
-another length on either side, each side holds the rows (`RowsCell`) with copies of the arrays, into which no store goes
+another length on either side, each side holds the rows (`Vector`) with copies of the arrays, into which no store goes
 any more.
 """
 
@@ -23,10 +23,11 @@ from ...library.containers.unboxing import (
     with_contents,
 )
 from ...library.kernels.array_rows import has_arrays, with_shared
+from ...library.kernels.structures import with_elements
 from ...library.numpy.indexing.bounded import narrowed
-from ...library.rules.rows import rows_of_list
+from ...library.rules.rows import as_vector
 from ...library.rules.tables import cell_as, stored_entries
-from ...library.rules.templates import common_rows, common_template, joined, template_of_list
+from ...library.rules.templates import common_template, joined, template_of_both, template_of_items
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.identity import Identity, united
@@ -37,18 +38,19 @@ from ...values.lattice import (
     Array,
     ArrayCell,
     DictCell,
+    Items,
     ListCell,
     MemberCell,
     Pooled,
     Ref,
     RowsCell,
-    Sharing,
     Stamp,
     TableCell,
     Tuple,
 )
 from ...values.slots import Slot
 from ...values.state import MISSING, Lookup
+from ...values.vector import Sharing, Vector
 from ...values.views import Flipped, Window, path_type
 from ...values.walk import cells_of
 from ..core.engine import Engine
@@ -63,7 +65,7 @@ def differing(engine: Engine, a: Lookup, b: Lookup, slots: Iterable[Slot]) -> di
     found: dict[int, bool] = {}
     for slot in slots:
         contents = [x(slot) if isinstance(slot, int) else None for x in (a, b)]
-        first, second = map(_rows_of, contents)
+        first, second = map(_items_of, contents)
         if first is None or second is None or _are_joined_one_by_one(*contents):
             continue
         views = _can_be_rows(engine, a, first, b, second)
@@ -72,11 +74,11 @@ def differing(engine: Engine, a: Lookup, b: Lookup, slots: Iterable[Slot]) -> di
     return found
 
 
-def _rows_of(content: object) -> AnyList | None:
-    """A list, or the entries of a dict as a list."""
+def _items_of(content: object) -> Items | None:
+    """The elements of a list, or the entries of a dict."""
     if isinstance(content, DictCell | TableCell):
         return stored_entries(content)
-    return content if isinstance(content, LISTS) else None
+    return content.items if isinstance(content, LISTS) else None
 
 
 def _are_joined_one_by_one(a: object, b: object) -> bool:
@@ -86,24 +88,22 @@ def _are_joined_one_by_one(a: object, b: object) -> bool:
     return isinstance(a, ListCell) and isinstance(b, ListCell) and len(a.items) == len(b.items)
 
 
-def _can_be_rows(engine: Engine, a: Lookup, first: AnyList, b: Lookup, second: AnyList) -> bool | None:
+def _can_be_rows(engine: Engine, a: Lookup, first: Items, b: Lookup, second: Items) -> bool | None:
     """Whether both sides can be rows of the positions of views, or else of contents; None where they stay as they are."""
     viewed = has_views(first) or has_views(second)
-    if not viewed and common_rows(first, second, ragged=True) is not None:
+    if not viewed and template_of_both(first, second, ragged=True) is not None:
         return None
-    sides = [
-        (x, cell) for x, cell in ((a, first), (b, second)) if not isinstance(cell, ListCell) or cell.items
-    ]
+    sides = [(x, items) for x, items in ((a, first), (b, second)) if items != ()]
     for views in (True, False):
-        outlines = [_outline_of_list(engine, find, cell, views) for find, cell in sides]
-        templates = [template_of_list(each, ragged=True) for each in outlines]
+        outlines = [_outline_of_items(engine, find, items, views) for find, items in sides]
+        templates = [template_of_items(each, ragged=True) for each in outlines]
         template = templates[0] if len(templates) == 1 else joined(templates[0], templates[1], ragged=True)
         if template is None or not has_arrays(template):
             continue
         if has_views(template):
             if any(find(cell) is MISSING for cell in cells_of(template) for find in (a, b)):
                 continue
-            if all(isinstance(cell, RowsCell) for _, cell in sides):
+            if all(isinstance(items, Vector) for _, items in sides):
                 return None
         return views
     return None
@@ -121,39 +121,36 @@ def unbox(engine: Engine, slots: Mapping[int, bool]) -> None:
     state = engine.state
     for slot, views in slots.items():
         cell = state.get(slot)
-        rows = _rows_of(cell)
+        items = _items_of(cell)
         if isinstance(cell, RowsCell) and not views:
-            state.set(slot, with_contents(engine, cell))
-        if not isinstance(rows, ListCell) or not rows.items:
+            state.set(slot, with_elements(cell, with_contents(engine, cell.items)))
+        if not isinstance(items, tuple) or not items:
             continue
-        items = tuple([unboxed(engine, item, views=views) for item in rows.items])
-        held = ListCell(items, rows.aliases, rows.selector)
-        template = common_template(held.items, ragged=True)
+        held = tuple([unboxed(engine, item, views=views) for item in items])
+        template = common_template(held, ragged=True)
         if template is None:
             continue
         state.note_alternatives(template)
-        made = rows_of_list(engine.b, held, template, len(held.items))
+        made = as_vector(engine.b, held, template, len(held))
         level = Sharing.NOT
         objects: tuple[Identity, ...] = ()
-        for item in rows.items:
+        for item in items:
             level = max(level, put_in(engine, item, made.element, None, objects))
             objects = united(objects, objects_of(engine, item))
         made = with_shared(made, level is not Sharing.NOT, level, objects)
         if isinstance(cell, DictCell):
             state.set(slot, cell_as(cell, made))
         else:
-            state.set(slot, made)
+            state.set(slot, with_elements(cast(AnyList, cell), made))
 
 
-def _outline_of_list(engine: Engine, find: Lookup, cell: AnyList, views: bool) -> AnyList:
-    """The list as rows would hold it, as far as its template goes."""
-    if isinstance(cell, ListCell):
-        return replace(cell, items=tuple([_outline(engine, find, item, views) for item in cell.items]))
-    return (
-        cell
-        if views or not has_views(cell)
-        else replace(cell, element=_outline(engine, find, cell.element, False))
-    )
+def _outline_of_items(engine: Engine, find: Lookup, items: Items, views: bool) -> Items:
+    """The elements as a vector would hold them, as far as its template goes."""
+    if isinstance(items, tuple):
+        return tuple([_outline(engine, find, item, views) for item in items])
+    if views or not has_views(items):
+        return items
+    return replace(items, element=_outline(engine, find, items.element, False))
 
 
 def _outline(engine: Engine, find: Lookup, item: Abstract, views: bool) -> Abstract:

@@ -331,10 +331,10 @@ class Engine(Context):
         if isinstance(value, GatedNumber):
             value = of_one_kind(self, value, what)
         if isinstance(value, RowsTuple):
-            return tuple([self.known(item, what) for item in list_items(self, value.rows)])
+            return tuple([self.known(item, what) for item in list_items(self, value.items)])
         cell = self.state.slots.get(value.cell) if type(value) is Ref else None
         if isinstance(cell, RowsCell):
-            return [self.known(item, what) for item in list_items(self, cell)]
+            return [self.known(item, what) for item in list_items(self, cell.items)]
         self.origins.crossed.clear()
         result = known(self.state, self.origins, value, what, self.b.span)
         for scope in self.callees.crossed(self.origins.crossed):

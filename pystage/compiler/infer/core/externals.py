@@ -26,6 +26,7 @@ from ...hash_order import note_set
 from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import SHORT_NAMES, ArrayType, DType
+from ...library.containers.deques import deque_cell
 from ...library.jax.traced_calls import is_jax_callable
 from ...library.kernels.structures import container_of
 from ...library.registry import meaning_of
@@ -45,7 +46,6 @@ from ...values.boundary import (
     PathStep,
 )
 from ...values.demand import Statics, no_value
-from ...values.deques import deque_cell
 from ...values.generators import GENERATORS, bits_of
 from ...values.instances import instance_fields
 from ...values.lattice import (

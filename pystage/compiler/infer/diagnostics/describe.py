@@ -12,7 +12,6 @@ from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, is_absent
 from ...values.lattice import (
     Abstract,
-    AnyList,
     AnyTable,
     Array,
     ArrayCell,
@@ -22,6 +21,7 @@ from ...values.lattice import (
     DictCell,
     Enumerate,
     Exc,
+    Items,
     IteratorCell,
     ListCell,
     Mapped,
@@ -43,6 +43,7 @@ from ...values.lattice import (
 )
 from ...values.state import State
 from ...values.type_text import short_array, type_of_constant
+from ...values.vector import Vector, length_of
 from ...values.views import path_type
 
 
@@ -84,8 +85,8 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
             match cell:
                 case ArrayCell():
                     return describe_type(path_type(cell.value.type, value.path), Form.NDARRAY)
-                case ListCell() | RowsCell():
-                    return describe_list(cell)
+                case ListCell(items) | RowsCell(items):
+                    return describe_list(items)
                 case DictCell():
                     return f"a dict with {len(cell.entries)} keys"
                 case ObjectCell():
@@ -128,9 +129,9 @@ def describe(value: Abstract, state: State, lookup: Callable[[int], Any] | None 
             return f"a {type(value).__name__.lower()}"
 
 
-def describe_list(cell: AnyList) -> str:
+def describe_list(items: Items) -> str:
     """A description of a list in a few words."""
-    size = len(cell.items) if isinstance(cell, ListCell) else cell.length
+    size = length_of(items)
     return f"a list of length {size}" if isinstance(size, int) else "a list whose length the program computes"
 
 
@@ -176,7 +177,7 @@ def short_type(value: Abstract, state: State) -> str:
                     return short_array(path_type(cell.value.type, value.path), Form.NDARRAY)
                 case ListCell(items=items):
                     return f"list of {len(items)}"
-                case RowsCell(element=element, length=length):
+                case RowsCell(Vector(element, length=length)):
                     size = length if isinstance(length, int) else "n"
                     return f"list of {size} × {short_type(row_template(element), state)}"
                 case DictCell(entries=entries):

@@ -1,4 +1,4 @@
-"""Elements of an iterable as rows, where only the program knows their number."""
+"""Elements of an iterable as a vector, where only the program knows their number."""
 
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ from ...values.lattice import (
     TableCell,
     Zip,
 )
+from ...values.vector import Vector
 from ..core.engine import Engine
 from .iterators import exhaust, leave_open, ordered, run_to_end
 from .rolled_iterables import rolled
 
 
-def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
-    """The elements of an iterable as rows, if they have a template, and are many or of a computed number."""
+def gathered(engine: Engine, value: Abstract) -> Vector[Abstract] | None:
+    """The elements of an iterable as a vector, if they have a template, and are many or of a computed number."""
     run_to_end(engine, value)
     content = engine.cell(value) if isinstance(value, Ref) else None
     if isinstance(content, RowsCell):
-        return content
+        return content.items
     if isinstance(value, RowsTuple):
-        return value.rows
+        return value.items
     if isinstance(content, IteratorCell):
         rest = _gathered_rest(engine, cast(Ref, value), content)
         if rest is not None:
             return rest
     if is_deque(engine, value):
         elements_now = contents(engine, value)
-        return elements_now if isinstance(elements_now, RowsCell) else None
+        return elements_now if isinstance(elements_now, Vector) else None
     if isinstance(value, DictView) or isinstance(content, TableCell):
         view = cast("Ref | DictView", value)
         table = engine.cell(Ref(view.cell))
@@ -63,10 +64,10 @@ def gathered(engine: Engine, value: Abstract) -> RowsCell | None:
     return found
 
 
-def _gathered_rest(engine: Engine, value: Ref, content: IteratorCell) -> RowsCell | None:
+def _gathered_rest(engine: Engine, value: Ref, content: IteratorCell) -> Vector[Abstract] | None:
     """The remaining elements of an iterator over a list of rows that has given none so far."""
     source = engine.cell(content.source) if isinstance(content.source, Ref) else None
     if not isinstance(source, RowsCell) or content.index != 0 or content.ended is not False:
         return None
     engine.write(value.cell, IteratorCell())
-    return source
+    return source.items

@@ -291,7 +291,7 @@ def _cell_elements(engine: Engine, value: Ref) -> list[Abstract] | None:
     cell = engine.cell(value)
     match cell:
         case ListCell() | RowsCell():
-            return list(list_items(engine, cell))
+            return list(list_items(engine, cell.items))
         case DictCell(entries):
             return [engine.constant_object(k) for k in entries]
         case TableCell():
@@ -404,7 +404,7 @@ def is_listed(engine: Engine, value: Abstract) -> bool:
         case Records(parts=(part, *_), element=False):
             return is_listed(engine, part)
         case Ref() if isinstance(cell := content_of(engine, value), RowsCell):
-            return isinstance(cell.length, int)
+            return isinstance(cell.items.length, int)
         case Ref() | DictView() if isinstance(content_of(engine, value), TableCell):
             return False
         case Ref() if is_deque(engine, value):
@@ -482,7 +482,7 @@ def _mapped(engine: Engine, function: Abstract, row: Step) -> Abstract:
 def _list_steps(engine: Engine, value: Ref) -> Iterator[Step]:
     """The elements of a list, which the body may make longer or shorter."""
     for position in range(limits.UNROLLED_TRIPS + 1):
-        items = list_items(engine, cast(AnyList, engine.cell(value)))
+        items = list_items(engine, cast(AnyList, engine.cell(value)).items)
         if position >= len(items):
             return
         yield functools.partial(_same, items[position])
@@ -523,7 +523,7 @@ def _reversed_steps(engine: Engine, value: Ref, count: int | None) -> Iterator[S
             yield functools.partial(_same, item)
         return
     for position in reversed(range(count or 0)):
-        items = list_items(engine, cast(AnyList, engine.cell(value)))
+        items = list_items(engine, cast(AnyList, engine.cell(value)).items)
         if position >= len(items):
             return
         yield functools.partial(_same, items[position])

@@ -35,7 +35,7 @@ from ...library.python.ranges import range_element, range_length
 from ...library.rules.classes import class_of
 from ...library.rules.promote import PYTHON_DTYPES
 from ...library.rules.tables import compacted, count_of
-from ...library.rules.templates import template_of_list
+from ...library.rules.templates import template_of_items
 from ...values.bounded import Bounded
 from ...values.lattice import (
     Abstract,
@@ -48,6 +48,7 @@ from ...values.lattice import (
     DictView,
     Enumerate,
     FlatIterator,
+    Items,
     IteratorCell,
     ListCell,
     Mapped,
@@ -57,12 +58,12 @@ from ...values.lattice import (
     Reversed,
     RowsCell,
     RowsTuple,
-    Sharing,
     TableCell,
     Tuple,
     Unknown,
     Zip,
 )
+from ...values.vector import Sharing, Vector
 from ..core.engine import Engine
 from .iterators import (
     ENDLESS,
@@ -219,15 +220,15 @@ def _rolled_iterator(engine: Engine, iterator: Ref, by_place: bool) -> Rolled | 
 def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled | None:
     """A loop over a tuple or a list of many known elements, as over their rows; None without a common template."""
 
-    def content() -> AnyList:
-        return ListCell(value.items) if isinstance(value, Tuple) else cast(AnyList, content_of(engine, value))
+    def content() -> Items:
+        return value.items if isinstance(value, Tuple) else cast(AnyList, content_of(engine, value)).items
 
     before = content()
-    if not isinstance(before, ListCell) or (len(before.items) < limits.WRITTEN_OUT_TRIPS and not by_place):
+    if not isinstance(before, tuple) or (len(before) < limits.WRITTEN_OUT_TRIPS and not by_place):
         return None
     rows = as_rows(engine, before)
     if rows is None and by_place and isinstance(value, Ref):
-        count = Const(len(before.items))
+        count = Const(len(before))
         return Rolled(
             count,
             lambda i: cast(Abstract, container_getitem(engine, value, i)),
@@ -243,7 +244,7 @@ def _rolled_items(engine: Engine, value: Ref | Tuple, by_place: bool) -> Rolled 
             raise DiagnosticError(NotIterable(span=engine.b.span, what="a list that the loop replaces"))
         return item(engine, current, int_of(position))
 
-    return Rolled(Const(len(before.items)), element, lambda: list_length(content()))
+    return Rolled(Const(len(before)), element, lambda: list_length(content()))
 
 
 def tuple_of(items: tuple[Any, ...]) -> Tuple:
@@ -287,7 +288,7 @@ def count_of_like_items(engine: Engine, value: Abstract) -> int:
         case Const(tuple() as items):
             return count_of_like_items(engine, tuple_of(items))
         case Tuple(items) if _are_alike(engine, items):
-            return len(items) if template_of_list(ListCell(items)) is not None else 0
+            return len(items) if template_of_items(items) is not None else 0
     return 0
 
 
@@ -310,11 +311,11 @@ def _are_alike(engine: Engine, items: Sequence[Abstract]) -> bool:
 def _rolled_list(engine: Engine, value: Ref) -> Rolled:
     """A loop over a list of rows, which the body may change: it reads the list at each trip."""
 
-    def content() -> RowsCell:
-        cell = engine.ring(value)
-        if isinstance(cell, ListCell):
+    def content() -> Vector[Abstract]:
+        items = cast(AnyList, engine.ring(value)).items
+        if isinstance(items, tuple):
             raise DiagnosticError(NotIterable(span=engine.b.span, what="a list that the loop replaces"))
-        return cast(RowsCell, cell)
+        return items
 
     begun = content()
 

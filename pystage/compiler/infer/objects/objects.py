@@ -139,7 +139,7 @@ def completed(ctx: Context, content: Cell) -> Cell:
     Of a list of rows they are its elements, one by one.
     """
     if isinstance(content, RowsCell):
-        return ListCell(list_items(ctx, content), content.aliases, content.selector)
+        return ListCell(list_items(ctx, content.items), content.aliases, content.selector)
     if not isinstance(content, ObjectCell) or content.origin is None:
         return content
     fields = dict(content.fields)

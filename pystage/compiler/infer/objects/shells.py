@@ -103,7 +103,7 @@ class Shells:
         made: Any
         if isinstance(cell, LISTS):
             made = self._made[ref.cell] = []
-            made += [self.shell(x) for x in list_items(self._engine, cell)]
+            made += [self.shell(x) for x in list_items(self._engine, cell.items)]
         elif isinstance(cell, DictCell):
             made = self._made[ref.cell] = {}
             made.update({key: self.shell(x) for key, x in cell.entries.items()})

@@ -115,8 +115,8 @@ def _cell_truth(engine: Engine, value: Ref) -> Abstract:
             return _array_truth(engine, cast(Array, engine.read(value)))
         case ListCell(items):
             return Const(bool(items))
-        case RowsCell() as cell:
-            return truth(engine, list_length(cell))
+        case RowsCell(vector):
+            return truth(engine, list_length(vector))
         case DictCell(entries):
             return Const(bool(entries))
         case TableCell() as table:

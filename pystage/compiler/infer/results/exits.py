@@ -14,6 +14,7 @@ from ...diagnostics.codes_mutation import CannotDelete, CannotReturn, CannotStor
 from ...diagnostics.diagnostic import DiagnosticError
 from ...frontend.code_equality import nested_codes
 from ...hlo.ir import Value
+from ...library.containers.deques import BOUND, ITEMS
 from ...library.numpy.indexing.bounded import refuse
 from ...library.numpy.indexing.bounded_identity import Truth, both, either, refuse_if, same_object
 from ...library.rules.rows import from_first
@@ -45,7 +46,6 @@ from ...values.boundary import (
     Write,
 )
 from ...values.bounded import Bounded
-from ...values.deques import BOUND, ITEMS
 from ...values.exceptions import ExceptionBuilder
 from ...values.gated import Gated, GatedNumber, alternatives, narrow, narrow_number, number_of_kind, tag_of
 from ...values.generators import GENERATORS, handle_of, has_handle, made_by, maker_of, resumed, state_of
@@ -88,6 +88,7 @@ from ...values.lattice import (
 )
 from ...values.slots import Slot, Variable
 from ...values.state import ERROR, NOT_YET, OUTPUT
+from ...values.vector import Vector
 from ...values.views import View, Window, broadcast, index_value
 from ...values.walk import children, head, keys
 from ..core.engine import Engine
@@ -382,7 +383,7 @@ class Exit:
             entries = compacted(self.engine.b, x).entries
             return replace(self.rows(entries, identity), cls=x.container, factory=self.factory(x))
         if isinstance(x, RowsCell):
-            return self.rows(x, identity)
+            return self.rows(x.items, identity)
         number = self.engine.state.cell_number() if identity is None else identity
         if isinstance(x, DictCell):
             values = tuple(map(self.template, x.entries.values()))
@@ -420,7 +421,7 @@ class Exit:
             found = self._functions[made] = CallTemplate(types.FunctionType, parts, (), number)
         return found
 
-    def rows(self, x: RowsCell, identity: int | None) -> RowsTemplate:
+    def rows(self, x: Vector[Abstract], identity: int | None) -> RowsTemplate:
         """A new list of rows of results."""
         x = from_first(self.engine.b, x)
         length = x.length if isinstance(x.length, int) else self.output(x.length, Form.PYTHON)
@@ -440,8 +441,8 @@ class Exit:
                 raise DiagnosticError(CannotReturn(span=engine.b.span, what="what contains itself"))
             self._opened.add(number)
             pool = engine.state.get(number)
-            assert isinstance(pool, PoolCell) and pool.contents is not None
-            contents = self.contents_of_rows(pool.contents)
+            assert isinstance(pool, PoolCell) and pool.objects is not None
+            contents = self.contents_of_rows(pool.objects.element)
             places: list[int | OutputTemplate] = []
             objects: list[Template] = []
             for cell, (path, _) in engine.externals.initial.items():
@@ -470,10 +471,8 @@ class Exit:
                 return ContainerTemplate(
                     cls, tuple(fields), tuple(map(self.rows_of, fields.values())), identity
                 )
-            case RowsCell(length=Value() as length):
-                return RowsTemplate(
-                    self.rows_of(contents.element), self.output(length, Form.PYTHON), identity
-                )
+            case RowsCell(Vector(element, length=Value() as length)):
+                return RowsTemplate(self.rows_of(element), self.output(length, Form.PYTHON), identity)
         raise AssertionError("no contents of objects of a pool")
 
     def rows_of(self, element: Abstract) -> Template:
@@ -493,7 +492,7 @@ class Exit:
                 return ContainerTemplate(
                     cls, tuple(range(len(items))), tuple(map(self.rows_of, items)), identity
                 )
-            case RowsTuple(RowsCell(element=inner, length=Value() as length)):
+            case RowsTuple(Vector(inner, length=Value() as length)):
                 count = self.output(length, Form.PYTHON)
                 return RowsTemplate(self.rows_of(inner), count, self.engine.state.cell_number(), tuple)
             case Gated(options=alternatives, tags=tags):
@@ -786,6 +785,8 @@ def _is_same(old: Any, new: Any) -> bool:
     """True if these are the same objects or contents, so that nothing needs to be written back."""
     if isinstance(old, Array) and isinstance(new, Array):  # its bounds say no more of the object
         return old.value is new.value and old.form is new.form
-    if type(old) is type(new) and isinstance(old, Ref | Tuple | ListCell | RowsCell | DictCell | TableCell):
+    if type(old) is type(new) and isinstance(
+        old, Ref | Tuple | ListCell | RowsCell | DictCell | TableCell | Vector
+    ):
         return head(old) == head(new) and all(map(_is_same, children(old), children(new)))
     return bool(old == new)

@@ -14,20 +14,21 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...library.kernels.array_rows import has_arrays, has_copies
 from ...library.rules.pools import parts_of
 from ...values.bounded import Bounded
-from ...values.identity import SOME_OBJECT, Identity, may_be_one
+from ...values.identity import may_be_one
 from ...values.lattice import (
     Abstract,
     ArrayCell,
+    Cell,
     ErrorCell,
     Frozen,
     PoolCell,
     Ref,
     RowsCell,
-    Sharing,
     TableCell,
 )
 from ...values.node import TreeNode
 from ...values.state import ERROR, Content
+from ...values.vector import Sharing, Vector
 from ...values.walk import nodes
 from ..core.engine import Engine
 
@@ -44,54 +45,47 @@ def check_elements(
     assert isinstance(error, ErrorCell)
     reached = [slots.get(cell) for cell in visible]
     contents = [*changed, *[v.content for v in error.versions], *reached]
-    lists = [c.entries if isinstance(c, TableCell) else c for c in contents]
-    rows = [c for c in lists if isinstance(c, RowsCell | PoolCell) and any(map(has_arrays, _elements(c)))]
+    vectors = [vector for vector in map(_vector_of, contents) if vector is not None]
+    rows = [vector for vector in vectors if any(map(has_arrays, _elements(vector)))]
     cells = [
         slots.get(cell) for cell in {**dict.fromkeys(visible), **dict.fromkeys(engine.externals.initial)}
     ]
     frozen = [cell for cell in cells if isinstance(cell, ArrayCell) and cell.frozen is not Frozen.NOT]
-    copied = [c for c in rows if _sharing(c) is not Sharing.NOT]
+    copied = [c for c in rows if c.shared is not Sharing.NOT]
     copies = [c for c in rows if any(map(has_copies, _elements(c)))]
-    pairs: list[tuple[_Holder, _Holder]] = [
+    pairs: list[tuple[Vector[Any] | ArrayCell, Vector[Any] | ArrayCell]] = [
         *[(a, b) for a in copied for b in rows],
         *[(a, b) for a in copies for b in frozen],
         *[(a, b) for a in frozen if a.frozen is Frozen.COPY for b in frozen],
     ]
-    twice = any(_sharing(c) is Sharing.TWICE for c in copied)
-    twice |= any(a is not b and may_be_one(_objects(a), _objects(b)) for a, b in pairs)
+    twice = any(c.shared is Sharing.TWICE for c in copied)
+    twice |= any(a is not b and may_be_one(a.objects, b.objects) for a, b in pairs)
     if twice or _may_be_one_view([value, *changed, *reached]):
         kind = "dict" if any(isinstance(content, TableCell) for content in contents) else "list"
         what = f"an array that may be an element of a {kind}, twice or beside that {kind},"
         raise DiagnosticError(CannotReturn(span=engine.b.span, what=what))
 
 
-_Holder = RowsCell | PoolCell | ArrayCell
+def _vector_of(content: Content | None) -> Vector[Any] | None:
+    """The elements of a list, the entries of a dict, or the objects of a pool."""
+    match content:
+        case RowsCell(vector) | TableCell(entries=vector):
+            return vector
+        case PoolCell(objects):
+            return objects
+    return None
 
 
-def _elements(rows: RowsCell | PoolCell) -> list[Abstract]:
-    """The templates of the elements of a list, or of the parts of the objects of a pool."""
-    if isinstance(rows, RowsCell):
-        return [rows.element]
-    return [] if rows.contents is None else parts_of(rows.contents)
-
-
-def _sharing(rows: RowsCell | PoolCell) -> Sharing:
-    """Whether arrays in a list or in the objects of a pool may be one object with others."""
-    if isinstance(rows, RowsCell):
-        return rows.shared
-    return Sharing.TWICE if rows.shared else Sharing.NOT
-
-
-def _objects(x: _Holder) -> tuple[Identity, ...]:
-    """The objects that copied arrays may be."""
-    return (SOME_OBJECT,) if isinstance(x, PoolCell) else x.objects
+def _elements(vector: Vector[Any]) -> list[Abstract]:
+    """The template of an element, or those of the parts of an object."""
+    return parts_of(vector.element) if isinstance(vector.element, Cell) else [vector.element]
 
 
 def _may_be_one_view(contents: Sequence[Any]) -> bool:
     """True if a view that is an element of a list may be an element of another, or an array beside them."""
     found = {id(n): n for content in contents if isinstance(content, TreeNode) for n in nodes(content)}
-    lists = [n for n in found.values() if isinstance(n, RowsCell)]
-    listed = {id(n) for each in lists for n in nodes(each.element)}
+    vectors = [n for n in found.values() if isinstance(n, Vector)]
+    listed = {id(n) for each in vectors for n in nodes(each.element)}
     views = [n for n in found.values() if isinstance(n, Bounded) and isinstance(n.whole, Ref)]
     return any(
         (id(a) in listed or id(b) in listed) and may_be_one(a.objects, b.objects)

@@ -17,10 +17,15 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import ArrayType
 from ...library.rules.numbers import is_of_kind, number_type, whole_of
-from ...library.rules.pools import converted, template_of_pool
-from ...library.rules.rows import rows_of_list
+from ...library.rules.pools import converted
+from ...library.rules.rows import as_vector
 from ...library.rules.tables import as_table
-from ...library.rules.templates import joined_tuples, template_of, template_of_list, tuple_rows
+from ...library.rules.templates import (
+    items_of_tuple,
+    joined_tuples,
+    row_template,
+    template_of,
+)
 from ...ops import Compare, Convert, Select, constant
 from ...values.bounded import Bounded
 from ...values.gated import Gated, GatedNumber, alternatives, is_absent, tag_of, where_assigned
@@ -34,6 +39,7 @@ from ...values.lattice import (
     Cell,
     Const,
     ErrorCell,
+    Items,
     IteratorCell,
     ObjectCell,
     PoolCell,
@@ -51,6 +57,7 @@ from ...values.lattice import (
 )
 from ...values.node import TreeNode
 from ...values.state import MISSING, Content
+from ...values.vector import Vector, length_of
 from ...values.views import View, Window, path_type, read_path
 from ...values.walk import children, counterparts, head, inner, rebuild, values_of, with_children
 from .merged import aliases_of
@@ -97,44 +104,46 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
                 into.append(materialise(b, cast(Abstract, content), value.type))
             if type(template) is GatedNumber:
                 _number_operands(b, template, cast(Abstract, content), into)
-        case RowsCell(capacity=capacity) if isinstance(content, LISTS) and not _are_stacked(template):
-            element = template_of_list(template)
-            assert element is not None
-            content = _aligned(template, rows_of_list(b, content, element, capacity))
-            _child_operands(b, template, content, into)
-        case RowsTuple(rows):
-            phi_operands(b, rows, tuple_rows(cast(Abstract, content)) or Undef(), into)
+        case RowsCell(vector) if isinstance(content, LISTS):
+            content = RowsCell(_like(b, vector, content.items), content.aliases, content.selector)
+            _child_operands(b, template, _aligned(template, content), into)
+        case RowsTuple(vector):
+            items = items_of_tuple(cast(Abstract, content))
+            if items is None:
+                phi_operands(b, template, Undef(), into)
+            else:
+                _child_operands(b, vector, _like(b, vector, items), into)
         case PoolCell() if isinstance(content, PoolCell):
             _pool_operands(b, template, content, into)
         case TableCell(entries=entries, index=index, slots=slots) if isinstance(content, TABLES):
-            entry = template_of_list(entries)
-            assert entry is not None
-            content = _aligned(
-                template, as_table(b, content, entry, entries.capacity, index is not None, slots is not None)
-            )
-            _child_operands(b, template, content, into)
+            entry = row_template(entries.element)
+            content = as_table(b, content, entry, entries.capacity, index is not None, slots is not None)
+            _child_operands(b, template, _aligned(template, content), into)
         case _:
             _child_operands(b, template, _aligned(template, content), into)
 
 
-def _are_stacked(rows: RowsCell) -> bool:
-    """True for the rows of all tuples in a list, which were converted with this."""
-    return isinstance(rows.length, Value) and bool(rows.length.type.shape)
+def _like(b: Builder, template: Vector[Abstract], items: Items) -> Vector[Abstract]:
+    """Elements as the rows of a template; those of all tuples in a list were converted with this."""
+    if isinstance(template.length, Value) and template.length.type.shape:
+        return cast("Vector[Abstract]", items)
+    return as_vector(b, items, row_template(template.element), template.capacity)
 
 
 def _pool_operands(b: Builder, template: PoolCell, content: PoolCell, into: list[Value]) -> None:
     """The rows of a pool, as the template has them, and how many there are."""
-    of = template_of_pool(template)
-    if of is not None:
-        columns = values_of(cast(Cell, template.contents))
-        own: Sequence[Value | None] = [None] * len(columns)
-        if content.contents is not None:
-            own = values_of(converted(b, content, of, template.capacity))
-        for column, value in zip(columns, own, strict=True):
-            if isinstance(column, Placeholder):
-                into.append(zeros(b, column.type) if value is None else value)
-    if isinstance(template.length, Placeholder):
-        into.append(number(b, content.length, template.length.type))
+    objects = template.objects
+    if objects is None:
+        return
+    columns = values_of(objects.element)
+    own: Sequence[Value | None] = [None] * len(columns)
+    if content.objects is not None:
+        own = values_of(converted(b, content.objects, row_template(objects.element), objects.capacity))
+    for column, value in zip(columns, own, strict=True):
+        if isinstance(column, Placeholder):
+            into.append(zeros(b, column.type) if value is None else value)
+    if isinstance(objects.length, Placeholder):
+        into.append(number(b, length_of(content.objects or ()), objects.length.type))
 
 
 def _child_operands(b: Builder, template: TreeNode, content: TreeNode, into: list[Value]) -> None:

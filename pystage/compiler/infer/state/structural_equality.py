@@ -20,7 +20,6 @@ from ...values.lattice import (
     Frozen,
     ObjectCell,
     Ref,
-    RowsCell,
     Stamp,
     Unknown,
     is_number,
@@ -29,6 +28,7 @@ from ...values.lattice import (
 from ...values.node import TreeNode
 from ...values.slots import Slot
 from ...values.state import Content
+from ...values.vector import Vector
 from ...values.walk import children, head
 from .merged import aliases_of, alone
 from .phi import Placeholder, by_outline
@@ -79,7 +79,7 @@ def _same_objects(old: TreeNode, new: TreeNode) -> bool:
         return True
     if isinstance(old, ArrayCell) and old.frozen is Frozen.NOT:
         return True
-    return not isinstance(old, Bounded | RowsCell | ArrayCell) or {*old.objects} == {*cast(Any, new).objects}
+    return not isinstance(old, Bounded | Vector | ArrayCell) or {*old.objects} == {*cast(Any, new).objects}
 
 
 def _compared(x: Any) -> TreeNode:

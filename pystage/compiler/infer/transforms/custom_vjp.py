@@ -320,7 +320,7 @@ def _listed(engine: Engine, value: Abstract) -> list[Abstract] | None:
     if isinstance(value, Tuple):
         return list(value.items)
     content = engine.cell(value) if isinstance(value, Ref) else None
-    return list(list_items(engine, content)) if isinstance(content, LISTS) else None
+    return list(list_items(engine, content.items)) if isinstance(content, LISTS) else None
 
 
 def _count(structure: Structure) -> int:

@@ -1,6 +1,6 @@
-"""Operations on deques (`values/deques.py`), whose elements are a list: rows to which elements are added at both ends.
+"""Deques: objects with a list of their own, a vector to which elements are added at both ends.
 
-In: a reference to a deque; rows. Out: its elements; rows. Other rows do not move (`RowsCell.start`).
+In: a reference to a deque; a vector. Out: its elements; a vector. Other rows do not move (`Vector.start`).
 """
 
 from __future__ import annotations
@@ -12,15 +12,27 @@ from typing import cast
 
 from ...hlo.types import INT64
 from ...ops import Subtract
-from ...values.deques import BOUND, ITEMS, deque_cell
-from ...values.lattice import Abstract, AnyList, ListCell, ObjectCell, Ref, RowsCell
+from ...values.lattice import Abstract, AnyList, Const, Items, ObjectCell, Ref
+from ...values.vector import Vector
 from ..context import Context, Raw
-from ..kernels.structures import cell_of, new_list, new_rows
+from ..kernels.structures import cell_of, list_of
 from ..rules.rows import row_behind
 from . import row_lists
 from .row_lists import Int
 
+ITEMS = "the elements"
+CHANGES = "how often it has got longer or shorter"
+BOUND = "maxlen"
+"""The fields of a deque; the last one is an attribute that the program may read."""
+
+
 # ---------------------------------------------------------------- parts of a deque
+
+
+def deque_cell(items: Ref, maxlen: int | None) -> ObjectCell:
+    """A deque of these elements."""
+    fields = {ITEMS: items, BOUND: Const(maxlen), CHANGES: Const(0)}
+    return ObjectCell(collections.deque, fields)
 
 
 def is_deque(ctx: Context, value: Raw) -> bool:
@@ -34,9 +46,9 @@ def items_of(ctx: Context, ref: Raw) -> Ref:
     return cast(Ref, cell_of(ctx, ref).fields[ITEMS])
 
 
-def contents(ctx: Context, ref: Raw) -> AnyList:
-    """The elements of a deque, rows from the first one on."""
-    return cast(AnyList, ctx.cell(items_of(ctx, ref)))
+def contents(ctx: Context, ref: Raw) -> Items:
+    """The elements of a deque, a vector from the first one on."""
+    return cast(AnyList, ctx.cell(items_of(ctx, ref))).items
 
 
 def maxlen_of(ctx: Context, ref: Raw) -> int | None:
@@ -44,24 +56,25 @@ def maxlen_of(ctx: Context, ref: Raw) -> int | None:
     return cast("int | None", ctx.known(cell_of(ctx, ref).fields[BOUND], "the maxlen of a deque"))
 
 
-def new_deque(ctx: Context, content: AnyList, maxlen: int | None) -> Ref:
+def new_deque(ctx: Context, items: Items, maxlen: int | None) -> Ref:
     """A new deque of these elements."""
-    items = new_rows(ctx, content) if isinstance(content, RowsCell) else new_list(ctx, content.items)
-    return Ref(ctx.state.new_cell(deque_cell(items, maxlen)))
+    return Ref(ctx.state.new_cell(deque_cell(list_of(ctx, items), maxlen)))
 
 
 def mapped_deque(ctx: Context, ref: Raw, part: Callable[[Abstract], Abstract]) -> Ref:
     """A new deque of what `part` makes of each element."""
-    content = contents(ctx, ref)
-    if isinstance(content, ListCell):
-        content = ListCell(tuple(map(part, content.items)))
-    return new_deque(ctx, content, maxlen_of(ctx, ref))
+    items = contents(ctx, ref)
+    if isinstance(items, tuple):
+        items = tuple(map(part, items))
+    return new_deque(ctx, items, maxlen_of(ctx, ref))
 
 
 # ---------------------------------------------------------------- rings
 
 
-def put(ctx: Context, rows: RowsCell, new: Abstract, in_front: bool, maxlen: int | None) -> RowsCell:
+def put(
+    ctx: Context, rows: Vector[Abstract], new: Abstract, in_front: bool, maxlen: int | None
+) -> Vector[Abstract]:
     """The rows, which cover `new`, with it added at one end; of `maxlen` elements, the one at the other end is removed."""
     before = rows.length
     more: Int = 1

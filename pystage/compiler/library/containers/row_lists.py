@@ -22,6 +22,7 @@ from ...diagnostics.diagnostic import DiagnosticError
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
 from ...hlo.types import BOOL, INT64, ArrayType, is_floating
+from ...library.kernels.structures import with_elements
 from ...ops import (
     Add,
     And,
@@ -50,20 +51,19 @@ from ...values.lattice import (
     NONE,
     TRUE,
     Abstract,
-    AnyList,
     Array,
     Const,
+    Items,
     IteratorCell,
     ListCell,
     Pooled,
     Ref,
-    RowsCell,
     RowsTuple,
-    Sharing,
     SliceObject,
     Tuple,
     Unknown,
 )
+from ...values.vector import Sharing, Vector, capacity_of
 from ...values.walk import nodes, rebuild, values_of
 from ..context import Context, Raw
 from ..interfaces.operations import Operations
@@ -78,6 +78,7 @@ from ..rules.moved_rows import moved_to_end, moved_to_front
 from ..rules.numbers import is_of_kind
 from ..rules.promote import PYTHON_DTYPES, python_type
 from ..rules.rows import (
+    as_vector,
     copied_objects,
     from_first,
     row_at,
@@ -85,7 +86,6 @@ from ..rules.rows import (
     row_of,
     rows_from,
     rows_of,
-    rows_of_list,
     with_row,
     with_rows_from,
 )
@@ -109,30 +109,30 @@ Int = int | Value
 # ---------------------------------------------------------------- what a list is
 
 
-def as_rows(ctx: Context, cell: AnyList, *also: Abstract, ragged: bool = False) -> RowsCell | None:
-    """The list as rows that can hold `also` besides its elements; None where they have no template in common.
+def as_rows(ctx: Context, items: Items, *also: Abstract, ragged: bool = False) -> Vector[Abstract] | None:
+    """The elements as a vector that can hold `also` besides them; None where they have no template in common.
 
     `ragged`: they may be tuples of several lengths, and one of several things.
     """
-    ragged |= isinstance(cell, RowsCell)
+    ragged |= isinstance(items, Vector)
     ragged |= any(isinstance(node, RowsTuple | Gated) for item in also for node in nodes(item))
-    template = _template(cell, also, ragged)
-    if template is None and any(map(has_views, (cell, *also))):
-        cell, also = with_contents(ctx, cell), tuple([held_as(ctx, item, None) for item in also])
-        template = _template(cell, also, ragged)
+    template = _template(items, also, ragged)
+    if template is None and any(map(has_views, (items, *also))):
+        items, also = with_contents(ctx, items), tuple([held_as(ctx, item, None) for item in also])
+        template = _template(items, also, ragged)
     if template is None:
         return None
     ctx.state.note_alternatives(template)
-    capacity = max(cell.capacity if isinstance(cell, RowsCell) else len(cell.items), 1)
+    capacity = max(capacity_of(items), 1)
     for item in also:
         _needs_tuples(ctx, template, item, capacity)
-    return rows_of_list(ctx.b, cell, template, capacity)
+    return as_vector(ctx.b, items, template, capacity)
 
 
-def _template(cell: AnyList, also: Sequence[Abstract], ragged: bool) -> Abstract | None:
+def _template(items: Items, also: Sequence[Abstract], ragged: bool) -> Abstract | None:
     """The common template of the elements of a list and of further items."""
-    template = templates.template_of_list(cell, ragged)
-    known = isinstance(cell, ListCell) and not cell.items
+    template = templates.template_of_items(items, ragged)
+    known = items == ()
     for item in also:
         other = templates.template_of(item)
         if other is None or (template is None and not known):
@@ -150,13 +150,15 @@ def _needs_tuples(ctx: Context, template: Abstract, item: Abstract, count: int) 
         for part, own in zip(template.items, item.items, strict=True):
             _needs_tuples(ctx, part, own, count)
     if isinstance(template, RowsTuple) and isinstance(item, RowsTuple):
-        rows = template.rows
-        if rows.site is not None and item.rows.capacity > rows.capacity:
+        rows = template.items
+        if rows.site is not None and item.items.capacity > rows.capacity:
             itemsize = templates.row_size(templates.row_template(rows.element)) * count
-            ctx.needs_capacity(Capacity(rows.site, rows.capacity, itemsize), int_value(ctx, item.rows.length))
+            ctx.needs_capacity(
+                Capacity(rows.site, rows.capacity, itemsize), int_value(ctx, item.items.length)
+            )
 
 
-def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | None:
+def of_array(ctx: Context, array: Raw, form: Form | None = None) -> Vector[Abstract] | None:
     """The elements of an array with one axis as rows of scalars; None where they are few, or no numbers.
 
     `form`: `PYTHON` for Python's numbers in place of the array's own.
@@ -183,7 +185,7 @@ def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | N
         element = Array(value, Form.JAX if own else Form.SCALAR, weak=own and kept.weak)
     (capacity,) = value.type.shape
     length = bounded_count(ctx, kept, kept.extents[0]).value if isinstance(kept, Bounded) else capacity
-    return RowsCell(element, capacity, length)
+    return Vector(element, capacity, length)
 
 
 # ---------------------------------------------------------------- integers
@@ -192,11 +194,6 @@ def of_array(ctx: Context, array: Raw, form: Form | None = None) -> RowsCell | N
 def int_value(ctx: Operations, x: Int) -> Value:
     """An integer as a value of the program."""
     return ctx.constant(x, INT64) if isinstance(x, int) else x
-
-
-def length_of(cell: AnyList) -> Int:
-    """The number of elements."""
-    return cell.length if isinstance(cell, RowsCell) else len(cell.items)
 
 
 def added(ctx: Operations, a: Int, b: Int) -> Int:
@@ -244,7 +241,7 @@ def check(
         ctx.check(bad, fallback, function, args)
 
 
-def front(ctx: Context, cell: RowsCell, index: Abstract, outside: Callable[[], Any]) -> Int:
+def front(ctx: Context, cell: Vector[Abstract], index: Abstract, outside: Callable[[], Any]) -> Int:
     """An index counted from the front; the program raises what `outside` raises where there is no such element."""
     place: Int
     if isinstance(index, Const):
@@ -262,7 +259,7 @@ def front(ctx: Context, cell: RowsCell, index: Abstract, outside: Callable[[], A
     return place
 
 
-def from_end(ctx: Operations, cell: RowsCell, index: Array) -> Value:
+def from_end(ctx: Operations, cell: Vector[Abstract], index: Array) -> Value:
     """A computed index, the negative ones counted from the end of the list."""
     place = ctx.convert(index.value, INT64)
     if index.dtype.kind in "ub" or ctx.range_of(index)[0] >= 0:
@@ -314,7 +311,7 @@ def tuple_missing(value: object) -> None:
 # ---------------------------------------------------------------- elements
 
 
-def item(ctx: Context, cell: RowsCell, place: Int) -> Abstract:
+def item(ctx: Context, cell: Vector[Abstract], place: Int) -> Abstract:
     """The element at a position inside."""
     if isinstance(place, int) and place < cell.capacity:
         return known_item(ctx, cell, place)
@@ -323,31 +320,31 @@ def item(ctx: Context, cell: RowsCell, place: Int) -> Abstract:
     return part_around(ctx, found).same_as(found) if isinstance(found, Bounded) else found
 
 
-def with_item(ctx: Context, cell: RowsCell, place: Int, new: Abstract) -> RowsCell:
+def with_item(ctx: Context, cell: Vector[Abstract], place: Int, new: Abstract) -> Vector[Abstract]:
     """The list with another element at a position inside; the template covers `new`."""
     held = held_as(ctx, new, cell.element)
     element = with_row(ctx.b, cell.element, int_value(ctx, row_of(ctx.b, cell, place)), held)
     return replace(cell, element=element, objects=united(cell.objects, (SOME_OBJECT,)))
 
 
-def with_reserve(ctx: Context, cell: RowsCell, more: Int, most: int) -> tuple[RowsCell, Int]:
+def with_reserve(ctx: Context, cell: Vector[Abstract], more: Int, most: int) -> tuple[Vector[Abstract], Int]:
     """The list with a capacity for so many elements more, at most `most`, and its length then."""
     new = added(ctx, cell.length, more)
     if isinstance(new, int) or cell.site is None:
-        template = templates.template_of_list(cell)
+        template = templates.template_of_items(cell)
         assert template is not None
         needed = new if isinstance(new, int) else cell.capacity + most
         capacity = _amortised(cell.capacity, needed)
         if capacity * templates.row_size(template) > limits.DOUBLED_LIST_BYTES:
             needed = min(_most_in(ctx, cell) + most, _greatest(ctx, new))
             capacity = cell.capacity if needed <= cell.capacity else needed + needed // 8
-        return rows_of_list(ctx.b, cell, template, capacity), new
+        return as_vector(ctx.b, cell, template, capacity), new
     itemsize = templates.row_size(templates.row_template(cell.element))
     ctx.needs_capacity(Capacity(cell.site, cell.capacity, itemsize), new)
     return cell, new
 
 
-def _most_in(ctx: Operations, cell: RowsCell) -> int:
+def _most_in(ctx: Operations, cell: Vector[Abstract]) -> int:
     """The maximal number of elements of a list."""
     return min(cell.capacity, _greatest(ctx, cell.length))
 
@@ -365,7 +362,7 @@ def _amortised(capacity: int, needed: int) -> int:
     return capacity if needed <= capacity else 1 << (needed - 1).bit_length()
 
 
-def appended(ctx: Context, cell: AnyList, new: Abstract) -> RowsCell | None:
+def appended(ctx: Context, cell: Items, new: Abstract) -> Vector[Abstract] | None:
     """The list with one more element; None without a common template."""
     rows = as_rows(ctx, cell, new)
     if rows is None:
@@ -375,27 +372,26 @@ def appended(ctx: Context, cell: AnyList, new: Abstract) -> RowsCell | None:
     return replace(with_item(ctx, rows, end, new), length=count)
 
 
-def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
+def joined(ctx: Context, first: Items, second: Items) -> Vector[Abstract] | None:
     """The elements of the first list, followed by those of the second."""
-    template = templates.common_rows(first, second, ragged=True)
-    if isinstance(second, ListCell) and not second.items:
+    template = templates.template_of_both(first, second, ragged=True)
+    if second == ():
         return as_rows(ctx, first)
-    if isinstance(first, ListCell) and not first.items:
+    if first == ():
         rows = as_rows(ctx, second)
         if rows is None:
             return None
-        rows = replace(rows, aliases=first.aliases, selector=first.selector)  # it stays the first list
-        return with_shared(rows, isinstance(second, RowsCell), objects=copied_objects(second))
+        return with_shared(rows, isinstance(second, Vector), objects=copied_objects(second))
     if template is None and any(map(has_views, (first, second))):
         return joined(ctx, with_contents(ctx, first), with_contents(ctx, second))
     if template is None:
         return None
-    capacities = [x.capacity if isinstance(x, RowsCell) else len(x.items) for x in (first, second)]
-    left, right = [rows_of_list(ctx.b, x, template, max(n, 1)) for x, n in zip((first, second), capacities)]
+    capacities = [capacity_of(x) for x in (first, second)]
+    left, right = [as_vector(ctx.b, x, template, max(n, 1)) for x, n in zip((first, second), capacities)]
     if left.site is None:
         left = replace(left, site=right.site)
     if left.site is not None:  # as large as the other, at least
-        left = rows_of_list(ctx.b, left, template, max(left.capacity, right.capacity))
+        left = as_vector(ctx.b, left, template, max(left.capacity, right.capacity))
     left, count = with_reserve(ctx, left, right.length, capacities[1])
     longer = replace(left, element=_with_behind(ctx, left, right), length=count)
     one, two = element_of(first), element_of(second)
@@ -404,7 +400,7 @@ def joined(ctx: Context, first: AnyList, second: AnyList) -> RowsCell | None:
     return with_shared(longer, twice or right.shared is Sharing.TWICE, objects=objects)
 
 
-def _with_behind(ctx: Operations, left: RowsCell, right: RowsCell) -> Abstract:
+def _with_behind(ctx: Operations, left: Vector[Abstract], right: Vector[Abstract]) -> Abstract:
     """The rows of one list, which has the capacity, and behind its elements those of another.
 
     What changes is in a window of as many rows as the other has, which ends with the memory at the latest.
@@ -457,16 +453,16 @@ def _shifted(ctx: Operations, element: Abstract, by: int) -> Abstract:
     return rebuild(element, moved)
 
 
-def repeated(ctx: Context, cell: ListCell, count: Abstract) -> RowsCell | None:
+def repeated(ctx: Context, items: Sequence[Abstract], count: Abstract) -> Vector[Abstract] | None:
     """`[x] * count` of many elements, or of as many as only the program knows; None for anything else."""
-    template = templates.template_of(cell.items[0]) if len(cell.items) == 1 else None
+    template = templates.template_of(items[0]) if len(items) == 1 else None
     integer = isinstance(count, Const) and type(count.value) is int
     if template is None or not (integer or type(count) is Array):
         return None
     if isinstance(count, Const):
         if not limits.LISTED_EQUAL_ELEMENTS < count.value <= limits.REPEATED_ELEMENTS:
             return None
-        return _of_equal(ctx, cell.items[0], template, count.value, count.value, None)
+        return _of_equal(ctx, items[0], template, count.value, count.value, None)
     assert isinstance(count, Array)
     if count.rank or count.dtype.kind not in "iu" or not ctx.is_computed(count):
         return None
@@ -475,22 +471,22 @@ def repeated(ctx: Context, cell: ListCell, count: Abstract) -> RowsCell | None:
         limits.LISTED_EQUAL_ELEMENTS, templates.row_size(template), "a list", with_inputs=True
     )
     ctx.needs_capacity(capacity, number)
-    return _of_equal(ctx, cell.items[0], template, capacity.size, number, capacity.site)
+    return _of_equal(ctx, items[0], template, capacity.size, number, capacity.site)
 
 
 def _of_equal(
     ctx: Operations, new: Abstract, template: Abstract, capacity: int, count: Int, site: AllocationSite | None
-) -> RowsCell:
+) -> Vector[Abstract]:
     """A list of `count` times one element."""
 
     def rows(one: Value) -> Value:
         return ctx.broadcast(one, (capacity, *one.type.shape[1:]))
 
     element = rebuild(rows_of(ctx.b, [new], template, 1), rows)
-    return RowsCell(element, capacity, count, site)
+    return Vector(element, capacity, count, site)
 
 
-def inserted(ctx: Context, cell: AnyList, index: Abstract, new: Abstract) -> RowsCell | None:
+def inserted(ctx: Context, cell: Items, index: Abstract, new: Abstract) -> Vector[Abstract] | None:
     """The list with an element inserted before `index`, which is clamped into range."""
     rows = as_rows(ctx, cell, new)
     if rows is None:
@@ -507,7 +503,7 @@ def inserted(ctx: Context, cell: AnyList, index: Abstract, new: Abstract) -> Row
     return replace(with_item(ctx, replace(rows, element=element), place, new), length=count)
 
 
-def without(ctx: Operations, cell: RowsCell, place: Int) -> RowsCell:
+def without(ctx: Operations, cell: Vector[Abstract], place: Int) -> Vector[Abstract]:
     """The list without the element at a position inside.
 
     Without the first one, the second row comes first; of arrays it is noted in which row each is, so these move.
@@ -522,7 +518,7 @@ def without(ctx: Operations, cell: RowsCell, place: Int) -> RowsCell:
     return replace(cell, element=element, length=count)
 
 
-def without_part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
+def without_part(ctx: Context, cell: Vector[Abstract], entry: SliceObject) -> Vector[Abstract]:
     """The list without the elements of `l[start:stop]`."""
     capacity = cell.capacity
     left = progression(ctx, entry, ctx.python(int_value(ctx, cell.length), (0, capacity)))
@@ -533,7 +529,7 @@ def without_part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
     return replace(cell, element=element, length=_difference(ctx, cell.length, left.count))
 
 
-def popped(ctx: Context, cell: RowsCell, index: Abstract) -> tuple[Abstract, RowsCell]:
+def popped(ctx: Context, cell: Vector[Abstract], index: Abstract) -> tuple[Abstract, Vector[Abstract]]:
     """The result of `l.pop(index)`, and the list afterwards."""
     check(ctx, compared(ctx, "EQ", cell.length, 0), IndexError(), pop_empty)
     if isinstance(index, Const) and index.value == -1:
@@ -542,7 +538,7 @@ def popped(ctx: Context, cell: RowsCell, index: Abstract) -> tuple[Abstract, Row
     return item(ctx, cell, place), without(ctx, cell, place)
 
 
-def taken(ctx: Context, cell: RowsCell, in_front: bool) -> tuple[Abstract, RowsCell]:
+def taken(ctx: Context, cell: Vector[Abstract], in_front: bool) -> tuple[Abstract, Vector[Abstract]]:
     """The element at one end, and the list without it; there must be one. No other row moves."""
     count = _difference(ctx, cell.length, 1)
     if not in_front:
@@ -550,7 +546,7 @@ def taken(ctx: Context, cell: RowsCell, in_front: bool) -> tuple[Abstract, RowsC
     return item(ctx, cell, 0), replace(cell, length=count, start=row_behind(ctx.b, cell, 1))
 
 
-def part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
+def part(ctx: Context, cell: Vector[Abstract], entry: SliceObject) -> Vector[Abstract]:
     """`l[start:stop:step]`."""
     extent = list_length(cell)
     if isinstance(extent, Const):
@@ -560,10 +556,10 @@ def part(ctx: Context, cell: RowsCell, entry: SliceObject) -> RowsCell:
     at = times(ctx, _places(ctx, cell.capacity), places.step)
     at = ctx.op(Add(), at, ctx.broadcast(places.start, (cell.capacity,)))
     element = taken_rows(ctx, cell.element, at)
-    return RowsCell(element, cell.capacity, places.count, cell.site, objects=cell.objects)
+    return Vector(element, cell.capacity, places.count, cell.site, objects=cell.objects)
 
 
-def known_part(ctx: Operations, cell: RowsCell, entry: slice) -> RowsCell | None:
+def known_part(ctx: Operations, cell: Vector[Abstract], entry: slice) -> Vector[Abstract] | None:
     """`l[start:stop:step]`, all of which is known, of a list of known length; None if it is empty."""
     assert isinstance(cell.length, int)
     places = range(cell.length)[entry]
@@ -577,10 +573,10 @@ def known_part(ctx: Operations, cell: RowsCell, entry: slice) -> RowsCell | None
         kept = ctx.op(Slice((low, *none), (high + 1, *rest), (step, *[1] * len(rest))), rows)
         return kept if places.step > 0 else ctx.op(Reverse((0,)), kept)
 
-    return RowsCell(rebuild(cell.element, chosen), len(places), len(places))
+    return Vector(rebuild(cell.element, chosen), len(places), len(places))
 
 
-def turned(ctx: Operations, cell: RowsCell) -> RowsCell:
+def turned(ctx: Operations, cell: Vector[Abstract]) -> Vector[Abstract]:
     """The elements in reverse order."""
     last = ctx.broadcast(int_value(ctx, _difference(ctx, cell.length, 1)), (cell.capacity,))
     at = ctx.op(Subtract(), last, _places(ctx, cell.capacity))
@@ -592,7 +588,7 @@ def turned(ctx: Operations, cell: RowsCell) -> RowsCell:
 
 def fold(
     ctx: Context,
-    cell: RowsCell,
+    cell: Vector[Abstract],
     initial: Abstract,
     step: Callable[[Abstract, Abstract, Abstract], Abstract],
     first: int = 0,
@@ -655,7 +651,7 @@ Equal = Callable[[Abstract, Abstract], Abstract]
 """`x == y`, as a truth."""
 
 
-def find(ctx: Context, cell: RowsCell, value: Abstract, same: Equal, start: int = 0) -> Abstract:
+def find(ctx: Context, cell: Vector[Abstract], value: Abstract, same: Equal, start: int = 0) -> Abstract:
     """The index of the first element that equals `value`, -1 where none does."""
     _refuse_arrays(ctx, cell)
     _refuse_nan(ctx, value, "whether one of its elements is the same NaN")
@@ -674,7 +670,7 @@ def is_place_found(ctx: Operations, place: Abstract) -> Abstract:
     return truth_of(compared(ctx, "GE", int_of(place), 0))
 
 
-def count(ctx: Context, cell: RowsCell, value: Abstract, same: Equal) -> Abstract:
+def count(ctx: Context, cell: Vector[Abstract], value: Abstract, same: Equal) -> Abstract:
     """The number of elements that equal `value`."""
     _refuse_arrays(ctx, cell)
     _refuse_nan(ctx, value, "how many of its elements are the same NaN")
@@ -685,13 +681,15 @@ def count(ctx: Context, cell: RowsCell, value: Abstract, same: Equal) -> Abstrac
     return fold(ctx, cell, Const(0), step)
 
 
-def _comparable(ctx: Context, left: AnyList, right: AnyList, what: str) -> tuple[RowsCell, RowsCell] | None:
+def _comparable(
+    ctx: Context, left: Items, right: Items, what: str
+) -> tuple[Vector[Abstract], Vector[Abstract]] | None:
     """Both lists as rows of one template, None without a common one; PS401 where NaN or arrays decide `what`."""
-    template = templates.common_rows(left, right, ragged=True)
+    template = templates.template_of_both(left, right, ragged=True)
     if template is None:
         return None
     first, second = [
-        rows_of_list(ctx.b, x, template, x.capacity if isinstance(x, RowsCell) else max(len(x.items), 1))
+        as_vector(ctx.b, x, template, capacity_of(x) if isinstance(x, Vector) else max(len(x), 1))
         for x in (left, right)
     ]
     for cell in (first, second):
@@ -700,7 +698,7 @@ def _comparable(ctx: Context, left: AnyList, right: AnyList, what: str) -> tuple
     return first, second
 
 
-def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract | None:
+def equal(ctx: Context, left: Items, right: Items, same: Equal) -> Abstract | None:
     """`left == right`: as many elements, and each equal to the other; None where they have no template in common."""
     both = _comparable(ctx, left, right, "whether two lists with NaN are equal")
     if both is None:
@@ -720,8 +718,8 @@ def equal(ctx: Context, left: AnyList, right: AnyList, same: Equal) -> Abstract 
 def ordered(
     ctx: Context,
     op: str,
-    left: AnyList,
-    right: AnyList,
+    left: Items,
+    right: Items,
     same: Equal,
     order: Callable[[Abstract, Abstract], Abstract],
 ) -> Abstract | None:
@@ -752,7 +750,7 @@ def ordered(
 _DIRECTIONS = {"<": "LT", "<=": "LE", ">": "GT", ">=": "GE"}
 
 
-def _refuse_arrays(ctx: Operations, cell: RowsCell) -> None:
+def _refuse_arrays(ctx: Operations, cell: Vector[Abstract]) -> None:
     """Raises PS401 for arrays, whose identity Python compares first."""
     if has_arrays(cell.element):
         ctx.fail(NotKnown(span=ctx.span, what="which elements of a list are the same array"))
@@ -765,7 +763,7 @@ def _refuse_nan(ctx: Context, value: Abstract, what: str) -> None:
         ctx.fail(reason)
     for each in _parts(value):
         if isinstance(each, RowsTuple):
-            refuse_nan_rows(ctx, each.rows, what)
+            refuse_nan_rows(ctx, each.items, what)
             continue
         for number in values_of(each):
             if is_floating(number.type.dtype) and not number.type.shape:
@@ -776,7 +774,7 @@ def _parts(value: Abstract) -> list[Abstract]:
     return [p for item in value.items for p in _parts(item)] if isinstance(value, Tuple) else [value]
 
 
-def refuse_nan_rows(ctx: Context, cell: RowsCell, what: str) -> None:
+def refuse_nan_rows(ctx: Context, cell: Vector[Abstract], what: str) -> None:
     """Raises PS401 where a number in an element is NaN."""
     reason = NotKnown(span=ctx.span, what=what)
     for rows in values_of(cell.element):
@@ -784,7 +782,7 @@ def refuse_nan_rows(ctx: Context, cell: RowsCell, what: str) -> None:
             refuse_where(ctx, cell, ctx.op(Compare("NE"), rows, rows), reason)
 
 
-def refuse_where(ctx: Context, cell: RowsCell, bad: Value, reason: NotKnown) -> None:
+def refuse_where(ctx: Context, cell: Vector[Abstract], bad: Value, reason: NotKnown) -> None:
     """Ends a run in which a condition holds for an element; of tuples, whatever is behind their last elements."""
     axes = tuple(range(1, bad.type.rank))
     if axes:
@@ -794,7 +792,7 @@ def refuse_where(ctx: Context, cell: RowsCell, bad: Value, reason: NotKnown) -> 
     ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
 
 
-def is_element(ctx: Operations, cell: RowsCell) -> Value:
+def is_element(ctx: Operations, cell: Vector[Abstract]) -> Value:
     """A mask of the rows that are elements."""
     end = ctx.broadcast(int_value(ctx, cell.length), (cell.capacity,))
     return ctx.op(Compare("LT"), _places(ctx, cell.capacity), end)
@@ -803,7 +801,7 @@ def is_element(ctx: Operations, cell: RowsCell) -> Value:
 # ---------------------------------------------------------------- order
 
 
-def mapped(ctx: Context, cell: RowsCell, function: Abstract) -> RowsCell:
+def mapped(ctx: Context, cell: Vector[Abstract], function: Abstract) -> Vector[Abstract]:
     """The results of `function` for each element, in order."""
     made = Ref(ctx.state.new_cell(ListCell(())))
 
@@ -812,18 +810,18 @@ def mapped(ctx: Context, cell: RowsCell, function: Abstract) -> RowsCell:
         return NONE
 
     fold(ctx, cell, NONE, step)
-    found = ctx.cell(made)
+    found = ctx.cell(made).items
     keys = as_rows(ctx, found)
     if keys is None:
-        if not isinstance(found, ListCell) or found.items:
+        if found != ():
             _unordered(ctx)
         return replace(cell, element=NONE, length=0)
-    template = templates.template_of_list(keys)
+    template = templates.template_of_items(keys)
     assert template is not None
-    element = rows_of_list(ctx.b, keys, template, max(cell.capacity, keys.capacity)).element
+    element = as_vector(ctx.b, keys, template, max(cell.capacity, keys.capacity)).element
     if keys.capacity > cell.capacity:
         element = taken_rows(ctx, element, _places(ctx, cell.capacity))
-    return RowsCell(element, cell.capacity, cell.length)
+    return Vector(element, cell.capacity, cell.length)
 
 
 def _certain(ctx: Context, key: Abstract) -> Abstract:
@@ -840,7 +838,9 @@ def _certain(ctx: Context, key: Abstract) -> Abstract:
     return numbers[0]
 
 
-def collected(ctx: Context, count: Abstract, element: Callable[[Abstract], Abstract]) -> RowsCell | None:
+def collected(
+    ctx: Context, count: Abstract, element: Callable[[Abstract], Abstract]
+) -> Vector[Abstract] | None:
     """The elements at the first `count` positions; None where they have no template in common."""
     made = Ref(ctx.state.new_cell(ListCell(())))
     end = int_of(count)
@@ -854,7 +854,7 @@ def collected(ctx: Context, count: Abstract, element: Callable[[Abstract], Abstr
 
     most = ctx.range_of(count)[1] if isinstance(count, Array) else math.inf
     ctx.while_loop(condition, body, Const(0), most=None if math.isinf(most) else int(most))
-    return as_rows(ctx, ctx.cell(made))
+    return as_rows(ctx, ctx.cell(made).items)
 
 
 def _unordered(ctx: Operations) -> NoReturn:
@@ -862,8 +862,8 @@ def _unordered(ctx: Operations) -> NoReturn:
 
 
 def in_order(
-    ctx: Context, cell: RowsCell, keys: RowsCell, backwards: bool, without_ties: bool = False
-) -> RowsCell:
+    ctx: Context, cell: Vector[Abstract], keys: Vector[Abstract], backwards: bool, without_ties: bool = False
+) -> Vector[Abstract]:
     """The list in the order of its keys; equal keys keep their order.
 
     `without_ties`: PS401 where two are equal, of what has no order.
@@ -885,7 +885,7 @@ def in_order(
     return turned(ctx, result) if backwards else result
 
 
-def _refuse_ties(ctx: Context, keys: RowsCell) -> None:
+def _refuse_ties(ctx: Context, keys: Vector[Abstract]) -> None:
     """Raises PS401 where two neighbouring keys are equal."""
     reason = NotKnown(span=ctx.span, what=UNORDERED)
     same = is_element(ctx, replace(keys, length=_difference(ctx, keys.length, 1)))
@@ -907,7 +907,7 @@ def _numbers(ctx: Operations, element: Abstract) -> list[Array]:
     if isinstance(element, Tuple):
         return [n for part in element.items for n in _numbers(ctx, part)]
     if isinstance(element, RowsTuple):
-        return _columns(ctx, element.rows)
+        return _columns(ctx, element.items)
     if isinstance(element, Gated):
         return [_ranks(ctx, element)]
     if isinstance(element, GatedNumber) and element.whole is not None:
@@ -941,7 +941,7 @@ def _is_of_python(number: GatedNumber) -> bool:
     return all(kind.form is Form.PYTHON for kind in number.kinds)
 
 
-def _refuse_rounded(ctx: Context, cell: RowsCell) -> None:
+def _refuse_rounded(ctx: Context, cell: Vector[Abstract]) -> None:
     """Raises PS401 where NumPy rounds an integer to compare it: it may equal two different numbers."""
     reason = NotKnown(
         span=ctx.span, what="the order of integers beyond 2**53 among floating-point numbers of NumPy"
@@ -982,7 +982,7 @@ def _ranks(ctx: Operations, rows: Gated) -> Array:
     return Array(rank, Form.PYTHON)
 
 
-def _columns(ctx: Operations, tuples: RowsCell) -> list[Array]:
+def _columns(ctx: Operations, tuples: Vector[Abstract]) -> list[Array]:
     """Rows of tuples as numbers that are in the order of these: of each place whether there is one, and which."""
     found: list[Array] = []
     if tuples.capacity > limits.SORTED_TUPLE_PLACES:
@@ -1005,52 +1005,52 @@ def _columns(ctx: Operations, tuples: RowsCell) -> list[Array]:
     return found
 
 
-def _shape(tuples: RowsCell) -> tuple[int, ...]:
+def _shape(tuples: Vector[Abstract]) -> tuple[int, ...]:
     assert isinstance(tuples.length, Value)
     return tuples.length.type.shape
 
 
-def extended(ctx: Context, ref: Ref, other: Abstract) -> RowsCell | None:
-    """The list extended by the elements of another one; None where neither is made of rows, or without a template."""
-    cell: AnyList = ctx.settle(ref)
+def extended(ctx: Context, ref: Ref, other: Abstract) -> Vector[Abstract] | None:
+    """A list extended by the elements of another one; None where neither is a vector, or without a template."""
+    items: Items = ctx.settle(ref).items
     content = ctx.cell(other) if isinstance(other, Ref) else None
-    more: AnyList | None = content if isinstance(content, ListCell) else ctx.gathered(other)
-    if more is None and isinstance(cell, RowsCell):
-        items = ctx.iterate(other)
-        more = None if items is None else ListCell(tuple(items))
-    if more is None or not (isinstance(cell, RowsCell) or isinstance(more, RowsCell)):
+    more: Items | None = content.items if isinstance(content, ListCell) else ctx.gathered(other)
+    if more is None and isinstance(items, Vector):
+        iterated = ctx.iterate(other)
+        more = None if iterated is None else tuple(iterated)
+    if more is None or not (isinstance(items, Vector) or isinstance(more, Vector)):
         return None
-    if isinstance(more, RowsCell):
-        if unite(ctx, cell, more):
-            cell = ctx.settle(ref)
+    if isinstance(more, Vector):
+        if unite(ctx, items, more):
+            items = ctx.settle(ref).items
             gathered = ctx.gathered(other)
             assert gathered is not None
             more = gathered
-        longer = joined(ctx, with_members(ctx, cell, more), more)
+        longer = joined(ctx, with_members(ctx, items, more), more)
         if longer is None and isinstance(content, IteratorCell):  # which has given its elements
             ctx.fail(NotKnown(span=ctx.span, what="the number of elements of an iterator"))
         return longer
-    held = with_members(ctx, more, cell)
-    cell = ctx.settle(ref)
-    longer = joined(ctx, cell, held)
+    held = with_members(ctx, more, items)
+    items = ctx.settle(ref).items
+    longer = joined(ctx, items, held)
     if longer is None or not has_arrays(longer.element):
         return longer
-    for item in more.items:
-        longer = with_shared(longer, frozen(ctx, item, longer.element, element_of(cell)))
+    for item in more:
+        longer = with_shared(longer, frozen(ctx, item, longer.element, element_of(items)))
     return longer
 
 
-def with_members(ctx: Context, cell: AnyList, other: AnyList) -> AnyList:
-    """The list as rows hold it, with its objects in the pools of the other list's objects."""
-    if isinstance(cell, RowsCell):
-        return cell
-    like = other.element if isinstance(other, RowsCell) else None
-    return replace(cell, items=tuple([unboxed(ctx, item, like, views=True) for item in cell.items]))
+def with_members(ctx: Context, items: Items, other: Items) -> Items:
+    """The elements as a vector holds them, the objects in the pools of another list's objects."""
+    if isinstance(items, Vector):
+        return items
+    like = element_of(other)
+    return tuple([unboxed(ctx, item, like, views=True) for item in items])
 
 
-def unite(ctx: Context, first: AnyList, second: AnyList) -> bool:
+def unite(ctx: Context, first: Items, second: Items) -> bool:
     """Makes one pool of those of the objects in two lists; gives whether the contents of the lists changed."""
-    if not isinstance(first, RowsCell) or not isinstance(second, RowsCell):
+    if not isinstance(first, Vector) or not isinstance(second, Vector):
         return False
     return _unite(ctx, first.element, second.element)
 
@@ -1070,14 +1070,16 @@ def append(ctx: Context, ref: Ref, new: Abstract) -> None:
     if isinstance(cell, ListCell):
         ctx.write(ref.cell, replace(cell, items=(*cell.items, new)))
         return
-    held = unboxed(ctx, new, cell.element, views=True)
+    held = unboxed(ctx, new, cell.items.element, views=True)
     cell = ctx.settle_ring(ref)
-    longer = appended(ctx, cell, held)
+    longer = appended(ctx, cell.items, held)
     if longer is None:  # its elements are known one by one, or it is refused
-        ctx.write(ref.cell, ListCell((*list_items(ctx, cell), new), cell.aliases, cell.selector))
+        ctx.write(ref.cell, with_elements(cell, (*list_items(ctx, cell.items), new)))
         return
-    was_copied = has_views(cell) and not has_views(longer)  # now it holds copies of what it had by its places
-    objects = (SOME_OBJECT,) if was_copied else copied_objects(cell)
-    level = put_in(ctx, new, longer.element, element_of(cell), objects)
+    was_copied = has_views(cell.items) and not has_views(
+        longer
+    )  # now it holds copies of what it had by its places
+    objects = (SOME_OBJECT,) if was_copied else copied_objects(cell.items)
+    level = put_in(ctx, new, longer.element, element_of(cell.items), objects)
     objects = united(objects, objects_of(ctx, new))
-    ctx.write(ref.cell, with_shared(longer, level is not Sharing.NOT, level, objects))
+    ctx.write(ref.cell, with_elements(cell, with_shared(longer, level is not Sharing.NOT, level, objects)))

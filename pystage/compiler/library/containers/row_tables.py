@@ -24,18 +24,17 @@ from ...values.lattice import (
     NONE,
     TRUE,
     Abstract,
-    AnyList,
     AnyTable,
     Array,
     DictCell,
-    ListCell,
+    Items,
     Ref,
-    RowsCell,
     RowsTuple,
     SetCell,
     TableCell,
     Tuple,
 )
+from ...values.vector import Vector, length_of
 from ...values.walk import inner, rebuild, values_of
 from ..context import Context
 from ..interfaces.operations import Operations
@@ -76,13 +75,12 @@ def as_table(ctx: Context, cell: AnyTable, *also: Abstract, ragged: bool = False
     """
     entries = row_lists.as_rows(ctx, stored_entries(cell), *also, ragged=ragged)
     if entries is None and not also and is_empty(cell):
-        entries = RowsCell(Tuple((NONE, NONE)), 1, 0)
+        entries = Vector(Tuple((NONE, NONE)), 1, 0)
     if entries is None:
         return None
-    kept = replace(entries, aliases=(), selector=0)
     if isinstance(cell, TableCell):
-        return with_rows(ctx.b, cell, kept)
-    return cell_as(cell, kept)
+        return with_rows(ctx.b, cell, entries)
+    return cell_as(cell, entries)
 
 
 def keys_alone(cell: AnyTable) -> AnyTable:
@@ -256,8 +254,7 @@ def pool_together(ctx: Context, values: Sequence[Abstract]) -> None:
 
 def is_empty(cell: AnyTable) -> bool:
     """True for a dict or a set that has no entries as far as is known now, and so no template."""
-    entries = stored_entries(cell)
-    count = entries.length if isinstance(entries, RowsCell) else len(entries.items)
+    count = length_of(stored_entries(cell))
     return isinstance(count, int) and count == 0
 
 
@@ -341,7 +338,7 @@ def with_room(ctx: Operations, table: TableCell) -> TableCell:
     return compacted_where(ctx.b, table, ctx.op(And(), is_full, pays))
 
 
-def _first(ctx: Operations, rows: RowsCell, found: Found, place: Value, key: Abstract) -> Abstract:
+def _first(ctx: Operations, rows: Vector[Abstract], found: Found, place: Value, key: Abstract) -> Abstract:
     """The key of an entry after a store: the one that came first."""
     keys = _pair(rows.element)[0]
     if all(_is_determined_by_value(part) for part in _numbers(keys)):
@@ -368,7 +365,7 @@ def _numbers(element: Abstract) -> list[Array]:
     if isinstance(element, Tuple | Gated):
         return [n for part in inner(element) for n in _numbers(part)]
     if isinstance(element, RowsTuple):
-        return _numbers(element.rows.element)
+        return _numbers(element.items.element)
     return [element] if isinstance(element, Array) else []
 
 
@@ -452,25 +449,26 @@ def fill(ctx: Context, ref: Ref, table: TableCell) -> None:
     """Fills a dict without entries with those of another."""
     cell = ctx.settle(ref)
     assert isinstance(cell, DictCell)
-    entries = copied(replace(table.entries, aliases=(), selector=0))
-    filled = replace(cell_as(cell, entries), index=table.index, slots=table.slots, holes=table.holes)
+    filled = replace(
+        cell_as(cell, copied(table.entries)), index=table.index, slots=table.slots, holes=table.holes
+    )
     ctx.write(ref.cell, filled)
 
 
 # ---------------------------------------------------------------- all entries
 
 
-def many(ctx: Context, elements: ListCell) -> RowsCell | None:
-    """The elements of a long list as rows, over which a loop is rolled; None for few, or without a common template."""
-    return row_lists.as_rows(ctx, elements) if len(elements.items) > limits.STORED_ONE_BY_ONE else None
+def many(ctx: Context, elements: Sequence[Abstract]) -> Vector[Abstract] | None:
+    """Many elements as a vector, over which a loop is rolled; None for few, or without a common template."""
+    return row_lists.as_rows(ctx, tuple(elements)) if len(elements) > limits.STORED_ONE_BY_ONE else None
 
 
-def each_entry(ctx: Context, entries: AnyList, step: Callable[[Abstract, Abstract], None]) -> None:
+def each_entry(ctx: Context, entries: Items, step: Callable[[Abstract, Abstract], None]) -> None:
     """Runs `step(key, value)` for each entry, in order."""
-    if isinstance(entries, ListCell):
+    if isinstance(entries, tuple):
         entries = many(ctx, entries) or entries
-    if isinstance(entries, ListCell):
-        for entry in entries.items:
+    if isinstance(entries, tuple):
+        for entry in entries:
             step(*_pair(entry))
         return
 
@@ -491,7 +489,7 @@ def all_entries(ctx: Context, cell: AnyTable, holds: Callable[[Abstract, Abstrac
     )
 
 
-def store_all(ctx: Context, ref: Ref, entries: AnyList) -> None:
+def store_all(ctx: Context, ref: Ref, entries: Items) -> None:
     """Stores each entry in a dict or set; PS401 without a common template."""
     each_entry(ctx, entries, lambda key, value: store_certainly(ctx, ref, key, value))
 
@@ -589,7 +587,7 @@ def only(ctx: Context, first: AnyTable, second: AnyTable, kept: bool) -> Ref:
     return made
 
 
-def view_rows(ctx: Operations, cell: TableCell, kind: str) -> RowsCell:
+def view_rows(ctx: Operations, cell: TableCell, kind: str) -> Vector[Abstract]:
     """The keys, values or items of a dict as rows."""
     cell = compacted(ctx.b, cell)
     key, value = _pair(cell.entries.element)

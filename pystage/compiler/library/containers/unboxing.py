@@ -21,20 +21,18 @@ from ...values.identity import SOME_OBJECT, Identity, may_be_one, united
 from ...values.lattice import (
     LISTS,
     Abstract,
-    AnyList,
     Array,
     ArrayCell,
     Frozen,
-    ListCell,
+    Items,
     MemberCell,
     Pooled,
     Ref,
-    RowsCell,
-    Sharing,
     Tuple,
 )
 from ...values.memory import is_row_major
 from ...values.node import TreeNode
+from ...values.vector import Sharing, Vector
 from ...values.views import path_type
 from ...values.walk import nodes, values_of
 from ..context import Context
@@ -103,13 +101,15 @@ def is_element(content: object, ref: Ref) -> bool:
     return len(shape) > 0 and is_row_major(base, ref.path) and not any(v.read_only for v in ref.path)
 
 
-def element_of(cell: AnyList) -> Abstract | None:
-    """The template of the elements of a list of rows."""
-    return cell.element if isinstance(cell, RowsCell) else None
+def element_of(items: Items) -> Abstract | None:
+    """The template of the elements of a vector."""
+    return items.element if isinstance(items, Vector) else None
 
 
-def has_views(held: TreeNode) -> bool:
+def has_views(held: TreeNode | tuple[Abstract, ...]) -> bool:
     """True for a list, elements or an item with views held by position."""
+    if isinstance(held, tuple):
+        return any(map(has_views, held))
     return any(isinstance(node, Bounded) and templates.is_view(node) for node in nodes(held))
 
 
@@ -246,16 +246,16 @@ def held_as(ctx: Context, held: Abstract, like: Abstract | None) -> Abstract:
     return held
 
 
-def with_contents(ctx: Context, cell: AnyList) -> AnyList:
-    """The list with contents in place of positions of views; the views are frozen."""
-    if not has_views(cell):
-        return cell
-    if isinstance(cell, ListCell):
-        return replace(cell, items=tuple([held_as(ctx, item, None) for item in cell.items]))
-    for node in nodes(cell.element):
+def with_contents(ctx: Context, items: Items) -> Items:
+    """The elements with contents in place of positions of views; the views are frozen."""
+    if not has_views(items):
+        return items
+    if isinstance(items, tuple):
+        return tuple([held_as(ctx, item, None) for item in items])
+    for node in nodes(items.element):
         if isinstance(node, Bounded):
             frozen(ctx, node)
-    return replace(cell, element=as_contents(ctx, cell.element), objects=(SOME_OBJECT,))
+    return replace(items, element=as_contents(ctx, items.element), objects=(SOME_OBJECT,))
 
 
 def as_contents(ctx: Context, element: Abstract) -> Abstract:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Mapping, Sequence
 
-from ...values.lattice import Abstract, RowsCell
+from ...values.lattice import Abstract
+from ...values.vector import Vector
 from .operations import Raw
 
 
@@ -47,7 +48,7 @@ class Control(abc.ABC):
         """The elements of an iterable whose length is known now, or None where it cannot be listed."""
 
     @abc.abstractmethod
-    def gathered(self, value: Abstract) -> RowsCell | None:
+    def gathered(self, value: Abstract) -> Vector[Abstract] | None:
         """The elements of an iterable as rows, if only the program knows how many there are, and they have a template."""
 
     @abc.abstractmethod

@@ -30,11 +30,11 @@ class Heap(Operations):
         return self.state.get(ref.cell)
 
     def ring(self, ref: Ref) -> Any:
-        """The contents of a cell, for a read; rows may begin at any row (`RowsCell.start`)."""
+        """The contents of a cell, for a read; a vector may begin at any row (`Vector.start`)."""
         return self.state.get(ref.cell)
 
     def settle_ring(self, ref: Ref) -> Any:
-        """The contents of a cell, for a store; rows may begin at any row (`RowsCell.start`)."""
+        """The contents of a cell, for a store; a vector may begin at any row (`Vector.start`)."""
         return self.state.get(ref.cell)
 
     @abc.abstractmethod

@@ -107,7 +107,7 @@ def _exposed_constant(ctx: Context, known: Any) -> Any:
 def _exposed_cell(ctx: Context, ref: Ref, cell: Any, nodes: bool) -> Any:
     match cell:
         case ListCell() | RowsCell():
-            return [exposed(ctx, item, nodes) for item in list_items(ctx, cell)]
+            return [exposed(ctx, item, nodes) for item in list_items(ctx, cell.items)]
         case DictCell(entries=entries, container=builtins.dict):
             return {key: exposed(ctx, item, nodes) for key, item in entries.items()}
         case DictCell(container=collections.defaultdict) | TableCell():

@@ -1,7 +1,7 @@
 """Reads of lists of rows whose elements are arrays or objects.
 
 In: elements as rows hold them (`unboxing.py`): contents of arrays (`Form.NDARRAY`, or `Bounded`), and rows of pools
-(`Pooled`). Out: references. Nothing says which elements are one array (`RowsCell.shared`).
+(`Pooled`). Out: references. Nothing says which elements are one array (`Vector.shared`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ from ...values.lattice import (
     PoolCell,
     Pooled,
     Ref,
-    RowsCell,
-    Sharing,
     Tuple,
 )
+from ...values.vector import Sharing, Vector
 from ..context import Context
 from ..rules.pools import class_of_contents
 from ..rules.templates import is_view
@@ -66,11 +65,10 @@ def boxed(ctx: Context, element: Abstract, objects: tuple[Identity, ...] = (SOME
         return Bounded(whole, element.type, tuple([replace(each, start=zero) for each in element.extents]))
     if isinstance(element, Pooled):
         pool = ctx.state.get(element.pool)
-        if not isinstance(pool, PoolCell) or pool.contents is None:  # lost with what was refused
+        if not isinstance(pool, PoolCell) or pool.objects is None:  # lost with what was refused
             ctx.fail(NotKnown(span=ctx.span, what="an object of a list"))
-        return Ref(
-            ctx.state.new_cell(MemberCell(class_of_contents(pool.contents), element.pool, element.place))
-        )
+        cls = class_of_contents(pool.objects.element)
+        return Ref(ctx.state.new_cell(MemberCell(cls, element.pool, element.place)))
     return element
 
 
@@ -106,11 +104,11 @@ def taken_once(ctx: Context, item: Abstract, source: object, taker: Identity) ->
 
 
 def with_shared(
-    rows: RowsCell,
+    rows: Vector[Abstract],
     shared: bool,
     level: Sharing = Sharing.TWICE,
     objects: tuple[Identity, ...] = (SOME_OBJECT,),
-) -> RowsCell:
+) -> Vector[Abstract]:
     """The rows, whose arrays may be one object with another, as `level` says, where `shared`.
 
     `objects`: those that the arrays may be of which there are copies.
@@ -120,6 +118,6 @@ def with_shared(
     return replace(rows, shared=max(rows.shared, level) if shared else rows.shared, objects=objects)
 
 
-def copied(rows: RowsCell) -> RowsCell:
+def copied(rows: Vector[Abstract]) -> Vector[Abstract]:
     """The rows as those of another list, which has each of these elements at most once."""
     return with_shared(rows, True, Sharing.ELSEWHERE, rows.objects)

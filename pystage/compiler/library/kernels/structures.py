@@ -27,6 +27,7 @@ from ...values.lattice import (
     DictCell,
     DictView,
     FlatIterator,
+    Items,
     IteratorCell,
     ListCell,
     MemberCell,
@@ -41,6 +42,7 @@ from ...values.lattice import (
     Tuple,
 )
 from ...values.packing import row
+from ...values.vector import Vector, capacity_of, length_of
 from ...values.walk import rebuild
 from ..context import Context, Raw
 from ..interfaces.operations import Operations
@@ -113,9 +115,21 @@ def new_list(ctx: Context, items: Iterable[Abstract]) -> Ref:
     return Ref(ctx.state.new_cell(ListCell(tuple(items))))
 
 
-def new_rows(ctx: Context, rows: RowsCell) -> Ref:
-    """A new list of these rows."""
-    return Ref(ctx.state.new_cell(replace(copied(rows), aliases=(), selector=0)))
+def new_rows(ctx: Context, elements: Vector[Abstract]) -> Ref:
+    """A new list of the elements of another."""
+    return Ref(ctx.state.new_cell(RowsCell(copied(elements))))
+
+
+def list_of(ctx: Context, items: Items) -> Ref:
+    """A new list of these elements."""
+    return new_rows(ctx, items) if isinstance(items, Vector) else new_list(ctx, items)
+
+
+def with_elements(cell: AnyList, items: Items) -> AnyList:
+    """The list with other elements."""
+    if isinstance(items, Vector):
+        return RowsCell(items, cell.aliases, cell.selector)
+    return ListCell(items, cell.aliases, cell.selector)
 
 
 def new_dict(ctx: Context, entries: Mapping[Any, Abstract]) -> Ref:
@@ -194,11 +208,23 @@ def sequence_items(ctx: Context, value: Raw) -> tuple[Abstract, ...] | None:
     if isinstance(value, Tuple):
         return value.items
     if isinstance(value, RowsTuple):
-        return list_items(ctx, value.rows)
+        return list_items(ctx, value.items)
     if isinstance(value, Const) and isinstance(value.value, tuple | list):
         return tuple([lift(ctx, v) for v in value.value])
+    items = items_in_list(ctx, value)
+    return None if items is None else list_items(ctx, items)
+
+
+def items_in_list(ctx: Context, value: Raw) -> Items | None:
+    """The elements of a list; None for anything else."""
     cell = cell_of(ctx, value)
-    return list_items(ctx, cell) if isinstance(cell, LISTS) else None
+    return cell.items if isinstance(cell, LISTS) else None
+
+
+def vector_of(ctx: Context, value: Raw) -> Vector[Abstract] | None:
+    """The elements of a tuple or list of which only the run knows how many there are; None for anything else."""
+    items = value.items if isinstance(value, RowsTuple) else items_in_list(ctx, value)
+    return items if isinstance(items, Vector) else None
 
 
 def is_sequence(ctx: Context, value: Raw) -> bool:
@@ -208,29 +234,28 @@ def is_sequence(ctx: Context, value: Raw) -> bool:
     return isinstance(value, Tuple | RowsTuple) or isinstance(cell_of(ctx, value), LISTS)
 
 
-def list_items(ctx: Context, cell: AnyList) -> tuple[Abstract, ...]:
-    """The elements of a list one by one; PS401 where only the program knows their number."""
-    if isinstance(cell, ListCell):
-        return cell.items
-    count = ctx.known(list_length(cell), "the length of a list or a tuple")
-    return tuple([known_item(ctx, cell, place) for place in range(count)])
+def list_items(ctx: Context, items: Items) -> tuple[Abstract, ...]:
+    """Elements one by one; PS401 where only the program knows their number."""
+    if isinstance(items, tuple):
+        return items
+    count = ctx.known(list_length(items), "the length of a list or a tuple")
+    return tuple([known_item(ctx, items, place) for place in range(count)])
 
 
-def known_item(ctx: Context, cell: RowsCell, place: int) -> Abstract:
-    """The element of a list of rows at a known position."""
-    at = row_of(ctx.b, cell, place)
+def known_item(ctx: Context, vector: Vector[Abstract], place: int) -> Abstract:
+    """The element of a vector at a known position."""
+    at = row_of(ctx.b, vector, place)
     if isinstance(at, int):
-        return boxed(ctx, rebuild(cell.element, lambda rows: row(ctx.b, rows, at)), cell.objects)
-    return boxed(ctx, row_at(ctx.b, cell.element, at), cell.objects)
+        return boxed(ctx, rebuild(vector.element, lambda rows: row(ctx.b, rows, at)), vector.objects)
+    return boxed(ctx, row_at(ctx.b, vector.element, at), vector.objects)
 
 
-def list_length(cell: AnyList) -> Abstract:
-    """`len` of a list, as a Python int."""
-    if isinstance(cell, ListCell):
-        return Const(len(cell.items))
-    if isinstance(cell.length, int):
-        return Const(cell.length)
-    return Array(cell.length, Form.PYTHON, range=(0, cell.capacity))
+def list_length(items: Items) -> Abstract:
+    """The number of elements, as a Python int."""
+    count = length_of(items)
+    return (
+        Const(count) if isinstance(count, int) else Array(count, Form.PYTHON, range=(0, capacity_of(items)))
+    )
 
 
 def table_length(b: Builder, cell: TableCell) -> Abstract:

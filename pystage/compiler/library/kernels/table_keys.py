@@ -21,27 +21,26 @@ from ...values.gated import Gated, GatedNumber, tag_of
 from ...values.lattice import (
     NONE,
     Abstract,
-    AnyList,
     AnyTable,
     Array,
     Const,
-    ListCell,
-    RowsCell,
+    Items,
     RowsTuple,
     TableCell,
     Tuple,
     is_number,
 )
 from ...values.packing import stacked
+from ...values.vector import Vector, capacity_of, length_of
 from ...values.walk import nodes, rebuild, values_of
 from ..context import Context
 from ..interfaces.operations import Operations
 from ..rules.numbers import kinds_of
 from ..rules.promote import fits
 from ..rules.row_index import digest
-from ..rules.rows import row_at, rows_of_list
+from ..rules.rows import as_vector, row_at
 from ..rules.split import needs_split, of_one_kind
-from ..rules.templates import row_template, template_of_list, tuple_rows
+from ..rules.templates import items_of_tuple, row_template, template_of_items
 from .number_checks import refuse
 
 Found = bool | Value
@@ -123,32 +122,30 @@ def _same_as_any(ctx: Operations, one: Gated, same: Sequence[Found]) -> Found:
 
 def _same_tuples(ctx: Operations, column: Abstract, key: Abstract) -> Found:
     """Which tuples of a column equal `key`, one of them of computed length: as many elements, and each the same."""
-    rows = ListCell(key.items) if isinstance(key, Tuple) else tuple_rows(key)
+    rows = key.items if isinstance(key, Tuple) else items_of_tuple(key)
     if rows is None or not isinstance(column, Tuple | RowsTuple):
         return False
     if isinstance(column, Tuple):
         return _same_as_known(ctx, column, rows)
-    lengths = column.rows.length
+    lengths = column.items.length
     assert isinstance(lengths, Value)
-    count, capacity = lengths.type.shape[0], column.rows.capacity
+    count, capacity = lengths.type.shape[0], column.items.capacity
     found = ctx.op(Compare("EQ"), lengths, ctx.broadcast(_count(ctx, rows), (count,)))
-    element = template_of_list(rows)
-    if isinstance(rows, ListCell) and not rows.items:
+    element = template_of_items(rows)
+    if rows == ():
         return found
     if element is None:
         ctx.fail(
             NotKnown(span=ctx.span, what="the key of a dict or set, a tuple of elements of these kinds,")
         )
-    whole = rows_of_list(
-        ctx.b, rows, element, max(capacity, rows.capacity if isinstance(rows, RowsCell) else len(rows.items))
-    )
+    whole = as_vector(ctx.b, rows, element, max(capacity, capacity_of(rows)))
 
     def first(value: Value) -> Value:
         shape = value.type.shape
         part = ctx.op(Slice((0,) * len(shape), (capacity, *shape[1:]), (1,) * len(shape)), value)
         return ctx.broadcast(part, (count, *part.type.shape))
 
-    same = same_keys(ctx, column.rows.element, rebuild(whole.element, first))
+    same = same_keys(ctx, column.items.element, rebuild(whole.element, first))
     if same is True:
         return found
     shape = (count, capacity)
@@ -159,9 +156,9 @@ def _same_tuples(ctx: Operations, column: Abstract, key: Abstract) -> Found:
     return ctx.op(And(), found, every)
 
 
-def _same_as_known(ctx: Operations, column: Tuple, rows: AnyList) -> Found:
+def _same_as_known(ctx: Operations, column: Tuple, rows: Items) -> Found:
     """Which tuples of a column, all as long as is known, equal one of computed length."""
-    assert isinstance(rows, RowsCell)
+    assert isinstance(rows, Vector)
     if len(column.items) > rows.capacity:
         return False
     found: Found = ctx.op(Compare("EQ"), _count(ctx, rows), ctx.constant(len(column.items), INT64))
@@ -171,8 +168,8 @@ def _same_as_known(ctx: Operations, column: Tuple, rows: AnyList) -> Found:
     return found
 
 
-def _count(ctx: Operations, rows: AnyList) -> Value:
-    length = rows.length if isinstance(rows, RowsCell) else len(rows.items)
+def _count(ctx: Operations, rows: Items) -> Value:
+    length = length_of(rows)
     return ctx.constant(length, INT64) if isinstance(length, int) else length
 
 
@@ -248,7 +245,7 @@ def refuse_nan(ctx: Context, key: Abstract) -> None:
             holds = Array(tag_of(ctx.b, key, position), Form.PYTHON)
             ctx.branch(holds, functools.partial(_refused_nan, ctx, option), lambda: NONE)
     elif isinstance(key, RowsTuple):
-        _refuse_nan_inside(ctx, key.rows)
+        _refuse_nan_inside(ctx, key.items)
     elif is_number(key) and not (isinstance(key, Const) and not isinstance(key.value, float | np.floating)):
         assert isinstance(key, Array | Const)
         number = _number(ctx, key)
@@ -262,7 +259,7 @@ def _refused_nan(ctx: Context, key: Abstract) -> Abstract:
     return NONE
 
 
-def _refuse_nan_inside(ctx: Context, rows: RowsCell) -> None:
+def _refuse_nan_inside(ctx: Context, rows: Vector[Abstract]) -> None:
     inside = ctx.op(
         Compare("LT"),
         ctx.op(Iota(ArrayType(INT64, (rows.capacity,)), 0)),
@@ -276,16 +273,16 @@ def _refuse_nan_inside(ctx: Context, rows: RowsCell) -> None:
             ctx.check(any_bad, StagingError(()), refuse, [lambda: reason])
 
 
-def _as_numbers_of_tuples(ctx: Operations, keys: RowsCell, key: Abstract) -> list[Value] | None:
+def _as_numbers_of_tuples(ctx: Operations, keys: Vector[Abstract], key: Abstract) -> list[Value] | None:
     """As `as_numbers_of`, of keys that are tuples of computed length."""
-    rows = ListCell(key.items) if isinstance(key, Tuple) else tuple_rows(key)
+    rows = key.items if isinstance(key, Tuple) else items_of_tuple(key)
     if rows is None:
         return None
     element, count = row_template(row_template(keys.element)), _count(ctx, rows)
-    if isinstance(rows, ListCell):
-        if not rows.items:
+    if isinstance(rows, tuple):
+        if not rows:
             return [count, count]
-        parts = [as_numbers_of(ctx, element, item) for item in rows.items]
+        parts = [as_numbers_of(ctx, element, item) for item in rows]
         known = [part for part in parts if part is not None]
         columns = [stacked(ctx.b, column) for column in zip(*known, strict=True)]
         return None if len(known) < len(parts) else [count, digest(ctx.b, columns, count)]
@@ -296,12 +293,12 @@ def _as_numbers_of_tuples(ctx: Operations, keys: RowsCell, key: Abstract) -> lis
 def as_numbers_of(ctx: Operations, keys: Abstract, key: Abstract) -> list[Value] | None:
     """The numbers of a key, as `numbers_in` gives those of the keys; None for one that is none of those."""
     if isinstance(keys, RowsTuple):
-        return _as_numbers_of_tuples(ctx, keys.rows, key)
+        return _as_numbers_of_tuples(ctx, keys.items, key)
     if isinstance(keys, Tuple) and isinstance(key, RowsTuple):
-        if len(keys.items) > key.rows.capacity:
+        if len(keys.items) > key.items.capacity:
             return None
         places = range(len(keys.items))
-        items = tuple([row_at(ctx.b, key.rows.element, ctx.constant(place, INT64)) for place in places])
+        items = tuple([row_at(ctx.b, key.items.element, ctx.constant(place, INT64)) for place in places])
         key = Tuple(items)  # one of another length is told by its length when they are compared
     if isinstance(keys, Tuple) and isinstance(key, Tuple):
         if len(keys.items) != len(key.items):

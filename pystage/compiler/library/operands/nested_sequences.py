@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from ...hlo.types import INT64
+from ...library.kernels.structures import items_in_list
 from ...ops import Slice
 from ...values.boundary import Form
-from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, RowsCell, Tuple
+from ...values.lattice import LISTS, Abstract, Array, Const, Range, Ref, Tuple
 from ...values.packing import stacked
+from ...values.vector import Vector
 from ..context import Context, Raw
-from ..kernels.structures import cell_of, list_items
+from ..kernels.structures import list_items
 from ..numpy.indexing.indices import known_sequence
 from ..rules.rows import row_at
 from .libraries import NUMPY, ArrayArgument, Rules
@@ -36,7 +38,7 @@ def elements(ctx: Context, raw: Raw) -> list[Abstract] | None:
     if isinstance(raw, Tuple):
         return list(raw.items)
     if isinstance(raw, Ref) and isinstance(ctx.cell(raw), LISTS):
-        return list(list_items(ctx, ctx.cell(raw)))
+        return list(list_items(ctx, ctx.cell(raw).items))
     if isinstance(raw, Range) or (isinstance(raw, Const) and isinstance(raw.value, range)):
         return ctx.iterate(raw)
     return None
@@ -44,9 +46,9 @@ def elements(ctx: Context, raw: Raw) -> list[Abstract] | None:
 
 def samples(ctx: Context, raw: Raw) -> Sequence[Abstract] | None:
     """The elements of a list, tuple or range; of a list of rows, one element of the common kinds."""
-    cell = cell_of(ctx, raw)
-    if isinstance(cell, RowsCell):
-        return [row_at(ctx.b, cell.element, ctx.constant(0, INT64))]
+    items = items_in_list(ctx, raw)
+    if isinstance(items, Vector):
+        return [row_at(ctx.b, items.element, ctx.constant(0, INT64))]
     return elements(ctx, raw)
 
 
@@ -74,15 +76,15 @@ def array_argument(ctx: Context, rules: Rules, raw: Raw, function: str) -> Array
 
 def _known_rows(ctx: Context, rules: Rules, raw: Raw, function: str) -> ArrayArgument | None:
     """The array of a list of rows of known length."""
-    cell = cell_of(ctx, raw)
-    if not isinstance(cell, RowsCell) or not isinstance(cell.length, int) or not cell.length:
+    items = items_in_list(ctx, raw)
+    if not isinstance(items, Vector) or not isinstance(items.length, int) or not items.length:
         return None
-    found = column(ctx, rules, cell.element, function)
+    found = column(ctx, rules, items.element, function)
     if found is None or found.lengths:
         return None
     array = found.array
     rest = array.shape[1:]
-    part = Slice((0,) * array.rank, (cell.length, *rest), (1,) * array.rank)
+    part = Slice((0,) * array.rank, (items.length, *rest), (1,) * array.rank)
     return ArrayArgument(ctx.op(part, array.value))
 
 

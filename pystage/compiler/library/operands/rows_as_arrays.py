@@ -21,10 +21,12 @@ from ...diagnostics.codes_types import ArgumentNotStaged
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
 from ...hlo.types import BFLOAT16, BOOL, INT64, ArrayType, is_integer
+from ...library.kernels.structures import vector_of
 from ...values.boundary import Form
 from ...values.bounded import Bounded, Extent
 from ...values.gated import Gated, GatedNumber, alternatives, number_of_kind, tag_of
 from ...values.lattice import (
+    LISTS,
     NONE,
     Abstract,
     Array,
@@ -37,6 +39,7 @@ from ...values.lattice import (
     RowsTuple,
     Tuple,
 )
+from ...values.vector import Vector
 from ...values.walk import rebuild
 from ..containers.row_lists import Int, int_value, refuse_where
 from ..containers.unboxing import as_contents
@@ -133,7 +136,9 @@ def _side_by_side(
     return _Column(array, tuple(lengths), mixed)
 
 
-def _of_lists(ctx: Context, rules: Rules, rows: RowsCell, function: str, depth: int) -> _Column | None:
+def _of_lists(
+    ctx: Context, rules: Rules, rows: Vector[Abstract], function: str, depth: int
+) -> _Column | None:
     """The elements of lists, or tuples, of computed length."""
     found = column(ctx, rules, rows.element, function, depth + 1)
     if found is None or not isinstance(rows.length, Value):
@@ -146,8 +151,8 @@ def _of_pool(ctx: Context, rules: Rules, element: Pooled, function: str, depth: 
     pool = ctx.state.get(element.pool)
     if not isinstance(pool, PoolCell) or not isinstance(element.place, Value):
         return None
-    contents, places = pool.contents, element.place
-    if not isinstance(contents, ListCell | RowsCell):
+    contents, places = None if pool.objects is None else pool.objects.element, element.place
+    if not isinstance(contents, LISTS):
         return None
     flat = ctx.reshape(places, (places.type.size,))
 
@@ -155,10 +160,10 @@ def _of_pool(ctx: Context, rules: Rules, element: Pooled, function: str, depth: 
         rows = taken(ctx, value, 0, flat)
         return ctx.reshape(rows, (*places.type.shape, *value.type.shape[1:]))
 
-    here = rebuild(contents, chosen)
-    if isinstance(here, RowsCell):
-        return _of_lists(ctx, rules, here, function, depth)
-    return _side_by_side(ctx, rules, here.items, function, depth)
+    items = rebuild(contents, chosen).items
+    if isinstance(items, Vector):
+        return _of_lists(ctx, rules, items, function, depth)
+    return _side_by_side(ctx, rules, items, function, depth)
 
 
 def _of_numbers(ctx: Context, rules: Rules, element: Array, function: str, depth: int) -> _Column | None:
@@ -298,32 +303,36 @@ def array_of_rows(
 
     NumPy makes one of float64 of an empty list, JAX of its default type; of an index, one of integers.
     """
-    cell = _cell_of_rows(ctx, raw)
-    if cell is None:
+    vector = _computed_vector(ctx, raw)
+    if vector is None:
         return raw
-    extent = list_length(cell)
+    extent = list_length(vector)
     if isinstance(raw, RowsTuple) and isinstance(extent, Array) and ctx.can_be_unrolled(extent):
-        return Tuple(list_items(ctx, cell))
-    return _array(ctx, rules, cell, as_index, function, of_any_type)
+        return Tuple(list_items(ctx, vector))
+    return _array(ctx, rules, vector, as_index, function, of_any_type)
 
 
-def _cell_of_rows(ctx: Context, raw: Raw) -> RowsCell | None:
+def _computed_vector(ctx: Context, raw: Raw) -> Vector[Abstract] | None:
     """The contents of a list or tuple of which only the program knows a length, or which elements are None."""
-    cell = raw.rows if isinstance(raw, RowsTuple) else cell_of(ctx, raw)
-    if not isinstance(cell, RowsCell):
+    vector = vector_of(ctx, raw)
+    if vector is None:
         return None
-    known = isinstance(cell.length, int) or ctx.can_be_known(list_length(cell))
+    known = isinstance(vector.length, int) or ctx.can_be_known(list_length(vector))
     if not known:
-        return cell
-    is_open = _has_lengths(ctx, cell.element) or _number_of(cell.element) is not None
-    return cell if isinstance(cell.length, int) and is_open else None
+        return vector
+    is_open = _has_lengths(ctx, vector.element) or _number_of(vector.element) is not None
+    return vector if isinstance(vector.length, int) and is_open else None
 
 
 def _has_lengths(ctx: Context, element: Abstract) -> bool:
     """True for rows that have lengths of their own."""
     if isinstance(element, Pooled):
         pool = ctx.state.get(element.pool)
-        return isinstance(pool, PoolCell) and isinstance(pool.contents, RowsCell)
+        return (
+            isinstance(pool, PoolCell)
+            and pool.objects is not None
+            and isinstance(pool.objects.element, RowsCell)
+        )
     return isinstance(element, Bounded)
 
 
@@ -340,48 +349,48 @@ def _number_of(element: Abstract) -> Abstract | None:
     return others[0] if len(others) == 1 and len(options) == 2 else None
 
 
-def _refuse_none(ctx: Context, cell: RowsCell, element: Gated) -> None:
+def _refuse_none(ctx: Context, vector: Vector[Abstract], element: Gated) -> None:
     """Raises PS401 where an element is None, of which NumPy makes an array of objects."""
     reason = NotKnown(span=ctx.span, what="the element type of an array of numbers of which one is None")
-    refuse_where(ctx, cell, tag_of(ctx.b, element, alternatives(element).index(NONE)), reason)
+    refuse_where(ctx, vector, tag_of(ctx.b, element, alternatives(element).index(NONE)), reason)
 
 
 def _array(
     ctx: Context,
     rules: Rules,
-    cell: RowsCell,
+    vector: Vector[Abstract],
     as_index: bool,
     function: Callable[..., Any],
     of_any_type: bool,
 ) -> Raw:
-    certain = _number_of(cell.element)
-    if isinstance(cell.element, Gated) and certain is not None:
-        _refuse_none(ctx, cell, cell.element)
-    found = column(ctx, rules, certain or cell.element, "array")
+    certain = _number_of(vector.element)
+    if isinstance(vector.element, Gated) and certain is not None:
+        _refuse_none(ctx, vector, vector.element)
+    found = column(ctx, rules, certain or vector.element, "array")
     makes_array = function is rules.module.array
     if found is None or (found.mixed and not makes_array):
         ctx.fail(NotKnown(span=ctx.span, what="the element type of an array of numbers of several kinds"))
-    array, length = found.array, int_value(ctx, cell.length)
+    array, length = found.array, int_value(ctx, vector.length)
     if as_index and not (is_integer(array.dtype) or array.dtype == BOOL):
         some = ctx.op(ops.Compare("NE"), length, ctx.constant(0, INT64))
         ctx.check(some, IndexError(_NO_INDEX), _refuse_index, [])
     usual = rules.default_float(ctx)
     is_usual = of_any_type or (is_integer(array.dtype) if as_index else array.dtype == usual)
     if not makes_array:
-        _raise_of_none(ctx, cell, function)
-    elif not isinstance(cell.length, int) and not (array.rank == 1 and is_usual):
+        _raise_of_none(ctx, vector, function)
+    elif not isinstance(vector.length, int) and not (array.rank == 1 and is_usual):
         _refuse_empty(ctx, length)
-    sizes = {} if isinstance(cell.length, int) else {0: length}
+    sizes = {} if isinstance(vector.length, int) else {0: length}
     for each in found.lengths:
         counts = [sizes.get(axis, n) for axis, n in enumerate(array.shape[: each.of_each.type.rank])]
-        if isinstance(cell.length, int):
-            counts[0] = cell.length
+        if isinstance(vector.length, int):
+            counts[0] = vector.length
         sizes[each.axis] = _common_length(ctx, function, each, counts, array.shape[each.axis + 1 :])
         if each.of_lists and not (array.rank == each.axis + 1 and array.dtype == usual):
             _refuse_empty(ctx, sizes[each.axis])
     value = array.value
-    if isinstance(cell.length, int):
-        limits = (cell.length, *array.shape[1:])
+    if isinstance(vector.length, int):
+        limits = (vector.length, *array.shape[1:])
         value = ctx.op(ops.Slice((0,) * array.rank, limits, (1,) * array.rank), value)
     made = rules.array(ctx, value, array.weak and not makes_array)
     assert isinstance(made, Ref | Array)
@@ -390,39 +399,39 @@ def _array(
 
 def rank_of_rows(ctx: Context, rules: Rules, raw: Raw) -> int | None:
     """The rank of the elements of a list whose length, or that of whose elements, only the program knows; else None."""
-    cell = _cell_of_rows(ctx, raw)
-    if cell is None:
+    vector = _computed_vector(ctx, raw)
+    if vector is None:
         return None
-    found = column(ctx, rules, _number_of(cell.element) or cell.element, "array")
+    found = column(ctx, rules, _number_of(vector.element) or vector.element, "array")
     return None if found is None else found.array.rank - 1
 
 
 def chained(ctx: Context, rules: Rules, raw: Raw, function: Callable[..., Any]) -> Raw | None:
     """The result of `function` for a list of arrays: all concatenated along their first axis; None for other lists."""
-    cell = _cell_of_rows(ctx, raw)
-    found = None if cell is None else column(ctx, rules, cell.element, "array")
-    if cell is None or found is None or found.array.rank < 2:
+    vector = _computed_vector(ctx, raw)
+    found = None if vector is None else column(ctx, rules, vector.element, "array")
+    if vector is None or found is None or found.array.rank < 2:
         return None
     lengths, (capacity, most, *rest) = found.lengths, found.array.shape
     if len(lengths) > 1 or any(each.axis != 1 or each.of_lists for each in lengths):
         return None
-    _raise_of_none(ctx, cell, function)
+    _raise_of_none(ctx, vector, function)
     flat = rules.array(ctx, ctx.reshape(found.array.value, (capacity * most, *rest)), found.array.weak)
     assert isinstance(flat, Ref | Array)
     if not lengths:
-        count = ctx.op(ops.Multiply(), int_value(ctx, cell.length), ctx.constant(most, INT64))
+        count = ctx.op(ops.Multiply(), int_value(ctx, vector.length), ctx.constant(most, INT64))
         return first_elements(ctx, flat, {0: count})
-    rows = _inside(ctx, [cell.length], (capacity, most))
+    rows = _inside(ctx, [vector.length], (capacity, most))
     places = ctx.op(ops.Iota(ArrayType(INT64, (capacity, most)), 1))
     ends = ctx.op(ops.Broadcast((capacity, most), (0,)), lengths[0].of_each)
     inside = ctx.op(ops.And(), rows, ctx.op(ops.Compare("LT"), places, ends))
     return in_order(ctx, bounded(ctx, flat, [Extent(0, ctx.reshape(inside, (capacity * most,)))]))
 
 
-def _raise_of_none(ctx: Context, cell: RowsCell, function: Callable[..., Any]) -> None:
+def _raise_of_none(ctx: Context, vector: Vector[Abstract], function: Callable[..., Any]) -> None:
     """Makes the program raise what a function that joins arrays raises for none."""
-    if not isinstance(cell.length, int):
-        empty = ctx.op(ops.Compare("EQ"), cell.length, ctx.constant(0, INT64))
+    if not isinstance(vector.length, int):
+        empty = ctx.op(ops.Compare("EQ"), vector.length, ctx.constant(0, INT64))
         ctx.check(empty, ValueError(), function, [Const(())])
 
 
@@ -448,7 +457,7 @@ def arrays_of_rows(
 def index_arrays(ctx: Context, index: Abstract) -> Abstract:
     """An index of an ndarray, with the arrays that NumPy makes of lists whose length only the program knows."""
     if isinstance(index, RowsTuple):  # of which each element is an index
-        return Tuple(list_items(ctx, index.rows))
+        return Tuple(list_items(ctx, index.items))
     if isinstance(index, Tuple) and index.cls is tuple:
         return Tuple(tuple([array_of_rows(ctx, part, as_index=True) for part in index.items]))
     made: Abstract = array_of_rows(ctx, index, as_index=True)

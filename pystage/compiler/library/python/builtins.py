@@ -46,7 +46,6 @@ from ...values.lattice import (
     Range,
     Records,
     Ref,
-    RowsCell,
     RowsTuple,
     SetCell,
     TableCell,
@@ -54,6 +53,7 @@ from ...values.lattice import (
     Undef,
     is_number,
 )
+from ...values.vector import Vector
 from ..containers import row_lists
 from ..context import Context, Raw
 from ..kernels.arithmetic import absolute
@@ -177,7 +177,7 @@ def _extreme(name: str, op: str) -> Callable[..., Abstract]:
 
 def _rows_extreme(
     ctx: Context,
-    rows: RowsCell,
+    rows: Vector[Abstract],
     real: Callable[..., Any],
     op: str,
     key: Abstract,
@@ -282,7 +282,7 @@ def sum_(ctx: Context, iterable: Raw, /, start: Raw = 0) -> Abstract:
     return total
 
 
-def _rows_sum(ctx: Context, rows: RowsCell, start: Abstract) -> Abstract:
+def _rows_sum(ctx: Context, rows: Vector[Abstract], start: Abstract) -> Abstract:
     """The sum of a list of rows; of arrays, the first is added to `start` before the others are."""
 
     def step(found: Abstract, position: Abstract, each: Abstract) -> Abstract:
@@ -469,9 +469,9 @@ def len_(ctx: Context, x: Raw, /) -> Abstract:
         return call_now(ctx, len, known)
     if isinstance(x, Range):
         return range_length(ctx, x)
-    cell = x.rows if isinstance(x, RowsTuple) else cell_of(ctx, x)
-    if isinstance(cell, LISTS):
-        return list_length(cell)
+    cell = cell_of(ctx, x)
+    if isinstance(x, RowsTuple) or isinstance(cell, LISTS):
+        return list_length(x.items if isinstance(x, RowsTuple) else cell.items)
     if isinstance(x, DictView):
         cell = cell_of(ctx, Ref(x.cell))
     if isinstance(cell, TableCell):

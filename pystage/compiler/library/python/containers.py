@@ -7,13 +7,14 @@ the method bound to its receiver. Keys must be constants; indices of lists and t
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from ... import limits
 from ...hlo.ir import Value
 from ...hlo.types import INT64
+from ...library.kernels.structures import list_of, with_elements
 from ...ops import Add, Compare, Or, Select
 from ...values.lattice import (
     LISTS,
@@ -23,6 +24,7 @@ from ...values.lattice import (
     Const,
     DictCell,
     DictView,
+    Items,
     IteratorCell,
     ListCell,
     Meaning,
@@ -36,6 +38,7 @@ from ...values.lattice import (
     TableCell,
     Tuple,
 )
+from ...values.vector import Vector, length_of
 from ..containers import row_lists, row_tables
 from ..containers.computed_items import (
     checked_place,
@@ -66,7 +69,7 @@ from ..numpy.subscripts.flat import flat_attribute, flat_of
 from ..rules.classes import class_name
 from ..rules.promote import fits, value_of
 from ..rules.tables import is_counter, is_dict
-from ..rules.templates import tuple_rows
+from ..rules.templates import items_of_tuple
 from . import counters, dict_methods, list_methods, set_methods, strings
 from .iterators import next_
 from .ranges import range_element, range_length
@@ -148,13 +151,13 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
     """`container[index]`; None where `container` is no container."""
     container = abstract(container)
     cell = cell_of(ctx, container)
-    tuple_cell = tuple_rows(container)
-    if tuple_cell is not None:
-        found = _of_tuple(ctx, tuple_cell, abstract(index))
+    items_of = items_of_tuple(container)
+    if items_of is not None:
+        found = _of_tuple(ctx, items_of, abstract(index))
         if found is not None:
             return found
     if isinstance(cell, LISTS):
-        found = _of_rows(ctx, container, cell, abstract(index))
+        found = _of_list(ctx, container, cell.items, abstract(index))
         if found is not None:
             return found
     items = sequence_items(ctx, container)
@@ -178,27 +181,26 @@ def container_getitem(ctx: Context, container: Raw, index: Raw) -> Abstract | No
     return None
 
 
-def _of_tuple(ctx: Context, cell: AnyList, index: Abstract) -> Abstract | None:
+def _of_tuple(ctx: Context, items: Items, index: Abstract) -> Abstract | None:
     """An item or a slice of a tuple of computed length, and a computed slice of any tuple; None for others."""
-    if isinstance(index, SliceObject) and (isinstance(cell, RowsCell) or _must_be_of_rows(ctx, index)):
-        rows = row_lists.as_rows(ctx, cell)
-        return None if rows is None else row_tuples.of_rows(ctx, row_lists.part(ctx, rows, index))
-    if not isinstance(cell, RowsCell) or not is_index(index):
+    if isinstance(index, SliceObject) and (isinstance(items, Vector) or _must_be_of_rows(ctx, index)):
+        rows = row_lists.as_rows(ctx, items)
+        return None if rows is None else row_tuples.of_items(ctx, row_lists.part(ctx, rows, index))
+    if not isinstance(items, Vector) or not is_index(index):
         return None
-    return row_lists.item(ctx, cell, row_lists.front(ctx, cell, index, row_lists.tuple_item_outside))
+    return row_lists.item(ctx, items, row_lists.front(ctx, items, index, row_lists.tuple_item_outside))
 
 
-def _of_rows(ctx: Context, container: Abstract, cell: AnyList, index: Abstract) -> Abstract | None:
-    """An item or a slice of a list of rows, and a computed slice of any list; None for others."""
+def _of_list(ctx: Context, container: Abstract, items: Items, index: Abstract) -> Abstract | None:
+    """An item or a slice of a list of computed length, and a computed slice of any list; None for others."""
     known = known_object(ctx, index)
-    if isinstance(cell, RowsCell) and isinstance(cell.length, int) and isinstance(known, slice):
-        rest = row_lists.known_part(ctx, cell, known)
-        return new_list(ctx, ()) if rest is None else new_rows(ctx, rest)
-    if isinstance(index, SliceObject) and (isinstance(cell, RowsCell) or _is_computed_slice(ctx, index)):
-        rows = row_lists.as_rows(ctx, cell)
+    if isinstance(items, Vector) and isinstance(items.length, int) and isinstance(known, slice):
+        return list_of(ctx, row_lists.known_part(ctx, items, known) or ())
+    if isinstance(index, SliceObject) and (isinstance(items, Vector) or _is_computed_slice(ctx, index)):
+        rows = row_lists.as_rows(ctx, items)
         return None if rows is None else new_rows(ctx, row_lists.part(ctx, rows, index))
-    if isinstance(cell, RowsCell) and is_index(index):
-        ring = ctx.ring(container) if isinstance(container, Ref) else cell
+    if isinstance(items, Vector) and is_index(index):
+        ring: Vector[Abstract] = ctx.ring(container).items if isinstance(container, Ref) else items
         place = row_lists.front(ctx, ring, index, row_lists.item_outside)
         found = row_lists.item(ctx, ring, place)
         if isinstance(found, Ref) and isinstance(container, Ref):
@@ -251,13 +253,6 @@ def _member(ctx: Context, items: tuple[Abstract, ...], index: Array, kind: str) 
         return None
     found = computed_item(ctx, tuple([unboxed(ctx, item) for item in items]), index, kind)
     return None if found is None else boxed(ctx, found)
-
-
-def _of_members(ctx: Context, cell: ListCell, items: Sequence[Abstract]) -> ListCell:
-    """The list in the form that holds members of one pool; unchanged where its `items` are none."""
-    if not make_members(ctx, items):
-        return cell
-    return replace(cell, items=tuple([unboxed(ctx, item) for item in cell.items]))
 
 
 def _copied_item(
@@ -336,7 +331,7 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
         case ListCell() | RowsCell() if _store_row(ctx, container, cell, abstract(index), abstract(value)):
             return True
         case ListCell() | RowsCell():
-            items = list_items(ctx, cell)
+            items = list_items(ctx, cell.items)
             position = _position(ctx, index, "list")
             changed: Any = list(items)
             new: Any = (
@@ -347,7 +342,7 @@ def container_setitem(ctx: Context, container: Raw, index: Raw, value: Raw) -> b
             _change(
                 ctx, lambda: operator.setitem(changed, position, new), "list assignment index out of range"
             )
-            ctx.write(container.cell, ListCell(tuple(changed), cell.aliases, cell.selector))
+            ctx.write(container.cell, with_elements(cell, tuple(changed)))
             return True
         case DictCell() | TableCell() if _store_entry(ctx, container, abstract(index), abstract(value)):
             return True
@@ -378,30 +373,32 @@ def _store_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract, new
     if isinstance(new, Ref) and ctx.is_element(new, container, index):
         return True
     if isinstance(cell, RowsCell):
-        held = unboxed(ctx, new, cell.element, views=True)
-        cell = ctx.settle_ring(container)
-        rows = row_lists.as_rows(ctx, cell, held)
+        held = unboxed(ctx, new, cell.items.element, views=True)
+        cell = cast(AnyList, ctx.settle_ring(container))
+        rows = row_lists.as_rows(ctx, cell.items, held)
     else:
-        members = _of_members(ctx, cell, (*cell.items, new))
-        held = unboxed(ctx, new) if members is not cell else new
+        are_pooled = make_members(ctx, (*cell.items, new))
+        members = tuple([unboxed(ctx, item) for item in cell.items]) if are_pooled else cell.items
+        held = unboxed(ctx, new) if are_pooled else new
         rows = row_lists.as_rows(ctx, members, held)
-        if rows is None and len(members.items) > limits.ITEM_BRANCHES:
+        if rows is None and len(members) > limits.ITEM_BRANCHES:
             held = unboxed(ctx, new)
             rows = row_lists.as_rows(ctx, members, held, ragged=True)
             if rows is not None and isinstance(index, Array):
                 ctx.leave_rolled(index, _OF_DIFFERENT)
     if rows is not None:
         place = row_lists.front(ctx, rows, index, row_lists.store_outside)
-        shared = has_arrays(held) and frozen(ctx, new, rows.element, element_of(cell))
-        ctx.write(container.cell, with_shared(row_lists.with_item(ctx, rows, place, held), shared))
+        shared = has_arrays(held) and frozen(ctx, new, rows.element, element_of(cell.items))
+        stored = with_shared(row_lists.with_item(ctx, rows, place, held), shared)
+        ctx.write(container.cell, with_elements(cell, stored))
         return True
     few = isinstance(cell, ListCell) and 0 < len(cell.items) <= limits.ITEM_BRANCHES
     if not few or not isinstance(index, Array) or ctx.can_be_unrolled(index):
         return False
-    items = list_items(ctx, cell)
+    items = list_items(ctx, cell.items)
     at = checked_place(ctx, index, len(items), "list assignment")
-    stored = [_stored(ctx, item, new, at, place) for place, item in enumerate(items)]
-    ctx.write(container.cell, ListCell(tuple(stored), cell.aliases, cell.selector))
+    changed = tuple([_stored(ctx, item, new, at, place) for place, item in enumerate(items)])
+    ctx.write(container.cell, with_elements(cell, changed))
     return True
 
 
@@ -419,24 +416,25 @@ def _delete_row(ctx: Context, container: Ref, cell: AnyList, index: Abstract) ->
         return _delete_rows(ctx, container, cell, index)
     if not is_index(index) or not (isinstance(cell, RowsCell) or is_computed_index(ctx, index)):
         return False
-    rows = row_lists.as_rows(ctx, ctx.settle_ring(container))
+    cell = cast(AnyList, ctx.settle_ring(container))
+    rows = row_lists.as_rows(ctx, cell.items)
     if rows is None:
         return False
     place = row_lists.front(ctx, rows, index, row_lists.store_outside)
-    ctx.write(container.cell, row_lists.without(ctx, rows, place))
+    ctx.write(container.cell, with_elements(cell, row_lists.without(ctx, rows, place)))
     return True
 
 
 def _delete_rows(ctx: Context, container: Ref, cell: AnyList, index: SliceObject) -> bool:
     """`del container[start:stop]` with computed ends; False for others."""
-    settled = isinstance(cell, ListCell) or isinstance(cell.length, int)
+    settled = isinstance(length_of(cell.items), int)
     steps = not (isinstance(index.step, Const) and index.step.value in (None, 1))
     if steps or (settled and not _is_computed_slice(ctx, index)):
         return False
-    rows = row_lists.as_rows(ctx, cell)
+    rows = row_lists.as_rows(ctx, cell.items)
     if rows is None:
         return False
-    ctx.write(container.cell, row_lists.without_part(ctx, rows, index))
+    ctx.write(container.cell, with_elements(cell, row_lists.without_part(ctx, rows, index)))
     return True
 
 
@@ -456,9 +454,9 @@ def container_delitem(ctx: Context, container: Raw, index: Raw) -> bool:
             return True
         case ListCell() | RowsCell():
             position = _position(ctx, index, "list")
-            changed = list(list_items(ctx, cell))
+            changed = list(list_items(ctx, cell.items))
             _change(ctx, lambda: operator.delitem(changed, position), "list assignment index out of range")
-            ctx.write(container.cell, ListCell(tuple(changed), cell.aliases, cell.selector))
+            ctx.write(container.cell, with_elements(cell, tuple(changed)))
             return True
         case DictCell() | TableCell() if is_dict(cell) and _delete_entry(
             ctx, container, cell, abstract(index)

@@ -10,7 +10,7 @@ import collections
 from collections.abc import Callable
 from typing import Any
 
-from ...values.lattice import NONE, Abstract, Const, DictCell, ListCell, Ref
+from ...values.lattice import NONE, Abstract, Const, DictCell, Ref
 from ..containers import row_tables
 from ..context import Context, Raw
 from ..kernels import table_keys
@@ -208,7 +208,7 @@ def _rolled(ctx: Context, source: Abstract) -> Abstract:
         return source
     if not any(table_keys.is_computed_key(ctx, item) for item in items):
         return new_list(ctx, items)
-    rows = row_tables.many(ctx, ListCell(tuple(items)))
+    rows = row_tables.many(ctx, items)
     return new_list(ctx, items) if rows is None else new_rows(ctx, rows)
 
 

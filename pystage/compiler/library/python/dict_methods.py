@@ -16,12 +16,11 @@ from ...hlo.ir import Value
 from ...values.lattice import (
     NONE,
     Abstract,
-    AnyList,
     Array,
     Const,
     DictCell,
     DictView,
-    ListCell,
+    Items,
     Ref,
     TableCell,
     Tuple,
@@ -260,7 +259,7 @@ def update(ctx: Context, self: Raw, other: Raw = (), /, **entries: Raw) -> Abstr
     return NONE
 
 
-def _entries(ctx: Context, source: Raw, as_pairs: bool) -> AnyList | dict[Any, Abstract]:
+def _entries(ctx: Context, source: Raw, as_pairs: bool) -> Items | dict[Any, Abstract]:
     """The entries of a dict, or the pairs of an iterable: as a list if `as_pairs`, or if the program computes a key."""
     cell = cell_of(ctx, source)
     if is_dict(cell):
@@ -276,7 +275,7 @@ def _entries(ctx: Context, source: Raw, as_pairs: bool) -> AnyList | dict[Any, A
         ctx.fail(NoSuchOperation(span=ctx.span, operation="making a dict", types=name))
     entries = [_entry(ctx, item, place) for place, item in enumerate(items)]
     if as_pairs or any(table_keys.is_computed_key(ctx, key) for key, _ in entries):
-        return ListCell(tuple([Tuple(entry) for entry in entries]))
+        return tuple([Tuple(entry) for entry in entries])
     return {known_key(ctx, key): value for key, value in entries}
 
 

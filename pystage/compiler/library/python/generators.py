@@ -288,7 +288,9 @@ def is_of_steps(ctx: Context, value: Raw) -> bool:
     cell = cell_of(ctx, value)
     if isinstance(cell, IteratorCell):
         return isinstance(cell.source, Suspended) or is_of_steps(ctx, cell.source)
-    return isinstance(cell, TableCell) or (isinstance(cell, RowsCell) and not isinstance(cell.length, int))
+    return isinstance(cell, TableCell) or (
+        isinstance(cell, RowsCell) and not isinstance(cell.items.length, int)
+    )
 
 
 @meaning(unpacked)

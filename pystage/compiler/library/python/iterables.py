@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 from ...hash_order import note_set
+from ...library.kernels.structures import items_in_list
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.gated import Gated, alternatives, narrow
@@ -27,12 +28,12 @@ from ...values.lattice import (
     Mapped,
     Records,
     Reversed,
-    RowsCell,
     RowsTuple,
     SliceObject,
     Tuple,
     Zip,
 )
+from ...values.vector import Vector, length_of
 from ..containers.deques import is_deque
 from ..context import Context, Raw
 from ..kernels import row_tuples
@@ -40,7 +41,6 @@ from ..kernels.structures import (
     MISSING,
     abstract,
     cell_of,
-    list_length,
     new_dict,
     new_list,
     new_rows,
@@ -101,9 +101,9 @@ def reversed_(ctx: Context, sequence: Raw, /) -> Abstract:
         return ctx.call(method, [])
     _check_reversible(ctx, sequence)
     inner = _iterable(ctx, sequence)
-    content = inner.rows if isinstance(inner, RowsTuple) else cell_of(ctx, inner)
-    count = list_length(content) if isinstance(content, LISTS) else None
-    return Reversed(inner, count.value if isinstance(count, Const) else None, new_turn(ctx))
+    items = inner.items if isinstance(inner, RowsTuple) else items_in_list(ctx, inner)
+    count = None if items is None else length_of(items)
+    return Reversed(inner, count if isinstance(count, int) else None, new_turn(ctx))
 
 
 def _check_reversible(ctx: Context, sequence: Raw) -> None:
@@ -177,7 +177,7 @@ def tuple_(ctx: Context, iterable: Raw = (), /) -> Abstract:
     if isinstance(iterable, RowsTuple):
         return iterable
     rows = ctx.gathered(abstract(iterable)) if not ctx.is_ndarray(iterable) else None
-    return Tuple(tuple(listed(ctx, iterable, "tuple()"))) if rows is None else row_tuples.of_rows(ctx, rows)
+    return Tuple(tuple(listed(ctx, iterable, "tuple()"))) if rows is None else row_tuples.of_items(ctx, rows)
 
 
 @meaning(dict)
@@ -229,4 +229,4 @@ def sorted_list(ctx: Context, iterable: Raw, key: Raw, reverse: Raw, total: bool
             return new_rows(ctx, set_methods.without_effects(ctx, in_order_of))
         return new_rows(ctx, rows_in_order(ctx, rows, key, reverse, total=total))
     found = in_order(ctx, listed(ctx, iterable, "sorted()"), key, reverse, total)
-    return new_rows(ctx, found) if isinstance(found, RowsCell) else new_list(ctx, found)
+    return new_rows(ctx, found) if isinstance(found, Vector) else new_list(ctx, found)

@@ -15,6 +15,7 @@ from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_syntax import GeneratorFunction
 from ...hlo.ir import Value
+from ...library.kernels.structures import items_in_list
 from ...values.boundary import Form
 from ...values.bounded import Bounded
 from ...values.lattice import (
@@ -157,10 +158,10 @@ def _next_if_any(ctx: Context, iterator: Ref, default: Raw) -> Abstract:
 
     def some() -> Abstract:
         ctx.write(iterator.cell, after)
-        rows = source.rows if isinstance(source, RowsTuple) else cell_of(ctx, source)
-        if not isinstance(rows, LISTS):
+        items = source.items if isinstance(source, RowsTuple) else items_in_list(ctx, source)
+        if items is None:
             return array_getitem(ctx, source, place)
-        of_one_kind = as_rows(ctx, rows)
+        of_one_kind = as_rows(ctx, items)
         if of_one_kind is None:
             what = "which element of a list of several kinds an iterator gives"
             ctx.fail(NotKnown(span=ctx.span, what=what))
@@ -210,11 +211,12 @@ def _next_of(ctx: Context, source: Abstract, index: int, keys: tuple[Any, ...]) 
             source = array
         case DictView():
             return _of_dict(ctx, source, index, keys)
-    content = source.rows if isinstance(source, RowsTuple) else cell_of(ctx, source)
+    content = cell_of(ctx, source)
     if isinstance(content, ArrayCell):
         ends = index >= shape_of(ctx, cast(Ref, source))[0]
         return None if ends else array_getitem(ctx, source, Const(index))
-    items = source.items if isinstance(source, Tuple) else list_items(ctx, cast(AnyList, content))
+    holder = source if isinstance(source, Tuple | RowsTuple) else cast(AnyList, content)
+    items = list_items(ctx, holder.items)
     return items[index] if index < len(items) else None
 
 

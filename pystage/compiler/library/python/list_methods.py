@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import NoSuchOperation
+from ...library.kernels.structures import vector_of, with_elements
 from ...values.lattice import (
     LISTS,
     NONE,
@@ -20,13 +21,14 @@ from ...values.lattice import (
     Abstract,
     AnyList,
     Const,
-    ListCell,
+    Items,
     MemberCell,
     Ref,
     RowsCell,
     RowsTuple,
     Tuple,
 )
+from ...values.vector import Vector
 from ..containers import row_lists
 from ..containers.computed_items import is_computed_index, is_index
 from ..containers.unboxing import element_of, frozen, unboxed
@@ -34,7 +36,6 @@ from ..context import Context, Raw
 from ..kernels.array_rows import has_arrays, with_shared
 from ..kernels.structures import (
     abstract,
-    cell_of,
     elements_for,
     new_dict,
     new_list,
@@ -65,24 +66,11 @@ def _content(ctx: Context, receiver: Raw) -> AnyList:
     return cell
 
 
-def replace_items(ctx: Context, receiver: Raw, items: Sequence[Abstract]) -> Abstract:
+def replace_items(ctx: Context, receiver: Raw, items: Sequence[Abstract] | Vector[Abstract]) -> Abstract:
     """Gives a list these elements."""
-    cell = _content(ctx, receiver)
-    ctx.write(receiver.cell, ListCell(tuple(items), cell.aliases, cell.selector))
+    elements = items if isinstance(items, Vector) else tuple(items)
+    ctx.write(receiver.cell, with_elements(_content(ctx, receiver), elements))
     return NONE
-
-
-def _replace_rows(ctx: Context, receiver: Raw, rows: RowsCell) -> Abstract:
-    """Gives a list these rows as elements."""
-    cell = _content(ctx, receiver)
-    ctx.write(receiver.cell, replace(rows, aliases=cell.aliases, selector=cell.selector))
-    return NONE
-
-
-def _rows(ctx: Context, receiver: Raw) -> RowsCell | None:
-    """The rows of a list or a tuple that has some."""
-    cell = receiver.rows if isinstance(receiver, RowsTuple) else cell_of(ctx, receiver)
-    return cell if isinstance(cell, RowsCell) else None
 
 
 @meaning(list.append)
@@ -100,7 +88,7 @@ def extend(ctx: Context, self: Raw, iterable: Raw, /) -> Abstract:
         return ctx.call(Const(generators.extend), [abstract(self), abstract(iterable)])
     extended = row_lists.extended(ctx, self, abstract(iterable))
     if extended is not None:
-        return _replace_rows(ctx, self, extended)
+        return replace_items(ctx, self, extended)
     return replace_items(
         ctx, self, (*_items(ctx, self), *elements_for(ctx, iterable, "listing the elements"))
     )
@@ -112,14 +100,11 @@ def insert(ctx: Context, self: Raw, index: Raw, object: Raw, /) -> Abstract:
     place, new = abstract(index), abstract(object)
     cell = _content(ctx, self)
     if (isinstance(cell, RowsCell) or is_computed_index(ctx, place)) and is_index(place):
-        held = unboxed(ctx, new, cell.element, views=True) if isinstance(cell, RowsCell) else new
-        longer = row_lists.inserted(ctx, _content(ctx, self), place, held)
+        held = unboxed(ctx, new, cell.items.element, views=True) if isinstance(cell, RowsCell) else new
+        longer = row_lists.inserted(ctx, _content(ctx, self).items, place, held)
         if longer is not None:
-            return _replace_rows(
-                ctx,
-                self,
-                with_shared(longer, has_arrays(held) and frozen(ctx, new, longer.element, element_of(cell))),
-            )
+            shared = has_arrays(held) and frozen(ctx, new, longer.element, element_of(cell.items))
+            return replace_items(ctx, self, with_shared(longer, shared))
     items = list(_items(ctx, self))
     try:
         items.insert(ctx.known(index, "the index of list.insert"), new)
@@ -134,10 +119,10 @@ def pop(ctx: Context, self: Raw, index: Raw = -1, /) -> Abstract:
     place = abstract(index)
     cell = _content(ctx, self)
     if isinstance(cell, RowsCell) or is_computed_index(ctx, place):
-        rows = row_lists.as_rows(ctx, ctx.settle_ring(self)) if is_index(place) else None
+        rows = row_lists.as_rows(ctx, ctx.settle_ring(self).items) if is_index(place) else None
         if rows is not None:
             taken, left = row_lists.popped(ctx, rows, place)
-            _replace_rows(ctx, self, left)
+            replace_items(ctx, self, left)
             return taken
     items = list(_items(ctx, self))
     try:
@@ -151,11 +136,10 @@ def pop(ctx: Context, self: Raw, index: Raw = -1, /) -> Abstract:
 @meaning(list.remove)
 def remove(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
     """`list.remove`."""
-    cell = _content(ctx, self)
-    rows = _searched(ctx, cell, value)
+    rows = _searched(ctx, _content(ctx, self).items, value)
     if rows is not None:
         place = _found(ctx, rows, value, row_lists.remove_missing)
-        return _replace_rows(ctx, self, row_lists.without(ctx, rows, place))
+        return replace_items(ctx, self, row_lists.without(ctx, rows, place))
     items = list(_items(ctx, self))
     known = _find(ctx, items, value)
     if known is None:
@@ -167,23 +151,21 @@ def remove(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
 @meaning(list.clear)
 def clear(ctx: Context, self: Raw, /) -> Abstract:
     """`list.clear`."""
-    rows = _rows(ctx, self)
-    return replace_items(ctx, self, ()) if rows is None else _replace_rows(ctx, self, replace(rows, length=0))
+    rows = vector_of(ctx, self)
+    return replace_items(ctx, self, () if rows is None else replace(rows, length=0))
 
 
 @meaning(list.reverse)
 def reverse(ctx: Context, self: Raw, /) -> Abstract:
     """`list.reverse`."""
-    rows = _rows(ctx, self)
-    if rows is not None:
-        return _replace_rows(ctx, self, row_lists.turned(ctx, rows))
-    return replace_items(ctx, self, _items(ctx, self)[::-1])
+    rows = vector_of(ctx, self)
+    return replace_items(ctx, self, _items(ctx, self)[::-1] if rows is None else row_lists.turned(ctx, rows))
 
 
 @meaning(list.copy)
 def copy(ctx: Context, self: Raw, /) -> Abstract:
     """`list.copy`."""
-    rows = _rows(ctx, self)
+    rows = vector_of(ctx, self)
     return new_list(ctx, _items(ctx, self)) if rows is None else new_rows(ctx, rows)
 
 
@@ -192,13 +174,14 @@ def sort(ctx: Context, self: Raw, /, *, key: Raw = None, reverse: Raw = False) -
     """`list.sort`; see `sorted`."""
     cell = _content(ctx, self)
     before = _stamp(ctx, self)
-    if isinstance(cell, RowsCell):
-        rows = rows_in_order(ctx, cell, key, reverse)
-        _check_unchanged(ctx, self, before)
-        return _replace_rows(ctx, self, rows)
-    found = in_order(ctx, cell.items, key, reverse)
+    items = cell.items
+    found = (
+        rows_in_order(ctx, items, key, reverse)
+        if isinstance(items, Vector)
+        else in_order(ctx, items, key, reverse)
+    )
     _check_unchanged(ctx, self, before)
-    return _replace_rows(ctx, self, found) if isinstance(found, RowsCell) else replace_items(ctx, self, found)
+    return replace_items(ctx, self, found)
 
 
 def _stamp(ctx: Context, self: Raw) -> object:
@@ -219,9 +202,8 @@ def _check_unchanged(ctx: Context, self: Raw, before: object) -> None:
 @meaning(list.index, tuple.index)
 def index(ctx: Context, self: Raw, value: Raw, start: Raw = 0, stop: Raw = None, /) -> Abstract:
     """`list.index` and `tuple.index`."""
-    cell = _sequence(ctx, self)
     kind = row_lists.tuple_missing if isinstance(self, Tuple | RowsTuple) else row_lists.index_missing
-    rows = _searched(ctx, cell, value) if start == 0 and stop is None else None
+    rows = _searched(ctx, _sequence(ctx, self), value) if start == 0 and stop is None else None
     if rows is not None:
         place = _found(ctx, rows, value, kind, [value])
         return Const(place) if isinstance(place, int) else ctx.python(place, (0, rows.capacity - 1))
@@ -240,7 +222,7 @@ def index(ctx: Context, self: Raw, value: Raw, start: Raw = 0, stop: Raw = None,
 @meaning(list.count, tuple.count)
 def count(ctx: Context, self: Raw, value: Raw, /) -> Abstract:
     """`list.count` and `tuple.count`."""
-    rows = _rows(ctx, self)
+    rows = vector_of(ctx, self)
     if rows is not None:
         return row_lists.count(ctx, rows, abstract(value), functools.partial(_same, ctx))
     total: Abstract = Const(0)
@@ -254,28 +236,28 @@ def _same(ctx: Context, item: Abstract, value: Raw) -> Abstract:
     return ctx.truth(compare(ctx, "==", item, value))
 
 
-def _sequence(ctx: Context, self: Raw) -> AnyList:
-    """A list, or a tuple as one."""
+def _sequence(ctx: Context, self: Raw) -> Items:
+    """The elements of a list or a tuple."""
     if isinstance(self, RowsTuple):
-        return self.rows
-    return _content(ctx, self) if isinstance(self, Ref) else ListCell(_items(ctx, self))
+        return self.items
+    return _content(ctx, self).items if isinstance(self, Ref) else _items(ctx, self)
 
 
-def _searched(ctx: Context, cell: AnyList, value: Raw) -> RowsCell | None:
-    """A list as rows, where only the program knows which of its elements equals `value`."""
-    if isinstance(cell, RowsCell):
-        return cell
-    for item in cell.items:
+def _searched(ctx: Context, items: Items, value: Raw) -> Vector[Abstract] | None:
+    """The elements as a vector, where only the program knows which of them equals `value`."""
+    if isinstance(items, Vector):
+        return items
+    for item in items:
         same = TRUE if item is value else _same(ctx, item, value)
         if not isinstance(same, Const):
-            return row_lists.as_rows(ctx, cell)
+            return row_lists.as_rows(ctx, items)
         if same.value:
             break
     return None
 
 
 def _found(
-    ctx: Context, rows: RowsCell, value: Raw, missing: Callable[..., None], args: Sequence[Raw] = ()
+    ctx: Context, rows: Vector[Abstract], value: Raw, missing: Callable[..., None], args: Sequence[Raw] = ()
 ) -> row_lists.Int:
     """The index of the first element that equals `value`; the program raises what `missing` raises where there is none."""
     found = row_lists.find(ctx, rows, abstract(value), functools.partial(_same, ctx))

@@ -455,8 +455,8 @@ def _copied(ctx: Context, x: Abstract, part: Callable[[Abstract], Abstract]) -> 
         case ArrayCell():
             assert isinstance(x, Ref)
             return ctx.ndarray(ctx.contents(x))
-        case RowsCell() as cell:
-            return new_rows(ctx, cell)
+        case RowsCell(items):
+            return new_rows(ctx, items)
         case ListCell(items=items):
             return new_list(ctx, [part(i) for i in items])
         case DictCell(entries=entries) as cell:

@@ -19,10 +19,12 @@ from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.errors import StagingError
 from ...hlo.ir import Value
 from ...hlo.types import INT64, ArrayType, is_floating
+from ...library.kernels.structures import vector_of
 from ...ops import Compare, Iota
 from ...values.boundary import Form
 from ...values.gated import Gated, alternatives, tag_of
-from ...values.lattice import Abstract, Array, Const, ListCell, Ref, RowsCell, Tuple, is_number
+from ...values.lattice import Abstract, Array, Const, Ref, Tuple, is_number
+from ...values.vector import Vector
 from ..containers import row_lists
 from ..containers.unboxing import frozen, make_members, unboxed
 from ..context import Context, Raw
@@ -39,7 +41,7 @@ from .strings import is_string
 
 def in_order(
     ctx: Context, items: Sequence[Abstract], key: Raw, reverse: Raw, total: bool = False
-) -> list[Abstract] | RowsCell:
+) -> list[Abstract] | Vector[Abstract]:
     """The items in the order of `sorted`, as rows where there are arrays among them.
 
     Which goes first must be known, except of items with a template in common. `total`: PS401 where two that are not equal
@@ -59,8 +61,8 @@ def in_order(
     if _is_computed(keys):
         make_members(ctx, items)
         held = [unboxed(ctx, item, views=True) for item in items]
-        rows = row_lists.as_rows(ctx, ListCell(tuple(held)), ragged=True)
-        sorts = row_lists.as_rows(ctx, ListCell(tuple(_ranked(ctx, keys))))
+        rows = row_lists.as_rows(ctx, tuple(held), ragged=True)
+        sorts = row_lists.as_rows(ctx, tuple(_ranked(ctx, keys)))
         if rows is not None and sorts is not None:
             marks = [frozen(ctx, item, rows.element) for item in items]
             ordered = _by_rows(ctx, rows, sorts, backwards, total=total)
@@ -123,8 +125,8 @@ def _kinds(key: Abstract) -> Hashable:
 
 
 def rows_in_order(
-    ctx: Context, rows: RowsCell, key: Raw, reverse: Raw, unordered: bool = False, total: bool = False
-) -> RowsCell:
+    ctx: Context, rows: Vector[Abstract], key: Raw, reverse: Raw, unordered: bool = False, total: bool = False
+) -> Vector[Abstract]:
     """A list of rows in the order of `sorted`; `unordered`: the elements of a set. `total`: as of `in_order`."""
     backwards = bool(ctx.known(reverse, "the order of a sort"))
     function = abstract(key)
@@ -138,12 +140,12 @@ OF_OBJECTS = "the order of objects of which neither is less than the other"
 
 def _by_rows(
     ctx: Context,
-    rows: RowsCell,
-    keys: RowsCell,
+    rows: Vector[Abstract],
+    keys: Vector[Abstract],
     backwards: bool,
     without_ties: bool = False,
     total: bool = False,
-) -> RowsCell:
+) -> Vector[Abstract]:
     """The rows in the order of their keys; `without_ties`: PS401 where two are equal, or may be."""
     if not row_lists.has_own_order(keys.element):
         return row_lists.in_order(ctx, rows, keys, backwards, without_ties)
@@ -176,9 +178,9 @@ def _key_at(keys: Any, place: Any) -> Any:
 
 @meaning(_key_at)
 def _key_inside(ctx: Context, keys: Raw, place: Raw) -> Abstract:
-    cell = cell_of(ctx, keys)
-    assert isinstance(cell, RowsCell)
-    return row_lists.item(ctx, cell, row_lists.int_of(abstract(place)))
+    vector = vector_of(ctx, keys)
+    assert vector is not None
+    return row_lists.item(ctx, vector, row_lists.int_of(abstract(place)))
 
 
 def _insertion_order(keys: Any, indices: Any) -> Any:

@@ -22,14 +22,14 @@ from ...values.lattice import (
     Const,
     DictCell,
     DictView,
-    ListCell,
+    Items,
     Ref,
-    RowsCell,
     SetCell,
     TableCell,
     Tuple,
 )
 from ...values.state import ERROR
+from ...values.vector import Vector
 from ..containers import row_lists, row_tables
 from ..containers.row_lists import truth_of
 from ..context import Context, Raw
@@ -193,12 +193,12 @@ def of_elements(ctx: Context, iterable: Raw) -> Ref | None:
         return row_tables.new_table(ctx, cell)
     rows = ctx.gathered(abstract(iterable))
     if rows is not None:
-        entries: ListCell | RowsCell = replace(rows, element=Tuple((rows.element, NONE)))
+        entries: Items = replace(rows, element=Tuple((rows.element, NONE)))
     else:
         items = ctx.iterate(abstract(iterable)) or []
         if not any(table_keys.is_computed_key(ctx, item) for item in items):
             return None
-        entries = ListCell(tuple([Tuple((item, NONE)) for item in items]))
+        entries = tuple([Tuple((item, NONE)) for item in items])
     made = new_set(ctx, ())
     row_tables.store_all(ctx, made, entries)
     return made
@@ -378,7 +378,7 @@ def _ordered_views(ctx: Context, left: Abstract, right: Abstract) -> tuple[AnyTa
 
 def gathered(
     ctx: Context, iterable: Raw, any_order: bool = True, only_integers: bool = False
-) -> RowsCell | None:
+) -> Vector[Abstract] | None:
     """As `Context.gathered`, where the order does not matter: if `only_integers`, of integers."""
     cell = cell_of(ctx, iterable)
     if any_order and isinstance(cell, TableCell) and cell.container is set:

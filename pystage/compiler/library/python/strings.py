@@ -49,7 +49,6 @@ from ..kernels.structures import (
     cell_of,
     known_object,
     lift,
-    list_items,
     new_list,
     new_rows,
 )
@@ -176,9 +175,9 @@ def snapshot(ctx: Context, value: Raw) -> Abstract:
         return text(ctx, Verbatim, format_(ctx, value, "r", Const("")))
     match cell:
         case RowsCell():
-            return new_rows(ctx, cell)
+            return new_rows(ctx, cell.items)
         case ListCell():
-            return new_list(ctx, [snapshot(ctx, i) for i in list_items(ctx, cell)])
+            return new_list(ctx, [snapshot(ctx, i) for i in cell.items])
         case DictCell(entries=entries):
             return row_tables.new_table(
                 ctx, dataclasses.replace(cell, entries={k: snapshot(ctx, v) for k, v in entries.items()})

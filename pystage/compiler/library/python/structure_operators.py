@@ -17,6 +17,7 @@ from ...diagnostics.codes_calls import NotServed
 from ...diagnostics.codes_constant import NotKnown
 from ...diagnostics.codes_types import IdentityNotKnown, NoSuchOperation
 from ...hlo.types import BOOL
+from ...library.kernels.structures import items_in_list, vector_of, with_elements
 from ...ops import And, Not, Or
 from ...values.boundary import Form
 from ...values.bounded import Bounded
@@ -36,18 +37,19 @@ from ...values.lattice import (
     DictCell,
     DictView,
     Exc,
+    Items,
     ListCell,
     ObjectCell,
     Records,
     Ref,
     RowsCell,
-    RowsTuple,
     SetCell,
     TableCell,
     Tuple,
     is_number,
     same_constant,
 )
+from ...values.vector import Vector
 from ...values.walk import head
 from ..containers import row_lists, row_tables
 from ..context import Context
@@ -116,18 +118,16 @@ def binary(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract |
 
 
 def _concatenated(ctx: Context, left: Abstract, right: Abstract) -> Abstract | None:
-    tuples = row_tuples.contents_of(left, right)
-    if tuples is not None:
-        rows = row_lists.joined(ctx, *tuples)
+    both = _vectors(ctx, left, right)
+    if both is not None and not is_list(ctx, left):
+        rows = row_lists.joined(ctx, *both)
         if rows is not None:
-            return row_tuples.of_rows(ctx, rows)
-    cells = [cell_of(ctx, x) for x in (left, right)]
-    if all(isinstance(cell, LISTS) for cell in cells) and any(isinstance(cell, RowsCell) for cell in cells):
-        if row_lists.unite(ctx, *cells):
-            cells = [cell_of(ctx, x) for x in (left, right)]
-        first_list = row_lists.with_members(ctx, *cells)
-        second_list = row_lists.with_members(ctx, cell_of(ctx, right), cell_of(ctx, left))
-        rows = row_lists.joined(ctx, first_list, second_list)
+            return row_tuples.of_items(ctx, rows)
+    elif both is not None:
+        cells = [cell_of(ctx, x) for x in (left, right)] if row_lists.unite(ctx, *both) else None
+        held = row_lists.with_members(ctx, *([cell.items for cell in cells] if cells else both))
+        more = row_lists.with_members(ctx, cell_of(ctx, right).items, cell_of(ctx, left).items)
+        rows = row_lists.joined(ctx, held, more)
         if rows is not None:
             return new_rows(ctx, rows)
     first, second = sequence_items(ctx, left), sequence_items(ctx, right)
@@ -138,8 +138,8 @@ def _concatenated(ctx: Context, left: Abstract, right: Abstract) -> Abstract | N
 
 
 def _repeated(ctx: Context, sequence: Abstract, count: Abstract) -> Abstract | None:
-    cell = cell_of(ctx, sequence)
-    rows = row_lists.repeated(ctx, cell, count) if isinstance(cell, ListCell) else None
+    known = items_in_list(ctx, sequence)
+    rows = row_lists.repeated(ctx, known, count) if isinstance(known, tuple) else None
     if rows is not None:
         return new_rows(ctx, rows)
     items = sequence_items(ctx, sequence)
@@ -172,15 +172,14 @@ def inplace(ctx: Context, op: str, left: Abstract, right: Abstract) -> Abstract 
         case (ListCell() | RowsCell()) as cell if op == "+":
             rows = row_lists.extended(ctx, left, right)
             if rows is not None:
-                cell = ctx.settle(left)
-                new = replace(rows, aliases=cell.aliases, selector=cell.selector)
+                new = with_elements(ctx.settle(left), rows)
             else:
                 added = ctx.iterate(right)
-                items = None if added is None else (*list_items(ctx, cell), *added)
-                new = None if items is None else ListCell(items, cell.aliases, cell.selector)
+                items = None if added is None else (*list_items(ctx, cell.items), *added)
+                new = None if items is None else with_elements(cell, items)
         case (ListCell() | RowsCell()) as cell if op == "*":
             count = int(ctx.known(right, "how often a list is repeated"))
-            new = ListCell(list_items(ctx, cell) * count, cell.aliases, cell.selector)
+            new = with_elements(cell, list_items(ctx, cell.items) * count)
         case DictCell() | SetCell() | TableCell() if counters.inplace(ctx, op, left, right) or (
             set_methods.inplace(ctx, op, left, right)
         ):
@@ -230,15 +229,10 @@ def compare(ctx: Context, op: str, left: Abstract, right: Abstract, element: Com
     sets = [known_set(ctx, x) for x in (left, right)]
     if None not in sets:
         return Const(_SET_OPERATORS[op](*sets))
-    cells = row_tuples.contents_of(left, right) or [cell_of(ctx, x) for x in (left, right)]
-    if _are_rows(cells):
+    both = _vectors(ctx, left, right)
+    if both is not None:
         found = row_lists.ordered(
-            ctx,
-            op,
-            cells[0],
-            cells[1],
-            lambda x, y: _truth(ctx, element("==", x, y)),
-            functools.partial(element, op),
+            ctx, op, *both, lambda x, y: _truth(ctx, element("==", x, y)), functools.partial(element, op)
         )
         if found is not None:
             return found
@@ -280,9 +274,9 @@ def _equal(ctx: Context, left: Abstract, right: Abstract, element: Compare) -> A
         return _equal_dicts(ctx, ctx.cell(Ref(left.cell)), ctx.cell(Ref(right.cell)), element)
     if (_are_items(left) or _are_items(right)) and known_set(ctx, right if _are_items(left) else left):
         ctx.fail(NotKnown(span=ctx.span, what="the items of a dict that are compared with a set"))
-    rows: Sequence[Any] = row_tuples.contents_of(left, right) or [cell_of(ctx, x) for x in (left, right)]
-    if _are_rows(rows):
-        same = row_lists.equal(ctx, rows[0], rows[1], lambda x, y: _truth(ctx, element("==", x, y)))
+    vectors = _vectors(ctx, left, right)
+    if vectors is not None:
+        same = row_lists.equal(ctx, *vectors, lambda x, y: _truth(ctx, element("==", x, y)))
         if same is not None:
             return same
     both = is_sequence(ctx, left) and is_sequence(ctx, right)
@@ -333,11 +327,13 @@ def _is_numpy_scalar(value: Abstract) -> bool:
     return isinstance(value, Array) and value.form is Form.SCALAR
 
 
-def _are_rows(cells: Sequence[Any]) -> bool:
-    """True for the contents of lists, of which at least one consists of rows."""
-    return all(isinstance(cell, LISTS) for cell in cells) and any(
-        isinstance(cell, RowsCell) for cell in cells
-    )
+def _vectors(ctx: Context, left: Abstract, right: Abstract) -> tuple[Items, Items] | None:
+    """The elements of two tuples, or two lists, at least one of them of computed length; None for others."""
+    tuples = row_tuples.items_of_tuples(left, right)
+    first, second = tuples or (items_in_list(ctx, left), items_in_list(ctx, right))
+    if first is None or second is None:
+        return None
+    return (first, second) if isinstance(first, Vector) or isinstance(second, Vector) else None
 
 
 def _are_items(value: Abstract) -> bool:
@@ -384,10 +380,9 @@ def contains(ctx: Context, item: Abstract, container: Abstract, equal: Equal) ->
         return Const(ctx.known(item, "what is looked up in a set or dict") in known)
     if isinstance(container, Const) and isinstance(container.value, str | bytes | range):
         return Const(ctx.known(item, "what is looked up in a string") in container.value)
-    if isinstance(container, RowsTuple):
-        cell = container.rows
-    if isinstance(cell, RowsCell):
-        found = row_lists.find(ctx, cell, item, lambda x, y: _truth(ctx, equal(x, y)))
+    vector = vector_of(ctx, container)
+    if vector is not None:
+        found = row_lists.find(ctx, vector, item, lambda x, y: _truth(ctx, equal(x, y)))
         return row_lists.is_place_found(ctx, found)
     items = ctx.iterate(container)
     if items is None:
@@ -465,7 +460,7 @@ def is_(
     _refuse_exceptions(ctx, left, right)
     both_tuples = isinstance(left, Tuple) and isinstance(right, Tuple) and head(left) == head(right)
     if (
-        both_tuples or row_tuples.contents_of(left, right) is not None
+        both_tuples or row_tuples.items_of_tuples(left, right) is not None
     ):  # one of them may be an element of a list of rows
         ctx.fail(IdentityNotKnown(span=ctx.span, what="two tuples", immutable=True))
     classes = [class_of(ctx, x) if isinstance(x, Array | Const) else [] for x in (left, right)]

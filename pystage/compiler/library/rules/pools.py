@@ -2,14 +2,13 @@
 
 In: contents of objects as rows hold them: numbers, tuples of them, contents of arrays (`Form.NDARRAY`) and references to
 objects of pools (`Pooled`), but no other references. A *template* of contents is one object with a placeholder for each
-array; `PoolCell.contents` is the same with one axis more in front of each. Objects have a template in common where they
-are instances of one class with the same attributes, dicts with the same keys in the same order, or lists: of one
-length, item by item, else as rows with a capacity of their own.
+array; the element of the vector of a pool is the same with one axis more in front of each. Objects have a template in
+common where they are instances of one class with the same attributes, dicts with the same keys in the same order, or
+lists: of one length, item by item, else vectors with a capacity of their own.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -20,18 +19,29 @@ from ... import ops
 from ...hlo.builder import Builder
 from ...hlo.ir import Op, Region, Value
 from ...hlo.types import INT64, ArrayType
+from ...library.rules.templates import template_of_both, template_of_items
+from ...values.capacity import AllocationSite
 from ...values.identity import SOME_OBJECT
-from ...values.lattice import Abstract, Cell, DictCell, ListCell, ObjectCell, PoolCell, RowsCell, Sharing
+from ...values.lattice import (
+    LISTS,
+    Abstract,
+    Cell,
+    Contents,
+    DictCell,
+    Items,
+    ListCell,
+    ObjectCell,
+    PoolCell,
+    RowsCell,
+)
 from ...values.packing import row, stacked
+from ...values.vector import Sharing, Vector, capacity_of
 from ...values.walk import rebuild, values_of
-from .rows import padded, retyped, rows_of, rows_of_list
+from .rows import as_vector, padded, retyped, rows_of
 from .templates import joined, row_template, template_of, with_capacity
 
 _NOWHERE = Region()
 K = TypeVar("K")
-
-Contents = ListCell | RowsCell | DictCell | ObjectCell
-"""The contents of an object of a pool."""
 
 
 def _placeholder(type: ArrayType) -> Value:
@@ -54,10 +64,9 @@ def template_of_contents(contents: Contents) -> Contents | None:
         case ListCell(items):
             parts = _templates(dict(enumerate(items)))
             return None if parts is None else ListCell(tuple(parts.values()))
-        case RowsCell():
-            template = rebuild(contents, lambda v: _placeholder(v.type))
-            length = _placeholder(ArrayType(INT64))
-            return replace(template, length=length, aliases=(), selector=0, objects=(SOME_OBJECT,))
+        case RowsCell(items):
+            template = rebuild(items, lambda v: _placeholder(v.type))
+            return RowsCell(replace(template, length=_placeholder(ArrayType(INT64)), objects=(SOME_OBJECT,)))
         case DictCell(entries):
             entries_of = _templates(entries)
             return None if entries_of is None else DictCell(entries_of)
@@ -73,21 +82,20 @@ def _templates(parts: Mapping[K, Abstract]) -> dict[K, Abstract] | None:
 
 def template_of_pool(pool: PoolCell) -> Contents | None:
     """The template of the objects of a pool; None before there is any."""
-    if pool.contents is None:
-        return None
-    template: Any = rebuild(pool.contents, lambda v: _placeholder(_row_type(v)))
-    return template  # type: ignore[no-any-return]
-
-
-def _row_type(value: Value) -> ArrayType:
-    return ArrayType(value.type.dtype, value.type.shape[1:])
+    return None if pool.objects is None else row_template(pool.objects.element)
 
 
 def joined_contents(a: Contents | None, b: Contents | None, loop: bool = False) -> Contents | None:
     """The common template of the contents of objects; None where there is none."""
     match a, b:
+        case (ListCell(), ListCell()) if (
+            len(a.items) == len(b.items)
+            and (parts := _joined_parts(dict(enumerate(a.items)), dict(enumerate(b.items)), loop)) is not None
+        ):
+            return ListCell(tuple(parts.values()))
         case ((ListCell() | RowsCell()), (ListCell() | RowsCell())):
-            return _joined_lists(a, b, loop)
+            items = _joined_items(a.items, b.items, loop)
+            return None if items is None else RowsCell(items)
         case DictCell(), DictCell() if list(a.entries) == list(b.entries):
             entries = _joined_parts(a.entries, b.entries, loop)
             return None if entries is None else DictCell(entries)
@@ -102,33 +110,24 @@ def _joined_parts(a: Mapping[K, Abstract], b: Mapping[K, Abstract], loop: bool) 
     return None if None in found.values() else {k: v for k, v in found.items() if v is not None}
 
 
-def _joined_lists(a: ListCell | RowsCell, b: ListCell | RowsCell, loop: bool) -> ListCell | RowsCell | None:
-    if isinstance(a, ListCell) and isinstance(b, ListCell) and len(a.items) == len(b.items):
-        parts = _joined_parts(dict(enumerate(a.items)), dict(enumerate(b.items)), loop)
-        if parts is not None:
-            return ListCell(tuple(parts.values()))
-    sides = [x for x in (a, b) if isinstance(x, RowsCell) or x.items]
-    templates = [_element_of(x) for x in sides]
-    element = functools.reduce(lambda x, y: joined(x, y, loop), templates)
+def _joined_items(a: Items, b: Items, loop: bool) -> Vector[Abstract] | None:
+    """The template of the elements of lists of any length."""
+    element = template_of_both(a, b, loop)
     if element is None:
         return None
-    capacity = max([x.capacity if isinstance(x, RowsCell) else len(x.items) for x in sides])
-    sites = [x.site for x in sides if isinstance(x, RowsCell) and x.site is not None]
-    shared = max([x.shared for x in sides if isinstance(x, RowsCell)], default=Sharing.NOT)
-    return list_template(element, capacity, sites[0] if sites else None, shared)
+    vectors = [x for x in (a, b) if isinstance(x, Vector)]
+    sites = [x.site for x in vectors if x.site is not None]
+    shared = max([x.shared for x in vectors], default=Sharing.NOT)
+    return vector_template(element, max(capacity_of(a), capacity_of(b)), sites[0] if sites else None, shared)
 
 
-def list_template(element: Abstract, capacity: int, site: Any, shared: Sharing = Sharing.NOT) -> RowsCell:
-    """The template of lists of such elements, of any length up to the capacity."""
-    many = with_capacity(element, capacity)
-    return RowsCell(many, capacity, _placeholder(ArrayType(INT64)), site, shared=shared)
-
-
-def _element_of(cell: ListCell | RowsCell) -> Abstract | None:
-    if isinstance(cell, RowsCell):
-        return row_template(cell.element)
-    found = [template_of(item) for item in cell.items]
-    return functools.reduce(joined, found)
+def vector_template(
+    element: Abstract, capacity: int, site: AllocationSite | None, shared: Sharing = Sharing.NOT
+) -> Vector[Abstract]:
+    """The template of vectors of such elements, of any length up to the capacity."""
+    return Vector(
+        with_capacity(element, capacity), capacity, _placeholder(ArrayType(INT64)), site, shared=shared
+    )
 
 
 def parts_of(contents: Cell) -> list[Abstract]:
@@ -140,7 +139,7 @@ def parts_of(contents: Cell) -> list[Abstract]:
             return list(entries.values())
         case ObjectCell(fields=fields):
             return list(fields.values())
-        case RowsCell(element=element):
+        case RowsCell(items=Vector(element)):
             return [element]
     return []
 
@@ -169,22 +168,16 @@ def as_objects(b: Builder, given: Sequence[Contents], template: Contents, capaci
         case ObjectCell(cls=cls, fields=fields):
             objects = [x.fields for x in given if isinstance(x, ObjectCell)]
             return ObjectCell(cls, {n: column([x[n] for x in objects], t) for n, t in fields.items()})
-        case RowsCell(element=element, capacity=inner):
-            of = row_template(element)
-            lists_of_rows = [
-                rows_of_list(b, _plain(x), of, inner) for x in given if isinstance(x, ListCell | RowsCell)
-            ]
-            lengths = [_length(b, x) for x in lists_of_rows]
-            columns = iter(zip(*[values_of(x.element) for x in lists_of_rows], strict=True))
-            packed = rebuild(element, lambda v: _packed(b, next(columns), capacity))
-            return replace(template, element=packed, length=_packed(b, lengths, capacity))
+        case RowsCell(items):
+            of = row_template(items.element)
+            vectors = [as_vector(b, x.items, of, items.capacity) for x in given if isinstance(x, LISTS)]
+            lengths = [_length(b, x) for x in vectors]
+            columns = iter(zip(*[values_of(x.element) for x in vectors], strict=True))
+            packed = rebuild(items.element, lambda v: _packed(b, next(columns), capacity))
+            return RowsCell(replace(items, element=packed, length=_packed(b, lengths, capacity)))
 
 
-def _plain(x: ListCell | RowsCell) -> ListCell | RowsCell:
-    return replace(x, aliases=(), selector=0)
-
-
-def _length(b: Builder, x: RowsCell) -> Value:
+def _length(b: Builder, x: Vector[Abstract]) -> Value:
     return b.op(ops.Constant(np.asarray(x.length, INT64))) if isinstance(x.length, int) else x.length
 
 
@@ -197,9 +190,9 @@ def _packed(b: Builder, values: Sequence[Value], capacity: int) -> Value:
     return padded(b, stacked(b, values), capacity)
 
 
-def converted(b: Builder, pool: PoolCell, template: Contents, capacity: int) -> Contents:
+def converted(b: Builder, objects: Vector[Contents], template: Contents, capacity: int) -> Contents:
     """The rows of a pool as `capacity` rows of a template that covers them."""
-    contents, count = pool.contents, pool.capacity
+    contents, count = objects.element, objects.capacity
 
     def widened(element: Abstract, of: Abstract) -> Abstract:
         return rebuild(retyped(b, element, of, (count,)), lambda v: padded(b, v, capacity))
@@ -211,19 +204,19 @@ def converted(b: Builder, pool: PoolCell, template: Contents, capacity: int) -> 
             return DictCell({key: widened(entries[key], t) for key, t in of_entries.items()})
         case ObjectCell(fields=fields), ObjectCell(cls=cls, fields=of_fields):
             return ObjectCell(cls, {name: widened(fields[name], t) for name, t in of_fields.items()})
-        case ListCell(items), RowsCell():
-            return _of_one_length(b, items, template, count, capacity)
-        case RowsCell(element=element, length=length), RowsCell(element=of_element, capacity=inner):
-            assert isinstance(length, Value)
-            typed = retyped(b, element, row_template(of_element), (count, contents.capacity))
-            grown = rebuild(typed, lambda v: padded(b, padded(b, v, inner, 1), capacity))
-            return replace(template, element=grown, length=padded(b, length, capacity))
+        case ListCell(items), RowsCell(of_vector):
+            return RowsCell(_of_one_length(b, items, of_vector, count, capacity))
+        case RowsCell(vector), RowsCell(of_vector):
+            assert isinstance(vector.length, Value)
+            typed = retyped(b, vector.element, row_template(of_vector.element), (count, vector.capacity))
+            grown = rebuild(typed, lambda v: padded(b, padded(b, v, of_vector.capacity, 1), capacity))
+            return RowsCell(replace(of_vector, element=grown, length=padded(b, vector.length, capacity)))
     raise AssertionError("a template that does not cover the objects of a pool")
 
 
 def _of_one_length(
-    b: Builder, items: Sequence[Abstract], template: RowsCell, count: int, capacity: int
-) -> RowsCell:
+    b: Builder, items: Sequence[Abstract], template: Vector[Abstract], count: int, capacity: int
+) -> Vector[Abstract]:
     """Lists of one length as lists of any length."""
     of = row_template(template.element)
     parts = [values_of(retyped(b, item, of, (count,))) for item in items]
@@ -326,11 +319,11 @@ def unboxed_contents(given: Sequence[Contents], like: Contents | None, unbox: Un
         made = iter([ListCell(tuple(items.values())) for items in by_item])
     else:
         element = None
-        if isinstance(like, RowsCell) or (isinstance(like, ListCell) and like.items):
-            element = _element_of(like)
+        if isinstance(like, LISTS):
+            element = template_of_items(like.items)
         flat = iter(unbox([item for x in known for item in x.items], element))
         made = iter([ListCell(tuple([next(flat) for _ in x.items])) for x in known])
-    return [next(made) if isinstance(x, ListCell) else _plain(x) for x in given]  # type: ignore[arg-type]
+    return [next(made) if isinstance(x, ListCell) else x for x in given]
 
 
 def _unboxed_columns(

@@ -53,9 +53,9 @@ def numbers_in(b: Builder, keys: Abstract) -> list[Value]:
     if isinstance(keys, Tuple):
         return [n for part in keys.items for n in numbers_in(b, part)]
     if isinstance(keys, RowsTuple):
-        length = keys.rows.length
+        length = keys.items.length
         assert isinstance(length, Value)
-        return [length, digest(b, numbers_in(b, keys.rows.element), length)]
+        return [length, digest(b, numbers_in(b, keys.items.element), length)]
     return [wide(b, keys.value)] if isinstance(keys, Array) else []
 
 
@@ -64,7 +64,7 @@ def are_hashed_alike(a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Tuple) and isinstance(b, Tuple):
         return len(a.items) == len(b.items) and all(map(are_hashed_alike, a.items, b.items))
     if isinstance(a, RowsTuple) and isinstance(b, RowsTuple):
-        return are_hashed_alike(a.rows.element, b.rows.element)
+        return are_hashed_alike(a.items.element, b.items.element)
     if isinstance(a, Array) and isinstance(b, Array):
         return is_floating(a.dtype) == is_floating(b.dtype)
     return type(a) is type(b)

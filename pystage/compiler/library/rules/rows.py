@@ -1,7 +1,7 @@
-"""Lists as rows: construction, conversion and access to the arrays of all elements.
+"""Vectors (`values/vector.py`): construction, conversion and access to the arrays of all elements.
 
-The *element* of a `RowsCell` is its template (`templates.py`) with an array in place of each placeholder, which has one
-row for each element of the list.
+The *element* of a vector is its template (`templates.py`) with an array in place of each placeholder, which has one row
+for each element.
 """
 
 from __future__ import annotations
@@ -23,43 +23,41 @@ from ...values.gated import Gated, GatedNumber, alternatives, tag_of
 from ...values.identity import SOME_OBJECT, Identity, may_be_one
 from ...values.lattice import (
     Abstract,
-    AnyList,
     Array,
     ArrayCell,
     Const,
     Frozen,
+    Items,
     Pooled,
-    RowsCell,
     RowsTuple,
-    Sharing,
     Tuple,
 )
 from ...values.packing import stacked
+from ...values.vector import Sharing, Vector, length_of
 from ...values.walk import nodes, rebuild, values_of
 from .numbers import is_of_kind, whole_of
-from .templates import array_part, is_view, joined, placeholder, row_template, template_of, tuple_rows
+from .templates import array_part, is_view, items_of_tuple, joined, placeholder, row_template, template_of
 
 # ---------------------------------------------------------------- arrays
 
 
-def rows_of_list(b: Builder, cell: AnyList, template: Abstract, capacity: int) -> RowsCell:
-    """The list as `capacity` rows of the template, which covers its elements."""
-    if isinstance(cell, RowsCell):
-        cell = cell if cell.capacity == capacity else from_first(b, cell)
-        element = _converted(b, cell.element, template, cell.capacity, capacity)
-        return replace(cell, element=element, capacity=capacity)
-    element = rows_of(b, cell.items, template, capacity)
-    shared = Sharing.TWICE if _have_one_view(cell.items) else Sharing.NOT
-    return RowsCell(element, capacity, len(cell.items), None, cell.aliases, cell.selector, shared)
+def as_vector(b: Builder, items: Items, template: Abstract, capacity: int) -> Vector[Abstract]:
+    """The elements as `capacity` rows of the template, which covers them."""
+    if isinstance(items, Vector):
+        items = items if items.capacity == capacity else from_first(b, items)
+        element = _converted(b, items.element, template, items.capacity, capacity)
+        return replace(items, element=element, capacity=capacity)
+    shared = Sharing.TWICE if _have_one_view(items) else Sharing.NOT
+    return Vector(rows_of(b, items, template, capacity), capacity, len(items), shared=shared)
 
 
-def copied_objects(x: ArrayCell | AnyList) -> tuple[Identity, ...]:
-    """The objects that an array, or the arrays in a list, may be, of which lists hold copies."""
+def copied_objects(x: ArrayCell | Items) -> tuple[Identity, ...]:
+    """The objects that an array, or the arrays among some elements, may be, of which lists hold copies."""
     if isinstance(x, ArrayCell):
         return () if x.frozen is Frozen.NOT else x.objects
-    if isinstance(x, RowsCell):
+    if isinstance(x, Vector):
         return x.objects
-    return (SOME_OBJECT,) if x.items else ()
+    return (SOME_OBJECT,) if x else ()
 
 
 def _have_one_view(items: Sequence[Abstract]) -> bool:
@@ -69,7 +67,7 @@ def _have_one_view(items: Sequence[Abstract]) -> bool:
     return any(itertools.starmap(may_be_one, itertools.combinations(each, 2)))
 
 
-def from_first(b: Builder, cell: RowsCell) -> RowsCell:
+def from_first(b: Builder, cell: Vector[Abstract]) -> Vector[Abstract]:
     """The rows in order, beginning with the first."""
     if is_in_order(cell):
         return cell
@@ -83,17 +81,17 @@ def from_first(b: Builder, cell: RowsCell) -> RowsCell:
     return replace(cell, element=rebuild(cell.element, turned), start=0)
 
 
-def is_in_order(cell: RowsCell) -> bool:
+def is_in_order(cell: Vector[Abstract]) -> bool:
     """True if the first row is the first element."""
     return isinstance(cell.start, int) and cell.start == 0
 
 
-def row_of(b: Builder, cell: RowsCell, place: int | Value) -> int | Value:
+def row_of(b: Builder, cell: Vector[Abstract], place: int | Value) -> int | Value:
     """The row of the element at a position inside."""
     return place if is_in_order(cell) else row_behind(b, cell, place)
 
 
-def row_behind(b: Builder, cell: RowsCell, place: int | Value) -> int | Value:
+def row_behind(b: Builder, cell: Vector[Abstract], place: int | Value) -> int | Value:
     """The row so many places behind the first one, at most as many as there are rows."""
     if isinstance(cell.start, int) and isinstance(place, int):
         return (cell.start + place) % cell.capacity
@@ -291,7 +289,7 @@ def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int,
     if isinstance(template, Bounded):
         return _in_bounds(b, element, template, shape)
     if isinstance(template, RowsTuple):
-        return RowsTuple(retyped_tuple(b, element, template.rows, shape))
+        return RowsTuple(retyped_tuple(b, element, template.items, shape))
     if isinstance(template, Gated):
         places = range(len(template.options))
         options = tuple([_alternative(b, element, template, place, shape) for place in places])
@@ -339,20 +337,22 @@ def _step(b: Builder, step: int | Value, template: int | Value, shape: tuple[int
     return b.op(ops.Broadcast(shape, ()), known) if shape else known
 
 
-def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int, ...]) -> RowsCell:
+def retyped_tuple(
+    b: Builder, x: Abstract, template: Vector[Abstract], shape: tuple[int, ...]
+) -> Vector[Abstract]:
     """The elements of a tuple as rows of a template that covers them; of tuples along axes of this shape.
 
     The elements beyond the capacity of the template are left out: where there are any, the run ends.
     """
-    inner, axis, rows = row_template(template.element), len(shape), tuple_rows(x)
+    inner, axis, rows = row_template(template.element), len(shape), items_of_tuple(x)
     assert rows is not None
-    if isinstance(rows, RowsCell):
+    if isinstance(rows, Vector):
         assert rows.start == 0
         count = min(rows.capacity, template.capacity)
         first = rebuild(rows.element, lambda v: _first_along(b, axis, v, count))
         element = retyped(b, first, inner, (*shape, count))
-    elif shape and rows.items:
-        parts = [values_of(retyped(b, item, inner, shape)) for item in rows.items]
+    elif shape and rows:
+        parts = [values_of(retyped(b, item, inner, shape)) for item in rows]
         columns = iter([_along(b, axis, column) for column in zip(*parts, strict=True)])
         element = rebuild(inner, lambda v: next(columns))
     elif shape:
@@ -363,14 +363,14 @@ def retyped_tuple(b: Builder, x: Abstract, template: RowsCell, shape: tuple[int,
             ),
         )
     else:
-        element = rows_of(b, rows.items, inner, template.capacity)
+        element = rows_of(b, rows, inner, template.capacity)
     element = rebuild(element, lambda v: padded(b, v, template.capacity, axis))
-    length = rows.length if isinstance(rows, RowsCell) else len(rows.items)
+    length = length_of(rows)
     if isinstance(length, int):
         length = b.op(ops.Constant(np.asarray(length, INT64)))
     if not length.type.shape and shape:
         length = b.op(ops.Broadcast(shape, ()), length)
-    return RowsCell(element, template.capacity, length, template.site)
+    return Vector(element, template.capacity, length, template.site)
 
 
 def _first_along(b: Builder, axis: int, value: Value, count: int) -> Value:

@@ -15,18 +15,17 @@ from ...ops import Add, Compare, Constant, Convert, Maximum, Select, Subtract, W
 from ...values.lattice import (
     NONE,
     Abstract,
-    AnyList,
     AnyTable,
     DictCell,
-    ListCell,
-    RowsCell,
+    Items,
     SetCell,
     TableCell,
     Tuple,
 )
+from ...values.vector import Vector
 from ...values.walk import rebuild, values_of
 from .row_index import are_hashed_alike, has_numbers, index_of, index_type, slot_at, slots_of_rows, with_slot
-from .rows import rows_from, rows_of_list, with_rows_from
+from .rows import as_vector, rows_from, with_rows_from
 from .templates import key_of
 
 
@@ -50,18 +49,18 @@ def factory_of(cell: AnyTable) -> Abstract | None:
     return None if isinstance(cell, SetCell) else cell.factory
 
 
-def stored_entries(cell: AnyTable) -> AnyList:
+def stored_entries(cell: AnyTable) -> Items:
     """The entries of a dict or a set as they are stored, with removed ones."""
     match cell:
         case TableCell():
             return cell.entries
         case DictCell(entries=known):
-            return ListCell(tuple([Tuple((key_of(key), value)) for key, value in known.items()]))
+            return tuple([Tuple((key_of(key), value)) for key, value in known.items()])
         case SetCell(items=members):
-            return ListCell(tuple([Tuple((key_of(member), NONE)) for member in members]))
+            return tuple([Tuple((key_of(member), NONE)) for member in members])
 
 
-def entries_of(b: Builder, cell: AnyTable) -> AnyList:
+def entries_of(b: Builder, cell: AnyTable) -> Items:
     """The entries of a dict or a set, each a pair of a key and a value; None is the value of an element of a set."""
     return stored_entries(compacted(b, cell) if isinstance(cell, TableCell) else cell)
 
@@ -74,27 +73,27 @@ def as_table(
     With an index if `is_indexed`, and with the slots of its rows if `is_marked`.
     """
     if not isinstance(cell, TableCell):
-        rows = rows_of_list(b, stored_entries(cell), template, capacity)
+        rows = as_vector(b, stored_entries(cell), template, capacity)
         cell = cell_as(cell, rows)
     else:
         if not is_marked or cell.entries.capacity != capacity:
             cell = compacted(b, cell)
         if not is_indexed:
             cell = replace(cell, index=None)
-        cell = with_rows(b, cell, rows_of_list(b, cell.entries, template, capacity))
+        cell = with_rows(b, cell, as_vector(b, cell.entries, template, capacity))
     if is_indexed and cell.index is None:
         cell = replace(cell, index=index_of(b, keys_in(cell.entries), capacity, cell.entries.length))
     return marked(b, cell) if is_marked else cell
 
 
-def cell_as(cell: AnyTable, rows: RowsCell) -> TableCell:
+def cell_as(cell: AnyTable, rows: Vector[Abstract]) -> TableCell:
     """A dict or a set of the class of another, in its place, with these rows as its entries."""
     return TableCell(
         class_of_table(cell), rows, aliases=cell.aliases, selector=cell.selector, factory=factory_of(cell)
     )
 
 
-def with_rows(b: Builder, cell: TableCell, rows: RowsCell) -> TableCell:
+def with_rows(b: Builder, cell: TableCell, rows: Vector[Abstract]) -> TableCell:
     """The table with its entries in other rows, at the same positions; with an index if it has one and the keys can."""
     held = replace(cell, entries=rows)
     if cell.index is None:
@@ -190,7 +189,7 @@ def _less(b: Builder, a: int | Value, by: int | Value) -> int | Value:
     return b.op(Subtract(), _number(b, a), _number(b, by))
 
 
-def keys_in(rows: RowsCell) -> Abstract:
+def keys_in(rows: Vector[Abstract]) -> Abstract:
     """The keys of entries."""
     assert isinstance(rows.element, Tuple)
     return rows.element.items[0]

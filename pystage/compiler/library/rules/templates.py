@@ -27,24 +27,24 @@ from ...values.identity import united
 from ...values.lattice import (
     NONE,
     Abstract,
-    AnyList,
     Array,
     Const,
-    ListCell,
+    Items,
     Pooled,
     Ref,
-    RowsCell,
     RowsTuple,
     Tuple,
     is_number,
     same_constant,
 )
 from ...values.node import TreeNode
+from ...values.vector import Vector, capacity_of
 from ...values.walk import nodes, rebuild, values_of
 from .numbers import common_type, joined_range, kinds_of, number_type, range_of
 from .promote import PYTHON_DTYPES, fits
 
 _NOWHERE = Region()
+N = TypeVar("N", bound=TreeNode)
 
 
 def placeholder(dtype: DType, shape: tuple[int, ...] = ()) -> Value:
@@ -83,8 +83,8 @@ def template_of(item: Abstract) -> Abstract | None:
         case Tuple(items, cls):
             parts = [template_of(part) for part in items]
             return None if None in parts else Tuple(tuple([p for p in parts if p is not None]), cls)
-        case RowsTuple(rows):
-            return tuple_template(row_template(rows.element), rows.capacity)
+        case RowsTuple(vector):
+            return tuple_template(row_template(vector.element), vector.capacity)
         case Gated(options, tags, reason):
             found = [template_of(option) for option in options]
             if not all(map(_may_be_alternative, found)):
@@ -117,26 +117,25 @@ def can_be_view(item: Bounded) -> bool:
 
 def tuple_template(element: Abstract, capacity: int, site: AllocationSite | None = None) -> RowsTuple:
     """The template of tuples of at most so many elements of a template."""
-    return RowsTuple(RowsCell(with_capacity(element, capacity), capacity, placeholder(INT64), site))
+    return RowsTuple(Vector(with_capacity(element, capacity), capacity, placeholder(INT64), site))
 
 
-def tuple_rows(x: Abstract) -> AnyList | None:
-    """The elements of a tuple, as those of a list; None for anything else, and for a named tuple."""
+def items_of_tuple(x: Abstract | None) -> Items | None:
+    """The elements of a tuple; None for anything else, and for a named tuple."""
     match x:
-        case RowsTuple(rows):
-            return rows
+        case RowsTuple(items):
+            return items
         case Tuple(items) if x.cls is tuple:
-            return ListCell(items)
+            return items
         case Const(value) if type(value) is tuple:
-            return ListCell(tuple(map(key_of, value)))
+            return tuple(map(key_of, value))
     return None
 
 
 def are_of_two_lengths(a: Abstract, b: Abstract) -> bool:
     """True for two tuples of known lengths that differ."""
-    first, second = tuple_rows(a), tuple_rows(b)
-    known = isinstance(first, ListCell) and isinstance(second, ListCell)
-    return known and len(first.items) != len(second.items)  # type: ignore[union-attr]
+    first, second = items_of_tuple(a), items_of_tuple(b)
+    return isinstance(first, tuple) and isinstance(second, tuple) and len(first) != len(second)
 
 
 def can_be_in_tuples(template: Abstract) -> bool:
@@ -147,28 +146,29 @@ def can_be_in_tuples(template: Abstract) -> bool:
     )
 
 
-def template_of_list(cell: AnyList, ragged: bool = False) -> Abstract | None:
-    """The common template of all elements of a list; None where there is none, as of an empty list.
+def template_of_items(items: Items, ragged: bool = False) -> Abstract | None:
+    """The common template of all elements; None where there is none, as of no elements.
 
     `ragged`: tuples of several lengths have one, that of tuples of computed length, and so has what is one of
     several things.
     """
-    if isinstance(cell, RowsCell):
-        return row_template(cell.element)
-    return common_template(cell.items, ragged)
+    if isinstance(items, Vector):
+        return row_template(items.element)
+    return common_template(items, ragged)
 
 
-def row_template(element: Abstract) -> Abstract:
+def row_template(element: N) -> N:
     """The template of the elements of rows."""
-    return rebuild(element, lambda v: placeholder(v.type.dtype, v.type.shape[1:]))
+    template: N = rebuild(element, lambda v: placeholder(v.type.dtype, v.type.shape[1:]))
+    return template
 
 
-def common_rows(a: AnyList, b: AnyList, loop: bool = False, ragged: bool = False) -> Abstract | None:
+def template_of_both(a: Items, b: Items, loop: bool = False, ragged: bool = False) -> Abstract | None:
     """The common template of the elements of two lists; of an empty one, that of the other."""
-    first, second = template_of_list(a, ragged), template_of_list(b, ragged)
-    if isinstance(b, ListCell) and not b.items:
+    first, second = template_of_items(a, ragged), template_of_items(b, ragged)
+    if b == ():
         return first
-    if isinstance(a, ListCell) and not a.items:
+    if a == ():
         return second
     return joined(first, second, loop, ragged)
 
@@ -258,16 +258,14 @@ def _short(x: Abstract) -> str:
 
 def joined_tuples(a: Abstract | None, b: Abstract | None, loop: bool = False) -> RowsTuple | None:
     """The common template of tuples of any length; None where their elements have none."""
-    sides = [None if x is None else tuple_rows(x) for x in (a, b)]
-    if sides[0] is None or sides[1] is None:
+    first, second = items_of_tuple(a), items_of_tuple(b)
+    if first is None or second is None:
         return None
-    element = common_rows(sides[0], sides[1], loop)
+    element = template_of_both(first, second, loop)
     if element is None:
         return None
-    capacity = max(
-        1, *[x.capacity if isinstance(x, RowsCell) else len(x.items) for x in sides if x is not None]
-    )
-    sites = [x.site for x in sides if isinstance(x, RowsCell) and x.site is not None]
+    sites = [x.site for x in (first, second) if isinstance(x, Vector) and x.site is not None]
+    capacity = max(1, capacity_of(first), capacity_of(second))
     return tuple_template(element, capacity, sites[0] if sites else None)
 
 
@@ -275,10 +273,9 @@ def cropped(item: Abstract, template: Abstract) -> Abstract:
     """The template of an item, its tuples cropped to the capacity of the rows' template where a run may ask for more."""
     if isinstance(template, Tuple) and isinstance(item, Tuple) and len(template.items) == len(item.items):
         return Tuple(tuple(map(cropped, item.items, template.items)), item.cls)
-    if isinstance(template, RowsTuple) and isinstance(item, RowsTuple) and template.rows.site is not None:
-        return tuple_template(
-            row_template(item.rows.element), min(template.rows.capacity, item.rows.capacity)
-        )
+    if isinstance(template, RowsTuple) and isinstance(item, RowsTuple) and template.items.site is not None:
+        capacity = min(template.items.capacity, item.items.capacity)
+        return tuple_template(row_template(item.items.element), capacity)
     return item
 
 
@@ -339,9 +336,6 @@ def _joined_numbers(a: Array, b: Array, loop: bool) -> Array | None:
         tags=tuple([placeholder(BOOL) for _ in kinds[1:]]),
         whole=placeholder(INT64) if whole else None,
     )
-
-
-N = TypeVar("N", bound=TreeNode)
 
 
 def with_capacity(template: N, capacity: int) -> N:

@@ -216,7 +216,7 @@ def _mapped(
         return change(cast(Ref, value), suffix)
     container = ctx.cell(value) if isinstance(value, Ref) else value
     if isinstance(container, LISTS):
-        container = Tuple(list_items(ctx, container))
+        container = Tuple(list_items(ctx, container.items))
     elif isinstance(container, DictCell):
         container = DictCell(container.entries)
     if not isinstance(container, Tuple | DictCell):

@@ -226,7 +226,7 @@ def _plain(ctx: Engine, value: Abstract, scopes: dict[Names, Ref], path: Names) 
     if isinstance(value, Tuple) and value.cls is tuple:
         items: Any = dict(enumerate(value.items))
     elif isinstance(cell, LISTS):
-        items = dict(enumerate(list_items(ctx, cell)))
+        items = dict(enumerate(list_items(ctx, cell.items)))
     elif isinstance(cell, DictCell):
         items = cell.entries
     else:

@@ -297,7 +297,7 @@ def plain_sequence(ctx: Context, raw: Raw) -> list[Any] | None:
     if isinstance(raw, Tuple) and raw.cls is tuple:
         items = raw.items
     elif _is_list(ctx, raw):
-        items = list_items(ctx, ctx.cell(raw))
+        items = list_items(ctx, ctx.cell(raw).items)
     else:
         return None
     parts: list[Any] = []

@@ -1,4 +1,4 @@
-"""`collections.deque`: objects whose elements are a list of their own (`values/deques.py`).
+"""`collections.deque`: objects whose elements are a list of their own (`library/containers/deques.py`).
 
 In: a reference to a deque, and abstract arguments. Out: what the method gives. What has no template in common is known
 element by element, as that of lists.
@@ -14,23 +14,23 @@ from typing import Any, cast
 
 from ....diagnostics.codes_constant import NotKnown
 from ....hlo.types import INT64
+from ....library.kernels.structures import list_of, with_elements
 from ....ops import Add
-from ....values.deques import CHANGES
 from ....values.lattice import (
     NONE,
     Abstract,
     AnyList,
     Array,
     Const,
+    Items,
     IteratorCell,
-    ListCell,
     Ref,
-    RowsCell,
 )
+from ....values.vector import Vector, length_of
 from ...containers import deques as rings
 from ...containers import row_lists
 from ...containers.computed_items import is_index
-from ...containers.deques import contents, is_deque, items_of, maxlen_of, new_deque
+from ...containers.deques import CHANGES, contents, is_deque, items_of, maxlen_of, new_deque
 from ...containers.unboxing import frozen, unboxed
 from ...context import Context, Raw
 from ...kernels.array_rows import has_arrays, with_shared
@@ -41,7 +41,6 @@ from ...kernels.structures import (
     elements_for,
     list_items,
     list_length,
-    new_list,
     new_rows,
     type_name,
 )
@@ -53,11 +52,10 @@ from ..operators import compare
 # ---------------------------------------------------------------- parts of a deque
 
 
-def _set(ctx: Context, ref: Ref, content: AnyList) -> None:
+def _set(ctx: Context, ref: Ref, elements: Items) -> None:
     """Gives a deque these elements."""
     items = items_of(ctx, ref)
-    cell = ctx.settle_ring(items)
-    ctx.write(items.cell, replace(content, aliases=cell.aliases, selector=cell.selector))
+    ctx.write(items.cell, with_elements(ctx.settle_ring(items), elements))
 
 
 def _note_change(ctx: Context, ref: Ref) -> None:
@@ -76,44 +74,49 @@ def _note_change(ctx: Context, ref: Ref) -> None:
 
 def _put(ctx: Context, ref: Ref, new: Abstract, in_front: bool) -> None:
     """Puts an element in at one end."""
-    maxlen, cell = maxlen_of(ctx, ref), ctx.settle_ring(items_of(ctx, ref))
+    maxlen, now = maxlen_of(ctx, ref), _present(ctx, ref)
     _note_change(ctx, ref)
     if maxlen == 0:
         return
-    cell, held = _held(ctx, ref, cell, new)
-    rows = row_lists.as_rows(ctx, cell, held) if isinstance(cell, RowsCell) else None
+    now, held = _held(ctx, ref, now, new)
+    rows = row_lists.as_rows(ctx, now, held) if isinstance(now, Vector) else None
     if rows is not None:
         rows = rings.put(ctx, rows, held, in_front, maxlen)
         _set(ctx, ref, with_shared(rows, has_arrays(held) and frozen(ctx, new)))
         return
     items = list_items(ctx, contents(ctx, ref))
     if in_front:
-        _set(ctx, ref, ListCell((new, *items)[:maxlen]))
+        _set(ctx, ref, (new, *items)[:maxlen])
     else:
         items = (*items, new)
-        _set(ctx, ref, ListCell(items if maxlen is None else items[-maxlen:]))
+        _set(ctx, ref, items if maxlen is None else items[-maxlen:])
 
 
-def _held(ctx: Context, ref: Ref, cell: AnyList, new: Abstract) -> tuple[AnyList, Abstract]:
+def _present(ctx: Context, ref: Ref) -> Items:
+    """The elements of a deque that is about to be changed."""
+    return cast(AnyList, ctx.settle_ring(items_of(ctx, ref))).items
+
+
+def _held(ctx: Context, ref: Ref, items: Items, new: Abstract) -> tuple[Items, Abstract]:
     """The elements of a deque in the form that can hold a new one, and the new one in this form."""
-    if not isinstance(cell, RowsCell):
-        return cell, new
-    held = unboxed(ctx, new, cell.element)
-    now = ctx.settle_ring(items_of(ctx, ref))
-    return now if isinstance(now, RowsCell) else cell, held
+    if not isinstance(items, Vector):
+        return items, new
+    held = unboxed(ctx, new, items.element)
+    now = _present(ctx, ref)
+    return now if isinstance(now, Vector) else items, held
 
 
 def _taken(ctx: Context, ref: Ref, in_front: bool) -> Abstract:
     """Takes the element at one end out."""
-    cell = ctx.settle_ring(items_of(ctx, ref))
-    empty = row_lists.compared(ctx, "EQ", row_lists.length_of(cell), 0)
+    items = _present(ctx, ref)
+    empty = row_lists.compared(ctx, "EQ", length_of(items), 0)
     row_lists.check(ctx, empty, IndexError(), _pop_empty)
-    if isinstance(cell, RowsCell):
-        found, rest = row_lists.taken(ctx, cell, in_front)
+    if isinstance(items, Vector):
+        found, rest = row_lists.taken(ctx, items, in_front)
         _set(ctx, ref, rest)
     else:
-        found = cell.items[0 if in_front else -1]
-        _set(ctx, ref, ListCell(cell.items[1:] if in_front else cell.items[:-1]))
+        found = items[0 if in_front else -1]
+        _set(ctx, ref, items[1:] if in_front else items[:-1])
     _note_change(ctx, ref)
     return found
 
@@ -176,8 +179,7 @@ def _snapshot(ctx: Context, iterable: Raw) -> Abstract:
     if not is_deque(ctx, iterable):
         rows = ctx.gathered(abstract(iterable)) if isinstance(cell_of(ctx, iterable), IteratorCell) else None
         return abstract(iterable) if rows is None else new_rows(ctx, rows)
-    content = contents(ctx, iterable)
-    return new_rows(ctx, content) if isinstance(content, RowsCell) else new_list(ctx, content.items)
+    return list_of(ctx, contents(ctx, iterable))
 
 
 @meaning(collections.deque.extend)
@@ -212,12 +214,12 @@ def deque(ctx: Context, iterable: Raw = (), maxlen: Raw = None) -> Abstract:
     rows = ctx.gathered(source)
     if rows is not None and bound is None:
         return new_deque(ctx, rows, None)
-    made = new_deque(ctx, ListCell(()), bound)
+    made = new_deque(ctx, (), bound)
     if rows is not None:
         run_program(ctx, _extend, [made, new_rows(ctx, rows)])
         return made
     items = elements_for(ctx, source, "deque()")
-    _set(ctx, made, ListCell(tuple(items if bound is None else items[max(len(items) - bound, 0) :])))
+    _set(ctx, made, tuple(items if bound is None else items[max(len(items) - bound, 0) :]))
     return made
 
 
@@ -234,62 +236,66 @@ def _outside() -> None:
     operator.getitem(collections.deque(), 0)
 
 
-def _place(ctx: Context, cell: AnyList, index: Raw) -> row_lists.Int:
+def _place(ctx: Context, items: Items, index: Raw) -> row_lists.Int:
     """An index counted from the front; IndexError where there is no such element."""
     position = abstract(index)
     if not is_index(position):
         ctx.raise_(TypeError(f"sequence index must be integer, not {class_name(ctx, index)!r}"))
-    if isinstance(cell, RowsCell):
-        return row_lists.front(ctx, cell, position, _outside)
+    if isinstance(items, Vector):
+        return row_lists.front(ctx, items, position, _outside)
     known = operator.index(ctx.known(position, "the index of a deque"))
-    if not -len(cell.items) <= known < len(cell.items):
+    if not -len(items) <= known < len(items):
         ctx.raise_(IndexError("deque index out of range"))
-    return known % len(cell.items)
+    return known % len(items)
 
 
-def _at_index(ctx: Context, ref: Raw, index: Raw) -> AnyList:
-    """The elements of a deque, as rows where the index is computed."""
-    cell = cast(AnyList, ctx.ring(items_of(ctx, ref)))
-    position = abstract(index)
+def _ring(ctx: Context, ref: Raw) -> Items:
+    """The elements of a deque, a vector that begins at any row."""
+    return cast(AnyList, ctx.ring(items_of(ctx, ref))).items
+
+
+def _at_index(ctx: Context, ref: Raw, index: Raw) -> Items:
+    """The elements of a deque, as a vector where the index is computed."""
+    items, position = _ring(ctx, ref), abstract(index)
     if isinstance(position, Array) and is_index(position) and ctx.is_computed(position):
-        return row_lists.as_rows(ctx, cell) or cell
-    return cell
+        return row_lists.as_rows(ctx, items) or items
+    return items
 
 
 @meaning(collections.deque.__getitem__)
 def getitem(ctx: Context, self: Raw, index: Raw, /) -> Abstract:
     """`d[index]`."""
-    cell = _at_index(ctx, self, index)
-    place = _place(ctx, cell, index)
-    if isinstance(cell, RowsCell):
-        return row_lists.item(ctx, cell, place)
-    return cell.items[cast(int, place)]
+    items = _at_index(ctx, self, index)
+    place = _place(ctx, items, index)
+    if isinstance(items, Vector):
+        return row_lists.item(ctx, items, place)
+    return items[cast(int, place)]
 
 
 @meaning(collections.deque.__setitem__)
 def setitem(ctx: Context, self: Raw, index: Raw, value: Raw, /) -> Abstract:
     """`d[index] = value`."""
-    cell, new = _at_index(ctx, self, index), abstract(value)
-    place = _place(ctx, cell, index)
-    cell, held = _held(ctx, self, cell, new)
-    rows = row_lists.as_rows(ctx, cell, held) if isinstance(cell, RowsCell) else None
+    now, new = _at_index(ctx, self, index), abstract(value)
+    place = _place(ctx, now, index)
+    now, held = _held(ctx, self, now, new)
+    rows = row_lists.as_rows(ctx, now, held) if isinstance(now, Vector) else None
     if rows is not None:
         rows = row_lists.with_item(ctx, rows, place, held)
         _set(ctx, self, with_shared(rows, has_arrays(held) and frozen(ctx, new)))
         return NONE
     items = list(list_items(ctx, contents(ctx, self)))
     items[ctx.known(index, "the index of a deque")] = new
-    _set(ctx, self, ListCell(tuple(items)))
+    _set(ctx, self, tuple(items))
     return NONE
 
 
 @meaning(collections.deque.__delitem__)
 def delitem(ctx: Context, self: Raw, index: Raw, /) -> Abstract:
     """`del d[index]`."""
-    _place(ctx, ctx.ring(items_of(ctx, self)), index)
+    _place(ctx, _ring(ctx, self), index)
     items = _snapshot(ctx, self)
     ctx.call(ctx.getattr(items, "pop"), [abstract(index)])
-    _set(ctx, self, cast(AnyList, cell_of(ctx, items)))
+    _set(ctx, self, cell_of(ctx, items).items)
     _note_change(ctx, self)
     return NONE
 
@@ -297,14 +303,14 @@ def delitem(ctx: Context, self: Raw, index: Raw, /) -> Abstract:
 @meaning(collections.deque.__len__)
 def length(ctx: Context, self: Raw, /) -> Abstract:
     """`len(d)`."""
-    return list_length(ctx.ring(items_of(ctx, self)))
+    return list_length(_ring(ctx, self))
 
 
 @meaning(collections.deque.clear)
 def clear(ctx: Context, self: Raw, /) -> Abstract:
     """`deque.clear`."""
-    cell = ctx.ring(items_of(ctx, self))
-    _set(ctx, self, replace(cell, length=0) if isinstance(cell, RowsCell) else ListCell(()))
+    items = _ring(ctx, self)
+    _set(ctx, self, replace(items, length=0) if isinstance(items, Vector) else ())
     _note_change(ctx, self)
     return NONE
 
@@ -319,7 +325,7 @@ def _of_list(name: str, change: str | None = None) -> Callable[..., Abstract]:
         items = _snapshot(ctx, self)
         result = ctx.call(ctx.getattr(items, name), list(map(abstract, args)))
         if change is not None:
-            _set(ctx, self, cast(AnyList, cell_of(ctx, items)))
+            _set(ctx, self, cell_of(ctx, items).items)
         if change == "shorter":
             _note_change(ctx, self)
         return result
@@ -365,7 +371,7 @@ def insert(ctx: Context, self: Raw, index: Raw, x: Raw, /) -> Abstract:
     """`deque.insert`."""
     maxlen = maxlen_of(ctx, self)
     if maxlen is not None:
-        full = row_lists.compared(ctx, "GE", row_lists.length_of(ctx.ring(items_of(ctx, self))), maxlen)
+        full = row_lists.compared(ctx, "GE", length_of(_ring(ctx, self)), maxlen)
         row_lists.check(ctx, full, IndexError(), _insert_full)
     return _of_list("insert", "length")(ctx, self, index, x)
 
@@ -426,11 +432,11 @@ def changes(ctx: Context, ref: Raw) -> row_lists.Int:
 
 def element(ctx: Context, ref: Raw, place: Abstract) -> Abstract:
     """The element that a loop has reached."""
-    cell = ctx.ring(items_of(ctx, ref))
-    if isinstance(cell, RowsCell):
-        return row_lists.item(ctx, cell, row_lists.int_of(place))
+    items = _ring(ctx, ref)
+    if isinstance(items, Vector):
+        return row_lists.item(ctx, items, row_lists.int_of(place))
     if isinstance(place, Const):
-        return cast(Abstract, cell.items[place.value])
+        return cast(Abstract, items[place.value])
     ctx.fail(NotKnown(span=ctx.span, what="the place of an element of a deque"))
 
 

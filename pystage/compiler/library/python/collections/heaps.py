@@ -9,7 +9,9 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
+from ....library.kernels.structures import items_in_list, with_elements
 from ....values.lattice import LISTS, NONE, Abstract, Ref, RowsCell
+from ....values.vector import Vector
 from ...containers import row_lists
 from ...containers.unboxing import unboxed
 from ...context import Context, Raw
@@ -36,9 +38,9 @@ def _put(heap: Any, place: Any, item: Any) -> None:
 @meaning(_at)
 def _item(ctx: Context, heap: Raw, place: Raw) -> Abstract:
     """An element, without a bounds check."""
-    cell = cell_of(ctx, heap)
-    if isinstance(cell, RowsCell):
-        return row_lists.item(ctx, cell, row_lists.int_of(abstract(place)))
+    items = items_in_list(ctx, heap)
+    if isinstance(items, Vector):
+        return row_lists.item(ctx, items, row_lists.int_of(abstract(place)))
     found = container_getitem(ctx, heap, place)
     assert found is not None
     return found
@@ -51,12 +53,13 @@ def _store(ctx: Context, heap: Raw, place: Raw, item: Raw) -> Abstract:
     cell, new = ctx.settle(heap), abstract(item)
     rows = None
     if isinstance(cell, RowsCell):
-        new = unboxed(ctx, new, cell.element)
-        rows = row_lists.as_rows(ctx, cell, new)
+        new = unboxed(ctx, new, cell.items.element)
+        rows = row_lists.as_rows(ctx, cell.items, new)
     if rows is None or has_arrays(rows.element):
         container_setitem(ctx, heap, place, item)
     else:
-        ctx.write(heap.cell, row_lists.with_item(ctx, rows, row_lists.int_of(abstract(place)), new))
+        stored = row_lists.with_item(ctx, rows, row_lists.int_of(abstract(place)), new)
+        ctx.write(heap.cell, with_elements(cell, stored))
     return NONE
 
 
