@@ -16,23 +16,18 @@ from typing import Any, cast
 from ...diagnostics.codes_mutation import CannotStore
 from ...diagnostics.diagnostic import DiagnosticError
 from ...hlo.ir import Value
-from ...library.containers.row_lists import added, int_value
 from ...library.containers.unboxing import frozen, unboxed, with_contents
+from ...library.containers.vectors import added, int_value
 from ...library.kernels.array_rows import boxed
 from ...library.rules.pools import (
-    as_objects,
     class_of_contents,
-    converted,
-    first_objects,
     joined_contents,
-    object_at,
-    size_of,
     template_of_contents,
     template_of_pool,
     unboxed_contents,
-    with_objects,
 )
-from ...library.rules.rows import from_first
+from ...library.rules.rows import as_vector, first_rows, from_first, row_at, rows_of, updated
+from ...library.rules.templates import row_size
 from ...ops import Add, Compare, Select
 from ...policy import is_individual
 from ...values.capacity import Capacity
@@ -142,7 +137,7 @@ def _allocate(engine: Engine, names: list[int], pool: int, around: tuple[int, ..
     objects = unboxed_contents([contents[number] for number in own], template, unboxing.unboxed)
     template = _common(engine, template, objects)
     if objects_before is None:
-        made = Vector(as_objects(b, objects, template, len(own)), len(own), len(own))
+        made = as_vector(b, tuple(objects), template, len(own))
     else:
         made = _with_objects_behind(engine, objects_before, objects, template)
     initial = engine.externals.initial
@@ -161,10 +156,10 @@ def _with_objects_behind(
     elif before.site is None:
         capacity += len(new)
     else:
-        engine.needs_capacity(Capacity(before.site, capacity, size_of(template)), length)
-    rows = converted(b, before, template, capacity)
-    element = with_objects(b, rows, before.length, as_objects(b, new, template, len(new)))
-    return replace(before, element=element, capacity=capacity, length=length)
+        engine.needs_capacity(Capacity(before.site, capacity, row_size(template)), length)
+    rows = as_vector(b, before, template, capacity)
+    element = updated(b, rows.element, before.length, rows_of(b, new, template, len(new)))
+    return replace(rows, element=element, length=length)
 
 
 def _with_sharing(objects: Vector[Contents], shared: bool) -> Vector[Contents]:
@@ -185,6 +180,8 @@ def _common(engine: Engine, template: Contents | None, objects: Sequence[Content
     """The template of a pool with further objects."""
     for each in objects:
         of = template_of_contents(each)
+        if of is None:
+            raise _Unpoolable
         template = of if template is None else joined_contents(template, of)
         if template is None:
             raise _Unpoolable
@@ -340,14 +337,14 @@ def _one_behind_the_other(
 ) -> Vector[Contents]:
     """The objects of one pool, followed by those of another."""
     b, capacity = engine.b, first.capacity + second.capacity
-    rows = converted(b, first, template, capacity)
-    element = with_objects(b, rows, first.length, converted(b, second, template, second.capacity))
+    rows, more = as_vector(b, first, template, capacity), as_vector(b, second, template, second.capacity)
+    element = updated(b, rows.element, first.length, more.element)
     length = added(engine, first.length, second.length)
     site = first.site or second.site
     if site is not None and isinstance(length, Value):  # the capacity of a loop does not grow with its trips
         capacity = max(first.capacity, second.capacity)
-        engine.needs_capacity(Capacity(site, capacity, size_of(template)), length)
-        element = first_objects(b, element, capacity)
+        engine.needs_capacity(Capacity(site, capacity, row_size(template)), length)
+        element = first_rows(b, element, capacity)
     return Vector(element, capacity, length, site, shared=max(first.shared, second.shared))
 
 
@@ -400,8 +397,7 @@ def contents_of(engine: Engine, member: MemberCell) -> Contents:
 
 
 def _row(engine: Engine, member: MemberCell) -> Contents:
-    found: Contents = object_at(engine.b, objects_of_pool(engine, member.pool).element, member.place)
-    return found
+    return row_at(engine.b, objects_of_pool(engine, member.pool).element, member.place)
 
 
 def objects_of_pool(engine: Engine, pool: int) -> Vector[Contents]:
@@ -432,12 +428,11 @@ def store(engine: Engine, number: int, new: Contents) -> None:
     except _Unpoolable:
         what = "an object in a list or a dict of computed length in which others hold a value of another kind"
         raise DiagnosticError(CannotStore(span=b.span, what=what)) from None
-    objects = objects_of_pool(engine, member.pool)
-    rows = converted(b, objects, template, objects.capacity)
-    old = as_objects(b, [object_at(b, rows, member.place)], template, 1)
-    one = as_objects(b, [content], template, 1)
-    stored = with_objects(b, rows, member.place, one, old, is_running(engine))
-    made = _with_sharing(replace(objects, element=stored), unboxing.shared)
+    before = objects_of_pool(engine, member.pool)
+    objects = as_vector(b, before, template, before.capacity)
+    old, one = [rows_of(b, [x], template, 1) for x in (row_at(b, objects.element, member.place), content)]
+    element = updated(b, objects.element, member.place, one, old, is_running(engine))
+    made = _with_sharing(replace(objects, element=element), unboxing.shared)
     engine.state.set(member.pool, PoolCell(made, stored=True))
 
 

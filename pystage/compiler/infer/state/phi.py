@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from ...hlo.builder import Builder
 from ...hlo.ir import Region, Value
 from ...hlo.types import ArrayType
 from ...library.rules.numbers import is_of_kind, number_type, whole_of
-from ...library.rules.pools import converted
 from ...library.rules.rows import as_vector
 from ...library.rules.tables import as_table
 from ...library.rules.templates import (
@@ -39,7 +38,6 @@ from ...values.lattice import (
     Cell,
     Const,
     ErrorCell,
-    Items,
     IteratorCell,
     ObjectCell,
     PoolCell,
@@ -57,12 +55,13 @@ from ...values.lattice import (
 )
 from ...values.node import TreeNode
 from ...values.state import MISSING, Content
-from ...values.vector import Vector, length_of
+from ...values.vector import Vector
 from ...values.views import View, Window, path_type, read_path
 from ...values.walk import children, counterparts, head, inner, rebuild, values_of, with_children
 from .merged import aliases_of
 
 _NOWHERE = Region()
+N = TypeVar("N", bound=TreeNode)
 
 
 class Placeholder(Value):
@@ -113,8 +112,11 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
                 phi_operands(b, template, Undef(), into)
             else:
                 _child_operands(b, vector, _like(b, vector, items), into)
-        case PoolCell() if isinstance(content, PoolCell):
-            _pool_operands(b, template, content, into)
+        case PoolCell(Vector() as vector) if isinstance(content, PoolCell):
+            if content.objects is None:
+                phi_operands(b, template, Undef(), into)
+            else:
+                _child_operands(b, vector, _like(b, vector, content.objects), into)
         case TableCell(entries=entries, index=index, slots=slots) if isinstance(content, TABLES):
             entry = row_template(entries.element)
             content = as_table(b, content, entry, entries.capacity, index is not None, slots is not None)
@@ -123,27 +125,11 @@ def phi_operands(b: Builder, template: Content, content: Content, into: list[Val
             _child_operands(b, template, _aligned(template, content), into)
 
 
-def _like(b: Builder, template: Vector[Abstract], items: Items) -> Vector[Abstract]:
+def _like(b: Builder, template: Vector[N], items: tuple[N, ...] | Vector[N]) -> Vector[N]:
     """Elements as the rows of a template; those of all tuples in a list were converted with this."""
     if isinstance(template.length, Value) and template.length.type.shape:
-        return cast("Vector[Abstract]", items)
+        return cast("Vector[N]", items)
     return as_vector(b, items, row_template(template.element), template.capacity)
-
-
-def _pool_operands(b: Builder, template: PoolCell, content: PoolCell, into: list[Value]) -> None:
-    """The rows of a pool, as the template has them, and how many there are."""
-    objects = template.objects
-    if objects is None:
-        return
-    columns = values_of(objects.element)
-    own: Sequence[Value | None] = [None] * len(columns)
-    if content.objects is not None:
-        own = values_of(converted(b, content.objects, row_template(objects.element), objects.capacity))
-    for column, value in zip(columns, own, strict=True):
-        if isinstance(column, Placeholder):
-            into.append(zeros(b, column.type) if value is None else value)
-    if isinstance(objects.length, Placeholder):
-        into.append(number(b, length_of(content.objects or ()), objects.length.type))
 
 
 def _child_operands(b: Builder, template: TreeNode, content: TreeNode, into: list[Value]) -> None:

@@ -41,9 +41,7 @@ from ...values.lattice import (
     TableCell,
     Tuple,
 )
-from ...values.packing import row
 from ...values.vector import Vector, capacity_of, length_of
-from ...values.walk import rebuild
 from ..context import Context, Raw
 from ..interfaces.operations import Operations
 from ..rules.promote import python_type
@@ -244,10 +242,7 @@ def list_items(ctx: Context, items: Items) -> tuple[Abstract, ...]:
 
 def known_item(ctx: Context, vector: Vector[Abstract], place: int) -> Abstract:
     """The element of a vector at a known position."""
-    at = row_of(ctx.b, vector, place)
-    if isinstance(at, int):
-        return boxed(ctx, rebuild(vector.element, lambda rows: row(ctx.b, rows, at)), vector.objects)
-    return boxed(ctx, row_at(ctx.b, vector.element, at), vector.objects)
+    return boxed(ctx, row_at(ctx.b, vector.element, row_of(ctx.b, vector, place)), vector.objects)
 
 
 def list_length(items: Items) -> Abstract:

@@ -10,7 +10,7 @@ import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -25,23 +25,29 @@ from ...values.lattice import (
     Abstract,
     Array,
     ArrayCell,
+    Cell,
     Const,
     Frozen,
     Items,
     Pooled,
+    RowsCell,
     RowsTuple,
     Tuple,
 )
-from ...values.packing import stacked
+from ...values.node import TreeNode
+from ...values.packing import row, stacked
 from ...values.vector import Sharing, Vector, length_of
-from ...values.walk import nodes, rebuild, values_of
+from ...values.walk import children, counterparts, nodes, rebuild, values_of, with_children
 from .numbers import is_of_kind, whole_of
 from .templates import array_part, is_view, items_of_tuple, joined, placeholder, row_template, template_of
+
+N = TypeVar("N", bound=TreeNode)
+
 
 # ---------------------------------------------------------------- arrays
 
 
-def as_vector(b: Builder, items: Items, template: Abstract, capacity: int) -> Vector[Abstract]:
+def as_vector(b: Builder, items: tuple[N, ...] | Vector[N], template: N, capacity: int) -> Vector[N]:
     """The elements as `capacity` rows of the template, which covers them."""
     if isinstance(items, Vector):
         items = items if items.capacity == capacity else from_first(b, items)
@@ -60,60 +66,66 @@ def copied_objects(x: ArrayCell | Items) -> tuple[Identity, ...]:
     return (SOME_OBJECT,) if x else ()
 
 
-def _have_one_view(items: Sequence[Abstract]) -> bool:
+def _have_one_view(items: Sequence[TreeNode]) -> bool:
     """True if two of the items may contain the same view object."""
     found = [[n.objects for n in nodes(item) if isinstance(n, Bounded) and is_view(n)] for item in items]
     each = [objects for inside in found for objects in inside]
     return any(itertools.starmap(may_be_one, itertools.combinations(each, 2)))
 
 
-def from_first(b: Builder, cell: Vector[Abstract]) -> Vector[Abstract]:
+def from_first(b: Builder, vector: Vector[N]) -> Vector[N]:
     """The rows in order, beginning with the first."""
-    if is_in_order(cell):
-        return cell
-    start = b.op(ops.Constant(np.asarray(cell.start))) if isinstance(cell.start, int) else cell.start
+    if is_in_order(vector):
+        return vector
+    start = b.op(ops.Constant(np.asarray(vector.start))) if isinstance(vector.start, int) else vector.start
 
     def turned(rows: Value) -> Value:
         shape = rows.type.shape
         rest = [b.op(ops.Constant(np.zeros((), start.type.dtype)))] * (len(shape) - 1)
         return b.op(ops.DynamicSlice(shape), b.op(ops.Concatenate(0), rows, rows), start, *rest)
 
-    return replace(cell, element=rebuild(cell.element, turned), start=0)
+    return replace(vector, element=rebuild(vector.element, turned), start=0)
 
 
-def is_in_order(cell: Vector[Abstract]) -> bool:
+def is_in_order(vector: Vector[Any]) -> bool:
     """True if the first row is the first element."""
-    return isinstance(cell.start, int) and cell.start == 0
+    return isinstance(vector.start, int) and vector.start == 0
 
 
-def row_of(b: Builder, cell: Vector[Abstract], place: int | Value) -> int | Value:
+def row_of(b: Builder, vector: Vector[Any], place: int | Value) -> int | Value:
     """The row of the element at a position inside."""
-    return place if is_in_order(cell) else row_behind(b, cell, place)
+    return place if is_in_order(vector) else row_behind(b, vector, place)
 
 
-def row_behind(b: Builder, cell: Vector[Abstract], place: int | Value) -> int | Value:
+def row_behind(b: Builder, vector: Vector[Any], place: int | Value) -> int | Value:
     """The row so many places behind the first one, at most as many as there are rows."""
-    if isinstance(cell.start, int) and isinstance(place, int):
-        return (cell.start + place) % cell.capacity
+    if isinstance(vector.start, int) and isinstance(place, int):
+        return (vector.start + place) % vector.capacity
     start, count = [
-        b.op(ops.Constant(np.asarray(x, INT64))) if isinstance(x, int) else x for x in (cell.start, place)
+        b.op(ops.Constant(np.asarray(x, INT64))) if isinstance(x, int) else x for x in (vector.start, place)
     ]
-    row, end = b.op(ops.Add(), start, count), b.op(ops.Constant(np.asarray(cell.capacity, INT64)))
+    row, end = b.op(ops.Add(), start, count), b.op(ops.Constant(np.asarray(vector.capacity, INT64)))
     return b.op(ops.Select(), b.op(ops.Compare("GE"), row, end), b.op(ops.Subtract(), row, end), row)
 
 
-def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity: int) -> Abstract:
-    """The items, followed by zeros, as `capacity` rows of the template."""
-    if isinstance(template, Tuple):
+def rows_of(b: Builder, items: Sequence[N], template: N, capacity: int) -> N:
+    """The items, followed by zeros, as `capacity` rows of the template; they may be contents of objects."""
+    made: Any = _rows_of(b, items, template, capacity)
+    return made  # type: ignore[no-any-return]
+
+
+def _rows_of(b: Builder, items: Sequence[Any], template: TreeNode, capacity: int) -> TreeNode:
+    if isinstance(template, Bounded | RowsTuple | RowsCell):
+        return _stacked_rows(b, items, template, capacity)
+    if isinstance(template, Tuple | Cell):
+        given = [counterparts(template, item) for item in items]
         parts = [
-            rows_of(b, [_part(item, place) for item in items], part, capacity)
-            for place, part in enumerate(template.items)
+            _rows_of(b, [own[place] for own in given], part, capacity)
+            for place, part in enumerate(children(template))
         ]
-        return Tuple(tuple(parts), template.cls)
+        return with_children(template, parts)
     if isinstance(template, Pooled):
         return Pooled(template.pool, _column(b, items, functools.partial(_pool_index, b), _PLACE, capacity))
-    if isinstance(template, Bounded | RowsTuple):
-        return _stacked_rows(b, items, template, capacity)
     if isinstance(template, Gated):
         return _rows_of_alternatives(b, items, template, capacity)
     if not isinstance(template, Array):
@@ -130,9 +142,9 @@ def rows_of(b: Builder, items: Sequence[Abstract], template: Abstract, capacity:
 
 
 def _stacked_rows(
-    b: Builder, items: Sequence[Abstract], template: Bounded | RowsTuple, capacity: int
-) -> Abstract:
-    """Bounded arrays, or tuples, in the bounds of the template, with their sizes."""
+    b: Builder, items: Sequence[TreeNode], template: Bounded | RowsTuple | RowsCell, capacity: int
+) -> TreeNode:
+    """Bounded arrays, tuples or lists in the bounds of the template, with their sizes."""
     arrays = [retyped(b, item, template, ()) for item in items]
     columns = iter(zip(*map(values_of, arrays), strict=True)) if arrays else None
 
@@ -140,9 +152,17 @@ def _stacked_rows(
         if columns is None:
             zero = b.op(ops.Constant(np.zeros((), v.type.dtype)))
             return b.op(ops.Broadcast((capacity, *v.type.shape), ()), zero)
-        return padded(b, stacked(b, next(columns)), capacity)
+        return padded(b, _packed(b, next(columns)), capacity)
 
     return rebuild(template, column)
+
+
+def _packed(b: Builder, values: Sequence[Value]) -> Value:
+    """Values of one type along a new axis."""
+    known = [_constant(v) for v in values]
+    if all(each is not None for each in known):
+        return b.op(ops.Constant(np.stack(known)))
+    return stacked(b, values)
 
 
 def _rows_of_alternatives(b: Builder, items: Sequence[Abstract], template: Gated, capacity: int) -> Abstract:
@@ -213,11 +233,6 @@ def _pool_index(b: Builder, item: Abstract) -> Value:
     return b.op(ops.Constant(np.asarray(item.place, INT64))) if isinstance(item.place, int) else item.place
 
 
-def _part(item: Abstract, place: int) -> Abstract:
-    assert isinstance(item, Tuple)
-    return item.items[place]
-
-
 def _value_of(b: Builder, template: Array, item: Abstract) -> Value:
     if isinstance(item, Const):
         return b.op(ops.Constant(np.asarray(item.value).astype(template.dtype)))
@@ -273,23 +288,32 @@ def padded(b: Builder, rows: Value, capacity: int, axis: int = 0, loose: bool = 
     return b.op(ops.Pad(none, behind, none, loose), rows, zero)
 
 
-def _converted(b: Builder, element: Abstract, template: Abstract, count: int, capacity: int) -> Abstract:
+def _converted(b: Builder, element: N, template: N, count: int, capacity: int) -> N:
     """Rows as `capacity` rows of a template that covers them."""
-    return rebuild(retyped(b, element, template, (count,)), lambda v: padded(b, v, capacity, loose=True))
+    rows: N = rebuild(retyped(b, element, template, (count,)), lambda v: padded(b, v, capacity, loose=True))
+    return rows
 
 
-def retyped(b: Builder, element: Abstract, template: Abstract, shape: tuple[int, ...]) -> Abstract:
+def retyped(b: Builder, element: N, template: N, shape: tuple[int, ...]) -> N:
     """Rows along axes of this shape as those of a template that covers them."""
-    if isinstance(template, Tuple):
-        assert isinstance(element, Tuple)
-        pairs = zip(element.items, template.items, strict=True)
-        return Tuple(tuple([retyped(b, e, t, shape) for e, t in pairs]), template.cls)
+    made: Any = _retyped(b, element, template, shape)
+    return made  # type: ignore[no-any-return]
+
+
+def _retyped(b: Builder, element: Any, template: TreeNode, shape: tuple[int, ...]) -> TreeNode:
+    if isinstance(template, RowsCell):
+        return RowsCell(_retyped_items(b, element.items, template.items, shape))
+    if isinstance(template, Tuple | Cell):
+        pairs = zip(counterparts(template, element), children(template), strict=True)
+        return with_children(template, [_retyped(b, e, t, shape) for e, t in pairs])
     if isinstance(template, Pooled):
-        return element
+        return cast(TreeNode, element)
     if isinstance(template, Bounded):
         return _in_bounds(b, element, template, shape)
     if isinstance(template, RowsTuple):
-        return RowsTuple(retyped_tuple(b, element, template.items, shape))
+        items = items_of_tuple(element)
+        assert items is not None
+        return RowsTuple(_retyped_items(b, items, template.items, shape))
     if isinstance(template, Gated):
         places = range(len(template.options))
         options = tuple([_alternative(b, element, template, place, shape) for place in places])
@@ -337,22 +361,21 @@ def _step(b: Builder, step: int | Value, template: int | Value, shape: tuple[int
     return b.op(ops.Broadcast(shape, ()), known) if shape else known
 
 
-def retyped_tuple(
-    b: Builder, x: Abstract, template: Vector[Abstract], shape: tuple[int, ...]
+def _retyped_items(
+    b: Builder, items: Items, template: Vector[Abstract], shape: tuple[int, ...]
 ) -> Vector[Abstract]:
-    """The elements of a tuple as rows of a template that covers them; of tuples along axes of this shape.
+    """The elements of a tuple or a list as rows of a template that covers them; of several along axes of this shape.
 
     The elements beyond the capacity of the template are left out: where there are any, the run ends.
     """
-    inner, axis, rows = row_template(template.element), len(shape), items_of_tuple(x)
-    assert rows is not None
-    if isinstance(rows, Vector):
-        assert rows.start == 0
-        count = min(rows.capacity, template.capacity)
-        first = rebuild(rows.element, lambda v: _first_along(b, axis, v, count))
+    inner, axis = row_template(template.element), len(shape)
+    if isinstance(items, Vector):
+        assert items.start == 0
+        count = min(items.capacity, template.capacity)
+        first = rebuild(items.element, lambda v: _first_along(b, axis, v, count))
         element = retyped(b, first, inner, (*shape, count))
-    elif shape and rows:
-        parts = [values_of(retyped(b, item, inner, shape)) for item in rows]
+    elif shape and items:
+        parts = [values_of(retyped(b, item, inner, shape)) for item in items]
         columns = iter([_along(b, axis, column) for column in zip(*parts, strict=True)])
         element = rebuild(inner, lambda v: next(columns))
     elif shape:
@@ -363,14 +386,14 @@ def retyped_tuple(
             ),
         )
     else:
-        element = rows_of(b, rows, inner, template.capacity)
+        element = rows_of(b, items, inner, template.capacity)
     element = rebuild(element, lambda v: padded(b, v, template.capacity, axis))
-    length = length_of(rows)
+    length = length_of(items)
     if isinstance(length, int):
         length = b.op(ops.Constant(np.asarray(length, INT64)))
     if not length.type.shape and shape:
         length = b.op(ops.Broadcast(shape, ()), length)
-    return Vector(element, template.capacity, length, template.site)
+    return replace(template, element=element, length=length)
 
 
 def _first_along(b: Builder, axis: int, value: Value, count: int) -> Value:
@@ -397,9 +420,10 @@ def _with_values(template: Array, columns: Sequence[Value]) -> Abstract:
 # ---------------------------------------------------------------- rows
 
 
-def row_at(b: Builder, element: Abstract, at: Value) -> Abstract:
-    """The element of the list at an index inside."""
-    return rebuild(element, functools.partial(_row, b, at=at))
+def row_at(b: Builder, element: N, at: int | Value) -> N:
+    """The element at a row."""
+    found: N = rebuild(element, lambda rows: row(b, rows, at) if isinstance(at, int) else _row(b, rows, at))
+    return found
 
 
 def _row(b: Builder, rows: Value, at: Value) -> Value:
@@ -411,18 +435,43 @@ def rows_from(b: Builder, rows: Value, at: Value, count: int) -> Value:
     return b.op(ops.DynamicSlice((count, *rows.type.shape[1:])), rows, *_starts(b, rows, at))
 
 
-def with_rows_from(b: Builder, rows: Value, at: Value, new: Value) -> Value:
+def with_rows_from(b: Builder, rows: Value, at: int | Value, new: Value) -> Value:
     """The rows, with others from an index on."""
     return b.op(ops.DynamicUpdateSlice(), rows, new, *_starts(b, rows, at))
 
 
-def _starts(b: Builder, rows: Value, at: Value) -> list[Value]:
+def _starts(b: Builder, rows: Value, at: int | Value) -> list[Value]:
     """The start along each axis of a slice of whole rows."""
-    return [at, *[b.op(ops.Constant(np.zeros((), at.type.dtype)))] * (rows.type.rank - 1)]
+    first = b.op(ops.Constant(np.asarray(at, INT64))) if isinstance(at, int) else at
+    return [first, *[b.op(ops.Constant(np.zeros((), first.type.dtype)))] * (rows.type.rank - 1)]
 
 
-def with_row(b: Builder, element: Abstract, at: Value, item: Abstract) -> Abstract:
+def first_rows(b: Builder, element: N, count: int) -> N:
+    """The first rows."""
+    first: N = rebuild(element, lambda rows: _first_along(b, 0, rows, count))
+    return first
+
+
+def with_row(b: Builder, element: N, at: Value, item: N) -> N:
     """The rows with `item`, which the template covers, at an index inside."""
-    template = row_template(element)
-    new = iter(values_of(rows_of(b, [item], template, 1)))
-    return rebuild(element, lambda rows: with_rows_from(b, rows, at, next(new)))
+    return updated(b, element, at, rows_of(b, [item], row_template(element), 1))
+
+
+def updated(
+    b: Builder, element: N, at: int | Value, new: N, old: N | None = None, mask: Value | None = None
+) -> N:
+    """The rows with those of `new` from an index on; where `mask` holds, what differs from `old`."""
+    columns = iter(values_of(new))
+    before = iter(values_of(old)) if old is not None else None
+
+    def stored(rows: Value) -> Value:
+        value = next(columns)
+        kept = next(before) if before is not None else None
+        if value is kept:
+            return rows
+        if mask is not None and kept is not None:
+            value = b.op(ops.Select(), b.op(ops.Broadcast(value.type.shape, ()), mask), value, kept)
+        return value if value.type == rows.type else with_rows_from(b, rows, at, value)
+
+    made: N = rebuild(element, stored)
+    return made
